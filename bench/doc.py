@@ -1,14 +1,22 @@
-"""Figures as a table in a document, judged by goals.py."""
+"""Writes benchmark rows as a table into a document and compares them with goals.py."""
 
 from __future__ import annotations
 
+import datetime
+import importlib.metadata
 import operator
+import os
+import platform
+import subprocess
+from pathlib import Path
 
 from goals import Goal
 from harness import Row
 
 RELATIONS = {"<=": operator.le, ">=": operator.ge}
 SIGNS = {"<=": "≤", ">=": "≥"}
+PEERS = ("boto3", "moto", "s3torchconnector", "torch")
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def number(value: float) -> str:
@@ -16,7 +24,7 @@ def number(value: float) -> str:
 
 
 def judged(row: Row, goals: list[Goal]) -> list[tuple[str, bool]]:
-    """Each goal in words, and whether the row meets it. A peer that was not measured counts as not met."""
+    """Each goal as text, and whether the row meets it. A goal relative to a peer without a measurement is not met."""
     out = []
     for goal in goals:
         relation, bound, peer = str(goal[0]), float(goal[1]), str(goal[2]) if len(goal) > 2 else None
@@ -27,24 +35,56 @@ def judged(row: Row, goals: list[Goal]) -> list[tuple[str, bool]]:
 
 
 def table(rows: list[Row], goals: dict[str, list[Goal]]) -> str:
-    """A table in Markdown, a line for each row; rows that have a goal and were not measured are listed as such."""
-    lines = ["| figure | unit | Penstock | others (ours ÷ theirs) | goal | |", "| --- | --- | --- | --- | --- | --- |"]
+    """A Markdown table with a line per row. Rows that have a goal but no measurement are listed as "not measured"."""
+    lines = [
+        "| figure | unit | Penstock | others (ours ÷ theirs) | goal | | spread (rounds) |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
     for row in rows:
         peers = "; ".join(f"{name} {number(value)} ({number(row.ratio.get(name, 0))}x)" for name, value in row.peers.items())
         met = judged(row, goals.get(row.name, []))
         words = "; ".join(text for text, _ in met)
         verdict = "" if not met else "met" if all(kept for _, kept in met) else "missed"
-        lines.append(f"| `{row.name}` | {row.unit} | {number(row.ours)} | {peers} | {words} | {verdict} |")
+        spread = f"{row.spread:.0%} ({row.rounds})"
+        lines.append(f"| `{row.name}` | {row.unit} | {number(row.ours)} | {peers} | {words} | {verdict} | {spread} |")
     measured = {row.name for row in rows}
-    lines += [f"| `{name}` | | not measured | | | |" for name in goals if name not in measured]
+    lines += [f"| `{name}` | | not measured | | | | |" for name in goals if name not in measured]
     return "\n".join(lines) + "\n"
 
 
+def cpu_model() -> str:
+    """The processor's name as Linux reports it, otherwise its architecture."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return platform.machine()
+    names = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def conditions() -> str:
+    """A line below a table: date, commit, processor and the versions of the compared packages."""
+    found = subprocess.run(
+        ["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    versions = ", ".join(f"{package} {version(package)}" for package in PEERS)
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    cpu = f"{cpu_model()}, {os.cpu_count()} cores"
+    return f"\nMeasured {today}, commit {found or 'unknown'}, {cpu}, Python {platform.python_version()}, {versions}.\n"
+
+
 def replace_figures(text: str, group: str, figures: str) -> str:
-    """`text` with what stands between the group's two marks replaced.
+    """Replaces the lines between the group's two marks in `text` by `figures`.
 
     Raises:
-        ValueError: There are no such marks.
+        ValueError: `text` has no such marks.
     """
     begin, end = f"<!-- figures: {group} -->\n", f"<!-- end of figures: {group} -->"
     if begin not in text or end not in text:

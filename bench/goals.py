@@ -1,8 +1,8 @@
-"""What the figures are meant to be: by group and row, bounds on ours, or on ours divided by a peer's (see `doc.py`)."""
+"""The goals of the figures: by group and row, bounds on our value, or on our value divided by a peer's (see `doc.py`)."""
 
 from __future__ import annotations
 
-# (relation, bound) in the row's own unit, or (relation, bound, peer).
+# (relation, bound) in the row's unit, or (relation, bound, peer).
 Goal = tuple[str, float] | tuple[str, float, str]
 
 GOALS: dict[str, dict[str, list[Goal]]] = {
@@ -78,7 +78,7 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
         "hedge.p99": [("<=", 0.1, "without hedging")],
         "hedge.extra": [("<=", 2)],
         "express.session": [("<=", 1)],
-        "express.session.added": [("<=", 1.02)],  # of a second: one, and 20 ms of the machine's
+        "express.session.added": [("<=", 1.02)],  # round trips of 1 s: one, and 20 ms for the machine
         "matrix": [("<=", 0)],
         "matrix.hangs": [("<=", 0)],
         "matrix.uploads": [("<=", 0)],

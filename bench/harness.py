@@ -1,4 +1,4 @@
-"""How benchmarks are run and told: interleaved rounds, medians, ratios, one row per number."""
+"""Runs benchmarks and reports them: interleaved rounds, medians, ratios, one row per number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BUILD = Path(os.environ["PENSTOCK_BUILD_DIR"])
 
 @dataclasses.dataclass
 class Row:
-    """One number: ours, the peers' and ours divided by each of theirs. `spread` is (max - min) / median of ours."""
+    """One number: ours, the peers', and ours divided by each peer's. `spread` is (max - min) / median of ours."""
 
     name: str
     unit: str
@@ -31,7 +31,7 @@ class Row:
 
 
 def interleave(cells: dict[str, Callable[[], Measurement]], rounds: int) -> dict[str, list[Measurement]]:
-    """Runs every cell once per round, in a new order each round; a noisy minute then hits all of them alike."""
+    """Runs every cell once per round, in a new order each round, so that noise affects all cells alike."""
     order = list(cells)
     shuffle = random.Random(1).shuffle
     results: dict[str, list[Measurement]] = {name: [] for name in cells}
@@ -80,7 +80,7 @@ def run_json(command: list[str], env: dict[str, str] | None = None, timeout: flo
 
 
 def per_gigabyte(measured: Measurement) -> Measurement:
-    """Throughput in GB/s and CPU in seconds per GB from seconds, cpu and bytes."""
+    """Computes throughput in GB/s and CPU in seconds per GB from `seconds`, `cpu` and `bytes`."""
     gigabytes = measured["bytes"] / 1e9
     return {
         "gb_per_s": gigabytes / measured["seconds"],
@@ -90,6 +90,6 @@ def per_gigabyte(measured: Measurement) -> Measurement:
 
 
 def process_cpu_seconds(pid: int) -> float:
-    """User and system time of a running process, all threads."""
+    """User plus system time of all threads of a running process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -37,36 +37,36 @@ def show(rows: list[Row]) -> None:
     Console(width=160).print(table)
 
 
-def keep_others_out() -> None:
-    """Only what this run starts has a processor while it asks for one, so that a busy machine measures like a quiet one."""
+def use_real_time_priority() -> None:
+    """Gives the processes of this run real-time priority, so that other processes do not affect the measurements."""
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     except PermissionError:
-        problem = "bench: --real-time needs the right to it: be root or have CAP_SYS_NICE, or leave it out"
+        problem = "bench: --real-time is not permitted; run as root, give the process CAP_SYS_NICE, or omit the option"
         raise SystemExit(problem) from None
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
-    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"one of {', '.join(GROUPS)}; none: all")
-    parser.add_argument("-k", dest="pattern", default="", metavar="PATTERN", help="only the scenarios whose names contain it")
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"one of {', '.join(GROUPS)}; default: all")
+    parser.add_argument("-k", dest="pattern", default="", metavar="PATTERN", help="only scenarios whose names contain PATTERN")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows as a JSON list")
-    parser.add_argument("--doc", type=Path, metavar="FILE", help="also put each group's table, judged by goals.py, into FILE")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--real-time", action="store_true", help="let no other process have a processor meanwhile (SCHED_RR)")
+    parser.add_argument("--doc", type=Path, metavar="FILE", help="also write each group's table, with the goals, into FILE")
+    parser.add_argument("--rounds", type=int, default=5, help="measurements per row; default: 5")
+    parser.add_argument("--real-time", action="store_true", help="run with real-time priority (SCHED_RR)")
     args = parser.parse_args()
     unknown = sorted(set(args.groups) - set(GROUPS))
     if unknown:
-        parser.error(f"there is no group {unknown[0]!r}; the groups are {', '.join(GROUPS)}")
+        parser.error(f"unknown group {unknown[0]!r}; the groups are {', '.join(GROUPS)}")
     if args.real_time:
-        keep_others_out()
+        use_real_time_priority()
     by_group: dict[str, list[Row]] = {group: [] for group in args.groups or GROUPS}
     failures: list[str] = []
     for group, made in by_group.items():
         for file in GROUPS[group]:
             scenarios = importlib.import_module(f"groups.{file}").SCENARIOS
             for scenario in (each for each in scenarios if args.pattern in each.__name__):
-                try:  # one that cannot run does not take the others' figures along
+                try:  # the rows of the other scenarios are kept if one fails
                     made.extend(scenario(args.rounds))
                 except (Exception, SystemExit) as failure:
                     failures.append(f"{scenario.__name__}: {failure}")
@@ -77,10 +77,10 @@ def main() -> None:
     if args.doc:
         text = args.doc.read_text()
         for group, rows in by_group.items():
-            text = doc.replace_figures(text, group, doc.table(rows, GOALS[group]))
+            text = doc.replace_figures(text, group, doc.table(rows, GOALS[group]) + doc.conditions())
         args.doc.write_text(text)
     if failures:
-        raise SystemExit("\n".join(["bench: without a figure:", *failures]))
+        raise SystemExit("\n".join(["bench: these scenarios failed:", *failures]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Servers that benchmarks talk to: our emulator, moto. Each a process of its own on a free port of 127.0.0.1."""
+"""Servers that benchmarks measure: our emulator and moto. Each is a process that listens on a free port of 127.0.0.1."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ WITHOUT_JOURNAL = "without a journal"
 class Server:
     endpoint: str
     pid: int
+    admin: str = ""  # the admin API of our emulator
 
     def boto3(self) -> Any:
         import boto3
@@ -46,27 +47,28 @@ class Server:
 
 @contextlib.contextmanager
 def penstock_emulator(*options: str, journal: bool = False) -> Iterator[Server]:
-    """Ours, without a journal unless a row is about that: what it costs is `faults.journal`."""
+    """Our emulator, without a journal unless `journal`: the journal's cost is the row `faults.journal`."""
     program = BUILD / "emulator/server/penstock-emulator"
     chosen = options if journal else (*options, "--journal-bytes", "0")
     process = subprocess.Popen([str(program), "--port", "0", *chosen], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        yield Server(json.loads(process.stdout.readline())["endpoint"], process.pid)
+        ready = json.loads(process.stdout.readline())
+        yield Server(ready["endpoint"], process.pid, ready["admin"])
     finally:
         process.terminate()
         process.wait(START_TIMEOUT_S)
 
 
-def ask(admin: str, path: str, question: Any = None) -> Any:
-    """What the emulator whose admin API is at `admin` answers to GET `path`, or to POST with `question`, as JSON."""
+def ask(server: Server, path: str, question: Any = None) -> Any:
+    """Sends GET `path`, or POST `path` with `question` as JSON, to the admin API of our emulator. Returns the JSON response."""
     data = None if question is None else json.dumps(question).encode()
-    with urllib.request.urlopen(f"{admin}/_penstock/{path}", data=data, timeout=START_TIMEOUT_S) as answer:
-        return json.load(answer)
+    with urllib.request.urlopen(f"{server.admin}/_penstock/{path}", data=data, timeout=START_TIMEOUT_S) as response:
+        return json.load(response)
 
 
 def free_port() -> int:
-    """One that was free just now."""
+    """A port that no process listened on a moment ago."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
     return port

@@ -1,4 +1,4 @@
-# Third-party packages, found once. Modules name the targets.
+# Finds third-party packages. Modules link their targets.
 find_package(Threads REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
 find_package(CURL 7.88 REQUIRED)
@@ -19,7 +19,7 @@ if(PENSTOCK_BENCH)
   find_package(benchmark REQUIRED)
 endif()
 if(PENSTOCK_TORCH)
-  # Where libtorch lies is asked of the Python that has it, unless CMAKE_PREFIX_PATH or Torch_DIR say.
+  # Without Torch_DIR, asks Python for the CMake folder of its torch package; CMAKE_PREFIX_PATH has precedence.
   if(NOT Torch_DIR)
     find_package(Python 3.10 COMPONENTS Interpreter)
     if(Python_FOUND)

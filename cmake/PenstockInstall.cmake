@@ -1,7 +1,7 @@
 # `cmake --install`: headers, static libraries, the executable, and a package for find_package(penstock).
 #
-# Every module of PENSTOCK_MODULES goes into the export set of its component; what belongs to both sides goes into `base`,
-# which every component needs. Everything here has the install component `cpp`; the Python wheel takes `python` alone.
+# Every module of PENSTOCK_MODULES is in the export set of its component. Modules of both sides are in `base`, which every
+# component needs. Everything here has the install component `cpp`; the Python wheel installs the component `python` only.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/penstock)
@@ -18,12 +18,12 @@ function(penstock_component out target)
   elseif(target STREQUAL "penstock_base")
     set(component base)
   else()
-    message(FATAL_ERROR "${target} belongs to no component of the installed package; say which in cmake/PenstockInstall.cmake")
+    message(FATAL_ERROR "${target} belongs to no component of the installed package; add it to cmake/PenstockInstall.cmake")
   endif()
   set(${out} ${component} PARENT_SCOPE)
 endfunction()
 
-# The names that programs link (penstock::client, ...) beside the modules behind them.
+# The targets that programs link (penstock::client, ...), and the modules that they consist of.
 get_property(exported GLOBAL PROPERTY PENSTOCK_MODULES)
 foreach(name IN ITEMS client emulator torch)
   if(TARGET penstock_${name})
@@ -43,7 +43,7 @@ foreach(component IN LISTS components)
   install(EXPORT penstock-${component} NAMESPACE penstock:: DESTINATION ${package_dir} COMPONENT cpp)
 endforeach()
 
-# Headers of what is installed, and no others: a header without its library is a riddle at link time.
+# Installs only headers of installed libraries: a header without its library would fail at link time.
 install(DIRECTORY base/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cpp FILES_MATCHING PATTERN "*.h")
 set(without "")
 if(NOT "torch" IN_LIST components)

@@ -1,11 +1,11 @@
 # penstock_module(NAME SOURCES ... [TESTS ...] [TEST_DEPENDS ...] [DEPENDS ...] [PRIVATE ...] [INCLUDE dir])
 #
-# One static library per module of the house and, beside it, one test program of its *_test.cc files.
-#   NAME          path with '_' for '/', e.g. client_http -> target penstock_client_http, alias penstock::client_http
+# Adds a static library for a module and a test program of its *_test.cc files.
+#   NAME          path with '_' for '/', for example client_http: target penstock_client_http, alias penstock::client_http
 #   DEPENDS       modules or libraries that its headers need
-#   PRIVATE       third-party libraries that only its .cc files see
+#   PRIVATE       third-party libraries that only its .cc files include
 #   INCLUDE       folder of its public headers, relative to the module
-#   TEST_DEPENDS  what only its tests need
+#   TEST_DEPENDS  modules or libraries that only its tests need
 function(penstock_module name)
   cmake_parse_arguments(ARG "" "INCLUDE" "SOURCES;TESTS;TEST_DEPENDS;DEPENDS;PRIVATE" ${ARGN})
   set(target penstock_${name})
@@ -13,7 +13,7 @@ function(penstock_module name)
   add_library(penstock::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   set_property(GLOBAL APPEND PROPERTY PENSTOCK_MODULES ${target})
-  target_compile_features(${target} PUBLIC cxx_std_20)  # its headers need it: programs that link it get it
+  target_compile_features(${target} PUBLIC cxx_std_20)  # its headers need it, so programs that link it use it too
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   if(ARG_INCLUDE)
     target_include_directories(${target} PUBLIC
@@ -30,7 +30,7 @@ function(penstock_module name)
   endif()
 endfunction()
 
-# A private library. One that is headers and nothing else ends here: programs that link an installed module need not have it.
+# Links a private library. A header-only library is not exported: programs that link an installed module do not need it.
 function(penstock_link_private target library)
   set(name ${library})
   if(TARGET ${library})
@@ -44,7 +44,7 @@ function(penstock_link_private target library)
   target_link_libraries(${target} PRIVATE ${name})
 endfunction()
 
-# A GoogleTest program; each of its tests is one ctest.
+# Adds a GoogleTest program; each of its tests is a test of ctest.
 function(penstock_test target)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${target} ${ARG_SOURCES})
@@ -56,15 +56,15 @@ endfunction()
 
 function(penstock_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)
-  # g++ 12 takes a moved std::variant, and so a moved Result, for uninitialised.
+  # g++ 12 reports a moved std::variant, and therefore a moved Result, as uninitialised.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   if(PENSTOCK_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
 endfunction()
 
-# A libFuzzer program: target fuzz_<name>, in <build>/fuzz, part of the target fuzz_targets. Only with PENSTOCK_FUZZ. Its sources
-# see the name as PENSTOCK_FUZZ_TARGET.
+# Adds a libFuzzer program: target fuzz_<name>, in <build>/fuzz, part of the target fuzz_targets. Only with PENSTOCK_FUZZ. The macro
+# PENSTOCK_FUZZ_TARGET has the name.
 function(penstock_fuzzer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${ARG_SOURCES})
@@ -74,7 +74,7 @@ function(penstock_fuzzer name)
   target_compile_definitions(fuzz_${name} PRIVATE PENSTOCK_FUZZ_TARGET="${name}")
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   if(PENSTOCK_LLD AND NOT PENSTOCK_FUZZ_SANITIZE)
-    # Without the counters of unused code an execution takes half of the time.
+    # Removes the counters of unused code, which doubles the executions per second.
     target_link_options(fuzz_${name} PRIVATE -fuse-ld=lld -Wl,--gc-sections)
   endif()
   penstock_warnings(fuzz_${name})

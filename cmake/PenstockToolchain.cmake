@@ -1,4 +1,4 @@
-# Compiler settings of the whole tree.
+# Compiler settings of all targets.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
@@ -15,7 +15,7 @@ find_program(PENSTOCK_CCACHE ccache)
 if(PENSTOCK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${PENSTOCK_CCACHE})
 endif()
-# The same object files from every checkout folder, so that the cache serves clean clones.
+# Makes object files independent of the checkout's folder, so that all checkouts share the cache.
 add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
 
 if(PENSTOCK_SANITIZE)
@@ -28,7 +28,7 @@ elseif(PENSTOCK_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
   add_link_options(-fsanitize=thread)
 elseif(PENSTOCK_SANITIZE)
-  message(FATAL_ERROR "PENSTOCK_SANITIZE is '${PENSTOCK_SANITIZE}'; it takes 'address', 'thread' or nothing")
+  message(FATAL_ERROR "PENSTOCK_SANITIZE is '${PENSTOCK_SANITIZE}'; use 'address', 'thread' or leave it empty")
 endif()
 
 if(PENSTOCK_FUZZ)
@@ -36,9 +36,9 @@ if(PENSTOCK_FUZZ)
     message(FATAL_ERROR "PENSTOCK_FUZZ needs clang, for libFuzzer; configure with --preset fuzz")
   endif()
   if(PENSTOCK_SANITIZE)
-    message(FATAL_ERROR "PENSTOCK_FUZZ brings its own sanitizers; leave PENSTOCK_SANITIZE empty")
+    message(FATAL_ERROR "PENSTOCK_FUZZ has its own sanitizers; leave PENSTOCK_SANITIZE empty")
   endif()
-  # Coverage in every object, so that the fuzzer sees the branches of the libraries; its main() only in the fuzz targets.
+  # Coverage in every object, so that the fuzzer sees the branches of the libraries. Only fuzz targets link the fuzzer's main().
   add_compile_options(-fsanitize=fuzzer-no-link -fno-omit-frame-pointer)
   if(PENSTOCK_FUZZ_SANITIZE)
     add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined)

@@ -1,4 +1,4 @@
-"""For the tests that need the emulator as a process of its own."""
+"""Fixtures that run the emulator as a process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STOP_TIMEOUT_S = 30
 
 @dataclass(frozen=True)
 class Standalone:
-    """A running emulator: where it listens and who may ask it anything. The second key is another account's."""
+    """A running emulator: its endpoints and its access keys. The second key belongs to another account."""
 
     endpoint: str
     admin: str
@@ -33,28 +33,16 @@ class Standalone:
 
 @pytest.fixture
 def seed() -> int:
-    """A new one, or that of PENSTOCK_SEED. Printed, so that a failure shows it."""
+    """A random seed, or PENSTOCK_SEED. It is printed, so that a failure shows it."""
     value = int(os.environ.get("PENSTOCK_SEED", random.SystemRandom().randrange(1 << 32)))
     print(f"PENSTOCK_SEED={value}")
     return value
 
 
 @pytest.fixture(scope="session")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A self-signed certificate for 127.0.0.1 and localhost, and its key."""
-    folder = tmp_path_factory.mktemp("tls")
-    pem, key = folder / "cert.pem", folder / "key.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    command += ["-keyout", str(key), "-out", str(pem), "-subj", "/CN=localhost"]
-    command += ["-addext", "subjectAltName=DNS:localhost,DNS:*.localhost,IP:127.0.0.1"]
-    subprocess.run(command, check=True, capture_output=True)
-    return pem, key
-
-
-@pytest.fixture(scope="session")
 def start_emulator(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., AbstractContextManager[Standalone]]:
-    """Starts the emulator's executable in memory with two accounts, verifying signatures; further options as given."""
-    keys = [("TESTACCESSKEY", "test-secret"), ("SECONDACCESSKEY", "second-secret")]  # each stands for an account
+    """A function that starts the emulator's executable in memory with two accounts, verified signatures and more options."""
+    keys = [("TESTACCESSKEY", "test-secret"), ("SECONDACCESSKEY", "second-secret")]  # each key has its own account
     executable = Path(os.environ["PENSTOCK_BUILD_DIR"]) / "emulator/server/penstock-emulator"
 
     @contextmanager
@@ -76,6 +64,6 @@ def start_emulator(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Ab
 
 @pytest.fixture(scope="session")
 def standalone(start_emulator: Callable[..., AbstractContextManager[Standalone]]) -> Iterator[Standalone]:
-    """One emulator for all tests that do not change it as a whole."""
+    """One emulator for all tests that do not change global settings."""
     with start_emulator() as emulator:
         yield emulator

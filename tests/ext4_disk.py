@@ -18,7 +18,7 @@ def run(*command: str) -> None:
 
 
 class Disk:
-    """Made and mounted at `mounted`, in a folder of the caller's."""
+    """An image in the caller's `folder`, mounted at `mounted`."""
 
     def __init__(self, folder: Path, size: int) -> None:
         self.image, self.mounted = folder / "image", folder / "disk"
@@ -38,7 +38,7 @@ class Disk:
         run("sync", "-f", str(self.mounted))
 
     def cut(self) -> None:
-        """Drops what was not synced. Every later change of the file system fails until it is mounted again."""
+        """Discards unsynced data. Every later change of the file system fails until it is mounted again."""
         root = os.open(self.mounted, os.O_RDONLY)
         try:
             fcntl.ioctl(root, SHUTDOWN, struct.pack("I", WITHOUT_JOURNAL_FLUSH))

@@ -1,6 +1,6 @@
-"""One client process of tests/test_histories.py: mixed operations on keys shared with others, each call recorded with its times.
+"""One client process of tests/test_histories.py: mixed operations on shared keys; records each call with its times.
 
-Writes one operation of `linearizability` a line, as JSON, and prints how many calls there were and how many failed.
+Writes one operation of `linearizability` per line, as JSON. Prints the numbers of calls, failures and retries.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from linearizability import ABSENT
 KEYS = 4  # of one generation
 STEPS = 150  # of each worker with one generation
 PART = 5 << 20
-MAYBE = "may have been carried out"  # what the client says of an attempt without a clear answer
+MAYBE = "may have been carried out"  # part of the client's error for an attempt without a clear response
 
 
 def md5(data: bytes) -> str:
@@ -39,7 +39,7 @@ class Worker:
         self.generation = self.calls = self.failed = 0
         self.begin = 0
         self.retries = 0
-        self.known: dict[str, str] = {}  # the ETag last seen of each key
+        self.known: dict[str, str] = {}  # the last observed ETag of each key
         self.steps: list[Callable[[], None]] = (
             [self.get] * 5 + [self.put] * 3 + [self.create] * 3 + [self.replace] * 3 + [self.delete] * 3
             + [self.head, self.head, self.list, self.list, self.copy, self.multipart]
@@ -66,7 +66,7 @@ class Worker:
         self.out.write(json.dumps(row) + "\n")
 
     def record_write(self, key: str, text: str, etag: str, only_if: str | None = None) -> None:
-        """A write that succeeded. Where it was sent several times each sending may have taken effect before the answer."""
+        """Records a successful write. If it was sent several times, each request may have taken effect before the response."""
         end = time.monotonic_ns()
         self.record(key, text, (etag,), only_if, end=end)
         for _ in range(self.client.stats()["retries"] - self.retries):
@@ -74,7 +74,7 @@ class Worker:
         self.known[key] = etag
 
     def record_failure(self, error: penstock.S3Exception, key: str, text: str, etag: str, only_if: str | None) -> None:
-        """A write that failed: without effect where the client says nothing else, else with one at any time from now on."""
+        """Records a failed write: without effect if the client's error excludes one, else with an effect at any later time."""
         self.failed += 1
         clear = (
             penstock.S3NotFoundError,
@@ -159,13 +159,13 @@ class Worker:
         self.write("delete", key, ABSENT, None, lambda: self.client.delete_object(self.bucket, key))
 
     def copy(self) -> None:
-        """Writes what another key holds. The copy of an object that was uploaded in parts has another ETag; there are none."""
+        """Copies another key. Skips objects that were uploaded in parts, because their copies have other ETags."""
         source, key = self.random.sample([f"{self.generation}/{number}" for number in range(KEYS)], 2)
         etag = self.known.get(source)
         if not etag or "-" in etag:
             self.head()
             return
-        # Held to an ETag: a copy that fails without an answer can have written nothing else.
+        # With src_etag, a copy that fails without a response can only have written this ETag.
         call = lambda: self.client._client.copy_object(self.bucket, source, self.bucket, key, src_etag=etag)  # noqa: E731
         begin = self.begin
         try:
@@ -188,7 +188,7 @@ class Worker:
             self.record(source, f"copy from: {etag}", only_if=etag, end=time.monotonic_ns())
 
     def multipart(self) -> None:
-        """One of 20 by the writer of large objects, in two parts; the others one small part, verb by verb."""
+        """One upload in 20 uses the writer, with two parts. The others send each request of a one-part upload."""
         key = self.key()
         if self.random.random() < 0.05:
             body = (f"part {self.seed} {self.calls} ".encode() * (1 + PART // 8))[: PART + 1000]
@@ -206,7 +206,7 @@ class Worker:
         call = lambda: core.complete_multipart_upload(self.bucket, key, upload, [part], len(body))  # noqa: E731
         try:
             call()
-        except penstock.S3Exception as error:  # the verb's own answer is not settled by looking at the object
+        except penstock.S3Exception as error:  # this call does not look for the object after an unclear response
             self.failed += 1
             if error.attempts > 1 or not isinstance(error, penstock.S3ThrottledError):
                 self.record(key, "complete that failed", (etag_of_parts([body]),), optional=True)
@@ -214,7 +214,7 @@ class Worker:
         self.record(key, "complete", (etag_of_parts([body]),), end=time.monotonic_ns())  # at most once: the upload is gone
 
     def write_parts(self, key: str, body: bytes, *, if_none_match: bool) -> None:
-        """By the writer of large objects. Its upload takes effect once, however often its requests were sent."""
+        """Uses the writer for large objects. Its upload takes effect at most once, however often its requests are sent."""
         etag, only_if = etag_of_parts(split(body)), ABSENT if if_none_match else None
         try:
             with self.client.put_object(self.bucket, key, if_none_match=if_none_match) as writer:
@@ -236,7 +236,7 @@ class Worker:
                 self.start()
                 try:
                     self.random.choice(self.steps)()
-                except penstock.S3Exception:  # a read that failed says nothing
+                except penstock.S3Exception:  # a failed read has no observation
                     self.failed += 1
 
 

@@ -1,4 +1,4 @@
-"""The vocabulary of `hostile_http` and `hostile_s3`: what a hostile server sends, and what our client makes of it."""
+"""The types of `hostile_http` and `hostile_s3`: what a hostile server sends, and the expected result of our client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from raw_server import Action, Script
 
 
 class After(Enum):
-    """`CLOSED`: the connection is not used again. `REUSED`: the next request uses it. `EITHER`: both are right."""
+    """The connection after a case. `CLOSED`: not used again. `REUSED`: the next request uses it. `EITHER`: both are correct."""
 
     CLOSED = "closed"
     REUSED = "reused"
@@ -26,8 +26,14 @@ GUIDE = "Amazon S3 User Guide, "
 
 @dataclass(frozen=True)
 class Case:
-    """`source`: the section, page or failure that the case stands for. `call`: one of the runner's. `script`: what each request
-    gets; `early`: before its body is read. `expected`: what the call returns, or `Raises`.
+    """One case.
+
+    Attributes:
+        source: The section, page or failure that the case tests.
+        call: A call of the worker's `CALLS`.
+        script: The response to each request.
+        expected: The result of the call, or `Raises`.
+        early: The server responds before it reads the request's body.
     """
 
     name: str
@@ -41,7 +47,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Raises:
-    """An exception of one of these classes (names with `|` between them), whose text has the regular expression `text` in it."""
+    """An exception of one of the classes (names separated by `|`) whose text matches the regular expression `text`."""
 
     exception: str
     text: str
@@ -64,7 +70,7 @@ def data_loss(text: str) -> Raises:
 
 
 def in_turn(*scripts: Sequence[Action]) -> Script:
-    """Each request gets the next script, the last one for ever."""
+    """A script that runs the next one for each request, and the last one for all further requests."""
     return lambda _request, index: scripts[min(index, len(scripts) - 1)]
 
 
@@ -90,7 +96,7 @@ MORE = b"<IsTruncated>true</IsTruncated><NextContinuationToken>%s</NextContinuat
 
 
 def page(content: bytes) -> bytes:
-    """A document of ListObjectsV2."""
+    """A response document of ListObjectsV2."""
     return b"<ListBucketResult>" + content + b"</ListBucketResult>"
 
 

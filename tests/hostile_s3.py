@@ -1,4 +1,4 @@
-"""Responses that are correct HTTP and that S3 does not send: ranges, checksums, redirects, documents, refusals."""
+"""Responses that are correct HTTP but that S3 does not send: ranges, checksums, redirects, documents, errors."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from hostile_case import (
 from raw_server import Action, Fin, Pause, Repeat, Request, Script
 
 # fmt: off
-LARGE = bytes(range(256)) * (7 * MIB // 256)  # two parts of 5 MiB at the most
+LARGE = bytes(range(256)) * (7 * MIB // 256)  # two parts of up to 5 MiB
 
 
 def _ranged(request: Request, body: bytes, content_range: bytes | None = None, etag: bytes = b'"e"') -> bytes:
-    """A correct response to a GET with or without Range, `content_range` apart."""
+    """A correct response to a GET with or without Range, but for `content_range`."""
     if "range" not in request.headers:
         return ok(body, etag=etag)
     first, last = request.range
@@ -152,7 +152,7 @@ def _redirects() -> Iterator[Case]:
 
 
 def _bombs() -> dict[str, bytes]:
-    """Documents that are no S3 error, or one that attacks its reader."""
+    """Documents that are not S3 errors, or that attack the parser."""
     entities = b"".join(b'<!ENTITY a%d "%s">' % (i, b"&a%d;" % (i - 1) * 10 if i else b"lol" * 10) for i in range(12))
     return {
         "entity expansion": b"<?xml version='1.0'?><!DOCTYPE Error [" + entities + b"]><Error><Code>&a11;</Code></Error>",
@@ -176,7 +176,7 @@ def _documents() -> Iterator[Case]:
             yield Case(f"{status[:3].decode()} with a document: {name}", "OWASP XML Security", "get", [ok(body, status=status,
                        etag=b"")],
                        Raises(kind, status[:3].decode()), EITHER)
-    yield Case("error that lies about its length", "RFC 9112 8", "get",
+    yield Case("error with a wrong Content-Length", "RFC 9112 8", "get",
                [head(b"Content-Length: 5000", status=b"404 Not Found", etag=b"") + b"<Error><Code>NoSuchKey</Code>", Fin()],
                fails("."), CLOSED)
 
@@ -213,7 +213,7 @@ def _lists() -> Iterator[Case]:
 
 
 def _texts() -> Iterator[Case]:
-    """Texts of a server that end in exceptions and results."""
+    """Texts of a server that become part of exceptions and results."""
     source = "RFC 9110 5.5"
     yield Case("ETag that is not UTF-8", source, "get", [ok(etag=b'"\xff\xfe"')], BODY, EITHER)
     yield Case("ETag that is not UTF-8, HEAD", source, "head", [head(b"Content-Length: 4", etag=b'"\xff\xfe"')], 4, EITHER)
@@ -301,7 +301,7 @@ def _writes() -> Iterator[Case]:
 
 
 def _multipart(request: Request, completed: bytes, part: bytes | None = None) -> bytes:
-    """A correct response in each step of an upload, `completed` for other requests."""
+    """A correct response to each request of an upload; `completed` for CompleteMultipartUpload and other requests."""
     if "uploads=" in request.target:
         return ok(b"<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>", etag=b"")
     if "partNumber=" in request.target:

@@ -1,4 +1,4 @@
-"""The client process of tests/test_hostile_servers.py: runs each case of `hostile_http` and `hostile_s3`, on a server of its own.
+"""The client process of tests/test_hostile_servers.py: runs each case of `hostile_http` and `hostile_s3` on its own server.
 
 Prints one line of JSON for each case. PENSTOCK_DATA_PLANE selects the data plane.
 """
@@ -23,18 +23,20 @@ from penstock.s3reader import S3ReaderConstructor
 from raw_server import RawServer
 
 AT_A_TIME = 12
-OPERATION_TIMEOUT_S = 4.0
-LONGEST_CALL_S = OPERATION_TIMEOUT_S + 6.0  # the machine may be busy
+ATTEMPT_TIMEOUT_S, OPERATION_TIMEOUT_S = 1.0, 4.0  # of calls that must fail
+# Of calls that must succeed, also on a busy machine.
+SUCCESS_ATTEMPT_TIMEOUT_S, SUCCESS_OPERATION_TIMEOUT_S = 5.0, 20.0
+LONGEST_CALL_S = OPERATION_TIMEOUT_S + 6.0  # allows for a busy machine
 MOST_GROWTH_BYTES = 48 << 20
 PLAIN_BODY = b"the right body"
 CREDENTIALS = {"access_key_id": "AKIAHOSTILE", "secret_access_key": "hostile-secret", "session_token": "hostile-token"}
 SECRETS = ("hostile-secret", "hostile-token", "Credential=AKIA", "Signature=")
 
 
-def _client(port: int) -> penstock.S3Client:
+def _client(port: int, *, attempt_timeout: float, operation_timeout: float) -> penstock.S3Client:
     config = penstock.S3ClientConfig(
-        force_path_style=True, part_size=5 << 20, max_attempts=2, attempt_timeout=1.0, operation_timeout=OPERATION_TIMEOUT_S,
-        **CREDENTIALS,
+        force_path_style=True, part_size=5 << 20, max_attempts=2, attempt_timeout=attempt_timeout,
+        operation_timeout=operation_timeout, **CREDENTIALS,
     )  # fmt: skip
     return penstock.S3Client("us-east-1", endpoint=f"http://127.0.0.1:{port}", s3client_config=config)
 
@@ -68,7 +70,7 @@ def _get_plain_once(port: int) -> bytes:
 
 
 def _head_all(client: penstock.S3Client) -> int:
-    """Reads every attribute of the answer."""
+    """Reads every attribute of the result."""
     found = client._client.head_object("bucket", "key")
     texts = [
         found.etag,
@@ -104,7 +106,7 @@ CALLS: dict[str, Callable[[penstock.S3Client], Any]] = {
 
 
 def _text(error: BaseException) -> str:
-    """Everything of an error that may end in a log."""
+    """All texts of an error that a log may contain."""
     notes = getattr(error, "__notes__", [])
     return "\n".join(
         [str(error), repr(error), *notes, *map(str, getattr(error, "attempt_history", ())), *traceback.format_exception(error)]
@@ -112,7 +114,7 @@ def _text(error: BaseException) -> str:
 
 
 def _faults_of_call(case: Case, client: penstock.S3Client) -> tuple[str, list[str]]:
-    """What the call came to, and what is wrong with it."""
+    """Runs the case's call. Returns its outcome in words, and what is wrong with the outcome."""
     begun = time.monotonic()
     faults = []
     try:
@@ -139,8 +141,13 @@ def _faults_of_call(case: Case, client: penstock.S3Client) -> tuple[str, list[st
 
 
 def _run(case: Case) -> dict[str, Any]:
+    fails = isinstance(case.expected, Raises)
     with RawServer(case.script, "plain", PLAIN_BODY, early=case.early) as server:
-        client = _client(server.port)
+        client = _client(
+            server.port,
+            attempt_timeout=ATTEMPT_TIMEOUT_S if fails else SUCCESS_ATTEMPT_TIMEOUT_S,
+            operation_timeout=OPERATION_TIMEOUT_S if fails else SUCCESS_OPERATION_TIMEOUT_S,
+        )
         try:
             found, faults = _faults_of_call(case, client)
         except BaseException as error:
@@ -163,7 +170,7 @@ def _run(case: Case) -> dict[str, Any]:
 
 
 def _peak_bytes() -> int:
-    """The peak of resident memory since the last call."""
+    """The peak of resident memory since the previous call of this function."""
     status = Path("/proc/self/status").read_text()
     Path("/proc/self/clear_refs").write_text("5")
     return int(status.split("VmHWM:")[1].split()[0]) << 10

@@ -1,7 +1,7 @@
-"""Raw requests of an attacker, each with the answer that RFC 9110, RFC 9112 or S3 asks for and the state of the connection.
+"""Raw requests of an attacker, each with the statuses that RFC 9110, RFC 9112 or S3 requires and the state of the connection.
 
-`CLOSED`: one answer, then the end of the connection; nothing behind the request is served. `IN_STEP`: the next request on the
-connection gets its own answer. `EITHER`: both are right, and the test checks that nothing behind the request is lost or mixed up.
+`CLOSED`: one response, then the end of the connection; later requests on it are not served. `IN_STEP`: the next request on the
+connection gets its own response. `EITHER`: both are correct, and the test checks that no response belongs to another request.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ def _host() -> Iterator[Vector]:
 
 
 def _chunks(request: bytes = GET) -> Iterator[Vector]:
-    head = request + b"Transfer-Encoding: chunked\r\n\r\n"  # of GET: S3 refuses a put without a length before it reads the body
+    head = request + b"Transfer-Encoding: chunked\r\n\r\n"  # S3 rejects a PUT without a length before it reads the body
     for body in [
         b"0x4\r\nabcd\r\n0\r\n\r\n", b"4_0\r\nabcd\r\n0\r\n\r\n", b"+4\r\nabcd\r\n0\r\n\r\n", b"-4\r\nabcd\r\n0\r\n\r\n",
         b" 4\r\nabcd\r\n0\r\n\r\n", b"\r\n0\r\n\r\n", b"4\nabcd\n0\n\n", b"4\r\nabcdX0\r\n\r\n", b"4\r\nabcd0\r\n\r\n",
@@ -491,7 +491,7 @@ def vectors() -> list[Vector]:
 
 
 def admin_vectors() -> list[Vector]:
-    """What the wire must refuse is the same on the admin port; and its own paths and bodies."""
+    """The HTTP vectors of the S3 port, and vectors for the paths and bodies of the admin API."""
     wire = [
         vector
         for group in (_content_length, _transfer_encoding, _lines, _request_line, _sizes)

@@ -24,12 +24,12 @@ class Operation:
     """One operation on one key.
 
     Attributes:
-        begin, end: Seconds or ticks of one clock; `end` is infinite where the effect may come at any time.
+        begin, end: Seconds or ticks of one clock; `end` is infinite if the effect may happen at any later time.
         text: For the error message.
-        writes: What the register may hold after it; several: any of them; none: the operation changes nothing.
-        only_if: The operation has this result only where the register holds this.
-        only_unless: The operation has this result only where the register holds something else.
-        optional: It may not have happened at all.
+        writes: The values of which the register has one after the operation; empty: the operation changes nothing.
+        only_if: The operation has this result only if the register has this value.
+        only_unless: The operation has this result only if the register has another value.
+        optional: The operation may not have happened.
     """
 
     begin: float
@@ -41,18 +41,18 @@ class Operation:
     optional: bool = False
 
     def apply(self, state: str) -> tuple[str, ...]:
-        """The states it may lead to; none: it cannot have its result in `state`."""
+        """The states after the operation in `state`; empty: the operation cannot have its result in `state`."""
         if (self.only_if is not None and state != self.only_if) or state == self.only_unless:
             return ()
         return self.writes or (state,)
 
 
 class UndecidedError(Exception):
-    """The history has more explanations than the search may keep."""
+    """The history has more explanations than `MOST_CONFIGURATIONS`."""
 
 
 class _Search:
-    """All explanations of the events so far: the register's state and which operations in progress have taken effect."""
+    """All explanations of the events so far: the register's state, and the operations in progress that have taken effect."""
 
     def __init__(self) -> None:
         self.configurations: set[tuple[str, int]] = {(ABSENT, 0)}
@@ -76,14 +76,14 @@ class _Search:
         return bit
 
     def _with_reads(self, state: str, done: int) -> tuple[str, int]:
-        """What changes nothing and can happen now is done now: nothing is lost by it."""
+        """Completes all reads that are possible now. They change nothing, so no explanation is lost."""
         for bit, read in self._reads.items():
             if not done & bit and read.apply(state):
                 done |= bit
         return state, done
 
     def end(self, bit: int) -> bool:
-        """False: nothing explains the operation."""
+        """Ends an operation. Returns False if it cannot be explained."""
         operation = self.in_progress[bit]
         kept = set(self.configurations) if operation.optional else set()
         seen = set(self.configurations)
@@ -110,7 +110,7 @@ class _Search:
         return bool(kept)
 
     def _without_dominated(self, found: set[tuple[str, int]]) -> set[tuple[str, int]]:
-        """Without those that another one can still become: the same state, with fewer optional operations done."""
+        """Removes each configuration that another one can still become: the same state with fewer optional operations done."""
         kept: dict[tuple[str, int], list[int]] = {}
         for state, done in sorted(found, key=lambda one: (one[1] & self._optional).bit_count()):
             optional = done & self._optional
@@ -121,17 +121,20 @@ class _Search:
 
 
 def explain(history: Iterable[Operation]) -> str | None:
-    """None: the history of a register that holds nothing at first is linearizable. Else the operation that is not explained.
+    """Checks the history of a register that is empty at first.
+
+    Returns:
+        None if the history is linearizable, else a description of the operation without an explanation.
 
     Raises:
-        UndecidedError: There are too many explanations to follow.
+        UndecidedError: The history has too many explanations.
     """
     events: list[tuple[float, int, int, Operation]] = []
     for number, operation in enumerate(history):
         events.append((operation.begin, 0, number, operation))
         if not math.isinf(operation.end):
             events.append((operation.end, 1, number, operation))
-    events.sort(key=lambda event: event[:3])  # of one tick the begins first: these operations overlap
+    events.sort(key=lambda event: event[:3])  # begins before ends of the same tick: these operations overlap
     search = _Search()
     bits: dict[int, int] = {}
     for _, is_end, number, operation in events:

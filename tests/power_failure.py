@@ -1,7 +1,7 @@
-"""Data directories as a power failure leaves them, made of what storage_recorder.cc recorded.
+"""Creates data directories as a power failure leaves them, from a recording of storage_recorder.cc.
 
-What was fsynced before the failure is there. Of everything later a seeded part is: names as a journal keeps them (a prefix of
-their changes, in order), and of each file a part of its writes, page by page.
+Everything fsynced before the failure is kept. Of the later changes a random part is kept, by a seed: a prefix of the changes of
+names, as in a file system's journal, and some of the pages written to each file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BOOT_ID = slice(52, 88)
 
 
 def build_recorder(folder: Path) -> Path:
-    """The library to preload."""
+    """Compiles the library to preload. Returns its path."""
     library = folder / "storage_recorder.so"
     source = Path(__file__).with_name("storage_recorder.cc")
     command = [os.environ.get("CXX", "c++"), "-std=c++20", "-O1", "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"]
@@ -33,7 +33,7 @@ def build_recorder(folder: Path) -> Path:
 
 
 def recording_of(folder: Path) -> tuple[Path, Path, dict[str, str]]:
-    """A data directory and a log in `folder`, and the environment in which an emulator records the one in the other."""
+    """A data directory and a log in `folder`, and the environment with which an emulator records one in the other."""
     data, log = folder / "data", folder / "record"
     return data, log, {"LD_PRELOAD": str(build_recorder(folder)), "RECORDED_DIRECTORY": str(data), "RECORDED_LOG": str(log)}
 
@@ -46,7 +46,7 @@ class Change:
     path: str
     other: str
     data: bytes
-    end: int  # of its record in the log
+    end: int  # offset of the end of its record in the log
 
 
 def read_log(log: Path) -> list[Change]:
@@ -76,7 +76,7 @@ class File:
         self.pending.clear()
 
     def after_failure(self, chance: random.Random, kept: float) -> bytes:
-        """`kept`: how likely a page that was not synced is on the disk."""
+        """The content after a failure. `kept`: the probability that an unsynced page is on the disk."""
         content = bytearray(self.durable)
         for change in self.pending:
             if change.kind == WRITE:
@@ -108,7 +108,7 @@ def apply(content: bytearray, change: Change) -> None:
 class Disk:
     files: list[File] = field(default_factory=list)
     of_inode: dict[int, File] = field(default_factory=dict)
-    names: list[tuple[Change, int]] = field(default_factory=list)  # changes of names, and the file that a creation made
+    names: list[tuple[Change, int]] = field(default_factory=list)  # changes of names; the number of a created file, else -1
     durable_names: int = 0
 
     def record(self, change: Change) -> None:
@@ -126,7 +126,7 @@ class Disk:
             self.of_inode[change.inode].pending.append(change)
 
     def write_image(self, recorded: Path, image: Path, chance: random.Random, *, restarts: bool = True) -> None:
-        """`restarts`: whether the machine starts again before the image is used."""
+        """Writes the state after a failure to `image`. `restarts`: whether the machine restarts before the image is used."""
         kept_names = chance.randint(self.durable_names, len(self.names))
         present: dict[str, int] = {}
         image.mkdir(parents=True)
@@ -151,7 +151,7 @@ class Disk:
 
 
 def set_boot_id(mark: Path) -> None:
-    """The commits of the mark were made before the machine started last."""
+    """Changes the boot id of a commit mark, as if the machine had restarted since."""
     content = bytearray(mark.read_bytes())
     for slot in SLOTS:
         body = content[slot : slot + SLOT_SIZE]
@@ -164,7 +164,7 @@ def set_boot_id(mark: Path) -> None:
 
 
 def disk_at(changes: list[Change], end: int) -> Disk:
-    """As it was when the log had `end` bytes."""
+    """The disk when the log had `end` bytes."""
     disk = Disk()
     for change in changes:
         if change.end > end:
@@ -174,13 +174,13 @@ def disk_at(changes: list[Change], end: int) -> Disk:
 
 
 def fail_at(changes: list[Change], end: int, recorded: Path, image: Path, chance: random.Random) -> None:
-    """Makes `image` what `recorded` was when the log had `end` bytes."""
+    """Writes `recorded` to `image` as a power failure leaves it when the log has `end` bytes."""
     shutil.rmtree(image, ignore_errors=True)
     disk_at(changes, end).write_image(recorded, image, chance)
 
 
 def kill_at(changes: list[Change], end: int, recorded: Path, image: Path) -> None:
-    """Makes `image` what a process that was killed when the log had `end` bytes left: every change up to there."""
+    """Writes `recorded` to `image` as a kill of the process leaves it when the log has `end` bytes: with all changes so far."""
     shutil.rmtree(image, ignore_errors=True)
     disk = disk_at(changes, end)
     for file in disk.files:

@@ -1,4 +1,4 @@
-"""A scripted HTTP server over raw sockets: it sends exactly the bytes of a script, right or wrong."""
+"""A scripted HTTP server over raw sockets: it sends exactly the bytes of a script."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Request:
 
     @property
     def range(self) -> tuple[int, int]:
-        """First and last byte of the Range header; the last is far away where it has none."""
+        """First and last byte of the Range header. Without a last byte, a number larger than any object."""
         first, _, last = self.headers.get("range", "bytes=0-").removeprefix("bytes=").partition("-")
         return int(first), int(last or 1 << 62)
 
@@ -43,17 +43,17 @@ class Hold:
 
 @dataclass(frozen=True)
 class Fin:
-    """Ends the connection in order."""
+    """Closes the connection."""
 
 
 @dataclass(frozen=True)
 class Rst:
-    """Ends the connection with a reset."""
+    """Resets the connection."""
 
 
 @dataclass(frozen=True)
 class Repeat:
-    """Sends `piece` again and again until the peer closes, `most_bytes` at the most."""
+    """Sends `piece` repeatedly until the peer closes the connection or `most_bytes` are sent."""
 
     piece: bytes
     seconds_between: float = 0.0
@@ -61,14 +61,14 @@ class Repeat:
 
 
 Action: TypeAlias = "bytes | Pause | Hold | Fin | Rst | Repeat"
-# What to do for the n-th request (from 0); requests of the server's `plain_key` are not counted.
+# The actions for the n-th request (from 0), without requests for the server's `plain_key`.
 Script: TypeAlias = Callable[[Request, int], Sequence[Action]]
 
 
 class RawServer:
-    """Runs `script` for each request but those of the object `plain_key`, which get a correct response with `plain_body`.
+    """Runs `script` for each request. Requests for the object `plain_key` get a correct response with `plain_body`.
 
-    `early`: the script begins when the head of a request has come, before its body is read.
+    `early`: the script starts after the head of a request, before the server reads the body.
     """
 
     def __init__(self, script: Script | Sequence[Action], plain_key: str, plain_body: bytes, *, early: bool = False) -> None:
@@ -103,7 +103,7 @@ class RawServer:
             return [number for number, request in self.requests if request.target.split("?")[0].endswith("/" + key)]
 
     def wait_for_scripts(self, seconds: float) -> None:
-        """Waits until no script runs, so that everything that scripts send behind a response has been sent."""
+        """Waits until no script runs, so that all bytes that scripts send after a response are sent."""
         with self._idle:
             self._idle.wait_for(lambda: self._running == 0, seconds)
 
@@ -169,7 +169,7 @@ def _read_body(connection: socket.socket, stream: Any, headers: dict[str, str]) 
 
 
 def _wait_for_close(connection: socket.socket, seconds: float) -> bool:
-    """True: the peer closed. Bytes that come meanwhile are left alone."""
+    """Returns whether the peer closed the connection. Does not read received bytes."""
     connection.settimeout(seconds)
     try:
         return connection.recv(1, socket.MSG_PEEK) == b""
@@ -180,7 +180,7 @@ def _wait_for_close(connection: socket.socket, seconds: float) -> bool:
 
 
 def _perform(connection: socket.socket, action: Action) -> bool:
-    """False: the connection is to end."""
+    """Performs an action. Returns False if the connection must end."""
     if isinstance(action, bytes):
         connection.sendall(action)
     elif isinstance(action, Pause):

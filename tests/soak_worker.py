@@ -1,6 +1,6 @@
-"""One client process of tests/test_soak.py: mixed operations on its own keys, each answer checked, for some seconds.
+"""One client process of tests/test_soak.py: mixed operations on its own keys for some seconds; checks each result.
 
-Prints one line of JSON: operations that succeeded, calls that failed, wrong answers.
+Prints one line of JSON: the number of operations that succeeded and of calls that failed, and the wrong results.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SIZES = [0, 1_000, 40_000, 300_000]
 
 
 def content(label: str, size: int) -> bytes:
-    """Bytes that name the write that they belong to."""
+    """Bytes that depend on the write's label at every offset."""
     block = hashlib.sha256(label.encode()).digest()
     return (block * (size // len(block) + 1))[:size]
 
@@ -28,7 +28,7 @@ class Worker:
     def __init__(self, client: penstock.S3Client, bucket: str, seed: int) -> None:
         self.client, self.bucket, self.seed = client, bucket, seed
         self.random = random.Random(seed)
-        self.states: dict[str, set[bytes | None]] = {}  # per key, what a read may return
+        self.states: dict[str, set[bytes | None]] = {}  # by key, the bodies that a read may return; None: no object
         self.done = self.failed = 0
         self.wrong: list[str] = []
 
@@ -78,7 +78,7 @@ class Worker:
                 self.failed += 1
 
     def remove_all(self) -> None:
-        """Deletes this worker's keys, so that the store does not grow with the number of workers."""
+        """Deletes this worker's keys, so that the store does not grow with the number of workers that have run."""
         for key in self.states:
             with contextlib.suppress(penstock.S3Exception):
                 self.client.delete_object(self.bucket, key)

@@ -1,5 +1,5 @@
-// Preloaded into an emulator by the full disk tests: the files below QUOTA_DIRECTORY may take QUOTA_BYTES on the disk. What would
-// take more fails with ENOSPC.
+// Preloaded into an emulator by the tests of full disks: the files below QUOTA_DIRECTORY may use QUOTA_BYTES of disk space. A
+// write or fallocate() beyond that fails with ENOSPC.
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -50,7 +50,7 @@ static int IsLimited(int fd) {
   return strncmp(path, directory, strlen(directory)) == 0;
 }
 
-// Makes the call, and undoes it where the file took more room and there is none.
+// Makes the call, and reverts it if the file has grown beyond the quota.
 static long Limited(int fd, long number, long a, long b, long c) {
   struct stat before, after;
   if (!IsLimited(fd) || fstat(fd, &before) != 0) return syscall(number, fd, a, b, c);

@@ -1,6 +1,6 @@
-// Preloaded into an emulator by the power failure tests: appends every change of files below RECORDED_DIRECTORY to the file
+// Preloaded into an emulator by the tests of power failures: appends every change of files below RECORDED_DIRECTORY to the file
 // RECORDED_LOG, in order. A record is a struct Record, then `path_size` and `other_size` bytes of paths, then `size` bytes of
-// data. Changes of a mapped file ("-mark") are found by comparing it before each further record.
+// data. A mapped file ("-mark") is compared with its last state before each record, and a change is recorded as a write.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -88,7 +88,7 @@ static void Unlock(int locked) {
 }
 static int IsRecorded(const char* path) { return directory != NULL && strncmp(path, directory, strlen(directory)) == 0; }
 
-// 0: no file of the recorded directory, or one without a name.
+// The inode of a file; 0: a file outside the recorded directory, or without a name.
 static uint64_t InodeOf(int fd) {
   char link[64], path[4096];
   struct stat status;
@@ -181,7 +181,7 @@ DEFINE_TRUNCATE(ftruncate64, off_t)
 DEFINE_ALLOCATE(fallocate, off_t)
 DEFINE_ALLOCATE(fallocate64, off_t)
 
-// Under the lock: a write of another thread is before the call, and on the disk, or after it.
+// Under the lock, so that each write of another thread is either before the call and on the disk, or after it.
 #define DEFINE_SYNC(name)                                                  \
   int name(int fd) {                                                       \
     const int locked = Lock();                                             \

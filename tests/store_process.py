@@ -1,4 +1,4 @@
-"""An emulator over a data directory as a process, and unsigned requests to it; for crash and damage tests."""
+"""Runs an emulator process with a data directory and sends requests to it, for tests of crashes and damage."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ STOP_TIMEOUT_S = 60
 
 
 class StartRefusedError(Exception):
-    """The emulator ended instead of serving. Its text is what standard error says."""
+    """The emulator exited instead of serving. The text is its standard error."""
 
 
 class Server:
-    """`environment` is added to that of the tests."""
+    """A running emulator. `environment`: variables in addition to those of the test process."""
 
     def __init__(self, data: Path, *options: str, auth: str = "off", environment: Mapping[str, str] | None = None) -> None:
         command = [str(PROGRAM), "--port", "0", "--admin-port", "0", "--auth", auth, "--data", str(data), *options]
@@ -46,7 +46,7 @@ class Server:
         self.admin = urllib.parse.urlsplit(ready["admin"]).netloc
 
     def kill(self) -> str:
-        """Ends the process at once. Returns what it wrote to standard error."""
+        """Kills the process. Returns its standard error."""
         self.process.send_signal(signal.SIGKILL)
         return self.process.communicate(timeout=STOP_TIMEOUT_S)[1]
 
@@ -57,7 +57,7 @@ class Server:
 
 @contextlib.contextmanager
 def serving(data: Path, *options: str, auth: str = "off", environment: Mapping[str, str] | None = None) -> Iterator[Server]:
-    """A server that is killed at the end of the block unless it has ended."""
+    """Runs a server, which is killed at the end of the block if it still runs."""
     server = Server(data, *options, auth=auth, environment=environment)
     try:
         yield server
@@ -67,11 +67,11 @@ def serving(data: Path, *options: str, auth: str = "off", environment: Mapping[s
 
 
 class Requests:
-    """One keep-alive connection."""
+    """Sends unsigned requests over one keep-alive connection."""
 
     def __init__(self, netloc: str) -> None:
         self.wire = http.client.HTTPConnection(netloc, timeout=60)
-        self.etag = ""  # of the last answer
+        self.etag = ""  # of the last response
 
     def send(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -103,7 +103,7 @@ class Requests:
 
 
 class SignedRequests(Requests):
-    """The same with an access key, which selects a namespace."""
+    """Sends requests signed with an access key, which selects a namespace."""
 
     def __init__(self, netloc: str, access_key_id: str, secret_access_key: str) -> None:
         super().__init__(netloc)
@@ -116,14 +116,14 @@ class SignedRequests(Requests):
 
 
 def fsck(data: Path, *options: str) -> tuple[int, dict[str, Any], str]:
-    """Exit status, the report and standard error of a deep check."""
+    """Runs `fsck --deep`. Returns its exit status, report and standard error."""
     command = [str(PROGRAM), "fsck", "--deep", "--json", *options, str(data)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     return done.returncode, json.loads(done.stdout) if done.stdout else {}, done.stderr
 
 
 def body_of(label: str, size: int) -> bytes:
-    """Bytes that say which write they belong to, at every offset."""
+    """Bytes that depend on the write's label at every offset."""
     block = hashlib.sha256(label.encode()).digest()
     return (block * (size // len(block) + 1))[:size]
 

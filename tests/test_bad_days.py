@@ -1,4 +1,4 @@
-"""What goes wrong around the emulator and the client: one clear error, nothing half-written, nothing hangs."""
+"""Kills, full disks, corrupt files and broken responses: one clear error, no partial write, no hang."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import penstock
@@ -15,13 +16,24 @@ import pytest
 
 PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
 MIB = 1024**2
+_started: list[subprocess.Popen[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def end_processes() -> Iterator[None]:
+    """Kills the emulators that a failed test has left running."""
+    yield
+    while _started:
+        with _started.pop() as process:
+            process.kill()
 
 
 def start(*options: str, file_limit_kib: int | None = None) -> tuple[subprocess.Popen[str], penstock.S3Client]:
     command = [str(PROGRAM), "--port", "0", *options]
-    if file_limit_kib is not None:  # writes beyond it fail as on a full disk
+    if file_limit_kib is not None:  # writes beyond this file size fail as on a full disk
         command = ["bash", "-c", f'trap "" XFSZ; ulimit -f {file_limit_kib}; exec "$0" "$@"', *command]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    _started.append(process)
     assert process.stdout is not None
     line = process.stdout.readline()
     assert line, process.stderr.read() if process.stderr else ""
@@ -40,7 +52,7 @@ def get(client: penstock.S3Client, key: str) -> bytes:
     return client.get_object("bucket", key).read()
 
 
-def test_killed_emulator_keeps_what_it_acknowledged(tmp_path):
+def test_acknowledged_objects_survive_a_kill(tmp_path):
     process, client = start("--data", str(tmp_path / "s3"))
     client.create_bucket("bucket")
     kept = {f"k{i}": os.urandom(i * 20_000) for i in range(20)}
@@ -54,7 +66,7 @@ def test_killed_emulator_keeps_what_it_acknowledged(tmp_path):
     assert process.wait(timeout=60) == 0
 
 
-def test_full_disk_is_told_and_the_rest_goes_on(tmp_path):
+def test_a_put_on_a_full_disk_fails_with_507_and_other_objects_stay_readable(tmp_path):
     process, client = start("--data", str(tmp_path / "s3"), file_limit_kib=3 * 1024)
     client.create_bucket("bucket")
     put(client, "small", b"x" * 1000)
@@ -66,7 +78,7 @@ def test_full_disk_is_told_and_the_rest_goes_on(tmp_path):
     assert process.wait(timeout=60) == 0
 
 
-def test_full_disk_is_told_without_the_servers_paths(tmp_path):
+def test_errors_of_a_full_disk_contain_no_path_of_the_server(tmp_path):
     process, client = start("--data", str(tmp_path / "s3"), file_limit_kib=300)
     client.create_bucket("bucket")
     with pytest.raises(penstock.S3Exception, match=r"no room left.*HTTP 507") as putting:
@@ -74,13 +86,13 @@ def test_full_disk_is_told_without_the_servers_paths(tmp_path):
             put(client, f"{i}" + "k" * 900, b"x" * 3000)
     with pytest.raises(penstock.S3Exception, match=r"no room left.*DeleteObject.*HTTP 500") as deleting:
         client.delete_object("bucket", "0" + "k" * 900)
-    for told in (putting, deleting):
-        assert str(tmp_path) not in str(told.value)
+    for raised in (putting, deleting):
+        assert str(tmp_path) not in str(raised.value)
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=60) == 0
 
 
-def test_corrupt_database_is_named(tmp_path):
+def test_a_corrupt_database_is_named_in_one_line(tmp_path):
     process, client = start("--data", str(tmp_path / "s3"))
     client.create_bucket("bucket")
     put(client, "k", b"x")
@@ -97,7 +109,7 @@ def test_corrupt_database_is_named(tmp_path):
 
 
 class CannedServer:
-    """Answers every connection with the same bytes and then ends it."""
+    """Sends the same bytes on every connection and then closes it."""
 
     def __init__(self, answer: bytes, reset: bool = False) -> None:
         self._answer, self._reset = answer, reset
@@ -136,10 +148,10 @@ class CannedServer:
         b"",
         b"\x00\x01\x02 this is not HTTP\r\n\r\n",
     ],
-    ids=["short range", "short body", "cut head", "nothing", "junk"],
+    ids=["short range", "short body", "truncated head", "empty", "not HTTP"],
 )
 @pytest.mark.parametrize("reset", [False, True])
-def test_a_cut_answer_is_an_error_and_never_data(answer, reset):
+def test_a_truncated_response_is_an_error_and_never_data(answer, reset):
     with CannedServer(answer, reset) as client, pytest.raises(penstock.S3Exception) as caught:
         get(client, "k")
     text = str(caught.value)

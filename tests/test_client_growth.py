@@ -1,4 +1,4 @@
-"""No descriptors, threads or memory more after many requests, some of which failed: 20,000, and PENSTOCK_LONG=1 a million."""
+"""Many requests, some of which fail, leak no descriptors, threads or memory: 20,000 requests, with PENSTOCK_LONG=1 a million."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pathlib import Path
 
 import penstock
 import pytest
-from penstock.conformance._admin import Admin
+from penstock_conformance._admin import Admin
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 REQUESTS = int(os.environ.get("PENSTOCK_GROWTH_REQUESTS", "1000000" if LONG else "20000"))
 THREADS = 8
-WARM = 0.25  # of the requests, before the first look
-MOST_GROWTH = 16 << 20  # bytes of resident memory; a hundred bytes a request would be a hundred million
+WARM = 0.25  # the share of requests before the first measurement
+MOST_GROWTH = 16 << 20  # bytes of resident memory; a leak of 100 bytes per request would be 100 MB
 DATA = os.urandom(4000)
 BUCKET, DIRECTORY = "growth", "growth--use1-az4--x-s3"
-REQUESTS_OF_A_ROUND = 8.5  # 6 in the one bucket, 11 in the other
+REQUESTS_OF_A_ROUND = 8.5  # the mean of 6 in one bucket and 11 in the other
 
 FAULTS = [
     {"id": "throttled", "when": {"probability": 0.001}, "do": {"slow_down": {}}},
@@ -47,12 +47,12 @@ def client(start_emulator) -> Iterator[penstock.S3Client]:
 
 
 def round_of(client: penstock.S3Client, number: int) -> int:
-    """Some requests; how many calls failed for good, of those that are refused now and then."""
+    """Sends some requests. Returns how many calls failed because a fault rejected them."""
     return plain_requests(client, BUCKET, f"{number % 64}") if number % 2 else directory_requests(client, number)
 
 
 def plain_requests(client: penstock.S3Client, bucket: str, key: str) -> int:
-    """Six."""
+    """Sends six requests. Returns how many calls failed."""
     put(client, bucket, key)
     assert client.get_object(bucket, key).read() == DATA
     reader = client.get_object(bucket, key)
@@ -67,7 +67,7 @@ def plain_requests(client: penstock.S3Client, bucket: str, key: str) -> int:
 
 
 def directory_requests(client: penstock.S3Client, number: int) -> int:
-    """The same, and an object is appended to and renamed. Keys of this thread alone: the same bytes again have another ETag."""
+    """`plain_requests`, an append and a rename. Each thread has its own keys, as equal bytes have different ETags here."""
     key = f"{threading.get_ident()}/{number % 64}"
     refused = plain_requests(client, DIRECTORY, key)
     put(client, DIRECTORY, key)
@@ -78,7 +78,7 @@ def directory_requests(client: penstock.S3Client, number: int) -> int:
     writer.write(DATA)
     try:
         writer.close()
-    except penstock.S3Exception:  # an answer was lost, and the look at the object refused
+    except penstock.S3Exception:  # a response was lost, and the HEAD that looks for the object was rejected
         assert writer.unsettled == len(DATA)
         writer.close()
     client.rename_object(DIRECTORY, key, f"{key}-renamed")
@@ -99,11 +99,11 @@ def usage() -> tuple[int, int, int]:
 
 
 @pytest.mark.timeout(7200 if LONG else 180)
-def test_many_requests_leave_nothing_behind(client):
+def test_many_requests_leak_no_descriptors_threads_or_memory(client):
     rounds = int(REQUESTS / REQUESTS_OF_A_ROUND) // THREADS
     with ThreadPoolExecutor(THREADS) as threads:
 
-        def run(count: int) -> int:  # one future for each thread: one for each round would be memory of this test's own
+        def run(count: int) -> int:  # one future per thread, because one per round would use memory
             return sum(threads.map(lambda thread: sum(round_of(client, thread * 7 + n) for n in range(count)), range(THREADS)))
 
         refused = run(int(rounds * WARM))
@@ -113,10 +113,10 @@ def test_many_requests_leave_nothing_behind(client):
     stats = client.stats()
     print(f"{sum(stats['requests'].values())} requests, {stats['retries']} retries: descriptors {fds} to {later_fds}, "
           f"threads {count} to {later_count}, memory {memory} to {later_memory}")  # fmt: skip
-    assert refused, "HEADs were refused"
+    assert refused, "no HEAD was rejected"
     assert stats["retries"] > REQUESTS // 500
-    assert stats["requests"]["CreateSession"] > REQUESTS // 2000, "sessions were replaced"
+    assert stats["requests"]["CreateSession"] > REQUESTS // 2000, "too few sessions were replaced"
     assert sum(stats["requests"].values()) > REQUESTS * 0.98
-    assert later_fds <= fds + 2 * THREADS  # connections come and go
+    assert later_fds <= fds + 2 * THREADS  # the number of open connections varies
     assert later_count <= count
     assert later_memory <= memory + MOST_GROWTH

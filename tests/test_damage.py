@@ -1,7 +1,7 @@
-"""Damage to a data directory: each file flipped, cut or removed in one place, after a kill and after an orderly end.
+"""Damage to a data directory: a flipped bit, a truncation or a removal of each file, after a kill and after a normal exit.
 
-The emulator either refuses to start, and then `fsck` finds the damage, or serves every object right or as an error: never wrong
-bytes with a good answer, never a store that is silently empty. The gate takes a seeded sample, PENSTOCK_LONG=1 all of it.
+The emulator either does not start, and then `fsck` finds the damage, or it serves every object correctly or as an error. It
+never returns wrong bytes with status 200, and never an empty store. A normal run has a random sample, PENSTOCK_LONG=1 all cases.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import pytest
 from store_process import BUCKETS, Requests, Server, StartRefusedError, body_of, fsck, make_buckets, serving
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
-SAMPLE = 24  # cases of each state in the gate
+SAMPLE = 24  # cases of each state in a normal run
 PART = 5 << 20
 
 
 @dataclass
 class State:
-    """A data directory, and what a server over it must answer."""
+    """A data directory, and the objects that a server must return from it."""
 
     data: Path
     objects: dict[str, str] = field(default_factory=dict)  # path -> SHA-256
@@ -54,7 +54,7 @@ def fill(server: Server, state: State) -> None:
 
 @pytest.fixture(scope="module")
 def states(tmp_path_factory: pytest.TempPathFactory) -> dict[str, State]:
-    """A directory as a kill leaves it, with everything in the logs, and one that was closed."""
+    """A directory as a kill leaves it, with all changes in the logs, and one after a normal exit."""
     made = {}
     for name in ("killed", "closed"):
         state = State(tmp_path_factory.mktemp(name) / "data")
@@ -70,7 +70,7 @@ def states(tmp_path_factory: pytest.TempPathFactory) -> dict[str, State]:
 
 @dataclass(frozen=True)
 class Damage:
-    """One change to one file. `offset` None: the file is removed; `length`: it is cut there instead of flipped."""
+    """One change to one file. `offset` None: the file is removed. `cut`: it is truncated at `offset`, else a bit is flipped."""
 
     file: str  # below the data directory
     offset: int | None = None
@@ -92,7 +92,7 @@ class Damage:
 
 
 def offsets(size: int) -> set[int]:
-    """Each kind of byte of a small file, and of a large one each of the headers and a sample of the rest."""
+    """Offsets to damage: every fifth of the first 64 bytes, about 40 of the rest, and the last one."""
     return {*range(0, min(size, 64), 5), *range(64, size, max(size // 40, 1)), size - 1} if size else set()
 
 
@@ -129,7 +129,7 @@ def check_answers(server: Server, state: State, damage: Damage) -> None:
 
 
 def check(state: State, damage: Damage, folder: Path) -> bool:
-    """Whether the emulator started."""
+    """Checks one damage. Returns whether the emulator started."""
     data = folder / "data"
     shutil.copytree(state.data, data)
     try:
@@ -152,7 +152,9 @@ def check(state: State, damage: Damage, folder: Path) -> bool:
 
 @pytest.mark.timeout(7200 if LONG else 180)
 @pytest.mark.parametrize("name", ["killed", "closed"])
-def test_damage_is_refused_or_an_error(name: str, states: dict[str, State], tmp_path: Path, seed: int) -> None:
+def test_damaged_files_are_reported_at_the_start_or_by_an_error(
+    name: str, states: dict[str, State], tmp_path: Path, seed: int
+) -> None:
     cases = damages(states[name].data)
     if not LONG:
         cases = random.Random(seed).sample(cases, min(SAMPLE, len(cases)))
@@ -173,7 +175,7 @@ def test_a_zeroed_byte_of_the_log_does_not_empty_the_store(tmp_path: Path) -> No
     content = bytearray(log.read_bytes())
     content[0] = 0
     log.write_bytes(content)
-    for _ in range(2):  # a refused start changes nothing
+    for _ in range(2):  # a failed start changes nothing
         assert fsck(data)[0] != 0
         with pytest.raises(StartRefusedError, match=r"penstock\.db-wal.*--accept-loss"):
             Server(data)
@@ -184,14 +186,14 @@ def test_a_zeroed_byte_of_the_log_does_not_empty_the_store(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("durability", ["relaxed", "strict"])
 @pytest.mark.parametrize("what", ["data", "blobs"])
-def test_writes_are_refused_once_their_files_are_removed(durability: str, what: str, tmp_path: Path) -> None:
+def test_writes_fail_after_the_directory_was_removed(durability: str, what: str, tmp_path: Path) -> None:
     data = tmp_path / "s3"
     with serving(data, "--durability", durability) as server:
         s3 = Requests(server.netloc)
         s3.expect(200, "PUT", "/bucket")
         s3.expect(200, "PUT", "/bucket/large", body_of("large", 100_000))
         shutil.rmtree(data if what == "data" else next(data.rglob("blobs")))
-        # A relaxed store looks for blobs/ with one of 16 commits.
+        # A relaxed store checks blobs/ at one of 16 commits.
         unnoticed = 15 if (durability, what) == ("relaxed", "blobs") else 0
         answers = [s3.send("PUT", "/bucket/key", b"small") for _ in range(unnoticed + 1)]
         answers.append(s3.send("PUT", "/bucket/key", body_of("large", 100_000)))

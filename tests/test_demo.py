@@ -1,4 +1,4 @@
-"""The main job as a user starts it, in small: kill, resume, table, report."""
+"""The demo with few steps: it kills and resumes a training process, prints a table and writes a report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_demo_resumes_and_reports(tmp_path, fail_rate):
     report = (tmp_path / "demo-report.html").read_text()
     assert report.count('src="data:image/png;base64,') == 2
     retries = next(line for line in done.stdout.splitlines() if "retries" in line)
-    assert (" 0 (answers" in retries) == (fail_rate == "0")
+    assert (" 0 (503 responses" in retries) == (fail_rate == "0")
     rows = [line for line in done.stdout.splitlines() if line.startswith("│")]
     assert all(line[1:].split("│")[0].strip() for line in rows), "a row wraps at 80 columns:\n" + done.stdout
 
@@ -63,7 +63,7 @@ def test_bad_options_are_named(tmp_path, arguments, message):
         ("http://127.0.0.1:1", {}, "no credentials found"),
     ],
 )
-def test_an_s3_that_cannot_be_used_is_one_clear_line(tmp_path, endpoint, environment, message):
+def test_an_unusable_s3_is_reported_in_one_line(tmp_path, endpoint, environment, message):
     command = [sys.executable, str(ROOT / "examples/demo/demo.py"), "--endpoint", endpoint]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     elsewhere = {"AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none", "AWS_EC2_METADATA_DISABLED": "true"}

@@ -1,9 +1,9 @@
-"""`kill -9` in either durability: nothing acknowledged is lost, nothing is torn, fsck finds nothing.
+"""`kill -9` in both durability modes: no acknowledged write is lost, no write is partial, fsck finds nothing.
 
 Several connections put, overwrite, copy, tag, delete (one and many) and complete multipart uploads in a plain, a versioned and
-a directory bucket; in the directory bucket they also append and rename. The process is killed at a random moment. The next one
-must show, for every key, what was acknowledged last or what was under way. The seed is printed; PENSTOCK_SEED repeats it.
-PENSTOCK_LONG=1 kills 1,000 times.
+a directory bucket; in the directory bucket they also append and rename. The process is killed at a random moment. After the next
+start every key must have the state of its last acknowledged write or of a write in progress. The seed is printed; PENSTOCK_SEED
+repeats it. PENSTOCK_LONG=1 kills 1,000 times.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LONG = bool(os.environ.get("PENSTOCK_LONG"))
 ROUNDS = 500 if LONG else 5  # of each durability
 WORKERS = 6
 KEYS_PER_BUCKET = 4
-SIZES = [0, 100, 1_000, 30_000, 40_000, 300_000]  # up to 32 KiB lives in the database, the rest in files
+SIZES = [0, 100, 1_000, 30_000, 40_000, 300_000]  # up to 32 KiB is stored in the database, the rest in files
 APPENDED = [1, 1_000, 40_000]
 LARGEST_APPENDED_TO = 1 << 20
 PART = 5 << 20
@@ -34,7 +34,7 @@ MISSING = None
 @dataclass(frozen=True)
 class Object:
     body: bytes
-    tag: str = ""  # the value of its only tag; empty: it has none
+    tag: str = ""  # the value of its only tag; empty: no tag
 
     def __repr__(self) -> str:
         return f"{len(self.body)} bytes, tag '{self.tag}'"
@@ -42,7 +42,7 @@ class Object:
 
 @dataclass
 class Key:
-    """What may be there: the acknowledged state, and the one of a write that got no answer."""
+    """The possible states of a key: the acknowledged one, and that of a write without a response."""
 
     path: str
     states: list[Object | None] = field(default_factory=lambda: [MISSING])
@@ -54,7 +54,7 @@ class Key:
 
     @property
     def known(self) -> Object | None:
-        """The object, if it is known to be there and how."""
+        """The object, if only one state is possible."""
         return self.states[0] if len(self.states) == 1 else MISSING
 
     def begin(self, state: Object | None) -> None:
@@ -70,7 +70,7 @@ class Key:
 
 
 class Progress:
-    """How many writes were acknowledged, by all workers together."""
+    """The number of acknowledged writes of all workers."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -87,11 +87,11 @@ class Progress:
 
 
 class RefusedError(Exception):
-    """An answer that is not the expected one."""
+    """A response with an unexpected status."""
 
 
 class Worker(threading.Thread):
-    """Writes to keys of its own until its connection breaks or a write is refused."""
+    """Writes to its own keys until its connection breaks or a write fails."""
 
     def __init__(self, netloc: str, keys: list[Key], seed: str, progress: Progress) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class Worker(threading.Thread):
         self.random = random.Random(seed)
         self.label = seed
         self.writes = 0
-        self.renaming: tuple[Key, Key] | None = None  # source and target of a rename that got no answer
+        self.renaming: tuple[Key, Key] | None = None  # source and target of a rename without a response
         self.renamed: Object | None = None
         self.refused: str | None = None
 
@@ -167,14 +167,14 @@ class Worker(threading.Thread):
         key.acknowledged()
 
     def rename(self, target: Key) -> None:
-        """Two keys change in one commit."""
+        """Renames an object: two keys change in one commit."""
         others = [key for key in self.keys if key.bucket == DIRECTORY and key is not target]
         sources = [other for other in others if other.known is not MISSING]
         if target.bucket != DIRECTORY or not sources:
             return
         source = self.random.choice(sources)
         name = source.path.removeprefix(f"/{DIRECTORY}/")
-        if source.known in target.states:  # a copy of it: nothing would tell whether the rename was done
+        if source.known in target.states:  # with equal objects the result of the rename could not be checked
             return
         self.renaming, self.renamed = (source, target), source.known
         target.begin(source.known)
@@ -198,7 +198,7 @@ class Worker(threading.Thread):
             key.acknowledged()
 
     def copy(self, key: Key) -> None:
-        """From a key of its own whose only state is known."""
+        """Copies an object whose state is known."""
         sources = [other for other in self.keys if other.known is not MISSING and other is not key]
         if key.bucket == DIRECTORY:  # has no tags
             sources = [other for other in sources if not other.known.tag]
@@ -210,7 +210,7 @@ class Worker(threading.Thread):
         key.acknowledged()
 
     def multipart(self, key: Key, label: str) -> None:
-        # A part may be small only when it is the last; two real parts are slow, so they are rare.
+        # All parts but the last have at least 5 MiB; uploads of two parts are slow, so they are rare.
         parts = [body_of(f"{label} 1", PART)] if self.random.random() < 0.05 else []
         parts.append(body_of(f"{label} last", self.random.choice(SIZES[1:])))
         created = self.expect(self.connection.send("POST", f"{key.path}?uploads="), 200)
@@ -240,7 +240,7 @@ def read(connection: Requests, key: Key) -> Object | None:
 
 
 def check(netloc: str, workers: list[Worker]) -> int:
-    """Every key is in a state it may be in, which is the only one from now on. How many have a body."""
+    """Checks that every key has a possible state, which is the known one from now on. Returns the number of objects."""
     connection = Requests(netloc)
     found = 0
     for worker in workers:
@@ -266,7 +266,7 @@ def check_listing(netloc: str, keys: list[Key]) -> None:
 
 @pytest.mark.timeout(7200 if LONG else 180)
 @pytest.mark.parametrize("durability", ["strict", "relaxed"])
-def test_a_kill_at_any_moment_loses_nothing(durability: str, tmp_path: Path, seed: int) -> None:
+def test_no_acknowledged_write_is_lost_by_a_kill(durability: str, tmp_path: Path, seed: int) -> None:
     moments = random.Random(seed)
     data = tmp_path / "s3"
     keys = [
@@ -283,7 +283,7 @@ def test_a_kill_at_any_moment_loses_nothing(durability: str, tmp_path: Path, see
             workers = [Worker(emulator.netloc, own, f"{seed} {number} {i}", progress) for i, own in enumerate(keys)]
             for worker in workers:
                 worker.start()
-            # The moment of one worker's acknowledgement is any moment of the others' writes.
+            # When one worker gets its acknowledgement, the writes of the others are at random stages.
             reached = progress.reaches(moments.randint(1, 200))
             emulator.kill()
             for worker in workers:
@@ -299,5 +299,5 @@ def test_a_kill_at_any_moment_loses_nothing(durability: str, tmp_path: Path, see
             check_listing(emulator.netloc, everything)
     finally:
         emulator.kill()
-    assert writes > ROUNDS, "the workers wrote nothing to speak of"
+    assert writes > ROUNDS, "the workers wrote too little"
     assert found > 0

@@ -1,4 +1,4 @@
-"""The programs of examples/python, offline: each against an emulator of its own, as its README says to run it."""
+"""The programs of examples/python: each runs with its own emulator, by the command of its README."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ EXAMPLES = Path(__file__).parents[1] / "examples/python"
 def environment() -> Iterator[dict[str, str]]:
     with Emulator() as emulator:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-        # Four ranks share two processors: more threads in each only get into each other's way.
+        # Four ranks may share two processors: more threads per rank would slow them down.
         yield kept | emulator.environment() | {"S3_URI": "s3://examples/some/prefix/", "OMP_NUM_THREADS": "1"}
 
 
 def run(environment: dict[str, str], program: str, *arguments: str, ranks: int = 0) -> str:
-    """What a program prints."""
+    """Runs a program. Returns its output."""
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)] if ranks else []
     done = subprocess.run(
         [sys.executable, *torchrun, program, *arguments],
@@ -38,15 +38,15 @@ def last_line(text: str) -> str:
     return text.rstrip().splitlines()[-1]
 
 
-def test_datasets(environment: dict[str, str]) -> None:
+def test_the_datasets_example_reads_every_object_once(environment: dict[str, str]) -> None:
     assert last_line(run(environment, "datasets.py")) == "ok: 64 objects, each once"
 
 
-def test_image_classification(environment: dict[str, str]) -> None:
+def test_the_image_classification_example_succeeds(environment: dict[str, str]) -> None:
     assert last_line(run(environment, "image_classification.py")).startswith("ok: ")
 
 
-def test_checkpoint(environment: dict[str, str]) -> None:
+def test_the_checkpoint_example_saves_and_loads(environment: dict[str, str]) -> None:
     where = "s3://examples/some/prefix/model.pt"
     assert last_line(run(environment, "checkpoint.py")) == f"ok: step 1 saved to {where} and loaded again"
 
@@ -70,21 +70,21 @@ def test_fsdp_saved_by_four_ranks_is_loaded_by_two(environment: dict[str, str]) 
     assert saved[1] == loaded[1]
 
 
-def test_ddp_loading(environment: dict[str, str]) -> None:
+def test_ddp_ranks_read_every_object_once_per_epoch(environment: dict[str, str]) -> None:
     text = last_line(run(environment, "ddp_loading.py", ranks=2))
     assert text.startswith("ok: 96 objects, each once in each of 2 epochs over 2 ranks")
 
 
-def test_lightning_fit_and_resume(environment: dict[str, str]) -> None:
+def test_the_lightning_example_resumes(environment: dict[str, str]) -> None:
     text = run(environment, "lightning_fit.py")
     assert "some/prefix/lightning/checkpoints/last.ckpt" in text
     assert last_line(text) == "ok: resumed after epoch 3, ended after epoch 5"
 
 
-def test_without_a_place_it_says_what_to_set(environment: dict[str, str]) -> None:
+def test_an_example_without_s3_uri_names_the_variable(environment: dict[str, str]) -> None:
     del environment["S3_URI"]
     done = subprocess.run(
         [sys.executable, "datasets.py"], cwd=EXAMPLES, env=environment, capture_output=True, text=True, timeout=100, check=False
     )
     assert done.returncode == 1
-    assert "S3_URI is ''; set it to where this example may write" in done.stderr
+    assert "S3_URI is ''; set it to a prefix where this example may write" in done.stderr

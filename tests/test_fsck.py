@@ -1,4 +1,4 @@
-"""fsck --deep agrees with what the emulator answers for every kind of object, and finds what was changed behind its back."""
+"""fsck --deep accepts every kind of object that the emulator stores, and finds a changed file."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def start(data: Path) -> tuple[Any, str]:
 
 
 def test_a_directory_bucket_survives_a_kill(tmp_path: Path) -> None:
-    """What was acknowledged is there after kill -9: appends, renames with their tokens, uploads; and a session goes on."""
+    """Acknowledged appends, renames with their tokens and uploads survive kill -9, and a session stays valid."""
     data = tmp_path / "s3"
     process, endpoint = start(data)
     try:
@@ -144,7 +144,7 @@ def test_a_directory_bucket_survives_a_kill(tmp_path: Path) -> None:
 
 
 def _read_with(session: dict[str, Any], endpoint: str) -> int:
-    """The status of a read of the log with a session's credentials."""
+    """Reads the log with the credentials of a session. Returns the status."""
     from botocore.auth import S3ExpressAuth
     from botocore.awsrequest import AWSRequest
     from botocore.credentials import Credentials

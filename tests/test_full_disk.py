@@ -1,6 +1,6 @@
-"""A full disk: puts are refused with 507, and deletions, aborts and resets make room again, without a restart.
+"""A full disk: puts fail with 507; deletions, aborts and resets free space again without a restart.
 
-The disk is a quota that a preloaded library keeps (storage_quota.cc), so that the test needs no file system of its own.
+A preloaded library enforces a quota (storage_quota.cc), so that the tests need no file system of their own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def server(request: pytest.FixtureRequest, tmp_path: Path, quota: dict[str, str]
 
 
 def fill(s3: Requests, size: int) -> list[str]:
-    """Puts objects until there is no room. Returns their keys."""
+    """Puts objects until the disk is full. Returns their keys."""
     keys = []
     for number in range(10_000):
         status, answer = s3.send("PUT", f"/bucket/{number}", body_of(str(number), size))
@@ -49,7 +49,7 @@ def fill(s3: Requests, size: int) -> list[str]:
 
 
 def delete_all(s3: Requests, keys: list[str]) -> None:
-    """The first ones one by one, the rest together."""
+    """Deletes the first five keys one by one, the rest with one request."""
     for key in keys[:5]:
         s3.expect(204, "DELETE", f"/bucket/{key}")
     listed = "".join(f"<Object><Key>{key}</Key></Object>" for key in keys[5:])
@@ -58,14 +58,14 @@ def delete_all(s3: Requests, keys: list[str]) -> None:
 
 
 @pytest.mark.parametrize("size", [INLINE, IN_FILE])
-def test_deletions_make_room(size: int, server: Server, tmp_path: Path) -> None:
+def test_deletions_free_space(size: int, server: Server, tmp_path: Path) -> None:
     s3 = Requests(server.netloc)
     s3.expect(200, "PUT", "/bucket")
     for _ in range(2):
         keys = fill(s3, size)
         assert len(keys) > 10
         assert s3.expect(200, "GET", f"/bucket/{keys[0]}") == body_of(keys[0], size)
-        fill(s3, 100)  # nothing else fits either, and the reserve stays for deletions
+        fill(s3, 100)  # smaller objects do not fit either; the reserve is for deletions
         delete_all(s3, re.findall(r"<Key>([^<]+)", s3.expect(200, "GET", "/bucket?list-type=2").decode()))
     s3.expect(200, "PUT", "/bucket/again", body_of("again", size))
     server.kill()
@@ -75,8 +75,8 @@ def test_deletions_make_room(size: int, server: Server, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["stopped", "killed"])
 @pytest.mark.parametrize("durability", ["relaxed", "strict"])
-def test_a_store_on_a_full_disk_opens_again(durability: str, end: str, tmp_path: Path, quota: dict[str, str]) -> None:
-    """A refused write was taken for a lost commit, and a killed process left no room to open the store."""
+def test_a_store_on_a_full_disk_can_be_opened(durability: str, end: str, tmp_path: Path, quota: dict[str, str]) -> None:
+    """A failed write used to be taken for a lost commit, and a killed process left no space to open the store."""
     with serving(tmp_path / "data", "--durability", durability, environment=quota) as server:
         s3 = Requests(server.netloc)
         s3.expect(200, "PUT", "/bucket")
@@ -91,7 +91,7 @@ def test_a_store_on_a_full_disk_opens_again(durability: str, end: str, tmp_path:
         s3.expect(200, "PUT", "/bucket/again", body_of("again", INLINE))
 
 
-def test_an_abort_makes_room(server: Server) -> None:
+def test_an_abort_frees_space(server: Server) -> None:
     s3 = Requests(server.netloc)
     s3.expect(200, "PUT", "/bucket")
     upload = s3.multipart("/bucket/upload", [body_of("part", 2 << 20)], complete=False)
@@ -101,7 +101,7 @@ def test_an_abort_makes_room(server: Server) -> None:
     s3.expect(200, "PUT", "/bucket/again", body_of("again", IN_FILE))
 
 
-def test_a_reset_makes_room(server: Server) -> None:
+def test_a_reset_frees_space(server: Server) -> None:
     s3 = Requests(server.netloc)
     s3.expect(200, "PUT", "/bucket")
     fill(s3, IN_FILE)
@@ -115,8 +115,8 @@ def used(data: Path) -> int:
     return sum(path.stat().st_blocks * 512 for path in data.rglob("*") if path.is_file())
 
 
-def fill_to_the_brim(data: Path) -> None:
-    """A file of somebody else takes all room that is left."""
+def fill_with_a_foreign_file(data: Path) -> None:
+    """Writes a file that is not the emulator's until the quota is used up."""
     with (data / "ballast").open("ab") as ballast:
         ballast.write(bytes(max(QUOTA - used(data), 0) // 4096 * 4096))
 
@@ -126,8 +126,10 @@ def users_of(admin: Requests) -> object:
 
 
 @pytest.mark.parametrize("durability", ["relaxed", "strict"])
-def test_namespaces_that_were_closed_are_emptied(durability: str, tmp_path: Path, quota: dict[str, str]) -> None:
-    """Idle namespaces are closed. On a full disk they, and the emulator itself, had no room to open again."""
+def test_closed_namespaces_on_a_full_disk_can_be_reset_and_deleted(
+    durability: str, tmp_path: Path, quota: dict[str, str]
+) -> None:
+    """Idle namespaces are closed. On a full disk they, and the emulator itself, used to have no space to open again."""
     data = tmp_path / "data"
     options = ("--durability", durability)
     spaces = {}
@@ -142,18 +144,18 @@ def test_namespaces_that_were_closed_are_emptied(durability: str, tmp_path: Path
         before = users_of(admin)
         server.stop()
     assert used(data) < QUOTA
-    fill_to_the_brim(data)
+    fill_with_a_foreign_file(data)
     with serving(data, *options, auth="verify", environment=quota) as server:
-        fill_to_the_brim(data)
+        fill_with_a_foreign_file(data)
         admin = Requests(server.admin)
         assert users_of(admin) == before
         s3 = SignedRequests(server.netloc, spaces["read"]["access_key_id"], spaces["read"]["secret_access_key"])
         assert s3.expect(200, "GET", "/bucket/0") == body_of("read 0", IN_FILE)
-        fill_to_the_brim(data)
+        fill_with_a_foreign_file(data)
         s3.expect(204, "DELETE", "/bucket/0")
-        fill_to_the_brim(data)
+        fill_with_a_foreign_file(data)
         admin.expect(200, "POST", "/_penstock/reset", json.dumps({"namespace": "reset"}).encode())
-        fill_to_the_brim(data)
+        fill_with_a_foreign_file(data)
         admin.expect(200, "DELETE", "/_penstock/namespaces/deleted")
         remaining = users_of(admin)
         server.stop()
@@ -171,8 +173,8 @@ def test_namespaces_that_were_closed_are_emptied(durability: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("durability", ["relaxed", "strict"])
-def test_users_change_whole_or_not_at_all(durability: str, tmp_path: Path, quota: dict[str, str]) -> None:
-    """What the admin API refuses on a full disk has changed nothing, now and after a start; a key can be removed."""
+def test_changes_of_users_on_a_full_disk_are_atomic(durability: str, tmp_path: Path, quota: dict[str, str]) -> None:
+    """A request that the admin API rejects on a full disk changes nothing, also after a restart; keys can be removed."""
     data = tmp_path / "data"
     options = ("--durability", durability)
 
@@ -186,7 +188,7 @@ def test_users_change_whole_or_not_at_all(durability: str, tmp_path: Path, quota
     with serving(data, *options, environment=quota) as server:
         admin = Requests(server.admin)
         admin.expect(200, "POST", "/_penstock/users", account(1))
-        fill_to_the_brim(data)
+        fill_with_a_foreign_file(data)
         refusals = 0
         for number in range(2, 20):
             before = users_of(admin)
@@ -202,12 +204,12 @@ def test_users_change_whole_or_not_at_all(durability: str, tmp_path: Path, quota
         changed = users_of(admin)
         server.kill()
     with serving(data, *options, environment=quota) as server:
-        fill_to_the_brim(data)
+        fill_with_a_foreign_file(data)
         admin = Requests(server.admin)
         assert users_of(admin) == changed
         for i in range(40):
             admin.expect(200, "DELETE", f"/_penstock/access-keys/KEY-1-{i}")
-            fill_to_the_brim(data)
+            fill_with_a_foreign_file(data)
         removed = users_of(admin)
         server.kill()
     (data / "ballast").unlink()

@@ -1,8 +1,8 @@
-"""Several client processes on one emulator, with faults on: what they saw is linearizable, key by key.
+"""Several client processes use one emulator with faults: the history of each key is linearizable.
 
-A call that fails without a clear answer may have taken effect, or may do so later. A call that is sent again after a lost
-answer may take effect once for each sending; a conditional one only where its condition holds again. The gate runs some
-seconds of each store, PENSTOCK_LONG=1 an hour, PENSTOCK_HISTORIES any number of generations for each.
+A call that fails without a clear response may have taken effect, or may do so later. A call that is retried after a lost response
+may take effect once per request; a conditional one only if its condition holds again. A normal run takes some seconds per store,
+PENSTOCK_LONG=1 an hour; PENSTOCK_HISTORIES sets the number of generations per store.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 import penstock
 import pytest
 from linearizability import Operation, explain
-from penstock.conformance._admin import Admin
+from penstock_conformance._admin import Admin
 from store_process import PROGRAM, Requests
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
@@ -73,7 +73,7 @@ def make_bucket(endpoint: str, bucket: str, versioned: bool) -> None:
 
 
 def run_workers(endpoint: str, bucket: str, generations: int, seed: int, folder: Path) -> dict[str, int]:
-    """Runs the client processes to their end, with a history in `folder` for each. Returns the sums of what they counted."""
+    """Runs the client processes, which write their histories to `folder`. Returns the sums of their counts."""
     workers = []
     for number in range(WORKERS):
         arguments = [
@@ -116,7 +116,7 @@ def histories(folder: Path) -> dict[str, list[Operation]]:
 
 
 def test_planted_stale_reads_are_found(tmp_path: Path) -> None:
-    """Where the server answers some reads with what the key held before, checksums and ETag in order."""
+    """The server returns the previous object for some reads, with matching checksums and ETag."""
     stale = {"corrupt": {"mode": "stale-version", "fix_checksum": True}}
     with emulator(STORES["memory"]) as (endpoint, admin):
         make_bucket(endpoint, "histories", versioned=False)
@@ -135,7 +135,7 @@ def test_history_is_linearizable(tmp_path: Path, store: str, versioned: bool) ->
     totals: dict[str, int] = defaultdict(int)
     options = [option.format(folder=tmp_path / "data") for option in STORES[store]]
     with emulator(options) as (endpoint, admin):
-        for first in range(0, GENERATIONS, BATCH):  # each in a bucket of its own: their keys have the same names
+        for first in range(0, GENERATIONS, BATCH):  # each batch in its own bucket, because their keys have the same names
             bucket = f"histories-{first}"
             make_bucket(endpoint, bucket, versioned)
             folder = tmp_path / f"from-{first}"
@@ -151,4 +151,4 @@ def test_history_is_linearizable(tmp_path: Path, store: str, versioned: bool) ->
             for name, count in counts.items():
                 totals[name] += count
     print(f"{store} {'versioned' if versioned else 'plain'}, seed {SEED}: {dict(totals)}")
-    assert totals["retries"] > 0, "no fault was met"
+    assert totals["retries"] > 0, "no fault fired"

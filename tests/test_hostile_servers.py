@@ -1,9 +1,9 @@
-"""Hostile and broken servers against our client, on both data planes: the right bytes or a clear error, in time, within bounds.
+"""Hostile and broken servers against our client, on both data planes: the right bytes or a clear error, within time and memory.
 
-Each case of `hostile_http` and `hostile_s3` runs in a client process of its data plane, against a raw server of its own. The
-client returns the right value or raises an exception whose class and text name the cause; it ends within its deadlines; its
-errors are one short line without secrets; the next request gets its own response, on another connection where the framing was
-at fault; endless responses do not make the process grow.
+One client process per data plane runs all cases of `hostile_http` and `hostile_s3`, each against its own raw server. For each
+case the client returns the right value or raises an exception whose class and text name the cause. It ends within its
+deadlines. Its errors are one short line without secrets. The next request gets its own response, on a new connection if the
+framing was wrong. Endless responses do not increase the memory of the process.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ PLANES = ("direct", "curl")
 
 @cache
 def outcomes(plane: str) -> tuple[dict[str, Any], str]:
-    """What became of each case by its name, and how the process ended. The planes' processes run at the same time."""
+    """The outcome of each case by its name, and the exit status. The first call starts the processes of both planes."""
     if plane not in _running:
         for each in PLANES:
             command = [sys.executable, str(Path(__file__).with_name("hostile_servers_worker.py"))]
@@ -40,16 +41,25 @@ def outcomes(plane: str) -> tuple[dict[str, Any], str]:
 _running: dict[str, subprocess.Popen[str]] = {}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def end_processes() -> Iterator[None]:
+    """Kills the process of a plane that no selected test has waited for."""
+    yield
+    for process in _running.values():
+        process.kill()
+        process.communicate()
+
+
 @pytest.mark.timeout(TIMEOUT_S)
 @pytest.mark.parametrize("name", [case.name for case in [*http_cases(), *s3_cases(), *cases_one_by_one()]])
 @pytest.mark.parametrize("plane", PLANES)
-def test_hostile_server(plane: str, name: str) -> None:
+def test_the_client_survives_a_hostile_server(plane: str, name: str) -> None:
     by_name, end = outcomes(plane)
-    assert name in by_name, f"the client process ended without it: {end}"
+    assert name in by_name, f"the client process ended before this case: {end}"
     assert not by_name[name]["faults"], by_name[name]
 
 
-def test_there_are_cases_of_each_kind() -> None:
+def test_cases_have_unique_names_and_a_source() -> None:
     cases = [*http_cases(), *s3_cases(), *cases_one_by_one()]
     assert len({case.name for case in cases}) == len(cases)
     assert all(case.source for case in cases)

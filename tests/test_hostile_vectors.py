@@ -1,4 +1,4 @@
-"""Each raw request of `hostile_vectors` against a running emulator: its status, and what becomes of the connection behind it."""
+"""Sends each raw request of `hostile_vectors` to an emulator and checks the status and the state of the connection."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Answer:
 
 
 class Connection:
-    """Reads answers as RFC 9112 frames them; refuses what it would not allow."""
+    """Reads responses with the framing of RFC 9112; asserts that they are well formed."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), TIMEOUT_S)
@@ -40,7 +40,7 @@ class Connection:
         self._socket.close()
 
     def send(self, data: bytes) -> None:
-        # A request may be refused before it was all sent; its answer is still to be read.
+        # The server may reject a request before it is sent completely; the response is read afterwards.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._socket.sendall(data)
 
@@ -71,10 +71,10 @@ class Connection:
         return line
 
     def answer(self, *, head: bool = False) -> Answer | None:
-        """The next final answer; None at the end of the connection."""
+        """The next final response; None at the end of the connection."""
         line = self._line()
         if line is None:
-            assert self._buffer == b"", f"a piece of an answer: {self._buffer[:200]!r}"
+            assert self._buffer == b"", f"a truncated response: {self._buffer[:200]!r}"
             return None
         assert line.startswith(b"HTTP/1.1 "), line[:200]
         answer = Answer(int(line.split(b" ")[1]), [])
@@ -136,7 +136,7 @@ def check(vector: Vector, port: int, canary: bytes, canary_body: bytes) -> None:
         connection.send(canary)
         connection.end_sending()
         first = connection.answer(head=vector.sent.startswith(b"HEAD "))
-        assert first is not None, "the connection ended without an answer"
+        assert first is not None, "the connection ended without a response"
         assert first.status in vector.statuses, (first.status, first.body[:300])
         for name, _ in first.headers:
             assert name != b"x-injected", first.headers
@@ -146,11 +146,11 @@ def check(vector: Vector, port: int, canary: bytes, canary_body: bytes) -> None:
             return
         assert behind is not None, "the connection ended"
         assert (behind.status, behind.body) == (200, canary_body), (behind.status, behind.body[:300])
-        assert connection.answer() is None, "an answer to no request"
+        assert connection.answer() is None, "a response without a request"
 
 
 @pytest.mark.parametrize("vector", [pytest.param(vector, id=vector.name) for vector in vectors()])
-def test_of_the_s3_port(target: Target, vector: Vector) -> None:
+def test_the_s3_port_handles_a_hostile_request(target: Target, vector: Vector) -> None:
     check(vector, target.s3_port, b"GET /bucket/canary HTTP/1.1\r\nHost: localhost\r\n\r\n", CANARY)
 
 
@@ -158,7 +158,7 @@ HEALTH = b"GET /_penstock/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 @pytest.mark.parametrize("vector", [pytest.param(vector, id=vector.name) for vector in admin_vectors()])
-def test_of_the_admin_port(target: Target, vector: Vector) -> None:
+def test_the_admin_port_handles_a_hostile_request(target: Target, vector: Vector) -> None:
     with Connection(target.admin_port) as connection:
         connection.send(HEALTH)
         health = connection.answer()

@@ -1,7 +1,7 @@
-"""A process that is killed while it creates a store leaves a data directory that `fsck` can check and a start cleans up.
+"""A kill during the creation of a store leaves a data directory that `fsck` accepts and a start cleans up.
 
-One emulator starts, creates a namespace and resets all namespaces while every change of its data directory is recorded. The
-directory is then checked as a kill after each change leaves it.
+One emulator starts, creates a namespace and resets all namespaces while every change of its data directory is recorded. The test
+checks the directory as a kill after each of these changes leaves it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 from power_failure import CREATE, MAKE_DIRECTORY, RENAME, SYNC, UNLINK, Change, kill_at, read_log, recording_of
 from store_process import Requests, Server, fsck, serving
 
-BETWEEN_CHECKS = 4  # changes; after each change of a name too
+BETWEEN_CHECKS = 4  # changes between two checks; each change of a name is checked too
 BETWEEN_STARTS = 24  # each start takes longer than fsck
 
 
@@ -61,14 +61,14 @@ def check_start(image: Path, recording: Recording, end: int) -> None:
             assert status == 200, end
         if end >= recording.reset_answered:
             assert status == 404, end
-        if "one" not in names:  # the name is free
+        if "one" not in names:  # the name can be used again
             Requests(server.admin).expect(201, "POST", "/_penstock/namespaces", json.dumps({"name": "one"}).encode())
     status, report, error = fsck(image)
     assert (status, report["leftovers"]) == (0, []), (end, report, error)
 
 
 @pytest.mark.timeout(180)
-def test_a_kill_while_a_store_is_created_leaves_nothing_that_stops_fsck_or_a_start(tmp_path: Path) -> None:
+def test_fsck_and_a_start_succeed_after_a_kill_during_the_creation_of_a_store(tmp_path: Path) -> None:
     recording = record(tmp_path)
     image = tmp_path / "image"
     leftovers = 0
@@ -87,7 +87,7 @@ def test_a_kill_while_a_store_is_created_leaves_nothing_that_stops_fsck_or_a_sta
 
 
 def unsynced_directories(changes: list[Change], data: Path) -> set[str]:
-    """Directories in which a name of a directory or a renamed file was not made durable."""
+    """Directories with a new directory or a renamed file whose name is not durable."""
     unsynced: dict[int, str] = {}
     for change in changes:
         if change.kind in (MAKE_DIRECTORY, RENAME):
@@ -99,7 +99,7 @@ def unsynced_directories(changes: list[Change], data: Path) -> set[str]:
     return set(unsynced.values())
 
 
-def test_the_names_of_a_new_store_are_durable_before_the_answer_in_strict_mode(tmp_path: Path) -> None:
+def test_in_strict_mode_the_names_of_a_new_store_are_durable_before_the_response(tmp_path: Path) -> None:
     data, log, environment = recording_of(tmp_path)
     with serving(data, "--durability", "strict", environment=environment) as server:
         assert unsynced_directories(read_log(log), data) == set()

@@ -1,4 +1,4 @@
-"""The journal against an independent count: a proxy that reads HTTP for itself, between clients and the emulator."""
+"""The journal agrees with an independent count: a proxy between clients and the emulator that parses HTTP itself."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ END_S = 60
 
 @dataclass(frozen=True)
 class Seen:
-    """One request and its answer, as they passed the proxy. Bytes of the bodies."""
+    """One request and its response as seen by the proxy, with the sizes of the bodies."""
 
     method: str
     target: str
@@ -46,7 +46,7 @@ def headers_of(head: bytes) -> tuple[list[str], dict[str, str]]:
 
 
 async def pass_body(source: asyncio.StreamReader, sink: asyncio.StreamWriter, headers: dict[str, str]) -> int:
-    """Passes a body on as it is framed; its bytes."""
+    """Forwards a body with its framing. Returns its size."""
     passed = 0
     if headers.get("transfer-encoding", "").lower() == "chunked":
         while True:
@@ -60,7 +60,7 @@ async def pass_body(source: asyncio.StreamReader, sink: asyncio.StreamWriter, he
     while left > 0:
         data = await source.read(min(left, 1 << 16))
         if not data:
-            raise ConnectionError("the body broke off")
+            raise ConnectionError("the body is truncated")
         sink.write(data)
         await sink.drain()
         left -= len(data)
@@ -69,7 +69,7 @@ async def pass_body(source: asyncio.StreamReader, sink: asyncio.StreamWriter, he
 
 
 class Proxy:
-    """Relays connections, each to one of its own, and writes down what passed, by the address the emulator sees."""
+    """Forwards each connection over its own upstream connection, and records the requests by the address the emulator sees."""
 
     def __init__(self, port: int) -> None:
         self.seen: dict[str, list[list[Seen]]] = defaultdict(list)  # an address may have several, one after the other
@@ -101,7 +101,7 @@ class Proxy:
             while await self._request(reader, writer, up_reader, up_writer, seen):
                 pass
         except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # its client is through with it
+            pass  # the client has closed the connection
         finally:
             writer.close()
             up_writer.close()
@@ -152,7 +152,7 @@ def proxied(port: int) -> Iterator[Proxy]:
 
 
 def send_mixed(port: int, worker: int, count: int) -> None:
-    """Requests of many kinds over connections of its own, refused ones among them; the same in every run."""
+    """Sends requests of many kinds, also invalid ones, over its own connections; the same requests in every run."""
     rng = random.Random(SEED * 1000 + worker)
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=END_S)
     for number in range(count):
@@ -189,7 +189,7 @@ def use_boto3(endpoint: str, count: int) -> None:
         config=Config(s3={"addressing_style": "path"}, retries={"mode": "standard", "total_max_attempts": 5}),
     )
     for number in range(count):
-        with contextlib.suppress(ClientError):  # refused five times
+        with contextlib.suppress(ClientError):  # all five attempts failed
             client.put_object(Bucket="mixed", Key=f"boto/{number % 10}", Body=BLOCK[: number * 10])
             client.get_object(Bucket="mixed", Key=f"boto/{number % 10}")["Body"].read()
 
@@ -202,18 +202,18 @@ def use_penstock(client: penstock.S3Client, count: int) -> None:
         assert client.get_object("mixed", f"ours/{number % 10}").read() == BLOCK[: number * 10]
 
 
-def told(entry: JournalEntry) -> Seen:
+def seen_by_the_journal(entry: JournalEntry) -> Seen:
     return Seen(entry.method, entry.target, entry.status, entry.bytes_in, entry.bytes_out)
 
 
 def counted(entry: JournalEntry, passed: Seen) -> Seen:
-    """What the journal should say: a refusal may leave before its request's body was read."""
+    """The expected entry: the emulator may reject a request before it has read the whole body."""
     unread = passed.status >= 400 and entry.bytes_in <= passed.bytes_in
     return replace(passed, bytes_in=entry.bytes_in) if unread else passed
 
 
 def check_agreement(seen: dict[str, list[list[Seen]]], entries: list[JournalEntry]) -> None:
-    """Connection by connection, in order, to the byte."""
+    """Compares the entries of each connection, in order, with exact sizes."""
     by_connection: dict[int, list[JournalEntry]] = defaultdict(list)
     for entry in entries:
         by_connection[entry.connection].append(entry)
@@ -228,15 +228,17 @@ def check_agreement(seen: dict[str, list[list[Seen]]], entries: list[JournalEntr
 
 
 def check_connection(entries: list[JournalEntry], passed: list[Seen]) -> None:
-    assert [told(entry) for entry in entries] == [counted(entry, each) for entry, each in zip(entries, passed, strict=True)]
+    assert [seen_by_the_journal(entry) for entry in entries] == [
+        counted(entry, each) for entry, each in zip(entries, passed, strict=True)
+    ]
     assert [entry.requests_before for entry in entries] == list(range(len(passed)))
     for entry in entries:
         assert entry.ending == "answered"
         assert entry.range is None or entry.range[1] - entry.range[0] == entry.bytes_out
 
 
-def test_the_journal_agrees_with_a_count_at_a_proxy() -> None:
-    # Unsigned: the proxy's port is in the Host header that a signature covers.
+def test_the_journal_agrees_with_the_counts_of_a_proxy() -> None:
+    # Unsigned, because a signature covers the Host header, which has the proxy's port.
     with Emulator(auth="off", fail_rate=0.05, fail_seed=SEED, journal_bytes=128 << 20) as world:
         with proxied(int(world.endpoint.rpartition(":")[2])) as proxy:
             endpoint = f"http://127.0.0.1:{proxy.port}"
@@ -254,19 +256,19 @@ def test_the_journal_agrees_with_a_count_at_a_proxy() -> None:
         assert len(passed) >= REQUESTS
         check_agreement(proxy.seen, entries)
 
-        # Its own questions say the same.
+        # The journal's queries agree.
         statuses = Counter(each.status for each in passed)
         assert {200, 206, 204, 304, 400, 404, 503} <= statuses.keys()
         assert {status: journal.count(status=status) for status in statuses} == statuses
         assert sum(journal.requests_per_second()) == len(passed) == journal.count() == len(journal)
-        assert 1 <= journal.max_concurrency() <= WORKERS + 2 + 8  # our client may have several under way
+        assert 1 <= journal.max_concurrency() <= WORKERS + 2 + 8  # our client may have several requests in flight
         assert journal.dropped == 0
         retried = [retry for retry in journal.retries() if 503 in retry.statuses]
         assert retried
         assert all(status == 503 for retry in retried for status in retry.statuses[:-1])
 
 
-def test_memory_stays_within_its_bound() -> None:
+def test_the_memory_of_the_journal_is_bounded() -> None:
     limit = 1 << 20
     with Emulator(auth="off", journal_bytes=limit) as world:
         port = int(world.endpoint.rpartition(":")[2])

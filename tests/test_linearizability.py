@@ -1,4 +1,4 @@
-"""The checker of tests/linearizability.py accepts what is linearizable and finds what is not."""
+"""The checker of tests/linearizability.py accepts linearizable histories and rejects all others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ GOOD = {
     "one of two creations": [create(0, 9, "a"), refused(0, 9), read(10, 11, "a")],
     "a failed write takes effect much later": [write(0, math.inf, "a", optional=True), read(50, 51, ABSENT), read(60, 61, "a")],
     "a failed write never happens": [write(0, math.inf, "a", optional=True), read(50, 51, ABSENT)],
-    "a write of which nobody knows the value": [Operation(0, 9, "copy", writes=("a", "b")), read(10, 11, "b")],
+    "a write of one of two values": [Operation(0, 9, "copy", writes=("a", "b")), read(10, 11, "b")],
     "sent twice": [
         write(0, 9, "a"), write(0, 9, "a", optional=True), read(1, 2, "a"), write(3, 4, "b"), read(5, 6, "b"), read(10, 11, "a"),
     ],
@@ -61,17 +61,17 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_accepts(name: str) -> None:
+def test_a_linearizable_history_is_accepted(name: str) -> None:
     assert explain(GOOD[name]) is None
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_finds(name: str) -> None:
+def test_a_history_that_is_not_linearizable_is_found(name: str) -> None:
     assert explain(BAD[name]) is not None
 
 
 def explained_by_some_order(history: list[Operation]) -> bool:
-    """The definition: every order and every choice of the optional operations."""
+    """The definition of linearizability: tries every order and every choice of the optional operations."""
     optional = [operation for operation in history if operation.optional]
     for left_out in itertools.chain.from_iterable(itertools.combinations(optional, n) for n in range(len(optional) + 1)):
         happened = [operation for operation in history if operation not in left_out]
@@ -90,7 +90,7 @@ def explained_by_some_order(history: list[Operation]) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_agrees_with_the_definition(seed: int) -> None:
+def test_the_checker_agrees_with_the_definition(seed: int) -> None:
     chance = random.Random(seed)
     ticks = chance.sample(range(100), 12)
     history = []

@@ -1,4 +1,4 @@
-"""Many large streams of one process stay within its memory_limit: its resident memory is watched.
+"""Many large streams of one process stay within its memory limit; the test measures resident memory.
 
 `./dev test --long` reads 1 GiB in each of 64 threads.
 """
@@ -25,7 +25,7 @@ THREADS = 64
 READ_SIZE = 1024 * MIB if LONG else 24 * MIB
 WRITE_SIZE = 96 * MIB if LONG else 12 * MIB
 LIMIT = 256 * MIB if LONG else 64 * MIB
-# 64 threads' stacks and allocator arenas, connections, code that is run for the first time.
+# Stacks and allocator arenas of 64 threads, connections, code that runs for the first time.
 BESIDE = 64 * MIB
 BESIDE_TURNS = 16 * MIB  # one thread
 KEYS = {"AWS_ACCESS_KEY_ID": "penstock", "AWS_SECRET_ACCESS_KEY": "penstock-secret"}
@@ -52,7 +52,7 @@ def run(verb: str, endpoint: str, key: str, size: int) -> dict[str, int]:
 
 @contextlib.contextmanager
 def large_object(size: int) -> Iterator[tuple[str, Any]]:
-    """An endpoint with ``bucket/object`` of so many bytes (0: only the bucket), and boto3's client of it."""
+    """Runs an emulator with ``bucket/object`` of `size` bytes (0: only the bucket). Yields its endpoint and a boto3 client."""
     with tempfile.TemporaryDirectory() as folder, emulator(Path(folder)) as endpoint:
         client = boto3.client(
             "s3", endpoint_url=endpoint, aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"], region_name="us-east-1",
@@ -79,8 +79,8 @@ def test_64_streams_stay_within_the_limit(verb, size):
     assert used["grown_kib"] * 1024 <= LIMIT + BESIDE
 
 
-def test_streams_read_in_turn_leave_the_process_what_they_let_go_of():
-    """Their shares are small blocks, which the process must not keep beside the large ones it had before."""
+def test_streams_read_in_turn_return_their_memory_to_the_process():
+    """Streams read in turn use small blocks, which the process must not keep in addition to earlier large blocks."""
     with large_object(READ_SIZE) as (endpoint, _):
         used = run("turns", endpoint, "object", READ_SIZE)
     assert used["most_held"] <= LIMIT

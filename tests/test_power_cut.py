@@ -1,13 +1,13 @@
-"""Power cuts of a real file system: in strict mode nothing acknowledged is lost, in relaxed mode nothing that is served is torn.
+"""Power cuts of a real file system: strict mode loses no acknowledged write, relaxed mode serves no partial object.
 
 The data directory is on ext4 over a loop device. While connections write, the file system is shut down without a flush of its
-journal (EXT4_IOC_SHUTDOWN), which drops what was not synced, as a power failure does. The process is killed, the file system is
-mounted again, the boot's id is changed, and every key must be in a state that the durability allows. The kernel may report an
-fdatasync as done that began before the shutdown and ended during it, though its data is lost: what is acknowledged after the
-shutdown began does not count.
+journal (EXT4_IOC_SHUTDOWN), which discards unsynced data, as a power failure does. The process is killed, the file system is
+mounted again, the boot id is changed, and every key must have a state that the durability allows. The kernel may report success
+of an fdatasync that began before the shutdown and ended during it, although its data is lost: acknowledgements after the start
+of the shutdown do not count.
 
-conftest.py collects this where ext4 can be mounted; tests/test_power_failure.py needs no rights. PENSTOCK_SEED repeats a seed;
-PENSTOCK_LONG=1 cuts the power 200 times.
+conftest.py collects this test only if ext4 can be mounted; tests/test_power_failure.py needs no privileges. PENSTOCK_SEED
+repeats a seed; PENSTOCK_LONG=1 cuts the power 200 times.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class CutKey(Key):
 
 
 def check_relaxed(netloc: str, workers: list[Worker]) -> int:
-    """A body is one that was written, whole; one that was not on disk yet is an error, not other bytes. How many are there."""
+    """Checks that each body was written as a whole; lost data is an error, not wrong bytes. Returns the number of objects."""
     connection = Requests(netloc)
     found = 0
     for key in [key for worker in workers for key in worker.keys]:
@@ -70,13 +70,13 @@ def check_relaxed(netloc: str, workers: list[Worker]) -> int:
 
 @contextlib.contextmanager
 def writing(server: Server, disk: Disk, own: list[list[Key]], label: str, acknowledged: int) -> Iterator[list[Worker]]:
-    """Workers that have acknowledged that many writes and go on until their answers fail."""
+    """Workers with `acknowledged` writes, which continue until a write fails."""
     progress = Progress()
     workers = [Worker(server.netloc, keys, f"{label} {i}", progress) for i, keys in enumerate(own)]
     for worker in workers:
         worker.start()
     assert progress.reaches(acknowledged // 2), f"{progress.count} writes in five minutes"
-    disk.sync()  # so that a relaxed store has lost its last writes only
+    disk.sync()  # so that a relaxed store loses only its last writes
     assert progress.reaches(acknowledged), f"{progress.count} writes in five minutes"
     yield workers
     for worker in workers:
@@ -86,7 +86,7 @@ def writing(server: Server, disk: Disk, own: list[list[Key]], label: str, acknow
 
 @pytest.mark.timeout(7200 if LONG else 180)
 @pytest.mark.parametrize("durability", ["strict", "relaxed"])
-def test_a_power_cut_loses_and_tears_nothing_it_must_not(durability: str, disk: Disk, seed: int) -> None:
+def test_a_power_cut_loses_only_what_the_durability_allows(durability: str, disk: Disk, seed: int) -> None:
     chance = random.Random(seed)
     cut = threading.Event()
     own: list[list[Key]] = [
@@ -98,7 +98,7 @@ def test_a_power_cut_loses_and_tears_nothing_it_must_not(durability: str, disk: 
     writes = found = 0
     try:
         make_buckets(server)
-        disk.sync()  # a relaxed store may lose its buckets too, and the load needs them
+        disk.sync()  # a relaxed store could lose its buckets, which the workers need
         for number in range(ROUNDS):
             with writing(server, disk, own, f"{seed} {number}", chance.randint(1, 200)) as workers:
                 cut.set()

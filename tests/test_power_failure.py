@@ -1,8 +1,8 @@
-"""Power failures: in strict mode nothing acknowledged is lost. In relaxed mode what is served is whole, and fsck names the rest.
+"""Power failures: strict mode loses no acknowledged write. Relaxed mode serves whole objects only, and fsck names the others.
 
-Connections write while every change of the data directory is recorded, with the length of the record at each acknowledgement.
-Directories as a failure at seeded moments leaves them are checked by fsck, opened and read. The seed is printed; PENSTOCK_SEED
-repeats it. PENSTOCK_LONG=1 has 200 failures.
+Connections write while every change of the data directory is recorded, with the length of the log at each acknowledgement. The
+test creates directories as failures at random moments leave them, checks them with fsck, opens and reads them. The seed is
+printed; PENSTOCK_SEED repeats it. PENSTOCK_LONG=1 has 200 failures.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ FAILURES = 100 if LONG else 4  # of each durability
 WRITES = 400 if LONG else 60  # of each worker
 WORKERS = 4
 KEYS = 6
-# Up to 32 KiB lives in the database, the rest in files. In relaxed mode a file may lack bytes that were not synced: its object
-# is an error then.
+# Up to 32 KiB is stored in the database, the rest in files. In relaxed mode a file may lack unsynced bytes: its object is an
+# error then.
 SIZES = [100, 2_000, 30_000, 40_000, 200_000]
 
 
 @dataclass
 class Write:
     digest: str | None  # of the body; None: a deletion
-    begun: int  # lengths of the record
+    begun: int  # lengths of the log
     acknowledged: int | None = None
 
 
@@ -44,7 +44,7 @@ class Key:
     writes: list[Write] = field(default_factory=lambda: [Write(None, 0, 0)])
 
     def states(self, end: int, durability: str) -> set[str | None]:
-        """What a reader may find after a failure at that length of the record."""
+        """The digests that a read may return after a failure at this length of the log."""
         begun = [write for write in self.writes if write.begun <= end]
         last = 0
         if durability == "strict":
@@ -87,18 +87,18 @@ class Worker(threading.Thread):
 @dataclass
 class Found:
     whole: int = 0
-    torn: int = 0  # objects that are errors
+    torn: int = 0  # objects whose read is an error
 
 
 def damage(report: dict[str, Any], failure: str) -> str:
-    """What fsck found, as text. Nothing but bytes of files may be damaged."""
+    """The findings of fsck as text. Only bytes of files may be damaged."""
     findings = [finding for store in report["stores"] for finding in store["findings"] if finding["kind"] == "damage"]
     assert all(finding["code"] in ("blob", "content") for finding in findings), f"{failure}: {findings}"
     return "\n".join(f"{finding['subject']}: {finding['message']}" for finding in findings)
 
 
 def check(image: Path, keys: list[Key], end: int, durability: str, failure: str) -> Found:
-    """Every object is as a write left it. In relaxed mode it may be an error that fsck names."""
+    """Checks that every object equals one of its writes. In relaxed mode it may be an error that fsck names."""
     status, report, error = fsck(image)
     assert status in ((0,) if durability == "strict" else (0, 1)), f"{failure}: {report} {error}"
     damaged = damage(report, failure)
@@ -110,7 +110,7 @@ def check(image: Path, keys: list[Key], end: int, durability: str, failure: str)
         for key in keys:
             status, body = s3.send("GET", key.path)
             if status == 500 and durability == "relaxed":
-                # A file that is there is named with its object, one without all its bytes by its path.
+                # fsck names an existing file with its object, and a truncated or missing file by its path.
                 named = (f"s3:/{key.path}", "is missing", "instead of")
                 assert any(text in damaged for text in named), f"{failure}: {key.path}: {damaged}"
                 found.torn += 1
@@ -134,7 +134,7 @@ def check(image: Path, keys: list[Key], end: int, durability: str, failure: str)
 
 @pytest.mark.timeout(7200 if LONG else 180)
 @pytest.mark.parametrize("durability", ["strict", "relaxed"])
-def test_a_power_failure_loses_and_tears_nothing_it_must_not(durability: str, tmp_path: Path, seed: int) -> None:
+def test_a_power_failure_loses_only_what_the_durability_allows(durability: str, tmp_path: Path, seed: int) -> None:
     data, log, recorded = recording_of(tmp_path)
     own = [[Key(f"/{bucket}/{i}-{j}") for bucket in BUCKETS for j in range(KEYS // 3)] for i in range(WORKERS)]
     with serving(data, "--durability", durability, environment=recorded) as server:
@@ -163,7 +163,7 @@ def test_a_power_failure_loses_and_tears_nothing_it_must_not(durability: str, tm
 
 @pytest.mark.timeout(7200 if LONG else 180)
 @pytest.mark.parametrize("durability", ["strict", "relaxed"])
-def test_a_power_failure_while_a_store_is_made_leaves_one_that_starts(durability: str, tmp_path: Path, seed: int) -> None:
+def test_a_store_starts_after_a_power_failure_during_its_creation(durability: str, tmp_path: Path, seed: int) -> None:
     data, log, recorded = recording_of(tmp_path)
     with serving(data, "--durability", durability, environment=recorded):
         ready = log.stat().st_size

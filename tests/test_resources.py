@@ -1,9 +1,9 @@
-"""Full disks, failed system calls and failed allocations: clean errors, no acknowledged loss, recovery without a restart.
+"""Full disks, failed system calls and failed allocations: clear errors, no lost acknowledged write, recovery without a restart.
 
-`resources/failing_calls.cc` makes the Nth call of a kind fail in the emulator's process. One round does every kind of write
-and read while such a fault is armed. Afterwards everything acknowledged is there, everything else is there whole or not at
-all, and new writes succeed. The gate takes a sample of N by the seed 7 or PENSTOCK_SEED, and PENSTOCK_LONG=1 takes every N
-up to the number of calls in a round.
+`resources/failing_calls.cc` makes the Nth call of a kind fail in the emulator's process. One round has every kind of write and
+read while such a fault is armed. Afterwards all acknowledged writes are there, all others are there as a whole or not at all, and
+new writes succeed. A normal run has a sample of N by seed 7 or PENSTOCK_SEED; PENSTOCK_LONG=1 has every N up to the number of
+calls in a round.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ import pytest
 PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SEED = int(os.environ.get("PENSTOCK_SEED", "7"))
-SAMPLE = 8  # of N, per fault, in the gate
+SAMPLE = 8  # of N, per fault, in a normal run
 MOST = 2_000  # of N, per fault, with PENSTOCK_LONG=1
 WAIT_S = 60
-SMALL, LARGE = 1_000, 300_000  # in the database; in a file of its own
+SMALL, LARGE = 1_000, 300_000  # stored in the database; stored in a file
 
 OPEN, WRITE, SYNC, SIZE, DIRECTORY, READ, SOCKET, MEMORY = 1, 2, 4, 8, 16, 32, 64, 128
 STORING = OPEN | WRITE | SYNC | SIZE | DIRECTORY
@@ -47,7 +47,7 @@ FAULTS = {
 
 
 class Control(ctypes.Structure):
-    """As struct Control in failing_calls.cc."""
+    """The layout of struct Control in failing_calls.cc."""
 
     _fields_ = (
         ("calls", ctypes.c_int64),
@@ -61,7 +61,7 @@ class Control(ctypes.Structure):
 
 @pytest.fixture(scope="module")
 def failing_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that makes calls fail."""
+    """Compiles the library that makes calls fail."""
     library = tmp_path_factory.mktemp("failing_calls") / "failing_calls.so"
     source = Path(__file__).parent / "resources/failing_calls.cc"
     subprocess.run(["c++", "-std=c++20", "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"], check=True)
@@ -97,12 +97,12 @@ class Emulator:
         self.arm(fault, 1 << 40)
 
     def disarm(self) -> int:
-        """Returns how many calls failed."""
+        """Ends the fault. Returns the number of failed calls."""
         self.control.kinds = 0
         return int(self.control.failed)
 
     def ask(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes, dict[str, str]]:
-        """One request on a connection of its own. Status 0: the connection ended without an answer."""
+        """Sends one request on a new connection. Status 0: the connection ended without a response."""
         wire = http.client.HTTPConnection(self.netloc, timeout=WAIT_S)
         try:
             wire.request(method, path, body=body)
@@ -134,17 +134,17 @@ def body_of(label: str, size: int) -> bytes:
 
 
 class Round:
-    """Every kind of write, and what they may have left behind."""
+    """Every kind of write, and the states that each may have left."""
 
     def __init__(self, emulator: Emulator, name: str) -> None:
         self.emulator = emulator
         self.bucket = f"/bucket-{name}"
-        self.allowed: dict[str, list[bytes | None]] = {}  # by path: the contents that a read may find; None: no object
+        self.allowed: dict[str, list[bytes | None]] = {}  # by path: the possible bodies; None: no object
         self.refused: list[tuple[str, str, int, bytes]] = []
         self.lost_connections = 0
 
     def prepare(self) -> None:
-        """Without faults: a bucket, and objects to overwrite and delete."""
+        """Creates a bucket and objects to overwrite and delete. Runs without a fault."""
         status, answer, _ = self.emulator.ask("PUT", self.bucket)
         assert status == 200, answer
         for key, size in (("old-small", SMALL), ("old-large", LARGE), ("gone", SMALL)):
@@ -170,7 +170,7 @@ class Round:
         return self.note(path, done, content)
 
     def work(self) -> None:
-        """What is done while a fault is armed."""
+        """The requests while a fault is armed."""
         self.put("small", "small", SMALL)
         self.put("large", "large", LARGE)
         self.put("old-small", "new small", SMALL)
@@ -198,10 +198,10 @@ class Round:
     def read(self, path: str) -> None:
         done, content, headers = self.ask("GET", path)
         if done and len(content) == int(headers["Content-Length"]):
-            assert content in self.allowed[path], f"{path} has bytes that were never put there"
+            assert content in self.allowed[path], f"{path} has bytes that were never written to it"
 
     def check(self) -> None:
-        """Without faults: nothing acknowledged is lost, nothing is torn, and the server takes writes again."""
+        """Checks without a fault that no acknowledged write is lost, no object is partial, and new writes succeed."""
         for path, allowed in self.allowed.items():
             status, content, _ = self.emulator.ask("GET", path)
             assert status in (200, 404), (path, status, content)
@@ -233,7 +233,7 @@ def chosen(calls: int, fault: str) -> list[int]:
 
 @pytest.mark.timeout(3600 if LONG else 180)
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_failed_call_costs_no_more_than_its_request(emulator: Emulator, fault: str, tmp_path: Path) -> None:
+def test_a_failed_system_call_fails_only_its_request(emulator: Emulator, fault: str, tmp_path: Path) -> None:
     print(f"PENSTOCK_SEED={SEED}")
     calls = calls_of_a_round(emulator, fault)
     assert calls > 0

@@ -1,7 +1,7 @@
-"""A long mixed load on one emulator leaves its memory, descriptors and threads flat, and every answer right.
+"""Under a long mixed load the memory, descriptors and threads of one emulator stay constant, and every response is right.
 
-Client processes come and go, faults and limits change, a second namespace is made, filled, reset and removed. The gate runs
-20 s, PENSTOCK_LONG=1 two hours, PENSTOCK_SOAK_SECONDS any other time. Latencies are printed, never asserted.
+Client processes start and end, faults and limits change, a second namespace is created, filled and deleted. A normal run takes
+20 s, PENSTOCK_LONG=1 two hours, PENSTOCK_SOAK_SECONDS any other time. Latencies are printed and not asserted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import penstock
 import pytest
-from penstock.conformance._admin import Admin
+from penstock_conformance._admin import Admin
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SECONDS = float(os.environ.get("PENSTOCK_SOAK_SECONDS", "7200" if LONG else "20"))
@@ -40,7 +40,7 @@ SCENARIOS = [
 
 @dataclass(frozen=True)
 class Sample:
-    """The emulator's process at one moment, and the latency of a small read in a bucket without faults."""
+    """One sample of the emulator's process, and the latency of a small read in a bucket without faults."""
 
     memory: int
     descriptors: int
@@ -86,18 +86,18 @@ def start_worker(emulator: Running, seed: int, seconds: float) -> subprocess.Pop
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def namespace_comes_and_goes(emulator: Running, number: int) -> None:
-    made = emulator.admin.ask("POST", "namespaces", {"name": f"soak-{number}"})
+def create_fill_and_delete_namespace(emulator: Running, number: int) -> None:
+    made = emulator.admin.request("POST", "namespaces", {"name": f"soak-{number}"})
     client = emulator.client(made["access_key_id"], made["secret_access_key"])
     client.create_bucket("scratch")
     for key in range(20):
         with client.put_object("scratch", f"{key}") as writer:
             writer.write(os.urandom(50_000))
-    emulator.admin.ask("DELETE", f"namespaces/soak-{number}")
+    emulator.admin.request("DELETE", f"namespaces/soak-{number}")
 
 
 def disturb(emulator: Running, chance: random.Random, number: int) -> None:
-    """One change of what the emulator does: faults, limits, or a namespace."""
+    """Changes the emulator's faults or limits, or creates and deletes a namespace."""
     kind = chance.randrange(4)
     if kind == 0:
         emulator.admin.clear_faults()
@@ -107,7 +107,7 @@ def disturb(emulator: Running, chance: random.Random, number: int) -> None:
         limits = {"buckets": {"soak": {"writes_per_second": 200, "reads_per_second": 2000}}} if chance.random() < 0.5 else None
         emulator.admin.set_limits(limits)
     else:
-        namespace_comes_and_goes(emulator, number)
+        create_fill_and_delete_namespace(emulator, number)
 
 
 def quarter(samples: list[Sample], index: int, name: str) -> float:
@@ -116,7 +116,7 @@ def quarter(samples: list[Sample], index: int, name: str) -> float:
 
 
 @pytest.mark.timeout(SECONDS + 600)
-def test_a_long_load_leaves_the_emulator_flat(emulator: Running) -> None:
+def test_a_long_load_does_not_increase_memory_descriptors_or_threads(emulator: Running) -> None:
     chance = random.Random(SEED)
     probe = emulator.client()
     for bucket in ("soak", "probe"):
@@ -131,16 +131,16 @@ def test_a_long_load_leaves_the_emulator_flat(emulator: Running) -> None:
     while time.monotonic() < end or workers:
         for worker in [worker for worker in workers if worker.poll() is not None]:
             workers.remove(worker)
+            assert worker.returncode == 0
             assert worker.stdout is not None
             reports.append(json.loads(worker.stdout.read()))
-            assert worker.returncode == 0
         while len(workers) < WORKERS and time.monotonic() < end:
             started += 1
             workers.append(start_worker(emulator, SEED * 1_000_000 + started, WORKER_SECONDS * (0.5 + chance.random() / 2)))
         if time.monotonic() < end:
             disturb(emulator, chance, len(samples))
             samples.append(emulator.sample(probe))
-        time.sleep(0.2)
+        time.sleep(0.2)  # the sampling interval
     print(f"{SECONDS:.0f} s, seed {SEED}, {started} client processes, {sum(int(r['done']) for r in reports)} operations, "
           f"{sum(int(r['failed']) for r in reports)} failed; by quarter:")  # fmt: skip
     for name in ("memory", "descriptors", "threads", "latency_ms"):

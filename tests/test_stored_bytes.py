@@ -1,4 +1,4 @@
-"""Bytes of a data directory that were changed between two runs never leave with a good answer."""
+"""Bytes of a data directory that were changed between two runs are never sent with status 200."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BODY = os.urandom(12 * MIB + 1000)
 
 @contextmanager
 def running(data: Path, *options: str) -> Iterator[Any]:
-    """boto3's client of an emulator over `data`, which retries nothing."""
+    """Runs an emulator with the data directory `data`. Yields a boto3 client without retries."""
     import boto3
     import botocore.config
 
@@ -68,7 +68,7 @@ def status_of(call: Any, **arguments: Any) -> tuple[int, str]:
 
 
 def raw_get(s3: Any, key: str) -> tuple[int, int, bytes]:
-    """Status, announced and received bytes of a GET, whatever becomes of the connection."""
+    """Status, Content-Length and received bytes of a GET, also if the body is truncated."""
     url = urllib.parse.urlsplit(s3.generate_presigned_url("get_object", Params={"Bucket": "bucket", "Key": key}))
     connection = http.client.HTTPConnection(url.netloc, timeout=30)
     connection.request("GET", f"{url.path}?{url.query}")
@@ -82,7 +82,7 @@ def raw_get(s3: Any, key: str) -> tuple[int, int, bytes]:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A stopped emulator's: an object of 12 MiB and 1000 bytes in a file, and an upload with such a part."""
+    """The data directory of a stopped emulator, with an object of 12 MiB and 1,000 bytes in a file."""
     path = tmp_path / "s3"
     with running(path) as s3:
         s3.create_bucket(Bucket="bucket")
@@ -90,7 +90,7 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_damaged_block_at_the_begin_is_an_error(data: Path) -> None:
+def test_a_damaged_block_in_the_first_bytes_is_an_error(data: Path) -> None:
     flip(blob_file(data, len(BODY)), 5 * MIB + 17)
     log = data.parent / "log"
     with running(data, "--log", str(log)) as s3:
@@ -105,20 +105,20 @@ def test_a_damaged_block_at_the_begin_is_an_error(data: Path) -> None:
         assert status_of(s3.upload_part_copy, **part) == damaged
         assert status_of(s3.upload_part_copy, CopySourceRange="bytes=5242880-10485760", **part) == damaged
 
-        # What is not damaged is served: the head, other ranges, copies of them.
+        # Undamaged data is served: the head, other ranges, copies of them.
         assert s3.head_object(Bucket="bucket", Key="object")["ContentLength"] == len(BODY)
         rest = s3.get_object(Bucket="bucket", Key="object", Range=f"bytes={6 * MIB}-")["Body"].read()
         assert rest == BODY[6 * MIB :]
         assert status_of(s3.upload_part_copy, CopySourceRange="bytes=0-5242879", **part) == (200, "")
         assert status_of(s3.get_object, Bucket="bucket", Key="copy") == (404, "NoSuchKey")
-        # Written again, it is sound.
+        # After an overwrite the object can be read.
         s3.put_object(Bucket="bucket", Key="object", Body=BODY)
         assert s3.get_object(Bucket="bucket", Key="object")["Body"].read() == BODY
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     assert any("offset 5242880" in json.dumps(line) for line in lines if line.get("status") == 500), lines
 
 
-def test_a_damaged_block_behind_the_begin_cuts_the_body(data: Path) -> None:
+def test_a_damaged_later_block_truncates_the_body(data: Path) -> None:
     flip(blob_file(data, len(BODY)), 11 * MIB)
     with running(data) as s3:
         for _ in range(2):
@@ -127,7 +127,7 @@ def test_a_damaged_block_behind_the_begin_cuts_the_body(data: Path) -> None:
             assert body == BODY[: 11 * MIB]
 
 
-def test_a_joined_object_and_a_copy_share_the_checksums(data: Path) -> None:
+def test_damage_is_detected_in_copies_and_joined_objects(data: Path) -> None:
     with running(data) as s3:
         s3.copy_object(Bucket="bucket", Key="copy", CopySource="bucket/object")
         upload = s3.create_multipart_upload(Bucket="bucket", Key="joined")["UploadId"]
@@ -144,7 +144,7 @@ def test_a_joined_object_and_a_copy_share_the_checksums(data: Path) -> None:
 
 
 def test_damage_in_the_database_is_an_error(data: Path) -> None:
-    """Also what another program wrote into a row, whose page then does not match."""
+    """A row that another program has changed does not match the checksum of its page."""
     database = next(data.rglob("penstock.db"))
     with running(data) as s3:
         for number in range(200):

@@ -1,4 +1,4 @@
-"""_core.pyi says what the built module has: the same names, the same parameters."""
+"""_core.pyi has the names and parameters of the built module."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def built(cls: type) -> dict[str, list[str]]:
     return members
 
 
-def test_every_class_and_member():
+def test_the_stub_has_every_class_member_and_parameter_of_the_module():
     classes = {name: value for name, value in vars(_core).items() if isinstance(value, type)}
     stubs = declared()
     assert sorted(stubs) == sorted(classes)

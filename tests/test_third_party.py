@@ -1,7 +1,7 @@
-"""Programs written for the reference connector, which know nothing of ours, run under its name on Penstock.
+"""Programs written for the reference connector run on Penstock unchanged.
 
-They are ours, in the shape of the field's: what the reference documents, a pre-training framework, a fine-tuning recipe. The
-same programs run on the reference itself too, so that they are what they claim to be.
+They imitate programs of the field: the documented calls of the reference, a pre-training framework, a fine-tuning recipe. They
+also run on the reference itself, which proves that they use its interface correctly.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ COMPAT = ("-m", "penstock.compat")
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 
 
-def test_the_documented_calls(emulator: Emulator) -> None:
+def test_the_documented_calls_of_the_reference_run_on_penstock(emulator: Emulator) -> None:
     assert run(emulator, *COMPAT, "documented_calls.py", "data") == "done\n"
 
 
@@ -65,5 +65,5 @@ def test_fine_tuning_resumes(emulator: Emulator) -> None:
     [("documented_calls.py", "data"), (*TORCHRUN, "pretraining.py", "data", "4"), ("fine_tuning.py", "data", "2")],
     ids=["documented calls", "pre-training", "fine-tuning"],
 )
-def test_runs_on_the_reference(emulator: Emulator, command: tuple[str, ...]) -> None:
+def test_the_programs_run_on_the_reference_itself(emulator: Emulator, command: tuple[str, ...]) -> None:
     assert run(emulator, *command)

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Fails when the source tree crosses tools/layers.toml. Pure text; part of the lint and of the tests.
+"""Fails if an #include violates tools/layers.toml. Reads text only; part of the lint and of the tests.
 
     check_layers.py [ROOT]
 
-Rules, for every C++ file below a module of the map:
-- It includes its own module and the modules that the map gives it; tests may see every module of their own side (base, client or
-  emulator). The client never includes the emulator, nor the emulator the client, not even in a test.
-- Third-party headers are those that the map gives its module, plus gtest and gmock in tests. Public headers include none. A
-  private header that includes one stays inside its module. `single_file` headers are included by exactly one .cc.
-- Product code never includes what exists for tests: `*_for_test.h`, `*test_support.h`, `*_fixture.h`, `*testing.h`,
-  `testing_*.h`, `test_*.h`, `fake_*.h`.
-- Every .cc of base, client and emulator has its _test.cc beside it, but for main.cc, fuzz targets and support of tests.
-- The map itself has no cycle.
+Rules for every C++ file of a module:
+- It includes its own module and the modules that layers.toml allows. Tests may include every module of their side (base, client
+  or emulator). The client never includes the emulator, nor the emulator the client, not even in a test.
+- It includes the third-party headers that layers.toml allows; tests also gtest and gmock. Public headers include none. A private
+  header that includes one is used in its module only. Exactly one .cc file includes a `single_file` header.
+- Product code includes no test support: `*_for_test.h`, `*test_support.h`, `*_fixture.h`, `*testing.h`, `testing_*.h`,
+  `test_*.h`, `fake_*.h`.
+- Every .cc file of base, client and emulator has a _test.cc beside it, except main.cc, fuzz targets and test support.
+- The modules have no cycle.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 
 try:
     import tomllib
-except ModuleNotFoundError:  # Python 3.10, where pytest brings it
+except ModuleNotFoundError:  # Python 3.10: pytest depends on tomli
     import tomli as tomllib
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
@@ -36,7 +36,7 @@ TEST_ONLY = ("gtest/", "gmock/")
 FOR_TESTS = re.compile(
     r"(_test\.cc|_for_test\.(h|cc)|(test_support|_fixture)\.h|(^|[/_])testing\.h|(^|/)(testing|test)_[^/]*\.h|(^|/)fake_[^/]*\.(h|cc))$"
 )
-# Public headers (#include "penstock/...") belong to the module that owns the verbs behind them.
+# The module of each public header (#include "penstock/...").
 PUBLIC_OWNER = {
     "penstock/base/": "base",
     "penstock/testing/": "client/testing",
@@ -44,7 +44,7 @@ PUBLIC_OWNER = {
     "penstock/directory_bucket.h": "client/s3",
     "penstock/stats.h": "client/s3",
     "penstock/credentials.h": "client/http",
-    "penstock/object_store.h": "base",  # the interface every client module may know
+    "penstock/object_store.h": "base",  # an interface that every client module may include
     "penstock/object_store_call.inc": "base",
     "penstock/bucket_kind.h": "base",
     "penstock/waiter.h": "base",
@@ -61,8 +61,8 @@ PUBLIC_OWNER = {
     "penstock/simulate.h": "emulator/simulate",
     "penstock/journal.h": "emulator/journal",
 }
-TESTED = ("base/", "client/", "emulator/")  # every .cc has its test
-# Where the two sides meet; the architecture asks nothing of their includes.
+TESTED = ("base/", "client/", "emulator/")  # every .cc has a test
+# Folders that may include both sides.
 MEETING_PLACES = ("tests/", "bench/")
 
 
@@ -70,9 +70,9 @@ MEETING_PLACES = ("tests/", "bench/")
 class Module:
     include: list[str]
     third_party: list[str]
-    single_file: list[str]  # third-party headers that exactly one .cc may include
+    single_file: list[str]  # third-party headers that exactly one .cc includes
     public_headers: bool  # may include every public header
-    shared: list[str]  # third-party prefixes that its headers may carry to modules that may see them themselves
+    shared: list[str]  # third-party prefixes that its headers may include if the including module may include them too
 
 
 def read_map(root: Path) -> dict[str, Module]:
@@ -90,7 +90,7 @@ def read_map(root: Path) -> dict[str, Module]:
 
 def check_map(layers: dict[str, Module]) -> list[str]:
     named = ((module, other) for module, rule in layers.items() for other in rule.include)
-    bad = [f"tools/layers.toml: [{module}] names {other}, which is no module" for module, other in named if other not in layers]
+    bad = [f"tools/layers.toml: [{module}] names the unknown module {other}" for module, other in named if other not in layers]
     settled: set[str] = set()
     while rest := [m for m in layers if m not in settled]:
         ready = [m for m in rest if all(o in settled or o not in layers for o in layers[m].include)]
@@ -121,7 +121,7 @@ def is_third_party(style: str, include: str) -> bool:
 
 
 class File:
-    """One source file: where it stands and what it includes."""
+    """One source file: its module and its includes."""
 
     def __init__(self, root: Path, path: str, layers: dict[str, Module]) -> None:
         self.path = path
@@ -140,23 +140,28 @@ def check_third_party(file: File, rule: Module) -> list[str]:
 
 
 def may_carry(carried: list[str], rule: Module, owner: Module) -> bool:
-    """Whether a header of `owner` with these third-party includes may be seen by a module of `rule`."""
+    """Whether a module with `rule` may include a header of `owner` that has the third-party includes `carried`."""
     return all(i.startswith(tuple(owner.shared)) and i.startswith(tuple(rule.third_party)) for i in carried)
 
 
 def check_own(file: File, rule: Module, layers: dict[str, Module], closed: dict[str, list[str]], known: set[str]) -> list[str]:
-    """Includes of our own headers. `closed`: private headers and the third-party ones they carry; `known`: every file."""
+    """Checks includes of headers of the project.
+
+    Args:
+        closed: Private headers, with the third-party headers that they include.
+        known: All files.
+    """
     bad = []
     for style, include in file.includes:
         if is_third_party(style, include) or (style == "<" and not include.startswith("penstock/")):
             continue
         other = owner_of(include, layers)
         if other is None and rule.public_headers and str(Path(file.path).parent / include) in known:
-            continue  # an example is read on its own: it names the file beside it
+            continue  # an example may include a header of its own folder
         if include.endswith((".cc", ".cpp")):
             bad.append(f'{file.path}: includes a source file, "{include}"')
         elif other is None:
-            bad.append(f'{file.path}: "{include}" belongs to no module; name it from the root of the tree')
+            bad.append(f'{file.path}: "{include}" belongs to no module; use the path from the root of the tree')
         elif {side(str(file.module)), side(other)} == {"client", "emulator"}:
             bad.append(f'{file.path}: "{include}": client and emulator never include each other, not even in a test')
         elif (
@@ -165,9 +170,9 @@ def check_own(file: File, rule: Module, layers: dict[str, Module], closed: dict[
             and not file.for_tests
             and not may_carry(closed[include], rule, layers[other])
         ):
-            bad.append(f'{file.path}: "{include}" carries a third-party header and is private to {other}')
+            bad.append(f'{file.path}: "{include}" includes a third-party header and is private to {other}')
         elif FOR_TESTS.search(include) and not file.for_tests:
-            bad.append(f'{file.path}: "{include}" exists for tests only')
+            bad.append(f'{file.path}: "{include}" is for tests only')
         elif other != file.module and other not in rule.include:
             public = rule.public_headers and include.startswith("penstock/")
             if not public and not (file.for_tests and side(str(file.module)) == side(other)):
@@ -213,7 +218,7 @@ def check(root: Path) -> tuple[int, list[str]]:
 
 def main() -> int:
     count, bad = check(Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve())
-    print("\n".join(bad) if bad else f"layers: {count} files keep the map")
+    print("\n".join(bad) if bad else f"layers: {count} files without a violation")
     return 1 if bad else 0
 
 

@@ -1,11 +1,11 @@
-"""Runs fuzz targets until their coverage stands still: `./dev fuzz --campaign [TARGET]`.
+"""Runs fuzz targets until they cover no new edges: `./dev fuzz --campaign [TARGET]`.
 
-A target is done after at least --executions executions (10 million unless given) when none of the last third of them covered
-a new edge. Each target gets rounds until then. A crash or a broken property ends its campaign, and the script exits with 1.
-Prints one row per target: executions, edges, and the execution that covered the last new edge.
+The campaign of a target ends after at least --executions executions (default: 10 million) if the last third of them covered no
+new edge. A crash or a violated property ends it too, and the script exits with 1. Prints one row per target: executions, edges,
+and the execution that covered the last new edge.
 
-A campaign that was interrupted continues: --work keeps the progress of each target. A program that was built anew starts again
-from the learned inputs, because the edges of two builds cannot be compared.
+An interrupted campaign continues from the progress in --work. After a rebuild of the program the count starts again with the
+learned inputs, because edges of two builds cannot be compared.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _DONE = re.compile(r"^Done (\d+) runs")
 
 @dataclass
 class Progress:
-    """What the logs of one target's rounds say."""
+    """The progress of one target, from the logs of its rounds."""
 
     executions: int = 0
     edges: int = 0
     last_new_edge: int = 0  # execution
 
     def read(self, line: str, before: int) -> None:
-        """Takes one line of libFuzzer's log.
+        """Reads one line of libFuzzer's log.
 
         Args:
             line: the line.
@@ -46,17 +46,17 @@ class Progress:
         elif match := _DONE.match(line):
             self.executions = before + int(match[1])
 
-    def stands_still(self, least: int) -> bool:
-        """Whether there were enough executions, and no new edge in the last third of them."""
+    def is_finished(self, least: int) -> bool:
+        """Whether there were at least `least` executions, and no new edge in the last third of all."""
         return self.executions >= least and self.last_new_edge * 3 <= self.executions * 2
 
     def next_round(self, least: int) -> int:
-        """How many executions could end the campaign if they find no new edge."""
+        """The number of further executions that ends the campaign if they cover no new edge."""
         return max(least, (self.last_new_edge * 3 + 1) // 2) - self.executions
 
 
 def load(file: Path, build: str) -> Progress:
-    """The progress that an earlier campaign with the same build kept in `file`; none without one."""
+    """The progress that an earlier campaign with the same build saved in `file`; without one, no progress."""
     if not file.exists():
         return Progress()
     kept = json.loads(file.read_text())
@@ -64,14 +64,14 @@ def load(file: Path, build: str) -> Progress:
 
 
 def run_target(program: Path, target: str, folders: list[Path], options: list[str], least: int, work: Path) -> Progress | None:
-    """Runs one target until its coverage stands still. None: an input broke a property."""
+    """Runs one target until it covers no new edges. None: an input violated a property."""
     status = program.stat()
     build = f"{status.st_size} {status.st_mtime_ns}"
     file = work / f"{target}.progress"
     progress = load(file, build)
     saved = time.monotonic()
     with (work / f"{target}.log").open("a") as kept:
-        while not progress.stands_still(least):
+        while not progress.is_finished(least):
             before = progress.executions
             command = [str(program), f"-runs={progress.next_round(least)}", *options, *map(str, folders)]
             with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace") as process:
@@ -90,13 +90,13 @@ def run_target(program: Path, target: str, folders: list[Path], options: list[st
 
 
 def main() -> int:
-    """Runs the targets that the arguments name, one after the other."""
+    """Runs the targets of the command line one after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True, help="the build folder with fuzz/fuzz_TARGET")
-    parser.add_argument("--work", type=Path, required=True, help="where corpora, logs and failing inputs are kept")
-    parser.add_argument("--executions", type=int, default=10_000_000, help="at least as many for each target")
+    parser.add_argument("--work", type=Path, required=True, help="the folder for corpora, logs and failing inputs")
+    parser.add_argument("--executions", type=int, default=10_000_000, help="the minimum for each target; default: 10 million")
     parser.add_argument("--max-len", type=int, default=0, help="bytes of the longest input; 0: of the longest seed, at most 4096")
-    parser.add_argument("targets", nargs="*", help="all unless given")
+    parser.add_argument("targets", nargs="*", help="default: all")
     arguments = parser.parse_args()
     seeds = {folder.name: folder for side in ("emulator", "client") for folder in sorted(Path(side, "fuzz/corpus").iterdir())}
     if unknown := [target for target in arguments.targets if target not in seeds]:
@@ -107,7 +107,7 @@ def main() -> int:
         corpus = arguments.work / "corpus" / target
         corpus.mkdir(parents=True, exist_ok=True)
         longest = arguments.max_len or min(4096, max(seed.stat().st_size for seed in folder.iterdir()))
-        # Entropic scheduling takes half of the time of targets that run 100,000 times a second.
+        # Entropic scheduling takes half of the CPU time of targets with 100,000 executions per second.
         options = [f"-max_len={longest}", "-entropic=0", "-rss_limit_mb=2048", f"-artifact_prefix={arguments.work}/{target}-"]
         dictionary = folder.parent.parent / "dictionaries" / target
         if dictionary.exists():

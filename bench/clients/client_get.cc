@@ -1,10 +1,10 @@
-// Downloads one object several times into the same buffer and prints what it cost, as one JSON line.
+// Downloads one object several times into the same buffer and prints the cost as one JSON line.
 //
-//   bench_client_get penstock ENDPOINT BUCKET KEY SIZE ROUNDS PART_MIB PARALLEL   (0 0: as planned)
+//   bench_client_get penstock ENDPOINT BUCKET KEY SIZE ROUNDS PART_MIB PARALLEL   (0 0: the client's own plan)
 //   bench_client_get recv     HOST PORT TARGET SIZE ROUNDS
 //
-// `recv` is the floor: one connection, a hand-written request, recv() into the final buffer. The buffer is touched once
-// before the clock starts, as a pool's would be. CPU is user plus system time of this process.
+// `recv` is the lower bound: one connection, a hand-written request, recv() into the final buffer. The buffer is written once
+// before the measurement, as the buffers of a pool are. CPU is user plus system time of this process.
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -58,7 +58,7 @@ void GetWithPenstock(penstock::Client& client, char** arguments, MutableByteView
 
 void GetWithRecv(int socket, const std::string& request, MutableByteView buffer) {
   if (send(socket, request.data(), request.size(), 0) != static_cast<ssize_t>(request.size())) Fail("send failed");
-  // The head lands at the front of the buffer; what follows it is moved there once, then the rest is received in place.
+  // Receives the head at the front of the buffer, moves the bytes after it to the front, and receives the rest in place.
   std::size_t have = 0;
   std::string_view head;
   for (;;) {
@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
       GetWithRecv(socket, request, buffer);
     }
   };
-  get();  // connections, congestion windows
+  get();  // opens connections and grows congestion windows
   const double cpu = CpuSeconds();
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < rounds; ++i) get();

@@ -1,10 +1,10 @@
-// Many downloads of one small object, some of them at a time, and what each cost, as one JSON line.
+// Downloads one small object many times, IN_FLIGHT downloads at a time, and prints the cost of each as one JSON line.
 //
 //   bench_client_get_small penstock ENDPOINT BUCKET KEY REQUESTS IN_FLIGHT
 //   bench_client_get_small bare     HOST PORT TARGET REQUESTS IN_FLIGHT
 //
-// `bare` is the floor: one epoll loop over IN_FLIGHT connections, one send and one recv a request, no parsing beyond
-// finding how many bytes an answer has. CPU is user plus system time of this process.
+// `bare` is the lower bound: one epoll loop over IN_FLIGHT connections, one send and one recv per request, and no parsing but
+// for the size of a response. CPU is user plus system time of this process.
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ using penstock::bench::CpuSeconds;
 using penstock::bench::Fail;
 using penstock::bench::MakeClient;
 
-// One of the downloads in flight: starts the next one when it has ended.
+// Runs downloads one after the other.
 class Lane final : public penstock::BodySink {
  public:
   Lane(penstock::Client& client, std::string bucket, std::string key, std::atomic<int>& left, std::counting_semaphore<>& ended)
@@ -80,7 +80,7 @@ void GetWithPenstock(penstock::Client& client, char** arguments, int requests, i
   for (int i = 0; i < in_flight; ++i) ended.acquire();
 }
 
-// Bytes of the answer at the front of `text`, its body included; 0: its head is not whole yet.
+// The size in bytes of the response at the front of `text`, with its body; 0: the head is incomplete.
 std::size_t AnswerBytes(std::string_view text) {
   const std::size_t head = text.find("\r\n\r\n");
   if (head == std::string_view::npos) return 0;
@@ -114,8 +114,8 @@ void GetWithEpoll(const std::vector<int>& sockets, const std::string& request, i
     for (int i = 0; i < count; ++i) {
       const ssize_t got = recv(events[i].data.fd, buffer.data(), buffer.size(), 0);
       if (got <= 0) Fail("the connection ended");
-      // Small answers come whole.
-      if (AnswerBytes({buffer.data(), static_cast<std::size_t>(got)}) != static_cast<std::size_t>(got)) Fail("part of an answer");
+      // One recv() returns a whole small response.
+      if (AnswerBytes({buffer.data(), static_cast<std::size_t>(got)}) != static_cast<std::size_t>(got)) Fail("not a whole response");
       ++done;
       ask(events[i].data.fd);
     }
@@ -146,7 +146,7 @@ int main(int argc, char** argv) {
       GetWithEpoll(sockets, request, count);
     }
   };
-  get(10 * in_flight);  // connections
+  get(10 * in_flight);  // opens connections
   const double cpu = CpuSeconds();
   const auto start = std::chrono::steady_clock::now();
   get(requests);

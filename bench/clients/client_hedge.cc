@@ -1,9 +1,10 @@
-// Batches of small downloads that begin together and end with the slowest, as a data loader's, as one JSON line.
+// Batches of small downloads that start together, like those of a data loader. A batch takes as long as its slowest download.
+// Prints the times as one JSON line.
 //
 //   bench_client_hedge ENDPOINT BUCKET PREFIX BATCH BATCHES hedge|plain
 //
-// Reads PREFIX000000 and so on, BATCH objects at a time, round and round. Percentiles are of batches, after a tenth more of
-// them that are not counted. `requests`: how many were sent; `reads`: how many were asked for.
+// Each batch reads the BATCH objects PREFIX000000 and so on. Percentiles are of batches; BATCHES / 10 + 1 batches run before
+// the measurement. `requests`: the number of requests sent; `reads`: the number of reads that the program started.
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -1,10 +1,10 @@
-// Pages of a listing, and what each cost this process, as one JSON line.
+// Reads pages of a listing and prints the cost of each page to this process as one JSON line.
 //
 //   bench_client_list penstock ENDPOINT BUCKET PAGES
 //   bench_client_list parser   - - PAGES
 //
-// `penstock`: the bucket is listed with pages of 1,000, again and again until PAGES were read; keys and sizes are looked at.
-// `parser`: the floor of that, one such page in memory, read PAGES times. CPU is user plus system time of this process.
+// `penstock`: lists the bucket in pages of 1,000 repeatedly, until PAGES pages are read; reads keys and sizes.
+// `parser`: the lower bound: parses one such page in memory PAGES times. CPU is user plus system time of this process.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +26,7 @@ using penstock::bench::MakeClient;
 
 constexpr int kPageKeys = 1000;
 
-std::uint64_t seen = 0;  // so that nothing is optimised away
+std::uint64_t seen = 0;  // keeps the compiler from removing the reads
 
 void LookAt(const penstock::ListObjectsResponse& page) {
   for (const penstock::ObjectSummary& object : page.objects) seen += object.size + object.key.value.size();
@@ -48,7 +48,7 @@ void List(const std::shared_ptr<penstock::Client>& client, const char* bucket, i
   }
 }
 
-// A page as S3 writes it, of keys as bench_seed_store makes them.
+// A page in the format of S3, with keys like those of bench_seed_store.
 std::string PageText() {
   std::string text =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
@@ -71,7 +71,7 @@ void Parse(const penstock::s3::WireResponse& wire, int pages) {
   for (int i = 0; i < pages; ++i) {
     const auto page = penstock::s3::ParseResponse(request, wire);
     if (!page.ok()) Fail(page.error().ToString());
-    if (page->objects.size() != kPageKeys) Fail("the page was not read whole");
+    if (page->objects.size() != kPageKeys) Fail("the page has not all keys");
     LookAt(*page);
   }
 }
@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   penstock::s3::WireResponse wire;
   if (mode == "penstock") {
     client = MakeClient(argv[2]);
-    List(client, argv[3], 10);  // connections
+    List(client, argv[3], 10);  // opens connections
   } else {
     wire.body = PageText();
     wire.head.status = 200;

@@ -1,10 +1,10 @@
-// Uploads memory several times as one object and prints what it cost, as one JSON line.
+// Uploads the same memory several times as one object and prints the cost as one JSON line.
 //
 //   bench_client_put penstock ENDPOINT BUCKET KEY SIZE ROUNDS
 //   bench_client_put send     HOST PORT TARGET SIZE ROUNDS
 //
-// `send` is the floor: one connection, a hand-written PUT, send() from the same memory; no checksum, no parts. The memory
-// is touched once before the clock starts, as a tensor's is. CPU is user plus system time of this process.
+// `send` is the lower bound: one connection, a hand-written PUT, send() from the same memory; no checksum, no parts. The memory
+// is written once before the measurement, as a tensor is. CPU is user plus system time of this process.
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ using penstock::bench::CpuSeconds;
 using penstock::bench::Fail;
 using penstock::bench::MakeClient;
 
-// Bytes that are not all the same.
+// Pseudo-random bytes.
 ByteView Tensor(std::size_t size) {
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) Fail("no memory for the tensor");
@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
     }
     return static_cast<double>(sum);
   };
-  put();  // connections, congestion windows
+  put();  // opens connections and grows congestion windows
   const double requests_before = requests();
   const double cpu = CpuSeconds();
   const auto start = std::chrono::steady_clock::now();

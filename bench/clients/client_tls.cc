@@ -1,9 +1,9 @@
-// What TLS costs whoever does nothing else, as one JSON line.
+// Measures the cost of TLS alone and prints it as one JSON line.
 //
 //   bench_client_tls ssl_read HOST PORT TARGET SIZE ROUNDS   a hand-written request, SSL_read into the final buffer
-//   bench_client_tls decrypt  SIZE ROUNDS                    AES-256-GCM records of 16 KiB, opened and dropped
+//   bench_client_tls decrypt  SIZE ROUNDS                    AES-256-GCM records of 16 KiB, decrypted and discarded
 //
-// The buffer is touched before the clock starts. CPU is user plus system time of this process.
+// The buffer is written before the measurement. CPU is user plus system time of this process.
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
 

@@ -1,4 +1,4 @@
-// A TCP connection for the benchmarks' bare loops.
+// A TCP connection for the benchmarks that use sockets directly.
 #ifndef PENSTOCK_BENCH_CLIENTS_CONNECT_H_
 #define PENSTOCK_BENCH_CLIENTS_CONNECT_H_
 
@@ -13,7 +13,7 @@
 
 namespace penstock::bench {
 
-// To an address in dotted form, without Nagle's delay. Ends the program where that fails.
+// Connects to an IPv4 address with TCP_NODELAY. Ends the program on failure.
 inline int Connect(const char* host, int port) {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};

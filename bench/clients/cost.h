@@ -1,4 +1,4 @@
-// What the benchmarks' programs share: how one ends that cannot go on, and what this process has cost so far.
+// Shared by the benchmark programs: ending with an error, and the CPU time of this process.
 #ifndef PENSTOCK_BENCH_CLIENTS_COST_H_
 #define PENSTOCK_BENCH_CLIENTS_COST_H_
 
@@ -16,7 +16,7 @@ namespace penstock::bench {
   std::exit(1);
 }
 
-// User plus system time.
+// User plus system time of this process.
 inline double CpuSeconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

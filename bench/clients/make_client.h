@@ -1,4 +1,4 @@
-// The client that the benchmarks' programs measure.
+// The client that the benchmark programs measure.
 #ifndef PENSTOCK_BENCH_CLIENTS_MAKE_CLIENT_H_
 #define PENSTOCK_BENCH_CLIENTS_MAKE_CLIENT_H_
 
@@ -10,7 +10,7 @@
 
 namespace penstock::bench {
 
-// Of one endpoint, with buckets in the path and credentials from the environment.
+// A configuration for `endpoint` with path-style addressing and credentials from the environment.
 inline ClientConfig ConfigFor(const char* endpoint) {
   ClientConfig config;
   config.endpoint_url = endpoint;
@@ -19,7 +19,7 @@ inline ClientConfig ConfigFor(const char* endpoint) {
   return config;
 }
 
-// Ends the program where that fails.
+// Ends the program on failure.
 inline std::unique_ptr<Client> MakeClient(const char* endpoint) {
   auto made = Client::Create(ConfigFor(endpoint));
   if (!made.ok()) Fail(made.error().ToString());

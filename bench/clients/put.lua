@@ -1,4 +1,4 @@
--- wrk: PUTs one body after the other to the targets of a file, one per line; every thread starts at another place.
+-- wrk: sends PUTs to the targets in a file, one per line. Each thread starts at another line.
 --   wrk -s put.lua URL -- TARGETS BODY_BYTES
 local starts = 0
 function setup(thread)

@@ -1,8 +1,8 @@
-"""Saves or loads a checkpoint with torch and prints what it cost, as one JSON line.
+"""Saves or loads a checkpoint with torch and prints the cost as one JSON line.
 
 python_checkpoint.py CLIENT VERB ENDPOINT BUCKET MIB ROUNDS; CLIENT: penstock or s3torchconnector; VERB: save or load.
 
-`peak_mib` is the most memory above the state's own tensors.
+`peak_mib` is the peak of memory above the state's own tensors.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def make_state(mebibytes: int) -> dict[str, Any]:
 
 
 def memory_kib(name: str) -> int:
-    """VmRSS or VmHWM of this process; ru_maxrss would include the parent's before exec."""
+    """VmRSS or VmHWM of this process. ru_maxrss would include the parent's memory before exec."""
     return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
 
 
@@ -50,11 +50,11 @@ def main() -> None:
 
     run = {"save": save, "load": load}[verb]
     before = memory_kib("VmRSS")
-    run()  # connections, imports; what it frees may stay with the allocator, so `before` is from before it
+    run()  # opens connections, imports modules; `before` is older, because the allocator may keep the memory that this frees
     cpu, start = time.process_time(), time.perf_counter()
     total = sum(run() for _ in range(int(rounds)))
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
-    held = int(mebibytes) * 1024 if verb == "load" else 0  # what was loaded stays; what is saved was there before
+    held = int(mebibytes) * 1024 if verb == "load" else 0  # the loaded tensors; the saved ones are part of `before`
     peak = (memory_kib("VmHWM") - before - held) / 1024
     print(json.dumps({"seconds": seconds, "cpu": cpu, "bytes": total, "peak_mib": peak}))
 

@@ -1,8 +1,8 @@
-"""Reads a dataset through a DataLoader and prints what it cost, as one JSON line.
+"""Reads a dataset through a DataLoader and prints the cost as one JSON line.
 
 python_data.py CLIENT STYLE ENDPOINT BUCKET WORKERS EPOCHS; CLIENT: penstock or s3torchconnector; STYLE: iter or map.
 
-The CPU counted is that of this process and its workers.
+`cpu` is the CPU time of this process and its workers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SEED = 1
 
 
 def length(reader: Any) -> int:
-    """The transform: every byte is fetched, and little is sent from the worker to the trainer."""
+    """The transform: reads every byte, and sends one number from the worker to the trainer."""
     return len(reader.read())
 
 
@@ -41,13 +41,13 @@ def make_loader(module: Any, style: str, endpoint: str, bucket: str, workers: in
 
 
 def cpu_seconds() -> float:
-    """Of this process; and of its workers once they have ended."""
+    """CPU time of this process and of its ended workers."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def worker_cpu_seconds(loader: Any) -> float:
-    """Of the workers that live."""
+    """CPU time of the running workers."""
     total = 0.0
     for worker in getattr(loader._iterator, "_workers", []):
         fields = Path(f"/proc/{worker.pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -58,7 +58,7 @@ def worker_cpu_seconds(loader: Any) -> float:
 def main() -> None:
     name, style, endpoint, bucket, workers, epochs = sys.argv[1:]
     loader = make_loader(importlib.import_module(name), style, endpoint, bucket, int(workers))
-    sum(len(batch) for batch in loader)  # workers, imports, connections, listing
+    sum(len(batch) for batch in loader)  # starts workers, imports modules, opens connections, lists
     cpu, start = cpu_seconds() + worker_cpu_seconds(loader), time.perf_counter()
     sizes = [int(size) for _ in range(int(epochs)) for batch in loader for size in batch]
     seconds = time.perf_counter() - start

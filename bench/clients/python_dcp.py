@@ -1,10 +1,11 @@
-"""Saves or loads a distributed checkpoint with torch by several gloo ranks and prints what it cost, as one JSON line.
+"""Saves or loads a distributed checkpoint with several gloo ranks and prints the cost as one JSON line.
 
 python_dcp.py CLIENT VERB ENDPOINT URI RANKS SHAPE ROUNDS; CLIENT: penstock or s3torchconnector; VERB: save or load; SHAPE:
-COUNTxBYTES, so many tensors of so many bytes in all ranks together; large ones (1 MiB and more) are sharded by rows, small ones
-each belong to a rank.
+COUNTxBYTES: the number of tensors of all ranks, and the size of each. Tensors of 1 MiB and more are sharded by rows; each
+smaller tensor belongs to one rank.
 
-`seconds` is the slowest rank's, `cpu` all ranks' together; `peak_mib` is the most that a rank's memory grew above its tensors.
+`seconds` is the time of the slowest rank, `cpu` the CPU time of all ranks, `peak_mib` the largest growth of a rank's memory
+above its tensors.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def memory_kib(name: str) -> int:
 
 
 def make_state(count: int, size: int, rank: int, ranks: int, value: float | None) -> dict[str, Any]:
-    """This rank's share; `value`: what all elements are, None: each tensor its number."""
+    """The state dict of this rank. All elements are `value`; None: the number of the tensor."""
     import torch
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor import DTensor, Shard
@@ -67,13 +68,13 @@ def work(name: str, verb: str, endpoint: str, uri: str, ranks: int, shape: str, 
         else:
             dcp.load(state, storage_reader=storage.S3StorageReader("us-east-1", uri))
 
-    run()  # connections, imports
+    run()  # opens connections, imports modules
     if verb == "load":
         for key, value in state.items():
             assert bool((local(value) == float(key.rpartition(".")[2])).all()), key
     dist.barrier()
     before = memory_kib("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     used, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
     for _ in range(rounds):
         run()
@@ -85,7 +86,7 @@ def work(name: str, verb: str, endpoint: str, uri: str, ranks: int, shape: str, 
     if rank == 0:
         slowest, together, peak = max(g[0] for g in gathered), sum(g[1] for g in gathered), max(g[2] for g in gathered)
         print(json.dumps({"seconds": slowest, "cpu": together, "bytes": count * size * rounds, "peak_mib": peak}))
-    dist.barrier()  # nobody leaves while another is still talking to him
+    dist.barrier()  # a rank that ends earlier would break the collectives of the others
     dist.destroy_process_group()
 
 

@@ -1,9 +1,9 @@
-"""The first reads of a directory bucket by a client that has no session yet, from many threads at once.
+"""Reads a directory bucket from many threads at once, with a client that has no session yet.
 
     python_express.py ENDPOINT BUCKET KEY THREADS session|plain|make
 
-`plain` signs with the credentials themselves, so that it needs no session; `make` makes the bucket and the object. Prints the
-seconds until the last thread has its object, as one JSON line.
+`plain` signs with the access key itself and needs no session. `make` creates the bucket and the object. Prints the seconds
+until the last thread has read the object, as one JSON line.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Downloads one object several times and prints what it cost, as one JSON line.
+"""Downloads one object several times and prints the cost as one JSON line.
 
-python_get.py READER ENDPOINT BUCKET KEY ROUNDS; READER: the beginning of a function's name below.
+python_get.py READER ENDPOINT BUCKET KEY ROUNDS; READER: the name of a function below without `_reader`.
 
-`peak_mib` is the most memory above what the process had before the first read.
+`peak_mib` is the peak of memory above that before the first read.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def s3torchconnector_into_reader(endpoint: str, bucket: str, key: str) -> Callab
 
 
 def obstore_into_reader(endpoint: str, bucket: str, key: str) -> Callable[[], int]:
-    """Reads into `bytes` of its own, as all its ways to read do."""
+    """Reads into new `bytes`: obstore has no read into existing memory."""
     from obstore.store import S3Store
 
     store = S3Store(bucket, endpoint=endpoint, region="us-east-1", client_options={"allow_http": True})
@@ -67,7 +67,7 @@ def penstock_reader(endpoint: str, bucket: str, key: str) -> Callable[[], int]:
 
 
 def memory_kib(name: str) -> int:
-    """VmRSS or VmHWM of this process; ru_maxrss would include the parent's before exec."""
+    """VmRSS or VmHWM of this process. ru_maxrss would include the parent's memory before exec."""
     return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
 
 
@@ -75,7 +75,7 @@ def main() -> None:
     name, endpoint, bucket, key, rounds = sys.argv[1:]
     read = globals()[f"{name}_reader"](endpoint, bucket, key)
     before = memory_kib("VmRSS")
-    total = read()  # connections, imports
+    total = read()  # opens connections, imports modules
     cpu, start = time.process_time(), time.perf_counter()
     total = sum(read() for _ in range(int(rounds)))
     cost = {

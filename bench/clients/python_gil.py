@@ -1,11 +1,11 @@
-"""Reads objects in threads of one process while its main thread keeps the interpreter's lock, or just sleeps.
+"""Reads objects in threads of one process while its main thread holds the GIL or only sleeps.
 
     python_gil.py PORT BULK_READS SMALL_READS SECONDS held|free
 
-BULK_READS threads read an endless object each into memory that is there. SMALL_READS threads read an object of unknown size
-each, which needs Python memory. After a line on standard input the main thread sleeps for SECONDS: `held` in a C call that
-keeps the lock, `free` without it. It writes `h` to standard output when that begins, and at the end one JSON line with the
-begin and the end as time.monotonic().
+BULK_READS threads read one endless object each into existing memory. SMALL_READS threads read one object of unknown size each,
+which needs new Python memory. After a line on standard input the main thread sleeps for SECONDS: with `held` in a C call that
+holds the GIL, with `free` without the GIL. It writes `h` to standard output before the sleep, and after it one JSON line with
+the start and the end of the sleep in time.monotonic() seconds.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import time
 
 from penstock import _core
 
-BULK_BYTES = 1 << 36  # more than can arrive
-WINDOW_BYTES = 64 << 20  # of physical memory, mapped over and over
+BULK_BYTES = 1 << 36  # more than the server can send in the time
+WINDOW_BYTES = 64 << 20  # of physical memory, mapped repeatedly
 MAP_FIXED = 0x10
 
 
 def endless_memory() -> memoryview:
-    """BULK_BYTES of addresses that share WINDOW_BYTES of memory."""
+    """BULK_BYTES of addresses that share WINDOW_BYTES of physical memory."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
@@ -55,7 +55,7 @@ def main() -> None:
     memory = endless_memory()
 
     def bulk(index: int) -> None:
-        with contextlib.suppress(Exception):  # the server ends it
+        with contextlib.suppress(Exception):  # the server closes the connection
             client.read_into("bkt", f"bulk-{index}", memory, size=BULK_BYTES, etag="e", part_size=1 << 40, parallel=1)
 
     def small(index: int) -> None:
@@ -67,7 +67,7 @@ def main() -> None:
     for index in range(small_reads):
         threading.Thread(target=small, args=(index,), daemon=True).start()
     sys.stdin.readline()
-    libc = (ctypes.PyDLL if held else ctypes.CDLL)(None)  # PyDLL keeps the lock during a call
+    libc = (ctypes.PyDLL if held else ctypes.CDLL)(None)  # PyDLL holds the GIL during a call
     libc.write(1, b"h", 1)
     begin = time.monotonic()
     libc.usleep(int(seconds * 1e6))

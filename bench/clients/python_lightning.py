@@ -1,9 +1,9 @@
-"""Saves and loads a model's checkpoint through S3LightningCheckpoint and prints what it cost, as one JSON line.
+"""Saves and loads a model's checkpoint through S3LightningCheckpoint and prints the cost as one JSON line.
 
 python_lightning.py CLIENT ENDPOINT BUCKET MIB ROUNDS; CLIENT: penstock or s3torchconnector.
 
-`bytes` counts those saved and those loaded; `save` and `load` are seconds of each. `peak_mib` is the most memory above the
-model's own tensors and, while loading, the loaded ones.
+`bytes` is the sum of the saved and the loaded bytes; `save` and `load` are the seconds of each. `peak_mib` is the peak of memory
+above the model's own tensors and the loaded ones.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main() -> None:
         return taken
 
     before = memory_kib("VmRSS")
-    save_and_load()  # connections, imports; what it frees may stay with the allocator, so `before` is from before it
+    save_and_load()  # opens connections, imports modules; `before` is older, as the allocator may keep the memory that this frees
     cpu = time.process_time()
     times = [save_and_load() for _ in range(int(rounds))]
     cpu = time.process_time() - cpu

@@ -1,4 +1,4 @@
-"""Iterates over the lines of one object and prints what it cost, as one JSON line.
+"""Iterates over the lines of one object and prints the cost as one JSON line.
 
 python_lines.py CLIENT ENDPOINT BUCKET KEY ROUNDS; CLIENT: penstock or s3torchconnector, each with its default reader.
 """
@@ -25,7 +25,7 @@ def make_client(name: str, endpoint: str) -> Any:
 def main() -> None:
     name, endpoint, bucket, key, rounds = sys.argv[1:]
     client = make_client(name, endpoint)
-    sum(len(line) for line in client.get_object(bucket, key))  # connections, imports
+    sum(len(line) for line in client.get_object(bucket, key))  # opens connections, imports modules
     cpu, start, lines = time.process_time(), time.perf_counter(), 0
     for _ in range(int(rounds)):
         for _line in client.get_object(bucket, key):

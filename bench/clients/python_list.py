@@ -1,6 +1,6 @@
-"""Lists a bucket, looks at every key and size, and prints what it cost, as one JSON line.
+"""Lists a bucket, reads every key and size, and prints the cost as one JSON line.
 
-python_list.py CLIENT ENDPOINT BUCKET ROUNDS; CLIENT: penstock, penstock_kept (packed, as S3MapDataset keeps it), botocore or
+python_list.py CLIENT ENDPOINT BUCKET ROUNDS; CLIENT: penstock, penstock_kept (the packed list of S3MapDataset), botocore or
 s3torchconnector.
 """
 
@@ -74,7 +74,7 @@ def s3torchconnector_listing(endpoint: str, bucket: str) -> Callable[[], tuple[i
 def main() -> None:
     name, endpoint, bucket, rounds = sys.argv[1:]
     run = globals()[f"{name}_listing"](endpoint, bucket)
-    run()  # connections
+    run()  # opens connections
     before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
     keys = sum(run()[0] for _ in range(int(rounds)))
     seconds, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF)

@@ -1,7 +1,7 @@
-"""Writes 1 GiB or so as one object several times and prints what it cost, as one JSON line.
+"""Writes one large object several times and prints the cost as one JSON line.
 
-python_put.py CLIENT ENDPOINT BUCKET MIB ROUNDS; CLIENT: penstock or s3torchconnector. 64 MiB a write, as a checkpoint's
-tensors come. `peak_mib` is the most memory above what the process had before the first write.
+python_put.py CLIENT ENDPOINT BUCKET MIB ROUNDS; CLIENT: penstock or s3torchconnector. Each write() has 64 MiB, like the tensors
+of a checkpoint. `peak_mib` is the peak of memory above that before the first write.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ WRITE_MIB = 64
 
 
 def memory_kib(name: str) -> int:
-    """VmRSS or VmHWM of this process; ru_maxrss would include the parent's before exec."""
+    """VmRSS or VmHWM of this process. ru_maxrss would include the parent's memory before exec."""
     return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
 
 
@@ -35,7 +35,7 @@ def main() -> None:
         return int(mebibytes) << 20
 
     before = memory_kib("VmRSS")
-    put()  # connections, imports
+    put()  # opens connections, imports modules
     cpu, start = time.process_time(), time.perf_counter()
     total = sum(put() for _ in range(int(rounds)))
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu

@@ -1,8 +1,8 @@
-"""Reads one object over and over from some threads, as fast as the service lets it, and counts in a window of time.
+"""Reads one object repeatedly from several threads, as fast as the service allows, and counts the reads in a window of time.
 
     python_throttle.py CLIENT ENDPOINT BUCKET KEY THREADS BEGIN END
 
-BEGIN and END are seconds since 1970, between which reads that succeed and that fail are counted. Prints one JSON line.
+The window is from BEGIN to END, in seconds since 1970. Prints the numbers of successful and failed reads as one JSON line.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-// Fills a store's folder with objects, without a server, and prints what it cost as one JSON line.
+// Fills a store's folder with objects, without a server, and prints the cost as one JSON line.
 //
 //   bench_seed_store DIRECTORY BUCKET OBJECTS FOLDERS BODY_BYTES THREADS [strict]
 //
-// DIRECTORY is what `penstock-emulator --data` takes. Keys are folder-0000/object-0000000 and so on: as many in each
-// folder, in key order. The owner is the emulator's default account, so that its key may read.
+// DIRECTORY is an argument of `penstock-emulator --data`. Keys are folder-0000/object-0000000 and so on in key order, with the
+// same number in each folder. The owner is the emulator's default account, so that its access key may read the objects.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -23,7 +23,7 @@ namespace store = penstock::emulator::store;
 using penstock::bench::CpuSeconds;
 using penstock::bench::Fail;
 
-// The canonical id of the emulator's default key: sha256 of "penstock owner of penstock".
+// The canonical id of the emulator's default account: SHA-256 of "penstock owner of penstock".
 constexpr const char* kOwner = "1d2008eb2720cdafa791bd687ed3d79ab981cce385546d93d18ba405525e68a6";
 
 struct Plan {
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   bucket.name = plan.bucket;
   bucket.owner_id = kOwner;
   bucket.region = "us-east-1";
-  static_cast<void>(target.CreateBucket(bucket).ok());  // there already: more objects into it
+  static_cast<void>(target.CreateBucket(bucket).ok());  // an existing bucket gets the objects too
 
   const auto begin = std::chrono::steady_clock::now();
   std::atomic<int> next{0};

@@ -1,9 +1,9 @@
-// Starts an in-memory emulator in this process, asks it one question, stops it; prints the median as one JSON line.
+// Starts an in-memory emulator in this process, sends one request and stops it; prints the medians as one JSON line.
 //
 //   bench_start_inprocess TIMES
 //
-// `milliseconds`: from the call of Emulator::Start to the first byte of an answer over a socket. `stop_milliseconds`: its
-// destruction. The first start, which loads pages and fills caches of the process, is reported as `first_milliseconds`.
+// `milliseconds`: from the call of Emulator::Start to the first byte of a response. `stop_milliseconds`: the destruction. The
+// first start loads pages and fills caches of the process; it is reported as `first_milliseconds` only.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-"""Group `client`: what a download costs the client."""
+"""Group `client`: the client's cost of a download."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def put_random(server: Server, bucket: str, key: str, size: int) -> None:
 
 
 def get_1gib(rounds: int) -> list[Row]:
-    """A 1 GiB object into a buffer that is reused, beside a bare recv() loop, boto3 and the reference connector."""
+    """A 1 GiB object into a reused buffer, compared with a bare recv() loop, boto3 and the reference connector."""
     with penstock_emulator("--memory") as server:
         put_random(server, "bench", "big", SIZE)
         url = urlsplit(server.presigned("bench", "big"))
@@ -66,7 +66,7 @@ def get_1gib(rounds: int) -> list[Row]:
 
 
 def get_1kib(rounds: int) -> list[Row]:
-    """1 KiB objects, 64 in flight from C++, beside an epoll loop that does nothing else."""
+    """1 KiB objects, 64 in flight, from C++, compared with a bare epoll loop."""
     requests, in_flight = 100_000, 64
     program = str(BUILD / "bench/bench_client_get_small")
     with penstock_emulator("--memory") as server:
@@ -108,7 +108,7 @@ def self_signed(folder: Path) -> tuple[Path, Path]:
 
 
 def tls_1gib(rounds: int) -> list[Row]:
-    """get_1gib over TLS, beside a bare SSL_read() loop and beside what opening the records costs added to plain recv()."""
+    """get_1gib over TLS, compared with a bare SSL_read() loop, and with the sum of decryption and plain recv()."""
     size = SIZE // 2
     tls = str(BUILD / "bench/bench_client_tls")
     get = str(BUILD / "bench/bench_client_get")

@@ -1,4 +1,4 @@
-"""Group `client`: transfers while a Python thread of their process keeps the interpreter's lock."""
+"""Group `client`: transfers while a Python thread of their process holds the GIL."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ SMALL_BYTES = 1 << 20
 PIECE_BYTES = 256 << 10
 PACED_BYTES_PER_S = 50e6  # of each endless object
 SECONDS = float(os.environ.get("PENSTOCK_BENCH_GIL_SECONDS", "10"))
-MARGIN_S = 0.2  # at both ends of the time that counts
-PATIENCE_S = 60
+MARGIN_S = 0.2  # not counted at the start and at the end
+TIMEOUT_S = 60
 
 
 class Server:
-    """Sends the endless objects as fast as they are taken, or at a rate, and the small ones once the lock is held."""
+    """Sends the endless objects as fast as the client receives them, or at a rate, and the small ones once the GIL is held."""
 
     def __init__(self, bytes_per_s: float) -> None:
         self._bytes_per_s = bytes_per_s
         self.held = threading.Event()
         self.ready = threading.Semaphore(0)
-        self.sent: dict[str, list[float]] = {}  # by key: when each piece of an endless object was taken
+        self.sent: dict[str, list[float]] = {}  # by key of an endless object: when sendall() of each piece returned
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port: int = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -49,7 +49,7 @@ class Server:
                 threading.Thread(target=self._serve, args=(self._listener.accept()[0],), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
-        with connection, contextlib.suppress(OSError):  # the client ends
+        with connection, contextlib.suppress(OSError):  # the client has ended
             head = b""
             while b"\r\n\r\n" not in head:
                 head += connection.recv(4096)
@@ -59,7 +59,7 @@ class Server:
             self.ready.release()
             if key.startswith("bulk"):
                 self._send_bulk(connection, self.sent.setdefault(key, []))
-            self.held.wait(PATIENCE_S)
+            self.held.wait(TIMEOUT_S)
             connection.sendall(self._head(SMALL_BYTES) + bytes(SMALL_BYTES))
 
     @staticmethod
@@ -84,16 +84,16 @@ def measure(mode: str, bytes_per_s: float) -> Measurement:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
         assert program.stdin is not None and program.stdout is not None
         for _ in range(BULK_READS + SMALL_READS):
-            if not server.ready.acquire(timeout=PATIENCE_S):
-                raise SystemExit("bench: the client did not send its requests")
+            if not server.ready.acquire(timeout=TIMEOUT_S):
+                raise SystemExit(f"bench: the client did not send its requests within {TIMEOUT_S} s")
         time.sleep(MARGIN_S)
         program.stdin.write(b"go\n")
         program.stdin.flush()
         assert program.stdout.read(1) == b"h"
         server.held.set()
-        told = json.loads(program.stdout.readline())
+        sleep = json.loads(program.stdout.readline())
     server.close()
-    begin, end = told["begin"] + MARGIN_S, told["end"] - MARGIN_S
+    begin, end = sleep["begin"] + MARGIN_S, sleep["end"] - MARGIN_S
     counted = [[at for at in times if begin <= at <= end] for times in server.sent.values()]
     gaps = [later - earlier for times in counted for earlier, later in itertools.pairwise(times)]
     pieces = sum(map(len, counted))
@@ -101,18 +101,18 @@ def measure(mode: str, bytes_per_s: float) -> Measurement:
 
 
 def compare(rounds: int, bytes_per_s: float, quantities: dict[str, tuple[str, str]]) -> list[Row]:
-    """Two endless reads into memory that is there, beside 8 reads of 1 MiB that need Python memory, for 10 s."""
+    """Two endless reads into existing memory and 8 reads of 1 MiB that need new Python memory, for 10 s."""
     results = interleave({mode: (lambda mode=mode: measure(mode, bytes_per_s)) for mode in ("held", "free")}, rounds)
     return rows(results, "held", quantities)
 
 
 def gil_held(rounds: int) -> list[Row]:
-    """As fast as client and server are."""
+    """Reads without a rate limit."""
     return compare(rounds, math.inf, {"gb_per_s": ("client.gil_held", "GB/s")})
 
 
 def gil_held_paced(rounds: int) -> list[Row]:
-    """At 100 MB/s, which leaves the processors idle: a piece that is taken late was held up."""
+    """Reads at 100 MB/s, which leaves the processors mostly idle: a late piece was delayed by the GIL."""
     return compare(
         rounds,
         PACED_BYTES_PER_S,

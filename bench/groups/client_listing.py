@@ -1,4 +1,4 @@
-"""Group `client`, listings: 100,000 keys through Python, beside other clients, and one page from C++."""
+"""Group `client`, listings: 100,000 keys through Python, compared with other clients, and one page from C++."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from servers import CREDENTIALS, penstock_emulator
 PYTHON_LIST = str(Path(__file__).parent.parent / "clients/python_list.py")
 KEYS = 100_000
 PAGE = 1000
-# A round of ours is short, and the peers' are long.
+# Listings per round: the peers take longer.
 LISTINGS = {"penstock": 10, "penstock_kept": 10, "s3torchconnector": 2, "botocore": 1}
 
 
 def list_100k(rounds: int) -> list[Row]:
-    """Every key and size of a bucket; and, as `.kept`, the listing packed as S3MapDataset keeps it."""
+    """Every key and size of a bucket. The row `.kept` is the packed list of S3MapDataset."""
     with tempfile.TemporaryDirectory() as data:
         run_json([str(BUILD / "bench/bench_seed_store"), data, "bench", str(KEYS), "100", "16", "8"], timeout=600)
         with penstock_emulator("--data", data) as server:
@@ -34,7 +34,7 @@ def list_100k(rounds: int) -> list[Row]:
 
 
 def list_page(rounds: int) -> list[Row]:
-    """A page of 1,000 keys listed from C++, beside reading such a page that is in memory."""
+    """A page of 1,000 keys listed from C++, compared with parsing such a page in memory."""
     pages = 2000
     program = str(BUILD / "bench/bench_client_list")
     with tempfile.TemporaryDirectory() as data:

@@ -1,4 +1,4 @@
-"""Group `client`, the part that is Python's: data loading, checkpoints and the import, beside the reference connector."""
+"""Group `client`, the Python part: data loading, checkpoints and the import, compared with the reference connector."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PEERS = ("penstock", "s3torchconnector")
 OBJECT_BYTES = 100_000
 WORKERS = 4
 DELAY_MS = 25
-# Enough for seconds of ours; the peer, which needs as much time for a hundredth of them, gets fewer.
+# Enough for several seconds of ours; the peer is far slower and reads fewer.
 OBJECTS = {"penstock": 8192, "s3torchconnector": 1024}
 CHECKPOINT_MIB = int(os.environ.get("PENSTOCK_BENCH_CHECKPOINT_MIB", "1024"))
 CHECKPOINT_ROUNDS = 2
@@ -25,7 +25,7 @@ IMPORTS = 20
 
 
 def fill(server: Server) -> None:
-    """A bucket of 100 KB objects for each client: the same objects, as many as it can read in a round."""
+    """Fills a bucket for each client with its number of equal 100 KB objects."""
     from concurrent.futures import ThreadPoolExecutor
 
     client = server.boto3()
@@ -51,12 +51,12 @@ def data(rounds: int, style: str, delay_ms: int, name: str) -> list[Row]:
 
 
 def iter_100kb(rounds: int) -> list[Row]:
-    """Iterable dataset, sharded over 4 workers, 25 ms to each first byte."""
+    """An iterable dataset, sharded over 4 workers; the first byte of each response is delayed by 25 ms."""
     return data(rounds, "iter", DELAY_MS, "data.iter_100kb")
 
 
 def map_100kb(rounds: int) -> list[Row]:
-    """Map dataset, shuffled batches of 128, 4 workers, 25 ms to each first byte."""
+    """A map dataset, shuffled batches of 128, 4 workers; the first byte of each response is delayed by 25 ms."""
     return data(rounds, "map", DELAY_MS, "data.map_100kb")
 
 
@@ -70,8 +70,8 @@ def map_local(rounds: int) -> list[Row]:
     return data(rounds, "map", 0, "data.map_local")
 
 
-def not_md5(server: Server, bucket: str) -> None:
-    """A bucket whose ETags are no MD5, or the server's hashing is all that uploads show."""
+def create_bucket_without_md5(server: Server, bucket: str) -> None:
+    """Creates a bucket whose ETags are not MD5: the server's MD5 would dominate the time of uploads."""
     client = server.boto3()
     client.create_bucket(Bucket=bucket)
     rule = {"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms"}}
@@ -82,7 +82,7 @@ def checkpoint(rounds: int, verb: str) -> list[Row]:
     size = str(CHECKPOINT_MIB)
     program = str(CLIENTS / "python_checkpoint.py")
     with penstock_emulator("--memory") as server:
-        not_md5(server, "bench")
+        create_bucket_without_md5(server, "bench")
         if verb == "load":
             put_checkpoint(server)
 
@@ -120,7 +120,10 @@ def save_1gib(rounds: int) -> list[Row]:
 
 
 def import_penstock(rounds: int) -> list[Row]:
-    """A fresh interpreter that imports the package, or makes a client too, less one that does nothing: medians of 20."""
+    """The time of a new interpreter that imports the package, or also creates a client, minus one that does nothing.
+
+    Medians of 20 runs.
+    """
     clients = {"penstock": "penstock", "s3torchconnector": "s3torchconnector._s3client"}
 
     def milliseconds(code: str) -> float:

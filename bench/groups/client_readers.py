@@ -1,4 +1,4 @@
-"""Group `client`, the readers: a large object into Python's memory, beside other clients' readers."""
+"""Group `client`, the readers: a large object into Python memory, compared with other clients' readers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from servers import CREDENTIALS, penstock_emulator
 PYTHON_LINES = str(Path(__file__).parent.parent / "clients/python_lines.py")
 PYTHON_GET = str(Path(__file__).parent.parent / "clients/python_get.py")
 DOWNLOADS = 3
-# Peers whose packages do not share an environment with the others': `./dev bench` makes it and names its interpreter.
+# The interpreter of the environment for peers that conflict with the other packages; `./dev bench` creates it.
 CLIENTS_PYTHON = os.environ.get("PENSTOCK_CLIENTS_PYTHON", sys.executable)
 
 
 def download(rounds: int, name: str, cells: dict[str, tuple[str, str]]) -> list[Row]:
-    """`cells`: the interpreter and the reader of each; the first is ours."""
+    """`cells`: interpreter and reader by label; the first one is ours."""
     with penstock_emulator("--memory") as server:
         put_random(server, "bench", "big", SIZE)
 
@@ -38,14 +38,14 @@ def read_1gib(rounds: int) -> list[Row]:
 
 
 def readinto_1gib(rounds: int) -> list[Row]:
-    """`reader.readinto()` of a 1 GiB object into memory that is reused, range-based."""
+    """Range-based `reader.readinto()` of a 1 GiB object into reused memory."""
     cells = {peer: (sys.executable, f"{peer}_into") for peer in ("penstock", "s3torchconnector")}
     return download(rounds, "client.readinto_1gib", {**cells, "obstore": (CLIENTS_PYTHON, "obstore_into")})
 
 
 def readline(rounds: int) -> list[Row]:
     """Lines of about 100 bytes, with the default reader."""
-    lines = {"penstock": 1_000_000, "s3torchconnector": 20_000}  # seconds of each
+    lines = {"penstock": 1_000_000, "s3torchconnector": 20_000}  # each takes some seconds
     with penstock_emulator("--memory") as server:
         client = server.boto3()
         client.create_bucket(Bucket="bench")

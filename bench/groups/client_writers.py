@@ -1,4 +1,4 @@
-"""Group `client`, the uploads: a large object from memory, into a bucket whose ETags are no MD5."""
+"""Group `client`, the uploads: a large object from memory, to a bucket whose ETags are not MD5."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from groups.client import SIZE
-from groups.client_python import not_md5
+from groups.client_python import create_bucket_without_md5
 from harness import BUILD, Measurement, Row, interleave, per_gigabyte, rows, run_json
 from servers import CREDENTIALS, penstock_emulator
 
@@ -16,10 +16,10 @@ UPLOADS = 2
 
 
 def put_1gib(rounds: int) -> list[Row]:
-    """1 GiB of a tensor's memory, verified by its CRC64NVME, beside a bare send() loop and the peer's writer."""
+    """1 GiB of a tensor's memory, verified by its CRC64NVME, compared with a bare send() loop and the peer's writer."""
     program = str(BUILD / "bench/bench_client_put")
     with penstock_emulator("--memory") as server:
-        not_md5(server, "bench")
+        create_bucket_without_md5(server, "bench")
         target = {"Bucket": "bench", "Key": "sent"}
         url = urlsplit(server.boto3().generate_presigned_url("put_object", Params=target, ExpiresIn=7200))
 

@@ -1,4 +1,4 @@
-"""Group `emulator`: how fast it answers, with every signature verified."""
+"""Group `emulator`: the request rate, with every signature verified."""
 
 from __future__ import annotations
 
@@ -19,7 +19,12 @@ UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 def wrk(
     server: Server, url: str, connections: int, threads: int, script: Sequence[str] = (), arguments: Sequence[str] = ()
 ) -> Measurement:
-    """Load for some seconds: requests/s, GB/s, server CPU. `script`: options before the URL; `arguments`: what follows it."""
+    """Runs wrk for `SECONDS`. Returns requests/s, GB/s and server CPU time.
+
+    Args:
+        script: Options before the URL.
+        arguments: Arguments after the URL.
+    """
     before = process_cpu_seconds(server.pid)
     command = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{SECONDS}s", "--timeout", "20s", *script, url, *arguments]
     out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS + 60).stdout
@@ -40,7 +45,7 @@ def wrk(
 
 @contextlib.contextmanager
 def on_disk(*options: str) -> Iterator[Server]:
-    """An emulator on a directory of its own, which goes with it."""
+    """Runs an emulator on a temporary directory."""
     data = tempfile.mkdtemp(prefix="penstock-bench-")
     try:
         with penstock_emulator("--data", f"{data}/s3", *options) as server:
@@ -50,7 +55,7 @@ def on_disk(*options: str) -> Iterator[Server]:
 
 
 def prepare(server: Server, size: int) -> str:
-    """An object of `size` bytes; its presigned URL."""
+    """Puts an object of `size` bytes. Returns its presigned URL."""
     client = server.boto3()
     client.create_bucket(Bucket=f"bench-{size}")
     client.put_object(Bucket=f"bench-{size}", Key="object", Body=b"x" * size)
@@ -72,7 +77,7 @@ def get_object(
 
 
 def get_1kib(rounds: int) -> list[Row]:
-    """1 KiB objects over 64 keep-alive connections, presigned; every request is verified in full."""
+    """1 KiB objects over 64 keep-alive connections, with presigned URLs that the server verifies."""
     quantities = {
         "requests": ("emulator.get_1kib", "requests/s"),
         "cpu_us": ("emulator.get_1kib.cpu", "server CPU-us/request"),
@@ -81,7 +86,7 @@ def get_1kib(rounds: int) -> list[Row]:
 
 
 def get_1kib_open(rounds: int) -> list[Row]:
-    """The same from an emulator that asks for no signature, by the plain URL; beside it one that verifies."""
+    """The same without signatures, compared with an emulator that verifies them."""
     with penstock_emulator("--memory", "--auth=off") as opened, penstock_emulator("--memory") as strict:
         plain = prepare(opened, 1 << 10).partition("?")[0]
         signed = prepare(strict, 1 << 10)
@@ -94,7 +99,7 @@ def get_1kib_open(rounds: int) -> list[Row]:
 
 
 def get_8mib(rounds: int) -> list[Row]:
-    """8 MiB objects from files over 4 keep-alive connections, presigned. One wrk thread would be at its limit, so two."""
+    """8 MiB objects from files over 4 keep-alive connections, presigned. Two wrk threads, because one would be the bottleneck."""
     quantities = {
         "gb_per_s": ("emulator.get_8mib", "GB/s"),
         "cpu_per_gb": ("emulator.get_8mib.cpu", "server CPU-s/GB"),

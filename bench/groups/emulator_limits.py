@@ -1,4 +1,4 @@
-"""Group `emulator`, what it costs to have: large uploads, memory at rest and under 8 GiB, thousands of connections."""
+"""Group `emulator`, its resources: CPU of large uploads, memory when idle and with 8 GiB, thousands of connections."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KMS = {"ServerSideEncryption": "aws:kms"}
 
 
 class Wire:
-    """One keep-alive connection that costs its process next to nothing: requests are bytes, bodies are sent as they lie."""
+    """One keep-alive connection with little CPU time of its own: it sends bodies without copying them."""
 
     def __init__(self, server: Server) -> None:
         url = urllib.parse.urlsplit(server.endpoint)
@@ -49,7 +49,7 @@ class Wire:
         if not lines[0].startswith("HTTP/1.1 200"):
             raise SystemExit(f"bench: {method} {parts.path} was answered {lines[0]} {self.rest[:300]!r}")
         fields = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:])}
-        if fields.get("connection") == "close":  # moto's server keeps none
+        if fields.get("connection") == "close":  # moto closes every connection
             self.socket.close()
             self.socket = socket.create_connection(self.address, timeout=60)
         return fields
@@ -61,7 +61,7 @@ class Wire:
 
 
 def upload(server: Server, url: str, body: bytes, headers: str) -> Measurement:
-    """Puts one after the other over one connection."""
+    """Sends `PUTS` puts one after the other over one connection."""
     wire = Wire(server)
     wire.ask("PUT", url, body, headers)
     before, begin = process_cpu_seconds(server.pid), time.perf_counter()
@@ -91,7 +91,7 @@ def put_url(server: Server, parameters: dict[str, str]) -> str:
 
 
 def put_8mib(rounds: int) -> list[Row]:
-    """8 MiB puts over one connection into a directory, beside one core's MD5; and with SSE-KMS, whose ETag is no MD5."""
+    """8 MiB puts over one connection to an emulator on disk, compared with MD5 on one core; and with SSE-KMS, without MD5."""
     body = bytes(range(256)) * (PUT_BYTES // 256)
     kms_header = "x-amz-server-side-encryption: aws:kms\r\n"
     with on_disk() as ours, moto() as theirs:
@@ -127,7 +127,7 @@ def memory_mib(pid: int, field: str) -> float:
 
 
 def idle(rounds: int) -> list[Row]:
-    """Resident memory of a fresh emulator that has answered one request, on a directory and in memory."""
+    """Resident memory of a new emulator after one request, on disk and in memory."""
 
     def fresh(*options: str) -> Measurement:
         with tempfile.TemporaryDirectory(prefix="penstock-bench-") as data:
@@ -142,7 +142,7 @@ def idle(rounds: int) -> list[Row]:
 
 
 def start_inprocess(rounds: int) -> list[Row]:
-    """Emulator::Start to the first answer, in a process that already runs; the median of 50 in each round."""
+    """From Emulator::Start to the first response, in a running process; the median of 50 in each round."""
     program = str(BUILD / "bench/bench_start_inprocess")
     measured = interleave({"penstock": lambda: run_json([program, "50"])}, rounds)
     quantities = {
@@ -154,7 +154,7 @@ def start_inprocess(rounds: int) -> list[Row]:
 
 
 def big(rounds: int) -> list[Row]:
-    """8 GiB up in parts of 64 MiB and down in one read: the emulator's own memory beyond idle. Once, whatever the rounds."""
+    """The emulator's memory above idle while 8 GiB are uploaded in 64 MiB parts and downloaded in one read. Always 1 round."""
     part = bytes(range(256)) * (BIG_PART_BYTES // 256)
     with on_disk() as server:
         client = server.boto3()
@@ -195,7 +195,7 @@ def p99_milliseconds(url: str) -> Measurement:
 
 
 def connections(rounds: int) -> list[Row]:
-    """64 busy keep-alive connections: the 99th percentile of their latency with 2,000 idle ones beside them, and without."""
+    """The 99th percentile of the latency of 64 busy keep-alive connections, with and without 2,000 idle ones."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with penstock_emulator("--memory") as ours:
@@ -204,7 +204,7 @@ def connections(rounds: int) -> list[Row]:
         def beside_idle_ones() -> Measurement:
             idle_ones = [Wire(ours) for _ in range(IDLE_CONNECTIONS)]
             for wire in idle_ones:
-                wire.ask("GET", url)  # as a keep-alive connection that has been used
+                wire.ask("GET", url)  # so that each is a used keep-alive connection
             try:
                 return p99_milliseconds(url)
             finally:

@@ -1,4 +1,4 @@
-"""Group `emulator`, what its store decides: small puts, pages of a large bucket, the start."""
+"""Group `emulator`, the store: small puts, pages of a large bucket, the start."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from harness import BUILD, Measurement, Row, interleave, process_cpu_seconds, ro
 from servers import ACCESS_KEY, SECRET_KEY, Server, free_port, moto, penstock_emulator
 
 BODY_BYTES = 1 << 10
-TARGETS = 20_000  # keys that a put benchmark writes, over and over
+TARGETS = 20_000  # keys that a put benchmark overwrites
 LISTED_KEYS, FOLDERS = 1_000_000, 1_000
 SECONDS = 4
 PUT_SCRIPT = Path(__file__).parents[1] / "clients/put.lua"
 
 
 def presigned(server: Server, method: str, path: str, query: dict[str, str] | None = None) -> str:
-    """A presigned URL. boto3's client takes a millisecond for each; this is its signer alone."""
+    """A presigned URL. Uses boto3's signer only; boto3's client takes a millisecond per URL."""
     from botocore.auth import S3SigV4QueryAuth
     from botocore.awsrequest import AWSRequest
     from botocore.credentials import Credentials
@@ -51,7 +51,7 @@ def write_targets(server: Server, file: Path) -> None:
     server.boto3().create_bucket(Bucket="puts")
     with file.open("w") as out:
         for number in range(TARGETS):
-            # In no order, as names of uploads are: the number's digits backwards.
+            # Keys in no order, like those of uploads: the number with its digits reversed.
             url = presigned(server, "PUT", f"/puts/object-{str(number).zfill(6)[::-1]}")
             out.write(url.removeprefix(server.endpoint) + "\n")
 
@@ -73,17 +73,17 @@ def put_1kib(durability: str, rounds: int) -> list[Row]:
 
 
 def put_1kib_relaxed(rounds: int) -> list[Row]:
-    """1 KiB presigned puts over 64 keep-alive connections into a directory; acknowledged survives the process."""
+    """1 KiB presigned puts over 64 keep-alive connections to disk; acknowledged puts survive a crash of the process."""
     return put_1kib("relaxed", rounds)
 
 
 def put_1kib_strict(rounds: int) -> list[Row]:
-    """The same; acknowledged is on disk."""
+    """The same; acknowledged puts survive a power failure."""
     return put_1kib("strict", rounds)
 
 
 def page(server: Server, query: dict[str, str]) -> Measurement:
-    """Milliseconds for one page over one keep-alive connection, one after the other: the median."""
+    """The median of milliseconds per page, for pages one after the other over one keep-alive connection."""
     url = urllib.parse.urlsplit(presigned(server, "GET", "/listed", {"list-type": "2", **query}))
     connection = http.client.HTTPConnection(url.netloc)
     taken = []
@@ -103,7 +103,7 @@ def page(server: Server, query: dict[str, str]) -> Measurement:
 
 
 def list_1m(rounds: int) -> list[Row]:
-    """Pages of 1,000 keys among 1,000,000, and a page of 1,000 folders. moto cannot hold as many keys."""
+    """Pages of 1,000 keys among 1,000,000, and a page of 1,000 folders. Without moto, which cannot hold that many keys."""
     places = {"first": 0, "middle": LISTED_KEYS // 2, "last": LISTED_KEYS - 1_001}
     per_folder = LISTED_KEYS // FOLDERS
     queries = {
@@ -128,7 +128,7 @@ def list_1m(rounds: int) -> list[Row]:
 
 
 def first_answer(command: list[str], port: int | None) -> Measurement:
-    """Milliseconds from the program's start to its first HTTP answer."""
+    """Milliseconds from the program's start to its first HTTP response."""
     begin = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
@@ -155,7 +155,7 @@ def first_answer(command: list[str], port: int | None) -> Measurement:
 
 
 def start(rounds: int) -> list[Row]:
-    """Process start to first answer, in memory and on a directory of 100,000 objects."""
+    """From the start of the process to its first response, in memory and on disk with 100,000 objects."""
     port = free_port()
     program = str(BUILD / "emulator/server/penstock-emulator")
     with folder() as data:

@@ -1,4 +1,4 @@
-"""Group `faults`: what instruments for tests cost: each beside the same emulator without it."""
+"""Group `faults`: the cost of fault rules and of the journal, compared with an emulator without them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from servers import WITHOUT_JOURNAL, penstock_emulator
 
 WITHOUT_RULES = "without rules"
 LOAD = (64, 1)  # wrk's connections and threads
-PAIRS = 5  # measured for each round that is asked for: a ratio of short runs needs many
+PAIRS = 5  # measurements per round: a ratio of short runs needs many
 
 
 def paired(results: dict[str, list[Measurement]], ours: str, quantities: dict[str, tuple[str, str]]) -> list[Row]:
-    """As `rows`, with ratios that are the median of the rounds' own: what one minute did to both does not show."""
+    """As `rows`, but each ratio is the median of the ratios of single rounds, which excludes noise that affects both sides."""
     made = rows(results, ours, quantities)
     for number, quantity in enumerate(quantities):
         ratio = {
@@ -33,14 +33,14 @@ def paired(results: dict[str, list[Measurement]], ours: str, quantities: dict[st
 
 
 def journal(rounds: int) -> list[Row]:
-    """1 KiB objects over 64 keep-alive connections, unsigned, every request written into a full journal."""
+    """1 KiB objects over 64 keep-alive connections, unsigned, each request recorded in a full journal."""
     with (
         penstock_emulator("--memory", "--auth=off", journal=True) as writing,
         penstock_emulator("--memory", "--auth=off") as not_writing,
     ):
         servers = {"penstock": writing, WITHOUT_JOURNAL: not_writing}
         urls = {label: prepare(server, 1 << 10).partition("?")[0] for label, server in servers.items()}
-        wrk(writing, urls["penstock"], *LOAD)  # fills it: from then on the oldest entries go
+        wrk(writing, urls["penstock"], *LOAD)  # fills the journal: from now on it drops its oldest entries
         cells = {label: (lambda label=label: wrk(servers[label], urls[label], *LOAD)) for label in servers}
         quantities = {
             "requests": ("faults.journal", "requests/s"),
@@ -50,7 +50,7 @@ def journal(rounds: int) -> list[Row]:
 
 
 def unmet_rules() -> list[dict[str, object]]:
-    """A hundred rules about GetObject that no request of the benchmark meets: by key, and a fifth by what else a head says."""
+    """A hundred rules for GetObject that match no request of the benchmark: 80 by key, 20 by other fields of the request."""
     by_key = [{"key": f"train/part-{number}/*"} for number in range(40)] + [
         {"key": {"prefix": f"obj-{number}"}} for number in range(40)
     ]
@@ -62,7 +62,7 @@ def unmet_rules() -> list[dict[str, object]]:
 
 
 def idle(rounds: int) -> list[Row]:
-    """1 KiB objects over 64 keep-alive connections, unsigned, with a hundred rules loaded of which none is met."""
+    """1 KiB objects over 64 keep-alive connections, unsigned, with a hundred rules of which none matches."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "faults.json"
         file.write_text(json.dumps({"rules": unmet_rules()}))

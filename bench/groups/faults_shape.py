@@ -1,4 +1,4 @@
-"""Group `faults`, what is shaped and what is simulated: paced connections, first bytes, resets, a job of 4,096 ranks."""
+"""Group `faults`: paced connections, delayed first bytes, resets of a namespace, and a simulated job of 4,096 ranks."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness import Measurement, Row, interleave, process_cpu_seconds, rows, run_json
-from servers import Server, free_port, penstock_emulator
+from servers import Server, penstock_emulator
 
 CONNECTIONS = 64
 RATE = 90_000_000  # bytes a second of one connection
 FIRST_BYTE_MS = 30
-SECONDS = 0.5  # that an object takes at its rate
+SECONDS = 0.5  # duration of an object at its rate
 OBJECTS = 100_000
 RANKS = 4_096
 BATCH = 500
@@ -36,7 +36,7 @@ def request(method: str, path: str, body: bytes = b"") -> bytes:
 
 
 def ask(wire: socket.socket, method: str, path: str, body: bytes = b"") -> None:
-    """One request whose answer has no body to speak of."""
+    """Sends one request whose response fits in one packet."""
     wire.sendall(request(method, path, body))
     answer = wire.recv(65536)
     if not answer.startswith(b"HTTP/1.1 200"):
@@ -44,7 +44,7 @@ def ask(wire: socket.socket, method: str, path: str, body: bytes = b"") -> None:
 
 
 class Download:
-    """One object over one connection: when its first byte came, and how fast the rest."""
+    """Downloads of one object over one connection: the time of the first byte, and the rate of the rest."""
 
     def __init__(self, server: Server, size: int) -> None:
         self.wire = connect(server)
@@ -53,14 +53,14 @@ class Download:
         self.first_bytes = self.bytes = 0
 
     def start(self) -> None:
-        if select.select([self.wire], [], [], 0)[0]:  # the end of the answer before
+        if select.select([self.wire], [], [], 0)[0]:  # the end of the previous response
             self.wire.recv(1 << 20)
         self.bytes = 0
         self.began = time.perf_counter()
         self.wire.sendall(request("GET", "/bench/object"))
 
     def take(self, block: bytearray) -> bool:
-        """Takes what is there, without copying it; whether that was the last of it."""
+        """Receives the bytes that have arrived, without copying them. Returns whether the object is complete."""
         count = self.wire.recv_into(block, len(block), socket.MSG_TRUNC)
         self.last = time.perf_counter()
         if self.bytes == 0:
@@ -73,7 +73,7 @@ class Download:
 
 
 def run(downloads: list[Download]) -> None:
-    """All at once, each once."""
+    """Runs all downloads at the same time, each once."""
     by_descriptor = {download.wire.fileno(): download for download in downloads}
     poll = select.epoll()
     block = bytearray(1 << 20)
@@ -89,7 +89,7 @@ def run(downloads: list[Download]) -> None:
 
 def download_at_once(server: Server, count: int, rate: int) -> Measurement:
     downloads = [Download(server, round(rate * SECONDS)) for _ in range(count)]
-    run(downloads)  # connections are made, buffers have grown
+    run(downloads)  # opens connections and grows buffers
     before, begin = process_cpu_seconds(server.pid), time.perf_counter()
     run(downloads)
     seconds = time.perf_counter() - begin
@@ -121,7 +121,7 @@ def shaped(rate: int) -> Iterator[Server]:
 
 
 def shape(rounds: int) -> list[Row]:
-    """One connection, and 64 at once: how far the rate and the first byte are off, and what it costs the server."""
+    """1 connection, and 64 at the same time: the error of the rate and of the first byte's delay, and the server's CPU time."""
     made = []
     for count, rate, suffix in ((1, RATE, ".one"), (CONNECTIONS, RATE // 10, ".tenth"), (CONNECTIONS, RATE, "")):
         with shaped(rate) as server:
@@ -131,13 +131,13 @@ def shape(rounds: int) -> list[Row]:
             "first_byte": (f"faults.shape{suffix}.first_byte", f"ms off {FIRST_BYTE_MS} ms"),
             "gb_per_s": (f"faults.shape{suffix}.rate", "GB/s"),
         }
-        if count > 1:  # 45 MB cost less than the clock of CPU times can tell
+        if count > 1:  # the CPU time of 45 MB is below the resolution of the CPU clock
             quantities["cpu_per_gb"] = (f"faults.shape{suffix}.cpu", "CPU-s/GB")
         made += rows(results, "penstock", quantities)
     return made
 
 
-def fill_and_reset(server: Server, admin: str) -> Measurement:
+def fill_and_reset(server: Server) -> Measurement:
     wire = connect(server)
     ask(wire, "PUT", "/bench")
     for begin in range(0, OBJECTS, BATCH):
@@ -145,7 +145,7 @@ def fill_and_reset(server: Server, admin: str) -> Measurement:
         answers = b""
         while answers.count(b"HTTP/1.1 200") < BATCH or not answers.endswith(b"\r\n\r\n"):
             answers += wire.recv(1 << 20)
-    url = urllib.parse.urlsplit(admin)
+    url = urllib.parse.urlsplit(server.admin)
     control = socket.create_connection((url.hostname or "", url.port or 0), timeout=60)
     ask(control, "GET", "/_penstock/health")
     begun = time.perf_counter()
@@ -154,10 +154,9 @@ def fill_and_reset(server: Server, admin: str) -> Measurement:
 
 
 def reset(rounds: int) -> list[Row]:
-    """A namespace of 100,000 objects, made as new."""
-    port = free_port()
-    with penstock_emulator("--memory", "--auth", "off", "--admin-port", str(port)) as server:
-        results = interleave({"penstock": lambda: fill_and_reset(server, f"http://127.0.0.1:{port}")}, rounds)
+    """A reset of a namespace with 100,000 objects."""
+    with penstock_emulator("--memory", "--auth", "off") as server:
+        results = interleave({"penstock": lambda: fill_and_reset(server)}, rounds)
     return rows(results, "penstock", {"ms": ("faults.reset", "ms")})
 
 
@@ -171,7 +170,7 @@ print(json.dumps({{"seconds": time.perf_counter() - begin, "requests": report.re
 
 
 def simulated(rounds: int) -> list[Row]:
-    """A checkpoint of 4,096 ranks in virtual time."""
+    """A simulated checkpoint of 4,096 ranks."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "simulate.py"
         script.write_text(SIMULATION)

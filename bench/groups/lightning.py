@@ -1,4 +1,4 @@
-"""Group `dcp`, Lightning's part: a model saved and loaded through S3LightningCheckpoint, beside the reference connector's."""
+"""Group `dcp`, Lightning: a model saved and loaded through S3LightningCheckpoint, compared with the reference connector."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from groups.client_python import PEERS, not_md5
+from groups.client_python import PEERS, create_bucket_without_md5
 from harness import Measurement, Row, interleave, per_gigabyte, rows, run_json
 from servers import CREDENTIALS, penstock_emulator
 
@@ -16,9 +16,9 @@ TIMES = 3
 
 
 def save_load(rounds: int) -> list[Row]:
-    """500 MB in 16 tensors, saved and loaded, weights only; a bucket whose ETags are not MD5."""
+    """500 MB in 16 tensors, saved and loaded with weights_only, in a bucket whose ETags are not MD5."""
     with penstock_emulator("--memory") as server:
-        not_md5(server, "bench")
+        create_bucket_without_md5(server, "bench")
 
         def measure(peer: str) -> Measurement:
             got = run_json([sys.executable, PROGRAM, peer, server.endpoint, "bench", str(MODEL_MIB), str(TIMES)], CREDENTIALS)

@@ -1,4 +1,4 @@
-"""Group `resilience`: clients that a service refuses or keeps waiting."""
+"""Group `resilience`: clients of a service that throttles or delays them, and the fault matrix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from harness import BUILD, Measurement, Row, interleave, rows, run_json
-from servers import CREDENTIALS, ask, free_port, penstock_emulator
+from servers import CREDENTIALS, Server, ask, penstock_emulator
 
 CLIENTS = Path(__file__).parent.parent / "clients"
 PEERS = ("penstock", "boto3 standard", "boto3 adaptive", "s3torchconnector")
@@ -29,17 +29,15 @@ DIRECTORY_BUCKET = "bench--use1-az1--x-s3"
 CELLS = 1000
 
 
-def counters(admin: str) -> dict[str, int]:
-    """What the emulator admitted and refused since it began."""
-    report = ask(admin, "limits")
+def counters(server: Server) -> dict[str, int]:
+    """The numbers of requests that the emulator has admitted and refused since its start."""
+    report = ask(server, "limits")
     return {"admitted": int(report["admitted"]), "refused": int(report["refused"])}
 
 
 def crowd(peer: str, limits: str) -> Measurement:
-    """Eight processes of one client on one prefix: what they got of what it gives, and how evenly."""
-    port = free_port()
-    admin = f"http://127.0.0.1:{port}"
-    with penstock_emulator("--memory", "--auth=off", "--limits", limits, "--admin-port", str(port)) as server:
+    """Eight processes of one client read one prefix: their share of the allowed rate, and how evenly they divide it."""
+    with penstock_emulator("--memory", "--auth=off", "--limits", limits) as server:
         client = server.boto3()
         client.create_bucket(Bucket="bench")
         client.put_object(Bucket="bench", Key="train/part/one", Body=os.urandom(1024))
@@ -57,9 +55,9 @@ def crowd(peer: str, limits: str) -> Measurement:
             for _ in range(PROCESSES)
         ]
         time.sleep(max(0.0, begin - time.time()))
-        before = counters(admin)
+        before = counters(server)
         time.sleep(max(0.0, end - time.time()))
-        after = counters(admin)
+        after = counters(server)
         counts = [json.loads(process.communicate(timeout=120)[0]) for process in processes]
     good = [count["good"] for count in counts]
     refused = after["refused"] - before["refused"]
@@ -73,11 +71,11 @@ def crowd(peer: str, limits: str) -> Measurement:
 
 
 def throttle(rounds: int) -> list[Row]:
-    """8 processes with 8 threads each read one prefix at the strict preset: the second minute, one round whatever is asked."""
-    del rounds  # eight minutes each
+    """8 processes with 8 threads each read one prefix under the strict preset. Measures the second minute; always one round."""
+    del rounds  # one round takes eight minutes
     with tempfile.TemporaryDirectory() as folder:
         limits = Path(folder) / "limits.json"
-        # A partition that splits under the peers' load would give them more than was allowed.
+        # A partition that splits under the peers' load would admit more than READS_PER_SECOND.
         limits.write_text(json.dumps({"preset": "aws-strict", "split_after_s": 0}))
         results = interleave({peer: (lambda peer=peer: crowd(peer, str(limits))) for peer in PEERS}, 1)
     quantities = {
@@ -90,7 +88,7 @@ def throttle(rounds: int) -> list[Row]:
 
 
 def hedge(rounds: int) -> list[Row]:
-    """Batches of 256 objects of 128 KiB under the latency of s3-standard, with and without hedged reads."""
+    """Batches of 256 objects of 128 KiB under the latency profile s3-standard, with and without hedged reads."""
     with tempfile.TemporaryDirectory() as folder:
         limits = Path(folder) / "limits.json"
         limits.write_text(json.dumps({"latency": "s3-standard"}))
@@ -117,21 +115,18 @@ def hedge(rounds: int) -> list[Row]:
     return rows(results, "penstock", quantities)
 
 
-def sessions_made(admin: str) -> int:
-    """How often CreateSession was asked of an emulator, from its journal."""
+def sessions_made(server: Server) -> int:
+    """The number of CreateSession requests in the emulator's journal."""
     question = {"question": "count", "filter": {"operations": ["CreateSession"]}}
-    return int(ask(admin, "journal-query", question)["count"])
+    return int(ask(server, "journal-query", question)["count"])
 
 
 def express_session(rounds: int) -> list[Row]:
-    """64 threads read a directory bucket at once with a new client, every answer a second away: what the session costs."""
-    port = free_port()
-    admin = f"http://127.0.0.1:{port}"
+    """64 threads read a directory bucket with a new client; each response takes 1 s. Measures the cost of the session."""
     with tempfile.TemporaryDirectory() as folder:
         faults = Path(folder) / "faults.json"
         faults.write_text(json.dumps([{"do": {"latency": {"ms": ROUND_TRIP_S * 1000}}}]))
-        options = ("--memory", "--faults", str(faults), "--admin-port", str(port))
-        with penstock_emulator(*options, journal=True) as server:
+        with penstock_emulator("--memory", "--faults", str(faults), journal=True) as server:
             program = str(CLIENTS / "python_express.py")
 
             def seconds(mode: str) -> float:
@@ -139,9 +134,9 @@ def express_session(rounds: int) -> list[Row]:
                 return run_json(command, CREDENTIALS)["seconds"]
 
             def measure() -> Measurement:
-                plain, before = seconds("plain"), sessions_made(admin)
+                plain, before = seconds("plain"), sessions_made(server)
                 added = (seconds("session") - plain) / ROUND_TRIP_S
-                return {"sessions": sessions_made(admin) - before, "added": added}
+                return {"sessions": sessions_made(server) - before, "added": added}
 
             seconds("make")
             results = interleave({"penstock": measure}, rounds)
@@ -153,12 +148,12 @@ def express_session(rounds: int) -> list[Row]:
 
 
 def matrix(rounds: int) -> list[Row]:
-    """A sample of the fault matrix: what came of it, once whatever is asked."""
+    """The defects that a sample of the fault matrix finds. Always one round."""
     del rounds
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "matrix.json"
-        command = [sys.executable, "-m", "penstock.conformance.matrix", "--sample", str(CELLS), "--json", str(report)]
-        subprocess.run(command, stdout=subprocess.DEVNULL, timeout=3600, check=False)  # its status tells of defects too
+        command = [sys.executable, "-m", "penstock_conformance.matrix", "--sample", str(CELLS), "--json", str(report)]
+        subprocess.run(command, stdout=subprocess.DEVNULL, timeout=3600, check=False)  # exits with 1 if it finds defects
         facts = json.loads(report.read_text())["summary"]
     quantities = {
         "cells": ("matrix.cells", "of fault, request, plane"),

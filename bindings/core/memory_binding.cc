@@ -16,13 +16,22 @@ namespace {
 // Up to this giving the GIL away costs more than the checksum.
 constexpr std::uint64_t kLittle = 64 << 10;
 
+template <auto kCrc, typename Value>
+Value CrcOfBytes(ByteView bytes, Value previous) {
+  if (bytes.size() <= kLittle) return kCrc(bytes, previous);
+  return WithoutGil([&] { return kCrc(bytes, previous); });
+}
+
 // The CRC of memory that the caller keeps.
 template <auto kCrc, typename Value>
 Value CrcOf(std::uint64_t address, std::uint64_t size, Value previous) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the caller's memory.
-  const ByteView bytes(reinterpret_cast<const std::byte*>(address), size);
-  if (size <= kLittle) return kCrc(bytes, previous);
-  return WithoutGil([&] { return kCrc(bytes, previous); });
+  return CrcOfBytes<kCrc>(ByteView(reinterpret_cast<const std::byte*>(address), size), previous);
+}
+
+std::uint32_t Crc32OfBuffer(const py::object& data, std::uint32_t previous) {
+  const BufferView view(data, BufferView::Access::kRead);
+  return CrcOfBytes<&Crc32>(view.bytes(), previous);
 }
 
 }  // namespace
@@ -30,6 +39,8 @@ Value CrcOf(std::uint64_t address, std::uint64_t size, Value previous) {
 void BindMemory(py::module_& module) {
   module.def("crc32", &CrcOf<&Crc32, std::uint32_t>, "address"_a, "size"_a, "previous"_a = 0,
              "CRC-32, as zlib's, of `size` bytes at `address`.");
+  module.def("crc32_of", &Crc32OfBuffer, "data"_a, "previous"_a = 0,
+             "CRC-32, as zlib's, of a contiguous buffer that follows bytes with the CRC-32 `previous`.");
   module.def("crc64nvme", &CrcOf<&Crc64Nvme, std::uint64_t>, "address"_a, "size"_a, "previous"_a = 0,
              "CRC-64/NVME of `size` bytes at `address`.");
   module.def("crc32_combine", &CombineCrc32, "first"_a, "second"_a, "second_size"_a,

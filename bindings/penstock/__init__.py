@@ -1,13 +1,13 @@
 """Penstock: S3 for PyTorch.
 
-Datasets, readers, writers and checkpoints over one C++ client, with the names of the Amazon S3 Connector for PyTorch.
-Importing this package is cheap: each name is made, and what it stands on (the native library; torch, for the datasets) is
-imported, on first use.
+Datasets, readers, writers and checkpoints on top of one C++ client, with the API of the Amazon S3 Connector for PyTorch.
+Importing this package is cheap: each public name is imported on first use, together with its dependencies (the native
+library; torch, for the datasets).
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # type checkers know the name; importing typing for it would cost more than this module
+TYPE_CHECKING = False  # type checkers treat it as True; importing `typing` would cost more than the rest of this module
 if TYPE_CHECKING:
     from ._append import S3AppendWriter
     from ._checkpoint import S3Checkpoint
@@ -71,7 +71,7 @@ __all__ = [
     "set_memory_limit",
 ]
 
-# Where each name is made. A name costs its module, and what that imports (the native library, torch), on first use.
+# The public names that each module defines. __getattr__ imports the module on first use.
 _MODULES = {
     "_append": ("S3AppendWriter",),
     "_checkpoint": ("S3Checkpoint",),

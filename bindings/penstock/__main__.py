@@ -1,4 +1,4 @@
-"""The ``penstock`` command: ``simulate``, ``checkpoint``, ``conformance``; ``python -m penstock`` is the same."""
+"""The ``penstock`` command, also run by ``python -m penstock``: ``simulate``, ``checkpoint`` and ``conformance``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 
+from penstock_conformance import _cli as conformance_cli
+
 from . import __version__, _checkpoint_cli, simulate
 from ._exceptions import S3Exception
-from .conformance import _cli as conformance_cli
 
 _UNITS = {
     "": 1,
@@ -27,19 +28,21 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)")
 
 
 def _size(text: str) -> int:
-    """Bytes: "1048576", "64MiB", "1.5 GiB", "10GB"."""
+    """Parses a size such as "1048576", "64MiB", "1.5 GiB" or "10GB" and returns bytes."""
     match = _SIZE.fullmatch(text)
     if match is None or match[2].lower() not in _UNITS:
-        raise argparse.ArgumentTypeError(f"'{text}' is no size; write 1048576, 64MiB or 1GiB")
+        raise argparse.ArgumentTypeError(
+            f"invalid size '{text}': expected a number with an optional unit, for example 1048576, 64MiB or 1GiB"
+        )
     return int(float(match[1]) * _UNITS[match[2].lower()])
 
 
 def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "simulate",
-        help="which prefix strategy survives on my job?",
-        description="Runs a checkpoint job against a model of S3's partitions in virtual time and tells how long it takes and "
-        "how many requests are refused, for each prefix strategy. Needs neither AWS nor the emulator.",
+        help="compare prefix strategies for a checkpoint job",
+        description="Simulates a checkpoint job against a model of S3's partitions in virtual time. Prints the duration and the "
+        "number of refused requests for each prefix strategy. Needs neither AWS nor the emulator.",
     )
     add = parser.add_argument
     add("--operation", choices=("save", "load", "list"), default="save")
@@ -48,38 +51,40 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "--strategy",
         action="append",
         metavar="NAME",
-        help="default, binary, hex, round-robin; again for another. Without it: the first three",
+        help="default, binary, hex or round-robin; repeat the option to compare several (default: the first three)",
     )
-    add("--prefix", action="append", dest="prefixes", metavar="TEXT", help="one of round-robin's prefixes; again for another")
-    add("--prefix-count", type=int, metavar="N", help="prefixes of binary and hex; one per rank unless given")
+    add("--prefix", action="append", dest="prefixes", metavar="TEXT", help="a prefix of round-robin; repeat for more")
+    add("--prefix-count", type=int, metavar="N", help="number of prefixes of binary and hex (default: one per rank)")
     add("--files-per-rank", type=int, default=1, metavar="N")
-    add("--file-size", type=_size, default=1 << 30, metavar="SIZE", dest="file_bytes", help="1GiB unless given")
-    add("--part-size", type=_size, default=32 << 20, metavar="SIZE", dest="part_bytes", help="32MiB unless given")
-    add("--connections", type=int, default=8, metavar="N", dest="connections_per_rank", help="of each rank; 8 unless given")
-    add("--rounds", type=int, default=1, metavar="N", help="checkpoints, one after the other")
-    add("--every", type=float, default=0.0, metavar="S", dest="round_every_s", help="seconds between the begins of checkpoints")
-    add("--start-spread", type=float, default=0.0, metavar="S", dest="start_spread_s", help="ranks begin within this time")
+    add("--file-size", type=_size, default=1 << 30, metavar="SIZE", dest="file_bytes", help="default: 1GiB")
+    add("--part-size", type=_size, default=32 << 20, metavar="SIZE", dest="part_bytes", help="default: 32MiB")
+    add("--connections", type=int, default=8, metavar="N", dest="connections_per_rank", help="per rank (default: 8)")
+    add("--rounds", type=int, default=1, metavar="N", help="number of checkpoints, run in sequence (default: 1)")
+    add("--every", type=float, default=0.0, metavar="S", dest="round_every_s", help="seconds between the starts of checkpoints")
+    add(
+        "--start-spread", type=float, default=0.0, metavar="S", dest="start_spread_s", help="seconds within which all ranks start"
+    )
     add("--limits", default="aws-standard", metavar="PRESET", help="aws-standard, aws-strict, aws-express")
     add(
         "--split-after",
         type=float,
         metavar="S",
         dest="split_after_s",
-        help="seconds of overload before a partition is cut in two",
+        help="seconds of overload before S3 splits a partition",
     )
     add(
         "--warm-partitions",
         type=int,
         metavar="N",
-        help="partitions that earlier saves of the same job have left, under each strategy's own names; none unless given",
+        help="partitions that earlier saves of the same job created, at the names of each strategy (default: none)",
     )
-    add("--path", metavar="TEXT", help="checkpoint/step_{round} unless given; checkpoint under a prefix strategy")
+    add("--path", metavar="TEXT", help="default: checkpoint/step_{round}, or checkpoint with a prefix strategy")
     add("--latency", default="s3-standard", metavar="PROFILE", help="s3-standard, s3-express, none")
     add(
         "--client",
         default="standard",
         metavar="NAME",
-        help="how it retries: standard, legacy, adaptive, crt (s3torchconnector), penstock",
+        help="retry behaviour: standard, legacy, adaptive, crt (s3torchconnector), penstock",
     )
     add("--seed", type=int, default=1, metavar="N")
     add("--json", action="store_true", help="print the reports as JSON")
@@ -88,15 +93,15 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
 
 
 ONE_PARTITION = (
-    "One partition met everything, whatever the files were called: a new bucket has one, and S3 cuts it in two only after "
-    "minutes of overload. With --warm-partitions N the bucket has a past of earlier saves, cut at the names these had "
+    "One partition received all requests, whatever the files were named: a new bucket has one partition, and S3 splits it only "
+    "after minutes of overload. Use --warm-partitions N to simulate a bucket whose partitions earlier saves have already split "
     "(docs/simulate.md)."
 )
-_NOT_OF_THE_JOB = {"command", "run", "json", "plot", "strategy"}
+_NOT_JOB_OPTIONS = {"command", "run", "json", "plot", "strategy"}
 
 
 def _simulate(options: argparse.Namespace) -> int:
-    job = {name: value for name, value in vars(options).items() if name not in _NOT_OF_THE_JOB and value is not None}
+    job = {name: value for name, value in vars(options).items() if name not in _NOT_JOB_OPTIONS and value is not None}
     reports = simulate.compare(options.strategy or simulate.STRATEGIES, **job)
     if options.plot:
         simulate.write_plot(reports, options.plot)
@@ -111,8 +116,12 @@ def _simulate(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status: 0, 1 where a job or check failed or a checkpoint is damaged, 2: error."""
-    parser = argparse.ArgumentParser(prog="penstock", description="S3 for PyTorch, and the S3 emulator that proves it.")
+    """Runs the command line.
+
+    Returns:
+        The exit status. 0: success; 1: a job or a check failed, or a checkpoint is damaged; 2: an error.
+    """
+    parser = argparse.ArgumentParser(prog="penstock", description="S3 for PyTorch, with an S3 emulator to test it.")
     parser.add_argument("--version", action="version", version=f"penstock {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_simulate(commands)

@@ -1,4 +1,4 @@
-"""S3AppendWriter: a file-like object that appends to an object of a directory bucket."""
+"""S3AppendWriter: a file-like object that appends to an object in a directory bucket."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ DEFAULT_BUFFER_SIZE = 8 * 1024**2
 
 
 class S3AppendWriter(io.BufferedIOBase):
-    """Appends to one object of a directory bucket (S3 Express One Zone).
+    """Appends to one object in a directory bucket (S3 Express One Zone).
 
-    What is written gathers until `buffer_size` bytes are there, and is then appended by one request; so do :meth:`flush` and
-    :meth:`close`. What has been appended stays, whatever happens after. Leaving a ``with`` block by an exception drops what
-    has only been gathered.
+    Written bytes are buffered. One request appends them once `buffer_size` bytes are buffered, and on :meth:`flush` and
+    :meth:`close`. Appended bytes stay in the object, whatever happens later. Leaving a ``with`` block by an exception drops
+    only the bytes that are still buffered.
 
-    After an S3Exception the writer goes on, and what is not known to be in the object is kept (:attr:`pending`): call
-    :meth:`flush` or :meth:`close` to try again, and do not write those bytes again. Nothing is appended twice: where no
-    answer came, the object's size, ETag and bytes at that place decide. A request whose answer did not come in time may
-    still arrive at S3, and the exception says so. Until the next try settles it, :attr:`unsettled` counts those bytes.
+    After an S3Exception the writer remains usable. Bytes that are not known to be in the object stay in :attr:`pending`: call
+    :meth:`flush` or :meth:`close` to retry, and do not write those bytes again. No byte is appended twice: after a lost
+    response, the writer checks the object's size, its ETag and its bytes at that offset. A request that timed out may still
+    reach S3; the exception says so. :attr:`unsettled` counts its bytes until the next retry resolves its outcome.
 
-    A change of the object by another writer ends this one: S3PreconditionFailedError or S3ConflictError, "changed under this
-    writer; open another writer", and what is not in the object stays in :attr:`pending`. No record is torn. The same bytes,
-    appended at the same place by another writer after an answer was lost, pass for this one's. S3 takes 10,000 appends per
-    object.
+    If another writer changes the object, this writer fails for good with S3PreconditionFailedError or S3ConflictError ("changed
+    under this writer; open another writer"), and the bytes that are not in the object stay in :attr:`pending`. Records are
+    never torn. If another writer appended the same bytes at the same offset after a lost response, they count as this
+    writer's. S3 allows 10,000 appends per object.
 
     Args:
-        writer: The core's; made by :meth:`S3Client.append_object`.
-        buffer_size: Bytes, 1 or more.
+        writer: The core writer, made by :meth:`S3Client.append_object`.
+        buffer_size: Bytes to buffer before each append, 1 or more.
 
-    Thread safety: one thread at a time.
+    Thread safety: use from one thread at a time.
     """
 
     def __init__(self, writer: _core.AppendWriter, buffer_size: int = DEFAULT_BUFFER_SIZE) -> None:
         self._writer = writer
         self._buffer_size = buffer_size
-        self._gathered = bytearray()
+        self._buffer = bytearray()
         self._unsettled = 0
         self._closed = False
         self._lock = threading.Lock()
@@ -58,34 +58,34 @@ class S3AppendWriter(io.BufferedIOBase):
         self.close()
 
     def __del__(self) -> None:
-        # io.IOBase would close, that is append, what nobody asked for any more.
+        # io.IOBase.__del__ calls close(), which would append the bytes of an abandoned writer.
         self._closed = True
 
     def write(self, data: Any) -> int:
-        """Gathers a bytes-like object, and appends where enough has gathered.
+        """Buffers a bytes-like object, and appends the buffer once it holds `buffer_size` bytes.
 
         Returns:
-            Number of bytes written, always all of them.
+            The number of bytes written: always all of them.
 
         Raises:
-            ValueError: after close.
-            S3Exception: `data` and what had gathered before are kept in :attr:`pending`, as far as they are not known to be
-                in the object; the next write, flush or close tries again.
+            ValueError: The writer is closed.
+            S3Exception: The append failed. The bytes of `data` and of earlier writes that are not known to be in the object
+                stay in :attr:`pending`; the next write, flush or close retries.
         """
         with self._lock:
             self._check_open()
             with memoryview(data) as view:
                 size = view.nbytes
-                self._gathered += view.cast("B")
-            if len(self._gathered) >= self._buffer_size:
+                self._buffer += view.cast("B")
+            if len(self._buffer) >= self._buffer_size:
                 self._append()
             return size
 
     def flush(self) -> None:
-        """Appends what has gathered, and settles what an earlier try left open.
+        """Appends the buffered bytes, and resolves the outcome of an earlier failed append.
 
         Raises:
-            ValueError: after close.
+            ValueError: The writer is closed.
             S3Exception: As in :meth:`write`.
         """
         with self._lock:
@@ -93,11 +93,12 @@ class S3AppendWriter(io.BufferedIOBase):
             self._append()
 
     def close(self) -> None:
-        """Appends what has gathered, and settles what an earlier try left open. Later calls do nothing, but for one case:
-        where this one raised and left bytes :attr:`unsettled`, the next tries again.
+        """Appends the buffered bytes, resolves the outcome of an earlier failed append, and closes the writer.
+
+        Later calls do nothing, unless this call failed and left :attr:`unsettled` bytes: then the next call retries.
 
         Raises:
-            S3Exception: What is in :attr:`pending` was not appended, or is unsettled; the writer takes no more bytes.
+            S3Exception: The bytes in :attr:`pending` were not appended, or their outcome is unknown. The writer is closed.
         """
         with self._lock:
             if self._closed and not self._unsettled:
@@ -106,23 +107,23 @@ class S3AppendWriter(io.BufferedIOBase):
             self._append()
 
     def abort(self) -> None:
-        """Drops what has only been gathered, and closes. What has been appended stays."""
+        """Drops the buffered bytes and closes the writer. Appended bytes stay in the object."""
         with self._lock:
             if self._unsettled:
-                log.warning("%d bytes behind the first %d may have been appended or may still arrive", self._unsettled, self.size)
+                log.warning("%d bytes at offset %d may have been appended or may still arrive", self._unsettled, self.size)
             self._unsettled = 0
-            self._gathered.clear()
+            self._buffer.clear()
             self._closed = True
 
     def _append(self) -> None:
-        if not self._gathered:
+        if not self._buffer:
             return
         before = self._writer.size
         try:
-            self._writer.append(self._gathered)
+            self._writer.append(self._buffer)
         finally:
-            # After an error too: some of it may have been found in the object.
-            del self._gathered[: self._writer.size - before]
+            # Also after an error: some of the bytes may already be in the object.
+            del self._buffer[: self._writer.size - before]
             self._unsettled = self._writer.unsettled
 
     def _check_open(self) -> None:
@@ -130,27 +131,27 @@ class S3AppendWriter(io.BufferedIOBase):
             raise ValueError("I/O operation on closed file.")
 
     def tell(self) -> int:
-        """The position of the next byte in the object: its size, and what has gathered."""
-        return self._writer.size + len(self._gathered)
+        """Returns the object's size plus the buffered bytes: the offset of the next byte."""
+        return self._writer.size + len(self._buffer)
 
     @property
     def size(self) -> int:
-        """Bytes of the object, without what has only gathered."""
+        """The object's size in bytes, without the buffered bytes."""
         return self._writer.size
 
     @property
     def pending(self) -> bytes:
-        """A copy of what was written and is not known to be in the object; its first :attr:`unsettled` bytes may be there."""
-        return bytes(self._gathered)
+        """A copy of the written bytes that are not known to be in the object. The first :attr:`unsettled` of them may be."""
+        return bytes(self._buffer)
 
     @property
     def unsettled(self) -> int:
-        """How many of the first bytes of :attr:`pending` may have been appended or may still arrive; 0: none."""
+        """The number of leading bytes of :attr:`pending` that may have been appended or may still reach S3; 0: none."""
         return self._unsettled
 
     @property
     def etag(self) -> str | None:
-        """The object's, with its quotes; None while there is no object. Not an MD5."""
+        """The object's ETag in quotes, which is not an MD5; None while the object does not exist."""
         etag = self._writer.etag
         return None if etag is None else f'"{etag}"'
 

@@ -1,4 +1,4 @@
-"""S3Checkpoint: files for torch.save and torch.load."""
+"""S3Checkpoint: file objects for torch.save and torch.load."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 class S3Checkpoint:
-    """Readers and writers of checkpoints.
+    """Makes readers and writers for checkpoints in S3.
 
-    ``torch.save(state, writer)`` inside ``with checkpoint.writer(uri) as writer`` publishes a whole checkpoint or nothing.
+    ``torch.save(state, writer)`` inside ``with checkpoint.writer(uri) as writer`` publishes the complete checkpoint or nothing.
 
     Args:
         region: AWS region of the bucket.
-        endpoint: URL of an S3-compatible service; None: environment, then AWS.
+        endpoint: URL of an S3-compatible service; None: from the environment, else AWS.
         s3client_config: See :class:`S3ClientConfig`.
 
-    `s3_uri` is, in every method, where the checkpoint's file is: ``s3://bucket/key``.
+    Every method takes `s3_uri`, the location of the checkpoint's object: ``s3://bucket/key``.
 
     Raises:
-        S3Exception: Once S3 is asked and all attempts are used up; its sub-classes say what can be done.
+        S3Exception: A request failed after all attempts, from any method that sends one. The subclass says what kind of failure.
 
     Source: ``s3torchconnector.S3Checkpoint``.
     """
@@ -41,71 +41,72 @@ class S3Checkpoint:
         self._client = S3Client(region, endpoint=endpoint, s3client_config=s3client_config)
 
     def reader(self, s3_uri: str, *, progress: ProgressCallback | None = None, version_id: str | None = None) -> S3Reader:
-        """A seekable reader for ``torch.load``. Costs no request before it is read.
+        """Returns a seekable reader for ``torch.load``. Sends no request before the first read.
 
-        It fetches the file's directory and then the tensors, ahead and in parallel, in the order in which ``torch.load`` asks
-        for them: at most 96 MiB at a time, copied once into their own memory. Other files than those of ``torch.save`` are
-        read as :meth:`S3ReaderConstructor.default` does.
+        The reader fetches the file's zip directory, then prefetches the tensors in parallel, in the order in which
+        ``torch.load`` reads them: at most 96 MiB at a time, copied once into their own memory. Files that ``torch.save`` did
+        not write are read as by :meth:`S3ReaderConstructor.default`.
 
         Args:
             progress: See :meth:`S3Client.get_object`.
-            version_id: Which version, as :meth:`versions` names them; None: the checkpoint as it is now.
+            version_id: A version listed by :meth:`versions`; None: the current version.
 
         Raises:
-            ValueError: not an ``s3://`` URI, or a version of an object in a directory bucket.
+            ValueError: `s3_uri` is not an ``s3://`` URI, or `version_id` is given for an object in a directory bucket.
         """
         bucket, key = parse_s3_uri(s3_uri)
         return self._client.get_object(bucket, key, reader_constructor=CheckpointReader, progress=progress, version_id=version_id)
 
     def writer(self, s3_uri: str, *, progress: ProgressCallback | None = None) -> S3Writer:
-        """A writer for ``torch.save``. The checkpoint exists once ``close()`` or the ``with`` block has returned.
+        """Returns a writer for ``torch.save``. The checkpoint exists once ``close()`` or the ``with`` block has returned.
 
         Args:
             progress: See :meth:`S3Client.put_object`.
 
         Raises:
-            ValueError: not an ``s3://`` URI.
+            ValueError: `s3_uri` is not an ``s3://`` URI.
         """
         bucket, key = parse_s3_uri(s3_uri)
         return self._client.put_object(bucket, key, progress=progress)
 
-    # ---- versions of one checkpoint file
+    # ---- versions of one checkpoint
 
     def versions(self, s3_uri: str) -> list[ObjectVersion]:
-        """All versions and delete markers of a checkpoint, newest first; empty where there never was one.
+        """Returns all versions and delete markers of a checkpoint, newest first; an empty list if there are none.
 
-        A bucket that keeps no versions has one, ``"null"``: the object as it is.
+        In a bucket without versioning, the object is listed as its only version, ``"null"``.
 
         Raises:
-            ValueError: not an ``s3://`` URI, or a directory bucket (an S3InvalidArgumentError), where versions do not exist.
+            ValueError: `s3_uri` is not an ``s3://`` URI, or names a directory bucket, which has no versions
+                (S3InvalidArgumentError).
         """
         return _versions.versions_of(self._client, *parse_s3_uri(s3_uri))
 
     def restore(self, s3_uri: str, version_id: str) -> ObjectVersion:
-        """Makes a version the current one again, by copying it inside S3; what is there now stays a version.
+        """Makes an old version current again by copying it inside S3. The replaced version is kept.
 
-        One beyond 5 GiB is copied in parts. Restoring the version that is current does nothing.
+        A version of more than 5 GiB is copied in parts. Restoring the current version does nothing.
 
         Args:
-            version_id: Which one, as :meth:`versions` names it.
+            version_id: A version listed by :meth:`versions`.
 
         Returns:
-            The version that is current now.
+            The new current version.
 
         Raises:
-            S3NotFoundError: There is no such version; names those that there are.
-            ValueError: not an ``s3://`` URI, a directory bucket, or a delete marker, which holds nothing.
+            S3NotFoundError: There is no such version; the message lists the newest ones.
+            ValueError: `s3_uri` is not an ``s3://`` URI or names a directory bucket, or the version is a delete marker.
         """
         return _versions.restore(self._client, *parse_s3_uri(s3_uri), version_id)
 
     def undelete(self, s3_uri: str) -> int:
-        """Removes the delete markers on top of a checkpoint, so that its newest version is current again.
+        """Removes the delete markers above the newest version of a checkpoint, which makes that version current again.
 
         Returns:
-            How many delete markers were removed; 0: the checkpoint was not deleted.
+            The number of delete markers removed; 0: the checkpoint was not deleted.
 
         Raises:
-            S3NotFoundError: No version is left below; where the bucket keeps none, what was deleted is gone.
-            ValueError: not an ``s3://`` URI, or a directory bucket.
+            S3NotFoundError: No version is left. Without versioning, a deleted object is lost.
+            ValueError: `s3_uri` is not an ``s3://`` URI, or names a directory bucket.
         """
         return _versions.undelete(self._client, *parse_s3_uri(s3_uri))

@@ -1,4 +1,4 @@
-"""The clock of an emulator's namespace."""
+"""The clock of an emulator namespace."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from datetime import datetime, timedelta, timezone
 from . import _core
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_LONGEST_ADVANCE_S = 9_000_000_000
+_MAX_ADVANCE_S = 9_000_000_000
 
 
 class Clock:
-    """The clock of a namespace, which drives dates, the age of signatures, every expiry and the limits in it.
+    """The clock of a namespace. It determines dates, signature ages, expiry and limits in that namespace.
 
     Comes from ``Emulator.clock()`` and ``Namespace.clock``.
 
-    Clients sign with the machine's time: a clock more than 15 minutes away refuses what is signed in headers
-    (RequestTimeTooSkewed), unless the client corrects its own clock, as Penstock's does. Presigned URLs only expire.
+    Clients sign with the machine's time. If the two clocks differ by more than 15 minutes, the emulator refuses requests that
+    are signed in headers (RequestTimeTooSkewed), unless the client corrects for the difference, as Penstock does. Presigned
+    URLs only expire.
 
-    Every method raises S3NotFoundError when there is no such namespace, and ValueError when the clock would leave the
-    years 1970 to 2261.
+    Every method raises S3NotFoundError if the namespace does not exist, and ValueError if the clock would leave the years
+    1970 to 2261.
 
     Thread safety: safe from any thread; each change is one step.
     """
@@ -30,29 +31,29 @@ class Clock:
 
     @property
     def now(self) -> datetime:
-        """Its time, in UTC, to the microsecond."""
+        """The current time of the clock in UTC, in microsecond resolution."""
         return _EPOCH + timedelta(microseconds=self._core.clock(self.namespace)["now_ns"] // 1000)
 
     @property
     def frozen(self) -> bool:
-        """Whether it stands still."""
+        """Whether the clock is stopped."""
         return bool(self._core.clock(self.namespace)["frozen"])
 
     @property
     def offset(self) -> timedelta:
-        """How far it is ahead of the machine's clock, to the microsecond; negative: behind it."""
+        """The time by which the clock is ahead of the machine's clock, in microsecond resolution; negative: behind it."""
         return timedelta(microseconds=self._core.clock(self.namespace)["offset_ns"] // 1000)
 
     @property
     def rate(self) -> float:
-        """Seconds of it that pass in one of the machine's, while it runs."""
+        """Seconds by which the clock advances per second of the machine's clock, while it runs."""
         return float(self._core.clock(self.namespace)["rate"])
 
     def run(self, rate: float) -> None:
-        """Lets it run from where it stands, `rate` times as fast as the machine's; it never jumps or runs backwards.
+        """Runs the clock from its current time, `rate` times as fast as the machine's clock. It does not jump.
 
         Args:
-            rate: 0.001 to 1000, to the millionth.
+            rate: 0.001 to 1000, in steps of one millionth.
 
         Raises:
             ValueError: `rate` is out of range.
@@ -60,32 +61,39 @@ class Clock:
         self._core.change_clock(self.namespace, frozen=False, rate=rate)
 
     def advance(self, seconds: float) -> None:
-        """Moves it by so many `seconds` of its own, running or frozen; a negative number moves it back."""
-        if not abs(seconds) <= _LONGEST_ADVANCE_S:
-            raise ValueError(f"seconds is {seconds}; it takes at most {_LONGEST_ADVANCE_S} either way")
+        """Moves the clock forward by `seconds`, running or frozen; a negative number moves it back.
+
+        Raises:
+            ValueError: `seconds` is out of range.
+        """
+        if not abs(seconds) <= _MAX_ADVANCE_S:
+            raise ValueError(f"seconds is {seconds}; it takes -{_MAX_ADVANCE_S} to {_MAX_ADVANCE_S}")
         self._core.change_clock(self.namespace, advance_ns=round(seconds * 1_000_000_000))
 
     def set(self, now: datetime) -> None:
-        """Makes it show `now`, which must have a time zone; it goes on running or standing still.
+        """Sets the clock to `now`. A running clock keeps running; a frozen one stays frozen.
+
+        Args:
+            now: A datetime with a time zone, in the years 1970 to 2261.
 
         Raises:
-            ValueError: `now` has no time zone.
+            ValueError: `now` has no time zone or is out of range.
         """
         if now.tzinfo is None:
             raise ValueError(f"the datetime {now} has no time zone; give it one, such as tzinfo=timezone.utc")
         microseconds = (now - _EPOCH) // timedelta(microseconds=1)
         if not 0 <= microseconds < 2**63 // 1000:
-            raise ValueError(f"the datetime {now} is outside the years 1970 to 2261; set one within")
+            raise ValueError(f"the datetime {now} is out of range; set one in the years 1970 to 2261")
         self._core.change_clock(self.namespace, now_ns=microseconds * 1000)
 
     def freeze(self) -> None:
-        """Stops it where it is."""
+        """Stops the clock at its current time."""
         self._core.change_clock(self.namespace, frozen=True)
 
     def resume(self) -> None:
-        """Lets it run from where it stands."""
+        """Runs the clock from its current time."""
         self._core.change_clock(self.namespace, frozen=False)
 
     def restore(self) -> None:
-        """Gives it the machine's time back, running."""
+        """Sets the clock back to the machine's time, running."""
         self._core.restore_clock(self.namespace)

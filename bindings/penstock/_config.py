@@ -1,4 +1,4 @@
-"""S3ClientConfig: how a client talks to S3."""
+"""S3ClientConfig: the settings of a client."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import NoneType
 
 from ._exceptions import S3InvalidArgumentError
 
-DEFAULT_PART_SIZE = 8 * 1024**2  # of what is not planned: windows of readers, streams
+DEFAULT_PART_SIZE = 8 * 1024**2  # for transfers without a planned part size: reader windows, streams
 MIN_PART_SIZE = 5 * 1024**2
 MAX_PART_SIZE = 5 * 1024**3
 MAX_ATTEMPTS = 64
@@ -35,7 +35,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "connect_timeout": (int, float, NoneType),
     "idle_timeout": (int, float, NoneType),
 }
-# What is true, false, or left to the environment and the profile (None).
+# Each is True, False, or None: taken from the environment or the profile.
 _FLAGS = (
     "use_fips_endpoint",
     "use_dualstack_endpoint",
@@ -46,20 +46,20 @@ _FLAGS = (
     "hedge_reads",
 )
 _TYPES |= dict.fromkeys(_FLAGS, (bool, NoneType))
-# What None means for each of the settings in seconds.
+# The value that None stands for, for error messages.
 _TIMEOUTS = {
     "attempt_timeout": "the default",
     "operation_timeout": "the default",
     "connect_timeout": "10 s",
     "idle_timeout": "30 s",
 }
-_BELOW = 1e9  # of numbers that have no limit of their own
+_UPPER_BOUND = 1e9  # exclusive; for numbers without a limit of their own
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 RETRY_MODES = ("tuned", "legacy", "standard", "adaptive")
 
 
 def check_type(name: str, value: object, types: tuple[type, ...]) -> None:
-    """Raises TypeError, which names the types and never the value, unless the value is of one of them."""
+    """Raises TypeError if `value` is not of one of `types`. The message names the types and never the value."""
     if isinstance(value, types) and not (isinstance(value, bool) and bool not in types):
         return
     wanted = " or ".join("None" if t is NoneType else t.__name__ for t in types)
@@ -67,13 +67,13 @@ def check_type(name: str, value: object, types: tuple[type, ...]) -> None:
 
 
 def check_callable(name: str, value: object) -> None:
-    """Raises TypeError unless the value can be called or is None."""
+    """Raises TypeError if `value` is neither callable nor None."""
     if value is not None and not callable(value):
         raise TypeError(f"{name} is of type {type(value).__name__}; it takes a callable or None")
 
 
 def check_text(name: str, value: str | None) -> None:
-    """Raises S3InvalidArgumentError, which does not contain the value, where UTF-8 cannot encode it."""
+    """Raises S3InvalidArgumentError if UTF-8 cannot encode `value`. The message does not contain the value."""
     surrogate = None if value is None else _SURROGATE.search(value)
     if surrogate is not None:
         raise S3InvalidArgumentError(
@@ -84,54 +84,57 @@ def check_text(name: str, value: str | None) -> None:
 
 @dataclass(frozen=True)
 class S3ClientConfig:
-    """Configuration of an :class:`~penstock.S3Client`. Immutable; field order is the positional order.
+    """Configuration of an :class:`~penstock.S3Client`. Immutable; fields may be passed by position, in this order.
 
     Attributes:
-        throughput_target_gbps: Wanted throughput in Gbit/s: one connection per object for each 0.4 Gbit/s, 64 at most. None: as
-            many connections per object as its measured rate makes worth having.
-        part_size: Bytes per ranged GET and per uploaded part, 5 MiB to 5 GiB. None: planned for each download (one request up
+        throughput_target_gbps: Target throughput in Gbit/s: one connection per object for each 0.4 Gbit/s, at most 64. None: the
+            client chooses the number of connections per object by the measured rate.
+        part_size: Bytes per ranged GET and per uploaded part, 5 MiB to 5 GiB. None: chosen for each download (one request up
             to 8 MiB, then 8 to 64 MiB each) and upload (one request up to 64 MiB, then parts that grow from 8 to 64 MiB).
             Checked by :meth:`validate`.
         unsigned: Do not sign requests (public buckets).
         force_path_style: Address objects as ``host/bucket/key`` instead of ``bucket.host/key``.
-        max_attempts: How often a request is sent before its error is raised, 1 to 64. None: ``AWS_MAX_ATTEMPTS``, the
-            profile's ``max_attempts``, else the retry mode's own number: 10 tuned, 5 legacy, 3 standard and adaptive. Checked
-            by :meth:`validate`.
+        max_attempts: Attempts per request before its error is raised, 1 to 64. None: ``AWS_MAX_ATTEMPTS``, the profile's
+            ``max_attempts``, else the default of the retry mode: 10 for tuned, 5 for legacy, 3 for standard and adaptive.
+            Checked by :meth:`validate`.
         profile: Profile of the AWS configuration files to take credentials and settings from.
         requester_pays: Send ``x-amz-request-payer: requester`` with every request.
-        access_key_id: Sign with this key; None: environment, then configuration files.
-        secret_access_key: The secret that belongs to it. Never printed.
+        access_key_id: Sign with this access key; None: from the environment, then the configuration files.
+        secret_access_key: The secret of `access_key_id`. Never printed.
         session_token: The session token of temporary credentials. Never printed.
-        look_ahead_bytes: How much the datasets fetch, in each process, before it is asked for; 0: nothing.
-        listing_delimiter: With one, such as ``"/"``, S3MapDataset.from_prefix lists what is below each first-level common prefix
-            at the same time: the same objects in the same order, at one more request per such prefix. None: page after page.
-        use_fips_endpoint: AWS's FIPS endpoints. This and the following: None leaves it to the environment variable, then the
-            profile's key, then false; here ``AWS_USE_FIPS_ENDPOINT``, ``use_fips_endpoint``.
-        use_dualstack_endpoint: Endpoints with IPv6: ``AWS_USE_DUALSTACK_ENDPOINT``, ``use_dualstack_endpoint``.
-        use_accelerate_endpoint: S3 Transfer Acceleration; the profile's ``s3.use_accelerate_endpoint``.
-        use_arn_region: An access point's ARN may name another region than the client's: ``AWS_S3_USE_ARN_REGION``,
+        look_ahead_bytes: Bytes that the datasets prefetch in each process; 0: no prefetching.
+        listing_delimiter: A delimiter such as ``"/"`` makes S3MapDataset.from_prefix list the first-level common prefixes
+            concurrently: the same objects in the same order, for one more request per common prefix. None: list page by page.
+        use_fips_endpoint: Use AWS's FIPS endpoints. None: ``AWS_USE_FIPS_ENDPOINT``, the profile's ``use_fips_endpoint``, else
+            false. For the following settings too, None selects the environment variable, then the profile's key, then false.
+        use_dualstack_endpoint: Use endpoints with IPv6: ``AWS_USE_DUALSTACK_ENDPOINT``, ``use_dualstack_endpoint``.
+        use_accelerate_endpoint: Use S3 Transfer Acceleration: the profile's ``s3.use_accelerate_endpoint``.
+        use_arn_region: Allow access point ARNs of regions other than the client's: ``AWS_S3_USE_ARN_REGION``,
             ``s3_use_arn_region``, else true.
-        disable_multi_region_access_points: ``AWS_S3_DISABLE_MULTIREGION_ACCESS_POINTS``,
+        disable_multi_region_access_points: Refuse multi-region access points: ``AWS_S3_DISABLE_MULTIREGION_ACCESS_POINTS``,
             ``s3_disable_multiregion_access_points``.
-        disable_s3_express_session_auth: Sign requests to directory buckets with the credentials themselves, not with a
-            session's: ``AWS_S3_DISABLE_EXPRESS_SESSION_AUTH``, ``s3_disable_express_session_auth``.
-        retry_mode: ``"tuned"`` is ours; ``"legacy"``, ``"standard"`` and ``"adaptive"`` are the AWS SDKs'. None:
-            ``AWS_RETRY_MODE``, the profile's ``retry_mode``, ``"standard"`` where ``AWS_NEW_RETRIES_2026`` is true, else
+        disable_s3_express_session_auth: Sign requests to directory buckets with the credentials themselves instead of session
+            credentials: ``AWS_S3_DISABLE_EXPRESS_SESSION_AUTH``, ``s3_disable_express_session_auth``.
+        retry_mode: ``"tuned"`` (Penstock's own), or ``"legacy"``, ``"standard"`` or ``"adaptive"`` as in the AWS SDKs. None:
+            ``AWS_RETRY_MODE``, the profile's ``retry_mode``, ``"standard"`` if ``AWS_NEW_RETRIES_2026`` is true, else
             ``"tuned"``. Checked by :meth:`validate`.
-        attempt_timeout: Seconds that one attempt of a request may take to its last byte; then it is tried again, a read from the
-            byte reached. None: a read is bounded by ``low_speed_limit``, a write by 15 minutes and 1 s per KiB of its body.
-        operation_timeout: Seconds that one request may take with all its attempts and waits. None: no limit.
-        low_speed_limit: Bytes per second. An attempt to read fails when its response brings less on average over 5 s, or no byte
-            for 5 s; it is retried, an object from the byte reached. Writes are exempt: S3 may need minutes for one. None: 1024
-            bytes per second over 30 s. 0: no limit.
-        hedge_reads: Ask a second time for an object or range whose first byte is later than nearly all before it, for two of a
-            hundred at the most; the first answer counts. None: ``PENSTOCK_HEDGE_READS`` (``true`` or ``false``), else True.
-        connect_timeout: Seconds that a connection may take, with name resolution and TLS handshake. None: 10 s.
+        attempt_timeout: Seconds after which one attempt of a request fails if its last byte has not arrived. The request is
+            retried, a read from the byte reached. None: `low_speed_limit` bounds reads; a write may take 15 minutes and 1 s per
+            KiB of its body.
+        operation_timeout: Seconds that one request may take, including all attempts and waits. None: no limit.
+        low_speed_limit: Bytes per second. A read attempt fails if it receives less on average over 5 s, or no byte for 5 s; the
+            read is retried from the byte reached. Writes are exempt, since S3 may take minutes to answer one. None: 1024 bytes
+            per second over 30 s. 0: no limit.
+        hedge_reads: Send a second request for an object or range whose first byte takes longer than nearly all earlier ones, for
+            at most 2 % of requests, and use the first response. None: ``PENSTOCK_HEDGE_READS`` (``true`` or ``false``), else
+            True.
+        connect_timeout: Seconds that a connection may take, including name resolution and TLS handshake. None: 10 s.
         idle_timeout: Seconds after which an attempt without progress fails (no byte sent, no complete response head, no byte of
-            a body); then it is tried again. None: 30 s.
+            a body). The request is retried. None: 30 s.
 
     Raises:
-        ValueError: requester_pays together with unsigned, half of a key pair, or a negative look_ahead_bytes.
+        ValueError: `requester_pays` and `unsigned` are both set, only one of `access_key_id` and `secret_access_key` is given,
+            or `look_ahead_bytes` is negative.
 
     Source: ``s3torchconnector.S3ClientConfig``.
     """
@@ -176,22 +179,22 @@ class S3ClientConfig:
 
     @property
     def _flags(self) -> dict[str, bool]:
-        """Those that were set."""
+        """The flags that are not None."""
         return {name: value for name in _FLAGS if (value := getattr(self, name)) is not None}
 
     def validate(self) -> None:
-        """Checks what making a configuration does not: a client's first use calls this, who wants to know earlier may.
+        """Checks the types and ranges that the constructor does not check. The first use of a client calls this.
 
         Raises:
-            TypeError: A field has a value of another type; names both types, never the value.
-            S3InvalidArgumentError: A number is out of its range, or UTF-8 cannot encode a text. Also a ValueError.
+            TypeError: A field has a value of another type. The message names both types, never the value.
+            S3InvalidArgumentError: A number is out of range, or UTF-8 cannot encode a string. Also a ValueError.
         """
         for name, types in _TYPES.items():
             value = getattr(self, name)
             check_type(f"S3ClientConfig.{name}", value, types)
             if isinstance(value, str):
                 check_text(f"S3ClientConfig.{name}", value)
-        if self.throughput_target_gbps is not None and not 0 < self.throughput_target_gbps < _BELOW:
+        if self.throughput_target_gbps is not None and not 0 < self.throughput_target_gbps < _UPPER_BOUND:
             raise S3InvalidArgumentError(
                 f"throughput_target_gbps is {self.throughput_target_gbps}; it takes more than 0 and less than 1e9 Gbit/s"
             )
@@ -208,7 +211,7 @@ class S3ClientConfig:
             raise S3InvalidArgumentError(f"retry_mode is {self.retry_mode!r}; it takes None or one of {', '.join(RETRY_MODES)}")
         for name, unset in _TIMEOUTS.items():
             seconds = getattr(self, name)
-            if seconds is not None and not 0 < seconds < _BELOW:
+            if seconds is not None and not 0 < seconds < _UPPER_BOUND:
                 raise S3InvalidArgumentError(
                     f"{name} is {seconds}; it takes None ({unset}) or more than 0 and less than 1e9 seconds"
                 )

@@ -1,4 +1,4 @@
-"""What both datasets share: where the objects come from and the client that reads them."""
+"""The common base class of the datasets: the source of the objects and the client that reads them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Any
 from ._client import S3Client
 from ._config import S3ClientConfig
 from ._look_ahead import LookAhead
-from ._objects import GetDatasetObjects, S3BucketKeyData
+from ._objects import S3BucketKeyData
 from ._user_agent import UserAgent
 from .s3reader import S3Reader, S3ReaderConstructor, S3ReaderConstructorProtocol
 
 log = logging.getLogger(__name__)
 
+GetDatasetObjects = Callable[[S3Client], Iterable[S3BucketKeyData]]
+
 
 class S3DatasetBase:
-    """Source, transform and client of a dataset. The client is made in the process that reads, on its first read."""
+    """Object source, transform and client of a dataset. Each process makes its own client, on its first read."""
 
     _kind = ""
 

@@ -1,4 +1,4 @@
-"""What a client can do in directory buckets only (S3 Express One Zone)."""
+"""Client operations that exist only in directory buckets (S3 Express One Zone)."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ from . import _core
 from ._append import DEFAULT_BUFFER_SIZE, S3AppendWriter
 from ._config import check_type
 from ._objects import checked_etag
+from ._session import Session
 
 log = logging.getLogger(__name__)
 
 
-# The clock of the core counts nanoseconds in 64 bits.
-_LATEST = (2**63 - 1) // 10**9
+# The core keeps times as nanoseconds in 64 bits.
+_MAX_TIME_S = (2**63 - 1) // 10**9
 
 
 def _seconds(name: str, value: float | None) -> int | None:
     check_type(name, value, (int, float, NoneType))
     if value is None:
         return None
-    if not 0 <= value <= _LATEST:  # nan is not within either
-        raise ValueError(f"{name} is {value!r}; it takes seconds since the epoch, 0 to {_LATEST} (in the year 2262)")
+    if not 0 <= value <= _MAX_TIME_S:  # also true for nan
+        raise ValueError(f"{name} is {value!r}; it takes seconds since the epoch, 0 to {_MAX_TIME_S} (in the year 2262)")
     return int(value)
 
 
 def _conditions(
     prefix: str, if_match: str | None, if_none_match: str | None, modified: float | None, unmodified: float | None
 ) -> tuple[str | None, str | None, int | None, int | None]:
-    """As the core takes them; ETags with their quotes or without. `prefix`: of the parameters' names."""
+    """Checks conditions and converts them for the core. ETags may be quoted. Errors add `prefix` to the parameter names."""
     return (
         checked_etag(f"{prefix}if_match", if_match),
         checked_etag(f"{prefix}if_none_match", if_none_match),
@@ -38,12 +39,8 @@ def _conditions(
     )
 
 
-class DirectoryBuckets:
-    """The part of S3Client that is about directory buckets."""
-
-    @property
-    def _client(self) -> _core.Client:
-        raise NotImplementedError
+class DirectoryBuckets(Session):
+    """Base class of S3Client with the operations on directory buckets."""
 
     def rename_object(
         self,
@@ -61,26 +58,32 @@ class DirectoryBuckets:
         source_if_unmodified_since: float | None = None,
         client_token: str | None = None,
     ) -> None:
-        """Gives an object of a directory bucket another key, at once and without a copy.
+        """Renames an object of a directory bucket atomically, without copying it.
 
-        An object that has that key is replaced. When an answer is lost and the request is sent again, it is still one rename.
+        An existing object with the new key is replaced. A retry after a lost response does not rename twice.
 
         Args:
+            source: The key of the object to rename.
             destination: The new key; must not end in ``/``.
-            if_match: Only over an object with this ETag. This and the next three are about what has the new key.
-            if_none_match: Only where no object has this ETag; ``"*"``: only where no object has that key.
-            if_modified_since: Seconds since the epoch, 0 to 9223372036, as the next; fractions are cut off.
-            source_if_match: Only the version with this ETag. This and the next three are about the object to rename.
-            client_token: 1 to 64 printable ASCII characters that stand for this rename; None: one of its own.
+            if_match: Rename only if the object at `destination` has this ETag.
+            if_none_match: Rename only if no object at `destination` has this ETag; ``"*"``: only if there is no object.
+            if_modified_since: Rename only if the object at `destination` was modified after this time. All times are seconds
+                since the epoch, 0 to 9223372036; fractions are cut off.
+            if_unmodified_since: Rename only if the object at `destination` was not modified after this time, in seconds.
+            source_if_match: As `if_match`, for the object at `source`.
+            source_if_none_match: As `if_none_match`, for the object at `source`.
+            source_if_modified_since: As `if_modified_since`, for the object at `source`.
+            source_if_unmodified_since: As `if_unmodified_since`, for the object at `source`.
+            client_token: 1 to 64 printable ASCII characters that identify this rename; None: a generated token.
 
         Raises:
-            ValueError: A time is out of its range.
-            S3PreconditionFailedError: A condition did not hold; nothing has changed.
-            S3NotFoundError: There is no source.
-            S3Exception: A general purpose bucket, which knows no renames.
+            ValueError: A time is out of range.
+            S3PreconditionFailedError: A condition did not hold. Nothing was changed.
+            S3NotFoundError: There is no object at `source`.
+            S3Exception: `bucket` is a general purpose bucket, which does not support renames.
         """
         log.debug("RenameObject s3://%s/%s to %s", bucket, source, destination)
-        self._client.rename_object(
+        self.core.rename_object(
             bucket,
             source,
             destination,
@@ -92,24 +95,24 @@ class DirectoryBuckets:
         )
 
     def append_object(self, bucket: str, key: str, *, buffer_size: int = DEFAULT_BUFFER_SIZE) -> S3AppendWriter:
-        """A writer that appends to an object of a directory bucket; where there is none, the first append makes it.
+        """Returns a writer that appends to an object of a directory bucket. The first append creates a missing object.
 
-        One HEAD now, and one request for each `buffer_size` bytes, ``flush`` and ``close``; where an answer is lost, one or
-        two more that look at the object.
+        Sends one HEAD request now. The writer then sends one request for each `buffer_size` bytes, ``flush`` and ``close``, and
+        after a lost response one or two more to check the object.
 
         Args:
-            buffer_size: Bytes that are gathered before they are appended, 1 or more.
+            buffer_size: Bytes to buffer before each append, 1 or more.
 
         Raises:
-            ValueError: buffer_size is below 1.
-            S3Exception: A general purpose bucket, or S3 does not say what is there.
+            ValueError: `buffer_size` is less than 1.
+            S3Exception: `bucket` is a general purpose bucket, or the HEAD request failed.
         """
         log.debug("append to s3://%s/%s", bucket, key)
         check_type("buffer_size", buffer_size, (int,))
         if buffer_size < 1:
             raise ValueError(f"buffer_size is {buffer_size}; it takes 1 byte or more")
-        return S3AppendWriter(_core.AppendWriter(self._client, bucket, key), buffer_size)
+        return S3AppendWriter(_core.AppendWriter(self.core, bucket, key), buffer_size)
 
     def list_directory_buckets(self) -> list[str]:
-        """Names of the account's directory buckets in the client's region."""
-        return [name for name, _ in self._client.list_directory_buckets()]
+        """Returns the names of the account's directory buckets in the client's region."""
+        return [name for name, _ in self.core.list_directory_buckets()]

@@ -1,4 +1,4 @@
-"""Documents that an emulator is given: as values, by path, or by name."""
+"""Configuration documents of the emulator, passed as values, as paths of JSON files, or as names of presets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PRESETS = ("aws-standard", "aws-strict", "aws-express")
 
 
 def limits_json(limits: str | os.PathLike[str] | Mapping[str, Any] | None) -> str:
-    """JSON, or a preset's name as it stands."""
+    """Returns `limits` as JSON text, or unchanged if it is the name of a preset; empty for None."""
     if limits is None:
         return ""
     if isinstance(limits, Mapping):

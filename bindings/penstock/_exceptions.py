@@ -1,4 +1,4 @@
-"""Exceptions: one base class, sub-classes by what the caller may do, and the facts as attributes."""
+"""Exceptions: one base class, one subclass per kind of failure, and the details as attributes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 
 class S3Attempt(NamedTuple):
-    """One sending of a request that failed.
+    """One attempt of a request that failed.
 
     Attributes:
-        at: When it was sent, in seconds since 1970.
-        seconds: How long it took.
-        address: Where it went, such as ``"192.0.2.1:443"``; empty: no connection was made.
-        status: HTTP status; 0 when there was no response.
+        at: Time at which it was sent, in seconds since the epoch.
+        seconds: Duration of the attempt.
+        address: Server address, such as ``"192.0.2.1:443"``; empty if no connection was made.
+        status: HTTP status; 0 if there was no response.
         code: S3's error code, else the kind of failure, such as ``"timeout"``.
-        request_id: S3's ``x-amz-request-id``, where there was one.
+        request_id: S3's ``x-amz-request-id``; empty if the response had none.
     """
 
     at: float
@@ -29,23 +29,23 @@ class S3Attempt(NamedTuple):
 class S3Exception(Exception):
     """An S3 operation failed.
 
-    ``str()`` is one line that names the failure, the operation, bucket and key, the HTTP status, S3's request id and the
-    number of attempts. The same facts are attributes, empty or 0 where unknown.
+    ``str()`` is one line with the failure, the operation, bucket and key, the HTTP status, S3's request id and the number of
+    attempts. The same details are attributes, empty or 0 if unknown.
 
     Attributes:
         code: S3's error code, such as ``"NoSuchKey"``.
-        status: HTTP status; 0 when there was no response.
+        status: HTTP status; 0 if there was no response.
         operation: S3 operation, such as ``"GetObject"``.
         bucket: Bucket name.
         key: Object key.
         request_id: S3's ``x-amz-request-id``.
         host_id: S3's ``x-amz-id-2``.
-        region: The bucket's region, where S3 named it.
-        setting: Name of the setting that the error is about, such as ``"low_speed_limit"``; empty: none. A field
-            of :class:`S3ClientConfig`, or ``"memory_limit"`` (:func:`penstock.set_memory_limit`).
-        attempts: How often the request was sent.
-        attempt_history: Those attempts as :class:`S3Attempt`, where the request was sent more than once. A traceback shows
-            the last of them as notes.
+        region: The bucket's region, if the response named it.
+        setting: Name of the setting that the error is about, such as ``"low_speed_limit"``: a field of
+            :class:`S3ClientConfig`, or ``"memory_limit"`` (:func:`penstock.set_memory_limit`). Empty: none.
+        attempts: Number of times the request was sent.
+        attempt_history: The attempts as :class:`S3Attempt`, if there was more than one. A traceback shows the last of them as
+            notes.
 
     Source: ``s3torchconnector.S3Exception``.
     """
@@ -71,44 +71,46 @@ class S3NotFoundError(S3Exception):
 
 
 class S3AccessDeniedError(S3Exception):
-    """The identity is valid but may not do this."""
+    """The credentials are valid, but access is denied."""
 
 
 class S3UnauthenticatedError(S3Exception):
-    """No, wrong or expired credentials, or a server certificate that could not be verified."""
+    """The credentials are missing, wrong or expired, or the server's certificate could not be verified."""
 
 
 class S3PreconditionFailedError(S3Exception):
-    """A condition did not hold; reading: the object changed while it was being read."""
+    """A condition of the request did not hold. From a read: the object changed while it was being read."""
 
 
 class S3ConflictError(S3Exception):
-    """Another operation is in the way, or the bucket already exists."""
+    """The request conflicts with another operation, or the bucket already exists."""
 
 
 class S3InvalidArgumentError(S3Exception, ValueError):
-    """The request or the configuration cannot work as it is: S3 refused it (``status`` is 400 or thereabouts), or nothing was
-    sent (``status`` is 0). Also a ValueError."""
+    """The request or the configuration is invalid. Also a ValueError.
+
+    S3 rejected the request (``status`` is a 4xx status), or the client sent no request (``status`` is 0).
+    """
 
 
 class S3WrongRegionError(S3Exception):
-    """The bucket lies in another region, named by ``region``."""
+    """The bucket is in another region, given by ``region``."""
 
 
 class S3ThrottledError(S3Exception):
-    """S3 asked to slow down until all attempts were used up."""
+    """S3 throttled all attempts of the request."""
 
 
 class S3UnavailableError(S3Exception):
-    """The service or the way to it failed until all attempts were used up."""
+    """The service or the network failed on all attempts."""
 
 
 class S3TimeoutError(S3UnavailableError):
-    """No answer in time, until all attempts were used up."""
+    """All attempts timed out."""
 
 
 class S3DataLossError(S3Exception):
-    """Bytes were missing, too many, or did not match their checksum."""
+    """Bytes were missing, there were too many, or they did not match their checksum."""
 
 
 _BY_KIND: dict[str, type[S3Exception]] = {
@@ -126,15 +128,15 @@ _BY_KIND: dict[str, type[S3Exception]] = {
     "data_loss": S3DataLossError,
 }
 
-# Names and messages may hold anything; a line of a log is one line.
+# Escapes control characters, which names and messages may contain, so that a message is one line of a log.
 _ONE_LINE = {i: f"\\x{i:02x}" for i in (*range(0x20), *range(0x7F, 0xA0))} | {
     **{ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t"},
     **{i: f"\\u{i:x}" for i in (0x2028, 0x2029)},
 }
 
-_NOTED_ATTEMPTS = 5
+_MAX_NOTED_ATTEMPTS = 5
 
-# Settings whose name differs from the one in C++.
+# C++ settings whose Python name differs.
 _SETTINGS = {
     "low_speed_bytes_per_second": "low_speed_limit",
     "low_speed_time": "low_speed_limit",
@@ -150,7 +152,7 @@ _NO_ENDPOINT = "Client error: Failed to construct request: Invalid S3 endpoint: 
 
 
 def _headline(kind: str, code: str, operation: str, region: str, message: str) -> str:
-    """The reference connector's wording where it has one, so that programs that match on it keep working."""
+    """Returns the reference connector's message for this kind of error, so that programs that match it keep working."""
     if kind == "not_found":
         if operation in ("HeadObject", "HeadBucket", "CopyObject"):
             return "Service error: The object was not found"
@@ -158,7 +160,7 @@ def _headline(kind: str, code: str, operation: str, region: str, message: str) -
     if kind == "access_denied":
         return f"Client error: Forbidden: {message or '<no message>'}"
     if kind == "wrong_region":
-        return f"Client error: Wrong region ({f'expecting {region}' if region else 'the answer names none'})"
+        return f"Client error: Wrong region ({f'expecting {region}' if region else 'the response names none'})"
     if kind == "throttled":
         return "Client error: Request throttled"
     if kind == "invalid_argument":
@@ -170,8 +172,8 @@ def _headline(kind: str, code: str, operation: str, region: str, message: str) -
     return f"Client error: {message}"
 
 
-def _told_behind(kind: str, headline: str, message: str, attempts: int) -> str:
-    """The core's own words where the headline has none of them: what may have been carried out, or why nobody tried again."""
+def _message_suffix(kind: str, headline: str, message: str, attempts: int) -> str:
+    """Returns the core's message if the headline lacks it: it says what S3 may have executed, or why there was no retry."""
     if message in headline or not (attempts > 1 or kind in ("throttled", "wrong_region")):
         return ""
     return f": {message}"
@@ -193,10 +195,10 @@ def from_error(
     setting: str = "",
     history: Sequence[tuple[float, float, str, int, str, str, str]] = (),
 ) -> Exception:
-    """The exception for an error of the C++ core. Called by it, and by nothing else."""
+    """Returns the exception for an error of the C++ core. Called only by the core."""
     place = f"s3://{bucket}/{key}" if bucket else ""
     facts = [" ".join(filter(None, (operation, place)))]
-    named = code if code != str(status) else ""  # an answer without a body has only its status
+    named = code if code != str(status) else ""  # the core uses the status as code if the response has no body
     if named or status:
         facts.append(" ".join(filter(None, (named, f"HTTP {status}" if status else ""))))
     if request_id:
@@ -208,7 +210,7 @@ def from_error(
     if setting not in message:
         message = f"{message} ({setting})"
     headline = _headline(kind, code, operation, region, message)
-    text = (f"{headline} ({details})" if details else headline) + _told_behind(kind, headline, message, attempts)
+    text = (f"{headline} ({details})" if details else headline) + _message_suffix(kind, headline, message, attempts)
     exception = _BY_KIND.get(kind, S3Exception)(text.translate(_ONE_LINE))
     exception.code, exception.status, exception.operation = code, status, operation
     exception.bucket, exception.key, exception.region, exception.setting = bucket, key, region, setting
@@ -216,6 +218,6 @@ def from_error(
     if history:
         exception.attempt_history = tuple(S3Attempt(*facts[:6]) for facts in history)
         if hasattr(exception, "add_note"):  # Python 3.11
-            for *_, line in history[-_NOTED_ATTEMPTS:]:
+            for *_, line in history[-_MAX_NOTED_ATTEMPTS:]:
                 exception.add_note(f"attempt: {line}".translate(_ONE_LINE))
     return exception

@@ -1,4 +1,4 @@
-"""Faults of an emulator's namespace, from Python."""
+"""Fault injection in an emulator namespace."""
 
 from __future__ import annotations
 
@@ -13,57 +13,57 @@ from typing import Any
 from . import _core
 from ._json_text import json_text
 
-#: A scenario, or a list of rules, as docs/faults.md has them; the path of a JSON file; or the name of a built-in scenario.
+#: A scenario or a list of rules (docs/faults.md has the format), the path of a JSON file, or the name of a built-in scenario.
 FaultDocument = Mapping[str, Any] | Sequence[Mapping[str, Any]] | os.PathLike[str] | str
 
 
 @dataclasses.dataclass(frozen=True)
 class RuleAccount:
-    """What became of one rule so far."""
+    """The counters of one rule."""
 
     id: str
-    #: Requests that fulfilled its condition, as far as their heads tell.
+    #: Requests whose request line and headers matched the rule's condition.
     matched: int
-    #: Requests that met it to its last deed.
+    #: Requests for which all actions of the rule were carried out.
     fired: int
-    #: Requests that meet it now.
+    #: Requests that the rule was chosen for, and whose actions are not all carried out yet.
     under_way: int
-    #: It has fired as often as the scenario needs.
+    #: Whether the rule has fired as often as the scenario requires.
     complete: bool
-    #: The latest that it fired for, at most 32: x-amz-request-id of their answers.
+    #: The x-amz-request-id of the latest requests that it fired for, at most 32.
     request_ids: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True)
 class FaultAccount:
-    """What a scenario, or a retry test, did so far."""
+    """The counters of a scenario or a retry test."""
 
     name: str
     seed: int
     requests: int
     fired: int
-    #: Every rule that must fire has fired.
+    #: Whether every rule that must fire has fired.
     complete: bool
     rules: tuple[RuleAccount, ...]
-    #: Of scenarios that were replaced or cleared before they were complete: the first 16.
+    #: Scenarios that were replaced or cleared before they were complete: the first 16.
     replaced: tuple[FaultAccount, ...] = ()
 
     def rule(self, rule_id: str) -> RuleAccount:
-        """The rule whose id is `rule_id`.
+        """Returns the rule whose id is `rule_id`.
 
         Raises:
-            KeyError: there is none.
+            KeyError: There is no such rule.
         """
         for rule in self.rules:
             if rule.id == rule_id:
                 return rule
-        raise KeyError(f"no rule {rule_id!r}; there are {', '.join(rule.id for rule in self.rules)}")
+        raise KeyError(f"no rule {rule_id!r}; the rules are {', '.join(rule.id for rule in self.rules)}")
 
     def check(self) -> None:
-        """Does nothing when the account is complete, and no scenario before it was replaced or cleared incomplete.
+        """Checks that this scenario is complete, and that no earlier one was replaced or cleared before it was complete.
 
         Raises:
-            AssertionError: names the rules that were planned and did not happen.
+            AssertionError: Planned faults did not happen; the message names their rules.
         """
         problems = [
             f"faults that were planned had not happened when their scenario was replaced or cleared {account._missing()}"
@@ -95,7 +95,7 @@ def _account_of(document: dict[str, Any]) -> FaultAccount:
 
 
 def _document_text(faults: FaultDocument) -> str:
-    """JSON of what the caller gave."""
+    """Returns `faults` as JSON text."""
     if isinstance(faults, str):
         return json.dumps({"scenario": faults})
     if isinstance(faults, os.PathLike):
@@ -104,11 +104,11 @@ def _document_text(faults: FaultDocument) -> str:
 
 
 class Faults:
-    """The faults of a namespace: one scenario at a time, and retry tests beside it. docs/faults.md has the documents.
+    """Controls fault injection in a namespace: one scenario at a time, plus any number of retry tests.
 
-    Comes from ``Emulator.faults()`` and ``Namespace.faults``.
+    docs/faults.md describes scenarios. Comes from ``Emulator.faults()`` and ``Namespace.faults``.
 
-    Every method raises S3NotFoundError when there is no such namespace.
+    Every method raises S3NotFoundError if the namespace does not exist.
 
     Thread safety: safe from any thread.
     """
@@ -118,59 +118,60 @@ class Faults:
         self._core = core
         self._planned = planned
 
-    def _note_plan(self) -> None:
+    def _record_planned(self) -> None:
         if self._planned is not None:
             self._planned(self.namespace)
 
     def set(self, faults: FaultDocument) -> None:
-        """Runs a scenario from now on, in place of the one that ran, with an account of its own.
+        """Starts a scenario, with counters at zero. It replaces the running scenario.
 
-        What the one before it had planned and has not happened is still missed by the checks, unless ``clear(forget=True)``
-        was called in between.
+        The checks still report faults of the replaced scenario that have not happened, unless ``clear(forget=True)`` was called
+        in between.
 
         Args:
-            faults: A scenario or a list of rules; a path (``pathlib.Path``) of a JSON file; or a built-in scenario's name.
+            faults: A scenario or a list of rules, the path (``pathlib.Path``) of a JSON file, or the name of a built-in scenario.
 
         Raises:
-            ValueError: names the place that is wrong, such as "rules[2].when.part"; what ran goes on.
+            ValueError: `faults` is invalid; the message names the member, such as "rules[2].when.part". The running scenario
+                continues.
         """
         self._core.set_faults(self.namespace, _document_text(faults))
-        self._note_plan()
+        self._record_planned()
 
     def clear(self, *, forget: bool = False) -> None:
-        """No scenario from now on.
+        """Stops the running scenario.
 
         Args:
-            forget: No check asks any more for what has not happened of it, and of scenarios before it.
+            forget: Exclude the faults that have not happened, of this scenario and of earlier ones, from later checks.
         """
         self._core.clear_faults(self.namespace, forget)
 
     def restore(self) -> None:
-        """Forgets what was planned, and begins anew with what every namespace begins with (``Emulator(faults=...)``)."""
+        """Discards all planned faults of the namespace and restarts its initial scenario, that of ``Emulator(faults=...)``."""
         self._core.restore_faults(self.namespace)
 
     def account(self) -> FaultAccount:
-        """What the scenario did so far.
+        """Returns the counters of the running scenario.
 
         Raises:
-            S3NotFoundError: none runs.
+            S3NotFoundError: No scenario is running.
         """
         return _parse_account(self._core.fault_account(self.namespace))
 
     def check(self) -> None:
-        """Fails a test whose planned faults did not happen: its client stopped early, or never asked.
+        """Checks that all planned faults have happened. They have not if the client stopped early or sent no such request.
 
         Raises:
-            AssertionError: names the rules.
-            S3NotFoundError: no scenario runs.
+            AssertionError: Planned faults did not happen; the message names their rules.
+            S3NotFoundError: No scenario is running.
         """
         self.account().check()
 
     def check_all(self) -> None:
-        """As `check`, for the scenario, if one runs, those replaced or cleared before, and retry tests that were not deleted.
+        """As `check`, for the running scenario if any, for scenarios replaced or cleared before, and for existing retry tests.
 
         Raises:
-            AssertionError: names the rules.
+            AssertionError: Planned faults did not happen; the message names their rules.
         """
         if missing := self._core.missing_faults(self.namespace):
             raise AssertionError(missing)
@@ -178,25 +179,25 @@ class Faults:
             _parse_account(self._core.retry_test_account(self.namespace, test_id)).check()
 
     def retry_test(self, operations: Mapping[str, Sequence[str | Mapping[str, Any]]]) -> RetryTest:
-        """Makes a test: faults for the requests that bring its header, each operation's one after the other, each once.
+        """Creates a retry test and returns it. Its faults apply to requests with its header, in order per operation, once each.
 
         Args:
-            operations: Such as ``{"GetObject": ["slow_down", {"reset": {}, "at": "body_out@1024"}]}``.
+            operations: For example ``{"GetObject": ["slow_down", {"reset": {}, "at": "body_out@1024"}]}``.
 
         Raises:
-            ValueError: names the place that is wrong.
+            ValueError: `operations` is invalid; the message names the member.
         """
         test_id = self._core.create_retry_test(self.namespace, json_text(operations, "operations"))
-        self._note_plan()
+        self._record_planned()
         return RetryTest(self._core, self.namespace, test_id)
 
     def retry_tests(self) -> list[str]:
-        """Ids of the retry tests that there are."""
+        """Returns the ids of the existing retry tests."""
         return self._core.retry_tests(self.namespace)
 
 
 class RetryTest:
-    """Queues of faults for the requests that name it. A context manager: checks and deletes itself at the end.
+    """Queues of faults, one per operation, for requests that carry its header. A context manager that checks and deletes itself.
 
     Comes from :meth:`Faults.retry_test`.
     """
@@ -208,19 +209,23 @@ class RetryTest:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What a request must bring to meet it."""
+        """The header that makes the faults apply to a request."""
         return {"x-penstock-retry-test": self.id}
 
     def account(self) -> FaultAccount:
-        """What it did so far. The rule of GetObject's first fault is "GetObject-1"."""
+        """Returns its counters. The rule of the first fault of GetObject has the id "GetObject-1"."""
         return _parse_account(self._core.retry_test_account(self._namespace, self.id))
 
     def check(self) -> None:
-        """Raises AssertionError unless every fault has happened."""
+        """Checks that every fault has happened.
+
+        Raises:
+            AssertionError: Faults did not happen; the message names their rules.
+        """
         self.account().check()
 
     def delete(self) -> None:
-        """Requests that still name it are refused."""
+        """Deletes the test. The emulator refuses later requests that carry its header."""
         self._core.delete_retry_test(self._namespace, self.id)
 
     def __enter__(self) -> RetryTest:

@@ -1,4 +1,4 @@
-"""S3IterableDataset: objects in listing order, shared out among ranks and workers."""
+"""S3IterableDataset: objects in listing order, optionally sharded over ranks and workers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import torch.distributed
 from torch.utils.data import IterableDataset, get_worker_info
 
 from ._config import S3ClientConfig
-from ._dataset_base import S3DatasetBase
+from ._dataset_base import GetDatasetObjects, S3DatasetBase
+from ._listing import ObjectsFromPrefix, ObjectsFromUris, identity
 from ._object_iterator import ObjectIterator, Position, Share
-from ._objects import GetDatasetObjects, ObjectsFromPrefix, ObjectsFromUris, identity
 from .s3reader import S3Reader, S3ReaderConstructorProtocol
 
 log = logging.getLogger(__name__)
@@ -27,21 +27,22 @@ def _rank_and_world_size() -> tuple[int, int]:
 class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
     """An iterable-style dataset of S3 objects, in listing order.
 
-    With sharding, object number i goes to rank ``i % world_size`` and there to worker ``(i // world_size) % num_workers``:
-    every object exactly once. Rank and world size are those of torch.distributed when the dataset is made or, where it was
-    not initialised then, when iteration starts. Without sharding every worker yields every object.
+    With sharding, the object at index i goes to rank ``i % world_size`` and there to worker
+    ``(i // world_size) % num_workers``, so that each object is yielded exactly once. Rank and world size come from
+    torch.distributed when the dataset is made, or when iteration starts if torch.distributed was not initialized before.
+    Without sharding, every worker yields every object.
 
-    Thread safety: several threads may take items from one iterator; each item goes to one of them. A reader is for one thread
+    Thread safety: several threads may take items from one iterator; each item goes to one of them. Use a reader from one thread
     at a time.
 
     Args:
         region: AWS region of the buckets.
-        get_dataset_objects: Called with a client at each iteration; gives the objects.
-        endpoint: URL of an S3-compatible service; None: environment, then AWS.
-        transform: What becomes of a reader; the default returns it.
+        get_dataset_objects: Called with a client at each iteration; returns the objects.
+        endpoint: URL of an S3-compatible service; None: from the environment, else AWS.
+        transform: Called with the reader of each object; returns the item. The default returns the reader.
         s3client_config: See :class:`S3ClientConfig`.
-        enable_sharding: Share the objects out.
-        reader_constructor: Which reader; None: :meth:`S3ReaderConstructor.default`.
+        enable_sharding: Shard the objects over ranks and workers.
+        reader_constructor: Makes the readers; None: :meth:`S3ReaderConstructor.default`.
 
     Source: ``s3torchconnector.S3IterableDataset``.
     """
@@ -60,7 +61,7 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
     ) -> None:
         super().__init__(region, get_dataset_objects, endpoint, transform, s3client_config, reader_constructor)
         self._enable_sharding = enable_sharding
-        # A spawned worker has no process group of its own, so the trainer's rank travels with the dataset.
+        # A spawned worker has no process group, so the dataset carries the trainer's rank into it.
         self._rank, self._world_size = _rank_and_world_size()
         self._position: Position | None = None
         self._resume: dict[str, Any] | None = None
@@ -77,12 +78,12 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
         enable_sharding: bool = False,
         reader_constructor: S3ReaderConstructorProtocol | None = None,
     ) -> S3IterableDataset:
-        """A dataset of the objects of one or several URIs. They are parsed, and ValueError is raised, when iterated.
+        """Makes a dataset of the objects with the given URIs. Iteration parses them, and raises ValueError for an invalid one.
 
         Args:
-            object_uris: ``s3://bucket/key`` of one object or of each, in the order in which they are to come.
+            object_uris: One URI ``s3://bucket/key``, or several in the order of iteration.
 
-        The others are those of the class.
+        The other arguments are those of the class.
         """
         log.info("Building %s from_objects", cls.__name__)
         source = ObjectsFromUris(object_uris)
@@ -100,23 +101,23 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
         enable_sharding: bool = False,
         reader_constructor: S3ReaderConstructorProtocol | None = None,
     ) -> S3IterableDataset:
-        """A dataset of the objects below a prefix, listed anew at each iteration.
+        """Makes a dataset of the objects below a prefix. Each iteration lists them again.
 
         Args:
-            s3_uri: ``s3://bucket/prefix``, or ``s3://bucket`` for all that it holds.
+            s3_uri: ``s3://bucket/prefix``, or ``s3://bucket`` for all objects of the bucket.
 
-        The others are those of the class.
+        The other arguments are those of the class.
         """
         log.info("Building %s from_prefix s3_uri=%r", cls.__name__, s3_uri)
         source = ObjectsFromPrefix(s3_uri)
         return cls(region, source, endpoint, transform, s3client_config, enable_sharding, reader_constructor)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Taken when DataLoader workers are spawned: the rank known by then goes along."""
-        self._learn_rank()
+        """Returns the state for spawned DataLoader workers, with the rank known at this time."""
+        self._update_rank()
         return self.__dict__.copy()
 
-    def _learn_rank(self) -> None:
+    def _update_rank(self) -> None:
         rank, world_size = _rank_and_world_size()
         if world_size > 1:
             self._rank, self._world_size = rank, world_size
@@ -124,23 +125,24 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
     def _share(self) -> Share:
         if not self._enable_sharding:
             return Share(0, 1, 1)
-        self._learn_rank()
+        self._update_rank()
         info = get_worker_info()
         worker, workers = (info.id, info.num_workers) if info is not None else (0, 1)
         return Share(self._rank + worker * self._world_size, self._world_size, workers)
 
     def __iter__(self) -> ObjectIterator:
         resume, self._resume = self._resume, None
-        iterator = ObjectIterator(self, self._share())
+        iterator = ObjectIterator(self._share(), self._objects, self._look_ahead, self._transform)
         if resume is not None:
             iterator.load_state_dict(resume)
         self._position = iterator.position
         return iterator
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the latest iteration in this process stands: how many items of its share it has yielded, and the shares.
+        """Returns the position of the latest iteration in this process: the items of its shard yielded so far, and the sharding.
 
-        With :meth:`load_state_dict` what torchdata's StatefulDataLoader asks of a dataset; its workers call both.
+        Together with :meth:`load_state_dict`, this is the interface that torchdata's StatefulDataLoader expects of a dataset.
+        Its workers call both.
         """
         if self._resume is not None:
             return dict(self._resume)
@@ -148,15 +150,16 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
         return position.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Has the next iteration go on from there; those after it start over.
+        """Resumes the next iteration at a saved position. Later iterations start from the beginning.
 
-        Items are counted in the listing's order: objects that came or went meanwhile shift what is left.
+        The position is a number of items in listing order: if objects were added or removed in between, the remaining items
+        shift.
 
         Args:
-            state: What :meth:`state_dict` gave.
+            state: A value returned by :meth:`state_dict`.
 
         Raises:
-            TypeError: `state` is no mapping.
+            TypeError: `state` is not a mapping.
         """
         if not isinstance(state, Mapping):
             raise TypeError(f"state is of type {type(state).__name__}; it takes a mapping that state_dict returned")

@@ -1,4 +1,4 @@
-"""What a journal gives: requests, and answers about them; and the filters that choose."""
+"""Entries and reports of a journal, and the filters that select entries."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Literal, TypedDict
 
 
 class Filter(TypedDict, total=False):
-    """Which entries. What is given must all hold; nothing given: every entry."""
+    """Selects entries that match all given members; without members, every entry."""
 
-    #: Any of these, such as "GetObject".
+    #: One of these operations, such as "GetObject".
     operations: str | Sequence[str]
     bucket: str
     key: str
@@ -20,14 +20,14 @@ class Filter(TypedDict, total=False):
     access_key: str
     #: The SDKs' amz-sdk-invocation-id.
     invocation: str
-    #: Id of a fault rule that fired.
+    #: The id of a fault rule that fired.
     fault: str
     connection: int
-    #: 503; a class: 5 for 500 to 599; 0: no answer was made.
+    #: A status such as 503, a class such as 5 for 500 to 599, or 0: there was no response.
     status: int
-    #: Attempts beyond the first, or (False) first ones.
+    #: True: attempts after the first. False: first attempts.
     retried: bool
-    #: Entries behind this number.
+    #: Entries with a larger number.
     after: int
 
 
@@ -35,86 +35,86 @@ class Filter(TypedDict, total=False):
 class JournalEntry:
     """One request. Times in seconds, sizes in bytes."""
 
-    #: From 1 on, in the order in which requests ended.
+    #: 1, 2, ... in the order in which requests ended.
     number: int
-    #: When its head was there, by the namespace's clock.
+    #: Time at which the request head was complete, by the namespace's clock.
     received: datetime
-    #: Since the journal began, by the machine's monotonic clock.
+    #: Start in seconds since the journal began, by the machine's monotonic clock.
     began_s: float
-    #: Until its answer had left.
+    #: Seconds from the start until the response was sent.
     lasted_s: float
     connection: int
-    #: On the same connection, before this one.
+    #: Earlier requests on the same connection.
     requests_before: int
     tls: bool
     #: The client's address, "127.0.0.1:54321".
     peer: str
     method: str
-    #: As on the request line; "***" in place of signatures and tokens.
+    #: The target of the request line; signatures and tokens are replaced by "***".
     target: str
-    #: "GetObject"; empty: none of S3's.
+    #: For example "GetObject"; empty: not an S3 operation.
     operation: str
     bucket: str
     key: str
     status: int
-    #: "broken": the connection ended before the whole answer had left.
+    #: "broken": the connection ended before the complete response was sent.
     ending: Literal["answered", "broken"]
-    #: Of the bodies, as they were on the wire. A refusal may leave before its request's body was read: what was by then.
+    #: Body bytes on the wire. If an error response was sent before the request body was read: the bytes received by then.
     bytes_in: int
     bytes_out: int
-    #: Empty: unsigned, or refused before it was known.
+    #: Empty: unsigned, or refused before the access key was known.
     access_key: str
     request_id: str
-    #: As the client says; 1 where it says nothing.
+    #: The attempt number that the client sent; 1 if it sent none.
     attempt: int = 1
-    #: Bytes of the object that the answer carries, the end behind the last one; None: not a read of an object's bytes.
+    #: The object's bytes [begin, end) in the response; None: not a read of an object's bytes.
     range: tuple[int, int] | None = None
     invocation: str = ""
     user_agent: str = ""
-    #: "NoSuchKey".
+    #: S3's error code, such as "NoSuchKey".
     error_code: str = ""
-    #: Ids of the rules that fired.
+    #: The ids of the fault rules that fired.
     faults: tuple[str, ...] = ()
-    #: What the request sent: name of the header or trailer to its value.
+    #: Checksums that the request sent: values by the name of the header or trailer.
     checksums: dict[str, str] = dataclasses.field(default_factory=dict)
-    #: "signed", "unsigned" or "STREAMING-..."; empty: the request does not say.
+    #: "signed", "unsigned" or "STREAMING-..."; empty: not given in the request.
     payload: str = ""
 
     def __str__(self) -> str:
-        said = [f"#{self.number} at {self.began_s:.3f} s:", self.method, self.target, "->", str(self.status)]
-        said += [self.error_code] if self.error_code else []
-        said += [f"bytes {self.range[0]}-{self.range[1]}"] if self.range else []
-        said.append(f"({self.operation or 'no operation'}, attempt {self.attempt}, {self.lasted_s * 1e3:.1f} ms")
-        said[-1] += f", in {self.bytes_in} B, out {self.bytes_out} B, connection {self.connection}"
-        said[-1] += f", faults {', '.join(self.faults)}" if self.faults else ""
-        said[-1] += ", broken)" if self.ending == "broken" else ")"
-        return " ".join(said)
+        parts = [f"#{self.number} at {self.began_s:.3f} s:", self.method, self.target, "->", str(self.status)]
+        parts += [self.error_code] if self.error_code else []
+        parts += [f"bytes {self.range[0]}-{self.range[1]}"] if self.range else []
+        parts.append(f"({self.operation or 'no operation'}, attempt {self.attempt}, {self.lasted_s * 1e3:.1f} ms")
+        parts[-1] += f", in {self.bytes_in} B, out {self.bytes_out} B, connection {self.connection}"
+        parts[-1] += f", faults {', '.join(self.faults)}" if self.faults else ""
+        parts[-1] += ", broken)" if self.ending == "broken" else ")"
+        return " ".join(parts)
 
 
 @dataclasses.dataclass(frozen=True)
 class RangeReport:
-    """What successful reads of one object fetched. Ranges are (begin, end), the end behind the last byte."""
+    """The bytes of one object that successful reads fetched. Ranges are half-open: (begin, end)."""
 
-    #: Each, in order of their beginnings; of a broken answer what had left.
+    #: The range of each read, sorted by begin; for a broken response, the part that was sent.
     fetched: list[tuple[int, int]]
-    #: Their union.
+    #: The union of `fetched`.
     covered: list[tuple[int, int]]
     #: Bytes fetched twice count twice.
     fetched_bytes: int
     covered_bytes: int
-    #: `fetched_bytes` less `covered_bytes`.
+    #: `fetched_bytes` minus `covered_bytes`.
     overlap_bytes: int
-    #: Wanted and not covered; empty where nothing was said to be wanted.
+    #: Wanted ranges that were not fetched; empty if no wanted ranges were given.
     missing: list[tuple[int, int]]
-    #: Covered and not wanted; 0 where nothing was said to be wanted.
+    #: Bytes fetched outside the wanted ranges; 0 if no wanted ranges were given.
     over_read_bytes: int
-    #: Entries of the asked span that the journal had to drop: reads of the object may have been among them.
+    #: Dropped entries in the queried span; they may have included reads of the object.
     dropped: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
 class Retry:
-    """An invocation of more than one request; of each of these its number, status and beginning, as they ended."""
+    """An invocation with more than one request: the number, status and start of each, in the order in which they ended."""
 
     invocation: str
     entries: list[int]

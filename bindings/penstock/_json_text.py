@@ -1,4 +1,4 @@
-"""Documents that callers give as Python values, as JSON."""
+"""JSON text of documents that callers pass as Python values."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from typing import Any
 
 
 def json_text(document: Any, place: str) -> str:
-    """JSON of `document`.
+    """Returns `document` as JSON text.
 
     Args:
-        document: What ``json.dumps`` takes.
-        place: Names the document in messages.
+        document: A value that ``json.dumps`` accepts.
+        place: The name of the document in error messages.
 
     Raises:
-        ValueError: it has a number that JSON cannot say; the message names its place.
+        ValueError: The document contains NaN or an infinity; the message gives its path.
     """
     try:
         return json.dumps(document, allow_nan=False)
     except ValueError:
-        found = _without_json(document, place)
+        found = _find_non_finite(document, place)
         if found is None:
             raise
         where, number = found
-        raise ValueError(f"{where} is {number}, which is no number of JSON's; give a finite one") from None
+        raise ValueError(f"{where} is {number}, which JSON cannot represent; give a finite number") from None
 
 
-def _without_json(value: Any, place: str) -> tuple[str, float] | None:
+def _find_non_finite(value: Any, place: str) -> tuple[str, float] | None:
+    """Returns the path and value of the first number that is NaN or infinite; None: there is none."""
     if isinstance(value, float):
         return None if math.isfinite(value) else (place, value)
     if isinstance(value, Mapping):
@@ -37,4 +38,4 @@ def _without_json(value: Any, place: str) -> tuple[str, float] | None:
         members = [(f"{place}[{i}]", member) for i, member in enumerate(value)]
     else:
         return None
-    return next((found for where, member in members if (found := _without_json(member, where))), None)
+    return next((found for where, member in members if (found := _find_non_finite(member, where))), None)

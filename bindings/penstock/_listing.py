@@ -1,28 +1,29 @@
-"""Listings: pages as S3 sends them, and objects one by one."""
+"""Listings: by page, and by object."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import logging
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
-from ._objects import ListObjectResult, S3BucketKeyData
+from . import _core
+from ._objects import ListObjectResult, S3BucketKeyData, parse_s3_uri
+from ._session import Session
 
-if TYPE_CHECKING:
-    from . import _core
-    from ._client import S3Client
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class ListObjectStream:
-    """Iterator over the pages of a listing; the next page is fetched while this one is used.
+    """Iterator over the pages of a listing. Fetches the next page while the caller uses the current one.
 
     Attributes:
         complete: Whether the last page has been returned.
-        continuation_token: Where the page after the last returned one begins; None at the end.
+        continuation_token: S3's token for the page after the last returned one; None at the end.
     """
 
     def __init__(self, client: _core.Client, bucket: str, prefix: str, delimiter: str, max_keys: int) -> None:
-        from . import _core
-
         self.bucket = bucket
         self.prefix = prefix
         self.delimiter = delimiter
@@ -44,14 +45,14 @@ class ListObjectStream:
 
 
 class S3BucketIterable:
-    """The objects below a prefix in S3's order; each iteration lists anew.
+    """Iterable over the objects below a prefix, in S3's order. Each iteration lists them again.
 
     Args:
-        page_size: Objects asked for at a time, 1 to 1000.
+        page_size: Objects per listing request, 1 to 1000.
     """
 
-    def __init__(self, client: S3Client, bucket: str, prefix: str, page_size: int = 1000) -> None:
-        self._client = client
+    def __init__(self, client: Session, bucket: str, prefix: str, page_size: int = 1000) -> None:
+        self._session = client
         self._bucket = bucket
         self._prefix = prefix
         self._page_size = page_size
@@ -60,9 +61,60 @@ class S3BucketIterable:
         return self.every(1, 0)
 
     def every(self, step: int, first: int) -> Iterator[S3BucketKeyData]:
-        """Object number `first` and every `step`-th after it; the others cost almost nothing."""
-        return self._client._list_items(self._bucket, self._prefix, step, first, self._page_size)
+        """Iterates over the object at index `first` and every `step`-th object after it. Skipped objects cost almost nothing."""
+        log.debug("ListObjects s3://%s/%s", self._bucket, self._prefix)
+        return _core.ObjectItems(self._session.core, self._bucket, self._prefix, step, first, self._page_size)
 
     def as_list(self) -> _core.ObjectList:
-        """All of them, listed now and kept in little memory."""
-        return self._client._list_all(self._bucket, self._prefix, self._page_size)
+        """Lists all objects now, and returns them as a compact sequence."""
+        bucket, prefix = self._bucket, self._prefix
+        log.debug("ListObjects s3://%s/%s", bucket, prefix)
+        delimiter = self._session.s3client_config.listing_delimiter or ""
+        objects = _core.ObjectList(self._session.core, bucket, prefix, delimiter, self._page_size)
+        log.info("Listed %d objects below s3://%s/%s in %d bytes of memory", len(objects), bucket, prefix, objects.memory_bytes)
+        return objects
+
+
+def identity(value: T) -> T:
+    """Returns its argument. The default transform; a module-level function, so that datasets can be pickled."""
+    return value
+
+
+def get_objects_from_uris(object_uris: str | Iterable[str], client: Session) -> Iterable[S3BucketKeyData]:
+    """Returns the objects of one URI or of several. Parses all URIs first."""
+    del client  # same signature as get_objects_from_prefix
+    uris = [object_uris] if isinstance(object_uris, str) else object_uris
+    return [S3BucketKeyData(*parse_s3_uri(uri)) for uri in uris]
+
+
+def get_objects_from_prefix(s3_uri: str, client: Session) -> Iterable[S3BucketKeyData]:
+    """Returns the objects below a prefix. Each iteration lists them again."""
+    bucket, prefix = parse_s3_uri(s3_uri)
+    return S3BucketIterable(client, bucket, prefix)
+
+
+class ObjectsFromUris:
+    """The ``get_dataset_objects`` callable of ``from_objects``. Picklable."""
+
+    def __init__(self, object_uris: str | Iterable[str]) -> None:
+        self._uris = object_uris if isinstance(object_uris, str) else None
+        self._iterable = None if isinstance(object_uris, str) else object_uris
+
+    def __call__(self, client: Session) -> Iterable[S3BucketKeyData]:
+        if self._uris is None:
+            if not isinstance(self._iterable, Iterable):
+                raise TypeError(f"object_uris is of type {type(self._iterable).__name__}; it takes str or an iterable of str")
+            if not isinstance(self._iterable, (list, tuple)):
+                self._iterable = list(self._iterable)  # a generator yields its URIs once; keep them for the next epoch
+            return get_objects_from_uris(self._iterable, client)
+        return get_objects_from_uris(self._uris, client)
+
+
+class ObjectsFromPrefix:
+    """The ``get_dataset_objects`` callable of ``from_prefix``. Picklable."""
+
+    def __init__(self, s3_uri: str) -> None:
+        self._s3_uri = s3_uri
+
+    def __call__(self, client: Session) -> Iterable[S3BucketKeyData]:
+        return get_objects_from_prefix(self._s3_uri, client)

@@ -1,4 +1,4 @@
-"""LookAhead: readers of many objects, in order, whose bytes are already on their way."""
+"""LookAhead: an iterator of readers for many objects that prefetches their bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from . import _core
 from ._config import DEFAULT_PART_SIZE
-from ._streams import ObjectSource
+from ._streams import Failure, ObjectSource
 from .s3reader import S3ReaderConstructor
 
 if TYPE_CHECKING:
@@ -15,35 +15,25 @@ if TYPE_CHECKING:
     from ._objects import S3BucketKeyData
     from .s3reader import S3Reader, S3ReaderConstructorProtocol
 
-MOST_OBJECTS = 128  # under way at a time, however small
-MOST_UNREAD = 4096  # given out and watched
-FIRST_GUESS = 1024**2  # fetched of an object of unknown size, until such objects turn out larger
+MAX_OBJECTS = 128  # prefetched at a time, however small they are
+MAX_UNREAD = 4096  # readers returned and tracked until their first read
+INITIAL_ESTIMATE = 1024**2  # bytes fetched of an object of unknown size, until such objects turn out larger
 
-_WHOLE_OBJECT_READERS = ("sequential",)  # a range-based reader is chosen to fetch little
-
-
-class Failure:
-    """Bytes that did not come ahead, and why; in the place of those that are still on their way."""
-
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    def take(self) -> tuple[bytes, int, str]:
-        raise self._error
+_WHOLE_OBJECT_READERS = ("sequential",)  # users choose range-based readers to fetch only what they read
 
 
 class LookAhead:
-    """Iterator of readers, one for each object, in the objects' order.
+    """Iterator of readers, one for each object, in the order of the objects.
 
-    Fetches the coming objects, or their first part each, while earlier ones are used: as many as `budget` bytes hold, but
-    always one. They come out of the core in chunks. Readers that were given out count as well until their bytes are asked
-    for: where too many stay unread, the oldest let go of what was fetched (they fetch it again if they are read after all),
-    and nothing is fetched ahead until one is read.
+    Prefetches the next objects, or the first part of each, while the caller uses earlier ones: as many as fit in `budget` bytes,
+    but at least one. The core returns them in chunks. Returned readers count against the budget until they are first read. If
+    too many stay unread, the oldest drop their prefetched bytes (a later read fetches them again), and prefetching stops until
+    a reader is read.
 
-    Errors of the objects' own iterator are raised after the readers that came before. Errors of fetching are raised by
-    the reader's first read.
+    Errors of the iterable `objects` are raised after the readers of the objects before them. Errors of prefetching are raised by
+    the first read of the reader.
 
-    Thread safety: one user at a time.
+    Thread safety: use from one thread at a time.
     """
 
     def __init__(
@@ -56,17 +46,17 @@ class LookAhead:
         self._client = client
         self._constructor = reader_constructor
         self._budget = budget
-        self._limit = min(client._part_size or DEFAULT_PART_SIZE, max(1, budget))  # of one object
-        self._guess = min(FIRST_GUESS, self._limit)
+        self._limit = min(client.part_size or DEFAULT_PART_SIZE, max(1, budget))  # bytes per object
+        self._size_estimate = min(INITIAL_ESTIMATE, self._limit)
         kind = S3ReaderConstructor.get_reader_type_string(reader_constructor)
-        most = MOST_OBJECTS if budget > 0 and kind in _WHOLE_OBJECT_READERS else 0
+        most = MAX_OBJECTS if budget > 0 and kind in _WHOLE_OBJECT_READERS else 0
         self._core: _core.LookAhead | None = _core.LookAhead(
-            client._client, iter(objects), budget, self._limit, most, client._part_size, client._parallel_parts
+            client.core, iter(objects), budget, self._limit, most, client.part_size, client.parallel_parts
         )
         self._chunk: Iterator[_core.Arrival] = iter(())
         self._suspended = False
-        self._given: list[tuple[ObjectSource, int]] = []  # not known to have been read
-        self._given_bytes = 0
+        self._unread: list[tuple[ObjectSource, int]] = []  # returned sources with the bytes reserved for each
+        self._unread_bytes = 0
 
     def __iter__(self) -> Iterator[S3Reader]:
         return self
@@ -80,43 +70,43 @@ class LookAhead:
         source.size, source.etag, source.head, source.checksums = size, etag or None, head, checksums
         if error is not None:
             source.ahead = Failure(error)
-        self._given.append((source, reserved))
-        self._given_bytes += reserved
+        self._unread.append((source, reserved))
+        self._unread_bytes += reserved
         return self._client._reader(source, info, self._constructor)
 
     def _next_chunk(self) -> _core.Arrival:
         if self._core is None:
             raise StopIteration
-        self._forget_read()
-        chunk = self._core.next(not self._suspended, self._guess)
+        self._release()
+        chunk = self._core.next(not self._suspended, self._size_estimate)
         if not chunk:
             raise StopIteration
         self._chunk = iter(chunk)
         return next(self._chunk)
 
-    def _forget_read(self) -> None:
-        """Lets go of the readers given out that were read, and of the oldest others while they hold too much."""
+    def _release(self) -> None:
+        """Releases the budget of readers that were read, and the bytes of the oldest unread ones beyond the budget."""
         unread = []
-        for source, reserved in self._given:
+        for source, reserved in self._unread:
             if source.used:
-                self._given_bytes -= reserved
-                if source.size is not None and source.size > self._guess:
-                    self._guess = min(source.size, self._limit)
+                self._unread_bytes -= reserved
+                if source.size is not None and source.size > self._size_estimate:
+                    self._size_estimate = min(source.size, self._limit)
             else:
                 unread.append((source, reserved))
-        if len(unread) < len(self._given):
+        if len(unread) < len(self._unread):
             self._suspended = False
-        forgotten = 0
-        while self._given_bytes > self._budget or len(unread) - forgotten > MOST_UNREAD:
-            source, reserved = unread[forgotten]
+        dropped = 0
+        while self._unread_bytes > self._budget or len(unread) - dropped > MAX_UNREAD:
+            source, reserved = unread[dropped]
             source.head = source.ahead = None
-            source.checksums = ()  # the next read's first answer tells them
-            self._given_bytes -= reserved
+            source.checksums = ()  # the first response of the next read has them again
+            self._unread_bytes -= reserved
             self._suspended = True
-            forgotten += 1
-        self._given = unread[forgotten:]
+            dropped += 1
+        self._unread = unread[dropped:]
 
     def close(self) -> None:
-        """Cancels what is under way. There are no further readers."""
+        """Cancels prefetching and ends the iteration."""
         self._core = None
         self._chunk = iter(())

@@ -1,4 +1,4 @@
-"""S3MapDataset: objects by index."""
+"""S3MapDataset: a map-style dataset of S3 objects."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from torch.utils.data import Dataset
 
 from . import _core
 from ._config import S3ClientConfig
-from ._dataset_base import S3DatasetBase
-from ._listing import S3BucketIterable
-from ._objects import GetDatasetObjects, ObjectsFromPrefix, ObjectsFromUris, S3BucketKeyData, identity
+from ._dataset_base import GetDatasetObjects, S3DatasetBase
+from ._listing import ObjectsFromPrefix, ObjectsFromUris, S3BucketIterable, identity
+from ._objects import S3BucketKeyData
 from .s3reader import S3Reader, S3ReaderConstructorProtocol
 
 log = logging.getLogger(__name__)
 
 
 class S3MapDataset(S3DatasetBase, Dataset[Any]):
-    """A map-style dataset of S3 objects. The listing is taken at the first ``len()`` or index, and kept:
-    of a prefix in 24 bytes an object and what its key does not share with the one before.
+    """A map-style dataset of S3 objects, listed once, at the first ``len()`` or index.
 
-    Items are ``transform(reader)``. Negative indices count from the end; an index out of range raises IndexError.
-    Picklable, for DataLoader workers of every start method.
+    Items are ``transform(reader)``. Negative indices count from the end; an index out of range raises IndexError. The listing of
+    a prefix takes 24 bytes of memory per object, plus the part of its key that differs from the previous key. Picklable, for
+    DataLoader workers of every start method.
 
     Args:
         region: AWS region of the buckets.
-        get_dataset_objects: Called with a client; gives the objects.
-        endpoint: URL of an S3-compatible service; None: environment, then AWS.
-        transform: What becomes of a reader; the default returns it.
+        get_dataset_objects: Called with a client; returns the objects.
+        endpoint: URL of an S3-compatible service; None: from the environment, else AWS.
+        transform: Called with the reader of each object; returns the item. The default returns the reader.
         s3client_config: See :class:`S3ClientConfig`.
-        reader_constructor: Which reader; None: :meth:`S3ReaderConstructor.default`.
+        reader_constructor: Makes the readers; None: :meth:`S3ReaderConstructor.default`.
 
     Source: ``s3torchconnector.S3MapDataset``.
     """
@@ -62,12 +62,12 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
         s3client_config: S3ClientConfig | None = None,
         reader_constructor: S3ReaderConstructorProtocol | None = None,
     ) -> S3MapDataset:
-        """A dataset of the objects of one or several URIs. They are parsed, and ValueError is raised, at first access.
+        """Makes a dataset of the objects with the given URIs. The first access parses them; an invalid one raises ValueError.
 
         Args:
-            object_uris: ``s3://bucket/key`` of one object or of each, in the order in which they are to come.
+            object_uris: One URI ``s3://bucket/key``, or several in index order.
 
-        The others are those of the class.
+        The other arguments are those of the class.
         """
         log.info("Building %s from_objects", cls.__name__)
         return cls(region, ObjectsFromUris(object_uris), endpoint, transform, s3client_config, reader_constructor)
@@ -83,12 +83,12 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
         s3client_config: S3ClientConfig | None = None,
         reader_constructor: S3ReaderConstructorProtocol | None = None,
     ) -> S3MapDataset:
-        """A dataset of the objects below a prefix, listed at first access.
+        """Makes a dataset of the objects below a prefix, listed at the first access.
 
         Args:
-            s3_uri: ``s3://bucket/prefix``, or ``s3://bucket`` for all that it holds.
+            s3_uri: ``s3://bucket/prefix``, or ``s3://bucket`` for all objects of the bucket.
 
-        The others are those of the class.
+        The other arguments are those of the class.
         """
         log.info("Building %s from_prefix s3_uri=%r", cls.__name__, s3_uri)
         return cls(region, ObjectsFromPrefix(s3_uri), endpoint, transform, s3client_config, reader_constructor)
@@ -102,7 +102,7 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
 
     def _item(self, i: int) -> S3BucketKeyData:
         pairs = self._dataset_bucket_key_pairs
-        if isinstance(i, slice):  # which a list takes
+        if isinstance(i, slice):  # a list would accept it
             self._check_index(i)
         try:
             return pairs[i]
@@ -128,10 +128,10 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
         return self._transform(self._get_object(i))
 
     def __getitems__(self, indices: Sequence[int]) -> list[Any]:
-        """The items of a batch, in order, fetched at the same time; DataLoader asks for batches this way.
+        """Returns the items of a batch, in order, fetched concurrently. DataLoader calls this for each batch.
 
-        Memory is bounded by ``S3ClientConfig.look_ahead_bytes``. Errors are those of the items one by one. A subclass with
-        a ``__getitem__`` of its own gets each item from there.
+        ``S3ClientConfig.look_ahead_bytes`` bounds the memory. Raises the same errors as item access. In a subclass that overrides
+        ``__getitem__``, each item comes from that method.
         """
         if type(self).__getitem__ is not S3MapDataset.__getitem__:
             return [self[i] for i in indices]

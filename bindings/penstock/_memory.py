@@ -1,4 +1,4 @@
-"""The memory limit of the process."""
+"""The memory limit of the process for data in transfer."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from ._config import check_type
 
 
 def memory_limit() -> int:
-    """The limit that applies now, in bytes: see :func:`set_memory_limit`."""
+    """Returns the current memory limit in bytes. See :func:`set_memory_limit`."""
     return _core.memory_usage()["limit"]
 
 
 def set_memory_limit(limit: int) -> None:
-    """Limits the bytes that this process holds at a time for blocks and parts in transfer, for all of its clients.
+    """Limits the memory that all clients of this process use together for blocks and parts in transfer.
 
-    Takes effect at once. What you hold yourself (results, tensors, a ``write()`` in progress) is not counted. Before the first
-    call the limit is ``PENSTOCK_MEMORY_LIMIT`` (``268435456``, ``256MiB``, ``2GiB``), which is read at the first use, else a
-    quarter of the machine's or control group's memory, at most 2 GiB. A forked child starts with the limit of its parent. A
-    spawned process does not: call this function there too, or set the environment variable.
+    Takes effect immediately. Memory of the caller (results, tensors, a ``write()`` in progress) does not count. The default is
+    ``PENSTOCK_MEMORY_LIMIT`` (for example ``268435456``, ``256MiB`` or ``2GiB``), read at the first use, else a quarter of the
+    memory of the machine or control group, at most 2 GiB. A forked child starts with the limit of its parent. A spawned process
+    does not: call this function there too, or set the environment variable.
 
     Args:
         limit: Bytes, at least 16 MiB.
 
     Raises:
-        TypeError: `limit` is no int.
-        S3InvalidArgumentError: `limit` is below 16 MiB. Also a ValueError.
+        TypeError: `limit` is not an int.
+        S3InvalidArgumentError: `limit` is less than 16 MiB. Also a ValueError.
 
     Thread safety: safe from any thread.
     """

@@ -1,36 +1,30 @@
-"""What S3 says about objects, as plain values, and the grammar of ``s3://`` URIs."""
+"""Object metadata as plain values, and parsing of ``s3://`` URIs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import NoneType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ._config import check_type
 
-if TYPE_CHECKING:
-    from ._client import S3Client
-
-T = TypeVar("T")
-
 
 def checked_etag(name: str, value: str | None) -> str | None:
-    """An ETag, with its quotes or without, as the core takes it. `name`: of the parameter."""
+    """Returns an ETag without its quotes, as the core expects it. Errors give the parameter `name`."""
     check_type(name, value, (str, NoneType))
     return None if value is None else value.strip('"')
 
 
 @dataclass(frozen=True)
 class RestoreStatus:
-    """State of a restore from an archive class. `expiry` in milliseconds since the epoch; None while in progress."""
+    """State of a restore from an archive storage class. `expiry` in milliseconds since the epoch; None while in progress."""
 
     in_progress: bool
     expiry: int | None = None
 
     @classmethod
     def from_header(cls, value: str) -> RestoreStatus | None:
-        """From ``x-amz-restore``; None: the header was not there, or says nothing that we understand."""
+        """Parses ``x-amz-restore``. Returns None if the header is empty or cannot be parsed."""
         import re
         from email.utils import parsedate_to_datetime
 
@@ -46,7 +40,7 @@ class RestoreStatus:
 
 
 class ObjectInfo(NamedTuple):
-    """One object of a listing. `size` in bytes, `last_modified` in seconds since the epoch, `etag` with its quotes."""
+    """One object of a listing. `size` in bytes, `last_modified` in seconds since the epoch, `etag` in quotes."""
 
     key: str
     etag: str
@@ -58,7 +52,7 @@ class ObjectInfo(NamedTuple):
 
 @dataclass(frozen=True)
 class HeadObjectResult:
-    """What HEAD says of an object. Units as in :class:`ObjectInfo`."""
+    """The metadata of an object from a HEAD request. Units as in :class:`ObjectInfo`."""
 
     etag: str
     size: int
@@ -75,23 +69,19 @@ class ListObjectResult(NamedTuple):
 
 
 class S3BucketKeyData(NamedTuple):
-    """Where an object is and, after a listing, what is known about it."""
+    """The bucket and key of an object and, if it comes from a listing, its metadata."""
 
     bucket: str
     key: str
     object_info: ObjectInfo | None = None
 
 
-def identity(value: T) -> T:
-    """Returns its argument; the default transform, importable so that datasets pickle."""
-    return value
-
-
 def parse_s3_uri(uri: str) -> tuple[str, str]:
-    """Splits ``s3://bucket/key``. Nothing is decoded or normalised; the key may be empty.
+    """Splits ``s3://bucket/key`` into bucket and key. Decodes and normalizes nothing; the key may be empty.
 
     Raises:
-        ValueError: the scheme is not exactly ``s3://``, or there is no bucket.
+        TypeError: `uri` is not a str.
+        ValueError: The scheme is not exactly ``s3://``, or the bucket is empty.
     """
     if not isinstance(uri, str):
         raise TypeError(f"an s3:// URI is of type {type(uri).__name__}; it takes str")
@@ -101,48 +91,3 @@ def parse_s3_uri(uri: str) -> tuple[str, str]:
     if not bucket:
         raise ValueError(f"Bucket name must be non-empty in {uri!r}; write s3://bucket/key")
     return bucket, key
-
-
-def get_objects_from_uris(object_uris: str | Iterable[str], client: S3Client) -> Iterable[S3BucketKeyData]:
-    """The objects of one URI or of several, all parsed before the first is returned."""
-    del client  # same signature as get_objects_from_prefix
-    uris = [object_uris] if isinstance(object_uris, str) else object_uris
-    return [S3BucketKeyData(*parse_s3_uri(uri)) for uri in uris]
-
-
-def get_objects_from_prefix(s3_uri: str, client: S3Client) -> Iterable[S3BucketKeyData]:
-    """The objects below a prefix, listed anew at each iteration."""
-    from ._listing import S3BucketIterable
-
-    bucket, prefix = parse_s3_uri(s3_uri)
-    return S3BucketIterable(client, bucket, prefix)
-
-
-class ObjectsFromUris:
-    """Picklable ``get_dataset_objects`` of ``from_objects``."""
-
-    def __init__(self, object_uris: str | Iterable[str]) -> None:
-        self._uris = object_uris if isinstance(object_uris, str) else None
-        self._iterable = None if isinstance(object_uris, str) else object_uris
-
-    def __call__(self, client: S3Client) -> Iterable[S3BucketKeyData]:
-        if self._uris is None:
-            if not isinstance(self._iterable, Iterable):
-                raise TypeError(f"object_uris is of type {type(self._iterable).__name__}; it takes str or an iterable of str")
-            if not isinstance(self._iterable, (list, tuple)):
-                self._iterable = list(self._iterable)  # a generator gives its URIs once; keep them for the next epoch
-            return get_objects_from_uris(self._iterable, client)
-        return get_objects_from_uris(self._uris, client)
-
-
-class ObjectsFromPrefix:
-    """Picklable ``get_dataset_objects`` of ``from_prefix``."""
-
-    def __init__(self, s3_uri: str) -> None:
-        self._s3_uri = s3_uri
-
-    def __call__(self, client: S3Client) -> Iterable[S3BucketKeyData]:
-        return get_objects_from_prefix(self._s3_uri, client)
-
-
-GetDatasetObjects = Callable[["S3Client"], Iterable[S3BucketKeyData]]

@@ -1,4 +1,4 @@
-"""The environment in which S3 clients find an emulator and nothing else: no AWS account of whoever runs the tests."""
+"""Environment variables that direct S3 clients to an emulator and hide any AWS account configured on the machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-# Whatever would lead a client elsewhere, or change how it asks.
+# Variables that would send a client elsewhere, or change its requests.
 _UNSET = (
     "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_STS", "AWS_CA_BUNDLE",
     "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
@@ -17,10 +17,10 @@ _UNSET = (
 
 
 def offline_environment(access: Mapping[str, str]) -> dict[str, str | None]:
-    """Variables to set, and, where None, to unset, so that clients use `access`: an emulator's ``environment()``."""
-    nothing: dict[str, str | None] = dict.fromkeys(_UNSET)
+    """Returns the variables to set, or to unset if None, so that clients use `access`: an emulator's ``environment()``."""
+    unset: dict[str, str | None] = dict.fromkeys(_UNSET)
     hosts = [host for host in (os.environ.get("NO_PROXY"), os.environ.get("no_proxy"), "127.0.0.1") if host]
-    return nothing | {
+    return unset | {
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "AWS_EC2_METADATA_DISABLED": "true",
@@ -32,18 +32,18 @@ def offline_environment(access: Mapping[str, str]) -> dict[str, str | None]:
 
 @contextmanager
 def environment_set(variables: Mapping[str, str | None]) -> Iterator[None]:
-    """Sets and unsets `variables`, and puts back what there was.
+    """Sets and unsets `variables`, and restores the previous values at the end.
 
-    Clients that a library keeps for the process are forgotten on both sides: they would go on with the other credentials.
+    At both changes, clears the clients that boto3 and s3fs cache, since these would keep using the previous credentials.
     """
     before = {name: os.environ.get(name) for name in variables}
     try:
         _apply(variables)
-        _forget_kept_clients()
+        _clear_client_caches()
         yield
     finally:
         _apply(before)
-        _forget_kept_clients()
+        _clear_client_caches()
 
 
 def _apply(variables: Mapping[str, str | None]) -> None:
@@ -54,8 +54,8 @@ def _apply(variables: Mapping[str, str | None]) -> None:
             os.environ[name] = value
 
 
-def _forget_kept_clients() -> None:
+def _clear_client_caches() -> None:
     if boto3 := sys.modules.get("boto3"):
-        boto3.DEFAULT_SESSION = None  # type: ignore[attr-defined]  # what boto3.client() makes once and for all
+        boto3.DEFAULT_SESSION = None  # type: ignore[attr-defined]  # the session that boto3.client() caches
     if s3fs := sys.modules.get("s3fs"):
         s3fs.S3FileSystem.clear_instance_cache()

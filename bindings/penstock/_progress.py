@@ -1,4 +1,4 @@
-"""Progress of readers and writers: what a user's callback is told."""
+"""Progress reports of readers and writers to the user's callback."""
 
 from __future__ import annotations
 
@@ -6,48 +6,48 @@ import time
 from collections.abc import Callable
 
 ProgressCallback = Callable[[int, int | None], None]
-"""Called with the bytes done and the bytes in all, None while that is unknown."""
+"""Called with the bytes done and the total number of bytes, None while unknown."""
 
-INTERVAL = 0.1
+INTERVAL = 0.1  # seconds between reports
 
 
 class ReadProgress:
-    """Adds up what the requests of one reader bring, in order or not, and tells a callback now and then.
+    """Sums the bytes that the requests of one reader receive, in any order, and reports to a callback every `INTERVAL`.
 
-    Bytes that are read twice count twice.
+    Bytes that are fetched twice count twice.
     """
 
     def __init__(self, callback: ProgressCallback) -> None:
         self._callback = callback
         self._done = 0
-        self._told: tuple[int, int | None] = (-1, None)
+        self._reported: tuple[int, int | None] = (-1, None)
         self._due = time.monotonic() + INTERVAL
         self.size: int | None = None
 
-    def under_way(self, done: int, total: int | None) -> None:
-        """A request that still runs has brought `done` bytes."""
-        del total  # of that request
-        self._tell(self._done + done)
+    def update(self, done: int, total: int | None) -> None:
+        """Reports that a running request has received `done` bytes."""
+        del total  # it is the size of that request, not of the object
+        self._report(self._done + done)
 
-    def to_the_end(self, start: int) -> ProgressCallback:
-        """The same for a request of all from offset `start` on, which therefore tells the object's size."""
+    def update_to_end(self, start: int) -> ProgressCallback:
+        """Returns `update` for a request from offset `start` to the end: its total also gives the size of the object."""
 
-        def under_way(done: int, total: int | None) -> None:
+        def update(done: int, total: int | None) -> None:
             if self.size is None and total is not None:
                 self.size = start + total
-            self.under_way(done, total)
+            self.update(done, total)
 
-        return under_way
+        return update
 
     def add(self, count: int) -> None:
-        """A request, or a block of one, is here."""
+        """Counts `count` received bytes: a whole request, or a block of one."""
         self._done += count
         if time.monotonic() >= self._due or self._done == self.size:
-            self._tell(self._done)
+            self._report(self._done)
 
-    def _tell(self, done: int) -> None:
-        if (done, self.size) == self._told:
+    def _report(self, done: int) -> None:
+        if (done, self.size) == self._reported:
             return
-        self._told = (done, self.size)
+        self._reported = (done, self.size)
         self._due = time.monotonic() + INTERVAL
         self._callback(done, self.size)

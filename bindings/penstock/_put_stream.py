@@ -1,4 +1,4 @@
-"""One upload: between the C++ core and the writers."""
+"""PutObjectStream: one upload by the C++ core, used by the writers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _metadata_pairs(metadata: Metadata) -> list[tuple[str, str]]:
-    """Checked pairs; errors name the parameter and never a value."""
+    """Checks the metadata and returns it as pairs. Errors name the parameter and never contain a value."""
     if not isinstance(metadata, Iterable) or isinstance(metadata, (str, bytes)):
         raise TypeError(f"metadata is of type {type(metadata).__name__}; it takes a mapping of str to str, or pairs of str")
     pairs: list[tuple[str, str]] = []
@@ -36,12 +36,12 @@ def _metadata_pairs(metadata: Metadata) -> list[tuple[str, str]]:
 
 
 class PutObjectStream:
-    """One upload. :meth:`close` publishes the object; :meth:`abort`, or losing the stream, leaves nothing behind.
+    """One upload. :meth:`close` publishes the object; :meth:`abort` and garbage collection discard the upload.
 
     Args:
         content_type: None: S3's default.
-        metadata: Names without ``x-amz-meta-``, and values of printable ASCII: a mapping, or pairs.
-        if_none_match: Publish only where no object has that key; else ``close`` raises S3PreconditionFailedError.
+        metadata: A mapping, or pairs, of names without ``x-amz-meta-`` to values of printable ASCII.
+        if_none_match: Create the object only if none has this key; otherwise ``close`` raises S3PreconditionFailedError.
 
     Raises:
         TypeError: `storage_class`, `content_type` or `metadata` is of another type.
@@ -82,27 +82,31 @@ class PutObjectStream:
         )
 
     def write(self, data: Buffer) -> int:
-        """Takes all bytes of a buffer and returns their number."""
+        """Writes all bytes of a buffer and returns their number."""
         if self._closed:
             raise S3Exception("Cannot write to closed object")
         return self._writer.write(data, self._progress)
 
     def lend(self, address: int, size: int, owner: object) -> None:
-        """Writes memory from where it lies; `owner` keeps it, unchanged, until :meth:`settle`, close or abort has returned."""
+        """Writes `size` bytes at `address` without copying them.
+
+        `owner` keeps the memory alive. It must not change before :meth:`settle`, :meth:`close` or :meth:`abort` returns.
+        """
         if self._closed:
             raise S3Exception("Cannot write to closed object")
         self._writer.lend(address, size, owner, self._progress)
 
     def settle(self) -> None:
-        """Waits until nothing that was lent is needed any more."""
+        """Waits until the upload no longer uses memory passed to :meth:`lend`."""
         self._writer.settle(self._progress)
 
     @property
     def inside(self) -> bool:
-        """Whether this thread is in a call of the stream, and so in its progress callback or in a signal handler."""
+        """Whether this thread is inside a call of this stream, that is, in its progress callback or in a signal handler."""
         return self._writer.inside()
 
     def close(self) -> None:
+        """Publishes the object and waits for S3's acknowledgement."""
         if self.inside:
             self._writer.finish()  # raises ValueError
         if self._closed:
@@ -111,6 +115,6 @@ class PutObjectStream:
         self._writer.finish(self._progress)
 
     def abort(self) -> None:
-        """Gives the upload up; does nothing after a successful close."""
+        """Discards the upload. Does nothing after a successful close."""
         self._closed = True
         self._writer.abort()

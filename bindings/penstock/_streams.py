@@ -1,4 +1,4 @@
-"""Streams between the C++ core and the readers and writers: one object in order, one upload."""
+"""Streams of object bytes from the C++ core, used by the readers."""
 
 from __future__ import annotations
 
@@ -10,35 +10,61 @@ from ._config import DEFAULT_PART_SIZE
 from ._objects import HeadObjectResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
+    from typing import Protocol
 
-    from ._client import S3Client
-    from ._look_ahead import Failure
     from ._objects import ObjectInfo
     from ._progress import ProgressCallback, ReadProgress
 
     Buffer = bytes | bytearray | memoryview
-    Metadata = Mapping[str, str] | Iterable[tuple[str, str]]
     Checksums = Sequence[tuple[str, str]]
-    """By S3's names of the algorithms, ``("crc64nvme", BASE64)``; those of the whole object."""
+    """Checksums of a whole object: pairs of S3's algorithm name and the base64 value, such as ``("crc64nvme", BASE64)``."""
+
+    class ReadingClient(Protocol):
+        """The methods of S3Client that readers use. Readers look them up at each call, since programs may replace them."""
+
+        @property
+        def core(self) -> _core.Client: ...
+        @property
+        def part_size(self) -> int | None: ...
+        @property
+        def parallel_parts(self) -> int | None: ...
+        def head_object(self, bucket: str, key: str, *, version_id: str | None = None) -> HeadObjectResult: ...
+        def _get_object_stream(
+            self, bucket: str, key: str, start: int | None = None, end: int | None = None
+        ) -> GetObjectStream: ...
+
 
 READ_AHEAD_PARTS = 4
+# For known ranges read in order: with this many bytes in flight, S3 is fastest over many connections with small parts.
+RANGES_PART_SIZE = 4 * 1024**2
+RANGES_AHEAD_BYTES = 96 * 1024**2
 
 
 def _bare(etag: str) -> str | None:
     return etag.removeprefix("W/").strip('"') or None
 
 
+class Failure:
+    """Stands in for a prefetch that failed: `take` raises its error."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def take(self) -> tuple[bytes, int, str]:
+        raise self._error
+
+
 class ObjectSource:
-    """Which object, and which version of it once an answer has told: all reads are pinned to that.
+    """An object to read. The first response determines its version (size and ETag); all later reads are pinned to it.
 
     Attributes:
-        ahead: The object's first bytes, on their way before anybody asked; None: not fetched ahead, or taken.
-        head: Those bytes once they were taken.
-        checksums: Of this version, whole, where `head` is its begin and its other bytes will not tell them.
-        used: Whether somebody has asked for bytes or size.
-        progress: Is told of every byte that is read; None: nobody is.
-        version_id: The version that was asked for; empty: the object as it is now.
+        ahead: A running prefetch of the object's first bytes; None: there is none, or `take_head` took its result.
+        head: The prefetched first bytes, set by `take_head`.
+        checksums: Checksums of the whole object, if `head` is only its first part: the responses to ranges do not have them.
+        used: Whether the caller has requested bytes or the size.
+        progress: Counts the bytes received; None: they are not counted.
+        version_id: The requested version; empty: the current version.
     """
 
     __slots__ = ("ahead", "bucket", "checksums", "etag", "head", "key", "progress", "size", "used", "version_id")
@@ -55,48 +81,55 @@ class ObjectSource:
         self.used = False
         self.progress: ReadProgress | None = None
 
-    def learn(self, size: int, etag: str | None) -> None:
+    def set_version(self, size: int, etag: str | None) -> None:
         self.size = size
         if self.progress is not None:
             self.progress.size = size
         if etag:
             self.etag = _bare(etag)
 
-    def learn_of(self, metadata: _core.ObjectMetadata, start: int) -> None:
-        """From the answer to a request of the bytes from `start` on."""
-        if metadata.size > 0 or start == 0:  # that there is nothing from there on may leave the size out
-            self.learn(metadata.size, metadata.etag)
+    def set_version_from(self, metadata: _core.ObjectMetadata, start: int) -> None:
+        """Sets the version from the response to a request for the bytes from `start` on."""
+        if metadata.size > 0 or start == 0:  # the response for an offset at or after the end may lack the size
+            self.set_version(metadata.size, metadata.etag)
 
     def is_version(self, info: ObjectInfo | HeadObjectResult) -> bool:
-        """Whether `info` is of the version that is read."""
+        """Whether `info` describes the version that reads are pinned to."""
         return info.size == self.size and _bare(info.etag or "") == self.etag
 
-    def brought(self, count: int) -> None:
-        """So many bytes more are here."""
+    def count_received(self, count: int) -> None:
+        """Adds `count` received bytes to the progress."""
         if self.progress is not None and count:
             self.progress.add(count)
 
-    def under_way(self, start: int, end: int | None = 0) -> ProgressCallback | None:
-        """For a request of the bytes [start, end) that may take long; None: to the object's end."""
+    def progress_callback(self, start: int, end: int | None = 0) -> ProgressCallback | None:
+        """Returns the callback for a request of the bytes [start, end); `end` None: to the object's end."""
         if self.progress is None:
             return None
-        return self.progress.to_the_end(start) if end is None else self.progress.under_way
+        return self.progress.update_to_end(start) if end is None else self.progress.update
+
+    def fetch_ahead(self, client: ReadingClient, limit: int) -> None:
+        """Starts to prefetch the first `limit` bytes."""
+        self.ahead = _core.Fetch(
+            client.core, self.bucket, self.key, limit, self.size, self.etag, client.part_size, client.parallel_parts,
+            self.version_id,
+        )  # fmt: skip
 
     def take_head(self) -> bytes | None:
-        """The bytes fetched ahead, waiting for them; None: there are none. After an error the next read asks anew.
+        """Waits for the prefetched first bytes and returns them; None: nothing was prefetched.
 
         Raises:
-            S3Exception: fetching them failed.
+            S3Exception: The prefetch failed. The next read sends a new request.
         """
         self.used = True
         fetch, self.ahead = self.ahead, None
         if fetch is not None:
             self.head, size, etag = fetch.take()
-            self.learn(size, etag)
+            self.set_version(size, etag)
         return self.head
 
     def take_whole(self) -> bytes | None:
-        """The object, where all of it is here already and nobody is told of its coming."""
+        """Returns the whole object if all of it was prefetched and progress is not reported; otherwise None."""
         head = self.head
         if head is None or len(head) != self.size or self.progress is not None:
             return None
@@ -105,10 +138,10 @@ class ObjectSource:
 
 
 class GetObjectStream:
-    """The bytes [start, end) of an object, in order, as an iterator of ``bytes``.
+    """Iterator over the bytes [start, end) of an object, in order, as ``bytes`` blocks.
 
-    Also gives all of them at once (:meth:`read_all`) or into memory (:meth:`readinto`), in parallel parts and without a
-    copy. Use one of the three per stream. Bytes that were fetched ahead are not fetched again.
+    :meth:`read_all` returns all bytes at once, and :meth:`readinto` fills memory, both in parallel parts and without a copy.
+    Use one of the three per stream. Prefetched bytes are not fetched again.
     """
 
     def __init__(
@@ -130,7 +163,7 @@ class GetObjectStream:
         self._head_taken = False
         self._exhausted = False
         self.first_part: int | None = None
-        """Bytes of the first block, where fetching ahead should grow with what is read; None: full from the start."""
+        """Bytes of the first block, if read-ahead should grow with the bytes read; None: full read-ahead from the start."""
 
     @property
     def bucket(self) -> str:
@@ -142,24 +175,24 @@ class GetObjectStream:
 
     @property
     def source(self) -> ObjectSource:
-        """What is known of the object's version."""
+        """The object and the version that reads are pinned to."""
         return self._source
 
     def pin(self, source: ObjectSource) -> None:
-        """Shares what is known of the object's version with other streams of the same reader."""
+        """Shares the object and its version with the other streams of the same reader."""
         self._source = source
 
     def tell(self) -> int:
-        """Offset in the object of the next byte."""
+        """Returns the offset of the next byte in the object."""
         return self._stream.tell() if self._stream is not None else self._start
 
-    def asked_until(self) -> int:
-        """Where the bytes end that are here or on their way, from the next one on."""
+    def requested_end(self) -> int:
+        """Returns the offset at which the bytes end that were received or requested without a gap from `tell()` on."""
         return self._stream.asked_until() if self._stream is not None else self._start
 
     @property
     def checksums(self) -> Checksums:
-        """Those of the whole object; empty where no answer has told them, as only one for the whole object does."""
+        """The checksums of the whole object; empty if no response had them. Only a response to a request for all of it has."""
         metadata = self._stream.metadata if self._stream is not None else None
         return metadata.checksums if metadata is not None else ()
 
@@ -167,7 +200,7 @@ class GetObjectStream:
         return self
 
     def _head(self) -> bytes | memoryview:
-        """What was fetched ahead of the range, from its start."""
+        """Returns the prefetched bytes at the start of the range; empty if there are none."""
         head = self._source.take_head()
         if head is None or self._start >= len(head):
             return b""
@@ -176,7 +209,7 @@ class GetObjectStream:
         return memoryview(head)[self._start : self._end]
 
     def _at_end(self, position: int) -> bool:
-        """Whether the range is known to end here."""
+        """Whether the range is known to end at `position`."""
         size = self._source.size
         return position == self._end or (size is not None and position >= size)
 
@@ -184,11 +217,14 @@ class GetObjectStream:
         return self.next_block(0)
 
     def next_block(self, wanted: int, used: int | None = None) -> bytes:
-        """The next bytes. `wanted`: how many are going to be read; they count as read in what is fetched ahead. So do those
-        given before, or `used` of them.
+        """Returns the next block.
+
+        Args:
+            wanted: Bytes that the caller is about to read. Read-ahead grows with the bytes read, which include these.
+            used: Bytes that the caller has read before; None: all returned bytes.
 
         Raises:
-            StopIteration: there are none.
+            StopIteration: The range has no more bytes.
         """
         if self._exhausted:
             raise StopIteration
@@ -200,7 +236,7 @@ class GetObjectStream:
                 if len(head):
                     self._start += len(head)
                     self._exhausted = self._at_end(self._start)
-                    source.brought(len(head))
+                    source.count_received(len(head))
                     return bytes(head)
             self._stream = self._open()
         try:
@@ -211,15 +247,15 @@ class GetObjectStream:
         finally:
             metadata = self._stream.metadata
             if metadata is not None:
-                source.learn_of(metadata, self._start)
-        source.brought(len(block))
+                source.set_version_from(metadata, self._start)
+        source.count_received(len(block))
         return block
 
     def _open(self) -> _core.Stream:
         source, size = self._source, self._source.size
         whole: dict[str, Any] = {}
         to_the_end = size is not None and (self._end is None or self._end >= size)
-        # All that is behind the head: with that it is the object, and held to its checksum.
+        # The range is everything after the head: together they are the whole object, so the stream verifies its checksum.
         if source.checksums and to_the_end and source.head is not None and len(source.head) == self._start != size:
             whole = {"ranges": [(self._start, size)], "checksums": source.checksums, "elsewhere": [(0, source.head)]}
         return _core.Stream(
@@ -228,14 +264,14 @@ class GetObjectStream:
         )  # fmt: skip
 
     def read_all(self, before: bytes = b"") -> bytes:
-        """All bytes of the range in one object, after `before`."""
+        """Returns `before` and all bytes of the range as one ``bytes`` object."""
         source = self._source
         head = self._head()
         reached = self._start + len(head)
-        source.brought(len(head))
+        source.count_received(len(head))
         first, given = source.head, b""
         if source.checksums and first is not None and len(first) == reached == self._start:
-            given = first[: len(first) - len(before)]  # was read before: with that it is the object
+            given = first[: len(first) - len(before)]  # already read: with it, the checksum covers the whole object
         if before:
             head = before + bytes(head) if len(head) else before
         if reached > self._start and self._at_end(reached):
@@ -243,71 +279,73 @@ class GetObjectStream:
         else:
             data, metadata = self._client.read(
                 source.bucket, source.key, reached, self._end, source.size, source.etag, self._part_size, self._parallel,
-                bytes(head), source.under_way(reached, self._end), source.version_id, source.checksums, given,
+                bytes(head), source.progress_callback(reached, self._end), source.version_id, source.checksums, given,
             )  # fmt: skip
-            source.learn_of(metadata, reached)
-            source.brought(len(data) - len(head))
+            source.set_version_from(metadata, reached)
+            source.count_received(len(data) - len(head))
         self._exhausted = True
         return data
 
     def readinto(self, buffer: Buffer) -> int:
-        """Fills a writable buffer from the start of the range; returns the bytes read, fewer only at the object's end."""
+        """Fills a writable buffer from the start of the range. Returns the number of bytes, less only at the object's end."""
         source = self._source
         view = memoryview(buffer).cast("B")
         head = self._head()
         count = min(len(head), len(view))
         if count:
             view[:count] = memoryview(head)[:count]
-            source.brought(count)
+            source.count_received(count)
         reached = self._start + count
         if count == 0 or (count < len(view) and not self._at_end(reached)):
             more, metadata = self._client.read_into(
                 source.bucket, source.key, view, reached, source.size, source.etag, self._part_size, self._parallel,
-                source.under_way(reached), source.version_id, count, source.checksums,
+                source.progress_callback(reached), source.version_id, count, source.checksums,
             )  # fmt: skip
-            source.learn_of(metadata, reached)
-            source.brought(more)
+            source.set_version_from(metadata, reached)
+            source.count_received(more)
             count += more
         self._exhausted = True
         return count
 
 
 class ObjectRanges:
-    """What our readers get as `get_stream`: the client's streams of one object, all of the same version.
+    """The `get_stream` callable of a reader: opens streams over one object, all of the same version.
 
-    What a listing said of the object is no more than a guess until somebody asks for it: the object may have been overwritten
-    since, and then its new version is read. Who was told the listed size by :meth:`get_object_info` reads that version, or none.
+    A listed size is a hint: if the object was overwritten since, the new version is read. Once :meth:`get_object_info` has
+    returned the listed size, reads are pinned to the listed version, and fail if it has been replaced.
     """
 
     __slots__ = ("_client", "_object_info", "source")
 
-    def __init__(self, client: S3Client, source: ObjectSource, object_info: ObjectInfo | HeadObjectResult | None = None) -> None:
+    def __init__(
+        self, client: ReadingClient, source: ObjectSource, object_info: ObjectInfo | HeadObjectResult | None = None
+    ) -> None:
         self._client = client
         self.source = source
         self._object_info = object_info
 
     @property
     def listed_size(self) -> int | None:
-        """The object's size according to its listing, where no answer has told it yet; asking for this holds nobody to it."""
+        """The size from the listing; None: not listed, or the version is known. Reading this does not pin the version."""
         return None if self._object_info is None or self.source.size is not None else self._object_info.size
 
     def get_object_info(self) -> ObjectInfo | HeadObjectResult:
-        """What is known of the object, or its HEAD. From then on this version is read."""
+        """Returns the metadata of the object, from a HEAD request if necessary, and pins reads to this version."""
         source, listed = self.source, self._object_info
         if listed is not None and source.size is None and not isinstance(source.ahead, _core.Fetch):
-            source.learn(listed.size, listed.etag)
+            source.set_version(listed.size, listed.etag)
             return listed
         source.take_head()
-        if source.size is not None:  # an earlier response told it
+        if source.size is not None:  # known from an earlier response
             if listed is not None and source.is_version(listed):
                 return listed
             return HeadObjectResult(f'"{source.etag or ""}"', source.size, 0)
         head = self._client.head_object(source.bucket, source.key, version_id=source.version_id or None)
-        source.learn(head.size, head.etag)
+        source.set_version(head.size, head.etag)
         return head
 
-    def present_size(self) -> int:
-        """The object's size as it is now, whatever a listing said, or that of the version that is read already."""
+    def current_size(self) -> int:
+        """Returns the size of the version that reads are pinned to, else of the current version, ignoring the listing."""
         self.source.take_head()
         if self.source.size is None:
             self._object_info = None
@@ -315,19 +353,26 @@ class ObjectRanges:
         return self.source.size
 
     def __call__(self, start: int | None = None, end: int | None = None) -> GetObjectStream:
-        return self._client._open_stream(self.source, start, end)
+        stream = self._client._get_object_stream(self.source.bucket, self.source.key, start, end)
+        stream.pin(self.source)  # all streams of one reader read the same version
+        return stream
 
-    def in_order(
-        self, ranges: list[tuple[int, int]], checksums: Checksums = (), elsewhere: list[tuple[int, bytes]] | None = None
+    def open_ranges(
+        self, ranges: list[tuple[int, int]], checksums: Checksums = (), already_read: list[tuple[int, bytes]] | None = None
     ) -> _core.Stream:
-        """One stream over several ranges, of an object whose size and ETag are known; fetches them ahead.
+        """Returns a stream that prefetches several ranges in order. The object's size and ETag must be known.
 
-        Where `ranges` and `elsewhere`, which was read before, are the whole object, its last bytes come only if all amount to
-        `checksums`.
+        If `ranges` and the bytes in `already_read` are the whole object, the stream returns the last bytes only if all bytes
+        match `checksums`.
         """
-        return self._client._open_ranges(self.source, ranges, checksums, elsewhere or [])
+        source, part_size = self.source, self._client.part_size or RANGES_PART_SIZE
+        return _core.Stream(
+            self._client.core, source.bucket, source.key, size=source.size, etag=source.etag, part_size=part_size,
+            read_ahead=max(1, RANGES_AHEAD_BYTES // part_size), ranges=ranges, checksums=checksums,
+            elsewhere=already_read or [], version_id=source.version_id,
+        )  # fmt: skip
 
     def fetch_ahead(self) -> None:
-        """Has the object's first bytes, up to a part, come before they are asked for. Again: nothing."""
+        """Prefetches the object's first bytes, at most one part. Later calls do nothing."""
         if self.source.ahead is None and not self.source.used:
-            self._client._fetch_ahead(self.source, DEFAULT_PART_SIZE)
+            self.source.fetch_ahead(self._client, DEFAULT_PART_SIZE)

@@ -1,4 +1,4 @@
-"""The User-Agent header: who we are, on what, and what the caller adds."""
+"""The User-Agent header: library, platform and the caller's comments."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class UserAgent:
     """The text of the ``User-Agent`` header.
 
     Args:
-        comments: Added in brackets, joined by ``"; "``; empty ones are left out.
+        comments: Appended in parentheses, joined by ``"; "``. Empty ones are left out.
 
     Raises:
-        ValueError: comments is not a list.
+        ValueError: `comments` is not a list.
     """
 
     def __init__(self, comments: list[str] | None = None) -> None:
@@ -30,7 +30,7 @@ class UserAgent:
 
     @staticmethod
     def on_the_wire(prefix: str) -> str:
-        """`prefix` as a header takes it: ``_`` for what is not printable ASCII."""
+        """Returns `prefix` as a header value: characters outside printable ASCII are replaced by ``_``."""
         return "".join(character if " " <= character <= "~" else "_" for character in prefix)
 
     @staticmethod
@@ -44,7 +44,7 @@ class UserAgent:
             f"lang/python#{python}",
             f"md/arch#{platform.machine().lower()}",
         ]
-        torch = sys.modules.get("torch")  # named when it is there; never imported for this
+        torch = sys.modules.get("torch")  # only if it is already imported
         if torch is not None:
             parts.append(f"md/pytorch#{torch.__version__}")
         return " ".join(parts)

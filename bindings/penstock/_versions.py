@@ -1,4 +1,4 @@
-"""Versions of objects: listing them, making an old one current again, removing delete markers."""
+"""Versions of objects: listing, restoring and undeleting."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ._exceptions import S3DataLossError, S3Exception, S3InvalidArgumentError, S
 
 if TYPE_CHECKING:
     from . import _core
-    from ._client import S3Client
+    from ._session import Session
 
 log = logging.getLogger(__name__)
 
-NULL_VERSION = "null"  # of objects written while the bucket kept no versions
-COPY_LIMIT = 5 * 1024**3  # S3 copies no more in one request
-COPY_PART = 512 * 1024**2  # copying is S3's work: large parts are few requests
+NULL_VERSION = "null"  # version id of objects written without versioning
+COPY_LIMIT = 5 * 1024**3  # S3's limit for one CopyObject request
+COPY_PART = 512 * 1024**2  # S3 copies inside its service, so large parts just save requests
 MAX_PARTS = 10_000
 PARALLEL_COPIES = 16
-MOST_NAMED = 5  # versions in an error's text
+MAX_NAMED = 5  # versions listed in an error message
 
 
 class ObjectVersion(NamedTuple):
     """One version of an object, or a delete marker, whose `size` is 0 and `etag` empty.
 
-    `size` in bytes, `last_modified` in seconds since the epoch, `etag` with its quotes.
+    `size` in bytes, `last_modified` in seconds since the epoch, `etag` in quotes.
     """
 
     key: str
@@ -49,36 +49,34 @@ class ListObjectVersionsResult(NamedTuple):
 
 
 def is_directory_bucket(bucket: str) -> bool:
-    """Whether that is a name of S3 Express One Zone."""
+    """Whether `bucket` is the name of a directory bucket (S3 Express One Zone)."""
     return isinstance(bucket, str) and bucket.endswith(("--x-s3", "--xa-s3"))
 
 
 def refuse_directory_bucket(bucket: str) -> None:
-    """Raises S3InvalidArgumentError, also a ValueError, where versions do not exist."""
+    """Raises S3InvalidArgumentError, also a ValueError, if `bucket` is a directory bucket, which has no versions."""
     if is_directory_bucket(bucket):
         raise S3InvalidArgumentError(
-            f"{bucket!r} is a directory bucket, where versioning does not exist; keep checkpoints under keys of their own,"
-            " or in a general purpose bucket with versioning enabled"
+            f"{bucket!r} is a directory bucket, where versioning does not exist; use a different key for each checkpoint,"
+            " or a general purpose bucket with versioning enabled"
         )
 
 
 def checked_version(bucket: str, version_id: str | None) -> str:
-    """A version id as the core takes it; empty: none was asked for."""
+    """Checks a version id and returns it as the core expects it: empty for None."""
     if version_id is None:
         return ""
     if not isinstance(version_id, str):
         raise TypeError(f"version_id is of type {type(version_id).__name__}; it takes str or None")
     if not version_id:
-        raise S3InvalidArgumentError(
-            "version_id is ''; give one that list_object_versions names, or None for the object as it is"
-        )
+        raise S3InvalidArgumentError("version_id is ''; give an id from list_object_versions, or None for the current version")
     if version_id != NULL_VERSION:
         refuse_directory_bucket(bucket)
     return version_id
 
 
 class ListObjectVersionsStream:
-    """Iterator over the pages of a listing of versions; each page is a request.
+    """Iterator over the pages of a listing of versions. Sends one request per page.
 
     Attributes:
         complete: Whether the last page has been returned.
@@ -113,79 +111,82 @@ class ListObjectVersionsStream:
         return ListObjectVersionsResult(found, prefixes)
 
     def _advance(self, markers: tuple[str, str]) -> None:
-        """S3 lists keys in ascending order (and of one key the newest version first), so its key markers never decrease."""
+        """Checks and stores the markers of the next page. S3 lists keys in ascending order, so key markers never decrease."""
         if markers[0] and (markers == self._markers or _utf8(markers[0]) < _utf8(self._markers[0])):
             raise S3DataLossError(
                 f"the listing of versions of s3://{self.bucket}/{self.prefix} does not advance:"
-                f" after the key marker {self._markers[0]!r} came {markers[0]!r}"
+                f" the key marker {markers[0]!r} follows {self._markers[0]!r}"
             )
         self._markers = markers
 
 
 def _utf8(key: str) -> bytes:
-    """The bytes of a key; S3 orders by them."""
+    """Returns the bytes of a key, by which S3 sorts."""
     return key.encode("utf-8", "surrogateescape")
 
 
-def versions_of(client: S3Client, bucket: str, key: str) -> list[ObjectVersion]:
-    """All versions of one key, newest first."""
+def versions_of(session: Session, bucket: str, key: str) -> list[ObjectVersion]:
+    """Returns all versions of one key, newest first."""
     if not key:
-        raise S3InvalidArgumentError(f"s3://{bucket}/ names a bucket; versions are of an object: write s3://{bucket}/KEY")
+        raise S3InvalidArgumentError(f"s3://{bucket}/ names a bucket; versions belong to an object: write s3://{bucket}/KEY")
     found: list[ObjectVersion] = []
-    for page in client.list_object_versions(bucket, key):
+    log.debug("ListObjectVersions s3://%s/%s", bucket, key)
+    refuse_directory_bucket(bucket)
+    for page in ListObjectVersionsStream(session.core, bucket, key, "", 1000):
         found += [version for version in page.versions if version.key == key]
-        if page.versions and page.versions[-1].key != key:  # of all keys with this prefix it is the first
+        if page.versions and page.versions[-1].key != key:  # `key` is the first of all keys with this prefix
             break
     return found
 
 
 def no_such(bucket: str, key: str, version_id: str, versions: list[ObjectVersion]) -> S3NotFoundError:
+    """Returns the error for a version that does not exist; it lists the newest existing versions."""
     place = f"s3://{bucket}/{key}"
     if not versions:
         text = f"{place} has no versions, so {version_id!r} cannot be restored; check the key"
     elif all(version.version_id == NULL_VERSION for version in versions):
         text = (
-            f"{place} has no version {version_id!r}: its only one is 'null', since the bucket keeps no versions;"
-            " enable versioning on the bucket before overwriting what may be wanted again"
+            f"{place} has no version {version_id!r}: its only version is 'null', since the bucket has no versioning;"
+            " enable versioning on the bucket to keep overwritten objects"
         )
     else:
-        some = [version.version_id for version in versions if not version.is_delete_marker][:MOST_NAMED]
-        text = f"{place} has no version {version_id!r}; the newest that it has: {', '.join(some) or 'none but delete markers'}"
+        some = [version.version_id for version in versions if not version.is_delete_marker][:MAX_NAMED]
+        text = f"{place} has no version {version_id!r}; its newest versions: {', '.join(some) or 'only delete markers'}"
     error = S3NotFoundError(text)
     error.code, error.bucket, error.key = "NoSuchVersion", bucket, key
     return error
 
 
-def restore(client: S3Client, bucket: str, key: str, version_id: str) -> ObjectVersion:
+def restore(session: Session, bucket: str, key: str, version_id: str) -> ObjectVersion:
     """See S3Checkpoint.restore."""
     refuse_directory_bucket(bucket)
     checked_version(bucket, version_id)
-    versions = versions_of(client, bucket, key)
+    versions = versions_of(session, bucket, key)
     wanted = next((version for version in versions if version.version_id == version_id), None)
     if wanted is None:
         raise no_such(bucket, key, version_id, versions)
     if wanted.is_delete_marker:
         raise S3InvalidArgumentError(
-            f"version {version_id!r} of s3://{bucket}/{key} is a delete marker, which holds nothing to restore;"
-            " undelete() removes the delete markers on top"
+            f"version {version_id!r} of s3://{bucket}/{key} is a delete marker, which has no content to restore;"
+            " undelete() removes the delete markers above the newest version"
         )
     if wanted.is_latest:
         return wanted
-    copy_version(client, bucket, wanted)
-    return versions_of(client, bucket, key)[0]
+    copy_version(session, bucket, wanted)
+    return versions_of(session, bucket, key)[0]
 
 
-def copy_version(client: S3Client, bucket: str, version: ObjectVersion) -> None:
+def copy_version(session: Session, bucket: str, version: ObjectVersion) -> None:
     """Copies a version over the current one of its key."""
     log.info("Restoring version %s of s3://%s/%s, %d bytes", version.version_id, bucket, version.key, version.size)
     if version.size <= COPY_LIMIT:
-        client.copy_object(bucket, version.key, bucket, version.key, src_version_id=version.version_id)
+        session.core.copy_object(bucket, version.key, bucket, version.key, version.version_id)
     else:
-        _copy_parts(client._client, bucket, version)
+        _copy_parts(session.core, bucket, version)
 
 
 def _copy_parts(core: _core.Client, bucket: str, version: ObjectVersion) -> None:
-    """One upload whose parts are copied; content type, metadata and storage class go along."""
+    """Copies by a multipart upload. Keeps content type, metadata and storage class."""
     key, size = version.key, version.size
     head = core.head_object(bucket, key, version.version_id)
     part_size = max(COPY_PART, math.ceil(size / MAX_PARTS))
@@ -203,24 +204,25 @@ def _copy_parts(core: _core.Client, bucket: str, version: ObjectVersion) -> None
             parts = list(pool.map(copy, range(1, math.ceil(size / part_size) + 1)))
         core.complete_multipart_upload(bucket, key, upload, parts, size)
     except BaseException:
-        with contextlib.suppress(S3Exception):  # what went wrong first is told; `prune` removes what stays open
+        with contextlib.suppress(S3Exception):  # report the first error; `penstock checkpoint prune` removes open uploads
             core.abort_multipart_upload(bucket, key, upload)
         raise
 
 
-def undelete(client: S3Client, bucket: str, key: str) -> int:
+def undelete(session: Session, bucket: str, key: str) -> int:
     """See S3Checkpoint.undelete."""
-    versions = versions_of(client, bucket, key)
+    versions = versions_of(session, bucket, key)
     on_top = 0
     while on_top < len(versions) and versions[on_top].is_delete_marker:
         on_top += 1
     if on_top == len(versions):
         error = S3NotFoundError(
             f"s3://{bucket}/{key} cannot be undeleted: no version of it is left"
-            + ("" if versions else "; check the key. Where a bucket keeps no versions, what was deleted is gone")
+            + ("" if versions else "; check the key. In a bucket without versioning, deleted objects are lost")
         )
         error.code, error.bucket, error.key = "NoSuchKey", bucket, key
         raise error
     for marker in versions[:on_top]:
-        client.delete_object(bucket, key, version_id=marker.version_id)
+        log.debug("DeleteObject s3://%s/%s, version %s", bucket, key, marker.version_id)
+        session.core.delete_object(bucket, key, marker.version_id)
     return on_top

@@ -1,6 +1,6 @@
-"""How to wait for another thread so that Ctrl-C ends it."""
+"""Waiting for another thread in a way that Ctrl-C can interrupt."""
 
 from __future__ import annotations
 
-# In turns of this: a signal that comes just before Python begins to wait does not wake it.
+# Wait in a loop with this timeout: a signal that arrives just before the wait begins does not interrupt it.
 LONGEST_WAIT_S = 0.25

@@ -1,4 +1,4 @@
-"""S3Writer: a file-like object whose close() publishes, and nothing else does."""
+"""S3Writer: a write-only file object. Only close() publishes the object."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _open_writers: weakref.WeakSet[S3Writer] = weakref.WeakSet()
 
 
 class S3Writer(io.BufferedIOBase):
-    """Writes one object to S3, in parts and in parallel, without seeking.
+    """Writes one object to S3 in parallel parts. Not seekable.
 
-    The object appears when :meth:`close` returns, whole. Leaving a ``with`` block by an exception, :meth:`abort`, garbage
-    collection and interpreter exit give the upload up: what was there before stays.
+    The complete object becomes visible when :meth:`close` returns. Leaving a ``with`` block by an exception, :meth:`abort`,
+    garbage collection and interpreter exit abort the upload, and any previous object with this key stays.
 
     Args:
-        stream: The upload; made by ``S3Client.put_object`` or ``S3Checkpoint.writer``.
+        stream: The upload, made by ``S3Client.put_object`` or ``S3Checkpoint.writer``.
 
-    Thread safety: ``close`` and ``abort`` from any thread; ``write`` from one at a time. A progress callback may call ``abort``;
-    ``write`` and ``close`` raise ValueError there and have no effect.
+    Thread safety: call ``close`` and ``abort`` from any thread, ``write`` from one thread at a time. A progress callback may
+    call ``abort``; there, ``write`` and ``close`` raise ValueError and have no effect.
 
     Source: ``s3torchconnector.S3Writer``.
     """
@@ -38,7 +38,8 @@ class S3Writer(io.BufferedIOBase):
         self.stream = stream
         self._position = 0
         self._closed = False
-        self._failure: BaseException | None = None  # the first that a write raised
+        self._closing = False  # a thread is in close()
+        self._failure: BaseException | None = None  # the first exception that a write raised
         self._lock = threading.Lock()
         _open_writers.add(self)
 
@@ -53,31 +54,31 @@ class S3Writer(io.BufferedIOBase):
         try:
             self.abort()
         except Exception:
-            log.exception("giving up an upload failed")  # the block's own exception is the one to raise
-        failure, self._failure = self._failure, None  # its traceback holds what was written
-        # torch.save raises a RuntimeError of its own out of whatever a write raised, Ctrl-C too.
-        if failure is not None and type(exc_val) is RuntimeError and _came_of(exc_val, failure):
+            log.exception("aborting an upload failed")  # the exception of the with block takes precedence
+        failure, self._failure = self._failure, None  # drop the reference: its traceback keeps the written data alive
+        # torch.save converts any exception of a write, KeyboardInterrupt too, to a RuntimeError: raise the original.
+        if failure is not None and type(exc_val) is RuntimeError and _was_caused_by(exc_val, failure):
             raise failure
 
     def __del__(self) -> None:
-        # io.IOBase would close, that is publish, a writer that nobody finished.
+        # io.IOBase.__del__ calls close(), which would publish an unfinished object.
         if getattr(self, "_closed", True):
             return
-        warnings.warn(f"{self!r} was dropped without close(); its upload is given up", ResourceWarning, stacklevel=2)
+        warnings.warn(f"{self!r} was garbage-collected without close(); its upload is aborted", ResourceWarning, stacklevel=2)
         try:
             self.abort()
         except Exception:
-            log.exception("giving up an upload failed")
+            log.exception("aborting an upload failed")
 
     def write(self, data: Any) -> int:
-        """Writes a bytes-like object; blocks while enough parts are in flight.
+        """Writes a bytes-like object. Blocks while the maximum number of parts is in flight.
 
         Returns:
-            Number of bytes written, always all of them.
+            The number of bytes written: always all of them.
 
         Raises:
-            ValueError: after close.
-            S3Exception: the upload failed; it has been given up.
+            ValueError: The writer is closed.
+            S3Exception: The upload failed and was aborted.
         """
         self._checkClosed()
         try:
@@ -93,36 +94,46 @@ class S3Writer(io.BufferedIOBase):
         """Publishes the object and waits for S3's acknowledgement. Later calls do nothing.
 
         Raises:
-            S3Exception: the object was not published.
+            S3Exception: The object was not published.
         """
-        if self._inside:
+        if self._in_callback:
             self.stream.close()  # raises
         with self._lock:
             if self._closed:
                 return
-            self._closed = True
+            self._closed = self._closing = True
             _open_writers.discard(self)
-            self.stream.close()
+            try:
+                self.stream.close()
+            finally:
+                self._closing = False
 
     def abort(self) -> None:
-        """Gives the upload up. Does nothing after close. In a progress callback: ends the ``write`` or ``close`` under way, which
-        then raises unless S3 has acknowledged everything already."""
-        if self._inside:
+        """Cancels the upload. Does nothing after close.
+
+        A ``write`` or ``close`` in progress ends and raises, unless S3 has already acknowledged the whole upload. It may be in
+        another thread, or in this one if a progress callback calls ``abort``. If the request that publishes the object has been
+        sent, S3 may still execute it: then ``close`` raises, and the object may exist. ``abort`` returns after ``close`` has
+        ended. The ``close`` of an fsspec file that appends to a large object cannot be cancelled.
+        """
+        if self._in_callback:
             self._closed = True
             self.stream.abort()
             return
+        abort = getattr(self.stream, "abort", None)
+        if self._closing and abort is not None:
+            abort()
         with self._lock:
             if self._closed:
                 return
             self._closed = True
             _open_writers.discard(self)
-            abort = getattr(self.stream, "abort", None)
             if abort is not None:
                 abort()
 
     @property
-    def _inside(self) -> bool:
-        """Whether this is a progress callback, or a signal handler, during a call of this writer."""
+    def _in_callback(self) -> bool:
+        """Whether this thread is in a progress callback or a signal handler during a call of this writer."""
         return getattr(self.stream, "inside", False) is True
 
     def _checkClosed(self) -> None:  # noqa: N802  (io's own name)
@@ -134,7 +145,7 @@ class S3Writer(io.BufferedIOBase):
         return self._closed
 
     def flush(self) -> None:
-        """Does nothing: parts leave when they are full."""
+        """Does nothing: the writer uploads each part when it is full."""
 
     def readable(self) -> bool:
         return False
@@ -146,8 +157,8 @@ class S3Writer(io.BufferedIOBase):
         return self._position
 
 
-def _came_of(error: BaseException, cause: BaseException) -> bool:
-    """Whether `error` was raised while `cause` was being handled."""
+def _was_caused_by(error: BaseException, cause: BaseException) -> bool:
+    """Whether `error` was raised while `cause` was being handled, directly or through other exceptions."""
     seen: BaseException | None = error
     for _ in range(100):
         if seen is None or seen is cause:
@@ -161,7 +172,7 @@ def _abort_all() -> None:
         try:
             writer.abort()
         except Exception:
-            log.exception("giving up an upload at exit failed")
+            log.exception("aborting an upload at exit failed")
 
 
 atexit.register(_abort_all)

@@ -1,11 +1,11 @@
-"""Fixtures for pytest: S3 for each test, offline, in this process. Installed with Penstock, nothing to configure.
+"""pytest fixtures that run tests against an S3 emulator in this process, offline. pytest loads them without configuration.
 
 def test_upload(s3_bucket):
     boto3.client("s3").put_object(Bucket=s3_bucket, Key="a", Body=b"1")
 
-Every test that asks for one has a namespace of its own: buckets, users' clock, faults and journal that no other test sees, also
-under pytest-xdist, where every worker has its own emulator. The environment of the test leads boto3, the AWS CLI, s3fs,
-s3torchconnector and Penstock there, and away from any AWS account that the machine knows.
+Each test that uses them has its own namespace: its buckets, clock, faults and journal are not visible to other tests, also with
+pytest-xdist, where each worker has its own emulator. Environment variables direct boto3, the AWS CLI, s3fs, s3torchconnector and
+Penstock to the emulator, and hide any AWS account configured on the machine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ._offline_environment import environment_set, offline_environment
 from .testing import Clock, Emulator, Faults, Journal, Namespace
 
 _SHOWN_REQUESTS = 20
-_SERVER = "default"  # the namespace that decides about connections
+_SERVER = "default"  # the namespace whose faults apply to connections
 _namespace_key = pytest.StashKey[Namespace]()
 _server_key = pytest.StashKey[Emulator]()
 _passed_key = pytest.StashKey[bool]()
@@ -30,15 +30,15 @@ _numbers = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def s3_server() -> Iterator[Emulator]:
-    """The emulator of this process. Override it for another region, TLS, users, or limits of all tests."""
+    """The emulator of this process. Override this fixture to set a region, TLS, users or limits for all tests."""
     with Emulator() as emulator:
         yield emulator
 
 
-# Of all tests, and so set up behind wider fixtures, whose faults are not the test's, and before the other ones.
+# autouse: set up after fixtures of wider scope, whose faults do not belong to the test, and before the test's own fixtures.
 @pytest.fixture(autouse=True)
 def _s3_server_faults(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Checks what the test set at the server itself, for the connections of all namespaces, and takes it back."""
+    """Checks and then removes the faults that the test set in the server's default namespace, for all connections."""
     server = request.getfixturevalue("s3_server") if "s3_server" in request.fixturenames else None
     if not isinstance(server, Emulator):
         yield
@@ -60,9 +60,9 @@ def _s3_server_faults(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def s3_emulator(s3_server: Emulator, request: pytest.FixtureRequest) -> Iterator[Namespace]:
-    """A namespace of this test's own, with the environment prepared for clients.
+    """A namespace for this test, with environment variables that direct clients to it.
 
-    A test that passes although a fault it planned never happened fails when it is torn down.
+    If the test passes but a planned fault did not happen, the teardown fails.
     """
     namespace = s3_server.create_namespace(f"test-{next(_numbers)}")
     request.node.stash[_namespace_key] = namespace
@@ -77,10 +77,10 @@ def s3_emulator(s3_server: Emulator, request: pytest.FixtureRequest) -> Iterator
 
 @pytest.fixture
 def s3_faults(s3_emulator: Namespace, request: pytest.FixtureRequest) -> Faults:
-    """The faults of this test's namespace: those of the marker ``s3_faults``, or what the test sets."""
+    """The faults of this test's namespace: those of the marker ``s3_faults``, and those that the test sets."""
     for marker in request.node.iter_markers("s3_faults"):
         if len(marker.args) != 1 or marker.kwargs:
-            raise pytest.UsageError("s3_faults takes one argument: the name of a scenario, its document, or the path of its file")
+            raise pytest.UsageError("s3_faults takes one argument: the name of a scenario, a document, or the path of its file")
         s3_emulator.faults.set(marker.args[0])
         break
     return s3_emulator.faults
@@ -88,7 +88,7 @@ def s3_faults(s3_emulator: Namespace, request: pytest.FixtureRequest) -> Faults:
 
 @pytest.fixture
 def s3_bucket(s3_emulator: Namespace) -> str:
-    """The name of an empty bucket of this test's own."""
+    """The name of an empty bucket for this test."""
     name = f"bucket-{next(_numbers)}"
     s3_emulator.client().create_bucket(name)
     return name
@@ -96,24 +96,24 @@ def s3_bucket(s3_emulator: Namespace) -> str:
 
 @pytest.fixture
 def s3_directory_bucket(s3_emulator: Namespace) -> str:
-    """The name of an empty directory bucket (S3 Express One Zone) of this test's own."""
+    """The name of an empty directory bucket (S3 Express One Zone) for this test."""
     return s3_emulator.create_directory_bucket(f"bucket-{next(_numbers)}")
 
 
 @pytest.fixture
 def s3_clock(s3_emulator: Namespace) -> Clock:
-    """The clock of this test's namespace: dates, signatures, expiry, limits."""
+    """The clock of this test's namespace, which determines dates, signature ages, expiry and limits."""
     return s3_emulator.clock
 
 
 @pytest.fixture
 def s3_journal(s3_emulator: Namespace) -> Journal:
-    """What the clients of this test asked: entries, questions, assertions."""
+    """The journal of the requests in this test's namespace: entries, queries and assertions."""
     return s3_emulator.journal
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tells pytest of the marker."""
+    """Registers the marker."""
     config.addinivalue_line(
         "markers",
         "s3_faults(scenario): run the test under these faults: a built-in scenario's name, a document, or a file's path",
@@ -121,7 +121,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A marked test need not ask for the fixture."""
+    """Adds the fixture `s3_faults` to tests with the marker of the same name."""
     for item in items:
         names = getattr(item, "fixturenames", None)
         if names is not None and item.get_closest_marker("s3_faults") and "s3_faults" not in names:
@@ -130,18 +130,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Shows what S3 did and was asked, where a test failed."""
+    """Adds the faults and requests of the emulator to the report of a failed test."""
     outcome: Any = yield
     report: pytest.TestReport = outcome.get_result()
     if call.when == "call":
         item.stash[_passed_key] = report.passed
-    if not report.failed or call.when == "teardown":  # of a teardown the check has told
+    if not report.failed or call.when == "teardown":  # the check in the teardown has its own report
         return
     if namespace := item.stash.get(_namespace_key, None):
         report.sections.append(("S3 emulator", _describe(namespace.faults, namespace.journal)))
     server = item.stash.get(_server_key, None)
     if server is not None and _SERVER in server._planned_faults:
-        report.sections.append(("S3 emulator, the server's own", _describe(server.faults(), server.journal())))
+        report.sections.append(("S3 emulator, default namespace", _describe(server.faults(), server.journal())))
 
 
 def _check_faults(faults: Faults, journal: Journal) -> None:

@@ -1,8 +1,8 @@
-"""Which prefix strategy survives on my job? A checkpoint job against a model of S3's partitions, in virtual time.
+"""Simulates a checkpoint job against a model of S3's partitions, in virtual time, to compare prefix strategies.
 
-S3 admits so many writes and reads per second and partition of a bucket's keys; a partition under sustained overload is cut in
-two, which takes it minutes. How a job fares depends on what its files are called, on how many ranks begin at once, and on how
-its client retries. ``simulate`` answers in a second or two, without AWS and without the emulator:
+S3 limits the writes and reads per second of each partition of a bucket's keys. It splits a partition under sustained overload,
+which takes minutes. The duration of a job therefore depends on the names of its files, on how many ranks start at once, and on
+how its client retries. ``simulate`` takes a second or two, without AWS and without the emulator:
 
     report = penstock.simulate.simulate(ranks=4096, strategy="hex", client="crt")
     print(report.time_s, report.refused)
@@ -20,18 +20,18 @@ from typing import Any
 from . import _core
 from ._json_text import json_text
 
-STRATEGIES = ("default", "binary", "hex")  # those that need nothing else said
+STRATEGIES = ("default", "binary", "hex")  # the strategies without required options
 _COLORS = ("#2563eb", "#dc2626", "#059669", "#d97706", "#7c3aed", "#0891b2")
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 900, 260, 70, 30
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What became of a job.
+    """The result of a simulated job.
 
     Attributes:
-        label: Names the job among others.
-        document: The whole report, as ``penstock/simulate.h`` describes it; times in seconds.
+        label: The name of the job in tables and charts.
+        document: The complete report, described in ``penstock/simulate.h``; times in seconds.
     """
 
     label: str
@@ -39,18 +39,18 @@ class Report:
 
     @property
     def completed(self) -> bool:
-        """Whether every round completed: a save is committed, a load has every byte."""
+        """Whether every round completed: a save was committed, or a load received every byte."""
         rounds = self.document["rounds"]
         return bool(rounds) and all(r["completed"] for r in rounds)
 
     @property
     def time_s(self) -> float:
-        """Seconds that the longest round took, completed or not."""
+        """Duration of the longest round in seconds, completed or not."""
         return max((r["lasted_s"] for r in self.document["rounds"]), default=0.0)
 
     @property
     def requests(self) -> int:
-        """Requests sent, whatever became of them."""
+        """Requests sent, with any outcome."""
         return int(self.document["requests"])
 
     @property
@@ -60,48 +60,48 @@ class Report:
 
     @property
     def retries(self) -> int:
-        """Requests that were not the first attempt."""
+        """Requests after the first attempt."""
         return int(self.document["retries"])
 
     @property
     def ranks_failed(self) -> int:
-        """Ranks that gave up, of the worst round."""
+        """Ranks that failed, in the round with the most failures."""
         return max((r["ranks_failed"] for r in self.document["rounds"]), default=0)
 
     @property
     def most_partitions(self) -> int:
-        """The most partitions that there were at one time."""
+        """The largest number of partitions at any time."""
         return max((int(i["partitions"]) for i in self.document["intervals"]), default=1)
 
     @property
     def partitions(self) -> int:
-        """Partitions at the end."""
+        """The number of partitions at the end."""
         intervals = self.document["intervals"]
         return int(intervals[-1]["partitions"]) if intervals else 1
 
 
 def simulate(*, label: str | None = None, **job: Any) -> Report:
-    """Run one job.
+    """Simulates one job and returns the report.
 
     Args:
-        label: Names the report; None: the strategy.
-        job: Members of the job as ``penstock/simulate.h`` describes them: ``ranks``, ``strategy``, ``client``, ``limits``, ...
-            Times in seconds (``_s``), sizes in bytes.
+        label: The name of the report; None: the strategy.
+        job: Members of the job, described in ``penstock/simulate.h``: ``ranks``, ``strategy``, ``client``, ``limits``, ... Times
+            in seconds (``_s``), sizes in bytes.
 
     Raises:
-        ValueError: A member is unknown or out of range; the message names it, the value and the limit.
+        ValueError: A member is unknown or out of range. The message gives its name, the value and the limit.
     """
     document = json.loads(_core.simulate(json_text(job, "job")))
     return Report(label or str(document["strategy"]), document)
 
 
 def compare(strategies: Iterable[str] = STRATEGIES, **job: Any) -> list[Report]:
-    """Run the same job under several prefix strategies."""
+    """Simulates the same job with several prefix strategies and returns the reports."""
     return [simulate(label=strategy, strategy=strategy, **job) for strategy in strategies]
 
 
 def table(reports: Sequence[Report]) -> str:
-    """The reports as a table of plain text."""
+    """Returns the reports as a plain text table."""
     head = ("strategy", "result", "time", "requests", "503", "retries", "ranks failed", "partitions")
     rows = [
         (
@@ -127,15 +127,15 @@ def table(reports: Sequence[Report]) -> str:
 
 
 def write_plot(reports: Sequence[Report], path: str | Path) -> None:
-    """Requests and refusals over time, and requests by partition, as a chart.
+    """Writes charts of requests and refused requests over time, and of requests by partition.
 
     Args:
-        reports: At least one.
-        path: Ends in ``.html`` (one file that needs nothing else) or ``.png`` (needs matplotlib).
+        reports: At least one report.
+        path: A path that ends in ``.html`` (a self-contained file) or ``.png`` (requires matplotlib).
 
     Raises:
-        ValueError: Another ending.
-        ModuleNotFoundError: A PNG without matplotlib.
+        ValueError: `path` has another extension.
+        ModuleNotFoundError: `path` ends in ``.png``, and matplotlib is not installed.
     """
     path = Path(path)
     if path.suffix == ".html":
@@ -143,7 +143,7 @@ def write_plot(reports: Sequence[Report], path: str | Path) -> None:
     elif path.suffix == ".png":
         _write_png(reports, path)
     else:
-        raise ValueError(f"'{path}' ends in neither .html nor .png; a plot is one of the two")
+        raise ValueError(f"unsupported plot format '{path}': expected a path that ends in .html or .png")
 
 
 def _rates(report: Report, name: str) -> list[float]:
@@ -162,14 +162,14 @@ def _partition_series(report: Report) -> list[tuple[str, list[float]]]:
 
 
 def _figures(reports: Sequence[Report]) -> list[tuple[str, str, list[tuple[str, list[float], list[float]]]]]:
-    """Title, unit and lines (label, seconds, values) of each chart."""
+    """Returns the title, unit and lines (label, seconds, values) of each chart."""
     charts = []
     for title, name in (("Requests sent", "requests"), ("Refused with 503 SlowDown", "refused")):
         lines = [(r.label, _times(r, len(r.document["intervals"])), _rates(r, name)) for r in reports]
         charts.append((title, "per second", lines))
     for report in reports:
         lines = [(begin, _times(report, len(values)), values) for begin, values in _partition_series(report)]
-        charts.append((f"{report.label}: requests by partition, the busiest", "per second", lines))
+        charts.append((f"{report.label}: requests of the busiest partitions", "per second", lines))
     return charts
 
 
@@ -208,7 +208,7 @@ def _html(reports: Sequence[Report]) -> str:
     )
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>penstock simulate</title><style>{style}</style>'
-        f"<h1>Checkpoint job, simulated</h1><p>{about}</p><pre>{escape(table(reports))}</pre>{charts}</html>\n"
+        f"<h1>Simulated checkpoint job</h1><p>{about}</p><pre>{escape(table(reports))}</pre>{charts}</html>\n"
     )
 
 
@@ -217,7 +217,7 @@ def _write_png(reports: Sequence[Report], path: Path) -> None:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            "a PNG needs matplotlib: pip install matplotlib, or write an .html plot", name="matplotlib"
+            "a .png plot requires matplotlib: pip install matplotlib, or write an .html plot", name="matplotlib"
         ) from error
     figures = _figures(reports)
     figure = Figure(figsize=(9, 2.6 * len(figures)), layout="constrained")

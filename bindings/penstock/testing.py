@@ -1,10 +1,10 @@
-"""Testing without AWS: the emulator inside this process.
+"""Tests without AWS: an S3 emulator inside this process.
 
 with penstock.testing.Emulator() as s3:
     client = s3.client()
     client.create_bucket("data")
 
-pytest has fixtures for it (penstock.pytest_plugin); unittest and scripts have `emulated_s3`.
+For pytest there are fixtures (penstock.pytest_plugin); for unittest and scripts there is `emulated_s3`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import tempfile
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -24,12 +25,13 @@ from . import _core
 from ._client import S3Client
 from ._clock import Clock
 from ._config import S3ClientConfig
-from ._emulated_s3 import emulated_s3
 from ._emulator_documents import limits_json, read_json
 from ._faults import FaultAccount, FaultDocument, Faults, RetryTest, RuleAccount, _document_text
 from ._journal import Journal
 from ._journal_entry import Filter, JournalEntry, RangeReport, Retry
 from ._json_text import json_text
+from ._offline_environment import environment_set, offline_environment
+from ._test_context import TestContext
 
 __all__ = [
     "ACCESS_KEY_ID",
@@ -56,12 +58,12 @@ SECRET_ACCESS_KEY = "penstock-secret"
 
 
 class _Access(ABC):
-    """What clients need to reach an emulator with one access key."""
+    """The endpoint and credentials that clients need to use an emulator."""
 
     region: str
     access_key_id: str
     secret_access_key: str
-    session_token: str | None = None  # of a temporary key
+    session_token: str | None = None  # for temporary credentials
 
     @property
     @abstractmethod
@@ -69,7 +71,7 @@ class _Access(ABC):
         """URL of the S3 endpoint."""
 
     def environment(self) -> dict[str, str]:
-        """Environment variables that make AWS SDKs, the AWS CLI and Penstock use this key."""
+        """Returns environment variables that make AWS SDKs, the AWS CLI and Penstock use this access key and endpoint."""
         variables = {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_ACCESS_KEY_ID": self.access_key_id,
@@ -80,11 +82,11 @@ class _Access(ABC):
         return variables | ({"AWS_SESSION_TOKEN": self.session_token} if self.session_token else {})
 
     def client(self, s3client_config: S3ClientConfig | None = None) -> S3Client:
-        """A client with this key."""
+        """Returns a client with this access key and endpoint."""
         return S3Client(self.region, endpoint=self.endpoint, s3client_config=self.config(s3client_config))
 
     def config(self, base: S3ClientConfig | None = None) -> S3ClientConfig:
-        """`base`, or the defaults, with this key and path-style addressing."""
+        """Returns `base`, or the defaults, with this access key and path-style addressing."""
         return dataclasses.replace(
             base or S3ClientConfig(),
             force_path_style=True,
@@ -98,40 +100,42 @@ class Emulator(_Access):
     """An S3 emulator inside this process, on a free port of 127.0.0.1. A context manager.
 
     Args:
-        data_directory: Keep everything there; None: in memory. Where it keeps other users than those given, the given
-            ones win, and a ``UserWarning`` says so. A new directory gets mode 0700; a ``UserWarning`` says that others may
-            read one that was there.
-        strict_durability: An acknowledged write is on disk.
-        auth: "verify": everything is checked; "parse": form, region, clock skew, expiry and inactive keys, but no signature
-            and no payload hash: no secret is needed; "off": everybody is the first access key, in the default namespace.
-        access_keys: Pairs of access key id and secret that are accepted, each the root of an account of its own; None:
-            one default pair, unless `users` says who there is.
+        data_directory: Directory for all data; None: in memory. If it contains other users than the given ones, the given ones
+            replace them, with a ``UserWarning``. A new directory gets mode 0700. A ``UserWarning`` says if other users of the
+            machine may read an existing one.
+        strict_durability: Write data to disk before a write is acknowledged.
+        auth: "verify": check everything. "parse": check form, region, clock skew, expiry and inactive keys, but neither
+            signatures nor payload hashes, so that no secret is needed. "off": treat every request as one of the first access
+            key, in the default namespace.
+        access_keys: Accepted pairs of access key id and secret, each the root of its own account; None: one default pair,
+            unless `users` is given.
         users: Accounts, users and access keys, as a dict or the path of a JSON file; docs/admin-api.md has the format.
             Without `access_keys`, `client()` and `environment()` use the first active key among them.
-        region: The region it plays.
-        fail_rate: Share of requests answered 503 SlowDown, decided by `fail_seed`, not by chance.
+        region: The AWS region that the emulator reports.
+        fail_rate: Share of requests answered with 503 SlowDown, 0 to 1. `fail_seed` determines which ones.
+        fail_seed: Seed for `fail_rate`.
         tls: Paths of a PEM certificate and its key; None: plain HTTP.
-        port: 0: any free port.
-        admin_token: Requests to the admin listener must bring it; None: they need nothing.
-        limits: What every namespace begins with of limits, latency and bandwidth: a preset ("aws-standard", "aws-strict",
-            "aws-express"), the path of a JSON file, or a dict as in docs/limits.schema.json; None: none.
-        log_path: File that gets one JSON line per request; None: none.
-        faults: The scenario of faults that every namespace begins with, and has again after a reset, as `Faults.set` takes
-            it; None: none.
-        journal_bytes: Of requests that each namespace's journal keeps, about 300 bytes for each, 131072 (128 KiB) to 1 TiB;
-            0: no journal.
-        relaxed_bucket_names: Buckets may also have names that S3 refuses and other mocks of it take: 1 to 255 letters, digits,
-            ``.``, ``-`` and ``_``, of which the first is no ``.`` or ``-``.
+        port: Port of the S3 endpoint; 0: any free port.
+        admin_token: Token that requests to the admin listener must carry; None: no token.
+        limits: Initial limits, latency and bandwidth of every namespace: a preset ("aws-standard", "aws-strict",
+            "aws-express"), the path of a JSON file, or a dict as in docs/limits.schema.json; None: no limits.
+        log_path: File for the access log, one JSON line per request; None: no log.
+        faults: Initial fault scenario of every namespace, also after a reset, as for `Faults.set`; None: no faults.
+        journal_bytes: Memory for the journal of each namespace, about 300 bytes per request, 131072 (128 KiB) to 1 TiB; 0: no
+            journal.
+        relaxed_bucket_names: Also accept bucket names that S3 rejects but other S3 mocks accept: 1 to 255 letters, digits,
+            ``.``, ``-`` and ``_``, not starting with ``.`` or ``-``.
         moto_reset: Whether ``POST /moto-api/reset`` on the S3 port, which needs no signature, empties every namespace; None:
             only without `data_directory`.
-        memory_limit: Bytes of memory that objects may take without `data_directory`, 1048576 (1 MiB) or more. Uploads beyond it
-            are answered 507 InsufficientStorage. None: three quarters of the control group's memory limit, else half of the
-            machine's memory, shared by all emulators of this process that have None.
+        memory_limit: Bytes of memory that objects and request documents may take without `data_directory`, 1048576 (1 MiB) or
+            more. Uploads beyond the limit are answered with 507 InsufficientStorage, documents with 503 SlowDown. None: three
+            quarters of the control group's memory limit, else half of the machine's memory, shared by all emulators of this
+            process with None.
 
     Raises:
-        ValueError: an option cannot work; the message names it.
+        ValueError: An option is invalid; the message names it.
 
-    Thread safety: safe from any thread. A forked child must not use it, but may send requests to it.
+    Thread safety: safe from any thread. A forked child must not use this object, but may send requests to the emulator.
     """
 
     def __init__(
@@ -156,7 +160,7 @@ class Emulator(_Access):
         moto_reset: bool | None = None,
         memory_limit: int | None = None,
     ) -> None:
-        # Beyond what C++'s integers hold a binding would only say that the types are wrong.
+        # For integers that do not fit the C++ types, pybind11 would raise a TypeError about the types.
         for name, value, most in (
             ("port", port, 65_535),
             ("fail_seed", fail_seed, 2**64 - 1),
@@ -180,10 +184,10 @@ class Emulator(_Access):
             journal_bytes=journal_bytes, limits_json=limits_json(limits),
             relaxed_bucket_names=relaxed_bucket_names, moto_reset=moto_reset, memory_limit_bytes=memory_limit or 0,
         )  # fmt: skip
-        self._planned_faults: set[str] = set()  # namespaces; pytest's fixtures ask which test did
+        self._planned_faults: set[str] = set()  # namespaces in which faults were set; the pytest fixtures use it
         for notice in self._core.notices:
             warnings.warn(notice, UserWarning, stacklevel=2)
-        # The emulator has checked the users by now.
+        # The core has validated the users at this point.
         if users is not None and not access_keys:
             self._use_first_key(users if isinstance(users, Mapping) else read_json(users_path))
         else:
@@ -213,20 +217,21 @@ class Emulator(_Access):
         return self._core.admin_endpoint
 
     def stats(self) -> dict[str, Any]:
-        """Requests by operation, answers by status, body bytes in and out, injected failures, and survived errors by name.
+        """Returns counters: requests by operation, responses by status, body bytes in and out, injected failures, diagnostics.
 
-        The last ones, `diagnostics`, are the process's since it began; a reset leaves them.
+        ``diagnostics`` counts the errors by name that the emulator recovered from, since the start of the process. A reset does
+        not clear it.
         """
         return self._core.stats()
 
     def reset(self, namespace: str | None = None) -> None:
-        """Forgets every bucket and object, sets the clock back to the machine's time, and makes the counters zero.
+        """Deletes all buckets and objects, sets the clocks back to the machine's time, and clears the counters.
 
         Args:
-            namespace: Only this one's buckets and clock, and no counters; None: every namespace's.
+            namespace: Reset only the buckets and the clock of this namespace, and no counters; None: all namespaces.
 
         Raises:
-            S3NotFoundError: there is no such namespace.
+            S3NotFoundError: The namespace does not exist.
         """
         if namespace is None:
             self._core.reset()
@@ -234,90 +239,93 @@ class Emulator(_Access):
             self._core.reset_namespace(namespace)
 
     def namespaces(self) -> list[str]:
-        """Names of the namespaces, "default" first."""
+        """Returns the names of the namespaces, "default" first."""
         return self._core.namespaces()
 
     def create_namespace(self, name: str) -> Namespace:
-        """A new universe of buckets, and an access key that selects it.
+        """Creates a namespace with its own buckets, and an access key that selects it. Returns the namespace.
+
+        Args:
+            name: 1 to 63 letters, digits, ``-``, ``_`` and ``.``, starting with a letter or digit.
 
         Raises:
-            ValueError: `name` is not 1 to 63 letters, digits, - _ and . that begin with a letter or digit.
-            S3ConflictError: there is one of that name.
+            ValueError: `name` is invalid.
+            S3ConflictError: The namespace already exists.
         """
         return Namespace(self, name, *self._core.create_namespace(name))
 
     def delete_namespace(self, name: str) -> None:
-        """Removes the namespace `name` with its buckets and the access keys that select it.
+        """Deletes the namespace `name`, its buckets and the access keys that select it.
 
         Raises:
-            S3NotFoundError: there is no such namespace.
-            ValueError: it is the default one.
+            S3NotFoundError: The namespace does not exist.
+            ValueError: `name` is the default namespace.
         """
         self._core.delete_namespace(name)
         self._planned_faults.discard(name)
 
     def clock(self, namespace: str = "default") -> Clock:
-        """The clock of a namespace. Whether there is such a namespace shows when the clock is used."""
+        """Returns the clock of a namespace. Its methods raise S3NotFoundError if the namespace does not exist."""
         return Clock(self._core, namespace)
 
     def faults(self, namespace: str = "default") -> Faults:
-        """The faults of a namespace. Whether there is such a namespace shows when they are used."""
+        """Returns the faults of a namespace. Their methods raise S3NotFoundError if the namespace does not exist."""
         return Faults(self._core, namespace, self._planned_faults.add)
 
     def journal(self, namespace: str = "default") -> Journal:
-        """What clients asked of a namespace. Whether there is such a namespace shows when the journal is used."""
+        """Returns the journal of a namespace. Its methods raise S3NotFoundError if the namespace does not exist."""
         return Journal(self._core, namespace)
 
     def set_limits(self, limits: str | os.PathLike[str] | Mapping[str, Any] | None, namespace: str = "default") -> None:
-        """Sets a namespace's limits, latency and bandwidth from now on, with full budgets; a reset gives back those of the start.
+        """Sets the limits, latency and bandwidth of a namespace, starting with full budgets. A reset restores the initial ones.
 
         Args:
-            limits: As the argument of the constructor; None: none.
+            limits: As for the constructor; None: no limits.
 
         Raises:
-            ValueError: names the member that is wrong, such as "buckets.hot.reads_per_second".
-            S3NotFoundError: there is no such namespace.
+            ValueError: `limits` is invalid; the message names the member, such as "buckets.hot.reads_per_second".
+            S3NotFoundError: The namespace does not exist.
         """
         self._core.set_limits(namespace, limits_json(limits) or "{}")
 
     def limits_report(self, namespace: str = "default") -> dict[str, Any]:
-        """What is set, and what came of it: requests admitted and refused, each bucket's partitions, splits and merges.
+        """Returns the limits and their effects: requests admitted and refused, and partitions, splits and merges per bucket.
 
         docs/admin-api.md describes the members.
 
         Raises:
-            S3NotFoundError: there is no such namespace.
+            S3NotFoundError: The namespace does not exist.
         """
         report: dict[str, Any] = json.loads(self._core.limits_report(namespace))
         return report
 
     def seed(self, bucket: str, directory: str | os.PathLike[str], prefix: str = "", namespace: str = "default") -> SeedReport:
-        """Makes objects of the files below `directory`: `prefix` and the path relative to it are the key. Returns how many.
+        """Creates an object for each file below `directory`, with `prefix` and the relative path as key. Returns their number.
 
         Args:
-            bucket: Made where it is missing.
-            directory: A relative one is taken from the working directory. Links, pipes and devices are skipped.
+            bucket: The bucket; created if it does not exist.
+            directory: The directory; a relative path refers to the working directory. Links, pipes and devices are skipped.
 
         Raises:
-            ValueError: the directory cannot be read, or the bucket cannot be made.
-            S3NotFoundError: there is no such namespace.
+            ValueError: The directory cannot be read, or the bucket cannot be created.
+            S3NotFoundError: The namespace does not exist.
         """
         report = self._core.seed(bucket=bucket, directory=str(Path(directory).absolute()), prefix=prefix, namespace=namespace)
         return SeedReport(**report)
 
     def create_directory_bucket(self, name: str, zone: str = "use1-az4", namespace: str = "default") -> str:
-        """Makes an empty directory bucket (S3 Express One Zone) of the emulator's region, in the name of the namespace's account.
+        """Creates an empty directory bucket (S3 Express One Zone) in the emulator's region, owned by the namespace's account.
 
         Args:
-            name: Without the suffix.
-            zone: The id of an availability zone or local zone; any of the right form exists.
+            name: The name without the suffix.
+            zone: The id of an availability zone or local zone. The emulator accepts any well-formed id.
 
         Returns:
-            The bucket's whole name, ``NAME--ZONE--x-s3``.
+            The full name of the bucket, ``NAME--ZONE--x-s3``.
 
         Raises:
-            ValueError: the name or the zone is none that S3 knows; the message says why.
-            S3NotFoundError: there is no such namespace.
+            ValueError: The name or the zone is invalid; the message says why.
+            S3NotFoundError: The namespace does not exist.
         """
         bucket = f"{name}--{zone}--x-s3"
         with tempfile.TemporaryDirectory() as nothing:
@@ -325,41 +333,43 @@ class Emulator(_Access):
         return bucket
 
     def add_users(self, users: Mapping[str, Any]) -> None:
-        """Adds accounts, users and access keys, all or none; replaces those of the same account id or access key id.
+        """Adds accounts, users and access keys, all or none. Replaces existing ones with the same account id or access key id.
 
         Args:
-            users: As the argument of the constructor.
+            users: As for the constructor.
 
         Raises:
-            ValueError: names the place that is wrong, such as "accounts[0].users[1].name".
-            S3ConflictError: two accounts would share a canonical id.
+            ValueError: `users` is invalid; the message names the member, such as "accounts[0].users[1].name".
+            S3ConflictError: Two accounts would have the same canonical id.
         """
         self._core.add_users(json_text(users, "users"))
 
     def users(self) -> dict[str, Any]:
-        """Accounts, users and access keys in the form `add_users` takes, without secrets and session tokens."""
+        """Returns accounts, users and access keys in the format of `add_users`, without secrets and session tokens."""
         users: dict[str, Any] = json.loads(self._core.users())
         return users
 
     def stop(self) -> None:
-        """Finishes requests in progress and stops. Later calls do nothing."""
+        """Finishes requests in progress and stops the emulator. Later calls do nothing."""
         self._core.stop()
 
 
 @dataclasses.dataclass(frozen=True)
 class SeedReport:
-    """What `Emulator.seed` made of a directory."""
+    """The result of `Emulator.seed`."""
 
     objects: int
     bytes: int
-    #: Links, pipes, devices, and names that cannot be keys.
+    #: Links, pipes, devices, and files whose names cannot be object keys.
     skipped: int
 
 
 class Namespace(_Access):
-    """A universe of buckets in an emulator, and the access key that selects it. Comes from :meth:`Emulator.create_namespace`.
+    """An isolated set of buckets in an emulator, and the access key that selects it.
 
-    Thread safety: as the emulator's.
+    Comes from :meth:`Emulator.create_namespace`.
+
+    Thread safety: as for the emulator.
     """
 
     def __init__(self, emulator: Emulator, name: str, access_key_id: str, secret_access_key: str) -> None:
@@ -376,17 +386,17 @@ class Namespace(_Access):
 
     @property
     def clock(self) -> Clock:
-        """Its clock."""
+        """The clock of the namespace."""
         return self._emulator.clock(self.name)
 
     @property
     def faults(self) -> Faults:
-        """Its faults."""
+        """The faults of the namespace."""
         return self._emulator.faults(self.name)
 
     @property
     def journal(self) -> Journal:
-        """What clients asked of it."""
+        """The journal of the namespace."""
         return self._emulator.journal(self.name)
 
     def create_directory_bucket(self, name: str, zone: str = "use1-az4") -> str:
@@ -394,9 +404,43 @@ class Namespace(_Access):
         return self._emulator.create_directory_bucket(name, zone, self.name)
 
     def set_limits(self, limits: str | os.PathLike[str] | Mapping[str, Any] | None) -> None:
-        """As `Emulator.set_limits`, of this namespace."""
+        """As `Emulator.set_limits`, for this namespace."""
         self._emulator.set_limits(limits, self.name)
 
     def limits_report(self) -> dict[str, Any]:
-        """As `Emulator.limits_report`, of this namespace."""
+        """As `Emulator.limits_report`, for this namespace."""
         return self._emulator.limits_report(self.name)
+
+
+class emulated_s3(TestContext):  # noqa: N801  (used like a function)
+    """Runs an emulator for a ``with`` block, or as a decorator for each call of a function or coroutine, or each test of a class.
+
+    Environment variables direct boto3, the AWS CLI, s3fs, s3torchconnector and Penstock to the emulator and hide any AWS account
+    configured on the machine; the variables are restored afterwards. ``with`` returns the :class:`penstock.testing.Emulator`, as
+    does ``self.enterContext(emulated_s3())`` in a test case. On a ``unittest.TestCase``, the emulator runs from before ``setUp``
+    until all clean-up functions have run. On any other class, each method whose name begins with ``test`` is decorated.
+
+    Args:
+        options: Passed to :class:`penstock.testing.Emulator`.
+
+    Raises:
+        AssertionError: At the end: faults set for the default namespace did not happen.
+        TypeError: The decorated object is not callable, or is a generator function, whose body does not run when it is called.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._open: list[tuple[Emulator, ExitStack]] = []
+
+    def __enter__(self) -> Emulator:
+        with ExitStack() as stack:
+            emulator = stack.enter_context(Emulator(**self._options))
+            stack.enter_context(environment_set(offline_environment(emulator.environment())))
+            self._open.append((emulator, stack.pop_all()))
+        return emulator
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        emulator, stack = self._open.pop()
+        with stack:
+            if kind is None:
+                emulator.faults().check_all()

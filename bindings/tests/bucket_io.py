@@ -1,4 +1,4 @@
-"""Objects in and out of a bucket, in one line. Not in conftest.py: spawned workers import it by a name of its own."""
+"""Short functions that put, get and list objects. Not in conftest.py, because spawned workers import this module."""
 
 from __future__ import annotations
 

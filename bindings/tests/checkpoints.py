@@ -1,4 +1,4 @@
-"""Distributed checkpoints for tests: saved by torch's own writer to a folder and uploaded as they are, or by ours; shards."""
+"""Distributed checkpoints for tests: saved by torch's own writer and uploaded, or by S3StorageWriter; sharded tensors."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from torch.distributed.checkpoint.planner import TensorWriteData, WriteItem, Wri
 
 
 class Sharded(torch.Tensor):
-    """A tensor of which this process has some boxes, as torch's planners ask for it. It has no elements of its own."""
+    """A tensor of which this process has some boxes, with the interface that torch's planners use. Has no elements itself."""
 
     shards: list[tuple[torch.Size, torch.Tensor]]
 
     @staticmethod
     def of(size: Sequence[int], dtype: torch.dtype, shards: Sequence[tuple[Sequence[int], torch.Tensor]]) -> Sharded:
-        """`shards`: offsets and content of each box."""
+        """Creates a tensor from the offsets and content of each box."""
         whole: Sharded = torch.Tensor._make_subclass(Sharded, torch.empty((), dtype=dtype).expand(tuple(size)))  # type: ignore[assignment]
         whole.shards = [(torch.Size(offsets), tensor) for offsets, tensor in shards]
         return whole
@@ -64,7 +64,7 @@ class Sharded(torch.Tensor):
 
 
 def cut(tensor: torch.Tensor, ranks: int, dim: int = 0) -> list[list[tuple[list[int], torch.Tensor]]]:
-    """The boxes of each rank, one each; ranks may be left without."""
+    """Cuts a tensor into one box per rank. Returns a list for each rank, which may be empty."""
     step = -(-tensor.size(dim) // ranks)
     cuts = [(start, min(step, tensor.size(dim) - start)) for start in range(0, tensor.size(dim), max(step, 1))]
     boxes = [([start if d == dim else 0 for d in range(tensor.dim())], tensor.narrow(dim, start, n)) for start, n in cuts]
@@ -72,12 +72,12 @@ def cut(tensor: torch.Tensor, ranks: int, dim: int = 0) -> list[list[tuple[list[
 
 
 def save_by(states: Sequence[Mapping[str, Any]], folder: str | os.PathLike[str], **options: Any) -> None:
-    """What as many ranks with these state dicts save, with torch's planners and writer."""
+    """Saves one state dict per rank with torch's planners and writer."""
     save_through(lambda: FileSystemWriter(folder, sync_files=False, **options), states)
 
 
 def save_through(make_writer: Callable[[], FileSystemWriter], states: Sequence[Mapping[str, Any]]) -> None:
-    """As `save_by`, with a writer of each rank."""
+    """Saves one state dict per rank, with one writer per rank."""
     planners = [DefaultSavePlanner() for _ in states]
     writers = [make_writer() for _ in states]
     plans = []
@@ -98,7 +98,7 @@ _numbers = itertools.count()
 
 
 class Checkpoints:
-    """Saves to a bucket of an emulator, with torch's writer or with ours, and reads from there."""
+    """Saves checkpoints to a bucket of an emulator, by torch's writer or S3StorageWriter, and loads them."""
 
     def __init__(self, emulator: Emulator, client: penstock.S3Client, bucket: str, *, ours: bool = False) -> None:
         self.emulator = emulator
@@ -107,7 +107,7 @@ class Checkpoints:
         self.ours = ours
 
     def save(self, *states: Mapping[str, Any], **options: Any) -> str:
-        """The URI of a new checkpoint that ranks with these state dicts have saved."""
+        """Saves one state dict per rank to a new path. Returns its URI."""
         prefix = f"checkpoint-{next(_numbers)}"
         if self.ours:
             save_through(lambda: self.writer(f"s3://{self.bucket}/{prefix}", **options), states)
@@ -118,7 +118,7 @@ class Checkpoints:
         return f"s3://{self.bucket}/{prefix}"
 
     def save_without_crcs(self, *states: Mapping[str, Any]) -> str:
-        """As `save`, with records that have no CRC-32."""
+        """Saves like `save`, but without CRC-32s in the records."""
         before = torch.serialization.get_crc32_options()
         torch.serialization.set_crc32_options(False)
         try:
@@ -127,7 +127,7 @@ class Checkpoints:
             torch.serialization.set_crc32_options(before)
 
     def handmade(self, items: Mapping[str, tuple[torch.Tensor | None, bytes]]) -> str:
-        """A checkpoint with one object of these items: the tensor that the metadata describes (None: bytes), and its content."""
+        """Creates a checkpoint with one object from items: the tensor in the metadata (None: bytes), and the stored bytes."""
         from torch.distributed.checkpoint.filesystem import _StorageInfo
 
         entries: dict[str, Any] = {}
@@ -167,7 +167,7 @@ class Checkpoints:
 
 
 def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether both have the same type, shape and bytes, whatever their strides."""
+    """Whether both have the same dtype, shape and element bytes. Strides may differ."""
     if one.dtype != other.dtype or one.size() != other.size():
         return False
     if one.is_quantized:
@@ -177,7 +177,7 @@ def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def emptied(value: Any) -> Any:
-    """The same structure to load into: tensors with other content, the strides they have; other values None."""
+    """Returns a target for a load: tensors with the same strides and other content; None for other values."""
     if isinstance(value, dict):
         return {key: emptied(each) for key, each in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""One emulator in this process for all tests; every test gets a bucket of its own."""
+"""One emulator in this process for all tests; each test has its own bucket."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from penstock.testing import Emulator
 
 _numbers = itertools.count()
 
-# This process has one fork server, and the first test that needs it decides what it imports. Without torch in it every rank of
-# the later tests would import torch again.
+# This process has one fork server, which imports the modules that are set before its first use. Without torch in it, each rank of
+# a later test would import torch.
 multiprocessing.set_forkserver_preload(["torch.distributed.checkpoint", "penstock.dcp", "dcp_ranks"])
 
 

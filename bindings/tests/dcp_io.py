@@ -1,4 +1,4 @@
-"""Distributed checkpoints for tests: states, saves, and loads by torch's own reader over a plain copy."""
+"""Distributed checkpoints for tests: states, saves, and loads by torch's own reader from a local copy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from penstock.testing import Emulator
 
 
 def some_state(seed: int = 0) -> dict[str, Any]:
-    """Tensors of several kinds, views, and what is no tensor. Its values follow from the seed."""
+    """Returns tensors of several kinds, views and other objects. The seed determines the values."""
     made = torch.Generator().manual_seed(seed)
 
     def randn(*size: int) -> torch.Tensor:
@@ -41,13 +41,13 @@ PART = 5 * 1024**2
 
 
 def state_of_two_files(seed: int) -> dict[str, torch.Tensor]:
-    """For a save by two threads: one file goes out in three parts of PART bytes, the other in one request."""
+    """A state that two threads save as two files: one of three parts of PART bytes, the other of one request."""
     large = torch.arange(PART // 2, dtype=torch.float32) + seed
     return {"large": large, "small": torch.full((5000,), float(seed)), "seed": torch.tensor(seed)}
 
 
 def emptied(state: Any) -> Any:
-    """The same with other values, to be loaded into."""
+    """Returns the same structure with other values, as a target for a load."""
     if isinstance(state, dict):
         return {key: emptied(value) for key, value in state.items()}
     return torch.full_like(state, -1) if isinstance(state, torch.Tensor) else None
@@ -72,7 +72,7 @@ def save(emulator: Emulator, uri: str, state: Any, save_kwargs: dict[str, Any] |
 
 
 def copied(client: penstock.S3Client, bucket: str, prefix: str, folder: Path) -> Path:
-    """The objects below a prefix as files."""
+    """Downloads the objects below a prefix to files."""
     for key in bucket_io.keys(client, bucket, prefix + "/"):
         path = folder / key.removeprefix(prefix + "/")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +81,7 @@ def copied(client: penstock.S3Client, bucket: str, prefix: str, folder: Path) ->
 
 
 def loaded(client: penstock.S3Client, bucket: str, prefix: str, like: Any) -> Any:
-    """What torch's own reader makes of a plain copy."""
+    """Loads a local copy of the objects by torch's own reader."""
     state = emptied(like)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""Several ranks of torch.distributed (gloo) as processes of their own, and what the tests of distributed saves have them do."""
+"""Runs ranks of torch.distributed (gloo) as processes, and the work that tests of distributed saves do in them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 from torch.distributed.checkpoint.planner import WriteItem
 
 TIMEOUT_S = 120
-COLLECTIVE_TIMEOUT_S = 30  # how long a rank waits for another one
+COLLECTIVE_TIMEOUT_S = 30  # timeout for the other ranks
 
 
 class Access:
-    """What a process needs to reach the emulator of another."""
+    """What a rank's process needs to connect to the emulator of the test process."""
 
     def __init__(self, emulator: Any) -> None:
         self.region, self.endpoint, self._config = emulator.region, emulator.endpoint, emulator.config()
@@ -43,7 +43,7 @@ class Access:
         return S3StorageReader(self.region, uri, self._config, endpoint=self.endpoint)
 
     def file_system_of(self, rank: int, **config: Any) -> S3FileSystem:
-        """One whose requests say which rank sends them, as the emulator's rules know it."""
+        """Returns a file system whose requests identify the rank, so that rules of the emulator can match it."""
         client = S3Client(
             self.region,
             endpoint=self.endpoint,
@@ -53,18 +53,18 @@ class Access:
         return S3FileSystem(self.region, client)
 
 
-_meeting: list[Any] = []  # a process's barrier
+_barriers: list[Any] = []  # holds the barrier of a rank's process
 
 
 def meet() -> None:
-    """Waits until all ranks are here, by nothing of torch's: one that dies behind it leaves nobody in a collective."""
-    _meeting[-1].wait(TIMEOUT_S)
+    """Waits for all ranks without a collective of torch: a rank that dies afterwards blocks no collective."""
+    _barriers[-1].wait(TIMEOUT_S)
 
 
 def _enter(
-    work: Callable[..., Any], rank: int, ranks: int, port: int, results: Any, meeting: Any, ended: Any, args: tuple[Any, ...]
+    work: Callable[..., Any], rank: int, ranks: int, port: int, results: Any, barrier: Any, ended: Any, args: tuple[Any, ...]
 ) -> None:
-    _meeting.append(meeting)
+    _barriers.append(barrier)
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE=str(ranks))
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
@@ -85,25 +85,25 @@ def run(
     meanwhile: Callable[[list[int]], None] | None = None,
     stay: bool = False,
 ) -> dict[int, Any]:
-    """What `work(rank, *args)` returns in each of so many ranks.
+    """Runs `work(rank, *args)` in each rank. Returns the results by rank.
 
     Args:
-        work: Importable.
-        ranks: How many.
-        args: Of `work`.
-        killed: So many do not live to return anything.
-        meanwhile: Called with the ranks' process ids while they work.
-        stay: A rank that is done keeps its connections until all are: nobody learns from its end that it left.
+        work: An importable function.
+        ranks: Number of ranks.
+        args: Arguments of `work`.
+        killed: Number of ranks that die and return nothing.
+        meanwhile: Called with the process IDs of the ranks while they work.
+        stay: A finished rank keeps its connections until all have finished, so that no rank detects its exit.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["torch.distributed.checkpoint", "penstock.dcp", "dcp_ranks"])
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     results = context.Queue()
-    meeting, ended = context.Barrier(ranks), context.Event()
+    barrier, ended = context.Barrier(ranks), context.Event()
     if not stay:
         ended.set()
-    shared = (ranks, port, results, meeting, ended, args)
+    shared = (ranks, port, results, barrier, ended, args)
     processes = [context.Process(target=_enter, args=(work, rank, *shared)) for rank in range(ranks)]
     for process in processes:
         process.start()
@@ -121,7 +121,7 @@ def run(
 
 
 def state_of(rank: int, ranks: int, seed: int) -> dict[str, Any]:
-    """A rank's share: a tensor of each rank, one that all have, and one that is cut in rows."""
+    """The state of a rank: a tensor of its own, a tensor that all ranks have, and rows of a shared tensor."""
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor import DTensor, Shard
 
@@ -135,7 +135,7 @@ def state_of(rank: int, ranks: int, seed: int) -> dict[str, Any]:
 
 
 def whole_state(ranks: int, seed: int) -> dict[str, Any]:
-    """The same as one process loads it."""
+    """The state that one process loads from the checkpoint of all ranks."""
     rows = [torch.full((6, 50), float(seed * 100 + rank)) for rank in range(ranks)]
     return {
         **{f"of.{rank}": torch.full((300,), seed + rank / 10) for rank in range(ranks)},
@@ -145,17 +145,17 @@ def whole_state(ranks: int, seed: int) -> dict[str, Any]:
     }
 
 
-class Dying(DefaultSavePlanner):
-    """Dies of SIGKILL, or of an error, in the midst of an upload."""
+class FailingPlanner(DefaultSavePlanner):
+    """A planner that kills its process by SIGKILL, or raises, in the middle of an upload."""
 
     def __init__(self, error: Exception | None) -> None:
         super().__init__()
         self._error = error
-        self._asked = 0
+        self._calls = 0
 
     def resolve_data(self, write_item: WriteItem) -> Any:
-        self._asked += 1
-        if self._asked == 2:
+        self._calls += 1
+        if self._calls == 2:
             if self._error is not None:
                 raise self._error
             os.kill(os.getpid(), signal.SIGKILL)
@@ -163,7 +163,7 @@ class Dying(DefaultSavePlanner):
 
 
 def attempt(save: Callable[[], Any]) -> str:
-    """The error's text, or none."""
+    """Returns the text of the error, or "" for success."""
     try:
         save()
     except BaseException as error:
@@ -178,17 +178,17 @@ def save(rank: int, access: Access, uri: str, seed: int, writer_kwargs: dict[str
 
 
 def save_while_one_fails(rank: int, access: Access, uri: str, seed: int, victim: int) -> str:
-    planner = Dying(OSError("the planner of one rank")) if rank == victim else DefaultSavePlanner()
+    planner = FailingPlanner(OSError("the planner of one rank")) if rank == victim else DefaultSavePlanner()
     return save(rank, access, uri, seed, {}, {"planner": planner})
 
 
 def save_while_one_is_killed(rank: int, access: Access, uri: str, seed: int, victim: int) -> str:
-    planner = Dying(None) if rank == victim else DefaultSavePlanner()
+    planner = FailingPlanner(None) if rank == victim else DefaultSavePlanner()
     return save(rank, access, uri, seed, {}, {"planner": planner})
 
 
 def save_alone(rank: int, access: Access, uri: str, seed: int, times: int) -> str:
-    """Without collectives: each rank a checkpoint of its own, several times."""
+    """Saves several times without collectives: each rank has its own checkpoint."""
     texts = []
     for time in range(times):
         state = {"mine": torch.full((200,), float(rank + seed + time)), "step": rank}
@@ -208,7 +208,7 @@ def save_async(rank: int, access: Access, uri: str, seed: int, kind: str) -> str
 
 
 def load(rank: int, access: Access, uri: str, seed: int) -> str:
-    """The error's text, or none where all that was loaded is of that seed."""
+    """Returns the text of the error, or "" if all loaded values are of this seed."""
     ranks = dist.get_world_size()
     state = state_of(rank, ranks, seed + 1)
     reader = access.reader(uri)
@@ -233,7 +233,7 @@ PART = 5 * 1024**2
 
 
 def large_state_of(rank: int, seed: int) -> dict[str, torch.Tensor]:
-    """Of each rank a tensor that goes out in parts."""
+    """A state with a tensor of each rank that is uploaded in parts."""
     return {f"large.{rank}": torch.full((PART // 2,), seed + rank / 10)}
 
 

@@ -1,7 +1,7 @@
-"""A device with streams, for machines without one: tensors on the meta device whose values are kept on the CPU.
+"""A simulated device with streams: tensors on the meta device whose values are kept on the CPU.
 
-What is launched on a stream runs as late as the order between streams allows, that is when somebody waits for it. A copy that
-does not wait for the work that produces a tensor copies the values from before.
+Work on a stream runs as late as the order between streams allows: when a stream or an event is synchronized. A copy that does
+not wait for the work that produces a tensor copies the old values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 import torch
 from penstock.dcp import _devices
 
-STALE = 119  # of every byte that was not computed yet, or was given to another tensor
+STALE = 119  # the value of each byte that is not computed yet, or whose memory belongs to another tensor by now
 
 
 class Event:
@@ -68,17 +68,17 @@ class Stream:
 
 
 class Device:
-    """The device, and its torch module.
+    """The simulated device and its torch module.
 
     Attributes:
-        in_flight: Copies to the CPU that were launched and have not run.
-        synchronous: Copies to the CPU that blocked the calling thread.
+        in_flight: The number of copies to the CPU that were launched and have not run.
+        synchronous: The number of copies to the CPU that blocked the calling thread.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.in_flight = 0
         self.synchronous = 0
-        self._values: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # by storage: a tensor that keeps it, its values
+        self._values: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # by storage: a tensor that owns it, and its values
         self._recorded: set[int] = set()
         self._default = Stream()
         self._of_thread = threading.local()
@@ -93,7 +93,7 @@ class Device:
         monkeypatch.setattr(torch, "meta", module, raising=False)
         monkeypatch.setattr(_devices, "STREAM_DEVICES", ("meta",))
 
-    # ---- streams: of each thread, as torch has them
+    # ---- streams: each thread has a current one, as in torch
 
     def new_stream(self) -> Stream:
         return Stream()
@@ -124,15 +124,15 @@ class Device:
         return tensor
 
     def put_sparse(self, values: torch.Tensor) -> torch.Tensor:
-        """The same of a sparse tensor, which is copied whole."""
+        """As `put`, for a sparse tensor, which is copied as a whole."""
         tensor = values.to("meta")
         self._values[_storage(tensor)] = tensor, values
         return tensor
 
     def launch(self, function: Callable[[torch.Tensor], torch.Tensor], tensor: torch.Tensor) -> torch.Tensor:
-        """`function` of a tensor, computed on the current stream."""
+        """Launches `function` of a tensor on the current stream. Returns its result, which is stale until then."""
         values = self.values(tensor)
-        result = function(values)  # the type and shape
+        result = function(values)  # for its type and shape
         made = self.put(result)
         kept = self._values[_storage(made)][1]
         kept.untyped_storage().fill_(STALE)
@@ -140,7 +140,7 @@ class Device:
         return made
 
     def values(self, tensor: torch.Tensor) -> torch.Tensor:
-        """What it has now, after all that ran."""
+        """The values of a tensor after the work that has run."""
         _, kept = self._values[_storage(tensor)]
         if kept.layout is not torch.strided:
             return kept
@@ -156,7 +156,7 @@ class Device:
 
         def copy() -> None:
             self.in_flight -= 1
-            if held() is None and storage not in self._recorded:  # its memory was given to another tensor
+            if held() is None and storage not in self._recorded:  # its memory may belong to another tensor
                 target.untyped_storage().fill_(STALE)
             else:
                 self._copy(target, values)
@@ -181,7 +181,7 @@ class Device:
 
 
 class Cuda:
-    """A GPU, with the methods of the device above that tests of both use."""
+    """A GPU, with the methods of `Device` that tests of both devices use."""
 
     in_flight = 0
 
@@ -200,7 +200,7 @@ class Cuda:
         return function(tensor)
 
 
-# Where a GPU is found, what is tested on the simulated device is tested there as well.
+# With a GPU, the tests of the simulated device also run on the GPU.
 DEVICES = ("simulated", "cuda") if torch.cuda.is_available() else ("simulated",)
 
 

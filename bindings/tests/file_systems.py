@@ -1,4 +1,4 @@
-"""Our file system on an emulator, in one line."""
+"""Creates our fsspec file system for an emulator."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from penstock.testing import Emulator
 
 
 def storage_options(emulator: Emulator, **more: Any) -> dict[str, Any]:
-    """What s3fs's users pass."""
+    """The arguments that users of s3fs pass."""
     return {
         "key": emulator.access_key_id,
         "secret": emulator.secret_access_key,

@@ -1,4 +1,4 @@
-"""A server that answers object requests only when enough of them wait: proof that they were sent at the same time."""
+"""A server that answers GETs only once enough of them are waiting, which proves that they were in flight together."""
 
 from __future__ import annotations
 
@@ -10,41 +10,58 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import penstock
 
-PATIENCE_S = 20
+TIMEOUT_S = 20
 
 
 class Gate:
-    """Shut until `together` GETs wait before it, then open for good; those that waited in vain are answered 501."""
+    """Holds GETs until `together` of them have arrived, then answers all. After `TIMEOUT_S` a held GET is answered 501.
 
-    def __init__(self, content: bytes, together: int) -> None:
+    A GET of the path `ungated` is answered at once.
+    """
+
+    def __init__(self, content: bytes, together: int, ungated: str) -> None:
         self.content = content
         self.together = together
+        self.ungated = ungated
         self.requested: list[str] = []
+        self.timed_out = 0  # requests that were answered 501
         self._changed = threading.Condition()
 
     def pass_through(self, path: str) -> bool:
         with self._changed:
             self.requested.append(path)
             self._changed.notify_all()
-            return self._changed.wait_for(lambda: len(self.requested) >= self.together, PATIENCE_S)
+            opened = path == self.ungated or self._changed.wait_for(lambda: len(self.requested) >= self.together, TIMEOUT_S)
+            self.timed_out += not opened
+            return opened
 
     def wait_for(self, count: int) -> bool:
-        """Until so many requests have come."""
+        """Waits until `count` requests have arrived. False: they did not arrive within `TIMEOUT_S`."""
         with self._changed:
-            return self._changed.wait_for(lambda: len(self.requested) >= count, PATIENCE_S)
+            return self._changed.wait_for(lambda: len(self.requested) >= count, TIMEOUT_S)
 
 
 @contextlib.contextmanager
-def gate_server(content: bytes, together: int, whole: dict[str, str] | None = None) -> Iterator[tuple[Gate, str]]:
-    """`whole`: headers of answers to requests for the whole object."""
-    gate = Gate(content, together)
+def gate_server(
+    content: bytes, together: int, whole: dict[str, str] | None = None, *, ungated: str = ""
+) -> Iterator[tuple[Gate, str]]:
+    """Runs a server with a `Gate`. Yields the gate and the endpoint.
+
+    Args:
+        content: The body of every object.
+        together: The number of GETs that opens the gate.
+        whole: Further headers of responses to GETs of a whole object.
+        ungated: A path that is answered at once.
+    """
+    gate = Gate(content, together, ungated)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
             if not gate.pass_through(self.path):
-                self.send_error(501, "the gate stayed shut")
+                with contextlib.suppress(OSError):  # the client has closed the connection
+                    self.send_error(501, "too few requests arrived together")
                 return
             asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", "bytes=0-"))
             assert asked is not None
@@ -61,7 +78,7 @@ def gate_server(content: bytes, together: int, whole: dict[str, str] | None = No
             self.send_header("ETag", '"e"')
             self.send_header("Last-Modified", "Wed, 01 Jan 2025 00:00:00 GMT")
             self.end_headers()
-            with contextlib.suppress(OSError):  # a client that gave up
+            with contextlib.suppress(OSError):  # the client has closed the connection
                 self.wfile.write(content[first : last + 1])
 
         def log_message(self, format: str, *args: object) -> None:

@@ -1,7 +1,8 @@
-"""A program whose main thread keeps the interpreter's lock while its transfers go on, and the server that watches them.
+"""A program whose main thread holds the GIL during its transfers, and the server that observes them.
 
-The parent serves: it answers reads of unknown size once the lock is held, then sends a large object to a transfer that needs
-no Python memory any more. What the client takes of it, beyond what sockets hold, it took while the lock was held.
+The parent process is the server. Once the GIL is held, it responds to reads of unknown size, then sends a large object to a
+transfer that needs no new Python memory. The bytes that the client receives, beyond the socket buffers, were received while the
+GIL was held.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import threading
 from dataclasses import dataclass, field
 
 BULK_BYTES = 64 << 20
-READS = 8  # more than there are I/O threads
-PATIENCE_S = 30
+READS = 8  # more than the number of I/O threads
+TIMEOUT_S = 30
 
 CLIENT = """
 import ctypes, os, sys, threading
@@ -38,7 +39,7 @@ threads = [threading.Thread(target=read, args=(index,)) for index in range(reads
 for thread in threads:
     thread.start()
 os.read(int(release), 1)  # all requests have arrived
-libc = ctypes.PyDLL(None)  # keeps the lock during a call
+libc = ctypes.PyDLL(None)  # holds the GIL during a call
 libc.write(held, b"h", 1)
 libc.read(release, ctypes.create_string_buffer(1), 1)
 for thread in threads:
@@ -49,18 +50,18 @@ assert results == {**{index: size for index in range(reads)}, "bulk": bulk_bytes
 
 @dataclass
 class Server:
-    """Answers in an order of its own; one connection for each request."""
+    """Accepts one connection per request, and sends each response on demand."""
 
     size: int
     listener: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0), backlog=64))
     connections: dict[str, socket.socket] = field(default_factory=dict)
 
     def accept_all(self) -> None:
-        """Until every request has arrived."""
-        self.listener.settimeout(PATIENCE_S)
+        """Returns when all requests have arrived."""
+        self.listener.settimeout(TIMEOUT_S)
         while len(self.connections) < READS + 1:
             connection, _ = self.listener.accept()
-            connection.settimeout(PATIENCE_S)
+            connection.settimeout(TIMEOUT_S)
             head = b""
             while b"\r\n\r\n" not in head:
                 head += connection.recv(4096)
@@ -73,8 +74,8 @@ class Server:
         self.connections[key].sendall(head.encode() + bytes(size))
 
 
-def bulk_moved_while_the_lock_was_held(size: int) -> bool:
-    """Whether the large object was taken while reads of objects of `size` bytes waited for Python memory."""
+def bulk_moves_while_the_gil_is_held(size: int) -> bool:
+    """Whether the client receives the large object while reads of objects of `size` bytes wait for Python memory."""
     server = Server(size)
     held_read, held_write = socket.socketpair()
     release_read, release_write = socket.socketpair()
@@ -86,10 +87,10 @@ def bulk_moved_while_the_lock_was_held(size: int) -> bool:
     try:
         server.accept_all()
         release_write.send(b"a")
-        held_read.settimeout(PATIENCE_S)
+        held_read.settimeout(TIMEOUT_S)
         assert held_read.recv(1) == b"h"
         for index in range(READS):
-            # On threads: what a client does not take waits in the socket.
+            # On threads, because a response blocks until the client receives it.
             answers.append(threading.Thread(target=server.answer, args=(f"read-{index}", size)))
             answers[-1].start()
         try:
@@ -99,7 +100,7 @@ def bulk_moved_while_the_lock_was_held(size: int) -> bool:
             moved = False
         release_write.send(b"r")
         if moved:
-            assert program.wait(PATIENCE_S) == 0
+            assert program.wait(TIMEOUT_S) == 0
         return moved
     finally:
         program.kill()

@@ -1,4 +1,4 @@
-"""A server that gives one answer to everything and keeps what it was asked."""
+"""A server that sends the same response to every request and records the requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Asked(NamedTuple):
 def answering(
     status: int, *, headers: dict[str, str] | None = None, body: bytes = b"", config: penstock.S3ClientConfig | None = None
 ) -> Iterator[tuple[penstock.S3Client, list[Asked]]]:
-    """A client of that server, unsigned unless `config` says otherwise, and the requests it has sent."""
+    """Yields a client of the server, unsigned without `config`, and the list of its requests."""
     asked: list[Asked] = []
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""A program of its own that is interrupted from the keyboard while it waits."""
+"""Runs a Python program and sends it SIGINT while it waits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 
-# What runs in the background inherits that the interrupt is ignored.
+# Shells start background processes with SIGINT ignored, and children inherit that.
 PREAMBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
 
 

@@ -1,4 +1,4 @@
-"""A tiny model and Trainers that run offline and quietly; with Lightning under either of its names."""
+"""A small model and Trainers that run offline without output, for either package name of Lightning."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ for name in ("lightning.pytorch", "lightning.fabric"):
 
 
 class Line(pl.LightningModule):
-    """y = w x + b; logs its loss, and `score`, which gets better with every epoch unless it is told otherwise."""
+    """y = w x + b. Logs its loss, and `score`, which by default improves with every epoch."""
 
     def __init__(self, rate: float = 0.1, scores: tuple[float, ...] = ()) -> None:
         super().__init__()

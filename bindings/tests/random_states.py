@@ -20,7 +20,7 @@ from checkpoints import Sharded, same_bits
 from random_tensors import DTYPES, Boxes, part_of, random_cuts, random_elements, random_tensor
 
 PART_BYTES = 5 * 1024**2  # of an upload, at least
-FOREIGN = 0xA5  # what a target holds before the load, and its surroundings after it
+FOREIGN = 0xA5  # the content of a target before the load, and of its surroundings before and after it
 
 
 class Colour(enum.Enum):

@@ -1,4 +1,4 @@
-"""The constructors that every rule of readers is tested with."""
+"""The reader constructors that each rule of readers is tested with."""
 
 from __future__ import annotations
 

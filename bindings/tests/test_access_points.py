@@ -1,6 +1,6 @@
-"""Access points of directory buckets (``name--zone--xa-s3``), held against what botocore 1.43 sends to the same endpoint.
+"""Access points of directory buckets (``name--zone--xa-s3``), compared with the requests of botocore 1.43.
 
-Expected values: read from botocore's requests, one call after the other on one client, session answers as here.
+The expected values are from the requests of one botocore client for the same calls and the same session responses.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Sent = tuple[str, str, str, str, str]
 
 
 class Service:
-    """Answers what each request asks for with success, and keeps how it was signed."""
+    """Responds to each request with success and records how it was signed."""
 
     def __init__(self) -> None:
         self.sent: list[Sent] = []
@@ -96,7 +96,7 @@ def with_session(method: str, point: str, key: str = "") -> Sent:
     return (method, f"/{point}/{key}".rstrip("/"), f"key-{point}", "us-west-2/s3express", f"tok-{point}")
 
 
-def test_each_access_point_has_a_session_of_its_own(service):
+def test_each_access_point_has_its_own_session(service):
     client = service.client()
     client.head_object(POINT, "k")
     client.head_object(POINT, "k")
@@ -121,7 +121,7 @@ def test_a_copy_is_signed_without_a_session(service):
     assert service.sent == [("PUT", f"/{POINT}/k", "AKID", "us-west-2/s3express", "")]
 
 
-def test_addressing_in_the_path_changes_nothing(service):
+def test_access_points_work_with_path_style_addressing(service):
     service.client(force_path_style=True).head_object(POINT, "k")
     assert service.sent == [asks(POINT), with_session("HEAD", POINT, "k")]
 
@@ -132,7 +132,7 @@ def test_sessions_can_be_turned_off(service, monkeypatch):
     assert service.sent == [("HEAD", f"/{POINT}/k", "AKID", "us-west-2/s3express", "")]
 
 
-def test_an_access_point_is_no_bucket_to_keep_versions_in(service):
+def test_listing_versions_of_an_access_point_is_rejected(service):
     with pytest.raises(penstock.S3InvalidArgumentError, match="directory bucket"):
         list(service.client().list_object_versions(POINT, "k"))
     assert service.sent == []

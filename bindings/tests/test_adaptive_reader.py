@@ -1,4 +1,4 @@
-"""The default reader: how it fetches what it is asked for."""
+"""The default reader: its requests, prefetching, checksums and versions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DATA = random.Random(3).randbytes(24 * MIB + 5)
 
 @pytest.fixture(scope="module")
 def large(emulator):
-    """A bucket and a key with DATA behind them."""
+    """A bucket and a key of an object with DATA."""
     client = emulator.client()
     client.create_bucket("adaptive")
     put(client, "adaptive", "large", DATA)
@@ -32,7 +32,7 @@ def large(emulator):
 
 
 class Costs:
-    """Requests and bytes since it was made."""
+    """Requests and bytes of a client since the construction."""
 
     def __init__(self, client):
         self.client, self.before = client, client.stats()
@@ -47,7 +47,7 @@ class Costs:
     received = property(lambda self: self._since()[2])
 
 
-def test_small_object_is_one_request_however_it_is_used(client, bucket):
+def test_a_small_object_takes_one_request_for_any_sequence_of_calls(client, bucket):
     data = DATA[: 3 * MIB]
     put(client, bucket, "k", data)
     costs = Costs(client)
@@ -62,7 +62,7 @@ def test_small_object_is_one_request_however_it_is_used(client, bucket):
     assert costs.requests == (1, 0)
 
 
-def test_a_small_object_read_whole_stays_here(client, bucket):
+def test_a_small_object_stays_in_memory_after_a_whole_read(client, bucket):
     put(client, bucket, "k", b"x" * 1000)
     costs = Costs(client)
     reader = client.get_object(bucket, "k")
@@ -85,14 +85,14 @@ def test_reading_in_order_fetches_ahead_in_few_requests(client, large):
     assert len(reader._window.getvalue()) <= 8 * MIB
 
 
-def test_readinto_in_order_is_the_same(client, large):
+def test_readinto_in_order_returns_the_whole_object(client, large):
     reader, memory, got = client.get_object(*large), bytearray(700_001), bytearray()
     while count := reader.readinto(memory):
         got += memory[:count]
     assert got == DATA
 
 
-def test_one_who_reads_the_begin_only_costs_little(client, large):
+def test_a_read_of_the_start_receives_at_most_two_megabytes(client, large):
     costs = Costs(client)
     with client.get_object(*large) as reader:
         assert reader.read(512) == DATA[:512]
@@ -100,7 +100,7 @@ def test_one_who_reads_the_begin_only_costs_little(client, large):
     assert costs.received <= 2 * MIB
 
 
-def test_random_use_is_a_request_for_what_is_read(client, large):
+def test_each_random_read_requests_only_its_bytes(client, large):
     reader = client.get_object(*large)
     reader.read(1)
     random_positions = random.Random(4)
@@ -116,7 +116,7 @@ def test_random_use_is_a_request_for_what_is_read(client, large):
 
 
 class Asked:
-    """Bytes that requests asked for since it was made, by the server's journal; of a whole large object its first MiB."""
+    """Bytes requested since the construction, from the server's journal. A request without a range counts as 1 MiB."""
 
     def __init__(self, emulator):
         self.journal = emulator.journal()
@@ -131,20 +131,20 @@ class Asked:
 
 @pytest.mark.parametrize("start", [0, 10 * MIB])
 @pytest.mark.parametrize("stride_kib", [48, 64, 65, 128, 200, 256, 512, 1000, 1024, 2048])
-def test_what_seeks_pass_over_is_not_fetched_ahead(emulator, client, large, start, stride_kib):
+def test_skipped_bytes_are_not_prefetched(emulator, client, large, start, stride_kib):
     asked = Asked(emulator)
     reads = range(start, min(len(DATA), start + 60 * stride_kib * 1024) - 4096, stride_kib * 1024)
     with client.get_object(*large) as reader:
         for position in reads:
             reader.seek(position)
             assert reader.read(4096) == DATA[position : position + 4096]
-    begin = MIB if start == 0 else 0  # what a first read at the begin brings
+    begin = MIB if start == 0 else 0  # a first read at offset 0 requests 1 MiB
     assert asked.bytes() <= begin + len(reads) * 64 * 1024
 
 
 @pytest.mark.parametrize("start", [0, 10 * MIB])
 @pytest.mark.parametrize(("stride", "count"), [(5000, 4096), (8192, 4096), (300_000, 150_000), (10_000, 1000)])
-def test_four_times_what_is_read_is_asked_for(emulator, client, large, start, stride, count):
+def test_at_most_four_times_the_bytes_read_are_requested(emulator, client, large, start, stride, count):
     asked = Asked(emulator)
     span = 8 * MIB
     reads = range(start, start + span, stride)
@@ -155,7 +155,7 @@ def test_four_times_what_is_read_is_asked_for(emulator, client, large, start, st
     assert asked.bytes() <= max(4 * count * len(reads), span) + MIB
 
 
-def test_a_listing_of_an_archive_asks_for_its_headers(emulator, client, bucket):
+def test_listing_an_archive_requests_only_its_headers(emulator, client, bucket):
     member = MIB - 512
     with io.BytesIO() as file:
         with tarfile.open(fileobj=file, mode="w") as archive:
@@ -170,7 +170,7 @@ def test_a_listing_of_an_archive_asks_for_its_headers(emulator, client, bucket):
     assert asked.bytes() <= MIB + 22 * 64 * 1024
 
 
-def test_going_back_counts_no_byte_twice(emulator, client, large):
+def test_bytes_read_again_do_not_increase_the_prefetch(emulator, client, large):
     asked = Asked(emulator)
     with client.get_object(*large) as reader:
         reader.seek(5 * MIB)
@@ -182,7 +182,7 @@ def test_going_back_counts_no_byte_twice(emulator, client, large):
     assert asked.bytes() <= 4 * 65_536
 
 
-def test_a_large_read_goes_straight_into_its_result(client, large):
+def test_a_large_read_is_received_in_its_result(client, large):
     reader = client.get_object(*large)
     reader.seek(3 * MIB)
     costs = Costs(client)
@@ -191,17 +191,17 @@ def test_a_large_read_goes_straight_into_its_result(client, large):
     reader.seek(MIB)
     assert reader.readinto(memory) == 20 * MIB
     assert memory == DATA[MIB : 21 * MIB]
-    assert costs.received < 46 * MIB  # also counts what came in vain: where several connections met
+    assert costs.received < 46 * MIB  # includes bytes that two connections received twice where their ranges met
 
 
-def test_large_reads_in_order_go_on_through_windows(client, large):
+def test_large_reads_in_order_fetch_each_byte_once(client, large):
     reader = client.get_object(*large)
     costs = Costs(client)
     assert [reader.read(9 * MIB) for _ in range(4)] == [DATA[: 9 * MIB], DATA[9 * MIB : 18 * MIB], DATA[18 * MIB :], b""]
     assert costs.received < len(DATA) + 2 * MIB
 
 
-def test_the_rest_after_a_begin_is_not_fetched_twice(client, large):
+def test_a_read_of_the_rest_fetches_each_byte_once(client, large):
     reader = client.get_object(*large)
     costs = Costs(client)
     assert reader.read(10) + reader.read() == DATA
@@ -209,12 +209,12 @@ def test_the_rest_after_a_begin_is_not_fetched_twice(client, large):
 
 
 @pytest.mark.parametrize("size", [0, 10, 9 * MIB])
-def test_a_seek_before_anything_is_known_clamps(client, bucket, size):
+def test_a_seek_before_any_read_is_clamped_to_the_size(client, bucket, size):
     put(client, bucket, "k", bytes(size))
     for target in (1, 11, MIB, 8 * MIB, 10 * MIB):
         costs = Costs(client)
         assert client.get_object(bucket, "k").seek(target) == min(target, size)
-        assert sum(costs.requests) <= (1 if size else 2)  # that there is nothing at 1 does not tell that there is nothing
+        assert sum(costs.requests) <= (1 if size else 2)  # a range beyond the end does not prove that the object is empty
 
 
 def test_windows_never_mix_versions(client, bucket):
@@ -229,7 +229,7 @@ def test_windows_never_mix_versions(client, bucket):
 
 
 @pytest.mark.parametrize("flipped", [None, 0, 5 * MIB, 12 * MIB - 1])
-def test_an_object_read_in_order_is_held_to_its_checksum(flipped):
+def test_an_object_read_in_order_is_verified_by_its_checksum(flipped):
     data = bytearray(DATA[: 12 * MIB])
     crc = base64.b64encode(crc64nvme(bytes(data)).to_bytes(8, "big")).decode()
     if flipped is not None:
@@ -245,11 +245,11 @@ def test_an_object_read_in_order_is_held_to_its_checksum(flipped):
         assert (got == data) == (flipped is None)
         if flipped is not None:
             with pytest.raises(penstock.S3DataLossError):
-                reader.read(300_000)  # asked for anew, the rest would come unverified
+                reader.read(300_000)  # a new request for the rest could not be verified
             assert reader.tell() == len(got)
 
 
-def test_a_failed_read_leaves_the_position_and_can_be_tried_again(client, bucket):
+def test_a_failed_read_keeps_the_position_and_can_be_repeated(client, bucket):
     reader = client.get_object(bucket, "late")
     with pytest.raises(penstock.S3NotFoundError):
         reader.read(10)
@@ -258,7 +258,7 @@ def test_a_failed_read_leaves_the_position_and_can_be_tried_again(client, bucket
     assert reader.read(4) == b"here"
 
 
-def test_after_a_failure_between_windows_reading_goes_on_where_it_was(client, bucket):
+def test_reading_continues_after_a_failure_between_windows(client, bucket):
     put(client, bucket, "k", DATA)
     reader = client.get_object(bucket, "k")
     got = reader.read(1000)
@@ -270,13 +270,13 @@ def test_after_a_failure_between_windows_reading_goes_on_where_it_was(client, bu
         with pytest.raises(penstock.S3NotFoundError):
             reader.readinto(bytearray(5 * MIB))
         assert reader.tell() == 1000
-    put(client, bucket, "k", DATA)  # the same version: the same ETag
+    put(client, bucket, "k", DATA)  # the same ETag, so the same version for the reader
     while piece := reader.read(5 * MIB):
         got += piece
     assert got == DATA
 
 
-def test_what_is_ahead_is_bounded_and_given_back(client, large):
+def test_prefetched_memory_is_bounded_and_released(client, large):
     before, most = _core.memory_usage()["held"], 0
     with client.get_object(*large) as reader:
         for _ in range(0, len(DATA) - MIB, 200_000):
@@ -286,7 +286,7 @@ def test_what_is_ahead_is_bounded_and_given_back(client, large):
     assert _core.memory_usage()["held"] == before
 
 
-def test_prefetch_starts_and_is_not_paid_twice(client, bucket):
+def test_prefetch_twice_sends_one_request(client, bucket):
     put(client, bucket, "k", b"x" * 100)
     costs = Costs(client)
     reader = client.get_object(bucket, "k")
@@ -297,7 +297,7 @@ def test_prefetch_starts_and_is_not_paid_twice(client, bucket):
     assert costs.requests == (1, 0)
 
 
-def test_it_is_a_sequential_reader_to_whoever_asks(client, bucket):
+def test_the_default_reader_is_a_sequential_reader(client, bucket):
     constructor = pickle.loads(pickle.dumps(S3ReaderConstructor.default()))
     reader = client.get_object(bucket, "k", reader_constructor=constructor)
     assert type(reader) is AdaptiveS3Reader and isinstance(reader, SequentialS3Reader)
@@ -305,8 +305,8 @@ def test_it_is_a_sequential_reader_to_whoever_asks(client, bucket):
     assert S3ReaderConstructor.get_reader_type_string(constructor) == "sequential"
 
 
-def test_with_a_foreign_stream_it_reads_it_once_from_the_start():
-    """get_stream of the reference's tests takes no range and is an iterator of bytes."""
+def test_the_default_reader_reads_a_custom_stream_once():
+    """In the reference's tests, get_stream takes no range and returns an iterator of bytes."""
     opened = []
 
     def get_stream():

@@ -1,4 +1,4 @@
-"""A value of a wrong type is a TypeError that names the parameter and both types, and nothing else."""
+"""An argument of a wrong type is a TypeError with only the parameter and both types, never the value."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEXTS = [(verb, names, name) for verb, names in VERBS.items() for name in names]
 
 @pytest.mark.parametrize(("verb", "names", "wrong"), TEXTS, ids=[f"{verb}-{name}" for verb, _, name in TEXTS])
 @pytest.mark.parametrize("value", [5, None, b"bytes", Secretive()], ids=["int", "None", "bytes", "object"])
-def test_texts(client, verb, names, wrong, value):
+def test_a_wrong_type_of_a_text_argument_is_named(client, verb, names, wrong, value):
     arguments = dict.fromkeys(names, "some-text") | {wrong: value}
     with pytest.raises(TypeError) as error:
         getattr(client, verb)(**arguments)
@@ -47,13 +47,13 @@ ARGUMENTS = [(verb, name) for verb, arguments in CORE.items() for name in argume
 
 
 @pytest.mark.parametrize(("verb", "wrong"), ARGUMENTS)
-def test_arguments_of_the_core(client, verb, wrong):
+def test_a_wrong_type_of_a_core_argument_is_named(client, verb, wrong):
     with pytest.raises(TypeError) as error:
         getattr(client._client, verb)(**CORE[verb] | {wrong: Secretive()})
     assert str(error.value).startswith(f"{wrong} is of type Secretive; it takes ")
 
 
-def test_numbers(client):
+def test_a_wrong_number_is_named(client):
     with pytest.raises(TypeError, match=r"^max_keys is of type str; it takes int$"):
         client.list_objects("b", max_keys="10")
     for listing in (client.list_objects, client.list_object_versions):
@@ -62,14 +62,14 @@ def test_numbers(client):
 
 
 @pytest.mark.parametrize("value", [3, [], {}, 0, False])
-def test_optional_texts_of_a_put(client, value):
+def test_a_wrong_type_of_an_optional_text_is_named(client, value):
     for name in ("storage_class", "content_type"):
         with pytest.raises(TypeError, match=rf"^{name} is of type {type(value).__name__}; it takes str or None$"):
             client.put_object("b", "k", **{name: value})
 
 
 @pytest.mark.parametrize("value", [5, 0, "", []])
-def test_callables(client, value):
+def test_a_wrong_type_of_a_callable_is_named(client, value):
     said = f"is of type {type(value).__name__}; it takes a callable or None$"
     with pytest.raises(TypeError, match=f"^reader_constructor {said}"):
         client.get_object("b", "k", reader_constructor=value)
@@ -79,7 +79,7 @@ def test_callables(client, value):
 
 
 @pytest.mark.parametrize("value", [5, 0, "etag", {}, object()])
-def test_object_info(client, value):
+def test_a_wrong_type_of_object_info_is_named(client, value):
     with pytest.raises(
         TypeError, match=f"^object_info is of type {type(value).__name__}; it takes ObjectInfo or HeadObjectResult or None$"
     ):
@@ -110,13 +110,13 @@ def test_metadata_is_a_mapping_or_pairs(client, bucket, metadata):
         ([("a", b"b")], "metadata['a'] is of type bytes; it takes str"),
     ],
 )
-def test_metadata_of_a_wrong_type(client, metadata, message):
+def test_a_wrong_type_in_metadata_is_named(client, metadata, message):
     with pytest.raises(TypeError) as error:
         client.put_object("b", "k", metadata=metadata)
     assert str(error.value) == message
 
 
-def test_metadata_that_utf_8_cannot_encode(client):
+def test_metadata_that_utf_8_cannot_encode_is_rejected_without_its_text(client):
     for metadata in ({"a": "SECRET\udc80"}, {"a\udc80": "SECRET"}):
         with pytest.raises(penstock.S3InvalidArgumentError, match="lone surrogate") as error:
             client.put_object("b", "k", metadata=metadata)
@@ -129,7 +129,7 @@ class Index:
 
 
 @pytest.mark.parametrize("listed", [True, False])
-def test_indices(emulator, client, bucket, listed):
+def test_a_wrong_type_of_an_index_is_named(emulator, client, bucket, listed):
     for key in "abc":
         put(client, bucket, key, key.encode())
     options = {"region": "us-east-1", "endpoint": emulator.endpoint, "s3client_config": emulator.config()}
@@ -149,7 +149,7 @@ def test_indices(emulator, client, bucket, listed):
 
 
 @pytest.mark.parametrize("value", [None, 5, "state", [("position", 1)]])
-def test_the_state_of_a_dataset(value):
+def test_a_wrong_type_of_a_dataset_state_is_named(value):
     dataset = penstock.S3IterableDataset.from_prefix("s3://b", region="us-east-1")
     with pytest.raises(
         TypeError, match=f"^state is of type {type(value).__name__}; it takes a mapping that state_dict returned$"
@@ -157,7 +157,7 @@ def test_the_state_of_a_dataset(value):
         dataset.load_state_dict(value)
 
 
-def test_keys_to_delete(client):
+def test_a_wrong_type_of_keys_to_delete_is_named(client):
     with pytest.raises(TypeError, match=r"^keys is of type str; it takes a list of str$"):
         client._client.delete_objects("b", "abc")
     with pytest.raises(TypeError, match=r"^keys\[1\] is of type int; it takes str$"):
@@ -169,7 +169,7 @@ WRONG_OBJECTS = [(5, "k", "bucket is of type int"), ("b", None, "key is of type 
 
 @every_kind
 @pytest.mark.parametrize(("bucket", "key", "message"), WRONG_OBJECTS)
-def test_readers_tell_it_when_they_read(client, bucket, key, message, kind):
+def test_readers_name_a_wrong_type_at_their_first_read(client, bucket, key, message, kind):
     reader = client.get_object(bucket, key, reader_constructor=KINDS[kind])
     with pytest.raises(TypeError, match=f"^{message}; it takes str$"):
         reader.read()
@@ -178,7 +178,7 @@ def test_readers_tell_it_when_they_read(client, bucket, key, message, kind):
 
 
 @pytest.mark.parametrize(("bucket", "key", "message"), WRONG_OBJECTS)
-def test_objects_of_a_dataset(emulator, bucket, key, message):
+def test_a_wrong_type_in_the_objects_of_a_dataset_is_named(emulator, bucket, key, message):
     def objects(client):
         return [S3BucketKeyData(bucket, key)]
 
@@ -189,8 +189,8 @@ def test_objects_of_a_dataset(emulator, bucket, key, message):
         dataset.__getitems__([0])
 
 
-def test_a_key_that_is_not_utf_8_goes_to_the_service_as_it_came(client, bucket):
-    """It was refused as being of a wrong type, though a listing had given it."""
+def test_a_key_that_is_not_utf_8_is_sent_unchanged(client, bucket):
+    """Such a key of a listing used to be rejected as a wrong type."""
     put(client, bucket, "k", b"x")
     with pytest.raises(penstock.S3Exception, match="InvalidURI"):
         get(client, bucket, "k\udcff")
@@ -198,7 +198,7 @@ def test_a_key_that_is_not_utf_8_goes_to_the_service_as_it_came(client, bucket):
 
 
 @pytest.mark.parametrize("value", ["1", 1.5, True, Secretive()])
-def test_sizes(value):
+def test_a_wrong_type_of_a_size_is_named(value):
     name = type(value).__name__
     with pytest.raises(TypeError, match=rf"^S3ClientConfig.look_ahead_bytes is of type {name}; it takes int$"):
         penstock.S3ClientConfig(look_ahead_bytes=value)
@@ -206,7 +206,7 @@ def test_sizes(value):
         penstock.S3ReaderConstructor.range_based(buffer_size=value)
 
 
-def test_uris_of_objects(emulator):
+def test_a_wrong_type_of_object_uris_is_named(emulator):
     for given, said in ((None, "object_uris is of type NoneType; it takes str or an iterable of str"),
                         ([5], "an s3:// URI is of type int; it takes str")):  # fmt: skip
         dataset = S3MapDataset.from_objects(given, region="us-east-1", endpoint=emulator.endpoint)
@@ -215,7 +215,7 @@ def test_uris_of_objects(emulator):
         assert str(error.value) == said
 
 
-def test_a_bucket_name_with_a_slash(client, bucket):
+def test_a_bucket_name_with_a_slash_is_rejected(client, bucket):
     put(client, bucket, "b/k", b"of another")
     with pytest.raises(penstock.S3InvalidArgumentError, match=f"`{bucket}/b` is not a bucket name"):
         client.get_object(f"{bucket}/b", "k").read()

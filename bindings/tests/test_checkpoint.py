@@ -17,7 +17,7 @@ def checkpoint(emulator):
 
 @pytest.mark.parametrize("elements", [10, 6_000_000])
 @pytest.mark.parametrize("zipped", [True, False])
-def test_state_survives(checkpoint, bucket, elements, zipped):
+def test_saved_state_is_loaded(checkpoint, bucket, elements, zipped):
     state = {"weight": torch.arange(elements, dtype=torch.float32), "step": 7}
     with checkpoint.writer(f"s3://{bucket}/c.pt") as writer:
         torch.save(state, writer, _use_new_zipfile_serialization=zipped)
@@ -33,11 +33,11 @@ def test_failed_save_leaves_the_old_checkpoint(checkpoint, bucket):
         torch.save({"step": 1}, writer)
     with pytest.raises(KeyError), checkpoint.writer(uri) as writer:
         torch.save({"step": 2, "weight": torch.zeros(5_000_000)}, writer)
-        raise KeyError("died while saving")
+        raise KeyError("failed while saving")
     assert torch.load(checkpoint.reader(uri), weights_only=True) == {"step": 1}
 
 
-def test_bad_uris(checkpoint):
+def test_invalid_uris_raise(checkpoint):
     for uri in ("", "file:///x", "S3://b/k", "b/k"):
         with pytest.raises(ValueError, match="Only s3:// URIs are supported"):
             checkpoint.reader(uri)
@@ -45,7 +45,7 @@ def test_bad_uris(checkpoint):
         checkpoint.writer("s3:///key")
 
 
-def test_reader_costs_no_request_and_missing_key_is_clear(checkpoint, client, bucket):
+def test_reader_sends_no_request_before_the_first_read(checkpoint, client, bucket):
     reader = checkpoint.reader(f"s3://{bucket}/missing")
     with pytest.raises(penstock.S3NotFoundError, match="Service error: The key does not exist"):
         reader.read()
@@ -53,7 +53,7 @@ def test_reader_costs_no_request_and_missing_key_is_clear(checkpoint, client, bu
 
 
 def received(checkpoint, load):
-    """Bytes and requests that a load took."""
+    """Returns the bytes and the number of requests of a load."""
     before = checkpoint._client.stats()
     load()
     after = checkpoint._client.stats()
@@ -61,7 +61,7 @@ def received(checkpoint, load):
 
 
 @pytest.mark.parametrize("options", [{}, {"map_location": "cpu"}, {"mmap": False}])
-def test_loading_fetches_each_byte_about_once(checkpoint, bucket, options):
+def test_load_fetches_each_byte_about_once(checkpoint, bucket, options):
     uri = f"s3://{bucket}/c.pt"
     state = {f"large.{i}": torch.rand(1_000_000) for i in range(8)} | {f"small.{i}": torch.rand(100) for i in range(100)}
     with checkpoint.writer(uri) as writer:
@@ -76,7 +76,7 @@ def test_loading_fetches_each_byte_about_once(checkpoint, bucket, options):
     assert requests < 40
 
 
-def test_a_checkpoint_replaced_while_it_is_loaded_is_never_mixed(checkpoint, bucket):
+def test_checkpoint_replaced_during_a_load_is_never_mixed(checkpoint, bucket):
     uri = f"s3://{bucket}/c.pt"
     for value in (1.0, 2.0):
         if value == 2.0:
@@ -88,7 +88,7 @@ def test_a_checkpoint_replaced_while_it_is_loaded_is_never_mixed(checkpoint, buc
         torch.load(reader, weights_only=True)
 
 
-def test_a_small_checkpoint_is_one_request(checkpoint, bucket):
+def test_small_checkpoint_is_loaded_by_one_request(checkpoint, bucket):
     uri = f"s3://{bucket}/c.pt"
     with checkpoint.writer(uri) as writer:
         torch.save({"step": 1}, writer)

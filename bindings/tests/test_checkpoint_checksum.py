@@ -1,4 +1,4 @@
-"""A checkpoint that torch.load reads whole is held to the file's checksum, in however many ranges it came."""
+"""A checkpoint that torch.load reads completely is compared with the object's checksum, also if fetched in ranges."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def saved(state, **options) -> bytes:
 
 
 def in_text_order(data: bytes) -> bytes:
-    """As older versions of torch.save wrote it: 0, 1, 10, 100, 11."""
+    """A file with records in the order of older versions of torch.save: 0, 1, 10, 100, 11."""
     source, file = zipfile.ZipFile(io.BytesIO(data)), io.BytesIO()
     with zipfile.ZipFile(file, "w") as target:
         for name in sorted(source.namelist()):
@@ -42,8 +42,8 @@ FILES = {
     "large": lambda: saved(large(5)),
     "small and one large": lambda: saved({f"w{i}": torch.full((100,), float(i)) for i in range(500)} | large(3)),
     "a directory beyond the tail": lambda: saved({f"w{i}": torch.full((300,), float(i)) for i in range(8000)}),
-    "views and nothing": lambda: saved({"a": SHARED, "b": SHARED[5:], "none": torch.empty(0), "c": torch.ones(3)}),
-    "in the order of its text": lambda: in_text_order(saved({f"w{i}": torch.full((200_000,), float(i)) for i in range(12)})),
+    "views and an empty tensor": lambda: saved({"a": SHARED, "b": SHARED[5:], "none": torch.empty(0), "c": torch.ones(3)}),
+    "records sorted as text": lambda: in_text_order(saved({f"w{i}": torch.full((200_000,), float(i)) for i in range(12)})),
     "one request": lambda: saved(large(1)),
 }
 
@@ -60,7 +60,7 @@ def load(data: bytes, checksum: str | None):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_that_is_not_what_was_stored_does_not_load(name):
+def test_file_that_differs_from_the_stored_checksum_does_not_load(name):
     data = FILES[name]()
     right, wrong = checksum_of(data), checksum_of(b"another")
     assert load(data, right).keys() == load(data, None).keys()
@@ -69,18 +69,18 @@ def test_a_file_that_is_not_what_was_stored_does_not_load(name):
 
 
 @pytest.mark.parametrize("where", [500_000, 9 * MIB, -600_000, -200_000])
-def test_a_flipped_bit_of_a_tensor_is_found(where):
-    """In the begin, in what comes ahead, where that meets the end, in the end."""
+def test_flipped_bit_of_a_tensor_is_detected(where):
+    """In the start of the file, in the prefetched part, at the border to the end, and in the end."""
     data = bytearray(FILES["large"]())
     right = checksum_of(bytes(data))
     data[where] ^= 1
     with pytest.raises(penstock.S3DataLossError, match=re.escape(right)):
         load(bytes(data), right)
-    assert len(load(bytes(data), None)) == 5  # torch does not look at the records' own CRC-32
+    assert len(load(bytes(data), None)) == 5  # torch does not verify the CRC-32 of the records
 
 
-def test_a_file_of_the_format_before_zip_is_verified_too():
-    """torch looks for an import while the reader's exception is set, so the loss is the cause of a SystemError."""
+def test_file_of_the_format_before_zip_is_verified():
+    """torch imports a module while the reader's exception is set, so S3DataLossError is the cause of a SystemError."""
     data = saved(large(5), _use_new_zipfile_serialization=False)
     right = checksum_of(data)
     assert load(data, right).keys() == large(5).keys()
@@ -93,7 +93,7 @@ def test_a_file_of_the_format_before_zip_is_verified_too():
     assert right in str(lost)
 
 
-def test_what_does_not_amount_to_it_does_not_come_by_asking_again():
+def test_last_bytes_are_never_returned_after_a_mismatch():
     data = FILES["large"]()
     headers = {"x-amz-checksum-crc64nvme": checksum_of(b"another"), "x-amz-checksum-type": "FULL_OBJECT"}
     with gate_server(data, 1, headers) as (_, endpoint):
@@ -108,8 +108,8 @@ def test_what_does_not_amount_to_it_does_not_come_by_asking_again():
             assert reader.tell() == position
 
 
-def test_what_is_stored_and_loaded_here_is_verified(emulator, client, bucket):
-    """With the emulator's answers: the checksum comes with the first, and costs no request."""
+def test_load_from_the_emulator_is_verified(emulator, client, bucket):
+    """The first response of the emulator contains the checksum, which therefore costs no request."""
     data = saved(large(5))
     put(client, bucket, "c.pt", data)
     checkpoint = penstock.S3Checkpoint("us-east-1", endpoint=emulator.endpoint, s3client_config=emulator.config())
@@ -119,7 +119,7 @@ def test_what_is_stored_and_loaded_here_is_verified(emulator, client, bucket):
     assert "HeadObject" not in checkpoint._client.stats()["requests"]
 
 
-def test_some_tensors_are_loaded_without_the_rest():
+def test_some_tensors_are_loaded_without_the_others():
     data = saved(large(5))
     headers = {"x-amz-checksum-crc64nvme": checksum_of(b"another"), "x-amz-checksum-type": "FULL_OBJECT"}
     with gate_server(data, 1, headers) as (_, endpoint):

@@ -1,4 +1,4 @@
-"""``penstock checkpoint``: against checkpoints that torch itself wrote, and the journal of what was asked for."""
+"""``penstock checkpoint`` with checkpoints that torch wrote. The journal of the emulator verifies the requests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def environment(emulator: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Command:
-    """The command line, in this process."""
+    """Runs the command line in this process."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
@@ -68,7 +68,7 @@ def state(step: int = 0) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, bytes]]:
-    """Two distributed checkpoints of torch's own writer, as files by name."""
+    """Returns two distributed checkpoints of torch's own writer, as files by name."""
     checkpoints = []
     for step in (1, 2):
         folder = tmp_path_factory.mktemp("dcp")
@@ -79,7 +79,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, bytes]]:
 
 
 def upload(client: penstock.S3Client, bucket: str, folder: str, files: dict[str, bytes]) -> None:
-    for name in sorted(files, key=lambda name: name == ".metadata"):  # the metadata last, as writers do
+    for name in sorted(files, key=lambda name: name == ".metadata"):  # the metadata last, like writers
         put(client, bucket, folder + name, files[name])
 
 
@@ -92,7 +92,7 @@ def torch_file(value: Any) -> bytes:
 def upload_earlier(
     emulator: Emulator, client: penstock.S3Client, bucket: str, folder: str, files: dict[str, bytes], seconds: float
 ) -> None:
-    """As `upload` so many seconds ago: S3's times are whole seconds."""
+    """Uploads with a time in the past, in seconds. S3's times have a resolution of one second."""
     emulator.clock().advance(-seconds)
     try:
         upload(client, bucket, folder, files)
@@ -103,7 +103,7 @@ def upload_earlier(
 # ---- ls
 
 
-def test_ls_names_step_kind_size_objects_and_time(client, bucket, command, saved):
+def test_ls_prints_step_kind_size_objects_and_time(client, bucket, command, saved):
     upload(client, bucket, "run/step_2/", saved[1])
     put(client, bucket, "run/epoch=3-step=100.ckpt", torch_file({}))
     put(client, bucket, "run/model-7.pt", torch_file({}))
@@ -132,13 +132,13 @@ def test_ls_reads_no_object(emulator, client, bucket, command, saved):
     assert [entry.operation for entry in emulator.journal().entries()] == ["ListObjectsV2"]
 
 
-def test_ls_of_one_file_and_of_nothing(client, bucket, command):
+def test_ls_of_one_file_and_of_an_empty_prefix(client, bucket, command):
     put(client, bucket, "a/model_5.pt", torch_file({}))
     assert [each["step"] for each in command.json("ls", f"s3://{bucket}/a/model_5.pt")] == [5]
     assert command("ls", f"s3://{bucket}/none") == f"no checkpoints below s3://{bucket}/none/\n"
 
 
-def test_a_key_that_would_command_a_terminal_is_shown(client, bucket, command):
+def test_control_characters_of_a_key_are_escaped(client, bucket, command):
     put(client, bucket, "x\x1b[2J_1.pt", b"")
     assert "x\\x1b[2J_1.pt" in command("ls", f"s3://{bucket}")
 
@@ -156,21 +156,21 @@ def test_a_key_that_would_command_a_terminal_is_shown(client, bucket, command):
         ("last.ckpt", None),
     ],
 )
-def test_the_step_is_the_number_in_the_name(key, step):
+def test_step_is_the_number_in_the_name(key, step):
     assert _catalog.step_of(key) == step
 
 
-# ---- shards in folders, as prefix strategies name them
+# ---- shards in folders, as named by prefix strategies
 
 
 class InFolders(dcp.FileSystemWriter):
-    """Names its objects as BinaryPrefixStrategy(epoch_num=3) does."""
+    """A writer that names its objects like BinaryPrefixStrategy(epoch_num=3)."""
 
     def prepare_global_plan(self, plans: list[Any]) -> list[Any]:
         return [dataclasses.replace(plan, storage_data=_StoragePrefix("01/epoch_3/__0_")) for plan in plans]
 
 
-def test_shards_in_folders_are_their_checkpoints(client, bucket, command, tmp_path):
+def test_shards_in_folders_belong_to_their_checkpoints(client, bucket, command, tmp_path):
     (tmp_path / "01/epoch_3").mkdir(parents=True)
     dcp.save(state(5), storage_writer=InFolders(tmp_path, single_file_per_rank=False), no_dist=True)
     files = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
@@ -188,7 +188,7 @@ def test_shards_in_folders_are_their_checkpoints(client, bucket, command, tmp_pa
 # ---- inspect
 
 
-def test_inspect_of_a_directory_fetches_the_metadata_alone(emulator, client, bucket, command, saved):
+def test_inspect_of_a_directory_reads_only_the_metadata(emulator, client, bucket, command, saved):
     upload(client, bucket, "step_1/", saved[0])
     emulator.journal().clear()
     found = command.json("inspect", f"s3://{bucket}/step_1")
@@ -207,7 +207,7 @@ def test_inspect_of_a_directory_fetches_the_metadata_alone(emulator, client, buc
     assert "4 tensors, 8.0 KiB, in" in text
 
 
-def test_inspect_of_a_file_fetches_no_byte_of_a_tensor(emulator, client, bucket, command):
+def test_inspect_of_a_file_reads_no_tensor(emulator, client, bucket, command):
     tensors = {f"t{number}": torch.randn(1000) for number in range(3)}
     value = {"model": tensors, "optimizer": {"state": [torch.zeros(2, 3, dtype=torch.float16)]}, "step": 5}
     value["parameter"] = torch.nn.Parameter(torch.zeros(4, dtype=torch.complex64))
@@ -232,8 +232,8 @@ def test_inspect_of_a_file_fetches_no_byte_of_a_tensor(emulator, client, bucket,
     assert sum(end - start for start, end in fetched) < len(data) / 2
 
 
-def test_inspect_of_what_training_programs_save(client, bucket, command):
-    """A state_dict is an OrderedDict with an attribute; other objects have state of all kinds."""
+def test_inspect_of_typical_training_state(client, bucket, command):
+    """A state_dict is an OrderedDict with an attribute; other objects have various kinds of state."""
     model = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(2))
     optimizer = torch.optim.AdamW(model.parameters())
     model(torch.randn(4, 3)).sum().backward()
@@ -255,51 +255,51 @@ def test_inspect_of_what_training_programs_save(client, bucket, command):
     assert {each["name"]: each["shape"] for each in found} == of_model
 
 
-def test_inspect_shortens_long_names_for_people(client, bucket, command):
-    """A Lightning file's callbacks have names of 220 characters, and the table went far beyond any terminal."""
+def test_inspect_shortens_long_names_in_the_table(client, bucket, command):
+    """Callbacks in a Lightning file have names of 220 characters, wider than a terminal."""
     key = "ModelCheckpoint{" + "'option': None, " * 12 + "'monitor': 'loss'}"
     value = {"callbacks": {key: {"best_model_score": torch.ones(3)}}, "state_dict": {"weight": torch.ones(2)}}
     put(client, bucket, "last.ckpt", torch_file(value))
     text = command("inspect", f"s3://{bucket}/last.ckpt")
     assert max(map(len, text.splitlines())) < 130
     assert re.search(r"^callbacks\.ModelCheckpoint\{.*\.\.\..*'loss'\}\.best_model_score +\[3\] ", text, re.MULTILINE)
-    assert "--json has them whole" in text
+    assert "--json prints them in full" in text
     names = [each["name"] for each in command.json("inspect", f"s3://{bucket}/last.ckpt")["tensors"]]
     assert names == [f"callbacks.{key}.best_model_score", "state_dict.weight"]
     put(client, bucket, "short.pt", torch_file({"weight": torch.ones(2)}))
     assert "--json" not in command("inspect", f"s3://{bucket}/short.pt")
 
 
-class Harmful:
+class Malicious:
     def __reduce__(self):
         return (exec, ("raise SystemExit('the pickle was run')",))
 
 
-def test_no_class_of_a_file_is_run(client, bucket, command):
-    put(client, bucket, "model.pt", torch_file({"w": torch.zeros(2), "args": Harmful(), "where": Path("x")}))
+def test_no_code_of_a_pickle_runs(client, bucket, command):
+    put(client, bucket, "model.pt", torch_file({"w": torch.zeros(2), "args": Malicious(), "where": Path("x")}))
     found = command.json("inspect", f"s3://{bucket}/model.pt")
     assert [each["name"] for each in found["tensors"]] == ["w"]
     assert "builtins.exec" in found["classes"] or "__builtin__.exec" in found["classes"]
-    assert "torch.load(weights_only=True) may refuse:" in command("inspect", f"s3://{bucket}/model.pt")
+    assert "torch.load(weights_only=True) may reject:" in command("inspect", f"s3://{bucket}/model.pt")
 
 
 @pytest.mark.parametrize(
-    "data", [pickle.dumps(Harmful()), pickle.dumps({"a": 1}), b"", b"\x80\x04garbage", pickle.dumps([print])]
+    "data", [pickle.dumps(Malicious()), pickle.dumps({"a": 1}), b"", b"\x80\x04garbage", pickle.dumps([print])]
 )
-def test_a_metadata_that_is_none_is_refused_and_not_run(client, bucket, command, data):
+def test_invalid_metadata_raises_and_does_not_run(client, bucket, command, data):
     put(client, bucket, "step_1/.metadata", data)
     command("inspect", f"s3://{bucket}/step_1", status=2)
     assert f"penstock checkpoint: s3://{bucket}/step_1/.metadata " in command.error
 
 
-def test_what_harms_a_reader_of_pickles_is_an_error():
+def test_malicious_pickles_raise():
     nested = b"\x80\x02" + b"(" * 100_000 + b"t" * 100_000 + b"."
     for data in (nested, b"\x80\x02cos\nsystem\n(S'true'\ntR.", b"\x80\x02P1\n.", b"\x8c\xff", pickle.dumps(bytearray)[:-2]):
-        with pytest.raises(ValueError, match=r"pickle|names|refers|holds"):
+        with pytest.raises(ValueError, match=r"pickle|refers|contains"):
             _pickles.load_dcp_metadata(data)
 
 
-def test_dtypes_are_torchs():
+def test_dtypes_equal_those_of_torch():
     for name, size in _pickles.ITEM_BYTES.items():
         dtype = getattr(torch, name, None)
         if dtype is not None and not name.startswith(("quint4", "quint2", "bits")):
@@ -310,18 +310,18 @@ def test_dtypes_are_torchs():
     }  # fmt: skip
 
 
-def test_a_file_of_another_format_is_told(client, bucket, command):
+def test_file_of_another_format_raises(client, bucket, command):
     put(client, bucket, "a.pt", b"not a zip file")
     command("inspect", f"s3://{bucket}/a.pt", status=2)
-    assert "is no file of torch.save that can be inspected" in command.error
+    assert "as a file of torch.save: " in command.error
     old = io.BytesIO()
     torch.save({}, old, _use_new_zipfile_serialization=False)
     put(client, bucket, "old.pt", old.getvalue())
     command("inspect", f"s3://{bucket}/old.pt", status=2)
-    assert "has to be loaded and saved anew" in command.error
+    assert "must be loaded and saved again" in command.error
 
 
-def test_what_is_not_there_is_named(client, bucket, command):
+def test_missing_checkpoint_is_named(client, bucket, command):
     for verb in ("inspect", "verify"):
         command(verb, f"s3://{bucket}/step_3", status=2)
         assert f"neither that object nor s3://{bucket}/step_3/.metadata" in command.error
@@ -346,11 +346,11 @@ def test_verify_by_stored_checksums(client, bucket, command, saved):
 
 
 def shard(files: dict[str, bytes]) -> str:
-    """The name of the largest."""
+    """Returns the name of the largest shard."""
     return max((name for name in files if name != ".metadata"), key=lambda name: len(files[name]))
 
 
-def test_verify_names_what_is_missing_and_short(client, bucket, command, saved):
+def test_verify_names_missing_and_short_objects(client, bucket, command, saved):
     upload(client, bucket, "step_1/", saved[0])
     first, second, third = [f"step_1/{name}" for name in sorted(saved[0]) if name != ".metadata"][:3]
     put(client, bucket, third, saved[0][third.removeprefix("step_1/")] + b"+")
@@ -360,13 +360,13 @@ def test_verify_names_what_is_missing_and_short(client, bucket, command, saved):
     assert found[first]["state"] == "missing"
     assert found[second]["state"] == "damaged"
     assert ".metadata refers to" in found[second]["detail"]
-    assert (found[third]["state"], found[third]["detail"].endswith("it is of another save")) == ("damaged", True)
+    assert (found[third]["state"], found[third]["detail"].endswith("the object is of another save")) == ("damaged", True)
     assert found["step_1/.metadata"]["state"] == "ok"
     assert "3 missing or damaged" in command("verify", f"s3://{bucket}/step_1", status=1)
 
 
 def put_without_checksum(emulator: Emulator, bucket: str, key: str, data: bytes) -> None:
-    """As an upload whose parts had none leaves it."""
+    """Uploads an object without a checksum, by parts without checksums."""
     boto = boto_client(emulator)
     upload_id = boto.create_multipart_upload(Bucket=bucket, Key=key, ChecksumAlgorithm="SHA256")["UploadId"]
     part = boto.upload_part(Bucket=bucket, Key=key, UploadId=upload_id, PartNumber=1, Body=data, ChecksumAlgorithm="SHA256")
@@ -378,7 +378,7 @@ def flipped(data: bytes, at: int) -> bytes:
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
-def test_verify_by_zip_records_where_s3_keeps_no_checksum(emulator, client, bucket, command, saved):
+def test_verify_by_zip_records_if_s3_has_no_checksum(emulator, client, bucket, command, saved):
     upload(client, bucket, "step_1/", saved[0])
     name = shard(saved[0])
     put_without_checksum(emulator, bucket, f"step_1/{name}", saved[0][name])
@@ -392,8 +392,8 @@ def test_verify_by_zip_records_where_s3_keeps_no_checksum(emulator, client, buck
 
 
 @pytest.mark.parametrize("held", [True, False], ids=["held", "passing"])
-def test_verify_names_the_item_that_was_stored_damaged(emulator, client, bucket, command, saved, monkeypatch, held):
-    """Its object has a checksum, of the damaged bytes. A load fails, and this said that all was well."""
+def test_verify_names_an_item_that_was_stored_damaged(emulator, client, bucket, command, saved, monkeypatch, held):
+    """Regression: verify reported success, because the object's checksum is of the damaged bytes. A load fails."""
     if not held:
         monkeypatch.setattr(_verify, "HELD", 0)
     name = shard(saved[0])
@@ -417,7 +417,7 @@ def items_of(files: dict[str, bytes], name: str) -> list[Any]:
 
 
 def test_verify_of_a_checkpoint_saved_without_crcs(emulator, client, bucket, command):
-    """Its records were called damaged."""
+    """Regression: verify reported the records as damaged."""
     before = torch.serialization.get_crc32_options()
     torch.serialization.set_crc32_options(False)
     try:
@@ -441,8 +441,8 @@ def test_verify_of_a_file(emulator, client, bucket, command):
     assert verdict["state"] == "unverified"
 
 
-def test_verify_finds_bytes_that_are_not_what_s3_received(emulator, client, bucket, command, saved):
-    """The service itself gives out other bytes, each time."""
+def test_verify_detects_bytes_that_differ_from_the_uploaded_ones(emulator, client, bucket, command, saved):
+    """The service returns different bytes for every request."""
     upload(client, bucket, "step_1/", saved[0])
     name = f"step_1/{shard(saved[0])}"
     rule = {"when": {"operation": "GetObject", "key": {"exactly": name}}, "do": {"corrupt": {"mode": "flip-bit"}}}
@@ -459,7 +459,7 @@ def test_verify_finds_bytes_that_are_not_what_s3_received(emulator, client, buck
 
 @pytest.fixture
 def overwritten(emulator: Emulator, client: penstock.S3Client, bucket: str, saved: list[dict[str, bytes]]) -> str:
-    """A bucket with versions, in which one folder was saved to twice, as "latest" is, a minute apart."""
+    """A bucket with versions, with two saves to one folder, one minute apart."""
     keep_versions(emulator, bucket)
     upload_earlier(emulator, client, bucket, "latest/", saved[0], seconds=60)
     upload(client, bucket, "latest/", saved[1])
@@ -475,7 +475,7 @@ def load(client: penstock.S3Client, bucket: str, folder: Path) -> dict[str, Any]
     return target
 
 
-def test_restore_of_a_directory_by_its_metadatas_version(client, overwritten, command, tmp_path):
+def test_restore_of_a_directory_by_a_version_of_its_metadata(client, overwritten, command, tmp_path):
     assert load(client, overwritten, tmp_path / "2")["step"] == 2
     versions = [version for page in client.list_object_versions(overwritten, "latest/.metadata") for version in page.versions]
     uri = f"s3://{overwritten}/latest"
@@ -487,7 +487,7 @@ def test_restore_of_a_directory_by_its_metadatas_version(client, overwritten, co
     found = load(client, overwritten, tmp_path / "1")
     assert found["step"] == 1
     assert found["model"]["w"].eq(1).all()
-    assert command("restore", uri, "--version", versions[1].version_id) == f"{uri} is that version already\n"
+    assert command("restore", uri, "--version", versions[1].version_id) == f"{uri} already is this version\n"
 
 
 def test_restore_as_of_a_time(client, overwritten, command, tmp_path):
@@ -495,11 +495,11 @@ def test_restore_as_of_a_time(client, overwritten, command, tmp_path):
     command("restore", f"s3://{overwritten}/latest/", "--as-of", _output.time_text(versions[1].last_modified + 30))
     assert load(client, overwritten, tmp_path / "1")["step"] == 1
     command("restore", f"s3://{overwritten}/latest/", "--as-of", "2001-01-01T00:00:00Z", status=2)
-    assert "was not there at 2001-01-01T00:00:00Z; its oldest version is of 20" in command.error
+    assert "did not exist at 2001-01-01T00:00:00Z; its oldest version is of 20" in command.error
 
 
-def test_nobody_loads_a_mixture_while_a_directory_is_restored(emulator, client, overwritten, command):
-    """The metadata is the first thing to go and the last to come."""
+def test_no_load_sees_a_mixture_during_a_restore(emulator, client, overwritten, command):
+    """The metadata is deleted first and restored last."""
     versions = [version for page in client.list_object_versions(overwritten, "latest/.metadata") for version in page.versions]
     emulator.journal().clear()
     command("restore", f"s3://{overwritten}/latest", "--version", versions[1].version_id)
@@ -512,8 +512,8 @@ def test_nobody_loads_a_mixture_while_a_directory_is_restored(emulator, client, 
     assert len(changes) > 2
 
 
-def test_a_restore_that_broke_off_is_run_again(emulator, client, overwritten, command, tmp_path, saved):
-    """Until then nobody finds a checkpoint, rather than a mixture."""
+def test_interrupted_restore_can_be_repeated(emulator, client, overwritten, command, tmp_path, saved):
+    """Until then, a load finds no checkpoint, and never a mixture."""
     uri, name = f"s3://{overwritten}/latest", f"latest/{shard(saved[0])}"
     versions = [version for page in client.list_object_versions(overwritten, "latest/.metadata") for version in page.versions]
     rule = {"when": {"operation": "CopyObject", "key": {"exactly": name}}, "do": {"error": {"code": "AccessDenied"}}}
@@ -522,24 +522,24 @@ def test_a_restore_that_broke_off_is_run_again(emulator, client, overwritten, co
         command("restore", uri, "--version", versions[1].version_id, status=2)
     finally:
         emulator.faults().clear()
-    assert f"{uri}/.metadata stays hidden by a delete marker until this is run again" in command.error
+    assert f"{uri}/.metadata is hidden by a delete marker; run the command again to restore it" in command.error
     assert "latest/.metadata" not in keys(client, overwritten)
     command("restore", uri, "--version", versions[1].version_id)
     assert load(client, overwritten, tmp_path / "1")["step"] == 1
 
 
-def test_a_directory_that_lost_a_version_is_not_half_restored(emulator, client, overwritten, command, tmp_path, saved):
+def test_directory_with_a_missing_version_is_not_restored(emulator, client, overwritten, command, tmp_path, saved):
     name = f"latest/{shard(saved[0])}"
     versions = [version for page in client.list_object_versions(overwritten, name) for version in page.versions]
     client.delete_object(overwritten, name, version_id=versions[1].version_id)
     metadata = [version for page in client.list_object_versions(overwritten, "latest/.metadata") for version in page.versions]
     command("restore", f"s3://{overwritten}/latest", "--version", metadata[1].version_id, status=2)
-    assert "cannot be restored, and nothing was changed" in command.error
+    assert "; nothing was changed:" in command.error
     assert f"s3://{overwritten}/{name}" in command.error
     assert load(client, overwritten, tmp_path / "2")["step"] == 2
 
 
-def test_two_saves_of_one_second_are_not_mixed(emulator, client, bucket, command, saved):
+def test_two_saves_in_one_second_are_not_mixed(emulator, client, bucket, command, saved):
     keep_versions(emulator, bucket)
     emulator.clock().freeze()
     try:
@@ -550,7 +550,7 @@ def test_two_saves_of_one_second_are_not_mixed(emulator, client, bucket, command
     metadata = [version for page in client.list_object_versions(bucket, "latest/.metadata") for version in page.versions]
     command("restore", f"s3://{bucket}/latest", "--version", metadata[1].version_id, status=2)
     assert "nothing was changed" in command.error
-    assert "S3 does not tell which of them belongs to it" in command.error
+    assert "so it is unknown which of them belongs to it" in command.error
     assert get(client, bucket, "latest/.metadata") == saved[1][".metadata"]
 
 
@@ -568,10 +568,10 @@ def test_restore_of_a_file(emulator, client, bucket, command):
     assert "has no version 'nope'" in command.error
 
 
-def test_restore_needs_versions(client, bucket, command, saved):
+def test_restore_requires_a_versioned_bucket(client, bucket, command, saved):
     upload(client, bucket, "step_1/", saved[0])
     command("restore", f"s3://{bucket}/step_1", "--version", "abc", status=2)
-    assert "its only one is 'null', since the bucket keeps no versions" in command.error
+    assert "its only version is 'null', since the bucket has no versioning" in command.error
     command("restore", "s3://models--use1-az4--x-s3/step_1", "--version", "abc", status=2)
     assert "is a directory bucket, where versioning does not exist" in command.error
 
@@ -612,7 +612,7 @@ def test_prune_dry_run_deletes_nothing(emulator, client, bucket, command, run_fo
 
 
 @pytest.mark.parametrize(("answer", "status", "left"), [("y\n", 0, 1), ("\n", 1, 3), ("", 1, 3), ("no\n", 1, 3)])
-def test_prune_asks(client, bucket, command, run_folder, monkeypatch, answer, status, left):
+def test_prune_asks_for_confirmation(client, bucket, command, run_folder, monkeypatch, answer, status, left):
     monkeypatch.setattr("sys.stdin", io.StringIO(answer))
     text = command("prune", run_folder, "--keep", "1", status=status)
     assert "Delete " in text
@@ -620,7 +620,7 @@ def test_prune_asks(client, bucket, command, run_folder, monkeypatch, answer, st
     assert len(folders(client, bucket)) == left
 
 
-def test_prune_deletes_only_what_was_agreed_to(client, bucket, command, run_folder, monkeypatch, saved):
+def test_prune_deletes_only_what_was_confirmed(client, bucket, command, run_folder, monkeypatch, saved):
     class SavesMeanwhile(io.StringIO):
         def readline(self, *_: Any) -> str:
             upload(client, bucket, "run/step_1/", saved[0])
@@ -628,19 +628,19 @@ def test_prune_deletes_only_what_was_agreed_to(client, bucket, command, run_fold
 
     monkeypatch.setattr("sys.stdin", SavesMeanwhile())
     command("prune", run_folder, "--keep", "1", status=2)
-    assert "changed while this waited for an answer, and nothing was deleted" in command.error
+    assert "changed during confirmation; nothing was deleted" in command.error
     assert len(folders(client, bucket)) == 3
 
 
-def test_prune_with_json_asks_nobody(command, run_folder):
+def test_prune_with_json_requires_yes_or_dry_run(command, run_folder):
     command("prune", run_folder, "--keep", "1", "--json", status=2)
-    assert "add --yes, or --dry-run" in command.error
+    assert "add --yes to delete, or --dry-run" in command.error
 
 
-def test_prune_neither_counts_nor_deletes_what_is_not_complete(client, bucket, command, run_folder, saved):
+def test_prune_neither_counts_nor_deletes_incomplete_checkpoints(client, bucket, command, run_folder, saved):
     name = f"run/step_3/{shard(saved[1])}"
     client.delete_object(bucket, name)
-    put(client, bucket, "run/step_4/__0_0.distcp", b"a save under way")
+    put(client, bucket, "run/step_4/__0_0.distcp", b"a running save")
     found = command.json("prune", run_folder, "--keep", "1", "--yes")
     assert [each["step"] for each in found["kept"]] == [2]
     assert [each["uri"] for each in found["incomplete"]] == [f"{run_folder}/step_3/"]
@@ -648,7 +648,7 @@ def test_prune_neither_counts_nor_deletes_what_is_not_complete(client, bucket, c
     assert folders(client, bucket) == ["run/step_2", "run/step_3", "run/step_4"]
 
 
-def test_prune_removes_what_unfinished_saves_left_once_it_is_old(emulator, client, bucket, command, run_folder):
+def test_prune_deletes_old_objects_of_unfinished_saves(emulator, client, bucket, command, run_folder):
     emulator.clock().advance(-600)
     try:
         put(client, bucket, "run/step_4/__0_0.distcp", b"unfinished")
@@ -668,7 +668,7 @@ def test_prune_removes_what_unfinished_saves_left_once_it_is_old(emulator, clien
     assert [key for key, _ in client._client.list_multipart_uploads(bucket)] == ["elsewhere"]
 
 
-def test_prune_of_files_leaves_those_without_a_number_and_those_in_folders(client, bucket, command):
+def test_prune_keeps_files_without_a_number_and_in_subfolders(client, bucket, command):
     for step in (10, 20, 30):
         put(client, bucket, f"run/epoch=0-step={step}.ckpt", torch_file({"step": step}))
     for key in ("run/last.ckpt", "run/checkpoint-500/optimizer.pt", "run/checkpoint-500/rng_state_0.pth", "run/part_7.tar"):
@@ -679,7 +679,7 @@ def test_prune_of_files_leaves_those_without_a_number_and_those_in_folders(clien
 
 
 def test_prune_deletes_the_metadata_before_any_shard(emulator, client, bucket, command, run_folder):
-    """What is half gone is no checkpoint."""
+    """A partly deleted checkpoint cannot be loaded."""
     rule = {"when": {"operation": "DeleteObjects"}, "do": {"error": {"code": "AccessDenied"}}}
     emulator.faults().set([rule])
     try:
@@ -691,69 +691,69 @@ def test_prune_deletes_the_metadata_before_any_shard(emulator, client, bucket, c
     assert [each["complete"] for each in command.json("ls", run_folder)] == [False, False, True]
 
 
-def test_prune_leaves_the_shards_of_a_checkpoint_whose_metadata_stays(emulator, client, bucket, command, run_folder):
+def test_prune_keeps_the_shards_of_a_checkpoint_whose_metadata_is_kept(emulator, client, bucket, command, run_folder):
     rule = {"when": {"operation": "DeleteObject", "nth": 2}, "do": {"error": {"code": "AccessDenied"}}}
     emulator.faults().set([rule])
     try:
         text = command("prune", run_folder, "--keep", "1", "--yes", status=1)
     finally:
         emulator.faults().clear()
-    assert f"{run_folder}/step_2/.metadata and the 0 behind it stay: " in text
+    assert f"{run_folder}/step_2/.metadata and the following 0 objects are kept: " in text
     assert "Forbidden" in text
     assert folders(client, bucket) == ["run/step_2", "run/step_3"]
     assert command.json("verify", f"{run_folder}/step_2")["intact"]
 
 
-@pytest.mark.parametrize("what", ["metadata", "claim", "file"])
-def test_prune_spares_what_a_save_replaces_at_the_last_moment(client, bucket, command, run_folder, monkeypatch, saved, what):
-    """Between the last listing and the deletion."""
+@pytest.mark.parametrize("what", ["metadata", "lock", "file"])
+def test_prune_keeps_what_a_save_replaces_before_the_deletion(client, bucket, command, run_folder, monkeypatch, saved, what):
+    """The save runs between the last listing and the deletion."""
     for step in (1, 2):
         put(client, bucket, f"run/step_{step}.ckpt", torch_file({"step": step}))
-    upload(client, bucket, "run/step_3/", saved[1])  # the newest, also when a second has passed
+    upload(client, bucket, "run/step_3/", saved[1])  # the newest, also if a second has passed
     listed = _prune._unchanged
 
-    def and_then_a_save(*args: Any) -> Any:
+    def then_save(*args: Any) -> Any:
         found = listed(*args)
         monkeypatch.setattr(_prune, "_unchanged", listed)
         if what == "metadata":
             upload(client, bucket, "run/step_1/", saved[0])
-        elif what == "claim":
+        elif what == "lock":
             put(client, bucket, "run/step_1/.metadata.saving", b"{}")
         else:
             put(client, bucket, "run/step_1.ckpt", torch_file({"step": 1, "again": 0}))
         return found
 
-    monkeypatch.setattr(_prune, "_unchanged", and_then_a_save)
+    monkeypatch.setattr(_prune, "_unchanged", then_save)
     text = command("prune", run_folder, "--keep", "1", "--yes", status=1)
     spared = f"{run_folder}/step_1.ckpt" if what == "file" else f"{run_folder}/step_1"
-    assert f"{spared}{'' if what == 'file' else '/.metadata'}: changed while this ran, and stays" in text
+    assert f"{spared}{'' if what == 'file' else '/.metadata'}: changed during this run, kept" in text
     assert command.json("verify", spared)["intact"]
     left = {"run/step_1.ckpt"} if what == "file" else {"run/step_1/.metadata"}
     deletable = {"run/step_1.ckpt", "run/step_2.ckpt", "run/step_1/.metadata", "run/step_2/.metadata"}
     assert deletable & set(keys(client, bucket)) == left
 
 
-def test_prune_spares_what_is_published_after_its_last_look(client, bucket, command, run_folder, monkeypatch, saved):
-    looked = _prune._is_as_planned
+def test_prune_keeps_what_is_published_after_its_last_check(client, bucket, command, run_folder, monkeypatch, saved):
+    is_as_planned = _prune._is_as_planned
 
-    def and_then_a_save(place: Any, found: Any, info: Any) -> bool:
-        as_planned = looked(place, found, info)
+    def then_save(place: Any, found: Any, info: Any) -> bool:
+        as_planned = is_as_planned(place, found, info)
         if info.key == "run/step_1/.metadata":
             upload(client, bucket, "run/step_1/", saved[0])
         return as_planned
 
-    monkeypatch.setattr(_prune, "_is_as_planned", and_then_a_save)
+    monkeypatch.setattr(_prune, "_is_as_planned", then_save)
     text = command("prune", run_folder, "--keep", "1", "--yes", status=1)
-    assert f"{run_folder}/step_1/.metadata: changed while this ran, and stays" in text
+    assert f"{run_folder}/step_1/.metadata: changed during this run, kept" in text
     assert folders(client, bucket) == ["run/step_1", "run/step_3"]
     assert command.json("verify", f"{run_folder}/step_1")["intact"]
 
 
-def test_prune_says_which_files_it_does_not_look_at(client, bucket, command, run_folder):
+def test_prune_reports_files_that_it_ignores(client, bucket, command, run_folder):
     for step in (1, 2):
         put(client, bucket, f"run/checkpoints/step={step}.ckpt", torch_file({"step": step}))
     put(client, bucket, "run/checkpoints/last.ckpt", torch_file({}))
-    put(client, bucket, "run/step_1/rank_0.pt", torch_file({}))  # a part of that checkpoint
+    put(client, bucket, "run/step_1/rank_0.pt", torch_file({}))  # belongs to that checkpoint
     text = command("prune", run_folder, "--keep", "9", "--yes")
     assert f"2 files in {run_folder}/checkpoints/: neither counted nor deleted" in text
     assert text.count("neither counted") == 1
@@ -761,21 +761,21 @@ def test_prune_says_which_files_it_does_not_look_at(client, bucket, command, run
     assert found["elsewhere"] == [{"uri": f"{run_folder}/checkpoints/", "files": 2}]
 
 
-def test_prune_takes_what_is_gone_for_deleted(client, bucket, command, run_folder, monkeypatch):
-    looked = _prune._is_as_planned
+def test_prune_succeeds_if_an_object_is_already_deleted(client, bucket, command, run_folder, monkeypatch):
+    is_as_planned = _prune._is_as_planned
 
-    def and_then_another_prune(place: Any, found: Any, info: Any) -> bool:
-        as_planned = looked(place, found, info)
+    def then_prune_again(place: Any, found: Any, info: Any) -> bool:
+        as_planned = is_as_planned(place, found, info)
         client.delete_object(bucket, info.key)
         return as_planned
 
-    monkeypatch.setattr(_prune, "_is_as_planned", and_then_another_prune)
+    monkeypatch.setattr(_prune, "_is_as_planned", then_prune_again)
     command("prune", run_folder, "--keep", "1", "--yes")
     assert folders(client, bucket) == ["run/step_3"]
 
 
-def test_prune_gives_up_when_the_listing_does(emulator, client, bucket, command, run_folder, monkeypatch):
-    """An incomplete list deletes nothing."""
+def test_prune_deletes_nothing_if_a_listing_fails(emulator, client, bucket, command, run_folder, monkeypatch):
+    """A plan from an incomplete listing would be wrong."""
     emulator.faults().set([{"when": {"operation": "ListObjectsV2"}, "do": {"error": {"code": "AccessDenied"}}}])
     try:
         command("prune", run_folder, "--keep", "1", "--yes", status=2)
@@ -787,23 +787,23 @@ def test_prune_gives_up_when_the_listing_does(emulator, client, bucket, command,
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("prune", "s3://b/x", "--keep", "0"), "'0' is no number of checkpoints to keep; write 1 or more"),
+        (("prune", "s3://b/x", "--keep", "0"), "invalid number of checkpoints to keep '0': expected 1 or more"),
         (("prune", "s3://b/x"), "--keep"),
-        (("prune", "s3://b/x", "--keep", "1", "--older-than", "soon"), "'soon' is no age; write 30m, 36h or 7d"),
+        (("prune", "s3://b/x", "--keep", "1", "--older-than", "soon"), "invalid age 'soon': expected for example 30m, 36h or 7d"),
         (("restore", "s3://b/x"), "--version --as-of"),
-        (("restore", "s3://b/x", "--as-of", "yesterday"), "'yesterday' is no time; write 2026-01-31T12:00:00Z"),
-        (("restore", "s3://b/x", "--as-of", "2026-01-31T12:00:00"), "has no time zone; write 2026-01-31T12:00:00Z for UTC"),
+        (("restore", "s3://b/x", "--as-of", "yesterday"), "invalid time 'yesterday': expected for example 2026-01-31T12:00:00Z"),
+        (("restore", "s3://b/x", "--as-of", "2026-01-31T12:00:00"), "has no time zone; use 2026-01-31T12:00:00Z for UTC"),
         (("burn", "s3://b/x"), "burn"),
     ],
 )
-def test_wrong_arguments_are_named(command, capsys, arguments, message):
+def test_invalid_arguments_are_named(command, capsys, arguments, message):
     with pytest.raises(SystemExit) as caught:
         __main__.main(["checkpoint", *arguments])
     assert caught.value.code == 2
     assert message in capsys.readouterr().err
 
 
-def test_the_endpoint_and_region_are_options(emulator, client, bucket, command, monkeypatch):
+def test_endpoint_and_region_are_options(emulator, client, bucket, command, monkeypatch):
     put(client, bucket, "a_1.pt", b"")
     for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name)
@@ -811,7 +811,7 @@ def test_the_endpoint_and_region_are_options(emulator, client, bucket, command, 
     assert [each["step"] for each in command.json("ls", f"s3://{bucket}", *options)] == [1]
 
 
-def test_sizes_and_tables_for_people():
+def test_sizes_and_tables():
     assert [_output.size_text(size) for size in (0, 1023, 1024, 1536 * KIB, 5 * KIB**3)] == [
         "0 B", "1023 B", "1.0 KiB", "1.5 MiB", "5.0 GiB"
     ]  # fmt: skip
@@ -819,8 +819,8 @@ def test_sizes_and_tables_for_people():
     assert _output.time_text(0) == "1970-01-01T00:00:00Z"
 
 
-def test_open_uploads_are_listed_page_after_page(client, bucket, monkeypatch):
-    """The core's pages hold a thousand; these hold one."""
+def test_all_pages_of_open_uploads_are_read(client, bucket, monkeypatch):
+    """Pages of the core have 1,000 entries; these have one."""
     pages = {"": ([("k1", "u1", 1.0)], "k1", "u1"), "k1": ([("k2", "u2", 2.0)], "", "")}
 
     class Core:
@@ -828,7 +828,7 @@ def test_open_uploads_are_listed_page_after_page(client, bucket, monkeypatch):
             return pages[key_marker]
 
     class Client:
-        _client = Core()
+        core = Core()
 
     from penstock._checkpoint_cli._place import Place
 

@@ -1,4 +1,4 @@
-"""torch.load through S3Checkpoint.reader: what is fetched, when, and for whom the plan does not fit."""
+"""torch.load with S3Checkpoint.reader: what is fetched and when, and files that the plan does not support."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def checkpoint(emulator):
 
 
 class Cost:
-    """Requests and bytes of what happens inside ``with``."""
+    """Counts requests and bytes inside a ``with`` block."""
 
     def __init__(self, checkpoint):
         self._client = checkpoint._client
@@ -61,7 +61,7 @@ def load(checkpoint, client, bucket, data: bytes, **options):
     return loaded, cost
 
 
-def test_a_thousand_small_tensors_come_in_few_requests(checkpoint, client, bucket):
+def test_thousand_small_tensors_are_fetched_by_few_requests(checkpoint, client, bucket):
     state = {f"w{i}": torch.full((2500,), float(i)) for i in range(1000)}
     data = saved(state)
     loaded, cost = load(checkpoint, client, bucket, data, weights_only=True)
@@ -70,7 +70,7 @@ def test_a_thousand_small_tensors_come_in_few_requests(checkpoint, client, bucke
     assert cost.received < len(data) + MIB
 
 
-def test_what_is_ahead_is_bounded_and_given_back(checkpoint, client, bucket):
+def test_prefetched_memory_is_bounded_and_freed(checkpoint, client, bucket):
     state = {f"w{i}": torch.full((MIB,), float(i)) for i in range(40)}
     put(client, bucket, "c.pt", saved(state))
     before, reader = _core.memory_usage()["held"], checkpoint.reader(f"s3://{bucket}/c.pt")
@@ -80,8 +80,8 @@ def test_what_is_ahead_is_bounded_and_given_back(checkpoint, client, bucket):
     assert _core.memory_usage()["held"] == before
 
 
-def test_records_in_another_order_than_they_are_loaded_in(checkpoint, client, bucket):
-    """Older versions of torch.save wrote them sorted as text: 0, 1, 10, 100, 101, ..., 11, 110, ..."""
+def test_records_in_another_order_than_the_load(checkpoint, client, bucket):
+    """Older versions of torch.save sorted records as text: 0, 1, 10, 100, 101, ..., 11, 110, ..."""
     state = {f"w{i}": torch.full((20_000 if i % 50 else 500_000,), float(i)) for i in range(200)}
     source = zipfile.ZipFile(io.BytesIO(saved(state)))
     file = io.BytesIO()
@@ -107,7 +107,7 @@ def test_options_of_torch_load(checkpoint, client, bucket, options):
     assert loaded["a"].untyped_storage().data_ptr() == loaded["b"].untyped_storage().data_ptr()
 
 
-def test_loading_no_data_fetches_little(checkpoint, client, bucket):
+def test_load_to_the_meta_device_fetches_little(checkpoint, client, bucket):
     data = saved({f"w{i}": torch.rand(1_000_000) for i in range(10)})
     loaded, cost = load(checkpoint, client, bucket, data, map_location="meta", weights_only=True)
     assert loaded["w9"].is_meta
@@ -130,7 +130,7 @@ def test_older_formats_and_pickles(checkpoint, client, bucket):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_module_of_torchscript(checkpoint, client, bucket):
+def test_torchscript_module(checkpoint, client, bucket):
     file = io.BytesIO()
     torch.jit.save(torch.jit.script(torch.nn.Linear(800, 800)), file)
     put(client, bucket, "m.pt", file.getvalue())
@@ -139,7 +139,7 @@ def test_a_module_of_torchscript(checkpoint, client, bucket):
     assert torch.equal(module.weight, torch.jit.load(file).weight)
 
 
-def test_a_zip_file_of_someone_else(checkpoint, client, bucket):
+def test_other_zip_file(checkpoint, client, bucket):
     file = io.BytesIO()
     contents = {f"dir/{i}": random.Random(i).randbytes(400_000) for i in range(12)}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as target:
@@ -151,13 +151,13 @@ def test_a_zip_file_of_someone_else(checkpoint, client, bucket):
         assert {name: archive.read(name) for name in archive.namelist()} == contents
 
 
-def test_a_truncated_file_is_torchs_error(checkpoint, client, bucket):
+def test_truncated_file_raises_the_error_of_torch(checkpoint, client, bucket):
     put(client, bucket, "c.pt", saved({"w": torch.rand(1_000_000)})[:-100_000])
     with pytest.raises(RuntimeError, match="central directory"):
         torch.load(checkpoint.reader(f"s3://{bucket}/c.pt"), weights_only=True)
 
 
-def test_after_the_load_it_is_still_a_file(checkpoint, client, bucket):
+def test_reader_is_usable_as_a_file_after_the_load(checkpoint, client, bucket):
     data = saved({f"w{i}": torch.rand(300_000) for i in range(8)})
     put(client, bucket, "c.pt", data)
     reader = checkpoint.reader(f"s3://{bucket}/c.pt")
@@ -185,8 +185,8 @@ def file_of_tensors(emulator):
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_any_use_matches_bytesio(checkpoint, file_of_tensors, data):
-    """Whatever is asked for in whatever order, with the directory read first or not."""
+def test_random_operations_match_bytesio(checkpoint, file_of_tensors, data):
+    """Random reads and seeks, with and without reading the directory first."""
     reader, model = checkpoint.reader("s3://plan/c.pt"), io.BytesIO(file_of_tensors)
     size = len(file_of_tensors)
     if data.draw(st.booleans()):
@@ -251,7 +251,7 @@ def test_offsets_beyond_4_gib():
 
 
 @given(st.binary(max_size=200))
-def test_what_is_no_directory_gives_no_records(noise):
+def test_invalid_directory_returns_no_records(noise):
     assert isinstance(read_directory(noise, 10**6), list)
     assert read_directory(b"PK\x01\x02" + noise[:30], 10**6) == []
     found = find_directory(noise + b"PK\x05\x06" + noise, 300)

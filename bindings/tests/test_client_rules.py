@@ -1,4 +1,4 @@
-"""Rules of the reference connector's client that programs rely on: laziness, logs, names on the wire, streams."""
+"""Rules of the reference connector's client that programs rely on: lazy construction, request headers, logs, streams."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import dataclasses
 import io
 import json
 import logging
-import os
 import pickle
 import platform
 import threading
@@ -15,6 +14,7 @@ import penstock
 import pytest
 import torch
 from bucket_io import get, put
+from forked import in_child
 from http_answers import answering
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,12 +27,12 @@ from reader_kinds import KINDS, every_kind
 DATA = bytes(range(256)) * 40
 
 
-# ---- making costs nothing
+# ---- construction is lazy
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(), st.floats(allow_nan=True), st.integers(1, 10), st.text(), st.text())
-def test_clients_are_made_of_anything_and_keep_it(part_size, throughput, attempts, region, comment):
+def test_a_client_keeps_any_constructor_arguments(part_size, throughput, attempts, region, comment):
     config = S3ClientConfig(throughput, part_size, max_attempts=attempts)
     client = S3Client(region, endpoint="", user_agent=UserAgent([comment]), s3client_config=config)
     assert (client.region, client.endpoint, client.s3client_config) == (region, "", config)
@@ -52,7 +52,7 @@ def test_a_configuration_does_not_change():
         S3ClientConfig(requester_pays=True, unsigned=True)
 
 
-def test_nothing_is_sent_before_it_is_needed():
+def test_constructors_and_readers_send_no_request():
     with answering(404) as (client, asked):
         config = client.s3client_config
         checkpoint = penstock.S3Checkpoint("us-east-1", endpoint=client.endpoint, s3client_config=config)
@@ -72,7 +72,7 @@ def test_nothing_is_sent_before_it_is_needed():
         assert [(each.method, each.target) for each in asked] == [("HEAD", "/bucket/k")]
 
 
-def test_clients_of_different_configurations_live_together(emulator, bucket):
+def test_clients_with_different_configurations_are_independent(emulator, bucket):
     clients = [emulator.client(S3ClientConfig(part_size=n << 20, max_attempts=n)) for n in (5, 6, 7)]
     wrong = S3Client(
         "us-east-1", endpoint=emulator.endpoint, s3client_config=S3ClientConfig(unsigned=True, force_path_style=True)
@@ -84,7 +84,7 @@ def test_clients_of_different_configurations_live_together(emulator, bucket):
     assert len({id(client._client) for client in clients}) == 3
 
 
-def test_a_clients_first_use_is_made_once_by_many_threads(emulator, bucket):
+def test_threads_share_one_core_client(emulator, bucket):
     client, made = emulator.client(), []
     start = threading.Barrier(8)
 
@@ -101,26 +101,23 @@ def test_a_clients_first_use_is_made_once_by_many_threads(emulator, bucket):
     assert len(set(map(id, made))) == 1
 
 
-def test_after_a_fork_both_processes_use_what_they_have(client, bucket):
-    """The reference's parent loses its connections, and its child every client made before."""
+def test_after_a_fork_parent_and_child_use_their_clients(client, bucket):
+    """With the reference, the parent loses its connections and the child cannot use clients created before the fork."""
     put(client, bucket, "k", DATA)
     dataset = S3MapDataset.from_prefix(
         f"s3://{bucket}/", region="us-east-1", endpoint=client.endpoint, s3client_config=client.s3client_config
     )
     assert dataset[0].read() == DATA
     kept = client._client
-    pid = os.fork()
-    if pid == 0:
-        os._exit(0 if get(client, bucket, "k") == dataset[0].read() == DATA else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert in_child(lambda: str(get(client, bucket, "k") == dataset[0].read() == DATA)) == "True"
     assert client._client is kept
     assert get(client, bucket, "k") == dataset[0].read() == DATA
 
 
-# ---- on the wire
+# ---- requests
 
 
-def test_the_requester_pays_for_every_request():
+def test_requester_pays_is_sent_with_every_request():
     config = S3ClientConfig(requester_pays=True, force_path_style=True, access_key_id="a", secret_access_key="b", max_attempts=1)
     headers = {"ETag": '"e"', "Last-Modified": "Wed, 01 Jan 2025 00:00:00 GMT"}
     with answering(404, headers=headers, config=config) as (client, asked):
@@ -138,21 +135,21 @@ def test_the_requester_pays_for_every_request():
     assert all("authorization" in each.headers for each in asked)
 
 
-def test_without_signatures_nothing_is_signed():
+def test_an_unsigned_client_sends_no_signature():
     with answering(404) as (client, asked), pytest.raises(penstock.S3NotFoundError):
         get(client, "bucket", "k")
     assert "authorization" not in asked[0].headers
     assert "x-amz-request-payer" not in asked[0].headers
 
 
-def test_a_storage_class_goes_along(client, bucket):
+def test_a_storage_class_is_stored_with_the_object(client, bucket):
     client.put_object(bucket, "k", "STANDARD_IA").close()
     assert client.head_object(bucket, "k").storage_class == "STANDARD_IA"
     assert client.put_object(bucket, "k", storage_class="GLACIER").close() is None
     assert client.list_objects(bucket).__next__().object_info[0].storage_class == "GLACIER"
 
 
-def test_the_user_agent_says_who_and_on_what(tmp_path):
+def test_the_user_agent_names_product_platform_and_comments(tmp_path):
     prefix = UserAgent.get_default_prefix()
     python = ".".join(platform.python_version_tuple()[:2])
     assert prefix.split(" ") == [
@@ -186,7 +183,7 @@ def test_comments_are_a_list(comments):
         UserAgent(comments)
 
 
-def test_endpoints_of_the_environment_give_way_to_given_ones(emulator, bucket, client, monkeypatch):
+def test_an_endpoint_argument_has_precedence_over_the_environment(emulator, bucket, client, monkeypatch):
     put(client, bucket, "k", DATA)
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     assert get(S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=emulator.config()), bucket, "k") == DATA
@@ -224,7 +221,7 @@ def test_every_verb_is_logged_as_the_reference_does(client, bucket, caplog):
 
 
 @every_kind
-def test_readers_open_their_streams_where_tests_count_them(client, bucket, kind, monkeypatch):
+def test_readers_open_their_streams_by_get_object_stream(client, bucket, kind, monkeypatch):
     put(client, bucket, "k", DATA)
     opened = []
 
@@ -238,7 +235,7 @@ def test_readers_open_their_streams_where_tests_count_them(client, bucket, kind,
     assert len(opened) == 1
 
 
-def test_a_stream_yields_bytes_and_says_where_it_is(client, bucket):
+def test_a_stream_yields_bytes_and_has_a_position(client, bucket):
     put(client, bucket, "k", DATA)
     stream = client._get_object_stream(bucket, "k", 10, 5000)
     assert (stream.bucket, stream.key, stream.tell()) == (bucket, "k", 10)
@@ -253,12 +250,12 @@ def test_a_stream_yields_bytes_and_says_where_it_is(client, bucket):
         with pytest.raises(StopIteration):
             next(stream)
     assert b"".join(client._get_object_stream(bucket, "k", 10)) == DATA[10:]
-    assert b"".join(client._get_object_stream(bucket, "k", None, 7)) == DATA  # without a start it is the whole object
+    assert b"".join(client._get_object_stream(bucket, "k", None, 7)) == DATA  # without a start, the end is ignored
     with pytest.raises(TypeError, match="pickle"):
         pickle.dumps(client._get_object_stream(bucket, "k", 0, 5)._client)
 
 
-def test_a_missing_object_is_told_by_a_streams_first_block(client, bucket):
+def test_a_stream_reports_a_missing_object_at_its_first_block(client, bucket):
     stream = client._get_object_stream(bucket, "missing")
     assert isinstance(stream, GetObjectStream)
     with pytest.raises(penstock.S3NotFoundError, match="The key does not exist"):
@@ -266,7 +263,7 @@ def test_a_missing_object_is_told_by_a_streams_first_block(client, bucket):
 
 
 @every_kind
-def test_a_known_size_saves_the_head(client, bucket, kind):
+def test_a_known_size_needs_no_head_request(client, bucket, kind):
     put(client, bucket, "k", DATA)
     info = client.list_objects(bucket).__next__().object_info[0]
     known = client.get_object(bucket, "k", object_info=info, reader_constructor=KINDS[kind])
@@ -275,7 +272,7 @@ def test_a_known_size_saves_the_head(client, bucket, kind):
     assert sum(client.stats()["requests"].values()) == before
 
 
-def test_what_s3_says_of_an_object_has_names_and_whole_numbers():
+def test_object_info_and_head_results_keep_64_bit_integers():
     info = ObjectInfo("k", '"e"', 2**64 - 1, -(2**63))
     assert (info.storage_class, info.restore_status) == (None, None)
     assert pickle.loads(pickle.dumps(info)) == info

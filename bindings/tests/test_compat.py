@@ -1,6 +1,6 @@
 """penstock.compat: programs written for the reference connector run on Penstock unchanged.
 
-Each in a process of its own: the names of the reference are then ours for its whole life.
+Each program runs in its own process, because install() replaces the modules of the reference for the whole process.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from penstock.testing import Emulator
 
 
 def run(program: str, *arguments: str, emulator: Emulator | None = None, before: tuple[str, ...] = ("-c",)) -> str:
-    """What a Python program prints; it is the last argument before `arguments`."""
+    """Runs a Python program with `arguments`. Returns its output."""
     environment = dict(os.environ) | (emulator.environment() if emulator else {})
     done = subprocess.run(
         [sys.executable, *before, textwrap.dedent(program), *arguments],
@@ -45,7 +45,7 @@ def test_every_module_of_the_reference_is_there() -> None:
     assert run(program) == "[]\n"
 
 
-def test_modules_say_what_file_they_are_of() -> None:
+def test_modules_of_the_reference_have_the_file_of_compat() -> None:
     program = INSTALL + textwrap.dedent("""
         import s3torchconnector, s3torchconnectorclient
         for module in (s3torchconnector, s3torchconnectorclient):
@@ -54,7 +54,7 @@ def test_modules_say_what_file_they_are_of() -> None:
     assert run(program) == "True\nTrue\n"
 
 
-def test_names_are_ours() -> None:
+def test_the_names_of_the_reference_are_penstock_objects() -> None:
     program = INSTALL + textwrap.dedent("""
         import penstock
         import s3torchconnector
@@ -75,17 +75,17 @@ def test_names_are_ours() -> None:
     assert run(program) == "False 0\n"
 
 
-def test_what_the_reference_has_not_is_not_there() -> None:
+def test_a_module_that_the_reference_lacks_is_not_found() -> None:
     program = INSTALL + textwrap.dedent("""
         try:
             import s3torchconnector.turbo
         except ModuleNotFoundError as error:
             print(error)
     """)
-    assert run(program).startswith("No module named 's3torchconnector.turbo': penstock.compat stands for s3torchconnector 1.5.0")
+    assert run(program).startswith("No module named 's3torchconnector.turbo': penstock.compat replaces s3torchconnector 1.5.0")
 
 
-def test_too_late_is_told() -> None:
+def test_install_after_an_import_of_the_reference_is_an_error() -> None:
     program = """
         import sys, types
         sys.modules["s3torchconnector"] = types.ModuleType("s3torchconnector")
@@ -97,8 +97,8 @@ def test_too_late_is_told() -> None:
                 print(type(error).__name__, error)
     """
     lines = run(program).splitlines()
-    assert lines[0] == "RuntimeError s3torchconnector was imported before, from elsewhere; call penstock.compat.install() first"
-    assert lines[1] == "ValueError cannot stand for 'boto3'; penstock.compat.install() stands for 's3torchconnector'"
+    assert lines[0] == "RuntimeError s3torchconnector is already imported, from no file; call penstock.compat.install() first"
+    assert lines[1] == "ValueError cannot replace 'boto3'; penstock.compat.install() replaces 's3torchconnector'"
 
 
 PROGRAM = """
@@ -140,7 +140,7 @@ def test_a_program_runs_unchanged_with_its_spawned_workers(
     assert as_module.stdout == expected, as_module.stderr
 
 
-def test_wrong_calls_are_explained() -> None:
+def test_invalid_arguments_of_the_command_are_named() -> None:
     for arguments, text in (([], "no program given"), (["--fast"], "unknown option '--fast'"), (["no.py"], "no file 'no.py'")):
         done = subprocess.run([sys.executable, "-m", "penstock.compat", *arguments], capture_output=True, text=True, check=False)
         assert done.returncode == 2
@@ -232,7 +232,7 @@ def test_the_mock_in_memory() -> None:
     ]
 
 
-def test_the_mock_takes_names_that_s3_refuses() -> None:
+def test_the_mock_accepts_bucket_names_that_s3_rejects() -> None:
     program = INSTALL + textwrap.dedent("""
         from s3torchconnector import S3Checkpoint, S3IterableDataset, S3MapDataset
         from s3torchconnector.dcp import S3FileSystem
@@ -272,7 +272,7 @@ def test_the_mock_takes_names_that_s3_refuses() -> None:
     assert run(program).splitlines() == [f"['copy', 'key', 'key 2'] (b'world', 5) {items} b'state' True"] * 5
 
 
-def test_an_iterator_goes_on_where_it_was_pickled() -> None:
+def test_a_pickled_iterator_continues_at_its_position() -> None:
     program = INSTALL + textwrap.dedent("""
         import pickle
         from s3torchconnector._s3_bucket_iterable import S3BucketIterable, S3BucketIterator

@@ -1,4 +1,4 @@
-"""Objects that a dataset fetches ahead by a part, and reads on by ranges, are held to their checksum like any other."""
+"""The checksums of objects whose first part a dataset prefetches and whose rest it reads by ranges are verified."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ READINGS: dict[str, Callable[[Any], bytes]] = {
 
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("kind", [S3IterableDataset, S3MapDataset])
-def test_what_is_as_it_was_written_is_read(own, kind, reading):
+def test_intact_objects_are_read(own, kind, reading):
     objects = dataset(own, kind)
     after = own.journal().last
     readers = iter(objects) if kind is S3IterableDataset else iter(objects.__getitems__([0, 1]))
@@ -75,8 +75,8 @@ def test_what_is_as_it_was_written_is_read(own, kind, reading):
 
 
 @pytest.mark.parametrize("reading", READINGS)
-def test_a_wrong_byte_is_noticed(own, reading):
-    """It was given to whoever read the dataset."""
+def test_a_wrong_byte_is_detected(own, reading):
+    """The wrong byte used to be returned to the reader."""
     own.faults().set(
         [{"when": {"operation": "GetObject", "key": "large"}, "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@5"}}]
     )
@@ -85,8 +85,8 @@ def test_a_wrong_byte_is_noticed(own, reading):
         READINGS[reading](reader)
 
 
-def test_a_wrong_byte_is_noticed_in_memory_of_the_objects_size(own):
-    """Whoever knew the size asked for a range, of which S3 tells no checksum."""
+def test_a_wrong_byte_is_detected_by_readinto_of_the_whole_object(own):
+    """A reader that knew the size used to request a range, and S3 returns no checksum for a range."""
     own.faults().set(
         [{"when": {"operation": "GetObject", "key": "large"}, "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@5"}}]
     )
@@ -95,7 +95,7 @@ def test_a_wrong_byte_is_noticed_in_memory_of_the_objects_size(own):
         into_one_memory(reader)
 
 
-def test_where_heads_tell_no_checksum_they_end(own, monkeypatch):
+def test_head_requests_stop_if_they_return_no_checksum(own, monkeypatch):
     monkeypatch.setenv("AWS_RESPONSE_CHECKSUM_VALIDATION", "when_required")
     client = own.client(S3ClientConfig(part_size=PART))
     for number in range(30):
@@ -105,7 +105,7 @@ def test_where_heads_tell_no_checksum_they_end(own, monkeypatch):
     assert 8 <= own.journal().count(after=after, operations="HeadObject") < 31
 
 
-def test_a_head_that_fails_fails_nothing(own):
+def test_a_failed_head_request_does_not_fail_the_read(own):
     own.faults().set(
         [{"when": {"operation": "HeadObject"}, "do": {"error": {"status": 404, "code": "NoSuchKey"}, "at": "headers"}}]
     )

@@ -1,4 +1,4 @@
-"""Iterating for long takes no more descriptors and no more memory than iterating for a while."""
+"""The descriptors and the memory of a worker do not grow during a long iteration."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 from penstock import S3IterableDataset, S3MapDataset
-from penstock._objects import identity
+from penstock._listing import identity
 from torch.utils.data import DataLoader, get_worker_info
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 OBJECTS, WORKERS, OBJECT_BYTES = (10_000, 8, 20_000) if LONG else (600, 3, 20_000)
 EPOCHS = 4
-# How many connections a worker has open at a time is a matter of timing, up to some tens; a leak would be one an object.
+# The number of open connections of a worker depends on timing, up to some tens. A leak would be one per object.
 ALLOWED_DESCRIPTORS = 48
-ALLOWED_MIB = 24  # of a worker's growth: heaps and the interpreter's own
+ALLOWED_MIB = 24  # growth of a worker: heaps and the interpreter
 RESIDENT_PAGES = 1  # field of /proc/self/statm
 
 
 def usage(reader):
-    """The object's size, and where it was read: worker, descriptors, resident MiB."""
+    """The size of the object, and the worker's number, descriptors and resident MiB."""
     size = len(reader.read())
     info = get_worker_info()
     resident = int(Path("/proc/self/statm").read_text().split()[RESIDENT_PAGES]) * os.sysconf("SC_PAGE_SIZE")
@@ -42,7 +42,7 @@ def filled(client, bucket):
 
 
 @pytest.mark.parametrize("cls", [S3IterableDataset, S3MapDataset])
-def test_workers_hold_no_more_after_many_objects_than_after_some(emulator, filled, cls):
+def test_workers_do_not_grow_with_the_number_of_objects(emulator, filled, cls):
     options = {"enable_sharding": True} if cls is S3IterableDataset else {}
     dataset = cls.from_prefix(
         f"s3://{filled}/data/", region="us-east-1", endpoint=emulator.endpoint, transform=usage,

@@ -1,4 +1,4 @@
-"""The rules of the reference connector's datasets that programs rely on, and that a type checker knows the package."""
+"""Rules of the reference connector's datasets that programs rely on, and type information for mypy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bucket_io import put
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from penstock import S3BucketKeyData, S3IterableDataset, S3MapDataset
-from penstock._objects import identity
+from penstock._listing import identity
 from torch.utils.data import DataLoader, DistributedSampler
 
 COUNT = 13
@@ -44,13 +44,13 @@ def test_the_size_of_a_listed_object_needs_no_request(filled, place, cls):
     assert dataset._get_client().stats()["requests"].get("HeadObject", 0) == 0
 
 
-def test_a_named_object_has_its_size_asked_for(filled, place):
+def test_the_size_of_a_named_object_is_requested(filled, place):
     reader = S3MapDataset.from_objects(f"s3://{filled}/d/007", **place)[0]
     assert reader.seek(0, io.SEEK_END) == 7
 
 
 @pytest.mark.parametrize("cls", [S3MapDataset, S3IterableDataset])
-def test_nothing_is_checked_before_it_is_used(place, cls):
+def test_invalid_uris_are_errors_at_first_use(place, cls):
     for uri, text in (("not-s3://b", "Only s3:// URIs are supported"), ("s3://", "Bucket name must be non-empty")):
         dataset = cls.from_prefix(uri, **place)
         with pytest.raises(ValueError, match=text):
@@ -71,14 +71,14 @@ def test_a_map_dataset_is_a_sequence(filled, place):
     assert not hasattr(S3IterableDataset, "__len__")
 
 
-def test_len_of_a_generator_can_be_asked_twice(filled, place):
+def test_len_works_twice_with_a_generator_of_uris(filled, place):
     dataset = S3MapDataset.from_objects((f"s3://{filled}/d/{i:03}" for i in range(3)), transform=key, **place)
     assert (len(dataset), len(dataset)) == (3, 3)
     assert list(dataset) == ["d/000", "d/001", "d/002"]
 
 
 @pytest.mark.parametrize("cls", [S3MapDataset, S3IterableDataset])
-def test_objects_may_come_from_any_function_of_a_client(filled, place, cls):
+def test_objects_may_come_from_any_function_that_takes_a_client(filled, place, cls):
     seen = []
 
     def objects(client):
@@ -92,14 +92,14 @@ def test_objects_may_come_from_any_function_of_a_client(filled, place, cls):
 
 
 @pytest.mark.parametrize("cls", [S3MapDataset, S3IterableDataset])
-def test_a_client_can_be_put_in_its_place(client, filled, cls):
+def test_the_client_of_a_dataset_can_be_replaced(client, filled, cls):
     dataset = cls.from_prefix(f"s3://{filled}/d/", region="nowhere", endpoint="http://127.0.0.1:1", transform=key)
     dataset._client = client
     assert dataset._get_client() is client
     assert len(list(dataset)) == COUNT
 
 
-def test_readers_of_the_kind_that_was_asked_for(filled, place):
+def test_a_dataset_uses_its_reader_constructor(filled, place):
     constructor = penstock.S3ReaderConstructor.range_based(buffer_size=5)
     dataset = S3MapDataset.from_prefix(f"s3://{filled}/d/", reader_constructor=constructor, **place)
     assert dataset._reader_constructor is constructor
@@ -111,13 +111,13 @@ def test_readers_of_the_kind_that_was_asked_for(filled, place):
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(count=st.integers(0, 40), workers=st.lists(st.integers(0, 4), min_size=1, max_size=5))
-def test_shares_are_a_partition_whatever_the_workers(emulator, monkeypatch_module, count, workers):
-    """Ranks may have different numbers of workers; item i is rank i % W's, and there worker (i // W) % N's."""
+def test_shards_partition_the_objects_for_any_numbers_of_workers(emulator, monkeypatch_module, count, workers):
+    """Ranks may have different numbers of workers. Item i belongs to rank i % W, and there to worker (i // W) % N."""
     world = len(workers)
     dataset = S3IterableDataset(
         "us-east-1", lambda client: [S3BucketKeyData("b", str(i)) for i in range(count)], emulator.endpoint, key,
         emulator.config(), enable_sharding=True,
-        reader_constructor=penstock.S3ReaderConstructor.range_based(),  # fetches nothing ahead: the objects are not there
+        reader_constructor=penstock.S3ReaderConstructor.range_based(),  # prefetches nothing, because the objects do not exist
     )  # fmt: skip
     seen, per_rank = [], []
     for rank, number in enumerate(workers):
@@ -141,7 +141,7 @@ def monkeypatch_module():
         yield patch
 
 
-def test_a_sampler_shares_a_map_dataset_out(filled, place):
+def test_a_distributed_sampler_covers_a_map_dataset(filled, place):
     dataset = S3MapDataset.from_prefix(f"s3://{filled}/d/", transform=key, **place)
     seen = []
     for rank in range(2):
@@ -150,7 +150,7 @@ def test_a_sampler_shares_a_map_dataset_out(filled, place):
     assert set(seen) == {f"d/{i:03}" for i in range(COUNT)}
 
 
-def test_a_type_checker_knows_the_arguments(tmp_path, pytestconfig):
+def test_mypy_checks_the_arguments_of_from_prefix(tmp_path, pytestconfig):
     found = importlib.util.find_spec("penstock")
     assert found is not None and found.origin is not None
     package = Path(found.origin).parent

@@ -1,4 +1,4 @@
-"""Datasets: what they yield, how they shard, and that they pickle, fork and spawn."""
+"""Datasets: their items, sharding, pickling, and workers started by fork and spawn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import penstock
 import pytest
 from bucket_io import put
 from penstock import S3IterableDataset, S3MapDataset
-from penstock._objects import identity
+from penstock._listing import identity
 from torch.utils.data import DataLoader
 
 
@@ -19,7 +19,7 @@ def read_pair(reader):
 
 
 def load(dataset, workers, **options):
-    """Items as the dataset made them: the default would turn tuples into lists."""
+    """A DataLoader that yields items unchanged; the default collate function would turn tuples into lists."""
     return DataLoader(dataset, batch_size=None, num_workers=workers, collate_fn=identity, **options)
 
 
@@ -97,7 +97,7 @@ def test_every_object_once_over_workers(emulator, filled, method, workers):
     list(dataset)  # the parent has live connections when the workers start
     loader = load(dataset, workers, multiprocessing_context=method)
     assert sorted(loader) == expected()
-    assert sorted(dataset) == expected()  # and the parent still works
+    assert sorted(dataset) == expected()  # the parent can still use its connections
 
 
 def test_without_sharding_every_worker_yields_all(emulator, filled):
@@ -110,7 +110,7 @@ def test_map_dataset_in_workers(emulator, filled):
     assert list(loader) == expected()
 
 
-def test_ranks_share_out_evenly(emulator, filled):
+def test_ranks_get_equal_shares(emulator, filled):
     seen = []
     for rank in range(4):
         dataset = make(S3IterableDataset, emulator, filled, enable_sharding=True)
@@ -122,20 +122,20 @@ def test_ranks_share_out_evenly(emulator, filled):
     assert sorted(seen) == expected()
 
 
-def test_missing_bucket_is_told_at_first_access(emulator):
+def test_a_missing_bucket_is_an_error_at_the_first_access(emulator):
     for cls in (S3MapDataset, S3IterableDataset):
         dataset = make(cls, emulator, "no-such-bucket-here")
         with pytest.raises(penstock.S3NotFoundError, match=r"Service error: The bucket does not exist \(ListObjectsV2"):
             next(iter(dataset))
 
 
-def test_listing_gives_sizes_so_reading_costs_one_request_each(emulator, filled):
+def test_each_listed_object_is_read_by_one_request(emulator, filled):
     dataset = make(S3IterableDataset, emulator, filled)
     list(dataset)
     assert dataset._get_client().stats()["requests"] == {"ListObjectsV2": 1, "GetObject": 23}
 
 
-def test_default_transform_gives_readers(emulator, filled):
+def test_the_default_transform_yields_readers(emulator, filled):
     dataset = S3IterableDataset.from_prefix(
         f"s3://{filled}/data/", region="us-east-1", endpoint=emulator.endpoint, s3client_config=emulator.config()
     )
@@ -154,7 +154,7 @@ def test_threads_share_one_iterator(emulator, filled):
         assert sorted(taken) == expected()
 
 
-def test_a_listing_that_two_threads_read_is_refused_and_never_crashes(client, bucket):
+def test_threads_on_one_listing_never_crash_it_or_repeat_a_key(client, bucket):
     for number in range(40):
         put(client, bucket, f"k{number:02}", b"x")
     for _ in range(5):

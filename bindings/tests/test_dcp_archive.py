@@ -1,4 +1,4 @@
-"""The archive of one tensor: torch.save's own layout, readable by torch.load and by unzip, without its bytes being touched."""
+"""The archive of one tensor: the layout of torch.save, readable by torch.load and unzip, without copying the tensor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import torch
 from penstock import _core
 from penstock.dcp import _archive
 from penstock.dcp._shard import _put_data
-from penstock.dcp._sink import WritingSink
+from penstock.dcp._sink import CopyingSink
 
 DTYPES = [
     torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8,
@@ -24,7 +24,7 @@ DTYPES = [
 
 def ours(tensor: torch.Tensor) -> bytes:
     buffer = io.BytesIO()
-    _put_data(WritingSink(buffer), tensor, [tensor])
+    _put_data(CopyingSink(buffer), tensor, [tensor])
     return buffer.getvalue()
 
 
@@ -47,7 +47,7 @@ def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("size", [(3, 5), (), (0,), (0, 4), (1,), (70_001,)], ids=str)
-def test_torch_load_gives_the_same_tensor(dtype, size):
+def test_torch_load_returns_the_same_tensor(dtype, size):
     tensor = random_bytes(dtype, *size)
     data = ours(tensor)
     assert same_bits(torch.load(io.BytesIO(data), weights_only=True), tensor)
@@ -57,7 +57,7 @@ def test_torch_load_gives_the_same_tensor(dtype, size):
 @pytest.mark.parametrize(
     "tensor", [torch.randn(30, 7), torch.arange(10).reshape(2, 5).t(), torch.zeros(0), torch.tensor(3)], ids=str
 )
-def test_records_lie_where_torchs_own_lie(tensor):
+def test_records_have_the_offsets_of_torch_save(tensor):
     mine, its = zipfile.ZipFile(io.BytesIO(ours(tensor))), zipfile.ZipFile(io.BytesIO(theirs(tensor)))
     wanted = [entry for entry in its.infolist() if entry.filename != "archive/.data/serialization_id"]
     assert [entry.filename for entry in mine.infolist()] == [entry.filename for entry in wanted]
@@ -67,13 +67,13 @@ def test_records_lie_where_torchs_own_lie(tensor):
     assert theirs(tensor).startswith(ours(tensor)[: mine.infolist()[-1].header_offset])
 
 
-def test_the_bytes_begin_at_a_multiple_of_64():
+def test_payload_starts_at_a_multiple_of_64():
     for size in ((5,), (5, 6, 7), (1,) * 30, (123456,)):
         head = _archive.frame(torch.float32, size, torch.empty(size).stride()).head
         assert len(head) % 64 == 0
 
 
-def test_other_tensors_are_left_to_torch():
+def test_tensors_that_are_not_plain_are_detected():
     sparse = torch.eye(3).to_sparse()
     parameter = torch.nn.Parameter(torch.ones(2))
     conjugate = torch.tensor([1 + 2j]).conj()
@@ -86,8 +86,8 @@ def test_other_tensors_are_left_to_torch():
         assert torch.equal(loaded.to_dense() if loaded.is_sparse else loaded, tensor.to_dense() if tensor.is_sparse else tensor)
 
 
-def test_4_gib_and_more(tmp_path: Path):
-    """Sizes and offsets of 64 bits; the bytes are a hole in a file, so that nobody needs the memory."""
+def test_sizes_and_offsets_of_4_gib_and_more(tmp_path: Path):
+    """The payload is a hole in a sparse file, so that the test needs little memory."""
     payload = (1 << 32) + 64
     frame = _archive.frame(torch.uint8, (payload,), (1,))
     path = tmp_path / "big"
@@ -104,7 +104,7 @@ def test_4_gib_and_more(tmp_path: Path):
     assert bytes(loaded[-3:].tolist()) == b"end"
 
 
-def test_a_checksum_that_is_wrong_is_seen_by_unzip():
+def test_unzip_detects_a_wrong_checksum():
     frame = _archive.frame(torch.uint8, (4,), (1,))
     good = frame.head + b"1234" + frame.tail_for(_core.crc32(*address_of(b"1234")))
     bad = frame.head + b"1235" + frame.tail_for(_core.crc32(*address_of(b"1234")))
@@ -116,7 +116,7 @@ def address_of(data: bytes) -> tuple[int, int]:
     return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0, len(data)
 
 
-def test_the_cores_checksum_is_zlibs():
+def test_crc32_of_the_core_equals_zlib():
     data = bytes(range(256)) * 1000
     whole = _core.crc32(*address_of(data))
     assert whole == zipfile.crc32(data)
@@ -125,7 +125,17 @@ def test_the_cores_checksum_is_zlibs():
     assert _core.crc32(0, 0) == 0
 
 
-def test_the_descriptor_follows_the_bytes():
+def test_the_cores_checksum_of_a_buffer_is_zlibs():
+    data = bytes(range(256)) * 1000
+    view = memoryview(data)
+    assert _core.crc32_of(data) == zipfile.crc32(data)
+    assert _core.crc32_of(view[1000:], _core.crc32_of(view[:1000])) == zipfile.crc32(data)
+    assert _core.crc32_of(b"") == 0
+    with pytest.raises(BufferError, match="contiguous"):
+        _core.crc32_of(view[::2])
+
+
+def test_data_descriptor_follows_the_payload():
     tensor = torch.arange(8, dtype=torch.uint8)
     frame = _archive.frame(torch.uint8, (8,), (1,))
     assert struct.unpack("<4sIII", frame.tail_for(0x01020304)[:16]) == (b"PK\7\10", 0x01020304, 8, 8)

@@ -1,4 +1,4 @@
-"""Saves of tensors on a device with streams: what is saved is what was computed, through bounded pinned memory."""
+"""Saves of tensors on a device with streams: the saved values are the computed ones, and pinned memory is bounded."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_staging, "MAX_PINNED_BYTES", 4 * CHUNK)
 
 
-class Computing(DefaultSavePlanner):
-    """Saves what `function` makes of each tensor on the device."""
+class ComputingPlanner(DefaultSavePlanner):
+    """A planner that saves the result of `function` for each tensor, computed on the device."""
 
     def __init__(self, device: Device | Cuda, function: Callable[[torch.Tensor], torch.Tensor]) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ def on(device: Device | Cuda, state: dict[str, torch.Tensor]) -> dict[str, torch
 @pytest.mark.parametrize("elements", [10, 1000, 100_000])
 @pytest.mark.parametrize("thread_count", [1, 3])
 @pytest.mark.parametrize("stream", ["default stream", "own stream"])
-def test_what_a_planner_computes_on_the_device_is_saved(
+def test_values_that_a_planner_computes_on_the_device_are_saved(
     emulator: Emulator,
     client: penstock.S3Client,
     bucket: str,
@@ -72,10 +72,10 @@ def test_what_a_planner_computes_on_the_device_is_saved(
     thread_count: int,
     stream: str,
 ) -> None:
-    """The copy stream waited once, before the first tensor, and a worker thread knew nothing of the caller's stream."""
+    """Regression: the copy stream waited only before the first tensor, and worker threads ignored the caller's stream."""
     state = some_tensors(12, elements)
     with device.stream(device.current_stream() if stream == "default stream" else device.new_stream()):
-        planner = Computing(device, lambda values: values * 2)
+        planner = ComputingPlanner(device, lambda values: values * 2)
         dcp_io.save(emulator, f"s3://{bucket}/ck", on(device, state), {"planner": planner}, thread_count=thread_count)
     doubled = {name: values * 2 for name, values in state.items()}
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", doubled), doubled)
@@ -83,7 +83,7 @@ def test_what_a_planner_computes_on_the_device_is_saved(
 
 @pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("thread_count", [1, 3])
-def test_what_the_caller_computes_on_a_stream_of_its_own_is_saved(
+def test_values_computed_on_a_stream_of_the_caller_are_saved(
     emulator: Emulator, client: penstock.S3Client, bucket: str, device: Device | Cuda, thread_count: int
 ) -> None:
     state = some_tensors(12, 50_000)
@@ -95,20 +95,20 @@ def test_what_the_caller_computes_on_a_stream_of_its_own_is_saved(
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_a_planner_may_use_its_memory_on_the_device_again(
+def test_planner_may_reuse_its_device_memory(
     emulator: Emulator, client: penstock.S3Client, bucket: str, simulated: Device
 ) -> None:
     state = some_tensors(6, 50_000)
     buffer = simulated.put(torch.zeros(50_000))
 
-    class OneBuffer(DefaultSavePlanner):
+    class OneBufferPlanner(DefaultSavePlanner):
         def transform_object(self, write_item: Any, object: Any) -> Any:
             target, values = simulated.values(buffer), simulated.values(object)
             simulated.current_stream().launch(lambda: target.copy_(values))
-            simulated.current_stream().synchronize()  # as on a fast device
+            simulated.current_stream().synchronize()  # like a fast device
             return buffer
 
-    dcp_io.save(emulator, f"s3://{bucket}/ck", on(simulated, state), {"planner": OneBuffer()})
+    dcp_io.save(emulator, f"s3://{bucket}/ck", on(simulated, state), {"planner": OneBufferPlanner()})
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
 
 
@@ -127,7 +127,7 @@ LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 @pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int8, torch.bool, torch.complex64])
-def test_every_layout_of_a_device_is_saved(
+def test_every_layout_on_a_device_is_saved(
     emulator: Emulator, client: penstock.S3Client, bucket: str, simulated: Device, dtype: torch.dtype
 ) -> None:
     whole = torch.randn(700, 500).to(dtype)
@@ -136,7 +136,7 @@ def test_every_layout_of_a_device_is_saved(
     state = {name: layout(there) for name, layout in LAYOUTS.items()} | {"on the CPU": torch.arange(30_000.0)}
     dcp_io.save(emulator, f"s3://{bucket}/ck", state)
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", expected), expected)
-    assert simulated.synchronous <= 1  # the empty one
+    assert simulated.synchronous <= 1  # the empty tensor
 
 
 @pytest.mark.parametrize("thread_count", [1, 3, 40])
@@ -144,18 +144,18 @@ def test_pinned_memory_is_bounded(
     emulator: Emulator, client: penstock.S3Client, bucket: str, simulated: Device, small_chunks: None,
     monkeypatch: pytest.MonkeyPatch, thread_count: int
 ) -> None:  # fmt: skip
-    """Every tensor was pinned as a whole, in a block of its size rounded up."""
+    """Regression: each tensor was pinned completely, in one block of its rounded size."""
     lock = threading.Lock()
     pinned: list[int] = []
     empty = torch.empty
 
-    def noted(*args: Any, **kwargs: Any) -> torch.Tensor:
+    def recording_empty(*args: Any, **kwargs: Any) -> torch.Tensor:
         if kwargs.pop("pin_memory", False):
             with lock:
                 pinned.append(args[0])
         return empty(*args, **kwargs)
 
-    monkeypatch.setattr(torch, "empty", noted)
+    monkeypatch.setattr(torch, "empty", recording_empty)
     state = some_tensors(60, 100_000)
     dcp_io.save(emulator, f"s3://{bucket}/ck", on(simulated, state), thread_count=thread_count)
     monkeypatch.undo()
@@ -164,24 +164,24 @@ def test_pinned_memory_is_bounded(
     assert sum(pinned) <= max(4 * CHUNK, 2 * CHUNK * thread_count)
 
 
-def test_the_defaults_pin_no_more_than_is_documented() -> None:
+def test_defaults_pin_no_more_than_documented() -> None:
     for threads in range(1, 64):
         size = _staging.CHUNK_BYTES * _staging.chunks_per_thread(threads) * threads
         assert size <= max(96 * MIB, 16 * MIB * threads), threads
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_no_copy_is_under_way_after_a_failure(
+def test_no_copy_runs_after_a_failure(
     emulator: Emulator, bucket: str, simulated: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     in_flight = []
 
     def fail(*unused: Any) -> None:
         in_flight.append(simulated.in_flight)
-        raise RuntimeError("no more")
+        raise RuntimeError("failed on purpose")
 
     monkeypatch.setattr(_shard, "_put_data", fail)
-    with pytest.raises(CheckpointException, match="no more"):
+    with pytest.raises(CheckpointException, match="failed on purpose"):
         dcp_io.save(emulator, f"s3://{bucket}/ck", on(simulated, some_tensors(12, 100)))
     assert in_flight[0] > 0
     assert simulated.in_flight == 0
@@ -189,10 +189,10 @@ def test_no_copy_is_under_way_after_a_failure(
 
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning", "ignore:.*quantize:UserWarning", "ignore:.*sparse:UserWarning")
 @pytest.mark.parametrize("layout", ["coo", "csr", "csc", "bsr", "bsc"])
-def test_a_sparse_tensor_of_a_device_is_saved(
+def test_sparse_tensor_on_a_device_is_saved(
     emulator: Emulator, client: penstock.S3Client, bucket: str, device: Device | Cuda, layout: str
 ) -> None:
-    """It failed in `record_stream`, and `nbytes` of a sparse tensor is an error."""
+    """Regression: the save failed in `record_stream`; `nbytes` of a sparse tensor raises an error."""
     values = torch.tensor([[0.0, 2.0, 0, 0], [3.0, 0.0, 0, 0]])
     layouts: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
         "coo": lambda each: each.to_sparse().coalesce(),
@@ -209,15 +209,15 @@ def test_a_sparse_tensor_of_a_device_is_saved(
 
 
 @pytest.mark.parametrize("thread_count", [1, 3])
-def test_an_asynchronous_save_has_what_its_planner_computes(
+def test_asynchronous_save_contains_values_that_its_planner_computes(
     emulator: Emulator, client: penstock.S3Client, bucket: str, device: Device | Cuda, thread_count: int
 ) -> None:
-    class Moving(Computing):
+    class MovingPlanner(ComputingPlanner):
         def lookup_object(self, index: Any) -> Any:
             return device.put(super().lookup_object(index))
 
     state = some_tensors(12, 50_000)
     writer = dcp_io.writer_of(emulator, f"s3://{bucket}/ck", thread_count=thread_count)
-    dcp.async_save(dict(state), storage_writer=writer, planner=Moving(device, lambda values: values * 2)).result(60)
+    dcp.async_save(dict(state), storage_writer=writer, planner=MovingPlanner(device, lambda values: values * 2)).result(60)
     doubled = {name: values * 2 for name, values in state.items()}
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", doubled), doubled)

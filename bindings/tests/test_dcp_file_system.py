@@ -1,4 +1,4 @@
-"""S3FileSystem: what torch's checkpoint code asks of a file system, and the reference connector's texts."""
+"""S3FileSystem: the operations of torch's checkpoint file systems, and the messages of the reference connector."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fs(client) -> S3FileSystem:
 
 
 class FailingClient:
-    """Deletes nothing the first `failures` times."""
+    """A client whose first `failures` deletions fail."""
 
     def __init__(self, failures: int) -> None:
         self.failures = failures
@@ -35,26 +35,26 @@ class FailingClient:
             raise penstock.S3Exception(f"failure {len(self.deleted)}")
 
 
-def test_its_arguments_are_the_references_and_an_endpoint():
+def test_arguments_are_those_of_the_reference_plus_endpoint():
     names = list(inspect.signature(S3FileSystem.__init__).parameters)[1:]
     assert names == ["region", "s3_client", "s3client_config", "reader_constructor", "endpoint"]
     assert issubclass(S3FileSystem, FileSystemBase)
     assert S3FileSystem("us-east-1", endpoint="http://127.0.0.1:1")._client.endpoint == "http://127.0.0.1:1"
 
 
-def test_a_given_client_is_used_as_it_is(client):
+def test_given_client_is_used(client):
     config = penstock.S3ClientConfig(max_attempts=3)
     assert S3FileSystem("eu-west-1", client, config)._client is client
     assert S3FileSystem("eu-west-1", s3client_config=config)._client.s3client_config is config
 
 
-def test_the_user_agent_says_dcp_and_the_kind_of_reader():
+def test_user_agent_contains_dcp_and_the_reader_type():
     assert S3FileSystem("us-east-1")._client.user_agent_prefix.endswith(f" (dcp; {torch.__version__}; md/reader_type#sequential)")
     ranged = S3FileSystem("us-east-1", reader_constructor=penstock.S3ReaderConstructor.range_based())
     assert ranged._client.user_agent_prefix.endswith("md/reader_type#range_based)")
 
 
-def test_what_is_written_is_read(fs, client, bucket):
+def test_written_bytes_are_read_back(fs, client, bucket):
     with fs.create_stream(f"s3://{bucket}/a/b", "wb") as writer:
         writer.write(b"content")
     assert bucket_io.get(client, bucket, "a/b") == b"content"
@@ -63,7 +63,7 @@ def test_what_is_written_is_read(fs, client, bucket):
         assert reader.read() == b"content"
 
 
-def test_a_write_that_fails_publishes_nothing_and_keeps_what_was_there(fs, client, bucket):
+def test_failed_write_publishes_nothing_and_keeps_the_previous_object(fs, client, bucket):
     bucket_io.put(client, bucket, "k", b"before")
 
     def broken() -> None:
@@ -78,14 +78,14 @@ def test_a_write_that_fails_publishes_nothing_and_keeps_what_was_there(fs, clien
 
 
 @pytest.mark.parametrize("mode", ["w", "r", "ab", "r+b", ""])
-def test_other_modes_are_refused(fs, mode):
+def test_unsupported_modes_raise(fs, mode):
     wanted = f"Invalid mode='{mode}' mode argument: create_stream only supports rb (read mode) & wb (write mode)"
     with pytest.raises(ValueError) as raised, fs.create_stream("s3://b/k", mode):
         pass
     assert str(raised.value) == wanted
 
 
-def test_paths_are_text_and_stay_as_they_are(fs):
+def test_paths_are_strings_and_are_not_normalized(fs):
     assert fs.concat_path("s3://b/x", "y") == "s3://b/x/y"
     assert fs.concat_path("s3://b/x/", "y") == "s3://b/x/y"
     assert fs.concat_path("s3://b", ".metadata") == "s3://b/.metadata"
@@ -102,7 +102,7 @@ def test_rename_copies_and_deletes(fs, client, bucket):
     assert bucket_io.get(client, bucket, "dir/new ?#") == b"1"
 
 
-def test_rename_stays_in_its_bucket(fs):
+def test_rename_across_buckets_raises(fs):
     with pytest.raises(ValueError) as raised:
         fs.rename("s3://a/k", "s3://b/k")
     assert str(raised.value) == (
@@ -110,14 +110,14 @@ def test_rename_stays_in_its_bucket(fs):
     )
 
 
-def test_rename_of_what_is_not_there_deletes_nothing(fs, client, bucket):
+def test_rename_of_a_missing_object_deletes_nothing(fs, client, bucket):
     bucket_io.put(client, bucket, "there", b"1")
     with pytest.raises(penstock.S3Exception, match=r"^Service error: The object was not found"):
         fs.rename(f"s3://{bucket}/missing", f"s3://{bucket}/there")
     assert bucket_io.keys(client, bucket) == ["there"]
 
 
-def test_a_deletion_that_fails_has_the_attempts_of_the_client_and_no_more():
+def test_failed_deletion_is_retried_only_by_the_client():
     with Emulator() as own:
         client = own.client(penstock.S3ClientConfig(max_attempts=2))
         client.create_bucket("bucket")
@@ -142,7 +142,7 @@ def test_exists(fs, client, bucket):
 @pytest.mark.parametrize(
     ("text", "there"), [("Service error: The object was not found", False), ("Client error: Forbidden: no", None)]
 )
-def test_exists_knows_not_found_from_other_errors(text, there):
+def test_exists_raises_for_errors_other_than_not_found(text, there):
     class Client:
         def head_object(self, bucket: str, key: str) -> None:
             raise penstock.S3Exception(text)
@@ -155,7 +155,7 @@ def test_exists_knows_not_found_from_other_errors(text, there):
         assert fs.exists("s3://b/k") is there
 
 
-def test_removing_logs_what_fails(client, bucket, caplog):
+def test_rm_file_logs_failures(client, bucket, caplog):
     bucket_io.put(client, bucket, "k", b"")
     S3FileSystem("us-east-1", client).rm_file(f"s3://{bucket}/k")
     assert bucket_io.keys(client, bucket) == []
@@ -164,7 +164,7 @@ def test_removing_logs_what_fails(client, bucket, caplog):
     assert caplog.records[-1].exc_info
 
 
-def test_which_checkpoint_ids_are_taken():
+def test_validate_checkpoint_id():
     valid = S3FileSystem.validate_checkpoint_id
     assert valid("s3://b/k")
     assert valid(Path("s3://b/k"))
@@ -173,14 +173,14 @@ def test_which_checkpoint_ids_are_taken():
     assert not valid("s3://")
 
 
-def test_a_path_that_is_none_of_s3_is_told_with_what_to_write(fs):
-    with pytest.raises(ValueError, match="a Path folds the slashes of a URI; give the text 's3://b/k'"):
+def test_pathlib_path_raises_an_error_with_the_correct_uri(fs):
+    with pytest.raises(ValueError, match="a Path merges the slashes of a URI; pass the string 's3://b/k'"):
         fs.exists(Path("s3://b/k"))
     with pytest.raises(ValueError, match="Only s3:// URIs are supported, not '/tmp/x'; write s3://bucket/key"):
         fs.exists("/tmp/x")
 
 
-def test_any_other_path_like_is_its_text(fs, client, bucket):
+def test_other_path_like_objects_are_converted_to_str(fs, client, bucket):
     class Location(os.PathLike):
         def __fspath__(self) -> str:
             return f"s3://{bucket}/k"
@@ -203,7 +203,7 @@ def test_any_other_path_like_is_its_text(fs, client, bucket):
         ("k=v&w?#*~._-", "k%3Dv%26w%3F%23%2A~._-"),
     ],
 )
-def test_escapes_of_a_path(path, escaped):
+def test_escape_path(path, escaped):
     assert S3FileSystem._escape_path(path) == escaped
 
 
@@ -214,7 +214,7 @@ def test_it_pickles_before_and_after_use(fs, client, bucket):
         assert used or fs.exists(f"s3://{bucket}/none") is False
 
 
-def test_every_step_is_logged(fs, client, bucket, caplog):
+def test_operations_are_logged(fs, client, bucket, caplog):
     bucket_io.put(client, bucket, "a", b"")
     uri = f"s3://{bucket}"
     with caplog.at_level(logging.DEBUG, logger="penstock.dcp"):

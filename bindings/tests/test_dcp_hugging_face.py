@@ -1,4 +1,4 @@
-"""torch's Hugging Face layout on S3: safetensors files that torch, the safetensors package and we read."""
+"""torch's Hugging Face layout on S3: safetensors files that torch, the safetensors package and Penstock can read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MAPPING = {"embed": 1, "half": 2, "transposed": 2, "steps": 1, "none": 2, "scala
 NAMES = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]
 
 
-def test_saves_and_loads_in_files_and_an_index(emulator: Emulator, client: penstock.S3Client, bucket: str) -> None:
+def test_saves_and_loads_files_with_an_index(emulator: Emulator, client: penstock.S3Client, bucket: str) -> None:
     uri, state = f"s3://{bucket}/ck", state_of()
     dcp.save(state, storage_writer=writer_of(emulator, uri, fqn_to_index_mapping=MAPPING, thread_count=2))
     assert sorted(dcp_io.names(client, bucket, "ck")) == [*NAMES, "model.safetensors.index.json"]
@@ -64,7 +64,7 @@ def test_saves_and_loads_in_files_and_an_index(emulator: Emulator, client: penst
     assert dcp_io.same(loaded, state)
 
 
-def test_torchs_reader_loads_what_we_saved_and_we_what_torchs_writer_did(emulator, client, bucket, tmp_path) -> None:
+def test_files_are_interchangeable_with_torchs_classes(emulator, client, bucket, tmp_path) -> None:
     state = {name: tensor.contiguous() for name, tensor in state_of().items()}
     dcp.save(state, storage_writer=writer_of(emulator, f"s3://{bucket}/ours", fqn_to_index_mapping=MAPPING))
     loaded = dcp_io.emptied(state)
@@ -79,7 +79,7 @@ def test_torchs_reader_loads_what_we_saved_and_we_what_torchs_writer_did(emulato
 
 
 def test_shards_of_ranks_without_an_index_load_in_another_sharding(emulator, client, bucket) -> None:
-    """Two files as two ranks write them; of each only the wanted rows are fetched."""
+    """Two files as two ranks write them; only the requested rows of each are fetched."""
     whole = torch.randn(2000, 64)
     for rank, rows in enumerate((whole[:1000], whole[1000:])):
         sharding = {"DCP_SHARDING_INFO": json.dumps({"rows": {"saved_offsets": [1000 * rank, 0]}})}
@@ -96,7 +96,7 @@ def test_shards_of_ranks_without_an_index_load_in_another_sharding(emulator, cli
     assert first.bytes_out <= 300 * 64 * 4 * 1.02
 
 
-def test_saved_distributed_it_is_shards_alone(emulator, client, bucket) -> None:
+def test_save_distributed_writes_shards_without_an_index(emulator, client, bucket) -> None:
     state = {"a": torch.arange(1000.0)}
     dcp.save(state, storage_writer=writer_of(emulator, f"s3://{bucket}/ck", save_distributed=True))
     assert dcp_io.names(client, bucket, "ck") == ["shard-00001-model-00001-of-00001.safetensors"]
@@ -105,7 +105,7 @@ def test_saved_distributed_it_is_shards_alone(emulator, client, bucket) -> None:
     assert dcp_io.same(loaded, state)
 
 
-def test_a_header_longer_than_the_first_read(emulator, client, bucket) -> None:
+def test_header_larger_than_the_first_read(emulator, client, bucket) -> None:
     state = {f"a tensor with quite a long name, number {i}": torch.full((3,), float(i)) for i in range(2000)}
     dcp.save(state, storage_writer=writer_of(emulator, f"s3://{bucket}/ck"))
     loaded = dcp_io.emptied(state)
@@ -113,31 +113,31 @@ def test_a_header_longer_than_the_first_read(emulator, client, bucket) -> None:
     assert dcp_io.same(loaded, state)
 
 
-def test_a_file_replaced_between_its_header_and_its_tensors_is_an_error(emulator, client, bucket) -> None:
+def test_file_replaced_after_its_header_was_read_raises(emulator, client, bucket) -> None:
     uri, state = f"s3://{bucket}/ck", {"a": torch.ones(5000)}
     dcp.save(state, storage_writer=writer_of(emulator, uri))
 
-    class Meanwhile(dcp.DefaultLoadPlanner):
+    class ReplacingPlanner(dcp.DefaultLoadPlanner):
         def create_local_plan(self) -> dcp.LoadPlan:
             dcp.save({"a": torch.zeros(5000)}, storage_writer=writer_of(emulator, uri))
             return super().create_local_plan()
 
     with pytest.raises(CheckpointException, match=r"[Pp]recondition|changed|replaced"):
-        dcp.load(dcp_io.emptied(state), storage_reader=reader_of(emulator, uri), planner=Meanwhile())
+        dcp.load(dcp_io.emptied(state), storage_reader=reader_of(emulator, uri), planner=ReplacingPlanner())
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"short", "it has 5 bytes"),
-        (b"\xff" * 100, "its header would have"),
-        (b"\x08" + bytes(7) + b"not JSON", "its header is no JSON"),
-        (b"\x02" + bytes(7) + b"[]", "its header is a list"),
+        (b"short", "it has only 5 bytes"),
+        (b"\xff" * 100, "its header size is .* bytes, the limit is"),
+        (b"\x08" + bytes(7) + b"not JSON", "its header is not valid JSON"),
+        (b"\x02" + bytes(7) + b"[]", "its header is a list, expected an object"),
     ],
 )
-def test_what_is_no_safetensors_file_is_named(emulator, client, bucket, data, message) -> None:
+def test_invalid_file_raises_an_error_with_its_name(emulator, client, bucket, data, message) -> None:
     bucket_io.put(client, bucket, "ck/model-00001-of-00001.safetensors", data)
-    with pytest.raises(CheckpointException, match=f"(?s)model-00001-of-00001.safetensors is no safetensors file: {message}"):
+    with pytest.raises(CheckpointException, match=f"(?s)model-00001-of-00001.safetensors is not a safetensors file: {message}"):
         dcp.load({"a": torch.ones(2)}, storage_reader=reader_of(emulator, f"s3://{bucket}/ck"))
 
 
@@ -151,26 +151,26 @@ def at(begin: Any, end: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("header", "data_bytes", "message"),
     [
-        ({"a": at(-8, 0)}, 8, r"'a' has the data_offsets \[-8, 0\], where the tensors before it end at 0"),
-        ({"a": at(8, 16)}, 16, r"'a' has the data_offsets \[8, 16\], where the tensors before it end at 0"),
-        ({"a": at(0, 8), "b": at(4, 12)}, 12, "'b' has the data_offsets .*, where the tensors before it end at 8"),
-        ({"a": at(0, 8)}, 10, "its tensors are 8 bytes, and 10 follow the header"),
-        ({"a": at(0, 8)}, 6, "its tensors are 8 bytes, and 6 follow the header"),
-        ({"a": at("0", 8)}, 8, "the data_offsets of 'a' are .*, not two numbers"),
-        ({"a": None}, 8, "the data_offsets of 'a' are None, not two numbers"),
-        ('{"a": 1, "a": 2}', 8, r"its header is no JSON \(the name 'a' is there twice\)"),
+        ({"a": at(-8, 0)}, 8, r"'a' has the data_offsets \[-8, 0\], but the tensors before it end at 0"),
+        ({"a": at(8, 16)}, 16, r"'a' has the data_offsets \[8, 16\], but the tensors before it end at 0"),
+        ({"a": at(0, 8), "b": at(4, 12)}, 12, "'b' has the data_offsets .*, but the tensors before it end at 8"),
+        ({"a": at(0, 8)}, 10, "its tensors have 8 bytes, but 10 bytes follow the header"),
+        ({"a": at(0, 8)}, 6, "its tensors have 8 bytes, but 6 bytes follow the header"),
+        ({"a": at("0", 8)}, 8, "the data_offsets of 'a' are .*, expected two integers"),
+        ({"a": None}, 8, "the data_offsets of 'a' are None, expected two integers"),
+        ('{"a": 1, "a": 2}', 8, r"its header is not valid JSON \(duplicate name 'a'\)"),
     ],
 )
-def test_tensors_are_the_data_of_a_file_each_byte_once(emulator, client, bucket, header, data_bytes, message) -> None:
-    """They loaded, with the text of the header for values, and the safetensors package refuses them."""
+def test_tensors_must_cover_the_data_without_gaps_and_overlaps(emulator, client, bucket, header, data_bytes, message) -> None:
+    """Regression: such files loaded, with bytes of the header as values; the safetensors package rejects them."""
     text = (header if isinstance(header, str) else json.dumps(header)).encode()
     data = len(text).to_bytes(8, "little") + text + bytes(data_bytes)
     bucket_io.put(client, bucket, "ck/model-00001-of-00001.safetensors", data)
-    with pytest.raises(CheckpointException, match=f"(?s)model-00001-of-00001.safetensors is no safetensors file: {message}"):
+    with pytest.raises(CheckpointException, match=f"(?s)model-00001-of-00001.safetensors is not a safetensors file: {message}"):
         dcp.load({"a": torch.ones(2)}, storage_reader=reader_of(emulator, f"s3://{bucket}/ck"))
 
 
-def test_a_path_that_is_no_uri_is_refused_at_once(emulator) -> None:
+def test_path_that_is_not_a_uri_raises_in_the_constructor(emulator) -> None:
     for make in (writer_of, reader_of):
         with pytest.raises(ValueError, match="s3://"):
             make(emulator, "/tmp/ck")
@@ -179,14 +179,14 @@ def test_a_path_that_is_no_uri_is_refused_at_once(emulator) -> None:
 FLIPPED = {"corrupt": {"mode": "flip-bit"}, "at": "body_out@100000"}
 
 
-def test_a_file_that_is_loaded_whole_is_compared_with_its_checksum() -> None:
+def test_completely_loaded_file_is_compared_with_its_checksum() -> None:
     state = {"a": torch.arange(100_000, dtype=torch.float32), "b": torch.ones(300, 40).bfloat16(), "c": torch.zeros(0)}
     with Emulator() as own:
         own.client().create_bucket("bucket")
         dcp.save(state, storage_writer=writer_of(own, "s3://bucket/ck"))
         own.faults().set([{"when": {"operation": "GetObject"}, "do": FLIPPED}])
         loaded = dcp_io.emptied(state)
-        with pytest.raises(CheckpointException, match="the bytes that were received have the CRC64NVME"):
+        with pytest.raises(CheckpointException, match="the received bytes have the CRC64NVME"):
             dcp.load(loaded, storage_reader=reader_of(own, "s3://bucket/ck"))
         own.faults().clear(forget=True)
         for wanted in (state, {"a": state["a"].half(), "b": state["b"], "c": state["c"]}, {"b": state["b"]}):

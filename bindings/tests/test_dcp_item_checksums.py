@@ -1,4 +1,4 @@
-"""Every item of a distributed checkpoint that is loaded is compared with its CRC-32, whatever reader brings it."""
+"""Every loaded item of a distributed checkpoint is compared with its CRC-32, with every reader."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bucket_io import get, keys, put
 from checkpoints import Checkpoints, same_bits
 from inverting import Inverting
 from penstock.dcp._items import Blocks, Joined, verify_item
-from penstock.dcp._stored import Stored, Want
+from penstock.dcp._stored import ReadTarget, StoredItem
 from penstock.s3reader import RangedS3Reader, S3ReaderConstructor
 from penstock.s3reader._zip_records import check_archive
 from torch.distributed.checkpoint._extension import ExtensionRegistry
@@ -29,7 +29,7 @@ MIB = 1024**2
 
 
 def short_reads(**arguments: Any) -> RangedS3Reader:
-    """A reader that gives less than it is asked for."""
+    """A reader that returns fewer bytes than requested."""
 
     class Short(RangedS3Reader):
         def read(self, size: int | None = None) -> bytes:
@@ -57,7 +57,7 @@ def fixed() -> torch.Tensor:
 
 
 MARK = "found in the bytes of its pickle"
-# Of each item: what is saved, what it is loaded into, and some of its stored bytes.
+# For each item: saved value, target, and some of the stored bytes.
 ITEMS: dict[str, tuple[Any, Any, bytes]] = {
     "tensor": (fixed(), torch.zeros(20_000), fixed().numpy().tobytes()),
     "large tensor": (torch.full((3 * MIB,), 5.0), torch.zeros(3 * MIB), b"\0\0\xa0@" * 100_000),
@@ -76,8 +76,8 @@ def checkpoints(emulator: penstock.testing.Emulator, client: penstock.S3Client, 
     return Checkpoints(emulator, client, bucket, ours=True)
 
 
-def turned(data: bytes, wanted: bytes) -> bytes:
-    """With another bit in the middle of the bytes `wanted`."""
+def with_flipped_bit(data: bytes, wanted: bytes) -> bytes:
+    """Returns `data` with a flipped bit in the middle of the bytes `wanted`."""
     copy = bytearray(data)
     copy[data.index(wanted) + len(wanted) // 2] ^= 4
     return bytes(copy)
@@ -86,7 +86,7 @@ def turned(data: bytes, wanted: bytes) -> bytes:
 @pytest.mark.filterwarnings("ignore:.*quantize:UserWarning")
 @pytest.mark.parametrize("name", ITEMS)
 @pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
-def test_a_bit_that_turned_is_an_error_that_names_the_item(
+def test_flipped_bit_raises_an_error_that_names_the_item(
     checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, make: Callable[[], Any], name: str
 ) -> None:
     value, target, stored = ITEMS[name]
@@ -94,7 +94,7 @@ def test_a_bit_that_turned_is_an_error_that_names_the_item(
     (key,) = (key for key in keys(client, bucket) if key.endswith(".distcp"))
     state = {"first": torch.zeros(3), "second": target, "third": torch.zeros(4)}
     checkpoints.load(state, uri, reader_constructor=make())
-    put(client, bucket, key, turned(get(client, bucket, key), stored))
+    put(client, bucket, key, with_flipped_bit(get(client, bucket, key), stored))
     with pytest.raises(CheckpointException, match=r"bytes \d+ to \d+ have the CRC-32 .*, and were saved with") as caught:
         checkpoints.load(state, uri, reader_constructor=make())
     assert "S3DataLossError" in str(caught.value)
@@ -105,10 +105,10 @@ def test_a_bit_that_turned_is_an_error_that_names_the_item(
 
 
 @pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
-def test_a_bit_that_turned_below_an_extension_is_an_error(
+def test_flipped_bit_below_an_extension_raises(
     checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, make: Callable[[], Any]
 ) -> None:
-    """The archive that the extension gives back is compared."""
+    """The decoded archive is compared."""
     saved = torch.arange(5000.0)
     uri = checkpoints.save({"w": saved}, _extensions=[Inverting()])
     registry = ExtensionRegistry()
@@ -118,13 +118,13 @@ def test_a_bit_that_turned_below_an_extension_is_an_error(
     assert torch.equal(state["w"], saved)
     (key,) = (key for key in keys(client, bucket) if key.endswith(".distcp"))
     inverted = bytes(255 - byte for byte in saved.numpy().tobytes())
-    put(client, bucket, key, turned(get(client, bucket, key), inverted))
+    put(client, bucket, key, with_flipped_bit(get(client, bucket, key), inverted))
     with pytest.raises(CheckpointException, match=r"item 'w': .* have the CRC-32 .*, and were saved with"):
         checkpoints.load(state, uri, reader_constructor=make(), _extension_registry=registry)
 
 
 @pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
-def test_an_object_that_was_cut_is_an_error(
+def test_truncated_object_raises(
     checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, make: Callable[[], Any]
 ) -> None:
     uri = checkpoints.save({"w": torch.arange(5000.0)})
@@ -135,7 +135,7 @@ def test_an_object_that_was_cut_is_an_error(
 
 
 @pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
-def test_a_checkpoint_saved_without_crcs_loads_through_every_reader(checkpoints: Checkpoints, make: Callable[[], Any]) -> None:
+def test_checkpoint_without_crcs_loads_with_every_reader(checkpoints: Checkpoints, make: Callable[[], Any]) -> None:
     checkpoints.ours = False
     saved = {"weight": torch.randn(1000), "step": 7}
     uri = checkpoints.save_without_crcs(saved)
@@ -145,8 +145,8 @@ def test_a_checkpoint_saved_without_crcs_loads_through_every_reader(checkpoints:
     assert state["step"] == 7
 
 
-class OwnBytes(dcp.DefaultLoadPlanner):
-    """Knows what the bytes of an item are, which torch.load does not."""
+class CustomFormatPlanner(dcp.DefaultLoadPlanner):
+    """A planner with its own item format, which torch.load does not support."""
 
     seen = b""
 
@@ -156,16 +156,16 @@ class OwnBytes(dcp.DefaultLoadPlanner):
 
 @pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("content", [b"", b"bytes of a planner's own"])
-def test_bytes_that_are_no_archive_reach_the_planner_as_they_are(
+def test_bytes_that_are_not_an_archive_are_passed_to_the_planner_unchanged(
     checkpoints: Checkpoints, make: Callable[[], Any], content: bytes
 ) -> None:
-    planner = OwnBytes()
+    planner = CustomFormatPlanner()
     uri = checkpoints.handmade({"other": (torch.ones(1), saved_alone(torch.ones(1))), "own": (None, content)})
     checkpoints.load({"other": torch.zeros(1), "own": None}, uri, planner=planner, reader_constructor=make())
     assert planner.seen == content
 
 
-def test_one_request_brings_an_item_to_a_reader_of_ranges(checkpoints: Checkpoints) -> None:
+def test_range_reader_fetches_an_item_by_one_request(checkpoints: Checkpoints) -> None:
     uri = checkpoints.save({"w": torch.arange(3.0 * MIB)})
     before = checkpoints.emulator.stats()["requests"]["GetObject"]
     checkpoints.load({"w": torch.zeros(3 * MIB)}, uri, reader_constructor=S3ReaderConstructor.range_based())
@@ -188,7 +188,7 @@ def cut_up(data: bytes) -> Blocks:
 
 
 @pytest.mark.parametrize("hold", [Joined, cut_up])
-def test_no_flipped_bit_of_an_archive_gives_other_values(hold: Callable[[bytes], Any]) -> None:
+def test_no_flipped_bit_changes_loaded_values(hold: Callable[[bytes], Any]) -> None:
     values = [torch.arange(20.0).to_sparse(), torch.ones(0), torch.arange(7)]
     data = saved_alone(values)
     assert check_archive(hold(data), len(data)) == ("", "")
@@ -209,7 +209,7 @@ def test_no_flipped_bit_of_an_archive_gives_other_values(hold: Callable[[bytes],
     assert passed < len(data)
 
 
-def test_every_content_reads_the_same() -> None:
+def test_joined_and_blocks_return_the_same_content() -> None:
     data = random.Random(1).randbytes(100_000)
     joined, blocks = Joined(data), cut_up(data)
     for begin, end in ((0, 4), (17, 60_000), (99_990, 100_000), (5, 5)):
@@ -218,7 +218,7 @@ def test_every_content_reads_the_same() -> None:
     assert blocks.open().read() == joined.open().read() == data
 
 
-def test_what_cannot_be_known_is_said_and_is_no_damage() -> None:
+def test_compressed_record_is_unknown_and_not_damaged() -> None:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("data.pkl", b"1" * 1000)
@@ -226,11 +226,13 @@ def test_what_cannot_be_known_is_said_and_is_no_damage() -> None:
     assert check_archive(Joined(data), len(data)) == ("", "record 'data.pkl' is compressed")
 
 
-def test_an_archive_without_its_directory_is_damaged() -> None:
+def test_archive_without_its_directory_is_damaged() -> None:
     data = saved_alone(torch.ones(100))
-    stored = Stored("__0_0.distcp", 7, len(data) - 200, ())
+    stored = StoredItem("__0_0.distcp", 7, len(data) - 200, ())
     index = MetadataIndex("w", torch.Size([0]))
     nothing = torch.Size([0])
-    stored.wants.append(Want(ReadItem(LoadItemType.TENSOR, index, nothing, index, nothing, torch.Size([100]))))
-    with pytest.raises(penstock.S3DataLossError, match=r"__0_0.distcp: item 'w': bytes 7 to \d+ are no whole archive"):
+    stored.reads.append(ReadTarget(ReadItem(LoadItemType.TENSOR, index, nothing, index, nothing, torch.Size([100]))))
+    with pytest.raises(
+        penstock.S3DataLossError, match=r"__0_0.distcp: item 'w': bytes 7 to \d+ are not a complete torch.save archive"
+    ):
         verify_item(stored, Joined(data[:-200]), len(data) - 200)

@@ -1,4 +1,4 @@
-"""S3StorageReader on its default path: what is loaded is what was saved, by few requests, in the tensors' own memory."""
+"""S3StorageReader without a reader constructor: loads saved values by few requests, directly into the tensors' memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from torch.distributed.checkpoint.filesystem import FileSystemReader
 
 @pytest.fixture(params=["torch's", "ours"])
 def checkpoints(emulator: Emulator, client: penstock.S3Client, bucket: str, request: pytest.FixtureRequest) -> Checkpoints:
-    """Saved by each writer: their archives differ in length, and both have to be where they are looked for."""
+    """Checkpoints of each writer. Their archives differ in size, and the reader must predict both layouts."""
     return Checkpoints(emulator, client, bucket, ours=request.param == "ours")
 
 
@@ -33,7 +33,7 @@ def mark_of(checkpoints: Checkpoints) -> int:
 
 
 def fetched(checkpoints: Checkpoints, mark: int) -> int:
-    """Bytes that were sent of the shards."""
+    """Returns the number of bytes of shards that the emulator has sent."""
     return sum(entry.bytes_out for entry in gets(checkpoints, mark, ".distcp"))
 
 
@@ -58,7 +58,7 @@ def all_sorts() -> dict[str, Any]:
     }
 
 
-def test_loads_everything_that_torch_saves(checkpoints: Checkpoints) -> None:
+def test_loads_all_types_that_torch_saves(checkpoints: Checkpoints) -> None:
     saved = all_sorts()
     uri = checkpoints.save(saved)
     state = emptied(saved)
@@ -71,14 +71,14 @@ def test_loads_everything_that_torch_saves(checkpoints: Checkpoints) -> None:
             assert same_bits(state[name], value), name
 
 
-def test_tensors_land_in_their_own_memory(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_are_fetched_directly_into_the_tensors(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
     saved = {name: value for name, value in all_sorts().items() if isinstance(value, torch.Tensor)}
     uri = checkpoints.save(saved)
 
     def refuse(*_: Any) -> None:
-        raise AssertionError("went through other memory")
+        raise AssertionError("used other memory")
 
-    for name in ("copy", "take_item", "_mend"):
+    for name in ("copy", "take_item", "_handle_mismatch"):
         monkeypatch.setattr(_delivery.Delivery, name, refuse)
     state = emptied(saved)
     addresses = {name: tensor.data_ptr() for name, tensor in state.items()}
@@ -88,7 +88,7 @@ def test_tensors_land_in_their_own_memory(checkpoints: Checkpoints, monkeypatch:
         assert state[name].data_ptr() == addresses[name]
 
 
-def test_metadata_is_one_request_and_nothing_is_listed(checkpoints: Checkpoints) -> None:
+def test_metadata_takes_one_request_and_no_listing(checkpoints: Checkpoints) -> None:
     saved = {f"tensor {i}": torch.full((1000,), float(i)) for i in range(500)}
     uri = checkpoints.save(saved)
     mark = mark_of(checkpoints)
@@ -98,10 +98,10 @@ def test_metadata_is_one_request_and_nothing_is_listed(checkpoints: Checkpoints)
     entries = gets(checkpoints, mark)
     assert {entry.operation for entry in entries} == {"GetObject"}
     assert len(gets(checkpoints, mark, ".metadata")) == 1
-    assert len(entries) <= 4  # 500 neighbours are one stretch
+    assert len(entries) <= 4  # 500 adjacent tensors are one range
 
 
-def test_all_files_are_asked_for_together(checkpoints: Checkpoints) -> None:
+def test_files_are_requested_in_parallel(checkpoints: Checkpoints) -> None:
     states = [{f"rank {rank}": torch.full((400_000,), float(rank))} for rank in range(6)]
     uri = checkpoints.save(*states)
     checkpoints.emulator.set_limits({"latency": {"first_byte_ms": 60}})
@@ -113,7 +113,7 @@ def test_all_files_are_asked_for_together(checkpoints: Checkpoints) -> None:
         checkpoints.emulator.set_limits(None)
     assert all(same_bits(state[f"rank {rank}"], states[rank][f"rank {rank}"]) for rank in range(6))
     spans = [(entry.began_s, entry.began_s + entry.lasted_s) for entry in gets(checkpoints, mark, ".distcp")]
-    # Never one file after the other: at some moment several are on their way.
+    # Several requests must be in flight at some time.
     assert max(sum(begin <= at < end for begin, end in spans) for at, _ in spans) >= 4
 
 
@@ -131,7 +131,7 @@ def test_four_shards_for_two_ranks_are_fetched_once(checkpoints: Checkpoints, di
         assert fetched(checkpoints, mark) <= 1.02 * target.nbytes
 
 
-def test_of_a_stored_shard_only_the_rows_are_fetched(checkpoints: Checkpoints) -> None:
+def test_only_the_requested_rows_of_a_shard_are_fetched(checkpoints: Checkpoints) -> None:
     whole = torch.randn(2000, 1000)
     uri = checkpoints.save({"w": whole})
     mark = mark_of(checkpoints)
@@ -141,7 +141,7 @@ def test_of_a_stored_shard_only_the_rows_are_fetched(checkpoints: Checkpoints) -
     assert fetched(checkpoints, mark) <= target.nbytes + 4096
 
 
-def test_of_wide_rows_only_the_columns_are_fetched(checkpoints: Checkpoints) -> None:
+def test_only_the_requested_columns_of_wide_rows_are_fetched(checkpoints: Checkpoints) -> None:
     whole = torch.randn(8, 200_000)
     uri = checkpoints.save({"w": whole})
     mark = mark_of(checkpoints)
@@ -163,7 +163,7 @@ def test_narrow_boxes_of_every_dimension(checkpoints: Checkpoints, where: tuple[
         assert torch.equal(each, whole[i : i + 4, j : j + 5, k : k + 3])
 
 
-def test_what_several_shards_share_is_fetched_once(checkpoints: Checkpoints) -> None:
+def test_bytes_that_several_shards_share_are_fetched_once(checkpoints: Checkpoints) -> None:
     whole = torch.randn(1000, 500)
     uri = checkpoints.save({"w": whole})
     mark = mark_of(checkpoints)
@@ -194,7 +194,7 @@ def test_other_types_and_layouts_are_converted(checkpoints: Checkpoints) -> None
         assert torch.equal(target, saved[name].to(target.dtype)), name
 
 
-def test_rows_that_are_far_apart_in_memory_are_filled(checkpoints: Checkpoints) -> None:
+def test_rows_with_large_strides_in_memory_are_loaded(checkpoints: Checkpoints) -> None:
     saved = {"w": torch.randn(64, 2048)}
     uri = checkpoints.save(saved)
     room = torch.zeros(64, 4096)
@@ -225,8 +225,8 @@ def test_quantised_tensors_are_loaded(checkpoints: Checkpoints) -> None:
     assert torch.equal(state["plain"], saved["plain"])
 
 
-def test_what_is_in_pieces_is_whole_in_the_end(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Large tensors come in pieces of several batches; here every tensor does."""
+def test_tensors_fetched_in_pieces_are_complete(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large tensors are fetched in pieces of several batches. Here the limits are so small that every tensor is."""
     monkeypatch.setattr(_load, "UNIT_BYTES", 1000)
     monkeypatch.setattr(_load, "PART_BYTES", 3000)
     monkeypatch.setattr(_load, "BATCH_BYTES", 5000)
@@ -246,7 +246,7 @@ def test_what_is_in_pieces_is_whole_in_the_end(checkpoints: Checkpoints, monkeyp
     assert torch.equal(part, saved["b"][20:50, 30:80].half())
 
 
-def test_items_behind_an_extension_are_decoded(checkpoints: Checkpoints) -> None:
+def test_items_of_an_extension_are_decoded(checkpoints: Checkpoints) -> None:
     from inverting import Inverting
     from torch.distributed.checkpoint._extension import ExtensionRegistry
 
@@ -260,7 +260,7 @@ def test_items_behind_an_extension_are_decoded(checkpoints: Checkpoints) -> None
     assert state["step"] == 12
 
 
-def test_only_what_is_asked_for_is_fetched(checkpoints: Checkpoints) -> None:
+def test_only_requested_tensors_are_fetched(checkpoints: Checkpoints) -> None:
     saved = {f"tensor {i}": torch.randn(100_000) for i in range(10)}
     uri = checkpoints.save(saved)
     mark = mark_of(checkpoints)
@@ -270,7 +270,7 @@ def test_only_what_is_asked_for_is_fetched(checkpoints: Checkpoints) -> None:
     assert fetched(checkpoints, mark) <= 2 * 400_000 + 8192
 
 
-def test_requests_are_as_large_as_asked_for(checkpoints: Checkpoints) -> None:
+def test_requests_have_at_most_the_given_size(checkpoints: Checkpoints) -> None:
     saved = {"a": torch.randn(500_000), "b": torch.randn(1000)}
     uri = checkpoints.save(saved)
     mark = mark_of(checkpoints)
@@ -282,8 +282,8 @@ def test_requests_are_as_large_as_asked_for(checkpoints: Checkpoints) -> None:
         checkpoints.load(state, uri, max_request_size=0)
 
 
-def test_the_garbage_collector_is_as_it_was(checkpoints: Checkpoints) -> None:
-    gc.collect()  # a load of another test may have ended by an exception
+def test_garbage_collector_settings_are_restored(checkpoints: Checkpoints) -> None:
+    gc.collect()  # a load of another test may have raised
     before = gc.get_threshold(), list(gc.callbacks)
     uri = checkpoints.save({"a": torch.ones(3)})
     checkpoints.load({"a": torch.zeros(3)}, uri)
@@ -291,7 +291,7 @@ def test_the_garbage_collector_is_as_it_was(checkpoints: Checkpoints) -> None:
     assert gc.isenabled()
     with pytest.raises(dcp.CheckpointException):
         checkpoints.load({"b": torch.zeros(3)}, uri)
-    gc.collect()  # who was left by an exception has it back with the next collection
+    gc.collect()  # after an exception, the next collection restores the settings
     assert (gc.get_threshold(), list(gc.callbacks)) == before
     assert gc.isenabled()
 
@@ -299,7 +299,7 @@ def test_the_garbage_collector_is_as_it_was(checkpoints: Checkpoints) -> None:
 # ---- torch's rules of a load
 
 
-def test_a_missing_key_is_said_as_torch_does(checkpoints: Checkpoints) -> None:
+def test_missing_key_raises_the_error_of_torch(checkpoints: Checkpoints) -> None:
     uri = checkpoints.save({"a": torch.ones(3)})
     with pytest.raises(dcp.CheckpointException, match=r"Missing key in checkpoint state_dict: b\."):
         checkpoints.load({"a": torch.zeros(3), "b": torch.zeros(3)}, uri)
@@ -311,7 +311,7 @@ def test_a_missing_key_is_said_as_torch_does(checkpoints: Checkpoints) -> None:
         checkpoints.load({"a": torch.zeros(4)}, uri)
 
 
-def test_one_reader_loads_many_times(checkpoints: Checkpoints) -> None:
+def test_one_reader_loads_several_times(checkpoints: Checkpoints) -> None:
     first, second = (checkpoints.save({"a": torch.full((5,), value)}) for value in (1.0, 2.0))
     reader = checkpoints.reader(first)
     state = {"a": torch.zeros(5)}
@@ -321,7 +321,7 @@ def test_one_reader_loads_many_times(checkpoints: Checkpoints) -> None:
         assert reader.checkpoint_id == uri
 
 
-def test_threads_load_at_the_same_time_through_one_reader(checkpoints: Checkpoints) -> None:
+def test_threads_load_concurrently_through_one_reader(checkpoints: Checkpoints) -> None:
     uris = [checkpoints.save({"a": torch.full((200_000,), float(i))}) for i in range(4)]
     reader = checkpoints.reader(uris[0])
     wrong: list[object] = []
@@ -344,7 +344,7 @@ def test_threads_load_at_the_same_time_through_one_reader(checkpoints: Checkpoin
     assert wrong == []
 
 
-def test_a_checkpoint_at_the_root_of_a_bucket(checkpoints: Checkpoints) -> None:
+def test_checkpoint_at_the_root_of_a_bucket(checkpoints: Checkpoints) -> None:
     import tempfile
 
     from checkpoints import save_by
@@ -358,7 +358,7 @@ def test_a_checkpoint_at_the_root_of_a_bucket(checkpoints: Checkpoints) -> None:
         assert torch.equal(state["a"], torch.ones(3))
 
 
-def test_what_was_saved_without_collectives_is_loaded(checkpoints: Checkpoints, tmp_path: Any) -> None:
+def test_checkpoint_saved_without_collectives_is_loaded(checkpoints: Checkpoints, tmp_path: Any) -> None:
     dcp.save({"a": torch.ones(3)}, checkpoint_id=tmp_path, use_collectives=False, no_dist=True)
     checkpoints.emulator.seed(checkpoints.bucket, tmp_path, "alone/")
     state = {"a": torch.zeros(3)}
@@ -366,14 +366,14 @@ def test_what_was_saved_without_collectives_is_loaded(checkpoints: Checkpoints, 
     assert torch.equal(state["a"], torch.ones(3))
 
 
-def test_a_path_object_is_refused_clearly(checkpoints: Checkpoints) -> None:
+def test_pathlib_path_raises_a_clear_error(checkpoints: Checkpoints) -> None:
     from pathlib import Path
 
-    with pytest.raises(ValueError, match="a Path folds the slashes of a URI"):
+    with pytest.raises(ValueError, match="a Path merges the slashes of a URI"):
         checkpoints.reader(Path("s3://bucket/checkpoint"))
 
 
-def test_reader_is_one_of_torchs_and_travels(checkpoints: Checkpoints) -> None:
+def test_reader_is_a_torch_reader_and_pickles(checkpoints: Checkpoints) -> None:
     import pickle
 
     uri = checkpoints.save({"a": torch.ones(3)})

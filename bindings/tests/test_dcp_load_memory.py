@@ -1,4 +1,4 @@
-"""What a load holds above its tensors: bounded, whatever is converted, however large."""
+"""Memory use of a load in addition to its tensors is bounded, with any conversion and size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def checkpoints(emulator: Emulator, client: penstock.S3Client, bucket: str) -> C
 
 
 def peak_above(emulator: Emulator, uri: str, dtype: str, elements: int) -> int:
-    """MiB that loading one tensor of `dtype` adds to a process that has the tensor."""
+    """Returns the peak memory, in MiB, that loading one tensor of `dtype` adds to a process that holds the tensor."""
     program = f"""
         import threading, time, torch, penstock
         import torch.distributed.checkpoint as dcp
@@ -50,7 +50,7 @@ def peak_above(emulator: Emulator, uri: str, dtype: str, elements: int) -> int:
 
 
 @pytest.mark.parametrize("ours", [False, True], ids=["torch's", "ours"])
-def test_a_large_tensor_is_held_once_even_where_it_is_converted(checkpoints: Checkpoints, ours: bool) -> None:
+def test_large_tensor_is_in_memory_once_even_if_converted(checkpoints: Checkpoints, ours: bool) -> None:
     checkpoints.ours = ours
     elements = 50_000_000  # 200 MB
     uri = checkpoints.save({"large": torch.full((elements,), 7.0), "small": torch.ones(3)})
@@ -59,14 +59,14 @@ def test_a_large_tensor_is_held_once_even_where_it_is_converted(checkpoints: Che
 
 
 def taken(scratch: _scratch.Scratch, size: int) -> _scratch.Arena:
-    """An arena of which so much is in use."""
+    """Returns an arena from which `size` bytes have been allocated."""
     arena = scratch.arena(size)
     assert arena is not None
     arena.take(size)
     return arena
 
 
-def test_scratch_memory_is_bounded_and_comes_back() -> None:
+def test_scratch_memory_is_bounded_and_reused() -> None:
     full = _scratch.ARENA_BYTES - _scratch.ALIGNMENT
     huge = 2 * _scratch.ARENAS * _scratch.ARENA_BYTES
     scratch = _scratch.Scratch()
@@ -75,7 +75,7 @@ def test_scratch_memory_is_bounded_and_comes_back() -> None:
     assert scratch.arena(100) is None
     scratch.release(arenas[0])
     assert taken(scratch, full) is arenas[0]
-    # One that is larger than all of them waits until it is alone.
+    # An arena larger than the pool is available only when no other is in use.
     assert scratch.arena(huge) is None
     for arena in arenas:
         scratch.release(arena)
@@ -85,7 +85,7 @@ def test_scratch_memory_is_bounded_and_comes_back() -> None:
     assert taken(scratch, full).memory.numel() == _scratch.ARENA_BYTES
 
 
-def test_an_arena_is_used_again_once_its_copies_are_done() -> None:
+def test_arena_is_reused_after_its_copies_have_completed() -> None:
     class Event:
         waited = 0
 
@@ -109,8 +109,8 @@ DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_tensors_of_every_device_are_filled(checkpoints: Checkpoints, device: str) -> None:
-    """Those of a GPU through pinned memory."""
+def test_tensors_on_every_device_are_loaded(checkpoints: Checkpoints, device: str) -> None:
+    """Tensors on a GPU are copied from pinned memory."""
     saved = {"large": torch.randn(10_000_000), "half": torch.randn(1000, 100), "step": 3}
     uri = checkpoints.save(saved)
     state = {

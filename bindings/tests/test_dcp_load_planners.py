@@ -1,4 +1,4 @@
-"""S3StorageReader and the planner's hooks: each is called as torch's own reader calls it, whatever arrives first."""
+"""S3StorageReader calls the planner's hooks like torch's own reader, in any order of arrival."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import torch
 import torch.distributed.checkpoint as dcp
 from checkpoints import Checkpoints, Sharded, emptied, same_bits
 from penstock.dcp import _layout, _load
-from penstock.dcp._claims import Claims
-from penstock.dcp._stored import Want
+from penstock.dcp._claims import MemoryLeases
+from penstock.dcp._stored import ReadTarget
 from penstock.testing import Emulator
 from torch.distributed.checkpoint import DefaultLoadPlanner
 from torch.distributed.checkpoint.metadata import MetadataIndex
@@ -25,7 +25,7 @@ def checkpoints(emulator: Emulator, client: penstock.S3Client, bucket: str) -> C
     return Checkpoints(emulator, client, bucket)
 
 
-class Counting(DefaultLoadPlanner):
+class CountingPlanner(DefaultLoadPlanner):
     def __init__(self) -> None:
         super().__init__()
         self.calls: Counter[tuple[str, str]] = Counter()
@@ -47,7 +47,7 @@ class Counting(DefaultLoadPlanner):
 def test_every_hook_is_called_once_for_each_item(checkpoints: Checkpoints) -> None:
     saved = {"a": torch.randn(10), "b": torch.randn(3, 4), "step": 4, "large": torch.randn(8_000_000)}
     uri = checkpoints.save(saved)
-    planner = Counting()
+    planner = CountingPlanner()
     state = emptied(saved) | {"b": torch.zeros(3, 4, dtype=torch.float64)}
     checkpoints.load(state, uri, planner)
     expected = {("bytes", "step"): 1}
@@ -57,8 +57,8 @@ def test_every_hook_is_called_once_for_each_item(checkpoints: Checkpoints) -> No
     assert state["step"] == 4
 
 
-class OneBuffer(DefaultLoadPlanner):
-    """Reads everything by way of one piece of memory, and puts it in its place when it is committed."""
+class OneBufferPlanner(DefaultLoadPlanner):
+    """A planner that returns the same buffer as every target, and copies from it on commit."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,16 +71,16 @@ class OneBuffer(DefaultLoadPlanner):
         self.lookup_tensor(read_item.dest_index).copy_(tensor)
 
 
-def test_a_planner_may_give_the_same_memory_for_every_item(checkpoints: Checkpoints) -> None:
+def test_planner_may_return_the_same_memory_for_every_item(checkpoints: Checkpoints) -> None:
     saved = {f"tensor {i}": torch.randn(10 + i, 20) for i in range(20)}
     uri = checkpoints.save(saved)
     state = emptied(saved)
-    checkpoints.load(state, uri, OneBuffer())
+    checkpoints.load(state, uri, OneBufferPlanner())
     for name, value in saved.items():
         assert same_bits(state[name], value), name
 
 
-def test_that_memory_may_take_several_parts_of_one_item(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_same_memory_may_receive_several_parts_of_one_item(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = torch.randn(60, 10)
     uri = checkpoints.save({"w": whole})
     for pieces in (False, True):
@@ -89,12 +89,12 @@ def test_that_memory_may_take_several_parts_of_one_item(checkpoints: Checkpoints
         parts = [torch.zeros(20, 10) for _ in range(4)]
         starts = (0, 20, 40, 10)
         boxes = [((start, 0), part) for start, part in zip(starts, parts, strict=True)]
-        checkpoints.load({"w": Sharded.of(whole.size(), whole.dtype, boxes)}, uri, OneBuffer())
+        checkpoints.load({"w": Sharded.of(whole.size(), whole.dtype, boxes)}, uri, OneBufferPlanner())
         for start, part in zip(starts, parts, strict=True):
             assert same_bits(part, whole[start : start + 20])
 
 
-def test_memory_is_filled_anew_where_a_prediction_was_wrong(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_target_is_loaded_again_after_a_wrong_prediction(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
     right = _layout._tail_of_this_torch
     monkeypatch.setattr(_layout, "_tail_of_this_torch", lambda payload: right(payload) + 64)
     saved = {f"tensor {i}": torch.randn(60, 10 + i) for i in range(3)}
@@ -106,11 +106,11 @@ def test_memory_is_filled_anew_where_a_prediction_was_wrong(checkpoints: Checkpo
         expected += [(part, whole[start : start + 20]) for start, part in zip((0, 30, 10), parts, strict=True)]
         boxes = [((start, 0), part) for start, part in zip((0, 30, 10), parts, strict=True)]
         state[name] = Sharded.of(whole.size(), whole.dtype, boxes)
-    checkpoints.load(state, uri, OneBuffer())
+    checkpoints.load(state, uri, OneBufferPlanner())
     assert all(same_bits(part, value) for part, value in expected)
 
 
-def test_autograd_sees_that_a_tensor_was_written_to(checkpoints: Checkpoints) -> None:
+def test_autograd_detects_the_change_of_a_tensor(checkpoints: Checkpoints) -> None:
     uri = checkpoints.save({"w": torch.ones(3)})
     weight = torch.zeros(3, requires_grad=True)
     loss = (weight * weight).sum()
@@ -119,8 +119,8 @@ def test_autograd_sees_that_a_tensor_was_written_to(checkpoints: Checkpoints) ->
         loss.backward()
 
 
-def test_a_plan_that_asks_beyond_a_tensor_is_an_error(checkpoints: Checkpoints) -> None:
-    class Beyond(DefaultLoadPlanner):
+def test_plan_beyond_the_bounds_of_a_tensor_raises(checkpoints: Checkpoints) -> None:
+    class OutOfBoundsPlanner(DefaultLoadPlanner):
         def finish_plan(self, new_plan: LoadPlan) -> LoadPlan:
             items = [
                 dataclasses.replace(item, storage_offsets=torch.Size([5]), lengths=torch.Size([8])) for item in new_plan.items
@@ -132,20 +132,20 @@ def test_a_plan_that_asks_beyond_a_tensor_is_an_error(checkpoints: Checkpoints) 
 
     uri = checkpoints.save({"w": torch.ones(10), "v": torch.ones(10)})
     with pytest.raises(dcp.CheckpointException, match="exceeds dimension size"):
-        checkpoints.load({"w": torch.zeros(10), "v": torch.zeros(10)}, uri, Beyond())
+        checkpoints.load({"w": torch.zeros(10), "v": torch.zeros(10)}, uri, OutOfBoundsPlanner())
 
 
-def test_two_names_of_one_tensor_end_as_with_torch(checkpoints: Checkpoints) -> None:
+def test_two_names_of_one_tensor_load_one_of_both_values(checkpoints: Checkpoints) -> None:
     saved = {"a": torch.full((1000,), 1.0), "b": torch.full((1000,), 2.0)}
     uri = checkpoints.save(saved)
     shared = torch.zeros(1000)
     checkpoints.load({"a": shared, "b": shared}, uri)
     assert shared[0] in (1.0, 2.0)
-    assert (shared == shared[0]).all()  # one of both, never a mixture
+    assert (shared == shared[0]).all()  # one of both values, never a mixture
 
 
-class Late(DefaultLoadPlanner):
-    """Changes its plan after the reader has seen it."""
+class LatePlanner(DefaultLoadPlanner):
+    """A planner that changes its plan after the reader has prepared it."""
 
     def finish_plan(self, new_plan: LoadPlan) -> LoadPlan:
         items = [item for item in new_plan.items if item.dest_index.fqn != "b"]
@@ -153,18 +153,18 @@ class Late(DefaultLoadPlanner):
         return dataclasses.replace(new_plan, items=[*reversed(items), *again])
 
 
-def test_a_plan_may_change_at_the_end(checkpoints: Checkpoints) -> None:
+def test_finish_plan_may_change_the_plan(checkpoints: Checkpoints) -> None:
     saved = {name: torch.randn(2000) for name in "abcd"}
     uri = checkpoints.save(saved)
     state = emptied(saved)
     untouched = state["b"].clone()
-    checkpoints.load(state, uri, Late())
+    checkpoints.load(state, uri, LatePlanner())
     assert all(same_bits(state[name], saved[name]) for name in "acd")
     assert same_bits(state["b"], untouched)
 
 
-class Fresh(DefaultLoadPlanner):
-    """Gives new memory for each item, which only `commit_tensor` takes up."""
+class AllocatingPlanner(DefaultLoadPlanner):
+    """A planner that allocates memory for each item, and copies from it in `commit_tensor`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -181,43 +181,43 @@ class Fresh(DefaultLoadPlanner):
         self.lookup_tensor(read_item.dest_index).copy_(tensor)
 
 
-def test_what_a_planner_gives_of_its_own_is_bounded(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_that_a_planner_allocates_is_bounded(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_load, "UNKNOWN_WINDOW_BYTES", 2_000_000)
     monkeypatch.setattr(_load, "BATCH_BYTES", 500_000)
     saved = {f"tensor {i}": torch.randn(100_000) for i in range(40)}
     uri = checkpoints.save(saved)
     state = emptied(saved)
-    planner = Fresh()
+    planner = AllocatingPlanner()
     checkpoints.load(state, uri, planner)
     assert all(same_bits(state[name], saved[name]) for name in saved)
     assert planner.held == 0
     assert 1_000_000 < planner.most_held <= 3_000_000
 
 
-def test_what_a_hook_raises_ends_the_load(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exception_of_a_hook_ends_the_load(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_load, "BATCH_ITEMS", 2)
 
-    class Raising(DefaultLoadPlanner):
+    class RaisingPlanner(DefaultLoadPlanner):
         def commit_tensor(self, read_item: ReadItem, tensor: torch.Tensor) -> None:
-            raise RuntimeError("no more room")
+            raise RuntimeError("out of memory")
 
     saved = {f"tensor {i}": torch.randn(1000) for i in range(20)}
     uri = checkpoints.save(saved)
-    with pytest.raises(dcp.CheckpointException, match="no more room"):
-        checkpoints.load(emptied(saved), uri, Raising())
+    with pytest.raises(dcp.CheckpointException, match="out of memory"):
+        checkpoints.load(emptied(saved), uri, RaisingPlanner())
 
 
-def test_a_target_of_another_size_is_refused_as_torch_does(checkpoints: Checkpoints) -> None:
-    class Wrong(DefaultLoadPlanner):
+def test_target_of_another_size_raises_the_error_of_torch(checkpoints: Checkpoints) -> None:
+    class WrongSizePlanner(DefaultLoadPlanner):
         def resolve_tensor(self, read_item: ReadItem) -> torch.Tensor:
             return torch.zeros(7)
 
     uri = checkpoints.save({"a": torch.ones(3)})
     with pytest.raises(dcp.CheckpointException, match=r"mismatch sizes torch.Size\(\[7\]\) vs torch.Size\(\[3\]\)"):
-        checkpoints.load({"a": torch.zeros(3)}, uri, Wrong())
+        checkpoints.load({"a": torch.zeros(3)}, uri, WrongSizePlanner())
 
 
-# ---- claims
+# ---- memory leases
 
 
 def request(name: str, offsets: tuple[int, ...], lengths: tuple[int, ...]) -> ReadItem:
@@ -232,34 +232,34 @@ def request(name: str, offsets: tuple[int, ...], lengths: tuple[int, ...]) -> Re
     )
 
 
-def test_columns_of_one_tensor_are_no_collision() -> None:
-    claims = Claims()
+def test_disjoint_columns_of_one_tensor_do_not_conflict() -> None:
+    leases = MemoryLeases()
     tensor = torch.zeros(10, 10)
     left, right = request("w", (0, 0), (10, 5)), request("w", (0, 5), (10, 5))
-    one = claims.claim(left, tensor[:, :5])
+    one = leases.acquire(left, tensor[:, :5])
     assert one is not None
-    assert claims.claim(right, tensor[:, 5:]) is one
-    assert claims.claim(request("w", (0, 4), (10, 2)), tensor[:, 4:6]) is None
-    assert claims.claim(request("other", (0, 0), (10, 5)), tensor[:, 5:]) is None
+    assert leases.acquire(right, tensor[:, 5:]) is one
+    assert leases.acquire(request("w", (0, 4), (10, 2)), tensor[:, 4:6]) is None
+    assert leases.acquire(request("other", (0, 0), (10, 5)), tensor[:, 5:]) is None
     for each in (left, right):
-        want = Want(each)
-        want.claim = one
-        claims.give_back(want)
-    assert claims.claim(request("other", (0, 0), (10, 5)), tensor[:, 5:]) is not None
+        read = ReadTarget(each)
+        read.lease = one
+        leases.release(read)
+    assert leases.acquire(request("other", (0, 0), (10, 5)), tensor[:, 5:]) is not None
 
 
-def test_neighbours_in_one_storage_are_no_collision() -> None:
-    claims = Claims()
+def test_adjacent_tensors_in_one_storage_do_not_conflict() -> None:
+    leases = MemoryLeases()
     storage = torch.zeros(100)
     for i in (3, 1, 2, 0, 9):
-        assert claims.claim(request(f"tensor {i}", (0,), (10,)), storage[10 * i : 10 * i + 10]) is not None
-    assert claims.claim(request("across", (0,), (10,)), storage[15:25]) is None
-    assert claims.claim(request("around", (0,), (100,)), storage) is None
-    assert claims.claim(request("empty", (0,), (0,)), storage[15:15]) is not None
-    assert claims.claim(request("free", (0,), (50,)), storage[40:90]) is not None
+        assert leases.acquire(request(f"tensor {i}", (0,), (10,)), storage[10 * i : 10 * i + 10]) is not None
+    assert leases.acquire(request("across", (0,), (10,)), storage[15:25]) is None
+    assert leases.acquire(request("around", (0,), (100,)), storage) is None
+    assert leases.acquire(request("empty", (0,), (0,)), storage[15:15]) is not None
+    assert leases.acquire(request("free", (0,), (50,)), storage[40:90]) is not None
 
 
-def test_a_tensor_in_shards_and_a_plain_one(checkpoints: Checkpoints) -> None:
+def test_sharded_and_plain_tensor(checkpoints: Checkpoints) -> None:
     whole = torch.randn(40, 40)
     uri = checkpoints.save({"w": whole, "v": whole * 2})
     one, two, plain = torch.zeros(20, 40), torch.zeros(20, 40), torch.zeros(40, 40)

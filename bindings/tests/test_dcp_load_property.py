@@ -1,6 +1,6 @@
-"""Random state dicts, saved by N ranks with torch's own writer and loaded by M with ours, are equal bit for bit.
+"""Random state dicts that N ranks save with torch's own writer and M ranks load with S3StorageReader are bitwise equal.
 
-The gate takes a few seeds; PENSTOCK_LONG=1 takes many. A failure's id is its seed.
+Runs a few seeds by default, and many with PENSTOCK_LONG=1. The ID of a failed test is its seed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def checkpoints(emulator: Emulator, client: penstock.S3Client, bucket: str) -> C
 
 
 def states_of(values: dict[str, Any], shards: dict[str, list[Any]], ranks: int) -> list[dict[str, Any]]:
-    """Each rank's state dict: plain values with the first, its boxes of the others where it has any."""
+    """Returns the state dict of each rank: rank 0 has the plain values, each rank has its boxes of the sharded ones."""
     states: list[dict[str, Any]] = [{} for _ in range(ranks)]
     for name, value in values.items():
         for rank in range(ranks):
@@ -40,7 +40,7 @@ def states_of(values: dict[str, Any], shards: dict[str, list[Any]], ranks: int) 
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_n_ranks_saved_m_ranks_load(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_m_ranks_load_what_n_ranks_saved(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     generator = random.Random(seed)
     if seed % 3 == 0:  # everything in pieces
         for name, size in (("UNIT_BYTES", 700), ("PART_BYTES", 900), ("BATCH_BYTES", 3000), ("WINDOW_BYTES", 9000)):

@@ -1,4 +1,4 @@
-"""Loading by several processes: DTensors that four ranks saved go to two, each of which fetches its part and no more."""
+"""Loading by several processes: two ranks load DTensors that four ranks saved, and each fetches only its part."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def test_two_ranks_load_the_dtensors_that_four_saved(
     entries = emulator.journal().entries(after=mark, bucket=bucket)
     assert {entry.operation for entry in entries} == {"GetObject"}
     assert sum(entry.key.endswith(".metadata") for entry in entries) == 2
-    # Each rank needs a half of two tensors and all of the third.
+    # Each rank needs half of two tensors and the whole third one.
     needed = 2 * (2 * saved["rows"].nbytes // 2 + saved["everywhere"].nbytes)
     assert sum(entry.bytes_out for entry in entries if entry.key.endswith(".distcp")) <= 1.02 * needed

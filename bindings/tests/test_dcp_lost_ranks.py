@@ -1,4 +1,4 @@
-"""One of several ranks is killed or stops while all save or load: those that live have one error, in time; nothing is half."""
+"""A rank is killed or stopped during a save or load: all other ranks get the same error in time, and state is consistent."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ URI = "s3://bucket/ck"
 RANKS = 3
 GROUP_TIMEOUT_S = 8
 PUBLISHING_S = 2
-MOST_S = 2 * GROUP_TIMEOUT_S + PUBLISHING_S + 20  # of a rank in a save or load; the rest is a slow machine's
+MAX_S = 2 * GROUP_TIMEOUT_S + PUBLISHING_S + 20  # of a rank in a save or load, with a margin for slow machines
 TEXT = (
-    "LostRankError: {call} of s3://bucket/ck failed in step '{step}': a rank was lost, or did not come within the process group's"
-    " timeout (8 s). {outcome} Start all ranks again."
+    "LostRankError: {call} of s3://bucket/ck failed in step '{step}': a rank was lost, or did not respond within the process"
+    " group's timeout (8 s). {outcome} Restart all ranks."
 )
-SAVED = "The checkpoint that was there before loads, or the new one."
-LOADED = "The checkpoint is as it was; what the tensors hold is undefined."
+SAVED = "The path holds either the previous or the new checkpoint, complete."
+LOADED = "The checkpoint is unchanged; the content of the tensors is undefined."
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ def own() -> Iterator[Emulator]:
         yield instance
 
 
-class SavePlannerThatEnds(DefaultSavePlanner):
-    """Gets `number` where a plan is to be made."""
+class SignallingSavePlanner(DefaultSavePlanner):
+    """A planner that sends the signal `number` to its process when it creates the plan."""
 
     def __init__(self, number: int | None) -> None:
         super().__init__()
@@ -53,8 +53,8 @@ class SavePlannerThatEnds(DefaultSavePlanner):
         return super().create_local_plan()
 
 
-class LoadPlannerThatEnds(DefaultLoadPlanner):
-    """Gets `number` where a plan is to be made, or where the first tensor is to come."""
+class SignallingLoadPlanner(DefaultLoadPlanner):
+    """A planner that sends the signal `number` to its process when it creates the plan or resolves the first tensor."""
 
     def __init__(self, number: int | None, at: str) -> None:
         super().__init__()
@@ -62,20 +62,20 @@ class LoadPlannerThatEnds(DefaultLoadPlanner):
         self._at = at
 
     def create_local_plan(self) -> Any:
-        self._end("plan")
+        self._send_signal("plan")
         return super().create_local_plan()
 
     def resolve_tensor(self, read_item: Any) -> Any:
-        self._end("read")
+        self._send_signal("read")
         return super().resolve_tensor(read_item)
 
-    def _end(self, at: str) -> None:
+    def _send_signal(self, at: str) -> None:
         if self._number is not None and at == self._at:
             os.kill(os.getpid(), self._number)
 
 
 def timed(work: Callable[[dist.ProcessGroup], None]) -> tuple[str, float]:
-    """Its error's text, and how many seconds it took in a group that has a timeout of its own."""
+    """Returns the text of the error and the duration in seconds, in a process group with a timeout of its own."""
     dcp_ranks.meet()
     group = dist.new_group(timeout=timedelta(seconds=GROUP_TIMEOUT_S))
     dcp_ranks.meet()
@@ -86,13 +86,13 @@ def timed(work: Callable[[dist.ProcessGroup], None]) -> tuple[str, float]:
 def save(rank: int, access: dcp_ranks.Access, seed: int, number: int | None, victim: int) -> tuple[str, float]:
     writer = access.writer(URI)
     writer.fs = access.file_system_of(rank, part_size=dcp_ranks.PART)
-    planner = SavePlannerThatEnds(number if rank == victim else None)
+    planner = SignallingSavePlanner(number if rank == victim else None)
     state = dcp_ranks.large_state_of(rank, seed)
     return timed(lambda group: dcp.save(state, storage_writer=writer, planner=planner, process_group=group))
 
 
 def load(rank: int, access: dcp_ranks.Access, number: int, at: str, victim: int) -> tuple[str, float]:
-    planner = LoadPlannerThatEnds(number if rank == victim else None, at)
+    planner = SignallingLoadPlanner(number if rank == victim else None, at)
     state = dcp_ranks.large_state_of(rank, 0)
     return timed(lambda group: dcp.load(state, storage_reader=access.reader(URI), planner=planner, process_group=group))
 
@@ -118,17 +118,17 @@ def kill_at_fault(own: Emulator, victim: int) -> Any:
     def kill(pids: list[int]) -> None:
         until = time.monotonic() + dcp_ranks.TIMEOUT_S
         while own.faults().account().rule("held").fired == 0:
-            assert time.monotonic() < until, "nobody asked for what is held back"
+            assert time.monotonic() < until, "no request met the fault"
             time.sleep(0.02)
         os.kill(pids[victim], signal.SIGKILL)
 
     return kill
 
 
-def check(answers: dict[int, tuple[str, float]], victim: int, text: str) -> None:
-    assert sorted(answers) == [rank for rank in range(RANKS) if rank != victim]
-    assert {error for error, _ in answers.values()} == {text}, "every rank that lives has the same"
-    assert max(seconds for _, seconds in answers.values()) < MOST_S
+def check(results: dict[int, tuple[str, float]], victim: int, text: str) -> None:
+    assert sorted(results) == [rank for rank in range(RANKS) if rank != victim]
+    assert {error for error, _ in results.values()} == {text}, "all surviving ranks have the same error"
+    assert max(seconds for _, seconds in results.values()) < MAX_S
 
 
 def check_recovery(own: Emulator) -> None:
@@ -138,63 +138,63 @@ def check_recovery(own: Emulator) -> None:
 
 
 @pytest.mark.parametrize("victim", range(RANKS))
-def test_a_rank_killed_while_a_save_is_planned(own: Emulator, victim: int) -> None:
+def test_rank_killed_while_a_save_is_planned(own: Emulator, victim: int) -> None:
     args = (dcp_ranks.Access(own), 2, signal.SIGKILL, victim)
-    answers = dcp_ranks.run(save, RANKS, *args, killed=1, stay=True)
-    check(answers, victim, TEXT.format(call="dcp.save", step="plan", outcome=SAVED))
+    results = dcp_ranks.run(save, RANKS, *args, killed=1, stay=True)
+    check(results, victim, TEXT.format(call="dcp.save", step="plan", outcome=SAVED))
     assert loads(own, 1)
     check_recovery(own)
 
 
 @pytest.mark.parametrize("victim", range(RANKS))
-def test_a_rank_killed_in_the_midst_of_its_upload(own: Emulator, victim: int) -> None:
+def test_rank_killed_during_its_upload(own: Emulator, victim: int) -> None:
     hold(own, {"operation": "UploadPart", "client": {"rank": victim}}, 600)
     args = (dcp_ranks.Access(own), 2, None, victim)
     kill = kill_at_fault(own, victim)
-    answers = dcp_ranks.run(save, RANKS, *args, killed=1, meanwhile=kill, stay=True)
-    check(answers, victim, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
+    results = dcp_ranks.run(save, RANKS, *args, killed=1, meanwhile=kill, stay=True)
+    check(results, victim, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
     own.faults().clear()
     assert loads(own, 1)
-    assert [upload for upload in open_uploads(own) if f"__{victim}_" in str(upload)], "the one of the killed rank"
+    assert [upload for upload in open_uploads(own) if f"__{victim}_" in str(upload)], "the upload of the killed rank"
     check_recovery(own)
 
 
 @pytest.mark.parametrize("victim", range(RANKS))
-def test_a_rank_killed_while_the_checkpoint_is_published(own: Emulator, victim: int) -> None:
+def test_rank_killed_while_the_checkpoint_is_published(own: Emulator, victim: int) -> None:
     own.journal().clear()
     hold(own, {"operation": "PutObject", "key": "ck/.metadata"}, PUBLISHING_S)
     args = (dcp_ranks.Access(own), 2, None, victim)
     kill = kill_at_fault(own, victim)
-    answers = dcp_ranks.run(save, RANKS, *args, killed=1, meanwhile=kill, stay=True)
-    check(answers, victim, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
+    results = dcp_ranks.run(save, RANKS, *args, killed=1, meanwhile=kill, stay=True)
+    check(results, victim, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
     until = time.monotonic() + PUBLISHING_S + 10
     while not [entry for entry in own.journal().entries(operations="PutObject") if entry.key == "ck/.metadata"]:
-        assert time.monotonic() < until, "the request of the killed rank ends too"
+        assert time.monotonic() < until, "the request of the killed rank has not ended"
         time.sleep(0.02)
     own.faults().clear()
     assert [loads(own, seed) for seed in (1, 2)].count(True) == 1
-    assert victim == 0 or loads(own, 2), "the coordinator lived to publish it"
+    assert victim == 0 or loads(own, 2), "the coordinator has published it"
     check_recovery(own)
 
 
 @pytest.mark.parametrize("victim", range(RANKS))
 @pytest.mark.parametrize("at", ["plan", "read"])
-def test_a_rank_killed_while_all_load(own: Emulator, victim: int, at: str) -> None:
+def test_rank_killed_during_a_load(own: Emulator, victim: int, at: str) -> None:
     args = (dcp_ranks.Access(own), signal.SIGKILL, at, victim)
-    answers = dcp_ranks.run(load, RANKS, *args, killed=1, stay=True)
-    check(answers, victim, TEXT.format(call="dcp.load", step=at, outcome=LOADED))
+    results = dcp_ranks.run(load, RANKS, *args, killed=1, stay=True)
+    check(results, victim, TEXT.format(call="dcp.load", step=at, outcome=LOADED))
     assert loads(own, 1)
 
 
-def test_a_coordinator_that_stops_is_not_waited_for_longer_than_the_timeout(own: Emulator) -> None:
-    answers = dcp_ranks.run(save, RANKS, dcp_ranks.Access(own), 2, signal.SIGSTOP, 0, killed=1, stay=True)
-    check(answers, 0, TEXT.format(call="dcp.save", step="plan", outcome=SAVED))
+def test_stopped_coordinator_causes_an_error_after_the_timeout(own: Emulator) -> None:
+    results = dcp_ranks.run(save, RANKS, dcp_ranks.Access(own), 2, signal.SIGSTOP, 0, killed=1, stay=True)
+    check(results, 0, TEXT.format(call="dcp.save", step="plan", outcome=SAVED))
     assert loads(own, 1)
 
 
-def test_nor_is_another_rank(own: Emulator) -> None:
-    answers = dcp_ranks.run(load, RANKS, dcp_ranks.Access(own), signal.SIGSTOP, "read", 1, killed=1, stay=True)
-    check(answers, 1, TEXT.format(call="dcp.load", step="read", outcome=LOADED))
+def test_stopped_rank_causes_an_error_after_the_timeout(own: Emulator) -> None:
+    results = dcp_ranks.run(load, RANKS, dcp_ranks.Access(own), signal.SIGSTOP, "read", 1, killed=1, stay=True)
+    check(results, 1, TEXT.format(call="dcp.load", step="read", outcome=LOADED))
     assert loads(own, 1)
 
 
@@ -204,26 +204,26 @@ def save_and_load_hugging_face(rank: int, access: dcp_ranks.Access, victim: int,
     number = signal.SIGKILL if rank == victim else None
     writer = S3HuggingFaceStorageWriter(access.region, URI, save_distributed=True, **place)
     if verb == "save":
-        planner = SavePlannerThatEnds(number)
+        planner = SignallingSavePlanner(number)
         return timed(lambda group: dcp.save(state, storage_writer=writer, planner=planner, process_group=group))
     dcp.save(state, storage_writer=writer)
     reader = S3HuggingFaceStorageReader(access.region, URI, **place)
-    loading = LoadPlannerThatEnds(number, "plan")
+    loading = SignallingLoadPlanner(number, "plan")
     return timed(lambda group: dcp.load(state, storage_reader=reader, planner=loading, process_group=group))
 
 
 @pytest.mark.parametrize(
-    ("verb", "outcome"), [("save", "Each file there is one from before or a new one, whole."), ("load", LOADED)]
+    ("verb", "outcome"), [("save", "Each file there is either the old or the new one, complete."), ("load", LOADED)]
 )
-def test_in_the_hugging_face_layout(own: Emulator, verb: str, outcome: str) -> None:
+def test_rank_killed_in_the_hugging_face_layout(own: Emulator, verb: str, outcome: str) -> None:
     args = (dcp_ranks.Access(own), 1, verb)
-    answers = dcp_ranks.run(save_and_load_hugging_face, RANKS, *args, killed=1, stay=True)
-    check(answers, 1, TEXT.format(call=f"dcp.{verb}", step="plan", outcome=outcome))
+    results = dcp_ranks.run(save_and_load_hugging_face, RANKS, *args, killed=1, stay=True)
+    check(results, 1, TEXT.format(call=f"dcp.{verb}", step="plan", outcome=outcome))
 
 
 class Unpicklable:
     def __reduce__(self) -> Any:
-        raise RuntimeError("a plan that cannot travel")
+        raise RuntimeError("a plan that cannot be pickled")
 
 
 class PlannerOfUnpicklable(DefaultSavePlanner):
@@ -236,5 +236,5 @@ def save_unpicklable(rank: int, access: dcp_ranks.Access) -> str:
     return dcp_ranks.attempt(lambda: dcp.save(state, storage_writer=access.writer(URI), planner=PlannerOfUnpicklable()))
 
 
-def test_an_error_of_what_is_sent_stays_its_own(own: Emulator) -> None:
-    assert dcp_ranks.run(save_unpicklable, 1, dcp_ranks.Access(own)) == {0: "RuntimeError: a plan that cannot travel"}
+def test_error_of_pickling_a_plan_is_not_changed(own: Emulator) -> None:
+    assert dcp_ranks.run(save_unpicklable, 1, dcp_ranks.Access(own)) == {0: "RuntimeError: a plan that cannot be pickled"}

@@ -1,4 +1,4 @@
-"""The Nth request of a save or a load fails, for every N: the old checkpoint loads or the new one, never a mixture of both."""
+"""The Nth request of a save or load fails, for every N: the old or the new checkpoint loads, never a mixture."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from penstock.testing import Emulator
 from torch.distributed.checkpoint.api import CheckpointException
 
 URI = "s3://bucket/ck"
-MOST_REQUESTS = 60  # an operation that never ends without a fault is an error of its own
+MAX_REQUESTS = 60  # the loop over N must end: an operation with a fault for every N is an error
 
-# What happens to one request. A connection that is lost while it is used again is made anew even by a
-# client of one attempt, and an answer without a body cannot be truncated: such a request passes.
+# What happens to one request. Even a client with one attempt reconnects if a reused connection is lost,
+# and a response without a body cannot be truncated: such a request succeeds.
 FAILURES = {
     "reset after commit": {"reset": {}, "at": "after_commit"},
     "503": {"slow_down": {}},
-    "truncated answer": {"truncate": {"mode": "fin"}, "at": "body_out@7"},
+    "truncated response": {"truncate": {"mode": "fin"}, "at": "body_out@7"},
 }
 ATTEMPTS = {"persistent": 1, "transient": 10}
 
@@ -56,15 +56,15 @@ def load(own: Emulator, max_attempts: int) -> dict[str, torch.Tensor]:
     return state
 
 
-def whole(state: dict[str, torch.Tensor]) -> int:
-    """The seed of what was loaded, all of it."""
+def seed_of(state: dict[str, torch.Tensor]) -> int:
+    """Returns the seed of the loaded state, and checks that all values are of this seed."""
     seed = int(state["seed"])
-    assert dcp_io.same(state, state_of_two_files(seed)), f"a mixture: {seed} and others"
+    assert dcp_io.same(state, state_of_two_files(seed)), f"a mixture of seed {seed} and others"
     return seed
 
 
-def meets_faults(own: Emulator, rule: dict[str, object], operation: Callable[[], object]) -> tuple[int, bool]:
-    """Runs the operation under the rule: how many requests it made, and whether it succeeded."""
+def run_with_fault(own: Emulator, rule: dict[str, object], operation: Callable[[], object]) -> tuple[int, bool]:
+    """Runs the operation with the rule. Returns the number of requests, and whether it succeeded."""
     mark = own.journal().last
     own.faults().set([{"id": "planted", **rule, "must_fire": False}])
     try:
@@ -79,15 +79,15 @@ def meets_faults(own: Emulator, rule: dict[str, object], operation: Callable[[],
 
 
 def open_uploads(own: Emulator, mark: int) -> int:
-    """How many there are: none, but for one that S3 began and whose name, in a lost answer, nobody ever heard."""
+    """Returns the number of open uploads. It must be 0, except for an upload whose ID was in a lost response."""
     left = own.client()._client.list_multipart_uploads("bucket")
-    unheard = [e.key for e in own.journal().entries(after=mark, operations="CreateMultipartUpload") if "planted" in e.faults]
-    assert [key for key, _ in left] == [key for key in unheard if len(left)]
+    lost = [e.key for e in own.journal().entries(after=mark, operations="CreateMultipartUpload") if "planted" in e.faults]
+    assert [key for key, _ in left] == [key for key in lost if len(left)]
     return len(left)
 
 
 def recover(own: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an operator does about open uploads."""
+    """Aborts open uploads, as an operator would."""
     for name, value in own.environment().items():
         monkeypatch.setenv(name, value)
     assert main(["checkpoint", "prune", "s3://bucket/", "--keep", "1", "--older-than", "0s", "--yes", "--path-style"]) == 0
@@ -96,45 +96,45 @@ def recover(own: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("kind", ATTEMPTS)
-def test_the_nth_request_of_a_save_fails(own: Emulator, failure: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nth_request_of_a_save_fails(own: Emulator, failure: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     save(own, 1, ATTEMPTS["transient"])
-    there, failed = 1, 0
-    for n in range(1, MOST_REQUESTS):
-        new, mark = there + 1, own.journal().last
+    present, failed = 1, 0
+    for n in range(1, MAX_REQUESTS):
+        new, mark = present + 1, own.journal().last
         rule = {"when": {"nth": n}, "do": FAILURES[failure], "limit": {"times": 1}}
-        requests, succeeded = meets_faults(own, rule, lambda new=new: save(own, new, ATTEMPTS[kind]))
-        found = whole(dcp_io.loaded(own.client(), "bucket", "ck", state_of_two_files(0)))
-        assert found in ({new} if succeeded else {there, new})
-        assert kind == "persistent" or succeeded, f"request {n} was not tried again"
-        assert whole(load(own, ATTEMPTS["transient"])) == found
+        requests, succeeded = run_with_fault(own, rule, lambda new=new: save(own, new, ATTEMPTS[kind]))
+        found = seed_of(dcp_io.loaded(own.client(), "bucket", "ck", state_of_two_files(0)))
+        assert found in ({new} if succeeded else {present, new})
+        assert kind == "persistent" or succeeded, f"request {n} was not retried"
+        assert seed_of(load(own, ATTEMPTS["transient"])) == found
         if open_uploads(own, mark):
-            assert failure != "503", "nothing was lost"
+            assert failure != "503", "no response was lost"
             recover(own, monkeypatch)
-            assert whole(load(own, ATTEMPTS["transient"])) == found
-        there, failed = found, failed + (not succeeded)
+            assert seed_of(load(own, ATTEMPTS["transient"])) == found
+        present, failed = found, failed + (not succeeded)
         if requests < n:
             break
     else:
-        pytest.fail(f"{MOST_REQUESTS} requests, and no end")
-    assert n > 8, "parts of an upload, its beginning and end, metadata, deletions"
+        pytest.fail(f"the operation needs more than {MAX_REQUESTS} requests")
+    assert n > 8, "upload parts, upload start and end, metadata, deletions"
     assert failed or failure != "503" or kind == "transient"
 
 
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("kind", ATTEMPTS)
-def test_the_nth_request_of_a_load_fails(own: Emulator, failure: str, kind: str) -> None:
+def test_nth_request_of_a_load_fails(own: Emulator, failure: str, kind: str) -> None:
     save(own, 1, ATTEMPTS["transient"])
     failed = 0
-    for n in range(1, MOST_REQUESTS):
+    for n in range(1, MAX_REQUESTS):
         rule = {"when": {"nth": n}, "do": FAILURES[failure], "limit": {"times": 1}}
-        requests, succeeded = meets_faults(own, rule, lambda: whole(load(own, ATTEMPTS[kind])))
-        assert kind == "persistent" or succeeded, f"request {n} was not tried again"
-        assert whole(load(own, ATTEMPTS["transient"])) == 1
+        requests, succeeded = run_with_fault(own, rule, lambda: seed_of(load(own, ATTEMPTS[kind])))
+        assert kind == "persistent" or succeeded, f"request {n} was not retried"
+        assert seed_of(load(own, ATTEMPTS["transient"])) == 1
         failed += not succeeded
         if requests < n:
             break
     else:
-        pytest.fail(f"{MOST_REQUESTS} requests, and no end")
+        pytest.fail(f"the operation needs more than {MAX_REQUESTS} requests")
     assert n > 3, "metadata and both files"
     assert failed or failure != "503" or kind == "transient"
 
@@ -146,9 +146,9 @@ def test_every_third_request_is_dropped(own: Emulator) -> None:
         save(own, seed, ATTEMPTS["transient"])
         own.faults().check()
         own.faults().set(dropped)
-        assert whole(load(own, ATTEMPTS["transient"])) == seed
+        assert seed_of(load(own, ATTEMPTS["transient"])) == seed
         own.faults().check()
         own.faults().clear()
-        assert whole(dcp_io.loaded(own.client(), "bucket", "ck", state_of_two_files(0))) == seed
+        assert seed_of(dcp_io.loaded(own.client(), "bucket", "ck", state_of_two_files(0))) == seed
         assert own.client()._client.list_multipart_uploads("bucket") == []
         assert len(dcp_io.names(own.client(), "bucket", "ck")) == 3

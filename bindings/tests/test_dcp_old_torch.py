@@ -1,4 +1,4 @@
-"""What torch 2.3 lacks: its writer does not know `overwrite`, and every save failed there."""
+"""Compatibility with torch 2.3, whose writer has no argument `overwrite`. Every save failed with it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def torch_2_3(monkeypatch):
 
 
 @pytest.mark.usefixtures("torch_2_3")
-def test_a_save_and_one_over_it(emulator, client, bucket):
+def test_saves_and_overwrites(emulator, client, bucket):
     for number in (1, 2):
         state = dcp_io.some_state(number)
         dcp_io.save(emulator, f"s3://{bucket}/ck", state)
@@ -30,17 +30,17 @@ def test_a_save_and_one_over_it(emulator, client, bucket):
 
 
 @pytest.mark.usefixtures("torch_2_3")
-def test_overwrite_is_ours_there():
+def test_overwrite_is_supported():
     assert S3StorageWriter("us-east-1", "s3://b/k").overwrite is True
     assert S3StorageWriter("us-east-1", "s3://b/k", overwrite=False).overwrite is False
 
 
 @pytest.mark.usefixtures("torch_2_3")
-def test_what_it_does_not_know_is_refused():
+def test_unknown_arguments_raise():
     with pytest.raises(TypeError, match="cache_staged_state_dict"):
         S3StorageWriter("us-east-1", "s3://b/k", cache_staged_state_dict=True)
 
 
-def test_this_torch_knows_it():
+def test_installed_torch_has_overwrite():
     assert torch.__version__ >= "2.4"
     assert _writer._TORCH_KNOWS_OVERWRITE

@@ -1,4 +1,4 @@
-"""DCPOptimizedS3Reader and its constructor: the reference's rules, and what S3StorageReader does with each kind of reader."""
+"""DCPOptimizedS3Reader and its constructor: the rules of the reference connector, and S3StorageReader with each reader type."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ def no_info() -> Any:
 
 
 class Streams:
-    """Gives CONTENT in small blocks and keeps what was asked for."""
+    """Returns CONTENT in small blocks, and records the requested ranges."""
 
     def __init__(self, content: bytes = CONTENT) -> None:
         self.content = content
-        self.asked: list[tuple[int, int]] = []
+        self.requested: list[tuple[int, int]] = []
 
     def __call__(self, start: int | None = None, end: int | None = None) -> Iterator[bytes]:
         assert start is not None
         assert end is not None
-        self.asked.append((start, end))
+        self.requested.append((start, end))
         return (self.content[at : min(at + 7, end)] for at in range(start, min(end, len(self.content)), 7))
 
 
@@ -83,12 +83,12 @@ def reader_of(ranges: list[tuple[int, int]], streams: Streams | None = None, **o
         (("bucket", "key", [ItemRange(0, 5), ItemRange(3, 8)]), ValueError, "Overlapping ranges: 0-5 and 3-8"),
     ],
 )
-def test_wrong_arguments_are_refused(arguments: tuple[Any, ...], kind: type[Exception], text: str) -> None:
+def test_wrong_arguments_raise(arguments: tuple[Any, ...], kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):
         DCPOptimizedS3Reader(*arguments, no_info, Streams())
 
 
-def test_the_gap_is_a_number() -> None:
+def test_max_gap_size_must_be_a_number() -> None:
     with pytest.raises(TypeError, match="max_gap_size must be int or float, got str"):
         reader_of([(0, 1)], max_gap_size="1")
     with pytest.raises(ValueError, match="max_gap_size must be non-negative"):
@@ -109,7 +109,7 @@ def test_the_gap_is_a_number() -> None:
         (float("inf"), [(0, 110)]),
     ],
 )
-def test_near_items_come_by_one_request(gap: float, groups: list[tuple[int, int]]) -> None:
+def test_close_items_are_fetched_by_one_request(gap: float, groups: list[tuple[int, int]]) -> None:
     streams = Streams()
     reader = reader_of([(0, 10), (12, 20), (20, 20), (20, 30), (100, 110)], streams, max_gap_size=gap)
     assert [(group.start, group.end) for group in reader._range_groups] == groups
@@ -117,13 +117,13 @@ def test_near_items_come_by_one_request(gap: float, groups: list[tuple[int, int]
     for start, end in ((0, 10), (12, 20), (20, 30), (100, 110)):
         reader.seek(start)
         assert reader.read(end - start) == CONTENT[start:end]
-    assert streams.asked == groups
+    assert streams.requested == groups
 
 
 # ---- access
 
 
-def test_an_item_is_read_in_any_order_and_again() -> None:
+def test_item_is_read_in_any_order_and_repeatedly() -> None:
     streams = Streams()
     reader = reader_of([(10, 110), (200, 250)], streams)
     reader.seek(100)
@@ -136,19 +136,19 @@ def test_an_item_is_read_in_any_order_and_again() -> None:
     assert reader.readinto(memory) == 50
     assert memory == CONTENT[19:69]
     assert reader.read(0) == b""
-    assert streams.asked == [(10, 250)]
+    assert streams.requested == [(10, 250)]
 
 
-def test_the_same_item_may_be_given_twice() -> None:
+def test_same_item_may_be_planned_twice() -> None:
     streams = Streams()
     reader = reader_of([(10, 20), (10, 20), (30, 40)], streams, max_gap_size=0)
     for start in (10, 10, 30):
         reader.seek(start)
         assert reader.read(10) == CONTENT[start : start + 10]
-    assert streams.asked == [(10, 20), (30, 40)]
+    assert streams.requested == [(10, 20), (30, 40)]
 
 
-def test_other_orders_are_refused() -> None:
+def test_other_orders_of_items_raise() -> None:
     reader = reader_of([(10, 20), (30, 40), (50, 60)])
     with pytest.raises(ValueError) as caught:
         reader.read(4)
@@ -170,7 +170,7 @@ def test_other_orders_are_refused() -> None:
         reader.read(1)
 
 
-def test_sizes_and_positions_are_checked() -> None:
+def test_invalid_sizes_and_positions_raise() -> None:
     reader = reader_of([(0, 20)])
     with pytest.raises(ValueError, match=r"Size cannot be None; full read not supported\.\n"):
         reader.read()
@@ -189,7 +189,7 @@ def test_sizes_and_positions_are_checked() -> None:
             reader.readinto(wrong)
 
 
-def test_readinto_takes_an_empty_buffer_of_several_dimensions() -> None:
+def test_readinto_accepts_an_empty_buffer_of_several_dimensions() -> None:
     reader = reader_of([(10, 20)])
     reader.seek(10)
     assert reader.readinto(np.zeros((0, 5))) == 0
@@ -199,7 +199,7 @@ def test_readinto_takes_an_empty_buffer_of_several_dimensions() -> None:
 
 
 @pytest.mark.parametrize(("left", "where"), [(15, "before reaching item 30-40"), (35, "while reading item 30-40")])
-def test_an_object_that_ends_early_is_an_error(left: int, where: str) -> None:
+def test_truncated_object_raises(left: int, where: str) -> None:
     reader = reader_of([(0, 10), (30, 40)], Streams(CONTENT[:left]))
     reader.read(10)
     reader.seek(30)
@@ -207,7 +207,7 @@ def test_an_object_that_ends_early_is_an_error(left: int, where: str) -> None:
         reader.read(10)
 
 
-def test_a_closed_reader_is_closed() -> None:
+def test_closed_reader_raises() -> None:
     reader = reader_of([(0, 20)])
     assert not reader.closed
     with reader:
@@ -219,7 +219,7 @@ def test_a_closed_reader_is_closed() -> None:
             use()
 
 
-def test_the_items_buffer_reads_across_its_blocks() -> None:
+def test_item_buffer_reads_across_blocks() -> None:
     buffer = ItemViewBuffer()
     for block in (b"abc", b"", b"defgh", b"i"):
         buffer.append_view(memoryview(block))
@@ -244,7 +244,7 @@ def test_the_items_buffer_reads_across_its_blocks() -> None:
 # ---- the constructor
 
 
-def test_the_constructor_knows_the_ranges_of_a_plan(checkpoints: Checkpoints) -> None:
+def test_constructor_receives_the_ranges_of_a_plan(checkpoints: Checkpoints) -> None:
     uri = checkpoints.save({"a": torch.ones(3), "b": torch.ones(4)})
     constructor = S3ReaderConstructor.dcp_optimized(max_gap_size=7)
     assert isinstance(constructor, DCPOptimizedConstructor)
@@ -272,7 +272,7 @@ def test_the_constructor_knows_the_ranges_of_a_plan(checkpoints: Checkpoints) ->
     assert constructor._item_ranges_by_file == {}
 
 
-def test_names_of_the_kinds() -> None:
+def test_names_of_reader_types() -> None:
     kinds: list[tuple[Any, str]] = [
         (None, "sequential"),
         (S3ReaderConstructor.dcp_optimized(), "dcp_optimized"),
@@ -285,7 +285,7 @@ def test_names_of_the_kinds() -> None:
     assert pickle.loads(pickle.dumps(S3ReaderConstructor.dcp_optimized(5)))._max_gap_size == 5
 
 
-# ---- S3StorageReader with a kind of reader
+# ---- S3StorageReader with a reader constructor
 
 
 def saved_state() -> dict[str, Any]:
@@ -307,7 +307,7 @@ KINDS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
-def test_torchs_loop_reads_through_the_reader_asked_for(checkpoints: Checkpoints, make: Callable[[], Any]) -> None:
+def test_load_uses_the_given_reader(checkpoints: Checkpoints, make: Callable[[], Any]) -> None:
     saved = saved_state()
     uri = checkpoints.save(saved)
     state = emptied(saved)
@@ -319,7 +319,7 @@ def test_torchs_loop_reads_through_the_reader_asked_for(checkpoints: Checkpoints
 
 
 def requests_of(checkpoints: Checkpoints, uri: str, state: dict[str, Any], constructor: Any) -> int:
-    """How many streams of shards were opened: the hook that the reference's tests count."""
+    """Returns the number of streams of shards that were opened, by the hook that tests of the reference connector use."""
     reader = checkpoints.reader(uri, reader_constructor=constructor)
     opened: Counter[str] = Counter()
     open_stream = reader.fs._client._get_object_stream
@@ -337,16 +337,16 @@ def requests_of(checkpoints: Checkpoints, uri: str, state: dict[str, Any], const
 
 
 @pytest.mark.parametrize(("gap", "expected"), [(0, 3), (6000, 2), (float("inf"), 1), (32 * MIB, 1)])
-def test_dcp_optimized_asks_once_for_near_items(checkpoints: Checkpoints, gap: float, expected: int) -> None:
+def test_dcp_optimized_sends_one_request_for_close_items(checkpoints: Checkpoints, gap: float, expected: int) -> None:
     saved = {f"{i:02}": torch.randn(1000) for i in range(12)}
     uri = checkpoints.save(saved)
-    # Three stretches: of 2 items, one passed over, 1 item, many passed over, 1 item.
+    # Three ranges: 2 items, one skipped, 1 item, many skipped, 1 item.
     state = {name: torch.zeros(1000) for name in ("00", "01", "03", "10")}
     assert requests_of(checkpoints, uri, state, S3ReaderConstructor.dcp_optimized(max_gap_size=gap)) == expected
     assert all(same_bits(state[name], saved[name]) for name in state)
 
 
-def test_the_user_agent_tells_the_kind(checkpoints: Checkpoints) -> None:
+def test_user_agent_contains_the_reader_type(checkpoints: Checkpoints) -> None:
     for constructor, name in ((None, "dcp_optimized"), (S3ReaderConstructor.sequential(), "sequential")):
         reader = checkpoints.reader("s3://bucket/x", reader_constructor=constructor)
         assert reader.fs._client.user_agent_prefix.endswith(f"(dcp; {torch.__version__}; md/reader_type#{name})")
@@ -367,7 +367,7 @@ def test_items_of_a_plan_are_sorted_by_offset(checkpoints: Checkpoints) -> None:
     assert offsets == sorted(offsets)
 
 
-def test_the_guidance_names_a_page_that_is_there() -> None:
+def test_error_message_refers_to_an_existing_page() -> None:
     page, _, anchor = re.search(r"(docs/\S+\.md)(#)([a-z0-9-]+)", FALLBACK_GUIDANCE).groups()  # type: ignore[union-attr]
     headings = re.findall(r"^#+ (.+)$", (Path(__file__).parents[2] / page).read_text(), re.MULTILINE)
     assert anchor in [heading.lower().replace(" ", "-") for heading in headings]

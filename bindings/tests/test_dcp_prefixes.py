@@ -1,4 +1,4 @@
-"""Prefix strategies: the prefixes, attributes and refusals of the reference connector, value by value."""
+"""Prefix strategies: prefixes, attributes and errors equal those of the reference connector."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from penstock.dcp import (
 
 @pytest.fixture
 def world(monkeypatch):
-    """torch.distributed as it is in a world of so many ranks."""
+    """Simulates torch.distributed with a given world size."""
 
     def of(size: int) -> None:
         monkeypatch.setattr(dist, "is_initialized", lambda: True)
@@ -35,11 +35,11 @@ def test_every_strategy_is_exported():
     assert all(hasattr(dcp, name) for name in dcp.__all__)
 
 
-def test_the_default_is_the_rank():
+def test_default_prefix_is_the_rank():
     assert [DefaultPrefixStrategy()(rank) for rank in (0, 7, 255)] == ["__0_", "__7_", "__255_"]
 
 
-def test_hexadecimal_of_a_world_of_16(world):
+def test_hex_prefixes_of_16_ranks(world):
     world(16)
     strategy = HexPrefixStrategy()
     assert strategy(10) == "a000000000/__10_"
@@ -48,7 +48,7 @@ def test_hexadecimal_of_a_world_of_16(world):
     assert (strategy.base, strategy.epoch_num, strategy.min_prefix_len, strategy.prefix_count) == (16, None, 10, 16)
 
 
-def test_hexadecimal_wraps_around_beyond_the_world(world):
+def test_hex_prefixes_wrap_around_beyond_the_world_size(world):
     world(257)
     strategy = HexPrefixStrategy()
     assert [strategy(256), strategy(257), strategy(100)] == ["0010000000/__256_", "0000000000/__257_", "4600000000/__100_"]
@@ -57,7 +57,7 @@ def test_hexadecimal_wraps_around_beyond_the_world(world):
     assert HexPrefixStrategy()(1) == "1000000000/__1_"
 
 
-def test_digits_are_as_many_as_the_numbers_need():
+def test_number_of_digits_grows_with_the_prefix_count():
     assert len(BinaryPrefixStrategy(prefix_count=1025).prefix_map[0]) == 11
     assert BinaryPrefixStrategy(min_prefix_length=1, prefix_count=2).prefix_map == ["0", "1"]
     assert HexPrefixStrategy(min_prefix_length=1, prefix_count=17).prefix_map[-1] == "01"
@@ -74,7 +74,7 @@ def test_binary(world):
     ]
 
 
-def test_the_readmes_name_of_the_length_works_too():
+def test_min_prefix_len_is_an_alias():
     assert HexPrefixStrategy(min_prefix_len=4).prefix_map == HexPrefixStrategy(min_prefix_length=4).prefix_map == ["0000"]
     assert BinaryPrefixStrategy(min_prefix_len=3).min_prefix_len == 3
 
@@ -85,7 +85,7 @@ def test_round_robin():
     assert RoundRobinPrefixStrategy(["p"], epoch_num=0)(1) == "p/epoch_0/__1_"
 
 
-def test_ones_own_digits_and_ones_own_strategy():
+def test_custom_digits_and_custom_strategy():
     class Octal(NumericPrefixStrategy):
         def _format_number(self, number: int, length: int) -> str:
             return f"{number:0{length}o}"
@@ -114,15 +114,15 @@ def test_ones_own_digits_and_ones_own_strategy():
     ],
 )
 @pytest.mark.parametrize("strategy", [BinaryPrefixStrategy, HexPrefixStrategy])
-def test_what_is_refused(strategy, arguments, message):
+def test_invalid_arguments_raise(strategy, arguments, message):
     with pytest.raises(ValueError, match="^" + message + "$"):
         strategy(**arguments)
 
 
-def test_no_prefixes_are_refused_and_one_text_is_no_list():
+def test_empty_user_prefixes_and_a_str_raise():
     with pytest.raises(ValueError, match=r"^user_prefixes must not be empty$"):
         RoundRobinPrefixStrategy([])
-    with pytest.raises(ValueError, match=r"it takes a list, such as \['prefix'\]"):
+    with pytest.raises(ValueError, match=r"expected a list, for example \['prefix'\]"):
         RoundRobinPrefixStrategy("prefix")
 
 

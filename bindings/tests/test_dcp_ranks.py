@@ -1,4 +1,4 @@
-"""Saves by several ranks: who asks and who is told, errors that every rank gets, ranks that fail, saves without collectives."""
+"""Saves by several ranks: requests of the coordinator, errors in all ranks, failing ranks, saves without collectives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from penstock.testing import Emulator
 
 RANKS = 3
 URI = "s3://bucket/ck"
-GPU = torch.cuda.is_available()  # what is staged and kept lies in pinned memory
+GPU = torch.cuda.is_available()  # staged state is in pinned memory
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def save(own: Emulator, seed: int, **writer_kwargs: object) -> dict[int, str]:
 
 
 def checkpoint_of(own: Emulator) -> int:
-    """The seed of the checkpoint that loads, whole."""
+    """Returns the seed of the checkpoint, and checks that it is complete."""
     client = own.client()
     seed = dcp_io.loaded(client, "bucket", "ck", {"step": 0})["step"]
     wanted = dcp_ranks.whole_state(RANKS, seed)
@@ -65,7 +65,7 @@ def looks_at(own: Emulator) -> list[str]:
     return [entry.key for entry in own.journal().entries(operations="HeadObject")]
 
 
-def test_one_rank_looks_and_the_others_are_told(own):
+def test_only_the_coordinator_looks_for_a_checkpoint(own):
     for seed in (1, 2):
         own.journal().clear()
         assert set(save(own, seed).values()) == {""}
@@ -78,7 +78,7 @@ def test_one_rank_looks_and_the_others_are_told(own):
     assert (len(names), len(generations)) == (RANKS, 1)
 
 
-def test_every_rank_hears_that_there_is_a_checkpoint(own):
+def test_every_rank_raises_if_a_checkpoint_exists(own):
     assert set(save(own, 1).values()) == {""}
     own.journal().clear()
     errors = save(own, 2, overwrite=False)
@@ -89,7 +89,7 @@ def test_every_rank_hears_that_there_is_a_checkpoint(own):
     assert checkpoint_of(own) == 1
 
 
-def test_every_rank_has_the_same_error_when_one_fails(own):
+def test_every_rank_raises_the_same_error_if_one_fails(own):
     save(own, 1)
     errors = dcp_ranks.run(dcp_ranks.save_while_one_fails, RANKS, dcp_ranks.Access(own), URI, 2, 1)
     assert len(errors) == RANKS
@@ -101,25 +101,25 @@ def test_every_rank_has_the_same_error_when_one_fails(own):
 
 
 @pytest.mark.parametrize("victim", [0, 2])
-def test_a_rank_killed_in_the_midst_leaves_the_checkpoint_before(own, victim):
+def test_killed_rank_keeps_the_previous_checkpoint(own, victim):
     save(own, 1)
     errors = dcp_ranks.run(dcp_ranks.save_while_one_is_killed, RANKS, dcp_ranks.Access(own), URI, 2, victim, killed=1)
     assert victim not in errors
-    assert all(errors.values()), "a rank that lives waits for nobody and succeeds with nothing"
+    assert all(errors.values()), "surviving ranks do not hang and do not succeed"
     assert checkpoint_of(own) == 1
     assert set(save(own, 3).values()) == {""}
     assert checkpoint_of(own) == 3
     assert own.client()._client.list_multipart_uploads("bucket") == []
 
 
-def test_a_rank_killed_in_the_first_save_leaves_no_checkpoint(own):
+def test_killed_rank_in_the_first_save_leaves_no_checkpoint(own):
     dcp_ranks.run(dcp_ranks.save_while_one_is_killed, RANKS, dcp_ranks.Access(own), URI, 1, 1, killed=1)
     assert ".metadata" not in dcp_io.names(own.client(), "bucket", "ck")
     assert set(save(own, 2).values()) == {""}
     assert checkpoint_of(own) == 2
 
 
-def test_without_collectives_every_rank_has_a_checkpoint_of_its_own(own):
+def test_without_collectives_every_rank_has_its_own_checkpoint(own):
     access, client = dcp_ranks.Access(own), own.client()
     for seed, times in ((0, 1), (10, 2)):
         assert set(dcp_ranks.run(dcp_ranks.save_alone, RANKS, access, URI, seed, times).values()) == {""}
@@ -135,7 +135,7 @@ def test_without_collectives_every_rank_has_a_checkpoint_of_its_own(own):
 
 
 @pytest.mark.parametrize("kind", ["THREAD", "PROCESS"])
-def test_saves_in_the_background(own, kind):
+def test_asynchronous_saves(own, kind):
     ranks = 2
     errors = dcp_ranks.run(dcp_ranks.save_async, ranks, dcp_ranks.Access(own), URI, 4, kind)
     assert set(errors.values()) == {""}
@@ -145,7 +145,7 @@ def test_saves_in_the_background(own, kind):
 
 
 @pytest.mark.parametrize("kind", ["THREAD", "PROCESS"])
-def test_a_background_save_that_fails_is_every_ranks_error_and_changes_nothing(own, kind):
+def test_failed_asynchronous_save_raises_in_every_rank_and_changes_nothing(own, kind):
     ranks, access = 2, dcp_ranks.Access(own)
     assert set(dcp_ranks.run(dcp_ranks.save_async, ranks, access, URI, 4, "THREAD").values()) == {""}
     denied = {"error": {"code": "AccessDenied", "status": 403}}
@@ -159,7 +159,7 @@ def test_a_background_save_that_fails_is_every_ranks_error_and_changes_nothing(o
     assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", wanted), wanted)
 
 
-def test_a_background_save_of_one_process(emulator, client, bucket):
+def test_asynchronous_save_of_one_process(emulator, client, bucket):
     state = {"a": torch.ones(1000)}
     for cached in (False, True):
         writer = dcp_io.writer_of(

@@ -1,8 +1,8 @@
-"""Random state dicts, saved by N ranks with our writer and loaded by M with our reader, are equal bit for bit.
+"""Random state dicts that N ranks save with S3StorageWriter and M ranks load with S3StorageReader are bitwise equal.
 
-All types, views and layouts, quantised tensors, DTensors, ShardedTensors, nested values of any class, every prefix strategy,
-threads, extensions and kinds of save. Every fourth seed is also loaded by torch's own reader, from a plain copy.
-The gate tries a sample, PENSTOCK_LONG=1 many and one state of more than 2 GiB; PENSTOCK_SEED repeats one seed.
+All types, views and layouts, quantized tensors, DTensors, ShardedTensors, nested values of any class, every prefix strategy,
+threads, extensions and kinds of save. Every fourth seed is also loaded by torch's own reader, from a local copy.
+Runs a few seeds by default; PENSTOCK_LONG=1 runs many, and a state of more than 2 GiB. PENSTOCK_SEED repeats one seed.
 """
 
 from __future__ import annotations
@@ -65,15 +65,15 @@ IN_PIECES = {"UNIT_BYTES": 700, "PART_BYTES": 900, "BATCH_BYTES": 3000, "WINDOW_
 USUAL = {name: getattr(_load, name) for name in IN_PIECES}
 
 
-class OwnStrategy(S3PrefixStrategyBase):
-    """Somebody's own."""
+class CustomStrategy(S3PrefixStrategyBase):
+    """A custom strategy."""
 
     def generate_prefix(self, rank: int) -> str:
         return f"of {rank}/ü/"
 
 
 class Case:
-    """What follows from a seed. Every rank makes its own."""
+    """A random test case, determined by its seed. Every rank creates it."""
 
     def __init__(self, seed: int) -> None:
         choose = random.Random(f"case {seed}")
@@ -116,7 +116,7 @@ class Case:
                 RoundRobinPrefixStrategy(["one", "two/three"], epoch),
                 BinaryPrefixStrategy(epoch, 4, self.ranks),
                 HexPrefixStrategy(epoch, 2, 2),
-                OwnStrategy(),
+                CustomStrategy(),
             )
         )
 
@@ -134,11 +134,11 @@ class Case:
 
 
 def save(rank: int, access: Access, uri: str, seed: int) -> str:
-    """What was wrong; the rank's state is changed at once where the save goes on in the background."""
+    """Saves. Returns the problem, or "". After an asynchronous save has started, changes the rank's state."""
     case = Case(seed)
     ranks = Ranks(rank, case.ranks, case.mesh)
     if case.in_pieces:
-        _shard.MAX_UNSETTLED_BYTES = 10_000
+        _shard.MAX_UNDRAINED_BYTES = 10_000
     state = case.saved(ranks)
     if case.replaces:
         dcp.save(
@@ -155,32 +155,32 @@ def save(rank: int, access: Access, uri: str, seed: int) -> str:
     if case.background:
         kind = AsyncCheckpointerType[case.background]
         future = dcp.async_save(state, storage_writer=writer, planner=planner, async_checkpointer_type=kind)
-        spoil(state)
+        overwrite_tensors(state)
         future.result()
     else:
         dcp.save(state, storage_writer=writer, planner=planner)
     if case.then_refused:
         refusing = access.writer(uri, overwrite=False)
-        told = attempt(lambda: dcp.save({"other": torch.zeros(3)}, storage_writer=refusing))
-        return "" if "Checkpoint already exists" in told else f"a save over it that may not be was not refused: {told!r}"
+        refusal = attempt(lambda: dcp.save({"other": torch.zeros(3)}, storage_writer=refusing))
+        return "" if "Checkpoint already exists" in refusal else f"a save with overwrite=False did not raise: {refusal!r}"
     return ""
 
 
-def spoil(value: Any) -> None:
-    """As training goes on: other bytes in every tensor."""
+def overwrite_tensors(value: Any) -> None:
+    """Overwrites every tensor, as further training would."""
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
-            spoil(each)
+            overwrite_tensors(each)
     elif hasattr(value, "local_shards"):
         for shard in value.local_shards():
-            spoil(shard.tensor)
+            overwrite_tensors(shard.tensor)
     elif isinstance(value, torch.Tensor):
         local = value.to_local() if hasattr(value, "to_local") else value
         local.untyped_storage().fill_(0x11)
 
 
 def load(rank: int, access: Access, uri: str, seed: int, by_torch: bool) -> list[str]:
-    """What of this rank's part is not what was saved."""
+    """Returns the names of values in this rank's part that differ from the saved ones."""
     case = Case(seed)
     ranks = Ranks(rank, case.new_ranks, case.new_mesh)
     choose_for_all, choose = random.Random(f"load {seed}"), random.Random(f"load {seed} {rank}")
@@ -193,7 +193,7 @@ def load(rank: int, access: Access, uri: str, seed: int, by_torch: bool) -> list
             return MISSING
         if leaf.kind == "object":
             return None
-        if leaf.kind == "quantised":  # torch's loop leaves the target's quantiser as it is
+        if leaf.kind == "quantised":  # torch's reader keeps the quantizer of the target
             return quantised_target(leaf.value, same=plain_reader)
         placed = case.new_placements[number]
         contiguous = placed.how == "shards"
@@ -246,19 +246,19 @@ def own() -> Iterator[Emulator]:
 
 
 def fresh_ranks(case: Case) -> RankPool:
-    """torch keeps the process that saves for a rank, and it belongs to one group for good."""
+    """Starts new ranks: torch keeps a rank's process for asynchronous saves, which belongs to one process group."""
     return RankPool(case.ranks, ["test_dcp_round_trip"])
 
 
 def objects_named(client: penstock.S3Client, prefix: str) -> set[str]:
-    """What the checkpoint's metadata names."""
+    """Returns the names of the objects in the checkpoint's metadata."""
     metadata = pickle.loads(bucket_io.get(client, BUCKET, f"{prefix}/.metadata"))
     return {".metadata"} | _commit.object_names(metadata)
 
 
-@pytest.mark.timeout(600)  # the pool has a limit of its own
+@pytest.mark.timeout(600)  # the pool has its own timeout
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_n_ranks_save_m_ranks_load(own: Emulator, pool: RankPool, tmp_path: Path, seed: int) -> None:
+def test_m_ranks_load_what_n_ranks_save(own: Emulator, pool: RankPool, tmp_path: Path, seed: int) -> None:
     print(f"PENSTOCK_SEED={seed}")
     case, access, client, prefix = Case(seed), Access(own), own.client(), f"of-{seed}"
     uri = f"s3://{BUCKET}/{prefix}"
@@ -281,7 +281,7 @@ MOST_BYTES_OF_A_PROCESS = 3 * 1024**3
 
 
 def fill_rows(tensor: torch.Tensor, first: int) -> None:
-    """Rows from `first` on, each element another one."""
+    """Fills rows, starting at row `first`, with distinct elements."""
     for begin in range(0, tensor.size(0), 256):
         rows = tensor[begin : begin + 256]
         torch.arange((first + begin) * ROW, (first + begin + rows.size(0)) * ROW, out=rows.view(-1))
@@ -304,7 +304,7 @@ def rows_of_rank(rank: int, ranks: int) -> tuple[int, int]:
 
 
 def save_rows(rank: int, access: Access, uri: str) -> int:
-    """Rank 0 has the large tensor, every rank a small one. Returns the bytes that this process had at most."""
+    """Saves a large tensor of rank 0 and a small one of each rank. Returns the peak memory of this process in bytes."""
     state: dict[str, Any] = {f"small {rank}": torch.full((1000,), float(rank))}
     if rank == 0:
         state["large"] = torch.empty(ROWS, ROW, dtype=torch.int32)
@@ -314,7 +314,7 @@ def save_rows(rank: int, access: Access, uri: str) -> int:
 
 
 def load_rows(rank: int, access: Access, uri: str, ranks: int) -> tuple[int, int]:
-    """The rows that are wrong in this rank, and the bytes that this process had at most."""
+    """Loads. Returns the wrong rows of this rank, and the peak memory of this process in bytes."""
     first, end = rows_of_rank(rank, ranks)
     part = torch.full((end - first, ROW), -1, dtype=torch.int32)
     whole = torch.Size((ROWS, ROW))
@@ -325,13 +325,13 @@ def load_rows(rank: int, access: Access, uri: str, ranks: int) -> tuple[int, int
 
 
 @pytest.mark.timeout(900)
-def test_a_tensor_beyond_2_gib(tmp_path: Path) -> None:
-    """Of that size with PENSTOCK_LONG=1. Two ranks save, one loads all of it and then three a third each."""
+def test_tensor_of_more_than_2_gib(tmp_path: Path) -> None:
+    """Has that size only with PENSTOCK_LONG=1. Two ranks save; one rank loads everything, then three load a third each."""
     with Emulator(data_directory=str(tmp_path)) as own:
         own.client().create_bucket(BUCKET)
         access, uri = Access(own), f"s3://{BUCKET}/large"
         for ranks, work, args in ((2, save_rows, ()), (1, load_rows, (1,)), (3, load_rows, (3,))):
-            with RankPool(ranks, ["test_dcp_round_trip"]) as pool:  # of their own: a process keeps its greatest size
+            with RankPool(ranks, ["test_dcp_round_trip"]) as pool:  # new processes: a process keeps its peak memory
                 answers = pool.run(ranks, work, access, uri, *args)
             print(f"{work.__name__} by {ranks}: {answers}")
             sizes = [answer if work is save_rows else answer[1] for answer in answers]

@@ -1,4 +1,4 @@
-"""Tensors and planners that torch's own writer saves right, and that a writer which lends memory could get wrong."""
+"""Tensors and planners that are difficult for a writer that sends memory without copying it."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ def test_tensors_whose_elements_share_memory(emulator: Emulator, client: penstoc
     assert torch.equal(dcp_io.loaded(client, bucket, "ck", {"tensor": wanted})["tensor"], wanted)
 
 
-def test_another_default_device_changes_nothing(emulator: Emulator, client: penstock.S3Client, bucket: str) -> None:
+def test_default_device_does_not_matter(emulator: Emulator, client: penstock.S3Client, bucket: str) -> None:
     saved = {"weight": torch.randn(321, 7), "view": torch.randn(10, 10)[:, 2:5]}
     target = {key: torch.zeros(value.shape) for key, value in saved.items()}
     with torch.device("meta"):
         dcp_io.save(emulator, f"s3://{bucket}/ck", saved)
         load(emulator, f"s3://{bucket}/ck", target)
     assert dcp_io.same(target, saved)
-    dcp_io.save(emulator, f"s3://{bucket}/later", saved)  # what was made meanwhile is not kept
+    dcp_io.save(emulator, f"s3://{bucket}/later", saved)  # do not keep values created with the other default
     assert dcp_io.same(dcp_io.loaded(client, bucket, "later", saved), saved)
 
 
-class OneBuffer(DefaultSavePlanner):
-    """Gives every tensor in the same memory, as a planner that converts may."""
+class OneBufferPlanner(DefaultSavePlanner):
+    """A planner that returns every tensor in the same memory, as one that converts tensors may."""
 
     buffer = torch.zeros(500_000)
 
@@ -78,10 +78,10 @@ class OneBuffer(DefaultSavePlanner):
 
 @pytest.mark.parametrize("elements", [1000, 20_000, 500_000])
 @pytest.mark.parametrize("thread_count", [1, 2])
-def test_a_planner_may_use_its_memory_again(emulator: Emulator, bucket: str, elements: int, thread_count: int) -> None:
+def test_planner_may_reuse_its_memory(emulator: Emulator, bucket: str, elements: int, thread_count: int) -> None:
     saved = {f"t{number}": torch.full((elements,), float(number)) for number in range(6)}
-    if thread_count == 1:  # with several threads a planner of one buffer is wrong by itself
-        dcp_io.save(emulator, f"s3://{bucket}/ck", saved, {"planner": OneBuffer()})
+    if thread_count == 1:  # one buffer cannot work with several threads
+        dcp_io.save(emulator, f"s3://{bucket}/ck", saved, {"planner": OneBufferPlanner()})
     else:
         dcp_io.save(emulator, f"s3://{bucket}/ck", saved, thread_count=thread_count)
     assert dcp_io.same(load(emulator, f"s3://{bucket}/ck", {key: torch.zeros(elements) for key in saved}), saved)
@@ -98,8 +98,8 @@ def per_channel(values: torch.Tensor, scale: float, zero_point: int) -> torch.Te
 
 @pytest.mark.filterwarnings("ignore:.*quantize:UserWarning")
 @pytest.mark.parametrize("quantise", [per_tensor, per_channel])
-def test_a_quantised_tensor_comes_with_its_scale(emulator: Emulator, bucket: str, quantise) -> None:
-    """It had the target's own, which made other numbers of the integers that were saved."""
+def test_quantized_tensor_is_loaded_with_its_scale(emulator: Emulator, bucket: str, quantise) -> None:
+    """Regression: the target kept its own scale, which changed the meaning of the saved integers."""
     saved = quantise(torch.randn(4, 5), 0.1, 3)
     dcp_io.save(emulator, f"s3://{bucket}/ck", {"q": saved})
     loaded = load(emulator, f"s3://{bucket}/ck", {"q": quantise(torch.zeros(4, 5), 7.0, 1)})["q"]
@@ -108,12 +108,12 @@ def test_a_quantised_tensor_comes_with_its_scale(emulator: Emulator, bucket: str
 
 
 @pytest.mark.filterwarnings("ignore:.*quantize:UserWarning")
-def test_a_part_of_a_quantised_tensor_is_not_given_another_meaning(emulator: Emulator, bucket: str) -> None:
+def test_part_of_a_quantized_tensor_with_another_scale_raises(emulator: Emulator, bucket: str) -> None:
     saved = per_tensor(torch.randn(4, 5), 0.1, 3)
     shards = {"q": Sharded.of((4, 5), torch.uint8, [((0, 0), saved[:2]), ((2, 0), saved[2:])])}
     dcp_io.save(emulator, f"s3://{bucket}/ck", shards)
     target = {"q": per_tensor(torch.zeros(4, 5), 7.0, 1)}
-    with pytest.raises(CheckpointException, match="scale and zero point of the whole"):
+    with pytest.raises(CheckpointException, match="scale and zero point that the tensor was saved with"):
         load(emulator, f"s3://{bucket}/ck", target)
     target = {"q": per_tensor(torch.zeros(4, 5), 0.1, 3)}
     assert torch.equal(load(emulator, f"s3://{bucket}/ck", target)["q"].dequantize(), saved.dequantize())
@@ -121,10 +121,8 @@ def test_a_part_of_a_quantised_tensor_is_not_given_another_meaning(emulator: Emu
 
 @pytest.mark.filterwarnings("ignore:.*quantize:UserWarning")
 @pytest.mark.parametrize("kind", ["quantised", "conjugate"])
-def test_of_a_view_its_own_elements_are_saved_and_no_others(
-    emulator: Emulator, client: penstock.S3Client, bucket: str, kind: str
-) -> None:
-    """Two rows of a megabyte made an object of a megabyte."""
+def test_only_the_elements_of_a_view_are_saved(emulator: Emulator, client: penstock.S3Client, bucket: str, kind: str) -> None:
+    """Regression: the object of a view of two rows contained the whole storage of a megabyte."""
     if kind == "quantised":
         saved = per_tensor(torch.randn(1000, 1000), 0.1, 3)[1:3]
         target = per_tensor(torch.zeros(2, 1000), 7.0, 1)
@@ -139,8 +137,8 @@ def test_of_a_view_its_own_elements_are_saved_and_no_others(
 
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
 @pytest.mark.parametrize("layout", ["coo", "csr"])
-def test_a_sparse_tensor_is_saved_and_loaded(emulator: Emulator, bucket: str, layout: str) -> None:
-    """It was saved and could not be loaded: it has no address."""
+def test_sparse_tensor_is_saved_and_loaded(emulator: Emulator, bucket: str, layout: str) -> None:
+    """Regression: a sparse tensor could be saved but not loaded, because it has no address."""
     dense = torch.tensor([[0.0, 2.0], [3.0, 0.0]])
     saved, target = (
         each.to_sparse() if layout == "coo" else each.to_sparse_csr() for each in (dense, torch.tensor([[1.0, 0.0], [0.0, 1.0]]))
@@ -163,10 +161,10 @@ SPARSE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 @pytest.mark.parametrize("through", [None, penstock.S3ReaderConstructor.range_based()], ids=["planned", "in order"])
 @pytest.mark.parametrize("kept", ["none", "more", "double", "a parameter"])
 @pytest.mark.parametrize("layout", SPARSE)
-def test_a_sparse_tensor_loads_into_a_target_with_other_elements(
+def test_sparse_tensor_loads_into_a_target_with_other_elements(
     emulator: Emulator, bucket: str, layout: str, kept: str, through: Any
 ) -> None:
-    """torch's copy_ refuses compressed ones with another number of elements."""
+    """torch's copy_ rejects compressed tensors with a different number of elements."""
     dense = torch.zeros(6, 8)
     dense[0, 1], dense[3, 5], dense[5, 7] = 2.0, 3.0, 9.0
     saved = SPARSE[layout](dense)
@@ -180,8 +178,8 @@ def test_a_sparse_tensor_loads_into_a_target_with_other_elements(
 
 
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
-def test_the_upload_of_a_sparse_tensor_is_not_planned_for_its_dense_size(own: Emulator) -> None:
-    """A hint of 4 TB made a multipart upload of an object of a few KB."""
+def test_size_hint_of_a_sparse_tensor_is_not_its_dense_size(own: Emulator) -> None:
+    """Regression: a size hint of 4 TB caused a multipart upload of an object of a few KB."""
     indices = torch.tensor([[0, 999_999], [3, 7]])
     saved = torch.sparse_coo_tensor(indices, torch.tensor([1.0, 2.0]), (1_000_000, 1_000_000)).coalesce()
     uri = "s3://bucket/ck"
@@ -194,7 +192,7 @@ def test_the_upload_of_a_sparse_tensor_is_not_planned_for_its_dense_size(own: Em
 
 
 class Wrapper(torch.Tensor):
-    """A wrapper subclass without memory of its own, as torchao's quantised tensors are."""
+    """A wrapper subclass without memory of its own, like torchao's quantized tensors."""
 
     inner: torch.Tensor
 
@@ -223,8 +221,8 @@ class Wrapper(torch.Tensor):
         raise NotImplementedError(function)
 
 
-def test_a_wrapper_subclass_is_saved_by_torch(own: Emulator) -> None:
-    """It has no memory of its own to lend."""
+def test_wrapper_subclass_is_saved_by_torch_save(own: Emulator) -> None:
+    """It has no memory that could be sent directly."""
     saved = Wrapper(torch.arange(12, dtype=torch.int8).view(3, 4))
     dcp_io.save(own, "s3://bucket/ck", {"wrapped": saved, "plain": torch.ones(3)})
     client = own.client()
@@ -238,8 +236,8 @@ def test_a_wrapper_subclass_is_saved_by_torch(own: Emulator) -> None:
 
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
 @pytest.mark.parametrize("kind", ["wrapper", "sparse"])
-def test_safetensors_refuses_what_has_no_memory_of_its_own(own: Emulator, kind: str) -> None:
-    """A wrapper subclass has the address 0, from which it was sent."""
+def test_safetensors_rejects_tensors_without_strided_memory(own: Emulator, kind: str) -> None:
+    """Regression: a wrapper subclass has the address 0, from which it was sent."""
     values = torch.eye(4)
     state = {"first": values, "other": Wrapper(values.to(torch.int8)) if kind == "wrapper" else values.to_sparse()}
     with pytest.raises(CheckpointException, match=r"'other' is .*; save with TORCH_SAVE"):
@@ -247,8 +245,8 @@ def test_safetensors_refuses_what_has_no_memory_of_its_own(own: Emulator, kind: 
     assert [name for name in dcp_io.names(own.client(), "bucket", "ck") if not name.endswith(".saving")] == []
 
 
-def test_safetensors_has_the_values_of_a_conjugated_tensor(own: Emulator) -> None:
-    """The values before the conjugation were written."""
+def test_safetensors_contains_the_values_of_a_conjugated_tensor(own: Emulator) -> None:
+    """Regression: the values before the conjugation were written."""
     saved = {"conjugated": torch.full((3,), 1 + 2j).to(torch.complex64).conj(), "negated": torch.full((3,), 1 + 2j).conj().imag}
     assert saved["negated"].is_neg()
     dcp_io.save(own, "s3://bucket/ck", saved, serialization_format=SerializationFormat.SAFETENSORS)

@@ -1,4 +1,4 @@
-"""S3StorageWriter in one process: names, counts, contents, overwriting, refusals. Read back by torch's own reader."""
+"""S3StorageWriter in one process: object names, counts, content, overwriting, errors. Read back by torch's own reader."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ STRATEGIES = {
 
 @pytest.fixture
 def own() -> Emulator:
-    """With a journal and faults that are nobody else's."""
+    """An emulator with a journal and faults that no other test uses."""
     with Emulator() as instance:
         instance.client().create_bucket("bucket")
         yield instance
 
 
-def test_its_arguments_are_the_references_and_an_endpoint(emulator):
+def test_arguments_are_those_of_the_reference_plus_endpoint(emulator):
     names = list(inspect.signature(S3StorageWriter.__init__).parameters)[1:]
     assert names == ["region", "path", "s3client_config", "prefix_strategy", "thread_count", "endpoint", "kwargs"]
     writer = dcp_io.writer_of(emulator, "s3://bucket/x", thread_count=3, prefix_strategy=Folder())
@@ -74,7 +74,7 @@ def test_its_arguments_are_the_references_and_an_endpoint(emulator):
     assert writer.checkpoint_id == "s3://bucket/x"
 
 
-def test_torchs_arguments_are_forwarded():
+def test_arguments_of_torch_are_forwarded():
     writer = S3StorageWriter(
         "us-east-1",
         "s3://b/k",
@@ -87,7 +87,7 @@ def test_torchs_arguments_are_forwarded():
     assert writer.cache_staged_state_dict is True
 
 
-def test_files_cannot_be_synced():
+def test_sync_files_raises():
     with pytest.raises(TypeError, match="sync_files"):
         S3StorageWriter("us-east-1", "s3://b/k", sync_files=True)
 
@@ -96,31 +96,31 @@ def test_files_cannot_be_synced():
     ("path", "message"),
     [
         ("/tmp/checkpoint", "not '/tmp/checkpoint'; write s3://bucket/key"),
-        (Path("s3://b/k"), "a Path folds the slashes of a URI; give the text 's3://b/k'"),
+        (Path("s3://b/k"), "a Path merges the slashes of a URI; pass the string 's3://b/k'"),
         ("s3://", "Bucket name must be non-empty"),
     ],
 )
-def test_a_path_that_is_no_uri_is_refused_at_once(path, message):
+def test_path_that_is_not_a_uri_raises_in_the_constructor(path, message):
     for storage in (S3StorageWriter, S3StorageReader):
         with pytest.raises(ValueError, match=re.escape(message)):
             storage("us-east-1", path)
 
 
 @pytest.mark.parametrize("thread_count", [0, -1, 1025, 10**9])
-def test_too_few_or_too_many_threads_are_refused_at_once(emulator, thread_count):
+def test_thread_count_out_of_range_raises_in_the_constructor(emulator, thread_count):
     with pytest.raises(ValueError, match=f"^thread_count is {thread_count}; it takes 1 to 1024$"):
         dcp_io.writer_of(emulator, "s3://bucket/x", thread_count=thread_count)
 
 
 @pytest.mark.parametrize("thread_count", [None, "3", 1.5, True])
-def test_a_number_of_threads_of_another_type_is_refused_at_once(emulator, thread_count):
+def test_thread_count_of_another_type_raises_in_the_constructor(emulator, thread_count):
     with pytest.raises(TypeError, match=f"^thread_count is of type {type(thread_count).__name__}; it takes int$"):
         dcp_io.writer_of(emulator, "s3://bucket/x", thread_count=thread_count)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
 @pytest.mark.parametrize("thread_count", [1, 4])
-def test_objects_of_a_fresh_path(emulator, client, bucket, name, thread_count):
+def test_objects_at_a_new_path(emulator, client, bucket, name, thread_count):
     strategy, prefix = STRATEGIES[name]
     state = dcp_io.some_state(1)
     dcp_io.save(emulator, f"s3://{bucket}/ck", state, prefix_strategy=strategy, thread_count=thread_count)
@@ -129,7 +129,7 @@ def test_objects_of_a_fresh_path(emulator, client, bucket, name, thread_count):
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
 
 
-def test_more_threads_than_tensors_make_empty_objects(emulator, client, bucket):
+def test_more_threads_than_tensors_create_empty_objects(emulator, client, bucket):
     state = {"only": torch.ones(3)}
     dcp_io.save(emulator, f"s3://{bucket}/ck", state, thread_count=4)
     sizes = [info.size for page in client.list_objects(bucket, "ck/__") for info in page.object_info]
@@ -145,7 +145,7 @@ def test_an_object_per_item(emulator, client, bucket, thread_count):
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
 
 
-def test_large_tensors_go_out_in_parts(emulator, client, bucket):
+def test_large_tensors_are_uploaded_in_parts(emulator, client, bucket):
     state = {f"t{i}": torch.arange(6_000_000, dtype=torch.float32) + i for i in range(5)} | {"small": torch.ones(5)}
     dcp_io.save(emulator, f"s3://{bucket}/ck", state)
     assert client.head_object(bucket, "ck/__0_0.distcp").size > 5 * 24_000_000
@@ -153,7 +153,7 @@ def test_large_tensors_go_out_in_parts(emulator, client, bucket):
 
 
 def test_uploads_run_while_later_tensors_are_staged(own, monkeypatch):
-    """The last tensor is held back until the service has a part of the first one."""
+    """The planner does not return the last tensor before the emulator has received a part of the first one."""
     parts = []
 
     def held_back(item, tensor, fresh=False):
@@ -166,13 +166,13 @@ def test_uploads_run_while_later_tensors_are_staged(own, monkeypatch):
 
     dense = _staging.dense
     monkeypatch.setattr(_staging, "dense", held_back)
-    state = {"a": torch.arange(18_000_000, dtype=torch.float32), "z": torch.ones(5)}  # enough for an upload of parts
+    state = {"a": torch.arange(18_000_000, dtype=torch.float32), "z": torch.ones(5)}  # enough for a multipart upload
     dcp_io.save(own, "s3://bucket/ck", state)
-    assert parts, "nothing was sent before the last tensor was there"
+    assert parts, "no part was sent before the last tensor was available"
     assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", state), state)
 
 
-def test_each_item_is_an_archive_where_the_metadata_says(emulator, client, bucket):
+def test_each_item_is_an_archive_at_the_offset_in_the_metadata(emulator, client, bucket):
     state = {"a": torch.randn(50, 50), "b": torch.randn(9)}
     dcp_io.save(emulator, f"s3://{bucket}/ck", state)
     data = bucket_io.get(client, bucket, "ck/__0_0.distcp")
@@ -191,37 +191,37 @@ def test_each_item_is_an_archive_where_the_metadata_says(emulator, client, bucke
 # ---- requests
 
 
-def test_every_object_is_one_request_with_its_checksum(own):
+def test_every_object_is_sent_by_one_request_with_a_checksum(own):
     dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(), thread_count=2)
     journal = own.journal()
     operations = [entry.operation for entry in journal.entries(key_prefix="ck")]
-    of_the_claim = [entry.operation for entry in journal.entries(key_prefix="ck/.metadata.saving")]
+    of_the_lock = [entry.operation for entry in journal.entries(key_prefix="ck/.metadata.saving")]
     assert operations == ["PutObject", "HeadObject", *["PutObject"] * 3, "HeadObject", "DeleteObject"]
-    assert of_the_claim == ["PutObject", "HeadObject", "DeleteObject"]
+    assert of_the_lock == ["PutObject", "HeadObject", "DeleteObject"]
     puts = journal.entries(operations="PutObject")
     assert (puts[0].key, puts[-1].key) == ("ck/.metadata.saving", "ck/.metadata")
     assert all("x-amz-checksum-crc64nvme" in {name.lower() for name in entry.checksums} for entry in puts)
 
 
-def test_making_a_writer_sends_nothing(own):
+def test_constructor_sends_no_request(own):
     before = own.journal().count()
     dcp_io.writer_of(own, "s3://bucket/ck")
     assert own.journal().count() == before
 
 
-def test_the_metadata_is_published_on_the_condition_that_nobody_did_meanwhile(own):
+def test_metadata_is_published_by_a_conditional_request(own):
     first, second = dcp_io.some_state(1), dcp_io.some_state(2)
     writer = dcp_io.writer_of(own, "s3://bucket/ck")
 
-    class Interfering(DefaultSavePlanner):
-        """Another save runs between the first look and the last step."""
+    class InterferingPlanner(DefaultSavePlanner):
+        """A planner that runs another save between the first check and the last step."""
 
         def finish_plan(self, new_plan: SavePlan) -> SavePlan:
             dcp_io.save(own, "s3://bucket/ck", second)
             return super().finish_plan(new_plan)
 
     with pytest.raises(CheckpointException, match=r"another save has written or removed s3://bucket/ck/.metadata"):
-        dcp.save(first, storage_writer=writer, planner=Interfering())
+        dcp.save(first, storage_writer=writer, planner=InterferingPlanner())
     assert own.client().list_objects("bucket")
     assert dcp_io.names(own.client(), "bucket", "ck").count(".metadata") == 1
 
@@ -231,7 +231,7 @@ def test_the_metadata_is_published_on_the_condition_that_nobody_did_meanwhile(ow
 @pytest.mark.parametrize(
     "when", [{"operation": "PutObject", "key": "ck/.metadata"}, {"operation": "@write"}], ids=["metadata", "all"]
 )
-def test_a_save_whose_requests_are_applied_twice_recognizes_its_own_checkpoint(own, there, when):
+def test_save_whose_requests_are_applied_twice_succeeds(own, there, when):
     if there:
         dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(0))
     state = dcp_io.some_state(1)
@@ -242,23 +242,23 @@ def test_a_save_whose_requests_are_applied_twice_recognizes_its_own_checkpoint(o
 
 
 @pytest.mark.parametrize("there", [False, True])
-def test_an_overtaken_save_leaves_the_other_ones_checkpoint(own, there):
+def test_losing_save_keeps_the_other_checkpoint(own, there):
     if there:
         dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(0))
     second = dcp_io.some_state(2)
 
-    class Interfering(DefaultSavePlanner):
+    class InterferingPlanner(DefaultSavePlanner):
         def finish_plan(self, new_plan: SavePlan) -> SavePlan:
             dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(1))
             dcp_io.save(own, "s3://bucket/ck", second)
             return super().finish_plan(new_plan)
 
     with pytest.raises(CheckpointException, match="another save"):
-        dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(3), {"planner": Interfering()})
+        dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(3), {"planner": InterferingPlanner()})
     assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", second), second)
 
 
-def test_a_service_without_conditional_writes_gets_a_plain_one(own, caplog):
+def test_service_without_conditional_writes_gets_unconditional_requests(own, caplog):
     own.faults().set(
         [
             {
@@ -271,14 +271,14 @@ def test_a_service_without_conditional_writes_gets_a_plain_one(own, caplog):
     state = dcp_io.some_state()
     dcp_io.save(own, "s3://bucket/ck", state)
     own.faults().check()
-    assert "knows no conditional writes" in caplog.text
+    assert "does not support conditional writes" in caplog.text
     assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", state), state)
 
 
 # ---- overwriting
 
 
-def test_a_save_over_a_checkpoint_replaces_it_whole(emulator, client, bucket):
+def test_save_over_a_checkpoint_replaces_it_completely(emulator, client, bucket):
     uri = f"s3://{bucket}/ck"
     dcp_io.save(emulator, uri, dcp_io.some_state(1), thread_count=2, prefix_strategy=RoundRobinPrefixStrategy(["p"]))
     before = set(dcp_io.names(client, bucket, "ck"))
@@ -293,20 +293,20 @@ def test_a_save_over_a_checkpoint_replaces_it_whole(emulator, client, bucket):
         before = names
 
 
-def test_the_generation_follows_the_strategys_prefix(emulator, client, bucket):
+def test_generation_follows_the_prefix_of_the_strategy(emulator, client, bucket):
     for _ in range(2):
         dcp_io.save(emulator, f"s3://{bucket}/ck", {"a": torch.ones(3)}, prefix_strategy=HexPrefixStrategy(epoch_num=1))
     names = [name for name in dcp_io.names(client, bucket, "ck") if name != ".metadata"]
     assert re.fullmatch(r"0000000000/epoch_1/__0_g[0-9a-f]{8}_0\.distcp", names[0])
 
 
-def test_empty_objects_of_the_replaced_checkpoint_go_too(emulator, client, bucket):
+def test_empty_objects_of_the_replaced_checkpoint_are_deleted(emulator, client, bucket):
     for thread_count in (5, 1):
         dcp_io.save(emulator, f"s3://{bucket}/ck", {"a": torch.ones(3)}, thread_count=thread_count)
     assert len(dcp_io.names(client, bucket, "ck")) == 2
 
 
-def test_other_objects_at_the_path_stay(emulator, client, bucket):
+def test_other_objects_at_the_path_are_kept(emulator, client, bucket):
     for key in ("ck/notes.txt", "ck/__9_0.distcp", "ck2/.metadata"):
         bucket_io.put(client, bucket, key, b"mine")
     for _ in range(2):
@@ -315,7 +315,7 @@ def test_other_objects_at_the_path_stay(emulator, client, bucket):
     assert bucket_io.get(client, bucket, "ck2/.metadata") == b"mine"
 
 
-def test_what_cannot_be_deleted_is_logged_and_tried_again_by_the_next_save(own, caplog):
+def test_failed_deletions_are_logged_and_retried_by_the_next_save(own, caplog):
     uri, client = "s3://bucket/ck", own.client()
     dcp_io.save(own, uri, dcp_io.some_state(1))
     own.faults().set(
@@ -324,7 +324,7 @@ def test_what_cannot_be_deleted_is_logged_and_tried_again_by_the_next_save(own, 
     state = dcp_io.some_state(2)
     dcp_io.save(own, uri, state)
     own.faults().check()
-    assert "1 replaced objects below s3://bucket/ck stay" in caplog.text
+    assert "cannot delete 1 replaced objects below s3://bucket/ck" in caplog.text
     assert dcp_io.same(dcp_io.loaded(client, "bucket", "ck", state), state)
     assert len(dcp_io.names(client, "bucket", "ck")) == 3
     own.faults().clear()
@@ -332,21 +332,21 @@ def test_what_cannot_be_deleted_is_logged_and_tried_again_by_the_next_save(own, 
     assert len(dcp_io.names(client, "bucket", "ck")) == 2
 
 
-def test_what_is_no_metadata_is_replaced_all_the_same(emulator, client, bucket, caplog):
+def test_invalid_metadata_is_replaced(emulator, client, bucket, caplog):
     bucket_io.put(client, bucket, "ck/.metadata", b"not a pickle")
     state = dcp_io.some_state()
     dcp_io.save(emulator, f"s3://{bucket}/ck", state)
-    assert "cannot be read" in caplog.text
+    assert "cannot read" in caplog.text
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
 
 
-def test_overwriting_warns_as_torch_does(emulator, bucket):
+def test_overwriting_warns_like_torch(emulator, bucket):
     dcp_io.save(emulator, f"s3://{bucket}/ck", {"a": torch.ones(1)})
     with pytest.warns(UserWarning, match="Detected an existing checkpoint in s3://.*, overwriting since self.overwrite=True"):
         dcp.save({"a": torch.ones(1)}, storage_writer=dcp_io.writer_of(emulator, f"s3://{bucket}/ck"))
 
 
-def test_overwrite_can_be_forbidden(emulator, client, bucket):
+def test_overwrite_false_raises(emulator, client, bucket):
     state = dcp_io.some_state(1)
     dcp_io.save(emulator, f"s3://{bucket}/ck", state, overwrite=False)
     with pytest.raises(CheckpointException, match=re.escape("Checkpoint already exists and self.overwrite=False.")):
@@ -354,7 +354,7 @@ def test_overwrite_can_be_forbidden(emulator, client, bucket):
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
 
 
-def test_a_writer_is_used_for_many_checkpoints(emulator, client, bucket):
+def test_writer_saves_several_checkpoints(emulator, client, bucket):
     writer = dcp_io.writer_of(emulator, f"s3://{bucket}/0")
     for step in range(3):
         state = dcp_io.some_state(step)
@@ -363,22 +363,22 @@ def test_a_writer_is_used_for_many_checkpoints(emulator, client, bucket):
         assert dcp_io.same(dcp_io.loaded(client, bucket, str(step), state), state)
 
 
-def test_a_planner_that_keeps_its_plans_does_not_write_over_the_present_checkpoint(emulator, client, bucket):
+def test_planner_that_caches_plans_does_not_overwrite_the_checkpoint(emulator, client, bucket):
     uri = f"s3://{bucket}/ck"
 
-    class Keeping(DefaultSavePlanner):
-        """As enable_plan_caching, for a rank that is no coordinator: its first plan comes again."""
+    class CachingPlanner(DefaultSavePlanner):
+        """Like enable_plan_caching on a rank that is not the coordinator: returns its first plan again."""
 
         kept: SavePlan | None = None
 
         def finish_plan(self, new_plan: SavePlan) -> SavePlan:
-            Keeping.kept = Keeping.kept or new_plan
-            return super().finish_plan(Keeping.kept)
+            CachingPlanner.kept = CachingPlanner.kept or new_plan
+            return super().finish_plan(CachingPlanner.kept)
 
     seen: set[str] = set()
     for seed in range(3):
         state = dcp_io.some_state(seed)
-        dcp_io.save(emulator, uri, state, {"planner": Keeping()})
+        dcp_io.save(emulator, uri, state, {"planner": CachingPlanner()})
         names = {name for name in dcp_io.names(client, bucket, "ck") if name != ".metadata"}
         assert not names & seen
         seen |= names
@@ -406,17 +406,17 @@ def test_safetensors(emulator, client, bucket):
     assert data[info.offset : info.offset + info.length] == state["a"].numpy().tobytes()
 
 
-def test_safetensors_holds_tensors_only(emulator, bucket):
-    with pytest.raises(CheckpointException, match="'step' is no tensor; safetensors holds tensors only"):
+def test_safetensors_rejects_other_objects(emulator, bucket):
+    with pytest.raises(CheckpointException, match="'step' is not a tensor; safetensors supports tensors only"):
         dcp_io.save(
             emulator, f"s3://{bucket}/ck", {"a": torch.ones(2), "step": 3}, serialization_format=SerializationFormat.SAFETENSORS
         )
 
 
-# ---- parts of it
+# ---- internals
 
 
-def test_items_are_shared_out_by_size():
+def test_items_are_distributed_by_size():
     writer = DefaultSavePlanner()
     writer.set_up_planner({f"t{i}": torch.zeros(1 << i) for i in range(8)} | {"x": 1, "y": 2}, is_coordinator=True)
     items = writer.create_local_plan().items
@@ -435,7 +435,7 @@ def test_it_pickles_before_and_after_use(emulator, client, bucket):
     assert dcp_io.same(dcp_io.loaded(client, bucket, "copy", state), state)
 
 
-def test_a_file_system_that_was_put_in_its_place_is_used(emulator, client, bucket):
+def test_replaced_file_system_is_used(emulator, client, bucket):
     writer = S3StorageWriter("us-east-1", f"s3://{bucket}/ck")
     writer.fs = S3FileSystem("us-east-1", s3_client=client)
     state = dcp_io.some_state()
@@ -443,13 +443,13 @@ def test_a_file_system_that_was_put_in_its_place_is_used(emulator, client, bucke
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
 
 
-def test_errors_of_s3_are_told(emulator):
+def test_errors_of_s3_are_raised(emulator):
     with pytest.raises(CheckpointException, match=r"The bucket does not exist|The object was not found"):
         dcp_io.save(emulator, "s3://no-such-bucket/ck", dcp_io.some_state())
 
 
-def test_a_planner_that_fails_leaves_nothing(emulator, client, bucket):
-    class Failing(DefaultSavePlanner):
+def test_failing_planner_leaves_no_objects(emulator, client, bucket):
+    class FailingPlanner(DefaultSavePlanner):
         def resolve_data(self, write_item):
             if write_item.index.fqn == "model.half":
                 raise MemoryError("no more")
@@ -457,13 +457,13 @@ def test_a_planner_that_fails_leaves_nothing(emulator, client, bucket):
 
     state = dcp_io.some_state() | {"large": torch.zeros(30_000_000)}
     with pytest.raises(CheckpointException, match="no more"):
-        dcp_io.save(emulator, f"s3://{bucket}/ck", state, {"planner": Failing()}, thread_count=3)
+        dcp_io.save(emulator, f"s3://{bucket}/ck", state, {"planner": FailingPlanner()}, thread_count=3)
     assert ".metadata" not in dcp_io.names(client, bucket, "ck")
     assert client._client.list_multipart_uploads(bucket) == []
 
 
-def test_single_precision_state_is_not_copied_by_python(emulator, bucket):
-    """No bytes of a large tensor pass through write()."""
+def test_tensors_are_not_copied_by_python(emulator, bucket):
+    """No bytes of a large tensor are passed to write()."""
     seen: list[int] = []
     writer = dcp_io.writer_of(emulator, f"s3://{bucket}/ck")
     original = penstock.S3Writer.write
@@ -483,14 +483,14 @@ class OnePrefix(S3PrefixStrategyBase):
         return "all_"
 
 
-def test_a_strategy_that_gives_two_ranks_one_prefix_is_refused(emulator, bucket):
+def test_strategy_with_the_same_prefix_for_two_ranks_raises(emulator, bucket):
     writer = dcp_io.writer_of(emulator, f"s3://{bucket}/ck", prefix_strategy=OnePrefix())
     writer.set_up_storage_writer(True)
-    with pytest.raises(ValueError, match="gives rank 0 and rank 1 the same prefix 'all_'"):
+    with pytest.raises(ValueError, match="returns the same prefix 'all_' for rank 0 and rank 1"):
         writer.prepare_global_plan([SavePlan([]), SavePlan([])])
 
 
-def test_saving_without_collectives_spares_a_checkpoint_of_all_ranks(emulator, client, bucket):
+def test_save_without_collectives_keeps_a_checkpoint_of_all_ranks(emulator, client, bucket):
     saved = {"weight": torch.full((1000,), 1.0)}
     dcp_io.save(emulator, f"s3://{bucket}/ck", saved)
     dcp_io.save(emulator, f"s3://{bucket}/ck", {"weight": torch.full((1000,), 2.0)}, {"use_collectives": False})

@@ -1,4 +1,4 @@
-"""S3 for the length of a block, a function or a test case."""
+"""emulated_s3: an emulator during a block, a function or a test case."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from penstock.testing import Emulator, emulated_s3
 
 
-def test_clients_find_it_inside_the_block_alone(monkeypatch):
+def test_clients_use_the_emulator_only_inside_the_block(monkeypatch):
     monkeypatch.setenv("AWS_PROFILE", "production")
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with emulated_s3(region="eu-west-1") as s3:
@@ -23,7 +23,7 @@ def test_clients_find_it_inside_the_block_alone(monkeypatch):
     assert "AWS_ENDPOINT_URL" not in os.environ
 
 
-def test_the_environment_comes_back_when_the_block_fails(monkeypatch):
+def test_a_failed_block_restores_the_environment(monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "mine")
     with pytest.raises(RuntimeError, match="inside"), emulated_s3():
         raise RuntimeError("inside")
@@ -36,7 +36,7 @@ def count_buckets() -> int:
     return len(boto3.client("s3").list_buckets()["Buckets"])
 
 
-def test_decorates_a_function_anew_each_time():
+def test_each_call_of_a_decorated_function_has_a_new_emulator():
     assert [count_buckets(), count_buckets()] == [1, 1]
 
 
@@ -54,7 +54,7 @@ class Case(unittest.TestCase):
 @emulated_s3(region="eu-west-1")
 class DecoratedCase(unittest.TestCase):
     def setUp(self) -> None:
-        self.client = boto3.client("s3")  # the environment is there already
+        self.client = boto3.client("s3")  # the environment is already set
 
     def test_is_empty(self) -> None:
         self.assertEqual(self.client.list_buckets()["Buckets"], [])
@@ -67,7 +67,7 @@ class DecoratedCase(unittest.TestCase):
             self.fail("as it should")
 
 
-def test_a_decorated_test_case_runs_each_test_in_its_own(monkeypatch):
+def test_each_test_of_a_decorated_test_case_has_its_own_emulator(monkeypatch):
     def run() -> unittest.TestResult:
         result = unittest.TestResult()
         unittest.defaultTestLoader.loadTestsFromTestCase(DecoratedCase).run(result)
@@ -80,7 +80,7 @@ def test_a_decorated_test_case_runs_each_test_in_its_own(monkeypatch):
     assert "AWS_ENDPOINT_URL" not in os.environ
 
 
-def test_a_decorated_test_case_fails_where_a_planned_fault_did_not_happen():
+def test_a_decorated_test_case_fails_if_a_planned_fault_did_not_fire():
     @emulated_s3(faults=[{"when": {"operation": "PutObject"}, "do": {"slow_down": {}}, "limit": {"times": 1}}])
     class Case(unittest.TestCase):
         def test_never_puts(self) -> None:
@@ -91,7 +91,7 @@ def test_a_decorated_test_case_fails_where_a_planned_fault_did_not_happen():
     assert "planned did not happen" in result.failures[0][1]
 
 
-def test_decorates_the_tests_of_a_plain_class():
+def test_the_test_methods_of_a_plain_class_are_decorated():
     @emulated_s3()
     class TestUpload:
         def test_it(self) -> dict[str, int]:
@@ -109,7 +109,7 @@ def test_decorates_the_tests_of_a_plain_class():
     assert TestUpload().helper() == before
 
 
-def test_decorates_a_coroutine():
+def test_a_coroutine_function_can_be_decorated():
     @emulated_s3()
     async def count() -> int:
         await asyncio.sleep(0)
@@ -119,7 +119,7 @@ def test_decorates_a_coroutine():
     assert asyncio.run(count()) == 1
 
 
-def test_what_does_not_run_when_it_is_called_is_refused():
+def test_a_generator_function_cannot_be_decorated():
     def generate():
         yield 1
 
@@ -127,12 +127,12 @@ def test_what_does_not_run_when_it_is_called_is_refused():
         emulated_s3()(generate)
 
 
-def test_a_retry_test_that_nobody_met_fails_the_block():
+def test_a_retry_test_that_did_not_fire_fails_the_block():
     with pytest.raises(AssertionError, match="GetObject-1"), emulated_s3() as s3:
         s3.faults().retry_test({"GetObject": ["slow_down"]})
 
 
-def test_more_than_the_memory_limit_is_refused_until_something_is_deleted():
+def test_puts_over_the_memory_limit_fail_until_an_object_is_deleted():
     with emulated_s3(memory_limit=8 << 20):
         client = boto3.client("s3", config=Config(retries={"total_max_attempts": 1}))
         client.create_bucket(Bucket="data")
@@ -144,6 +144,6 @@ def test_more_than_the_memory_limit_is_refused_until_something_is_deleted():
         client.put_object(Bucket="data", Key="more", Body=bytes(5 << 20))
 
 
-def test_a_memory_limit_that_cannot_work_is_named():
+def test_a_memory_limit_below_the_minimum_is_rejected():
     with pytest.raises(ValueError, match="memory limit is 1000 bytes; it takes 1048576"):
         Emulator(memory_limit=1000)

@@ -1,4 +1,4 @@
-"""What exceptions say: the reference connector's wording in front, which programs match on, and the facts behind it."""
+"""Texts of exceptions: they start with the reference connector's words, which programs match, and continue with details."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOWHERE = "no-such-bucket-here"
         (lambda c, b: c.copy_object(NOWHERE, "k", b, "k"), "Service error: The object was not found"),
     ],
 )
-def test_what_is_not_there(client, bucket, call, text):
+def test_a_missing_key_or_bucket_has_the_references_message(client, bucket, call, text):
     with pytest.raises(penstock.S3NotFoundError) as caught:
         call(client, bucket)
     assert str(caught.value).startswith(text + " (")
@@ -39,24 +39,24 @@ def test_what_is_not_there(client, bucket, call, text):
     assert (caught.value.status, caught.value.attempts) == (404, 1)
 
 
-def test_a_copy_into_a_bucket_that_is_not_there(client, bucket):
+def test_a_copy_to_a_missing_bucket_is_not_found(client, bucket):
     put(client, bucket, "k", b"x")
     with pytest.raises(penstock.S3NotFoundError, match=r"^Service error: The object was not found \("):
         client.copy_object(bucket, "k", NOWHERE, "k")
 
 
-def test_deleting_what_is_not_there_succeeds(client, bucket):
+def test_deleting_a_missing_object_succeeds(client, bucket):
     assert client.delete_object(bucket, "missing") is None
 
 
 @pytest.mark.parametrize(("body", "said"), [("<Error><Message>not you</Message></Error>", "not you"), ("", "")])
-def test_forbidden(body, said):
+def test_access_denied_has_the_references_message(body, said):
     with answering(403, body=body.encode()) as (client, _), pytest.raises(penstock.S3AccessDeniedError) as caught:
         get(client, "bucket", "k")
     assert str(caught.value).startswith(f"Client error: Forbidden: {said}")
 
 
-def test_throttled_to_the_end():
+def test_the_last_throttled_attempt_has_the_references_message():
     config = S3ClientConfig(unsigned=True, force_path_style=True, max_attempts=1)
     body = b"<Error><Code>SlowDown</Code></Error>"
     with answering(503, body=body, config=config) as (client, _), pytest.raises(penstock.S3ThrottledError) as caught:
@@ -64,7 +64,7 @@ def test_throttled_to_the_end():
     assert str(caught.value).startswith("Client error: Request throttled (")
 
 
-def test_another_region_is_named():
+def test_a_wrong_region_error_names_the_right_region():
     body = b"<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-3</Region></Error>"
     with answering(400, body=body) as (client, _), pytest.raises(penstock.S3WrongRegionError) as caught:
         get(client, "bucket", "k")
@@ -73,7 +73,7 @@ def test_another_region_is_named():
 
 
 @pytest.mark.parametrize("region", ["evil.example/x", "nowhere-1"])
-def test_a_redirect_to_nowhere_costs_its_own_call_only(emulator, bucket, client, region):
+def test_a_redirect_to_an_unknown_region_fails_one_call_only(emulator, bucket, client, region):
     put(client, bucket, "k", b"content")
     emulator.faults().set(
         [{"when": {"bucket": bucket}, "do": {"redirect": {"status": 301, "region": region}}, "limit": {"times": 1}}]
@@ -86,7 +86,7 @@ def test_a_redirect_to_nowhere_costs_its_own_call_only(emulator, bucket, client,
     assert get(fresh, bucket, "k") == b"content"
 
 
-def test_no_credentials(emulator, bucket, monkeypatch, tmp_path):
+def test_missing_credentials_have_the_references_message(emulator, bucket, monkeypatch, tmp_path):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -97,7 +97,7 @@ def test_no_credentials(emulator, bucket, monkeypatch, tmp_path):
         get(client, bucket, "k")
 
 
-def test_an_endpoint_that_is_none_is_told_at_the_first_request():
+def test_an_invalid_endpoint_is_an_error_at_the_first_request():
     config = S3ClientConfig(access_key_id="a", secret_access_key="b")
     reader = S3Client("us-east-1", endpoint="INVALID", s3client_config=config)
     text = (
@@ -109,7 +109,7 @@ def test_an_endpoint_that_is_none_is_told_at_the_first_request():
 
 
 @pytest.mark.parametrize("part_size", [756, 8000, 5 * 1024**3 + 1])
-def test_a_part_size_that_s3_refuses_is_told_at_first_use_or_when_asked(emulator, part_size):
+def test_a_part_size_that_s3_rejects_is_an_error_at_first_use_and_in_validate(emulator, part_size):
     config = S3ClientConfig(part_size=part_size)
     client = S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=config)
     text = "^invalid configuration: part size must be at between 5MiB and 5GiB"
@@ -119,8 +119,8 @@ def test_a_part_size_that_s3_refuses_is_told_at_first_use_or_when_asked(emulator
 
 
 @pytest.mark.parametrize("attempts", [-1, 0, 65, 10**6])
-def test_attempts_out_of_range_are_an_error_like_others(emulator, attempts):
-    """The reference's native code panics, past `except Exception`."""
+def test_attempts_out_of_range_raise_an_s3_exception(emulator, attempts):
+    """In the reference, native code panics with an exception that `except Exception` does not catch."""
     config = S3ClientConfig(max_attempts=attempts)
     client = S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=config)
     for use in (lambda: get(client, "b", "k"), config.validate):
@@ -134,7 +134,7 @@ def test_a_valid_configuration_is_valid():
     assert S3ClientConfig(max_attempts=64, part_size=5 * 1024**3).validate() is None
 
 
-def test_an_exception_keeps_its_arguments_and_facts_when_it_travels():
+def test_a_pickled_exception_keeps_its_arguments_and_attributes():
     several = pickle.loads(pickle.dumps(penstock.S3Exception("one", 2, None)))
     assert type(several) is penstock.S3Exception
     assert several.args == ("one", 2, None)
@@ -150,13 +150,13 @@ def test_an_exception_keeps_its_arguments_and_facts_when_it_travels():
 
 
 @pytest.mark.parametrize("arguments", [(None, "k"), ("b", None), (1, "k")])
-def test_names_are_text(client, arguments):
+def test_a_bucket_or_key_that_is_not_text_is_a_type_error(client, arguments):
     for call in (client.head_object, client.delete_object):
         with pytest.raises(TypeError, match=r"^(bucket|key) is of type \w+; it takes str$"):
             call(*arguments)
 
 
-def test_an_empty_key_is_a_uri_and_refused_when_used(emulator, bucket):
+def test_an_empty_key_is_an_error_at_first_use(emulator, bucket):
     checkpoint = penstock.S3Checkpoint("us-east-1", endpoint=emulator.endpoint, s3client_config=emulator.config())
     reader = checkpoint.reader(f"s3://{bucket}")
     with pytest.raises(penstock.S3Exception, match="the object key is empty"):
@@ -176,7 +176,7 @@ def test_an_empty_key_is_a_uri_and_refused_when_used(emulator, bucket):
         ("", None),
     ],
 )
-def test_a_restore_tells_when_it_ends(header, expected):
+def test_the_restore_status_has_the_expiry(header, expected):
     headers = {"ETag": '"e"', "Last-Modified": "Wed, 01 Jan 2025 00:00:00 GMT", "x-amz-storage-class": "GLACIER"}
     headers |= {"x-amz-restore": header} if header else {}
     with answering(200, headers=headers) as (client, _):
@@ -188,8 +188,8 @@ def test_a_restore_tells_when_it_ends(header, expected):
 
 
 @pytest.mark.parametrize("region", ["us\r\neast", "us east", "-us", "us-east-1/x", "a" * 64])
-def test_a_region_that_is_none_is_one_line_with_its_rule(region):
-    """Its line breaks went into the message."""
+def test_an_invalid_region_is_named_in_one_line_with_the_rule(region):
+    """The line breaks of the region used to be part of the message."""
     with pytest.raises(penstock.S3InvalidArgumentError) as error:
         penstock.S3Client(region, endpoint="http://localhost:1").head_object("b", "k")
     shown = region.replace("\r", "\\r").replace("\n", "\\n")
@@ -206,7 +206,7 @@ def test_names_with_control_characters_are_escaped_in_messages_and_kept_in_attri
 
 
 def test_a_dead_proxy_is_named_without_its_credentials():
-    """Only the server behind it was."""
+    """The message used to name only the server behind the proxy."""
     program = (
         "import penstock; penstock.S3Client('us-east-1', endpoint='http://s3.invalid:9000', s3client_config="
         "penstock.S3ClientConfig(max_attempts=1, unsigned=True)).head_object('bucket', 'k')"
@@ -222,19 +222,19 @@ def test_a_dead_proxy_is_named_without_its_credentials():
 
 
 def of(kind, message, **facts):
-    """What the core says, as an exception."""
+    """The exception for an error of the core."""
     known = {"code": "", "status": 0, "request_id": "", "host_id": "", "operation": "PutObject", "bucket": "b", "key": "k"}
     return from_error(kind=kind, message=message, **{**known, "region": "", "attempts": 1, **facts})
 
 
-def test_what_the_core_says_of_a_throttled_request_is_told():
-    """Told only 'Request throttled', a caller took a rename that may have happened for one that had not."""
+def test_the_message_of_a_throttled_request_is_kept():
+    """With only 'Request throttled', a caller could not know that the rename may have happened."""
     text = "Please reduce your request rate. (an earlier attempt of this call got no clear answer and may have been carried out)"
     error = of("throttled", text, code="SlowDown", status=503, attempts=2)
     assert str(error) == f"Client error: Request throttled (PutObject s3://b/k, SlowDown HTTP 503, 2 attempts): {text}"
 
 
-def test_an_upload_that_may_have_been_begun_says_so_though_it_is_throttled_then():
+def test_a_throttled_upload_reports_that_it_may_have_been_created():
     of_begin = {"operation": "CreateMultipartUpload"}
     with Emulator() as own:
         client = own.client(S3ClientConfig(max_attempts=2))
@@ -245,7 +245,7 @@ def test_an_upload_that_may_have_been_begun_says_so_though_it_is_throttled_then(
             client._client.create_multipart_upload("b-1", "k")
 
 
-def test_an_object_that_is_gone_after_a_lost_answer_may_have_been_moved_by_it():
+def test_a_missing_source_after_a_lost_response_may_have_been_renamed():
     text = "No such key. (an earlier attempt of this call got no clear answer and may have been carried out)"
     error = of("not_found", text, code="NoSuchKey", status=404, operation="RenameObject", attempts=2)
     assert str(error).startswith(
@@ -255,17 +255,17 @@ def test_an_object_that_is_gone_after_a_lost_answer_may_have_been_moved_by_it():
 
 
 @pytest.mark.parametrize(("status", "says"), [(301, "the bucket is in another region"), (307, "redirected")])
-def test_a_redirect_that_names_no_region_says_what_was_answered(status, says):
+def test_a_redirect_without_a_region_reports_the_response(status, says):
     with answering(status) as (client, asked), pytest.raises(penstock.S3WrongRegionError) as caught:
         get(client, "bucket", "k")
     assert str(caught.value).startswith(
-        f"Client error: Wrong region (the answer names none) (GetObject s3://bucket/k, HTTP {status}, 1 attempt): {says}"
+        f"Client error: Wrong region (the response names none) (GetObject s3://bucket/k, HTTP {status}, 1 attempt): {says}"
         f" (answered {status} by 127.0.0.1:"
     )
     assert len(asked) == 1
 
 
-def test_a_redirect_in_a_circle_says_what_was_answered():
+def test_a_redirect_to_the_same_region_reports_the_response():
     headers = {"x-amz-bucket-region": "eu-west-3"}
     body = b"<Error><Code>PermanentRedirect</Code><Message>Elsewhere</Message></Error>"
     with answering(301, headers=headers, body=body) as (client, _), pytest.raises(penstock.S3WrongRegionError) as caught:
@@ -282,11 +282,15 @@ def test_a_redirect_in_a_circle_says_what_was_answered():
         (lambda client: client.copy_object("bucket", "a", "bucket", "b"), 2, "its root is <html>"),
         (lambda client: client.head_object("bucket", "k"), 2, "has no ETag"),
         (lambda client: get(client, "bucket", "k"), 2, "has no ETag"),
-        (lambda client: put(client, "bucket", "k", b"x"), 4, "it holds a web page"),  # and looks whether it is there
+        (
+            lambda client: put(client, "bucket", "k", b"x"),
+            4,
+            "it holds a web page",
+        ),  # with HEAD requests that look for the object
     ],
 )
-def test_a_page_of_a_web_server_is_nobodys_s3(use, requests, says):
-    """It was asked for ten times, for 15 s; put_object took it for a stored object and get_object returned it."""
+def test_a_web_page_is_reported_as_not_s3(use, requests, says):
+    """The request used to be sent ten times within 15 s; put_object reported success and get_object returned the page."""
     page = b"<html><head><title>Sign in</title></head><body>first<br>then</body></html>"
     with answering(200, headers={"Content-Type": "text/html"}, body=page) as (client, asked):
         with pytest.raises(penstock.S3Exception, match=says) as caught:

@@ -1,4 +1,4 @@
-"""Directory buckets (S3 Express One Zone) through the package: sessions, listings, renames, appends, checkpoints."""
+"""Directory buckets (S3 Express One Zone) in Python: sessions, listings, renames, appends, checkpoints."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 import torch
 import torch.distributed.checkpoint as dcp
 from bucket_io import get, keys, put
+from forked import in_child
 from penstock import S3ClientConfig, S3IterableDataset, S3MapDataset
 from penstock.dcp import S3FileSystem, S3StorageReader, S3StorageWriter
 from penstock.testing import Emulator, Faults, Namespace
@@ -44,7 +45,7 @@ LOST = [{"do": {"reset": {}, "at": "after_commit"}, "limit": {"times": 1}}]
 
 @pytest.fixture
 def lossy(emulator: Emulator) -> Iterator[tuple[penstock.S3Client, str, Faults]]:
-    """A client and a bucket of the default namespace, and its faults."""
+    """A client and a bucket of the default namespace, and the faults of that namespace."""
     client = emulator.client()
     name = f"lossy-{next(_numbers)}--use1-az4--x-s3"
     client.create_bucket(name)
@@ -56,7 +57,7 @@ def sessions(client: penstock.S3Client) -> int:
     return int(client.stats()["requests"].get("CreateSession", 0))
 
 
-def test_a_sessions_requests_meet_the_faults_of_who_asked_for_it(namespace, client, bucket):
+def test_requests_of_a_session_meet_the_faults_of_their_namespace(namespace, client, bucket):
     put(client, bucket, "key", b"text")
     journal = namespace.journal
     namespace.faults.set([{"do": {"slow_down": {}}, "when": {"operation": "GetObject"}, "limit": {"times": 1}}])
@@ -64,13 +65,13 @@ def test_a_sessions_requests_meet_the_faults_of_who_asked_for_it(namespace, clie
     assert journal.count(operations=["GetObject"], status=503) == 1
 
 
-def test_sessions_live_where_the_servers_clock_is_ahead(namespace, client, bucket):
+def test_sessions_work_if_the_servers_clock_is_ahead(namespace, client, bucket):
     put(client, bucket, "key", b"text")
     namespace.faults.set([{"do": {"clock_skew": {"ahead_s": 1200}}}])
     assert get(namespace.client(), bucket, "key") == b"text"
 
 
-def test_a_directory_bucket_is_used_like_any_other(client, bucket):
+def test_a_directory_bucket_has_the_same_calls_as_other_buckets(client, bucket):
     put(client, bucket, "a/b", b"text")
     assert get(client, bucket, "a/b") == b"text"
     assert client.head_object(bucket, "a/b").size == 4
@@ -83,7 +84,7 @@ def test_a_directory_bucket_is_used_like_any_other(client, bucket):
     client.delete_bucket(bucket)
 
 
-def test_large_objects_go_in_consecutive_parts(namespace, bucket):
+def test_large_objects_are_uploaded_in_consecutive_parts(namespace, bucket):
     client = namespace.client(S3ClientConfig(part_size=5 * 1024**2))
     data = os.urandom(12 * 1024**2 + 7)
     put(client, bucket, "large", data)
@@ -98,7 +99,7 @@ def test_sixty_four_threads_make_one_session(client, namespace, bucket):
     assert sessions(fresh) == 1
 
 
-def test_a_session_that_has_ended_is_replaced_unseen(client, namespace, bucket):
+def test_an_expired_session_is_replaced(client, namespace, bucket):
     put(client, bucket, "key", b"content")
     namespace.clock.advance(301)
     assert get(client, bucket, "key") == b"content"
@@ -117,7 +118,7 @@ def test_sessions_can_be_turned_off(namespace, bucket):
     assert sessions(client) == 0
 
 
-def test_a_missing_bucket_is_said_of_the_session(client):
+def test_a_failed_session_names_the_missing_bucket(client):
     with pytest.raises(penstock.S3Exception) as error:
         get(client, "none--use1-az4--x-s3", "key")
     assert "none--use1-az4--x-s3" in str(error.value)
@@ -127,7 +128,7 @@ def test_directory_buckets_are_listed_by_their_own_request(client, bucket):
     assert client.list_directory_buckets() == [bucket]
 
 
-def test_a_bad_name_says_what_a_good_one_looks_like(client):
+def test_an_invalid_directory_bucket_name_is_an_error_with_the_format(client):
     with pytest.raises(penstock.S3Exception, match="Unrecognized S3Express bucket name format") as error:
         client.create_bucket("data--az1--x-s3")
     assert "base--zone--x-s3" in str(error.value)
@@ -147,7 +148,7 @@ def listed(client: penstock.S3Client, bucket: str) -> str:
 
 
 @pytest.mark.parametrize("prefix", ["", "step", "step1", "step1/", "step1/a", "st", "other/st", "none", "other/none"])
-def test_any_prefix_lists_what_begins_with_it(client, listed, prefix):
+def test_any_prefix_lists_the_keys_that_start_with_it(client, listed, prefix):
     assert set(keys(client, listed, prefix)) == {name for name in NAMES if name.startswith(prefix)}
 
 
@@ -166,7 +167,7 @@ def test_a_map_dataset_is_in_order(namespace, emulator, listed):
 
 
 @pytest.mark.parametrize("shards", [1, 2, 3])
-def test_shards_of_an_iterable_dataset_are_every_object_once(namespace, emulator, listed, shards):
+def test_shards_of_an_iterable_dataset_have_every_object_once(namespace, emulator, listed, shards):
     order = sorted(NAMES)
     iterable = penstock._listing.S3BucketIterable(namespace.client(), listed, "")
     for shard in range(shards):
@@ -189,7 +190,7 @@ def test_a_rename_is_one_request(client, bucket):
     assert "CopyObject" not in client.stats()["requests"]
 
 
-def test_a_rename_replaces_unless_told_not_to(client, bucket):
+def test_a_rename_replaces_the_target_unless_a_condition_fails(client, bucket):
     put(client, bucket, "a", b"1")
     put(client, bucket, "b", b"2")
     with pytest.raises(penstock.S3PreconditionFailedError):
@@ -202,7 +203,7 @@ def test_a_rename_replaces_unless_told_not_to(client, bucket):
     assert get(client, bucket, "b") == b"1"
 
 
-def test_a_rename_whose_answer_was_lost_is_still_one_rename(lossy):
+def test_a_rename_whose_response_was_lost_happens_once(lossy):
     client, bucket, faults = lossy
     put(client, bucket, "a", b"1")
     faults.set([rule | {"when": {"operation": "RenameObject"}} for rule in LOST])
@@ -220,7 +221,7 @@ def test_a_missing_source_is_not_found(client, bucket):
 # ---- appends
 
 
-def test_appends_gather_and_follow_one_another(client, bucket):
+def test_appends_are_buffered_and_stay_in_order(client, bucket):
     with client.append_object(bucket, "log", buffer_size=10) as log:
         assert log.write(b"0123") == 4
         assert (log.size, log.tell()) == (0, 4)
@@ -238,7 +239,7 @@ def test_appends_gather_and_follow_one_another(client, bucket):
     assert get(client, bucket, "log") == b"0123456789abend!"
 
 
-def test_an_append_writer_that_is_given_up_leaves_what_it_has_appended(client, bucket):
+def test_an_aborted_append_writer_keeps_the_appended_bytes(client, bucket):
     writer = client.append_object(bucket, "log", buffer_size=4)
     writer.write(b"1234")
     writer.write(b"5")
@@ -248,17 +249,17 @@ def test_an_append_writer_that_is_given_up_leaves_what_it_has_appended(client, b
     assert get(client, bucket, "log") == b"1234"
 
 
-def test_an_append_whose_answer_was_lost_is_there_once(lossy):
+def test_an_append_whose_response_was_lost_happens_once(lossy):
     client, bucket, faults = lossy
     with client.append_object(bucket, "log", buffer_size=1) as log:
-        for text in (b"one ", b"two ", b"three "):  # the first makes the object
+        for text in (b"one ", b"two ", b"three "):  # the first one creates the object
             faults.set([rule | {"when": {"operation": "PutObject"}} for rule in LOST])
             log.write(text)
             faults.check()
     assert get(client, bucket, "log") == b"one two three "
 
 
-def test_another_writer_ends_this_one(client, bucket):
+def test_an_append_by_another_writer_fails_this_one(client, bucket):
     first = client.append_object(bucket, "log", buffer_size=1)
     first.write(b"one ")
     with client.append_object(bucket, "log") as second:
@@ -268,7 +269,7 @@ def test_another_writer_ends_this_one(client, bucket):
     assert get(client, bucket, "log") == b"one two "
 
 
-def test_an_exception_drops_what_was_only_gathered(client, bucket):
+def test_an_exception_discards_buffered_bytes(client, bucket):
     with pytest.raises(KeyError), client.append_object(bucket, "log") as log:
         log.write(b"kept")
         log.flush()
@@ -303,11 +304,5 @@ def test_a_forked_child_and_a_pickled_client_have_sessions_of_their_own(client, 
     put(client, bucket, "key", b"content")
     again = pickle.loads(pickle.dumps(client))
     assert get(again, bucket, "key") == b"content"
-    child = os.fork()
-    if child == 0:
-        try:
-            os._exit(0 if get(client, bucket, "key") == b"content" else 1)
-        finally:
-            os._exit(2)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert in_child(lambda: get(client, bucket, "key").decode()) == "content"
     assert get(client, bucket, "key") == b"content"

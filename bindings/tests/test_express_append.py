@@ -1,4 +1,4 @@
-"""Appends whose answers come late or never: each record is in the object once, and no error says less than is known."""
+"""Appends whose responses are late or lost: each record is in the object once, and errors report all that is known."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPEN = "may have been appended or may still arrive"
 
 
 class Log:
-    """An object `log` of a directory bucket; a client whose appends go astray, and one that is left alone."""
+    """An object `log` of a directory bucket, clients whose appends get no response, and a client without faults."""
 
     def __init__(self, emulator: Emulator) -> None:
         self.bucket = f"append-{next(_numbers)}--use1-az4--x-s3"
@@ -32,23 +32,23 @@ class Log:
         config = S3ClientConfig(attempt_timeout=attempt_timeout, max_attempts=max_attempts)
         return self._emulator.client(config).append_object(self.bucket, "log")
 
-    def astray(self, *, times: int = 1) -> None:
-        """The next appends get no answer. What they brought arrives by :meth:`append`, or never."""
+    def lose_appends(self, *, times: int = 1) -> None:
+        """The next appends are not executed and get no response. A test executes them with :meth:`append`, or never."""
         self._next_appends({"do": {"reset": {}, "at": "before_commit"}, "limit": {"times": times}})
 
-    def refuse(self, code: str) -> None:
-        """The next append is refused."""
+    def reject_append(self, code: str) -> None:
+        """The next append is rejected with an error code."""
         self._next_appends({"do": {"error": {"status": 400, "code": code}, "at": "before_commit"}, "limit": {"times": 1}})
 
-    def stall(self) -> None:
-        """The next append is carried out, but only after 4 s, or within half a second after its client has given it up."""
+    def stall_append(self) -> None:
+        """The next append is executed after 4 s, or within 0.5 s after its client has closed the connection."""
         self._next_appends({"do": {"stall": {"ms": 4000}, "at": "before_commit"}, "limit": {"times": 1}})
 
     def writer_in_doubt(self) -> penstock.S3AppendWriter:
-        """One whose flush of `RECORD|` got no answer."""
+        """A writer whose flush of `RECORD|` got no response."""
         writer = self.writer()
         writer.write(b"RECORD|")
-        self.astray()
+        self.lose_appends()
         with pytest.raises(penstock.S3UnavailableError, match=OPEN):
             writer.flush()
         return writer
@@ -63,7 +63,7 @@ class Log:
     def wait_for(self, size: int) -> None:
         deadline = time.monotonic() + 30
         while self.other.append_object(self.bucket, "log").size < size:
-            assert time.monotonic() < deadline, "the late append never came"
+            assert time.monotonic() < deadline, "the late append was not executed within 30 s"
             time.sleep(0.02)
 
     @property
@@ -77,24 +77,24 @@ def log(emulator: Emulator) -> Iterator[Log]:
     emulator.faults().clear()
 
 
-def test_a_request_that_s3_carries_out_late_is_found(log):
-    """The next flush said that a pre-condition had failed; the record, written anew, was there twice."""
+def test_an_append_that_s3_executes_late_is_found(log):
+    """The next flush used to report a failed precondition; the record, written again, was in the object twice."""
     log.append(b"first|")
-    # A stall looks for its client after 0.5 s and after 1 s: this one has left in between.
+    # A stall checks its connection every 0.5 s: this client closes it between two checks.
     writer = log.writer(attempt_timeout=0.7)
     expected = b"first|"
-    # A flush that comes back late enough finds its record appended, and says nothing: then the next record is the late one.
+    # A flush that returns late finds its record appended and succeeds. Then the next record is tried.
     for _ in range(5):
         writer.write(b"RECORD|")
         expected += b"RECORD|"
-        log.stall()
+        log.stall_append()
         try:
             writer.flush()
         except penstock.S3TimeoutError as error:
             assert OPEN in str(error)
             break
     else:
-        pytest.fail("no flush came back before its record was appended")
+        pytest.fail("no flush returned before its record was appended")
     log.wait_for(len(expected))
     writer.write(b"last")
     writer.close()
@@ -103,7 +103,7 @@ def test_a_request_that_s3_carries_out_late_is_found(log):
 
 @pytest.mark.parametrize("more", [b"", b"and more|"])
 @pytest.mark.parametrize("before", [b"", b"first|"])
-def test_what_arrives_late_is_found_by_the_next_flush(log, before, more):
+def test_a_late_append_is_found_by_the_next_flush(log, before, more):
     if before:
         log.append(before)
     writer = log.writer_in_doubt()
@@ -118,11 +118,11 @@ def test_what_arrives_late_is_found_by_the_next_flush(log, before, more):
 
 
 @pytest.mark.parametrize("before", [b"", b"first|"])
-def test_several_tries_that_are_all_late_append_once(log, before):
+def test_several_late_attempts_append_once(log, before):
     if before:
         log.append(before)
     writer = log.writer(max_attempts=2)
-    log.astray(times=4)
+    log.lose_appends(times=4)
     for record in (b"one|", b"two|"):
         writer.write(record)
         with pytest.raises(penstock.S3UnavailableError, match=OPEN):
@@ -134,17 +134,17 @@ def test_several_tries_that_are_all_late_append_once(log, before):
     assert log.content == before + b"one|two|three|"
 
 
-def test_close_settles_what_a_flush_left_open(log):
+def test_close_resolves_an_unsettled_flush(log):
     writer = log.writer_in_doubt()
     log.append(b"RECORD|")
     writer.close()
     assert log.content == b"RECORD|"
 
 
-def test_a_close_that_leaves_bytes_open_can_be_called_again(log):
+def test_a_close_that_leaves_bytes_unsettled_can_be_repeated(log):
     writer = log.writer()
     writer.write(b"RECORD|")
-    log.astray()
+    log.lose_appends()
     with pytest.raises(penstock.S3UnavailableError, match=OPEN):
         writer.close()
     assert writer.closed
@@ -155,7 +155,7 @@ def test_a_close_that_leaves_bytes_open_can_be_called_again(log):
     assert log.content == b"RECORD|"
 
 
-def test_a_close_that_was_refused_is_not_repeated(log):
+def test_a_close_that_was_rejected_is_not_repeated(log):
     writer = log.writer()
     writer.write(b"RECORD|")
     log.append(b"other|")
@@ -165,7 +165,7 @@ def test_a_close_that_was_refused_is_not_repeated(log):
     assert writer.pending == b"RECORD|"
 
 
-def test_another_writers_append_after_a_late_one_is_told_and_the_rest_kept(log):
+def test_another_append_after_a_late_one_is_an_error_that_keeps_the_rest(log):
     writer = log.writer_in_doubt()
     log.append(b"RECORD|")
     log.append(b"other|")
@@ -180,8 +180,8 @@ def test_another_writers_append_after_a_late_one_is_told_and_the_rest_kept(log):
 
 @pytest.mark.parametrize("before", [b"", b"first|"])
 @pytest.mark.parametrize("unsettled", [False, True])
-def test_another_writers_change_ends_this_one_and_its_bytes_are_kept(log, before, unsettled):
-    """The plain case said that a pre-condition had failed, to a caller who set none; a new object, that an offset was wrong."""
+def test_a_change_by_another_writer_is_an_error_that_keeps_the_bytes(log, before, unsettled):
+    """The error used to be a failed precondition that the caller had not set, or a wrong offset for a new object."""
     if before:
         log.append(before)
     if unsettled:
@@ -197,25 +197,25 @@ def test_another_writers_change_ends_this_one_and_its_bytes_are_kept(log, before
     assert log.content == b"another object"
 
 
-def test_leaving_by_an_exception_sends_nothing_and_says_what_may_arrive(log, caplog):
+def test_an_exception_in_the_block_logs_the_bytes_that_may_still_arrive(log, caplog):
     writer = log.writer()
-    log.astray()
+    log.lose_appends()
     with caplog.at_level(logging.WARNING, "penstock"), pytest.raises(penstock.S3UnavailableError, match=OPEN), writer:
         writer.write(b"RECORD|")
         writer.flush()
-    assert "7 bytes behind the first 0 may have been appended or may still arrive" in caplog.text
+    assert "7 bytes at offset 0 may have been appended or may still arrive" in caplog.text
     assert (writer.pending, writer.unsettled) == (b"", 0)
     log.append(b"RECORD|")
     writer.close()
     assert log.content == b"RECORD|"
 
 
-def test_an_object_of_too_many_pieces_goes_on_as_one(log):
-    """S3 refuses the 10,001st append. What was not appended is kept, and the way out that the error names is one."""
+def test_an_object_with_too_many_appends_continues_after_a_copy(log):
+    """S3 rejects the 10,001st append. The writer keeps the bytes, and the copy that the error suggests works."""
     log.append(b"first|")
     writer = log.writer()
     writer.write(b"second|")
-    log.refuse("TooManyParts")
+    log.reject_append("TooManyParts")
     with pytest.raises(penstock.S3InvalidArgumentError, match="10,000 appends and parts, the most S3 takes"):
         writer.flush()
     assert (writer.pending, writer.unsettled) == (b"second|", 0)

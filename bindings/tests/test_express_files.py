@@ -1,4 +1,4 @@
-"""Directory buckets as a file system and for ``penstock checkpoint``: nothing there depends on the order of a listing."""
+"""Directory buckets as a file system and with ``penstock checkpoint``, which do not depend on the order of listings."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_file_is_moved_by_one_request(emulator, client, listed):
     assert fs.cat(f"{listed}/into/b") == b"step1/b"
 
 
-def test_what_is_no_file_is_not_renamed(emulator, client, listed):
+def test_a_missing_file_and_a_folder_are_not_renamed(emulator, client, listed):
     fs = file_system(emulator)
     with pytest.raises(FileNotFoundError):
         fs.mv(f"{listed}/nothing", f"{listed}/moved")
@@ -87,7 +87,7 @@ def test_a_listing_of_buckets_has_both_kinds(emulator, client, bucket):
 
 
 @pytest.mark.parametrize("refusal", [{"status": 403, "code": "AccessDenied"}, {"status": 501, "code": "NotImplemented"}])
-def test_where_directory_buckets_cannot_be_listed_the_others_are(emulator, client, bucket, caplog, refusal):
+def test_general_buckets_are_listed_if_directory_buckets_cannot_be(emulator, client, bucket, caplog, refusal):
     client.create_bucket("files-general")
     faults = emulator.faults()
     faults.set([{"when": {"operation": "ListDirectoryBuckets"}, "do": {"error": refusal}}])
@@ -99,12 +99,12 @@ def test_where_directory_buckets_cannot_be_listed_the_others_are(emulator, clien
         faults.check()
     finally:
         faults.clear()
-    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert len(told) == 1 and "without directory buckets (--x-s3)" in told[0] and refusal["code"] in told[0]
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warnings) == 1 and "lacks directory buckets (--x-s3)" in warnings[0] and refusal["code"] in warnings[0]
 
 
-def test_a_service_that_takes_the_question_for_another_lists_no_bucket_twice(emulator, client, bucket, monkeypatch):
-    """Services that know no directory buckets answer with all they have."""
+def test_a_service_without_directory_buckets_lists_each_bucket_once(emulator, client, bucket, monkeypatch):
+    """Services without directory buckets return all their buckets."""
     client.create_bucket("files-general")
     fs = file_system(emulator, skip_instance_cache=True)
     foreign = [("files-general", 0), ("of-another-kind", 0)]
@@ -114,15 +114,15 @@ def test_a_service_that_takes_the_question_for_another_lists_no_bucket_twice(emu
 
 
 def sent(emulator, after: int) -> list[tuple[str, int]]:
-    """Requests that write, and the bytes of their bodies."""
+    """The operations of writing requests, and the sizes of their bodies."""
     quiet = ("HeadObject", "CreateSession", "ListObjectsV2")
     return [
         (entry.operation, entry.bytes_in) for entry in emulator.journal().entries(after=after) if entry.operation not in quiet
     ]
 
 
-def test_appending_sends_what_is_appended_and_nothing_else(emulator, client, bucket):
-    """It copied the object, or read and wrote it again."""
+def test_an_append_sends_only_the_appended_bytes(emulator, client, bucket):
+    """An append used to copy the object, or to read it and write it again."""
     fs = file_system(emulator)
     for name, size in (("small", 3), ("large", 6 * MIB), ("empty", 0)):
         put(client, bucket, name, b"x" * size)
@@ -137,7 +137,7 @@ def test_appending_sends_what_is_appended_and_nothing_else(emulator, client, buc
         assert get(client, bucket, name) == b"x" * size + b"more!"
 
 
-def test_a_long_append_arrives_in_pieces_that_stay(emulator, client, bucket):
+def test_a_failed_long_append_keeps_the_pieces_sent_before(emulator, client, bucket):
     fs = file_system(emulator)
     put(client, bucket, "log", b"begin")
     with pytest.raises(KeyError), fs.open(f"{bucket}/log", "ab") as file:
@@ -159,7 +159,7 @@ def test_an_append_of_nothing_sends_nothing(emulator, client, bucket):
     assert sent(emulator, before) == []
 
 
-def test_what_another_writer_appended_meanwhile_stays(emulator, client, bucket):
+def test_an_append_of_another_writer_is_kept(emulator, client, bucket):
     fs = file_system(emulator)
     put(client, bucket, "log", b"begin")
     with pytest.raises(FileChangedError, match="changed under this writer"), fs.open(f"{bucket}/log", "ab") as file:
@@ -169,7 +169,7 @@ def test_what_another_writer_appended_meanwhile_stays(emulator, client, bucket):
     assert get(client, bucket, "log") == b"begin theirs"
 
 
-def test_an_append_to_nothing_replaces_nothing_that_came_since(emulator, client, bucket):
+def test_an_append_to_a_missing_object_does_not_replace_a_new_one(emulator, client, bucket):
     fs = file_system(emulator)
     with pytest.raises(FileExistsError), fs.open(f"{bucket}/new", "ab") as file:
         file.write(b"mine")
@@ -179,7 +179,7 @@ def test_an_append_to_nothing_replaces_nothing_that_came_since(emulator, client,
         file.write(b"x")
 
 
-def test_an_append_whose_answer_is_lost_is_there_once(emulator, client, bucket):
+def test_a_file_append_whose_response_was_lost_happens_once(emulator, client, bucket):
     put(client, bucket, "log", b"begin")
     faults = emulator.faults()
     when = {"operation": "PutObject", "bucket": bucket}
@@ -194,7 +194,7 @@ def test_an_append_whose_answer_is_lost_is_there_once(emulator, client, bucket):
     assert get(client, bucket, "log") == b"begin end"
 
 
-def test_an_append_in_a_transaction_can_still_be_taken_back(emulator, client, bucket):
+def test_an_append_in_a_failed_transaction_is_discarded(emulator, client, bucket):
     fs = file_system(emulator)
     put(client, bucket, "log", b"begin")
     with pytest.raises(KeyError), fs.transaction:
@@ -207,7 +207,7 @@ def test_an_append_in_a_transaction_can_still_be_taken_back(emulator, client, bu
     assert get(client, bucket, "log") == b"begin end"
 
 
-def test_an_append_that_gives_other_attributes_writes_the_object_anew(emulator, client, bucket):
+def test_an_append_with_other_attributes_rewrites_the_object(emulator, client, bucket):
     fs = file_system(emulator)
     put(client, bucket, "log", b"begin")
     with fs.open(f"{bucket}/log", "ab", ContentType="text/csv") as file:
@@ -216,7 +216,7 @@ def test_an_append_that_gives_other_attributes_writes_the_object_anew(emulator, 
     assert get(client, bucket, "log") == b"begin end"
 
 
-def test_the_command_line_sees_checkpoints_whatever_their_order(emulator, client, bucket, monkeypatch, capsys):
+def test_the_command_line_lists_checkpoints_in_any_order(emulator, client, bucket, monkeypatch, capsys):
     for name, value in emulator.environment().items():
         monkeypatch.setenv(name, value)
     for step in (10, 2, 1):

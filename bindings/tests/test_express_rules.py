@@ -1,4 +1,4 @@
-"""What the package says of directory buckets and endpoints before any request is sent."""
+"""Errors for directory buckets and endpoints that are raised before any request is sent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from penstock import S3Client, S3ClientConfig
 
 
-def test_general_purpose_buckets_know_no_renames_and_no_appends(client, bucket):
+def test_renames_and_appends_in_general_purpose_buckets_are_rejected(client, bucket):
     with pytest.raises(penstock.S3Exception, match="is a general purpose bucket; copy the object and delete its source"):
         client.rename_object(bucket, "a", "b")
     with pytest.raises(penstock.S3Exception, match="is a general purpose bucket; write a new object"):
@@ -15,7 +15,7 @@ def test_general_purpose_buckets_know_no_renames_and_no_appends(client, bucket):
     assert set(client.stats()["requests"]) == {"CreateBucket"}  # of the fixture
 
 
-def test_arguments_are_checked(client):
+def test_invalid_arguments_of_renames_and_appends_are_rejected(client):
     directory = "data--use1-az4--x-s3"
     with pytest.raises(ValueError, match="ends in /"):
         client.rename_object(directory, "a", "b/")
@@ -32,8 +32,8 @@ CONDITIONS = ("if_modified_since", "if_unmodified_since", "source_if_modified_si
 
 @pytest.mark.parametrize("name", CONDITIONS)
 @pytest.mark.parametrize("time", [1e30, float("inf"), float("-inf"), float("nan"), -1, 2**70])
-def test_times_are_within_their_range(client, name, time):
-    """int() of an infinity, or a conversion in the core, spoke of none of these names."""
+def test_times_out_of_range_are_rejected(client, name, time):
+    """The errors used to come from int() or from a conversion in the core, without the name of the argument."""
     with pytest.raises(ValueError) as error:
         client.rename_object("data--use1-az4--x-s3", "a", "b", **{name: time})
     assert str(error.value).startswith(f"{name} is {time!r}; it takes seconds since the epoch, 0 to 9223372036")
@@ -41,19 +41,19 @@ def test_times_are_within_their_range(client, name, time):
 
 
 @pytest.mark.parametrize("name", CONDITIONS)
-def test_times_are_numbers(client, name):
+def test_times_that_are_not_numbers_are_rejected(client, name):
     with pytest.raises(TypeError, match=f"^{name} is of type str; it takes int or float or None"):
         client.rename_object("data--use1-az4--x-s3", "a", "b", **{name: "2026-01-01"})
 
 
 @pytest.mark.parametrize("name", ["if_match", "if_none_match", "source_if_match", "source_if_none_match"])
-def test_etags_are_text(client, name):
+def test_etags_that_are_not_text_are_rejected(client, name):
     with pytest.raises(TypeError, match=f"^{name} is of type int; it takes str or None"):
         client.rename_object("data--use1-az4--x-s3", "a", "b", **{name: 5})
 
 
-def test_a_delete_s_etag_is_text_or_none(client):
-    """It was an AttributeError of str's."""
+def test_an_etag_of_a_delete_that_is_not_text_is_rejected(client):
+    """It used to be an AttributeError of str."""
     with pytest.raises(TypeError, match="if_match is of type int; it takes str or None"):
         client.delete_object("bucket", "k", if_match=5)
 
@@ -66,26 +66,26 @@ def test_a_delete_s_etag_is_text_or_none(client):
         ("use_accelerate_endpoint", "A custom endpoint cannot be combined with S3 Accelerate"),
     ],
 )
-def test_flags_reach_the_rules(emulator, flag, message):
+def test_endpoint_flags_are_passed_to_the_endpoint_rules(emulator, flag, message):
     config = emulator.config(S3ClientConfig(**{flag: True}))
     with pytest.raises(penstock.S3Exception) as error:
         S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=config).delete_bucket("none")
     assert message in str(error.value)
 
 
-def test_flags_take_true_false_and_none(emulator):
+def test_flags_accept_true_false_and_none(emulator):
     S3ClientConfig(use_arn_region=False, disable_multi_region_access_points=True).validate()
     with pytest.raises(TypeError, match="use_arn_region is of type str; it takes bool or None"):
         S3ClientConfig(use_arn_region="yes").validate()
 
 
-def test_disabling_sessions_is_strictly_a_boolean(emulator, monkeypatch):
+def test_the_variable_that_disables_sessions_accepts_booleans_only(emulator, monkeypatch):
     monkeypatch.setenv("AWS_S3_DISABLE_EXPRESS_SESSION_AUTH", "yes")
     with pytest.raises(penstock.S3Exception, match="AWS_S3_DISABLE_EXPRESS_SESSION_AUTH is `yes`; use true or false"):
         emulator.client().delete_bucket("none")
 
 
-def test_what_cannot_be_signed_is_refused_with_a_way_out():
+def test_a_multi_region_access_point_is_rejected_with_an_alternative():
     client = S3Client("us-east-1", s3client_config=S3ClientConfig(access_key_id="a", secret_access_key="s"))
     with pytest.raises(penstock.S3Exception, match=r"Multi-Region Access Point.*use the bucket or the access point of one"):
         client.head_object("arn:aws:s3::123456789012:accesspoint/alias.mrap", "key")

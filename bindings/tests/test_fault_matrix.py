@@ -1,4 +1,4 @@
-"""The fault matrix: what it is generated from, that its judge sees defects, and cells of it: a sample, or all (PENSTOCK_LONG)."""
+"""The fault matrix: its generator, its judge, and a sample of its cells (all with PENSTOCK_LONG=1)."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from collections import Counter
 import pytest
 from penstock import S3Client
 from penstock._append import S3AppendWriter
-from penstock.conformance.matrix import actions, cells, judge, lanes, report
-from penstock.conformance.matrix.trials import BUCKET, DIRECTORY, Trial, World, written
 from penstock.testing import Emulator
+from penstock_conformance.matrix import actions, cells, judge, lanes, report
+from penstock_conformance.matrix.trials import BUCKET, DIRECTORY, Trial, World, written
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SAMPLE, SEED = 330, 9
-IN_DIRECTORIES = 2  # cells of each operation on a directory bucket: their faults are those of the others
+IN_DIRECTORIES = 2  # cells per operation on directory buckets
 OPERATIONS = lanes.every_operation()
 
 
-# ---- what it is made of
+# ---- generator
 
 
-def test_every_action_of_the_schema_is_there_at_every_stage_and_the_emulator_takes_each():
+def test_all_actions_and_stages_of_the_schema_are_generated_and_accepted_by_the_emulator(certificate):
     points = actions.every_action()
     assert len({point.name for point in points}) == len(points) > 200
     schema = actions.schema()
@@ -32,19 +32,34 @@ def test_every_action_of_the_schema_is_there_at_every_stage_and_the_emulator_tak
     for kind in kinds:
         stages = {point.stage for point in points if point.kind == kind}
         assert stages >= {stage.rstrip("@") for stage in actions.stages_of(schema["$defs"][kind])}
-    with Emulator() as emulator:
+    with Emulator() as plain, Emulator(tls=(str(certificate[0]), str(certificate[1]))) as with_tls:
         for point in points:
-            emulator.faults().set([{"do": point.deed(1000), "must_fire": False}])
+            emulator = with_tls if cells.needs_tls(point) else plain
+            emulator.faults().set([{"do": point.rule_action(1000), "must_fire": False}])
 
 
-def test_a_parameter_that_the_generator_does_not_know_is_not_left_out():
+def test_an_unknown_parameter_is_an_error_of_the_generator():
     schema = copy.deepcopy(actions.schema())
     schema["$defs"]["reset"]["properties"]["reset"]["properties"]["softly"] = {"type": "integer"}
     with pytest.raises(NotImplementedError, match="'softly'"):
         actions.every_action(schema)
 
 
-# ---- the judge sees what it is there for
+def test_faults_of_tls_handshakes_are_not_applicable_to_plain_http():
+    aborts = cell(action=actions.Action("tls_abort", {}), operation="get whole", target=cells.CONNECTION)
+    with World(2) as plain:
+        outcome = judge.run_cell(plain, BY_NAME["get whole"], aborts)
+    assert (outcome.verdict, outcome.requests) == (judge.NOT_APPLICABLE, 0)
+    assert not report.defects([outcome])
+    assert report.summary([aborts], [outcome])["verdicts"] == {"not applicable": 1}
+    with (
+        Emulator() as emulator,
+        pytest.raises(ValueError, match=r"rule 'planted': tls_abort .* plain HTTP\. Start it with --tls-cert"),
+    ):
+        emulator.faults().set([aborts.rule()])
+
+
+# ---- judge
 
 
 def cell(**changed: object) -> cells.Cell:
@@ -57,7 +72,7 @@ def verdict_of(world: World, trial: Trial, one: cells.Cell | None = None) -> str
     return judge.run_cell(world, operation, one or cell()).verdict
 
 
-def test_the_judge_sees_each_defect(monkeypatch):
+def test_the_judge_detects_each_defect(monkeypatch):
     with World(2) as world:
         half = world.content("small")[:100]
 
@@ -87,15 +102,15 @@ def test_the_judge_sees_each_defect(monkeypatch):
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 
-def verdict_of_mine(name: str) -> str:
-    """Of an operation of the matrix, and a fault that does nothing to it."""
+def verdict_of_operation(name: str) -> str:
+    """The verdict of an operation with a fault that has no effect."""
     slow = cell(action=actions.Action("latency", {"ms": 1}), operation=name, target="CreateSession")
     with World(2) as world:
         return judge.run_cell(world, BY_NAME[name], slow).verdict
 
 
 @pytest.mark.parametrize("name", ["get whole", "directory get whole"])
-def test_there_are_bytes_of_the_version_before(name):
+def test_a_stale_version_is_served_and_detected(name):
     stale = actions.Action("corrupt", {"mode": "stale-version"}, stage="body_out")
     one = cell(action=stale, operation=name, target="GetObject", times=cells.ALWAYS)
     with World(2) as world:
@@ -104,46 +119,46 @@ def test_there_are_bytes_of_the_version_before(name):
 
 
 @pytest.mark.parametrize("name", ["append", "append to nothing", "append three records"])
-def test_the_judge_sees_a_record_that_was_appended_twice(monkeypatch, name):
+def test_the_judge_detects_a_record_that_was_appended_twice(monkeypatch, name):
     once = S3AppendWriter._append
 
     def twice(writer: S3AppendWriter) -> None:
-        gathered = bytes(writer._gathered)
+        gathered = bytes(writer._buffer)
         once(writer)
-        writer._gathered += gathered
+        writer._buffer += gathered
         once(writer)
 
-    assert verdict_of_mine(f"directory {name}") == "right"
+    assert verdict_of_operation(f"directory {name}") == "right"
     monkeypatch.setattr(S3AppendWriter, "_append", twice)
-    assert verdict_of_mine(f"directory {name}") == "partial"
+    assert verdict_of_operation(f"directory {name}") == "partial"
 
 
 @pytest.mark.parametrize("name", ["rename", "rename over another"])
-def test_the_judge_sees_a_rename_that_is_a_copy(monkeypatch, name):
-    assert verdict_of_mine(f"directory {name}") == "right"
+def test_the_judge_detects_a_rename_that_is_a_copy(monkeypatch, name):
+    assert verdict_of_operation(f"directory {name}") == "right"
     monkeypatch.setattr(S3Client, "rename_object", lambda client, bucket, old, new: client.copy_object(bucket, old, bucket, new))
-    assert verdict_of_mine(f"directory {name}") == "partial"
+    assert verdict_of_operation(f"directory {name}") == "partial"
 
 
-def test_every_trial_in_a_directory_bucket_begins_without_a_session():
-    asks_the_bucket_itself = {"copy", "create bucket", "delete bucket", "list buckets"}
+def test_each_trial_in_a_directory_bucket_creates_a_session():
+    without_session = {"copy", "create bucket", "delete bucket", "list buckets"}
     with World(2) as world:
         for operation in OPERATIONS:
-            if operation.bucket == DIRECTORY and operation.name.removeprefix("directory ") not in asks_the_bucket_itself:
-                for _ in range(2):  # the second one with what the first one left
+            if operation.bucket == DIRECTORY and operation.name.removeprefix("directory ") not in without_session:
+                for _ in range(2):  # the second run must not reuse the session of the first
                     targets = cells.traffic(world, operation, operation.sizes[0])
                     assert [one.requests for one in targets if one.operation == "CreateSession"] == [1], operation.name
 
 
-def test_what_s3_has_no_checksum_for_is_no_defect():
+def test_wrong_data_without_a_checksum_is_not_a_defect():
     trial = Trial(lambda: ["a"], lambda got: got == ["b"])
     corrupt = cell(action=actions.Action("corrupt", {}))
-    assert judge.may_go_untold(cell(action=corrupt.action, target="ListObjectsV2"), trial)
-    assert not judge.may_go_untold(cell(action=corrupt.action, target="GetObject"), Trial(list, bool, verified=True))
-    assert not judge.may_go_untold(cell(target="GetObject"), trial)
+    assert judge.may_go_undetected(cell(action=corrupt.action, target="ListObjectsV2"), trial)
+    assert not judge.may_go_undetected(cell(action=corrupt.action, target="GetObject"), Trial(list, bool, verified=True))
+    assert not judge.may_go_undetected(cell(target="GetObject"), trial)
 
 
-def test_reports_tell_of_every_cell():
+def test_reports_contain_all_cells():
     one, other = cell(), cell(plane="curl", operation="<two>")
     outcomes = [judge.Outcome(one.name, "right", 1, 2, 0.1), judge.Outcome(other.name, "wrong", 1, 2, 0.1, "got b'x'")]
     facts = report.summary([one, other], outcomes)
@@ -168,9 +183,9 @@ def chosen() -> list[cells.Cell]:
 
 @pytest.mark.timeout(3600 if LONG else 180)
 @pytest.mark.parametrize("operation", [operation.name for operation in OPERATIONS])
-def test_right_bytes_or_one_clear_error(chosen, operation):
+def test_correct_result_or_one_clear_error(chosen, operation):
     mine = [one for one in chosen if one.operation == operation]
     outcomes = lanes.run_cells(mine)
     assert not report.defects(outcomes)
     verdicts = Counter(outcome.verdict for outcome in outcomes)
-    assert verdicts[judge.IDLE] < len(mine), "no fault fired"
+    assert verdicts[judge.IDLE] + verdicts[judge.NOT_APPLICABLE] < len(mine), "no fault fired"

@@ -1,4 +1,4 @@
-"""fsspec's own suites for a file system, run against ours: copy, get, put, exclusive open and pipe."""
+"""fsspec's own test suites, run with PenstockFileSystem: copy, get, put, exclusive open and pipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""torch.distributed.checkpoint's own fsspec storage over our file system."""
+"""torch.distributed.checkpoint's own fsspec storage with PenstockFileSystem."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_saves_and_loads(client, bucket, options):
     assert loaded["step"] == 3
 
 
-def test_a_failing_save_leaves_no_half_file(client, bucket, options):
+def test_failed_save_leaves_no_partial_file(client, bucket, options):
     class Unpicklable:
         def __reduce__(self):
             raise KeyError("halfway")

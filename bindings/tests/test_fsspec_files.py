@@ -1,4 +1,4 @@
-"""Open files: what is read, and that only a close publishes what is written."""
+"""Open files: reads, and writes that only a close publishes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def open_uploads(client, bucket):
 
 @pytest.mark.parametrize("encoding", ["utf-16", "UTF16", "utf-32", "utf-8-sig", "utf-16-le", "utf-8"])
 @pytest.mark.parametrize("name", ["p.txt", "p.txt.gz"])
-def test_text_is_written_as_to_a_local_file(fs, client, bucket, tmp_path, encoding, name):
+def test_text_is_written_like_to_a_local_file(fs, client, bucket, tmp_path, encoding, name):
     def write(target):
         with target as file:
             print("h\u00e9llo", file=file)
@@ -54,11 +54,11 @@ def test_text_is_written_as_to_a_local_file(fs, client, bucket, tmp_path, encodi
         file.write("one ")
     with fs.open(f"{bucket}/a.txt", "at", encoding=encoding) as file:
         file.write("two")
-    if encoding != "utf-8-sig":  # its codec writes a mark at every opening, as to a local file that cannot seek
+    if encoding != "utf-8-sig":  # this codec writes a mark at every opening, like to a local file that cannot seek
         assert fs.open(f"{bucket}/a.txt", "rt", encoding=encoding).read() == "one two"
 
 
-def test_a_text_file_without_text_is_empty(fs, client, bucket):
+def test_text_file_without_text_is_empty(fs, client, bucket):
     fs.open(f"{bucket}/e.txt", "wt", encoding="utf-16").close()
     assert get(client, bucket, "e.txt") == b""
 
@@ -66,7 +66,7 @@ def test_a_text_file_without_text_is_empty(fs, client, bucket):
 # ---- reading
 
 
-def test_reads_as_a_file_does(fs, client, bucket):
+def test_reads_like_a_file(fs, client, bucket):
     data = b"one\ntwo\nthree" * 1000
     put(client, bucket, "k", data)
     with fs.open(f"s3://{bucket}/k") as file:
@@ -85,7 +85,7 @@ def test_reads_as_a_file_does(fs, client, bucket):
         assert text.read() == data.decode()
 
 
-def test_a_missing_file_is_told_when_it_is_opened(fs, bucket):
+def test_opening_a_missing_file_raises(fs, bucket):
     with pytest.raises(FileNotFoundError):
         fs.open(f"{bucket}/missing")
     with pytest.raises(IsADirectoryError):
@@ -94,7 +94,7 @@ def test_a_missing_file_is_told_when_it_is_opened(fs, bucket):
         fs.open(f"{bucket}/k", "r+b")
 
 
-def test_a_listing_saves_the_request_of_opening(emulator, client, bucket):
+def test_cached_listing_saves_the_request_of_opening(emulator, client, bucket):
     put(client, bucket, "d/k", b"data")
     fs = file_system(emulator, use_listings_cache=True)
     fs.ls(f"{bucket}/d")
@@ -103,14 +103,14 @@ def test_a_listing_saves_the_request_of_opening(emulator, client, bucket):
     assert [entry.operation for entry in emulator.journal().entries(after=after)] == ["GetObject"]
 
 
-def test_an_open_file_pickles_where_it_is(fs, client, bucket):
+def test_open_file_pickles_with_its_position(fs, client, bucket):
     put(client, bucket, "k", b"0123456789")
     file = fs.open(f"{bucket}/k")
     file.seek(4)
     assert pickle.loads(pickle.dumps(file)).read() == b"456789"
 
 
-def test_the_reader_can_be_chosen(fs, client, bucket, emulator):
+def test_reader_can_be_chosen(fs, client, bucket, emulator):
     put(client, bucket, "k", bytes(3 * MIB))
     after = emulator.journal().last
     with fs.open(f"{bucket}/k", reader=penstock.S3ReaderConstructor.range_based(buffer_size=0)) as file:
@@ -119,8 +119,8 @@ def test_the_reader_can_be_chosen(fs, client, bucket, emulator):
     assert emulator.journal().ranges(bucket, "k", after=after).fetched == [(100, 110)]
 
 
-def test_files_with_footers_as_pyarrow_reads_them(fs, client, bucket, emulator):
-    """The end first, by its size; then the columns that the footer names, here and there, each by one request for just that."""
+def test_reads_like_those_of_pyarrow(fs, client, bucket, emulator):
+    """Reads the footer first, then columns at various offsets, each by one request for exactly its bytes."""
     data = random.Random(5).randbytes(3 * MIB)
     put(client, bucket, "k", data)
     chunks = [(2 * MIB + 5, 70_000), (1000, 300), (MIB, 131_072), (17, 1)]
@@ -143,8 +143,8 @@ def test_files_with_footers_as_pyarrow_reads_them(fs, client, bucket, emulator):
     assert sum(entry.bytes_out for entry in entries) <= 65_536 + sum(max(size, 65_536) for _, size in chunks)
 
 
-def test_tables_as_pyarrow_writes_them(fs, client, bucket):
-    """Buffers of its own, and where it is after each; what is closed is there, and it closes twice."""
+def test_writes_like_those_of_pyarrow(fs, client, bucket):
+    """Writes its own buffers and asks for the position after each. The closed file exists; closing it twice is allowed."""
     pieces = [b"PAR1", array("d", range(1000)), memoryview(bytes(MIB)), b"", bytearray(b"footer")]
     file = fs.open(f"{bucket}/k", "wb")
     at = 0
@@ -171,7 +171,7 @@ def test_zip_files_and_numpy_like_readers(fs, client, bucket):
 # ---- writing
 
 
-def test_nothing_is_there_before_the_close(fs, client, bucket):
+def test_nothing_is_published_before_close(fs, client, bucket):
     file = fs.open(f"{bucket}/k", "wb")
     assert file.write(b"hello ") == 6
     file.write(memoryview(b"world"))
@@ -268,8 +268,8 @@ def leave_finally(fs, path):
         file.close()
 
 
-class ClosesDeepBelow:
-    """Closes what it holds `depth` calls below its ``__exit__``."""
+class ClosesInNestedCalls:
+    """Closes a file `depth` calls below its ``__exit__``."""
 
     def __init__(self, held, depth=15):
         self.held, self.depth = held, depth
@@ -288,13 +288,13 @@ class ClosesDeepBelow:
 
 
 def leave_deep(fs, path):
-    with ClosesDeepBelow(fs.open(path, "wb")) as file:
+    with ClosesInNestedCalls(fs.open(path, "wb")) as file:
         file.write(b"half")
         raise KeyError("halfway")
 
 
 def leave_deep_text(fs, path):
-    with ClosesDeepBelow(fsspec.open(f"s3://{path}", "wt", compression="gzip", **fs.storage_options)) as file:
+    with ClosesInNestedCalls(fsspec.open(f"s3://{path}", "wt", compression="gzip", **fs.storage_options)) as file:
         file.open().write("half")
         raise KeyError("halfway")
 
@@ -315,7 +315,7 @@ def leave_pickled(fs, path):
 
 
 def leave_zip(fs, path):
-    """Writes its directory, the bytes that would make it look whole, on its way out."""
+    """ZipFile writes its directory, which would make the file look complete, when the block ends."""
     with contextlib.closing(fs.open(path, "wb")) as file, zipfile.ZipFile(file, "w") as archive:
         archive.writestr("one", "half")
         raise KeyError("halfway")
@@ -343,8 +343,8 @@ def leave_zip(fs, path):
         leave_zip,
     ],
 )
-def test_a_block_left_by_an_exception_publishes_nothing(fs, client, bucket, leave, monkeypatch):
-    """fsspec closes, that is publishes, what a failing block leaves behind."""
+def test_block_that_raises_publishes_nothing(fs, client, bucket, leave, monkeypatch):
+    """fsspec closes, and thereby publishes, the files of a block that raises."""
     monkeypatch.setitem(__import__("sys").modules["fsspec.registry"]._registry, "s3", type(fs))
     put(client, bucket, "k", b"before")
     with pytest.raises(KeyError, match="halfway"):
@@ -356,7 +356,7 @@ def test_a_block_left_by_an_exception_publishes_nothing(fs, client, bucket, leav
 
 @pytest.mark.parametrize("mode", ["wb", "w", "xb", "ab"])
 @pytest.mark.parametrize("compression", [None, "gzip"])
-def test_a_dropped_file_publishes_nothing(fs, client, bucket, mode, compression):
+def test_garbage_collected_file_publishes_nothing(fs, client, bucket, mode, compression):
     file = fs.open(f"{bucket}/k", mode, compression=compression)
     file.write("x" if mode == "w" else b"x")
     with contextlib.suppress(Warning):
@@ -366,7 +366,7 @@ def test_a_dropped_file_publishes_nothing(fs, client, bucket, mode, compression)
 
 
 class BreakingPacker(io.BufferedIOBase):
-    """A compressor that an exception leaves while it has a part of the data."""
+    """A compressor that raises while it holds some of the data."""
 
     error: BaseException
 
@@ -383,14 +383,14 @@ STOPS = [KeyboardInterrupt(), asyncio.CancelledError(), MemoryError()]
 
 @pytest.fixture
 def breaking(request, monkeypatch):
-    """The name of a compression that raises while it writes."""
+    """Registers a compression that raises during a write. Returns its name."""
     monkeypatch.setattr(BreakingPacker, "error", request.param, raising=False)
     monkeypatch.setitem(fsspec.compression.compr, "breaking", BreakingPacker)
     return "breaking"
 
 
 @pytest.mark.parametrize("breaking", STOPS, indirect=True, ids=repr)
-def test_what_a_compressor_lost_is_not_published(fs, client, bucket, breaking):
+def test_data_that_a_compressor_lost_is_not_published(fs, client, bucket, breaking):
     file = fs.open(f"{bucket}/k", "wb", compression=breaking)
     with pytest.raises(type(BreakingPacker.error)):
         file.write(b"hello")
@@ -400,7 +400,7 @@ def test_what_a_compressor_lost_is_not_published(fs, client, bucket, breaking):
 
 
 @pytest.mark.parametrize("breaking", STOPS, indirect=True, ids=repr)
-def test_text_that_close_could_not_compress_is_not_published(fs, client, bucket, breaking):
+def test_failed_compression_in_close_publishes_nothing(fs, client, bucket, breaking):
     file = fs.open(f"{bucket}/k", "wt", compression=breaking)
     file.write("hello")
     with pytest.raises(type(BreakingPacker.error)):
@@ -410,7 +410,7 @@ def test_text_that_close_could_not_compress_is_not_published(fs, client, bucket,
 
 
 @pytest.mark.parametrize("stop", STOPS, ids=repr)
-def test_text_that_close_could_not_flush_is_not_published(fs, client, bucket, monkeypatch, stop):
+def test_failed_flush_in_close_publishes_nothing(fs, client, bucket, monkeypatch, stop):
     file = fs.open(f"{bucket}/k", "wt")
     file.write("hello")
 
@@ -425,7 +425,7 @@ def test_text_that_close_could_not_flush_is_not_published(fs, client, bucket, mo
     assert keys(client, bucket) == []
 
 
-def test_discard_and_then_close_publishes_nothing(fs, client, bucket):
+def test_close_after_discard_publishes_nothing(fs, client, bucket):
     file = fs.open(f"{bucket}/k", "wb")
     file.write(b"x" * 70 * MIB)
     file.discard()
@@ -435,7 +435,7 @@ def test_discard_and_then_close_publishes_nothing(fs, client, bucket):
     assert open_uploads(client, bucket) == []
 
 
-def test_files_that_are_opened_while_an_exception_is_handled_are_published(fs, client, bucket):
+def test_files_opened_while_an_exception_is_handled_are_published(fs, client, bucket):
     try:
         raise KeyError("handled")
     except KeyError:
@@ -461,7 +461,7 @@ def test_files_that_are_opened_while_an_exception_is_handled_are_published(fs, c
     assert keys(client, bucket) == ["a", "b", "c", "d"]
 
 
-def test_a_with_block_that_ends_well_publishes_whatever_is_handled_around_it(fs, client, bucket):
+def test_with_block_without_error_publishes_while_an_outer_exception_is_handled(fs, client, bucket):
     with contextlib.ExitStack() as stack:
         for mode, compression in (("wb", None), ("w", None), ("w", "gzip")):
             stack.enter_context(fs.open(f"{bucket}/{mode}{compression}", mode, compression=compression))
@@ -484,8 +484,8 @@ def test_commit_publishes_while_an_exception_is_handled(fs, client, bucket, mode
         assert file.read() == b"x"
 
 
-def test_close_while_an_exception_is_handled_raises_it_and_says_why(fs, client, bucket, caplog):
-    """It must not look as if the object were there."""
+def test_close_while_an_exception_is_handled_raises_it_with_a_note(fs, client, bucket, caplog):
+    """The caller must not assume that the object was published."""
     file = fs.open(f"{bucket}/k", "wb")
     file.write(b"x")
     error = KeyError("handled")
@@ -495,9 +495,9 @@ def test_close_while_an_exception_is_handled_raises_it_and_says_why(fs, client, 
         except KeyError:
             file.close()
     assert raised.value is error
-    said = f"s3://{bucket}/k was not published: close() was called while KeyError was being handled. Call commit() to publish"
-    assert said in caplog.text
-    assert said in "".join(getattr(error, "__notes__", [said]))
+    note = f"s3://{bucket}/k was not published: close() was called while KeyError was being handled. Call commit() to publish"
+    assert note in caplog.text
+    assert note in "".join(getattr(error, "__notes__", [note]))
     file.close()
     assert keys(client, bucket) == []
     assert open_uploads(client, bucket) == []
@@ -520,7 +520,7 @@ def dropped_compressed_wrapper(fs, path):
 
 
 @pytest.mark.parametrize("drop", [dropped_text_wrapper, dropped_buffer, dropped_open_file, dropped_compressed_wrapper])
-def test_a_wrapper_that_is_dropped_publishes_nothing(fs, client, bucket, drop):
+def test_garbage_collected_wrapper_publishes_nothing(fs, client, bucket, drop):
     """The io module closes a wrapped file when the wrapper is garbage collected."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
@@ -530,7 +530,7 @@ def test_a_wrapper_that_is_dropped_publishes_nothing(fs, client, bucket, drop):
     assert open_uploads(client, bucket) == []
 
 
-def test_what_failed_in_a_transaction_is_not_published_at_its_end(fs, client, bucket):
+def test_failed_file_is_not_published_at_the_end_of_its_transaction(fs, client, bucket):
     with fs.transaction:
         with contextlib.suppress(KeyError), fsspec.open(f"penstock://{bucket}/half", "wb", **fs.storage_options) as file:
             file.write(b"half")
@@ -540,7 +540,7 @@ def test_what_failed_in_a_transaction_is_not_published_at_its_end(fs, client, bu
     assert keys(client, bucket) == ["whole"]
 
 
-def test_compressed_files_are_whole(fs, client, bucket):
+def test_compressed_files_are_complete(fs, client, bucket):
     with fs.open(f"{bucket}/k.gz", "wt", compression="infer") as file:
         file.write("hello")
     assert gzip.decompress(get(client, bucket, "k.gz")) == b"hello"
@@ -578,7 +578,7 @@ def test_appending(fs, client, bucket, size, more):
     assert open_uploads(client, bucket) == []
 
 
-def test_appending_to_a_large_file_reads_none_of_it(fs, client, bucket, emulator):
+def test_appending_to_a_large_file_does_not_read_it(fs, client, bucket, emulator):
     put(client, bucket, "k", bytes(12 * MIB))
     after = emulator.journal().last
     with fs.open(f"{bucket}/k", "a") as file:
@@ -588,7 +588,7 @@ def test_appending_to_a_large_file_reads_none_of_it(fs, client, bucket, emulator
 
 
 @pytest.mark.parametrize("size", [3, 6 * MIB])
-def test_appending_that_fails_changes_nothing(fs, client, bucket, size):
+def test_failed_append_changes_nothing(fs, client, bucket, size):
     put(client, bucket, "k", b"x" * size)
     with pytest.raises(KeyError), fs.open(f"{bucket}/k", "ab") as file:
         file.write(b"y" * 20 * MIB)
@@ -601,8 +601,8 @@ def test_appending_that_fails_changes_nothing(fs, client, bucket, size):
 
 
 @pytest.mark.parametrize("loss", [{"reset": {}}, {"error": {"status": 404, "code": "NoSuchUpload"}}])
-def test_appending_survives_a_lost_acknowledgement(fs, client, bucket, emulator, loss):
-    """What was published is told as such, though asking again finds no upload."""
+def test_append_succeeds_with_a_lost_response(fs, client, bucket, emulator, loss):
+    """The retry of the completion finds no upload, but the append has succeeded."""
     put(client, bucket, "k", b"x" * 6 * MIB)
     faults = emulator.faults()
     rule = {"when": {"operation": "CompleteMultipartUpload", "bucket": bucket}, "do": {**loss, "at": "after_commit"}}
@@ -617,8 +617,8 @@ def test_appending_survives_a_lost_acknowledgement(fs, client, bucket, emulator,
 
 
 @pytest.mark.parametrize("operation", ["UploadPartCopy", "UploadPart", "CompleteMultipartUpload"])
-def test_appending_that_s3_refuses_raises_why(client, bucket, emulator, operation):
-    """Whatever becomes of giving the upload up."""
+def test_refused_append_raises_the_error_of_s3(client, bucket, emulator, operation):
+    """Also if aborting the upload fails."""
     put(client, bucket, "k", b"x" * 6 * MIB)
     refused = {"error": {"status": 403, "code": "AccessDenied"}}
     faults = emulator.faults()
@@ -633,8 +633,8 @@ def test_appending_that_s3_refuses_raises_why(client, bucket, emulator, operatio
     assert get(client, bucket, "k") == b"x" * 6 * MIB
 
 
-def test_appending_whose_upload_is_gone_loses_nothing(client, bucket, emulator):
-    """Another 404 than the file's was taken for "there is no file", and what was there replaced by what was appended."""
+def test_append_whose_upload_is_gone_loses_nothing(client, bucket, emulator):
+    """Regression: a 404 of another request was taken for a missing file, and the appended bytes replaced the file."""
     put(client, bucket, "k", b"x" * 6 * MIB)
     rule = {"when": {"operation": "UploadPartCopy", "bucket": bucket}, "do": {"error": {"status": 404, "code": "NoSuchUpload"}}}
     faults = emulator.faults()
@@ -649,7 +649,7 @@ def test_appending_whose_upload_is_gone_loses_nothing(client, bucket, emulator):
     assert open_uploads(client, bucket) == []
 
 
-def test_an_append_to_nothing_replaces_nothing_that_came_since(emulator, bucket, client):
+def test_append_to_a_missing_file_does_not_replace_a_newer_one(emulator, bucket, client):
     fs = file_system(emulator)
     with pytest.raises(FileExistsError), fs.open(f"{bucket}/k", "ab") as file:
         file.write(b"mine")
@@ -657,7 +657,7 @@ def test_an_append_to_nothing_replaces_nothing_that_came_since(emulator, bucket,
     assert get(client, bucket, "k") == b"theirs"
 
 
-def test_appending_to_nothing_begins_a_file(fs, client, bucket):
+def test_append_to_a_missing_file_creates_it(fs, client, bucket):
     with fs.open(f"{bucket}/log.csv", "a", newline="") as file:
         file.write("a,b\r\n")
     assert get(client, bucket, "log.csv") == b"a,b\r\n"
@@ -668,7 +668,7 @@ def test_appending_to_nothing_begins_a_file(fs, client, bucket):
 # ---- transactions
 
 
-def test_a_transaction_publishes_at_its_end(emulator, client, bucket):
+def test_transaction_publishes_at_its_end(emulator, client, bucket):
     fs = file_system(emulator, skip_instance_cache=True)
     with fs.transaction:
         for name in "ab":
@@ -679,7 +679,7 @@ def test_a_transaction_publishes_at_its_end(emulator, client, bucket):
     assert open_uploads(client, bucket) == []
 
 
-def test_a_failed_transaction_publishes_nothing(emulator, client, bucket):
+def test_failed_transaction_publishes_nothing(emulator, client, bucket):
     fs = file_system(emulator, skip_instance_cache=True)
     with pytest.raises(KeyError), fs.transaction:
         with fs.open(f"{bucket}/a", "wb") as file:
@@ -690,7 +690,7 @@ def test_a_failed_transaction_publishes_nothing(emulator, client, bucket):
         raise KeyError
     assert keys(client, bucket) == []
     assert open_uploads(client, bucket) == []
-    with fs.open(f"{bucket}/d", "w") as file:  # no transaction any more
+    with fs.open(f"{bucket}/d", "w") as file:  # no longer in a transaction
         file.write("d")
     assert keys(client, bucket) == ["d"]
 
@@ -707,7 +707,7 @@ def test_torch_saves_and_loads(fs, bucket):
     assert torch.equal(loaded["w"], state["w"])
 
 
-def test_a_failing_save_raises_the_uploads_error(emulator):
+def test_failed_save_raises_the_error_of_the_upload(emulator):
     fs = PenstockFileSystem(**storage_options(emulator))
     with pytest.raises(FileNotFoundError), fs.open("no-such-bucket-here/k", "wb") as file:
         torch.save({"w": torch.zeros(30_000_000)}, file)

@@ -1,4 +1,4 @@
-"""Ctrl-C ends every call of the file system that waits for a server: each in a program of its own."""
+"""Ctrl-C ends every call of the file system that waits for a server. Each call runs in its own process."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ CALLS = {
     "opening": 'fs.open("b/k")',
     "closing": 'f = fs.open("b/k", "wb"); f.write(b"x"); f.close()',
     "leaving a block": 'with fs.open("b/k", "w") as f: f.write("x")',
-    "bringing a file": 'fs.get("b/k", "/dev/null")',
-    "sending a file": 'fs.put(local.name, "b/k")',
+    "downloading a file": 'fs.get("b/k", "/dev/null")',
+    "uploading a file": 'fs.put(local.name, "b/k")',
     "copying": 'fs.copy(["b/1"], ["b/2"])',
     "deleting": 'fs.rm("b/d", recursive=True)',
 }

@@ -32,7 +32,7 @@ UNCHANGED = {key: key for key in ("d/a", "d/b", "d/s/c", "one")}
     ("source", "target"),
     [("d", "d/"), ("d", "d/sub"), ("d/", "d/sub"), ("d/s", "d/s/"), ("d", "d/s"), ("d/*", "d/s/")],
 )
-def test_a_directory_is_not_moved_into_itself(fs, client, tree, source, target):
+def test_moving_a_directory_into_itself_raises(fs, client, tree, source, target):
     with pytest.raises(OSError, match="into itself") as caught:
         fs.mv(f"{tree}/{source}", f"s3://{tree}/{target}", recursive=True)
     assert caught.value.errno == errno.EINVAL
@@ -40,7 +40,7 @@ def test_a_directory_is_not_moved_into_itself(fs, client, tree, source, target):
     assert contents(client, tree) == UNCHANGED
 
 
-def test_a_made_directory_is_not_moved_into_itself(fs, bucket):
+def test_moving_an_empty_directory_into_itself_raises(fs, bucket):
     fs.mkdir(f"{bucket}/empty")
     with pytest.raises(OSError, match="into itself"):
         fs.mv(f"{bucket}/empty", f"{bucket}/empty/", recursive=True)
@@ -48,20 +48,20 @@ def test_a_made_directory_is_not_moved_into_itself(fs, bucket):
 
 
 @pytest.mark.parametrize("targets", [["d/b", "d/a"], ["d/b", "d/new"]], ids=["swap", "chain"])
-def test_a_target_that_is_moved_itself_is_refused(fs, client, tree, targets):
-    with pytest.raises(OSError, match="is a source of the same mv") as caught:
+def test_target_that_is_also_a_source_raises(fs, client, tree, targets):
+    with pytest.raises(OSError, match="the target is also a source") as caught:
         fs.mv([f"{tree}/d/a", f"{tree}/d/b"], [f"{tree}/{target}" for target in targets])
     assert (caught.value.filename, caught.value.filename2) == (f"{tree}/d/a", f"{tree}/d/b")
     assert contents(client, tree) == UNCHANGED
 
 
-def test_two_sources_with_one_target_are_refused(fs, client, tree):
+def test_two_sources_with_one_target_raise(fs, client, tree):
     put(client, tree, "e/a", b"e/a")
     for sources, target in (
         ([f"{tree}/d/a", f"{tree}/d/b"], [f"{tree}/new", f"{tree}/new"]),
         ([f"{tree}/d/a", f"{tree}/e/a"], f"{tree}/into/"),
     ):
-        with pytest.raises(OSError, match="another source has the same target"):
+        with pytest.raises(OSError, match="two sources have the same target"):
             fs.mv(sources, target)
     assert contents(client, tree) == UNCHANGED | {"e/a": "e/a"}
 
@@ -70,21 +70,21 @@ def test_two_sources_with_one_target_are_refused(fs, client, tree):
     ("source", "target", "recursive"),
     [("one", "one", False), ("d/a", "d/", False), ("d/*", "d/", False), ("d/", "d", True), ("d", "d", True)],
 )
-def test_an_object_that_has_its_new_name_stays(fs, client, tree, source, target, recursive):
+def test_object_with_equal_old_and_new_name_is_kept(fs, client, tree, source, target, recursive):
     fs.mv(f"{tree}/{source}", f"{tree}/{target}", recursive=recursive)
     assert contents(client, tree) == UNCHANGED
     fs.mv([f"s3://{tree}/one", f"{tree}/d/a"], [f"{tree}/one", f"{tree}/moved"])
     assert contents(client, tree) == {"d/b": "d/b", "d/s/c": "d/s/c", "one": "one", "moved": "d/a"}
 
 
-def test_a_move_deletes_only_what_it_copied(fs, client, tree):
+def test_move_deletes_only_what_it_copied(fs, client, tree):
     fs.mv(f"{tree}/d", f"{tree}/e", recursive=True, maxdepth=1)
     assert contents(client, tree) == {"e/a": "d/a", "e/b": "d/b", "d/s/c": "d/s/c", "one": "one"}
     fs.mv(f"{tree}/e/*", f"{tree}/e/old/", recursive=True)
     assert contents(client, tree) == {"e/old/a": "d/a", "e/old/b": "d/b", "d/s/c": "d/s/c", "one": "one"}
 
 
-def test_an_object_that_appears_during_a_move_stays(fs, client, tree, monkeypatch):
+def test_object_created_during_a_move_is_kept(fs, client, tree, monkeypatch):
     copy = type(fs._store).copy
 
     def copy_and_write(store, source, target):
@@ -97,7 +97,7 @@ def test_an_object_that_appears_during_a_move_stays(fs, client, tree, monkeypatc
     assert contents(client, tree) == {"e/a": "d/a", "e/b": "d/b", "e/s/c": "d/s/c", "d/late": "late", "one": "one"}
 
 
-def test_nothing_is_deleted_when_a_copy_fails(fs, client, tree):
+def test_nothing_is_deleted_if_a_copy_fails(fs, client, tree):
     with pytest.raises(FileNotFoundError):
         fs.mv([f"{tree}/d/a", f"{tree}/missing"], [f"{tree}/x", f"{tree}/y"])
     with pytest.raises(FileNotFoundError):
@@ -105,7 +105,7 @@ def test_nothing_is_deleted_when_a_copy_fails(fs, client, tree):
     assert contents(client, tree) == UNCHANGED | {"x": "d/a"}
 
 
-def test_a_move_takes_the_marks_of_directories_with_it(emulator, client, bucket):
+def test_move_includes_directory_markers(emulator, client, bucket):
     fs = file_system(emulator, directory_markers=True, remember_directories=False)
     fs.mkdir(f"{bucket}/d")
     fs.mkdir(f"{bucket}/d/empty")
@@ -114,7 +114,7 @@ def test_a_move_takes_the_marks_of_directories_with_it(emulator, client, bucket)
     assert keys(client, bucket) == ["e/", "e/a", "e/empty/"]
 
 
-def test_a_moved_directory_is_no_longer_remembered(fs, bucket):
+def test_moved_directory_is_no_longer_remembered(fs, bucket):
     fs.mkdir(f"{bucket}/d/empty")
     fs.mv(f"{bucket}/d", f"{bucket}/e", recursive=True)
     assert fs.isdir(f"{bucket}/e/empty")
@@ -130,7 +130,7 @@ def both(client, tree):
     return tree
 
 
-def test_an_object_with_keys_below_it_is_a_file_and_a_directory(emulator, both):
+def test_object_with_keys_below_it_is_a_file_and_a_directory(emulator, both):
     for fs in (file_system(emulator), file_system(emulator, use_listings_cache=True)):
         for _ in range(2):
             assert fs.isfile(f"{both}/d/s")
@@ -152,7 +152,7 @@ def test_searches_descend_below_an_object(fs, both):
     assert fs.du(both) == fs.du(both, maxdepth=3) == len("d/a" + "d/b" + "same" + "d/s/c" + "one")
 
 
-def test_copies_of_one_file_take_the_object(fs, client, both, tmp_path):
+def test_copy_of_one_file_copies_the_object(fs, client, both, tmp_path):
     fs.cp(f"{both}/d/s", f"{both}/copy")
     fs.get(f"{both}/d/s", str(tmp_path / "local"))
     fs.mv(f"{both}/d/s", f"{both}/moved")
@@ -160,20 +160,20 @@ def test_copies_of_one_file_take_the_object(fs, client, both, tmp_path):
     assert (tmp_path / "local").read_bytes() == b"same"
 
 
-def test_as_a_target_it_is_a_directory(fs, client, both, tmp_path):
+def test_target_of_that_name_is_a_directory(fs, client, both, tmp_path):
     (tmp_path / "new").write_bytes(b"new")
     fs.cp(f"{both}/one", f"{both}/d/s")
     fs.put(str(tmp_path / "new"), f"{both}/d/s")
     assert contents(client, both) == UNCHANGED | {"d/s": "same", "d/s/one": "one", "d/s/new": "new"}
 
 
-def test_a_move_of_the_directory_takes_both(fs, client, both):
+def test_recursive_move_includes_both(fs, client, both):
     fs.mv(f"{both}/d", f"{both}/e", recursive=True)
     assert contents(client, both) == {"e/a": "d/a", "e/b": "d/b", "e/s": "same", "e/s/c": "d/s/c", "one": "one"}
 
 
 @pytest.mark.parametrize("source", ["d", "d/"])
-def test_a_local_disk_cannot_have_both(fs, both, tmp_path, source):
+def test_download_of_both_to_a_local_disk_raises(fs, both, tmp_path, source):
     with pytest.raises(IsADirectoryError, match="d/s"):
         fs.get(f"{both}/{source}", str(tmp_path / "local"), recursive=True)
     assert (tmp_path / "local").exists()

@@ -1,4 +1,4 @@
-"""The file system's operations on paths: listings, contents, copies, removal, directories."""
+"""Operations on paths: listings, content, copies, deletion, directories."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def tree(client, bucket):
 # ---- listings
 
 
-def test_ls_is_what_is_directly_inside(fs, tree):
+def test_ls_returns_direct_children(fs, tree):
     assert fs.ls(tree, detail=False) == [f"{tree}/a", f"{tree}/a.txt", f"{tree}/z"]
     entries = fs.ls(f"s3://{tree}/a/")
     assert [(entry["name"], entry["type"], entry["size"]) for entry in entries] == [
@@ -46,7 +46,7 @@ def test_ls_is_what_is_directly_inside(fs, tree):
         fs.ls("no-such-bucket-here")
 
 
-def test_info_of_files_directories_buckets(fs, tree, client):
+def test_info_of_files_directories_and_buckets(fs, tree, client):
     info = fs.info(f"s3://{tree}/a/1")
     assert (info["type"], info["size"]) == ("file", 3)
     assert info["ETag"] == client.head_object(tree, "a/1").etag
@@ -56,13 +56,13 @@ def test_info_of_files_directories_buckets(fs, tree, client):
     assert (fs.isfile(f"{tree}/a"), fs.isdir(f"{tree}/a"), fs.isdir(f"{tree}/a/1"), fs.isfile(f"{tree}/a/1")) == (
         False, True, False, True,
     )  # fmt: skip
-    assert not fs.exists(f"{tree}/a/mis")  # no name by its beginning
+    assert not fs.exists(f"{tree}/a/mis")  # a prefix of a name is not a name
     assert not fs.exists("no-such-bucket-here")
     assert fs.size(f"{tree}/a/1") == 3
     assert fs.modified(f"{tree}/a/1") == info["LastModified"] == fs.created(f"{tree}/a/1")
 
 
-def test_find_is_one_listing(fs, tree, emulator):
+def test_find_sends_one_listing(fs, tree, emulator):
     after = emulator.journal().last
     assert fs.find(f"{tree}/a") == [f"{tree}/a/1", f"{tree}/a/b/2", f"{tree}/a/b/c/3"]
     assert [entry.operation for entry in emulator.journal().entries(after=after)] == ["ListObjectsV2"]
@@ -91,7 +91,7 @@ def test_walk_glob_du(fs, tree):
     assert fs.du(f"{tree}/a", total=False)[f"{tree}/a/b/2"] == 5
 
 
-def test_a_marked_directory_is_one(fs, client, bucket):
+def test_directory_marker_is_a_directory(fs, client, bucket):
     """S3's console writes an empty object with a slash at the end."""
     put(client, bucket, "d/", b"")
     put(client, bucket, "d/e/", b"")
@@ -103,7 +103,7 @@ def test_a_marked_directory_is_one(fs, client, bucket):
     assert keys(client, bucket) == []
 
 
-def test_answers_are_s3s_unless_a_cache_is_asked_for(emulator, client, tree):
+def test_listings_are_cached_only_on_request(emulator, client, tree):
     plain, cached = file_system(emulator), file_system(emulator, use_listings_cache=True)
     for fs in (plain, cached):
         fs.ls(tree)
@@ -111,7 +111,7 @@ def test_answers_are_s3s_unless_a_cache_is_asked_for(emulator, client, tree):
     put(client, tree, "new", b"")
     assert not plain.exists(f"{tree}/z")
     assert cached.exists(f"{tree}/z")
-    assert cached.exists(f"{tree}/new")  # that a name is not in a listing means nothing
+    assert cached.exists(f"{tree}/new")  # a name may be missing in a cached listing
     assert f"{tree}/z" not in cached.ls(tree, detail=False, refresh=True)
     cached.pipe(f"{tree}/mine", b"")
     assert f"{tree}/mine" in cached.ls(tree, detail=False)
@@ -123,7 +123,7 @@ def test_answers_are_s3s_unless_a_cache_is_asked_for(emulator, client, tree):
 # ---- contents
 
 
-def test_cat_file_slices(fs, client, bucket):
+def test_cat_file_reads_slices(fs, client, bucket):
     data = bytes(range(200))
     put(client, bucket, "k", data)
     for start, end in [(None, None), (10, 20), (-5, None), (None, -5), (-10, -5), (5, None), (190, 300), (300, 400), (20, 10)]:
@@ -134,7 +134,7 @@ def test_cat_file_slices(fs, client, bucket):
     assert fs.read_block(f"{bucket}/k", 5, 5) == data[5:10]
 
 
-def test_cat_ranges_joins_neighbours(fs, emulator, client, bucket):
+def test_cat_ranges_coalesces_close_ranges(fs, emulator, client, bucket):
     contents = {name: bytes([number]) * 100_000 for number, name in enumerate("abc")}
     for name, data in contents.items():
         put(client, bucket, name, data)
@@ -175,7 +175,7 @@ def test_cat_ranges_of_every_kind(fs, client, bucket):
     assert fs.cat_ranges([f"{bucket}/k"] * 2, 1, 3) == [data[1:3]] * 2
 
 
-def test_errors_of_cat_ranges_are_in_their_places(fs, client, bucket):
+def test_cat_ranges_returns_errors_in_place(fs, client, bucket):
     put(client, bucket, "k", b"0123456789")
     paths = [f"{bucket}/k", f"{bucket}/missing", f"{bucket}/k"]
     first, second, third = fs.cat_ranges(paths, [0, 0, 5], [2, 2, 7])
@@ -187,7 +187,7 @@ def test_errors_of_cat_ranges_are_in_their_places(fs, client, bucket):
         fs.cat_ranges(paths, [0], [1])
 
 
-def test_pipe_and_its_exclusive_form(fs, client, bucket):
+def test_pipe_and_exclusive_pipe(fs, client, bucket):
     fs.pipe({f"s3://{bucket}/{name}": name.encode() for name in "xyz"})
     assert keys(client, bucket) == ["x", "y", "z"]
     with pytest.raises(FileExistsError):
@@ -212,7 +212,7 @@ class Counted(fsspec.Callback):
 
 
 @pytest.mark.parametrize("size", [0, 5, 40 * MIB])
-def test_get_and_put_tell_their_callbacks(fs, client, bucket, tmp_path, size):
+def test_get_and_put_report_to_callbacks(fs, client, bucket, tmp_path, size):
     local = tmp_path / "local"
     local.write_bytes(bytes(range(256)) * (size // 256) + bytes(size % 256))
     sent, brought = Counted(), Counted()
@@ -226,7 +226,7 @@ def test_get_and_put_tell_their_callbacks(fs, client, bucket, tmp_path, size):
     assert [child.value for child in trees.children] == [size, size]
 
 
-def test_get_leaves_no_half_file(fs, bucket, tmp_path, emulator, client):
+def test_failed_get_leaves_no_partial_file(fs, bucket, tmp_path, emulator, client):
     put(client, bucket, "k", b"x" * 1000)
     with pytest.raises(FileNotFoundError):
         fs.get_file(f"{bucket}/missing", str(tmp_path / "back"))
@@ -254,7 +254,7 @@ def test_exclusive_put(fs, client, bucket, tmp_path):
 # ---- copies
 
 
-def test_copies_are_made_inside_s3(fs, tree, emulator, client):
+def test_copies_run_inside_s3(fs, tree, emulator, client):
     after = emulator.journal().last
     fs.cp(f"s3://{tree}/a/1", f"s3://{tree}/copy")
     assert [entry.operation for entry in emulator.journal().entries(after=after, operations=["GetObject", "PutObject"])] == []
@@ -265,8 +265,8 @@ def test_copies_are_made_inside_s3(fs, tree, emulator, client):
         fs.cp_file(f"{tree}/missing", f"{tree}/other")
 
 
-def test_a_copy_in_parts(client, bucket):
-    """Above 5 GiB; here above 8 MiB."""
+def test_copy_in_parts(client, bucket):
+    """Used above 5 GiB; here above 8 MiB."""
     data = bytes(range(256)) * (17 * MIB // 256)
     put(client, bucket, "k", data)
     copy_in_parts(client._client, (bucket, "k"), (bucket, "copy"), 8 * MIB)
@@ -279,16 +279,16 @@ def test_a_copy_in_parts(client, bucket):
     assert shares(0, 4) == [(0, 0)]
 
 
-def test_what_one_request_may_not_copy_is_copied_in_parts(fs, client, bucket, emulator, monkeypatch):
+def test_object_above_the_limit_of_one_request_is_copied_in_parts(fs, client, bucket, emulator, monkeypatch):
     put(client, bucket, "k", b"x" * 6 * MIB)
     faults = emulator.faults()
     faults.set(
         [{"when": {"operation": "CopyObject", "bucket": bucket}, "do": {"error": {"status": 400, "code": "InvalidRequest"}}}]
     )
     try:
-        with pytest.raises(OSError, match="InvalidRequest"):  # for another reason
+        with pytest.raises(OSError, match="InvalidRequest"):  # the same code for another reason
             fs.cp_file(f"{bucket}/k", f"{bucket}/copy")
-        monkeypatch.setattr("penstock.fsspec._store.MOST_COPIED", 5 * MIB)
+        monkeypatch.setattr("penstock.fsspec._store.MAX_COPY_BYTES", 5 * MIB)
         fs.cp_file(f"{bucket}/k", f"{bucket}/copy")
     finally:
         faults.clear()
@@ -298,7 +298,7 @@ def test_what_one_request_may_not_copy_is_copied_in_parts(fs, client, bucket, em
 # ---- removal
 
 
-def test_rm_of_a_tree_is_a_request_for_a_thousand(fs, tree, client, emulator):
+def test_recursive_rm_deletes_a_thousand_keys_per_request(fs, tree, client, emulator):
     after = emulator.journal().last
     fs.rm(f"s3://{tree}/a", recursive=True)
     assert keys(client, tree) == ["a.txt", "z"]
@@ -306,7 +306,7 @@ def test_rm_of_a_tree_is_a_request_for_a_thousand(fs, tree, client, emulator):
     assert emulator.journal().count(after=after, operations="DeleteObject") == 0
     with pytest.raises(FileNotFoundError):
         fs.rm(f"{tree}/a", recursive=True)
-    fs.rm(f"{tree}/missing")  # is deleted already
+    fs.rm(f"{tree}/missing")  # already deleted
     fs.rm(f"{tree}/a.*")
     fs.rm_file(f"{tree}/z")
     assert keys(client, tree) == []
@@ -314,15 +314,15 @@ def test_rm_of_a_tree_is_a_request_for_a_thousand(fs, tree, client, emulator):
     assert not fs.exists(tree)
 
 
-def test_rm_of_a_file_and_its_namesakes(fs, client, bucket):
+def test_rm_of_a_file_keeps_similar_names(fs, client, bucket):
     for key in ("run", "run/1", "run2"):
         put(client, bucket, key, b"")
     fs.rm(f"{bucket}/run", recursive=True)
     assert keys(client, bucket) == ["run2"]
 
 
-def test_what_s3_refuses_to_delete_is_an_error(fs, bucket, client, monkeypatch):
-    """s3fs passes over the errors of a DeleteObjects."""
+def test_refused_deletion_raises(fs, bucket, client, monkeypatch):
+    """s3fs ignores the errors in a response of DeleteObjects."""
     put(client, bucket, "d/1", b"")
     put(client, bucket, "d/2", b"")
 
@@ -341,7 +341,7 @@ def test_what_s3_refuses_to_delete_is_an_error(fs, bucket, client, monkeypatch):
 # ---- directories
 
 
-def test_a_made_directory_is_one_to_the_process(emulator, bucket, client):
+def test_created_directory_exists_in_the_process(emulator, bucket, client):
     fs, other = file_system(emulator), file_system(emulator, skip_instance_cache=True)
     fs.makedirs(f"s3://{bucket}/runs/1", exist_ok=True)
     for each in (fs, other):
@@ -350,7 +350,7 @@ def test_a_made_directory_is_one_to_the_process(emulator, bucket, client):
         assert each.exists(f"s3://{bucket}/runs/1/")
         assert each.ls(f"{bucket}/runs", detail=False) == [f"{bucket}/runs/1"]
         assert each.ls(f"{bucket}/runs/1") == []
-    assert keys(client, bucket) == []  # nobody else sees any of it
+    assert keys(client, bucket) == []  # other processes do not see it
     fs.makedirs(f"{bucket}/runs/1", exist_ok=True)
     with pytest.raises(FileExistsError):
         fs.makedirs(f"{bucket}/runs/1")
@@ -364,7 +364,7 @@ def test_a_made_directory_is_one_to_the_process(emulator, bucket, client):
         fs.rmdir(f"{bucket}/runs")
 
 
-def test_directory_markers_are_seen_by_everybody(emulator, bucket, client):
+def test_directory_markers_are_visible_to_other_clients(emulator, bucket, client):
     fs = file_system(emulator, directory_markers=True, remember_directories=False)
     fs.mkdir(f"{bucket}/d")
     assert keys(client, bucket) == ["d/"]
@@ -373,13 +373,13 @@ def test_directory_markers_are_seen_by_everybody(emulator, bucket, client):
     assert keys(client, bucket) == []
 
 
-def test_buckets_are_made_when_asked(emulator, fs, client, bucket):
+def test_buckets_are_created_on_request(emulator, fs, client, bucket):
     fs.mkdir(f"{bucket}-b")
     with pytest.raises(FileExistsError):
         fs.makedirs(f"{bucket}-b")
     fs.makedirs(f"{bucket}-b", exist_ok=True)
     fs.makedirs(f"{bucket}-c/d", exist_ok=True)
-    assert not fs.exists(f"{bucket}-c")  # a directory does not bring its bucket with it
+    assert not fs.exists(f"{bucket}-c")  # creating a directory does not create its bucket
     file_system(emulator, create_buckets=True).makedirs(f"{bucket}-c/d", exist_ok=True)
     assert fs.exists(f"{bucket}-c")
     put(client, f"{bucket}-b", "k", b"")
@@ -400,7 +400,7 @@ def test_touch(fs, bucket, client):
     assert get(client, bucket, "k") == b""
 
 
-def test_checksum_and_ukey_follow_the_contents(fs, client, bucket):
+def test_checksum_and_ukey_change_with_the_content(fs, client, bucket):
     put(client, bucket, "k", b"1")
     before = fs.checksum(f"{bucket}/k"), fs.ukey(f"{bucket}/k")
     assert before == (fs.checksum(f"{bucket}/k"), fs.ukey(f"{bucket}/k"))

@@ -1,4 +1,4 @@
-"""The file system itself: errors, options, protocols, processes, threads, event loops, the rest of fsspec."""
+"""The file system: errors, options, protocols, processes, threads, event loops, other parts of fsspec."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def fs(emulator):
         ("InvalidArgument", 400, OSError),
     ],
 )
-def test_errors_are_those_of_files(emulator, bucket, client, code, status, kind):
+def test_errors_are_mapped_to_os_errors(emulator, bucket, client, code, status, kind):
     put(client, bucket, "k", b"x")
     fs = file_system(emulator, max_attempts=1)
     faults = emulator.faults()
@@ -54,8 +54,8 @@ def test_errors_are_those_of_files(emulator, bucket, client, code, status, kind)
     assert caught.value.__cause__.status == status
 
 
-def test_what_came_through_the_loop_of_events_has_its_cause(emulator, bucket, client):
-    """asyncio makes a plain TimeoutError anew, without what it came of."""
+def test_errors_from_the_event_loop_keep_their_cause(emulator, bucket, client):
+    """asyncio recreates a plain TimeoutError, without its cause."""
     put(client, bucket, "k", b"x")
     fs = file_system(emulator, max_attempts=1)
     faults = emulator.faults()
@@ -68,7 +68,7 @@ def test_what_came_through_the_loop_of_events_has_its_cause(emulator, bucket, cl
     assert isinstance(caught.value.__cause__, penstock.S3ThrottledError)
 
 
-def test_an_object_replaced_while_it_is_read(fs, client, bucket):
+def test_object_replaced_during_a_read_raises(fs, client, bucket):
     put(client, bucket, "k", b"1" * 30 * MIB)
     with fs.open(f"{bucket}/k") as file:
         file.read(10)
@@ -78,23 +78,23 @@ def test_an_object_replaced_while_it_is_read(fs, client, bucket):
             file.read(9 * MIB)
 
 
-# ---- how it is made, found, moved
+# ---- construction, registration, pickling
 
 
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
         ({"endpoint": "http://127.0.0.1:1"}, "no argument 'endpoint'; did you mean 'endpoint_url'"),
-        ({"nonsense": 1}, "no argument 'nonsense'; there are add_aliases, .*version_aware"),
+        ({"nonsense": 1}, "no argument 'nonsense'; expected one of add_aliases, .*version_aware"),
         ({"client_kwargs": {"endpoint": "http://127.0.0.1:1"}}, r"client_kwargs\['endpoint'\]; did you mean 'endpoint_url'"),
     ],
 )
-def test_an_argument_that_nobody_has_is_refused(given, problem):
+def test_unknown_arguments_raise(given, problem):
     with pytest.raises(TypeError, match=problem):
         S3FileSystem(**given)
 
 
-def test_arguments_of_s3fs_and_of_fsspec_are_known():
+def test_arguments_of_s3fs_and_fsspec_are_accepted():
     S3FileSystem(anon=True, use_ssl=False, cache_regions=True, default_block_size=1, max_concurrency=4, session=None)
     S3FileSystem(anon=True, listings_expiry_time=3, max_paths=5, skip_instance_cache=True, client_kwargs={"verify": True})
 
@@ -111,7 +111,7 @@ def test_options_of_s3fs(emulator, bucket, client, monkeypatch):
     ):
         assert S3FileSystem(**options).cat_file(f"{bucket}/k") == b"x"
     config = S3FileSystem(**storage_options(emulator, config_kwargs={"retries": {"max_attempts": 4}})).client.s3client_config
-    assert config.max_attempts == 5  # botocore does not count the first
+    assert config.max_attempts == 5  # botocore does not count the first attempt
     assert config.force_path_style
     assert S3FileSystem(anon=True, endpoint_url=emulator.endpoint).client.s3client_config.unsigned
     assert not S3FileSystem(endpoint_url="https://s3.eu-west-1.amazonaws.com").client.s3client_config.force_path_style
@@ -124,7 +124,7 @@ def test_options_of_s3fs(emulator, bucket, client, monkeypatch):
         S3FileSystem(s3_additional_kwargs={"ServerSideEncryption": "AES256"})
 
 
-def test_the_user_agent_says_fsspec(fs):
+def test_user_agent_contains_fsspec(fs):
     assert fs.client.user_agent_prefix.endswith("(fsspec)")
 
 
@@ -138,7 +138,7 @@ def test_protocols(emulator, bucket):
         assert fs._strip_protocol(url) == "b/k"
 
 
-def test_s3_is_taken_where_asked_and_where_nobody_has_it(monkeypatch):
+def test_s3_is_registered_on_request_and_if_it_has_no_handler(monkeypatch):
     taken = sys.modules["fsspec.registry"]._registry
     theirs = type("Theirs", (fsspec.AbstractFileSystem,), {})
     monkeypatch.setitem(taken, "s3a", theirs)
@@ -154,7 +154,7 @@ def test_s3_is_taken_where_asked_and_where_nobody_has_it(monkeypatch):
     assert (taken["s3"], taken["s3a"]) == (S3FileSystem, S3FileSystem)
 
 
-def test_installing_penstock_leaves_s3_alone():
+def test_installed_penstock_does_not_register_s3():
     document = (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text()
     section = document.partition('[project.entry-points."fsspec.specs"]')[2].partition("[")[0]
     assert section.split() == ["penstock", "=", '"penstock.fsspec:PenstockFileSystem"']
@@ -171,10 +171,10 @@ def read_in_child(fs, path, answers):
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_works_in_children(fs, client, bucket, method):
-    """fsspec's own asynchronous file systems refuse to be used after a fork."""
+def test_works_in_forked_children(fs, client, bucket, method):
+    """fsspec's own asynchronous file systems raise an error after a fork."""
     put(client, bucket, "k", b"x")
-    assert fs.find(bucket) == [f"{bucket}/k"]  # its threads are running
+    assert fs.find(bucket) == [f"{bucket}/k"]  # start its threads
     context = multiprocessing.get_context(method)
     answers = context.Queue()
     child = context.Process(target=read_in_child, args=(fs, f"{bucket}/k", answers))
@@ -183,7 +183,7 @@ def test_works_in_children(fs, client, bucket, method):
     child.join()
 
 
-def test_many_threads_at_once(fs, client, bucket):
+def test_many_threads(fs, client, bucket):
     contents = [bytes([number]) * 1000 for number in range(20)]
     for number, content in enumerate(contents):
         put(client, bucket, f"d/{number}", content)
@@ -215,7 +215,7 @@ def test_in_an_event_loop(emulator, client, bucket):
     assert keys(client, bucket) == []
 
 
-def test_a_cancelled_write_publishes_nothing(emulator, client, bucket):
+def test_cancelled_write_publishes_nothing(emulator, client, bucket):
     faults, journal = emulator.faults(), emulator.journal()
 
     async def seen(operation, behind):
@@ -241,7 +241,7 @@ def test_a_cancelled_write_publishes_nothing(emulator, client, bucket):
     assert client._client.list_multipart_uploads(bucket) == []
 
 
-# ---- with the rest of fsspec
+# ---- other parts of fsspec
 
 
 def test_mappers_and_chains(emulator, client, bucket, tmp_path):
@@ -275,6 +275,6 @@ def test_mappers_and_chains(emulator, client, bucket, tmp_path):
 def test_options_of_fsspecs_configuration(emulator, client, bucket, monkeypatch):
     put(client, bucket, "k", b"x")
     conf = {"endpoint_url": emulator.endpoint, "key": emulator.access_key_id, "secret": emulator.secret_access_key}
-    monkeypatch.setitem(fsspec.config.conf, "s3", conf)  # what FSSPEC_S3_ENDPOINT_URL and so on set
+    monkeypatch.setitem(fsspec.config.conf, "s3", conf)  # set by FSSPEC_S3_ENDPOINT_URL and similar variables
     assert S3FileSystem(skip_instance_cache=True).cat(f"{bucket}/k") == b"x"
     assert PenstockFileSystem(skip_instance_cache=True).cat(f"{bucket}/k") == b"x"

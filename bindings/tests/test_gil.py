@@ -1,4 +1,4 @@
-"""A Python thread that keeps the interpreter's lock stalls no transfer that needs no Python memory."""
+"""A Python thread that holds the GIL does not stall transfers that need no Python memory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import gil_holder
 import pytest
 
 
-# Each read of an object of unknown size had its I/O thread wait for the lock, and with it all transfers of that thread.
+# Each read of an object of unknown size used to block its I/O thread, and all transfers of that thread, until it got the GIL.
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("size", [1000, 1 << 20])
-def test_transfers_go_on_while_a_thread_keeps_the_lock(size: int) -> None:
-    assert gil_holder.bulk_moved_while_the_lock_was_held(size)
+def test_transfers_continue_while_a_thread_holds_the_gil(size: int) -> None:
+    assert gil_holder.bulk_moves_while_the_gil_is_held(size)

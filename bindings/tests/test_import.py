@@ -1,4 +1,4 @@
-"""What `import penstock` costs: as little as a package can, until a name is used."""
+"""`import penstock` imports no heavy module before a name of the package is used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HEAVY = ("torch", "numpy", "penstock._core", "dataclasses", "inspect", "logging"
 
 
 def loaded(code: str) -> set[str]:
-    """The modules of an interpreter, started without site, that has run `code`."""
+    """The modules that a new interpreter, started without site, has imported after `code`."""
     path = [entry for entry in sys.path if entry]
     program = f"import sys; sys.path = {path!r}; {code}; print(*sys.modules)"
     result = subprocess.run([sys.executable, "-S", "-E", "-c", program], check=True, capture_output=True, text=True)
@@ -32,12 +32,12 @@ def test_a_client_needs_no_torch():
 
 
 @pytest.mark.parametrize("name", penstock.__all__)
-def test_every_public_name_is_there_and_listed(name):
+def test_every_public_name_exists_and_is_in_dir(name):
     assert getattr(penstock, name) is not None
     assert name in dir(penstock)
 
 
-def test_a_star_import_brings_every_public_name():
+def test_a_star_import_imports_every_public_name():
     names: dict[str, object] = {}
     exec("from penstock import *", names)
     assert set(penstock.__all__) <= set(names)
@@ -48,13 +48,13 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = penstock.S3Bucket
 
 
-def test_the_readers_module_is_there_without_being_imported():
-    """Programs for the reference connector import the package and use it."""
+def test_s3reader_is_an_attribute_of_the_package():
+    """Programs for the reference connector use it after an import of the package only."""
     assert loaded("import penstock; penstock.s3reader.RangedS3Reader") >= {"penstock.s3reader", "penstock._core"}
 
 
-def test_the_extension_exports_its_init_function_alone():
-    """With libstdc++ linked statically it exported thousands of symbols, and torch, imported later, aborted."""
+def test_the_extension_exports_only_its_init_function():
+    """With a static libstdc++ it used to export thousands of symbols, and a later import of torch aborted."""
     from penstock import _core
 
     listed = subprocess.run(["nm", "-D", "--defined-only", _core.__file__], check=True, capture_output=True, text=True)

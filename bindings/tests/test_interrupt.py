@@ -1,4 +1,4 @@
-"""Ctrl-C ends every call that waits for a server: each in a program of its own, against a server that never answers."""
+"""Ctrl-C ends every call that waits for a server. Each call runs in its own program, with a server that never responds."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ SILENT_SERVER = """
     client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config)
     ranged = penstock.S3ReaderConstructor.range_based()
     settings = {"region": "us-east-1", "endpoint": endpoint, "s3client_config": config}
-    told = threading.Event()
+    printed = threading.Event()
     def hold(connection):
         connection.recv(1)
-        if not told.is_set():
-            told.set()
+        if not printed.is_set():
+            printed.set()
             print("waiting", flush=True)
         threading.Event().wait()
     def accept():
@@ -50,6 +50,6 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_ctrl_c_ends(call):
+def test_ctrl_c_ends_a_call(call):
     program = textwrap.dedent(SILENT_SERVER) + f"try:\n    {CALLS[call]}\nexcept KeyboardInterrupt:\n    sys.exit(42)\n"
     assert interrupted.exit_status(program, timeout_s=60) == 42

@@ -1,4 +1,4 @@
-"""The journal of what clients asked, from Python: boto3 and our own client make the requests."""
+"""The journal of requests in Python, with requests of boto3 and of our client."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from penstock.testing import Emulator, Journal, Namespace
 
-# HTTP Archive 1.2 (w3.org's draft of 2012), the members that it requires, as a schema.
+# A schema of the required members of HTTP Archive 1.2 (W3C draft of 2012).
 PAIRS = {
     "type": "array",
     "items": {
@@ -114,21 +114,21 @@ def boto(world: Emulator | Namespace, mode: str = "standard", attempts: int = 1)
 
 
 def fill(world: Emulator, size: int = 100) -> Any:
-    """A boto3 client, a bucket "data" and an object "a/1" in it."""
+    """Creates a bucket "data" with an object "a/1". Returns a boto3 client."""
     client = boto(world)
     client.create_bucket(Bucket="data")
     client.put_object(Bucket="data", Key="a/1", Body=b"x" * size)
     return client
 
 
-def test_an_entry_has_what_the_request_was(world: Emulator) -> None:
+def test_an_entry_describes_the_request(world: Emulator) -> None:
     before = datetime.now(timezone.utc)
     fill(world)
     created, put = world.journal()
     assert (created.number, created.operation, created.bucket, created.key) == (1, "CreateBucket", "data", "")
     assert (put.number, put.operation, put.method, put.target, put.key) == (2, "PutObject", "PUT", "/data/a/1", "a/1")
     assert (put.status, put.ending, put.access_key, put.error_code) == (200, "answered", "penstock", "")
-    assert put.bytes_in >= 100  # with aws-chunked's frames
+    assert put.bytes_in >= 100  # with the framing of aws-chunked
     assert abs(put.received - before) < timedelta(minutes=1)
     assert put.began_s > created.began_s >= 0
     assert 0 < put.lasted_s < 60
@@ -140,7 +140,7 @@ def test_an_entry_has_what_the_request_was(world: Emulator) -> None:
     assert (world.journal().last, world.journal().dropped) == (2, 0)
 
 
-def test_filters_select(world: Emulator) -> None:
+def test_filters_select_entries(world: Emulator) -> None:
     client = fill(world)
     for key in ("a/1", "a/2"):
         try:
@@ -166,13 +166,13 @@ def test_the_ranges_that_our_client_fetches_cover_an_object(world: Emulator) -> 
     assert len(world.client().get_object("data", "a/1").read()) == size
     report = world.journal().ranges("data", "a/1", wanted=[(0, size)])
     assert (report.covered, report.missing, report.over_read_bytes) == ([(0, size)], [], 0)
-    # A download from both ends breaks off where they meet; what was on its way by then left twice.
+    # A download from both ends stops where the ends meet; bytes in flight at that moment were sent twice.
     broken = [entry for entry in world.journal() if entry.ending == "broken"]
     assert report.overlap_bytes <= sum(entry.bytes_out for entry in broken)
     world.journal().assert_ranges("data", "a/1", [(0, size)], most_overlap_bytes=report.overlap_bytes)
 
 
-def test_ranges_tell_what_was_fetched_twice_missed_and_too_much(world: Emulator) -> None:
+def test_a_range_report_has_missing_overlapping_and_excess_bytes(world: Emulator) -> None:
     client = fill(world)
     for asked in ("bytes=0-19", "bytes=10-29", "bytes=90-200"):
         client.get_object(Bucket="data", Key="a/1", Range=asked)["Body"].read()
@@ -187,9 +187,9 @@ def test_ranges_tell_what_was_fetched_twice_missed_and_too_much(world: Emulator)
     assert "GET /data/a/1 -> 206 bytes 90-100" in str(failure.value)
 
 
-# botocore counts the first attempt too; legacy and standard differ in the waits between, not in this.
+# botocore counts the first attempt too. The modes differ in their waits, not in the number of attempts.
 @pytest.mark.parametrize("mode", ["legacy", "standard"])
-def test_retries_of_boto3_are_seen_as_its_documentation_counts_them(mode: str) -> None:
+def test_boto3_makes_as_many_attempts_as_configured(mode: str) -> None:
     with Emulator(fail_rate=1.0) as world:
         client = boto(world, mode, attempts=3)
         with pytest.raises(ClientError, match="SlowDown"):
@@ -204,7 +204,7 @@ def test_retries_of_boto3_are_seen_as_its_documentation_counts_them(mode: str) -
         assert {entry.error_code for entry in entries} == {"SlowDown"}
 
 
-def test_a_refused_attempt_and_the_one_that_came_through_are_one_invocation() -> None:
+def test_the_attempts_of_a_call_have_one_invocation() -> None:
     with Emulator(fail_rate=0.5, fail_seed=7) as world:
         client = boto(world, "standard", attempts=10)
         for _ in range(10):
@@ -219,7 +219,7 @@ def test_a_refused_attempt_and_the_one_that_came_through_are_one_invocation() ->
         assert journal.count(status=503) == refused == sum(len(retry.entries) - 1 for retry in retries)
 
 
-def test_order_and_what_came_too_late(world: Emulator) -> None:
+def test_assertions_on_order_find_late_requests(world: Emulator) -> None:
     client = fill(world)
     journal = world.journal()
     journal.assert_in_order({"operations": "CreateBucket"}, {"operations": "PutObject"})
@@ -231,7 +231,7 @@ def test_order_and_what_came_too_late(world: Emulator) -> None:
         journal.assert_no_request_after({"operations": "PutObject"})
     with pytest.raises(AssertionError, match="no request of operations='CopyObject'"):
         journal.assert_no_request_after({"operations": "CopyObject"})
-    with pytest.raises(AssertionError, match="of the first there were 1, of the others 0"):
+    with pytest.raises(AssertionError, match="the first filter selects 1 requests, the second 0"):
         journal.assert_in_order({"operations": "PutObject"}, {"operations": "DeleteObject"})
 
 
@@ -253,14 +253,14 @@ def test_a_failed_count_shows_the_requests(world: Emulator) -> None:
         journal.assert_max_concurrency(0)
 
 
-def test_requests_per_second_add_up(world: Emulator) -> None:
+def test_requests_per_second_sum_up_to_all_requests(world: Emulator) -> None:
     fill(world)
     assert sum(world.journal().requests_per_second()) == 2
     assert world.journal().requests_per_second(key_prefix="none") == []
 
 
 @pytest.mark.parametrize("version", ["s3v4", "s3"])
-def test_signatures_and_tokens_are_in_no_export(version: str, tmp_path: Path) -> None:
+def test_exports_contain_no_signatures_or_tokens(version: str, tmp_path: Path) -> None:
     temporary = {"access_key_id": "TEMP", "secret_access_key": "s", "session_token": "the-token"}
     users = {"accounts": [{"account_id": "111122223333", "access_keys": [temporary]}]}
     with Emulator(users=users) as world:
@@ -279,7 +279,7 @@ def test_signatures_and_tokens_are_in_no_export(version: str, tmp_path: Path) ->
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(url, timeout=10)
         refused.value.close()
-        assert refused.value.code == 404  # signed well: there is no such bucket
+        assert refused.value.code == 404  # the signature is valid, the bucket is missing
         (entry,) = world.journal()
         assert f"{name}***" in entry.target
         assert ("oken=***" in entry.target) == (version == "s3v4" or "oken=" in url)
@@ -290,14 +290,14 @@ def test_signatures_and_tokens_are_in_no_export(version: str, tmp_path: Path) ->
             assert "the-token" not in text
 
 
-def test_lines_are_entries(world: Emulator, tmp_path: Path) -> None:
+def test_a_json_lines_export_has_a_line_per_entry(world: Emulator, tmp_path: Path) -> None:
     fill(world)
     world.journal().export(tmp_path / "lines", "jsonl", operations="PutObject")
     (line,) = [json.loads(line) for line in (tmp_path / "lines").read_text().splitlines()]
     assert (line["number"], line["key"]) == (2, "a/1")
 
 
-def test_har_is_as_its_specification_has_it(world: Emulator, tmp_path: Path) -> None:
+def test_a_har_export_matches_its_specification(world: Emulator, tmp_path: Path) -> None:
     client = fill(world)
     client.list_objects_v2(Bucket="data", Prefix="ä /")
     with pytest.raises(ClientError):
@@ -316,7 +316,7 @@ def test_har_is_as_its_specification_has_it(world: Emulator, tmp_path: Path) -> 
         world.journal().export(tmp_path / "x", "xml")  # type: ignore[arg-type]
 
 
-def test_a_tail_gives_entries_as_they_come(world: Emulator) -> None:
+def test_a_tail_yields_new_entries(world: Emulator) -> None:
     client = fill(world)
     journal = world.journal()
     assert [entry.number for entry in journal.tail(behind=0, timeout_s=0)] == [1, 2]
@@ -324,14 +324,14 @@ def test_a_tail_gives_entries_as_they_come(world: Emulator) -> None:
     tail = journal.tail(timeout_s=30, operations="HeadObject")
     seen: list[int] = []
     reader = threading.Thread(target=lambda: seen.append(next(tail).number))
-    client.list_buckets()  # after the tail began, and before anybody reads it
+    client.list_buckets()  # after the tail was created, and before it is read
     reader.start()
     client.head_object(Bucket="data", Key="a/1")
     reader.join(30)
     assert seen == [4]
 
 
-def test_a_tail_that_is_too_slow_tells_what_it_missed() -> None:
+def test_a_slow_tail_reports_dropped_entries() -> None:
     with Emulator(journal_bytes=128 << 10, auth="off") as world:
         client = world.client()
         tail = world.journal().tail(timeout_s=30, operations="ListBuckets")
@@ -342,18 +342,18 @@ def test_a_tail_that_is_too_slow_tells_what_it_missed() -> None:
         assert dropped > 0
         url = f"{world.admin_endpoint}/_penstock/journal-tail?after=0&operations=ListBuckets&wait_ms=0"
         with urllib.request.urlopen(url, timeout=30) as answer:
-            assert json.load(answer)["dropped_of_asked"] == dropped, "though others were selected"
+            assert json.load(answer)["dropped_of_asked"] == dropped, "although the filter excludes them"
         boto(world).list_buckets()
-        with pytest.warns(UserWarning, match=f"{dropped} entries behind number 0 were dropped before they were read") as told:
+        with pytest.warns(UserWarning, match=f"{dropped} entries after number 0 were dropped before they were read") as warned:
             assert next(tail).operation == "ListBuckets"
-        assert len(told) == 1
+        assert len(warned) == 1
         boto(world).list_buckets()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert next(tail).operation == "ListBuckets", "what it has read it does not miss"
+            assert next(tail).operation == "ListBuckets", "no warning for entries that were read"
 
 
-def test_what_was_cleared_a_tail_does_not_miss(world: Emulator) -> None:
+def test_a_tail_does_not_report_cleared_entries_as_dropped(world: Emulator) -> None:
     client = fill(world)
     tail = world.journal().tail(behind=0, timeout_s=30)
     world.journal().clear()
@@ -363,7 +363,7 @@ def test_what_was_cleared_a_tail_does_not_miss(world: Emulator) -> None:
         assert next(tail).number == 3
 
 
-def test_a_tail_goes_on_after_a_reset(world: Emulator) -> None:
+def test_a_tail_continues_after_a_reset(world: Emulator) -> None:
     client = fill(world)
     tail = world.journal().tail(timeout_s=30)
     world.reset()
@@ -376,7 +376,7 @@ def test_a_tail_loses_no_entry_of_the_new_journal(world: Emulator) -> None:
     tail = world.journal().tail(timeout_s=30)
     last = world.journal().last
     world.reset()
-    for _ in range(last + 3):  # the new journal has more entries than the one before
+    for _ in range(last + 3):  # more entries than the old journal had
         client.list_buckets()
     assert [next(tail).number for _ in range(last + 3)] == list(range(1, last + 4))
 
@@ -392,7 +392,7 @@ def test_clearing_and_resetting(world: Emulator) -> None:
     assert (len(journal), journal.last) == (0, 0)
 
 
-def test_each_namespace_has_a_journal_of_its_own(world: Emulator) -> None:
+def test_each_namespace_has_its_own_journal(world: Emulator) -> None:
     suite = world.create_namespace("suite")
     boto(suite).list_buckets()
     assert (len(suite.journal), len(world.journal())) == (1, 0)
@@ -402,7 +402,7 @@ def test_each_namespace_has_a_journal_of_its_own(world: Emulator) -> None:
         len(suite.journal)
 
 
-def test_memory_is_bounded_and_what_had_to_go_is_counted() -> None:
+def test_memory_is_bounded_and_dropped_entries_are_counted() -> None:
     with Emulator(journal_bytes=128 << 10, auth="off") as world:
         client = world.client()
         for _ in range(1000):
@@ -416,7 +416,7 @@ def test_memory_is_bounded_and_what_had_to_go_is_counted() -> None:
             journal.assert_count(0)
 
 
-def test_without_a_journal_its_methods_say_how_to_have_one() -> None:
+def test_without_a_journal_its_methods_name_the_option() -> None:
     with Emulator(journal_bytes=0) as world:
         boto(world).list_buckets()
         with pytest.raises(ValueError, match="journal_bytes"):

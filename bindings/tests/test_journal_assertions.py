@@ -1,4 +1,4 @@
-"""What the journal proves: nothing about what was dropped or cannot be, and the order of what clients did."""
+"""Assertions on the journal: they fail if matching entries were dropped, and reject filters that can match nothing."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def boto(world: Emulator) -> Any:
     )
 
 
-def test_assertions_prove_nothing_about_what_was_dropped() -> None:
+def test_assertions_fail_if_entries_that_may_match_were_dropped() -> None:
     with Emulator(journal_bytes=128 << 10, auth="off") as world:
         client = world.client()
         for _ in range(1000):
             with pytest.raises(penstock.S3NotFoundError):
                 client.head_object("none", "key")
         journal = world.journal()
-        lost = f"{journal.dropped} of the asked entries were dropped.*raise journal_bytes"
+        lost = f"{journal.dropped} of the selected entries were dropped.*raise journal_bytes"
         reads = {"bucket": "none", "operations": "GetObject"}
         with pytest.raises(AssertionError, match=lost):
             journal.assert_count(0, status=503)
@@ -68,7 +68,7 @@ def test_assertions_prove_nothing_about_what_was_dropped() -> None:
     ],
     ids=json.dumps,
 )
-def test_a_filter_that_selects_nothing_is_refused(world: Emulator, filter: Any) -> None:
+def test_a_filter_that_can_select_nothing_is_rejected(world: Emulator, filter: Any) -> None:
     journal = world.journal()
     (field,) = filter
     for ask in (journal.count, journal.entries, journal.max_concurrency, journal.retries, journal.tail):
@@ -82,14 +82,14 @@ def test_a_filter_that_selects_nothing_is_refused(world: Emulator, filter: Any) 
         journal.requests_after({}, filter)
 
 
-def test_ranges_that_are_compared_with_nothing_are_refused(world: Emulator) -> None:
+def test_assert_ranges_rejects_an_empty_list(world: Emulator) -> None:
     with pytest.raises(ValueError, match="wanted is empty"):
         world.journal().assert_ranges("bucket", "key", [])
     assert world.journal().ranges("bucket", "key").missing == []
 
 
-def test_whoever_has_an_answer_finds_it_ended(world: Emulator) -> None:
-    """One request after the other, on connections of their own: never two at a time, and in their order."""
+def test_a_received_response_is_a_finished_entry(world: Emulator) -> None:
+    """Sequential requests on two connections are never concurrent in the journal, and are in order."""
     for _ in range(100):
         world.journal().clear()
         for client in (boto(world), boto(world)):

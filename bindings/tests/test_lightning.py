@@ -1,4 +1,4 @@
-"""S3LightningCheckpoint by itself: saving, loading, removing, refusals; with both of Lightning's packages."""
+"""S3LightningCheckpoint without a Trainer: saving, loading, removing, errors; with both packages of Lightning."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def test_saves_loads_and_removes(checkpoint, client, bucket):
     assert same(saved, checkpoint.load_checkpoint(url))
     assert same(saved, checkpoint.load_checkpoint(url, map_location="cpu", weights_only=True))
     checkpoint.remove_checkpoint(url)
-    checkpoint.remove_checkpoint(url)  # is removed already
+    checkpoint.remove_checkpoint(url)  # already removed
     assert keys(client, bucket) == []
     assert checkpoint.teardown() is None
     assert isinstance(checkpoint, lightning_io.CheckpointIO)
     assert checkpoint.region == "us-east-1"
 
 
-def test_loads_by_the_plan_of_s3checkpoint(checkpoint, bucket, emulator, monkeypatch):
-    """Without a HEAD, and in parallel."""
+def test_loads_with_the_checkpoint_reader(checkpoint, bucket, emulator, monkeypatch):
+    """Sends no HeadObject request, and reads in parallel."""
     url = f"s3://{bucket}/k.ckpt"
     saved = {"epoch": 0, "state_dict": {f"w{i}": torch.randn(1_000_000) for i in range(12)}}
     checkpoint.save_checkpoint(saved, url)
@@ -62,7 +62,7 @@ def test_loads_by_the_plan_of_s3checkpoint(checkpoint, bucket, emulator, monkeyp
     assert journal.max_concurrency(after=after, operations="GetObject", bucket=bucket) > 1
 
 
-def test_a_failing_save_keeps_what_was_there(checkpoint, client, bucket):
+def test_failed_save_keeps_the_previous_object(checkpoint, client, bucket):
     class Unpicklable:
         def __reduce__(self):
             raise KeyError("halfway")
@@ -75,7 +75,7 @@ def test_a_failing_save_keeps_what_was_there(checkpoint, client, bucket):
 
 
 @pytest.mark.parametrize("method", ["save_checkpoint", "load_checkpoint", "remove_checkpoint"])
-def test_paths_are_text(checkpoint, method):
+def test_paths_must_be_strings(checkpoint, method):
     arguments = ({},) if method == "save_checkpoint" else ()
     with pytest.raises(TypeError) as caught:
         getattr(checkpoint, method)(*arguments, Path("a"))
@@ -86,14 +86,14 @@ def test_paths_are_text(checkpoint, method):
         getattr(checkpoint, method)(*arguments, "s3:///key")
 
 
-def test_errors_are_the_references(checkpoint, bucket):
+def test_errors_equal_those_of_the_reference(checkpoint, bucket):
     with pytest.raises(penstock.S3Exception, match=r"^Service error: The key does not exist"):
         checkpoint.load_checkpoint(f"s3://{bucket}/missing")
     with pytest.raises(penstock.S3Exception):
         checkpoint.save_checkpoint({}, "s3://no-such-bucket-here/k")
 
 
-def test_the_bucket_is_never_removed_for_an_empty_key(checkpoint, client, bucket):
+def test_empty_key_never_removes_the_bucket(checkpoint, client, bucket):
     put(client, bucket, "k", b"")
     for url in (f"s3://{bucket}", f"s3://{bucket}/"):
         with pytest.raises(ValueError):
@@ -101,7 +101,7 @@ def test_the_bucket_is_never_removed_for_an_empty_key(checkpoint, client, bucket
     assert keys(client, bucket) == ["k"]
 
 
-def test_weights_only_is_torchs_own_from_2_6_on(checkpoint, bucket, monkeypatch):
+def test_weights_only_is_the_default_of_torch_from_lightning_2_6_on(checkpoint, bucket, monkeypatch):
     seen = []
     monkeypatch.setattr(torch, "load", lambda reader, map_location, weights_only: seen.append((map_location, weights_only)) or {})
     url = f"s3://{bucket}/k"
@@ -114,7 +114,7 @@ def test_weights_only_is_torchs_own_from_2_6_on(checkpoint, bucket, monkeypatch)
     assert seen == [(None, None), ("cpu", False), (None, False), (None, True)]
 
 
-def test_code_in_a_checkpoint_needs_weights_only_false(checkpoint, bucket):
+def test_code_in_a_checkpoint_requires_weights_only_false(checkpoint, bucket):
     url = f"s3://{bucket}/k"
     checkpoint.save_checkpoint({"path": Path("a")}, url)
     with pytest.raises(pickle.UnpicklingError):
@@ -122,11 +122,11 @@ def test_code_in_a_checkpoint_needs_weights_only_false(checkpoint, bucket):
     assert checkpoint.load_checkpoint(url, weights_only=False) == {"path": Path("a")}
 
 
-def test_the_user_agent_names_lightning(checkpoint):
+def test_user_agent_contains_lightning(checkpoint):
     assert checkpoint._client.user_agent_prefix.endswith(f"(lightning; {lightning.__version__})")
 
 
-def test_local_paths_are_lightnings_own(checkpoint, tmp_path):
+def test_local_paths_use_the_checkpoint_io_of_lightning(checkpoint, tmp_path):
     """ddp_spawn and notebooks pass the weights between processes in a temporary file."""
     path = str(tmp_path / ".temp.ckpt")
     saved = state()
@@ -148,20 +148,20 @@ def test_storage_options(checkpoint, client, bucket):
     )  # fmt: skip
     with pytest.raises(penstock.S3PreconditionFailedError):
         checkpoint.save_checkpoint({}, url, storage_options={"if_none_match": True})
-    with pytest.raises(ValueError, match="'colour'; it takes storage_class"):
+    with pytest.raises(ValueError, match="'colour'; supported: storage_class"):
         checkpoint.save_checkpoint({}, url, {"colour": "red"})
     with pytest.raises(TypeError, match="storage_options is of type int"):
         checkpoint.save_checkpoint({}, url, 7)
 
 
-def test_a_directory_is_removed_with_what_is_in_it(checkpoint, client, bucket):
+def test_directory_is_removed_with_its_content(checkpoint, client, bucket):
     for key in ("run/c.ckpt/__0_0.distcp", "run/c.ckpt/.metadata", "run/c.ckpt2", "run/other"):
         put(client, bucket, key, b"")
     checkpoint.remove_checkpoint(f"s3://{bucket}/run/c.ckpt")
     assert keys(client, bucket) == ["run/c.ckpt2", "run/other"]
 
 
-def test_what_may_not_be_listed_is_removed_as_a_file(checkpoint, client, bucket, emulator):
+def test_without_list_permission_only_the_object_is_removed(checkpoint, client, bucket, emulator):
     put(client, bucket, "k", b"")
     faults = emulator.faults()
     faults.set(
@@ -180,13 +180,13 @@ def test_pickles(checkpoint, bucket):
     assert copy.load_checkpoint(f"s3://{bucket}/k") == {"epoch": 1}
 
 
-def test_saves_in_the_background(checkpoint, client, bucket):
+def test_asynchronous_saves(checkpoint, client, bucket):
     from lightning.pytorch.plugins.io import AsyncCheckpointIO
 
     background = AsyncCheckpointIO(checkpoint)
     saved = state()
     background.save_checkpoint(saved, f"s3://{bucket}/k")
-    saved["state_dict"]["w0"].zero_()  # the next step of the training
+    saved["state_dict"]["w0"].zero_()  # the next training step
     background.teardown()
     assert not torch.equal(checkpoint.load_checkpoint(f"s3://{bucket}/k")["state_dict"]["w0"], saved["state_dict"]["w0"])
     background.save_checkpoint({}, "s3://no-such-bucket-here/k")
@@ -200,7 +200,7 @@ def run(program):
     )
 
 
-def test_without_lightning_its_absence_is_told():
+def test_missing_lightning_raises_module_not_found():
     result = run("""
         import sys
 
@@ -220,7 +220,7 @@ def test_without_lightning_its_absence_is_told():
     assert result.stdout == "No module named 'lightning'\n", result.stderr
 
 
-def test_works_with_the_package_of_the_other_name():
+def test_works_with_the_other_package():
     result = run("""
         import pytorch_lightning as pl
         import penstock.lightning as ours
@@ -237,7 +237,7 @@ def test_works_with_the_package_of_the_other_name():
     assert result.stdout.endswith("both\n"), result.stderr
 
 
-def test_stands_for_the_references_module():
+def test_replaces_the_module_of_the_reference():
     result = run("""
         import penstock.compat
         penstock.compat.install()
@@ -249,7 +249,7 @@ def test_stands_for_the_references_module():
     assert result.stdout == "True\n", result.stderr
 
 
-def test_the_arguments_order_is_the_references():
+def test_order_of_arguments_equals_the_reference():
     assert _packages.version() >= (2, 6)
     config = penstock.S3ClientConfig(max_attempts=3)
     plugin = S3LightningCheckpoint("us-east-1", config, "http://localhost:1")

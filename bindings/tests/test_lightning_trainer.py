@@ -1,4 +1,4 @@
-"""Trainers that live on S3: roots, ModelCheckpoint, loggers, resuming. Looked at by the objects and the emulator's journal."""
+"""Trainers with S3 paths: root directory, ModelCheckpoint, loggers, resuming. Verified by objects and the journal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*isinstance.treespec.*", "ignor
 
 @pytest.fixture(autouse=True)
 def s3_of_the_environment(emulator, monkeypatch):
-    """As users run it: nothing is passed, all is in the environment, and importing penstock.lightning has made `s3://` ours."""
+    """Configures everything by the environment. Importing penstock.lightning has registered `s3://`."""
     for name, value in emulator.environment().items():
         monkeypatch.setenv(name, value)
     S3FileSystem.clear_instance_cache()
@@ -43,7 +43,7 @@ def plugin(emulator):
 
 @pytest.fixture
 def journal(emulator, bucket, client):
-    """After the test: no upload was left open, none published twice for one save."""
+    """Checks after the test that no upload is open, and that no save was published twice."""
     after = emulator.journal().last
     yield emulator.journal()
     assert client._client.list_multipart_uploads(bucket) == []
@@ -56,8 +56,8 @@ def weights(model):
     return {name: value.clone() for name, value in model.state_dict().items()}
 
 
-def test_a_root_on_s3(client, bucket, journal):
-    """Everything by default: a logger, its hyperparameters, a checkpoint; no plugin at all."""
+def test_default_root_dir_on_s3(client, bucket, journal):
+    """The defaults of a Trainer: a logger, its hyperparameters, a checkpoint; no plugin."""
     fit = trainer(default_root_dir=f"s3://{bucket}/runs", max_epochs=2, logger=True)
     model = Line()
     fit.fit(model, batches())
@@ -82,7 +82,7 @@ def test_csv_logs_are_appended(client, bucket, journal):
     assert {"loss", "score", "epoch", "step"} <= rows[0].keys()
 
 
-def test_the_best_and_the_last_are_kept(client, bucket, journal, plugin):
+def test_best_and_last_checkpoints_are_kept(client, bucket, journal, plugin):
     best = ModelCheckpoint(f"s3://{bucket}/c", "{epoch}", monitor="score", mode="min", save_top_k=2, save_last=True)
     fit = trainer(callbacks=[best], plugins=[plugin], max_epochs=4)
     fit.fit(Line(scores=(5.0, 1.0, 9.0, 3.0)), batches())
@@ -93,14 +93,14 @@ def test_the_best_and_the_last_are_kept(client, bucket, journal, plugin):
     assert b"epoch=1.ckpt: 1.0" in get(client, bucket, "c/best_k_models.yaml")
 
 
-def test_a_second_run_does_not_write_over_the_first(client, bucket, journal, plugin):
+def test_second_run_does_not_overwrite_the_first(client, bucket, journal, plugin):
     for _ in range(2):
         saver = ModelCheckpoint(f"s3://{bucket}/c", "{epoch}")
         trainer(callbacks=[saver], plugins=[plugin], max_epochs=1).fit(Line(), batches())
     assert keys(client, bucket) == ["c/epoch=0-v1.ckpt", "c/epoch=0.ckpt"]
 
 
-def test_resumes_where_it_was(client, bucket, journal, plugin):
+def test_resumes_at_the_saved_step(client, bucket, journal, plugin):
     saver = ModelCheckpoint(f"s3://{bucket}/c", "{epoch}", save_top_k=-1)
     first = Line()
     trainer(callbacks=[saver], plugins=[plugin], max_epochs=2).fit(first, batches())
@@ -119,8 +119,8 @@ def test_resumes_where_it_was(client, bucket, journal, plugin):
 
 
 @pytest.mark.parametrize("with_plugin", [True, False])
-def test_resumes_from_the_last(bucket, plugin, journal, with_plugin):
-    """Lightning's own ModelCheckpoint never finds it on a remote path."""
+def test_resumes_from_the_last_checkpoint(bucket, plugin, journal, with_plugin):
+    """Lightning's ModelCheckpoint never finds it on a remote path."""
     plugins = [plugin] if with_plugin else []
     options = {"plugins": plugins, "default_root_dir": f"s3://{bucket}/run"}
     trainer(callbacks=[S3ModelCheckpoint(save_last=True)], max_epochs=2, **options).fit(Line(), batches())
@@ -132,7 +132,7 @@ def test_resumes_from_the_last(bucket, plugin, journal, with_plugin):
     assert resumed.global_step == 6
 
 
-def test_there_may_be_no_last_yet(bucket, plugin, journal):
+def test_missing_last_checkpoint_warns(bucket, plugin, journal):
     first = trainer(callbacks=[S3ModelCheckpoint(f"s3://{bucket}/c", save_last=True)], plugins=[plugin], max_epochs=1)
     with pytest.warns(UserWarning, match="no last checkpoint available"):
         first.fit(Line(), batches(), ckpt_path="last")
@@ -140,7 +140,7 @@ def test_there_may_be_no_last_yet(bucket, plugin, journal):
 
 
 def fit_and_resume(kind, bucket, plugin):
-    """Two epochs, then two more from the first run's checkpoint; one checkpoint is kept, of the best score."""
+    """Runs two epochs, then two more from the first run's checkpoint. Keeps one checkpoint, with the best score."""
     options = {"filename": "{epoch}", "monitor": "score", "mode": "min", "save_top_k": 1}
     first = kind(f"s3://{bucket}/c", **options)
     trainer(callbacks=[first], plugins=[plugin], max_epochs=2).fit(Line(), batches())
@@ -151,13 +151,13 @@ def fit_and_resume(kind, bucket, plugin):
     return resumed_from.removeprefix(f"s3://{bucket}/")
 
 
-def test_the_checkpoint_resumed_from_stays(client, bucket, plugin, journal):
-    """Lightning's own ModelCheckpoint removes it."""
+def test_checkpoint_that_a_run_resumed_from_is_kept(client, bucket, plugin, journal):
+    """Lightning's ModelCheckpoint deletes it."""
     resumed_from = fit_and_resume(S3ModelCheckpoint, bucket, plugin)
     assert keys(client, bucket) == [resumed_from, "c/epoch=3.ckpt"]
 
 
-def test_goes_on_with_the_state_of_lightnings_own(bucket, plugin, journal):
+def test_restores_the_state_of_lightnings_model_checkpoint(bucket, plugin, journal):
     options = {"filename": "{epoch}", "monitor": "score", "mode": "min", "save_top_k": 2, "save_last": True}
     first = ModelCheckpoint(f"s3://{bucket}/c", **options)
     trainer(callbacks=[first], plugins=[plugin], max_epochs=2).fit(Line(scores=(1.0, 2.0)), batches())
@@ -167,7 +167,7 @@ def test_goes_on_with_the_state_of_lightnings_own(bucket, plugin, journal):
     assert sorted(second.best_k_models) == sorted(first.best_k_models)
 
 
-def test_checkpoints_of_other_directories_stay(client, bucket, plugin):
+def test_checkpoints_in_other_directories_are_kept(client, bucket, plugin):
     mine = S3ModelCheckpoint(f"s3://{bucket}/c")
     fit = trainer(callbacks=[mine], plugins=[plugin], max_epochs=1)
     fit.fit(Line(), batches())
@@ -182,7 +182,7 @@ def test_checkpoints_of_other_directories_stay(client, bucket, plugin):
         assert mine._should_remove_checkpoint(fit, previous, f"s3://{bucket}/c/now.ckpt") is removed
 
 
-def test_local_directories_are_lightnings_own(tmp_path):
+def test_local_directories_behave_like_in_lightning(tmp_path):
     saver = S3ModelCheckpoint(str(tmp_path), "{epoch}", save_last=True, monitor="score", mode="min")
     trainer(callbacks=[saver], max_epochs=3).fit(Line(), batches())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["epoch=2.ckpt", "last.ckpt"]
@@ -199,7 +199,7 @@ def test_only_weights(client, bucket, plugin, journal):
     assert set(saved["state_dict"]) == {"layer.weight", "layer.bias"}
 
 
-def test_saves_in_the_background(client, bucket, plugin, journal):
+def test_asynchronous_saves(client, bucket, plugin, journal):
     saver = ModelCheckpoint(f"s3://{bucket}/c", "{epoch}", save_top_k=-1)
     model = Line()
     trainer(callbacks=[saver], plugins=[AsyncCheckpointIO(plugin)], max_epochs=3).fit(model, batches())
@@ -208,8 +208,8 @@ def test_saves_in_the_background(client, bucket, plugin, journal):
     assert torch.equal(last["state_dict"]["layer.weight"], model.layer.weight)
 
 
-def test_a_save_that_fails_ends_the_fit_and_publishes_nothing(client, bucket, plugin, emulator):
-    """The previous checkpoint stays."""
+def test_failed_save_ends_the_fit_and_publishes_nothing(client, bucket, plugin, emulator):
+    """The previous checkpoint is kept."""
     put(client, bucket, "c/epoch=0.ckpt", b"before")
     saver = ModelCheckpoint(f"s3://{bucket}/c", "{epoch}", enable_version_counter=False)
     faults = emulator.faults()
@@ -237,8 +237,8 @@ def test_validates_and_tests_from_s3(bucket, plugin, journal):
     assert plugin._client._client.head_object(bucket, "own.ckpt").user_metadata == [("who", "me")]
 
 
-def test_processes_of_one_machine_pass_the_weights_by_a_local_file(client, bucket, emulator):
-    """The reference's checkpoint refuses that file, and the fit ends in an error."""
+def test_processes_on_one_machine_pass_the_weights_by_a_local_file(client, bucket, emulator):
+    """The reference connector raises an error for this file, and the fit fails."""
     program = f"""
         from lightning.pytorch.callbacks import ModelCheckpoint
         from lightning_models import Line, batches, trainer

@@ -1,4 +1,4 @@
-"""Listings: what they yield, in which order, how little they keep, and what the reference gets wrong."""
+"""Listings: their objects, order, pages and memory, and bugs of the reference that Penstock does not have."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def over(cls, emulator, uri, transform=key_of):
     )
 
 
-# ---- what a listing yields
+# ---- objects of a listing
 
 
-def test_every_key_once_in_byte_order_markers_too(client, filled):
+def test_a_listing_has_every_key_once_in_byte_order(client, filled):
     assert [item.key for item in S3BucketIterable(client, filled, "")] == KEYS
     assert [item.key for item in S3BucketIterable(client, filled, "", page_size=7)] == KEYS
     assert [item.key for item in S3BucketIterable(client, filled, "a/")] == ["a/", "a//x", "a/1", "a/2"]
 
 
-def test_items_carry_what_the_listing_said(client, filled):
+def test_items_have_the_object_info_of_the_listing(client, filled):
     item = next(iter(S3BucketIterable(client, filled, "k%20")))
     head = client.head_object(filled, "k%20")
     assert isinstance(item, S3BucketKeyData)
@@ -63,7 +63,7 @@ def test_object_info_is_immutable_and_pickles(client, filled):
     assert hash(info) == hash(ObjectInfo(*info))
 
 
-def test_pages_say_where_they_end(client, filled):
+def test_pages_have_a_continuation_token_until_the_listing_is_complete(client, filled):
     pages = client.list_objects(filled, max_keys=30)
     first = next(pages)
     assert [info.key for info in first.object_info] == KEYS[:30]
@@ -76,8 +76,8 @@ def test_pages_say_where_they_end(client, filled):
         next(pages)
 
 
-def test_the_size_of_a_page_is_the_services_to_limit(client, bucket):
-    """0 and 5000 were refused; the reference passes them on."""
+def test_the_service_limits_the_page_size(client, bucket):
+    """0 and 5000 used to be rejected; the reference sends them to the service."""
     for i in range(1001):
         put(client, bucket, f"{i:04}", b"")
     assert [len(page.object_info) for page in client.list_objects(bucket, max_keys=5000)] == [1000, 1]
@@ -92,28 +92,28 @@ def test_common_prefixes_with_a_delimiter(client, filled):
     assert [info.key for info in page.object_info] == ["a", "a0", "k with space", "k%20", "k+plus", "~"]
 
 
-def test_each_iteration_lists_anew(client, filled):
+def test_each_iteration_lists_again(client, filled):
     objects = S3BucketIterable(client, filled, "n/")
     assert len(list(objects)) == 40
     put(client, filled, "n/new", b"")
     assert len(list(objects)) == 41
 
 
-def test_a_listing_to_be_taken_pickles(client, filled):
-    """The reference's listing pickles into one that raises TypeError."""
+def test_a_listing_that_has_not_started_pickles(client, filled):
+    """A listing of the reference raises TypeError after unpickling."""
     objects = pickle.loads(pickle.dumps(S3BucketIterable(client, filled, "a/")))
     assert [item.key for item in objects] == ["a/", "a//x", "a/1", "a/2"]
 
 
-def test_a_listing_under_way_refuses_to_be_pickled(client, filled):
+def test_a_started_listing_cannot_be_pickled(client, filled):
     with pytest.raises(TypeError, match="pickle"):
         pickle.dumps(iter(S3BucketIterable(client, filled, "")))
 
 
-# ---- kept
+# ---- packed listings
 
 
-def test_a_kept_listing_is_the_listing(client, filled):
+def test_a_packed_listing_equals_the_listing(client, filled):
     objects = S3BucketIterable(client, filled, "", page_size=7)
     kept = objects.as_list()
     assert len(kept) == len(KEYS)
@@ -125,13 +125,13 @@ def test_a_kept_listing_is_the_listing(client, filled):
     assert list(pickle.loads(pickle.dumps(kept))) == list(objects)
 
 
-def test_a_kept_listing_outlives_its_client(emulator, filled):
+def test_a_packed_listing_outlives_its_client(emulator, filled):
     kept = S3BucketIterable(emulator.client(), filled, "a/").as_list()
     assert [item.key for item in kept] == ["a/", "a//x", "a/1", "a/2"]
 
 
 @pytest.mark.parametrize("delimiter", ["/", "0"])
-def test_prefixes_listed_at_a_time_give_the_same(emulator, client, filled, delimiter):
+def test_parallel_listing_of_prefixes_yields_the_same_objects(emulator, client, filled, delimiter):
     parallel = emulator.client(penstock.S3ClientConfig(listing_delimiter=delimiter))
     for prefix in ("", "a", "b/", "none"):
         serial = S3BucketIterable(client, filled, prefix, page_size=5).as_list()
@@ -146,11 +146,11 @@ def test_the_map_dataset_keeps_its_listing_packed(emulator, filled):
     order = random.Random(2).sample(range(-len(KEYS), len(KEYS)), 60)
     assert dataset.__getitems__(order) == [KEYS[i] for i in order]
     unpickled = pickle.loads(pickle.dumps(dataset))
-    assert unpickled._bucket_key_pairs is not None  # is not listed again
+    assert unpickled._bucket_key_pairs is not None  # does not list again
     assert list(unpickled) == KEYS
 
 
-def test_an_index_out_of_range_comes_in_its_turn(emulator, filled):
+def test_an_index_out_of_range_is_raised_after_the_items_before_it(emulator, filled):
     seen = []
     dataset = over(S3MapDataset, emulator, f"s3://{filled}/", transform=lambda reader: seen.append(reader.key))
     with pytest.raises(IndexError, match="index 54 is out of range"):
@@ -160,14 +160,14 @@ def test_an_index_out_of_range_comes_in_its_turn(emulator, filled):
         dataset[0:2]
 
 
-def test_one_listing_for_len_items_and_batches(emulator, filled):
+def test_len_items_and_batches_share_one_listing(emulator, filled):
     dataset = over(S3MapDataset, emulator, f"s3://{filled}/n/")
     assert len(dataset) == len(list(dataset)) == 40
     dataset.__getitems__([0, 1])
     assert dataset._get_client().stats()["requests"]["ListObjectsV2"] == 1
 
 
-# ---- around it
+# ---- datasets, logs and URIs
 
 
 def test_building_a_dataset_sends_nothing(caplog):
@@ -203,7 +203,7 @@ def test_every_kind_of_listing_is_logged(client, filled, caplog):
         ("s3://arn:aws:s3:us-west-2:1234:accesspoint:p/k", ("arn:aws:s3:us-west-2:1234:accesspoint:p", "k")),
     ],
 )
-def test_uris_are_taken_literally(uri, parsed):
+def test_uris_are_not_decoded(uri, parsed):
     assert parse_s3_uri(uri) == parsed
 
 
@@ -219,7 +219,7 @@ def test_a_uri_without_a_bucket_is_refused(uri):
         parse_s3_uri(uri)
 
 
-def test_a_missing_bucket_is_told_by_every_listing(client):
+def test_every_kind_of_listing_reports_a_missing_bucket(client):
     for listing in (S3BucketIterable(client, "no-such-bucket-here", ""), S3BucketIterable(client, "no-such-bucket-here", "p")):
         with pytest.raises(penstock.S3NotFoundError, match="Service error: The bucket does not exist"):
             next(iter(listing))

@@ -1,20 +1,19 @@
-"""Fetching ahead: what is under way together, what memory it may take, and that readers behave the same."""
+"""Prefetching: the requests in flight, the memory, and that readers behave the same."""
 
 from __future__ import annotations
 
 import io
 import itertools
-import os
 import random
 
 import penstock
 import pytest
 from bucket_io import put
+from forked import in_child
 from gate_server import gate_config, gate_server
 from penstock import ObjectInfo, S3BucketKeyData, S3IterableDataset, S3MapDataset, S3ReaderConstructor, _core
-from penstock._listing import S3BucketIterable
+from penstock._listing import S3BucketIterable, identity
 from penstock._look_ahead import LookAhead
-from penstock._objects import identity
 from penstock._streams import ObjectSource
 from torch.utils.data import DataLoader
 
@@ -45,7 +44,7 @@ def get_requests(client):
     return client.stats()["requests"].get("GetObject", 0)
 
 
-# ---- together
+# ---- requests in flight
 
 
 def test_a_batch_is_fetched_together():
@@ -70,8 +69,8 @@ def test_the_iterable_dataset_fetches_the_next_objects_together():
 
 
 @pytest.mark.parametrize(("size", "at_a_time"), [(100, 10), (101, 9), (1000, 1), (5000, 1), (None, 1)])
-def test_as_much_is_under_way_as_the_budget_holds(size, at_a_time):
-    """Of an object larger than the budget, or of unknown size, no more than the budget."""
+def test_requests_in_flight_fill_the_budget(size, at_a_time):
+    """An object that is larger than the budget, or of unknown size, counts as the whole budget."""
     content = b"x" * (size or 100)
     with gate_server(content, together=at_a_time) as (gate, endpoint):
         client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
@@ -108,10 +107,10 @@ def test_a_negative_budget_is_refused():
         penstock.S3ClientConfig(look_ahead_bytes=-1)
 
 
-# ---- readers nobody reads
+# ---- unread readers
 
 
-def test_readers_that_nobody_reads_stop_the_look_ahead_and_hold_little(client, bucket):
+def test_unread_readers_stop_the_prefetch_and_hold_little_memory(client, bucket):
     for i in range(40):
         put(client, bucket, str(i), b"x" * 1000)
     before = get_requests(client)
@@ -120,10 +119,10 @@ def test_readers_that_nobody_reads_stop_the_look_ahead_and_hold_little(client, b
     held = sum(1 for r in readers if source_of(r).head is not None)
     assert held <= 5
     assert get_requests(client) - before < 20
-    assert [r.read() for r in readers] == [b"x" * 1000] * 40  # those let go are fetched again
+    assert [r.read() for r in readers] == [b"x" * 1000] * 40  # released bytes are fetched again
 
 
-def test_the_look_ahead_goes_on_when_readers_are_read_again():
+def test_the_prefetch_continues_when_readers_are_read_again():
     with gate_server(b"x" * 100, together=1) as (_, endpoint):
         client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
         objects = (S3BucketKeyData("b", str(i), ObjectInfo(str(i), '"e"', 100, 0)) for i in itertools.count())
@@ -138,7 +137,7 @@ def test_the_look_ahead_goes_on_when_readers_are_read_again():
         readers.close()
 
 
-def test_batches_collated_after_they_were_made_are_fetched_once(client, bucket):
+def test_batches_that_are_read_later_are_fetched_once(client, bucket):
     for i in range(20):
         put(client, bucket, f"p/{i:02}", b"x" * 50)
     before = get_requests(client)
@@ -154,7 +153,7 @@ def test_batches_collated_after_they_were_made_are_fetched_once(client, bucket):
 
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("limit", [1, 7, 999, 1000, 1001, 5000])
-def test_reading_is_the_same_whatever_part_came_ahead(client, bucket, known, limit):
+def test_readers_behave_the_same_for_any_prefetched_part(client, bucket, known, limit):
     data = random.Random(3).randbytes(1000)
     put(client, bucket, "k", data)
     info = next(iter(client.list_objects(bucket))).object_info[0] if known else None
@@ -170,11 +169,11 @@ def test_reading_is_the_same_whatever_part_came_ahead(client, bucket, known, lim
         for step in steps:
             source = ObjectSource(bucket, "k")
             reader = client._reader(source, info, kind)
-            client._fetch_ahead(source, limit)
+            source.fetch_ahead(client, limit)
             assert step(reader) == step(io.BytesIO(data))
 
 
-def test_what_came_ahead_is_neither_fetched_again_nor_copied(client, bucket):
+def test_prefetched_bytes_are_neither_fetched_again_nor_copied(client, bucket):
     data = b"x" * 100_000
     put(client, bucket, "k", data)
     reader = next(LookAhead(client, [S3BucketKeyData(bucket, "k")], KIND, 100 * MIB))
@@ -185,7 +184,7 @@ def test_what_came_ahead_is_neither_fetched_again_nor_copied(client, bucket):
     assert first == data
     assert source_of(reader).head is first
     assert get_requests(client) == 1
-    assert client.stats()["requests"].get("HeadObject", 0) == before  # its size came with it
+    assert client.stats()["requests"].get("HeadObject", 0) == before  # the prefetch returned the size
 
 
 def test_objects_larger_than_the_limit_are_read_whole(client, bucket):
@@ -199,7 +198,7 @@ def test_objects_larger_than_the_limit_are_read_whole(client, bucket):
             assert b"".join(iter(lambda: reader.read(3 * MIB), b"")) == data  # noqa: B023
 
 
-def test_an_object_that_changes_after_its_head_came_is_never_mixed(client, bucket):
+def test_an_object_that_changes_after_its_prefetch_never_mixes_versions(client, bucket):
     put(client, bucket, "k", b"a" * (9 * MIB))
     reader = next(LookAhead(client, [S3BucketKeyData(bucket, "k")], KIND, 100 * MIB))
     assert reader.read(10) == b"a" * 10
@@ -208,7 +207,7 @@ def test_an_object_that_changes_after_its_head_came_is_never_mixed(client, bucke
         reader.read()
 
 
-def test_an_error_is_raised_by_the_reader_of_its_object_and_the_others_go_on(client, bucket):
+def test_an_error_is_raised_by_the_reader_of_its_object_only(client, bucket):
     for key in ("a", "c"):
         put(client, bucket, key, key.encode())
     a, b, c = LookAhead(client, [S3BucketKeyData(bucket, key) for key in "abc"], KIND, MIB * 100)
@@ -219,7 +218,7 @@ def test_an_error_is_raised_by_the_reader_of_its_object_and_the_others_go_on(cli
     assert b.read() == b"late"  # an error is not remembered
 
 
-def test_an_error_of_the_listing_comes_after_the_readers_before_it(client, bucket):
+def test_an_error_of_the_listing_is_raised_after_the_readers_before_it(client, bucket):
     put(client, bucket, "a", b"a")
 
     def objects():
@@ -236,10 +235,10 @@ def test_an_error_of_the_listing_comes_after_the_readers_before_it(client, bucke
 def test_an_interrupt_of_the_objects_iterator_loses_no_object(client, bucket):
     for i in range(20):
         put(client, bucket, str(i), str(i).encode())
-    interrupts = iter([7, 140])  # while the first are sought, and while others are given out
+    interrupts = iter([7, 140])  # during the first prefetch, and while readers are returned
 
     class Interrupted:
-        """Raises KeyboardInterrupt in the place of two objects, and goes on after it."""
+        """Raises KeyboardInterrupt twice, and continues afterwards."""
 
         def __init__(self):
             self.number = 0
@@ -270,8 +269,8 @@ def test_an_interrupt_of_the_objects_iterator_loses_no_object(client, bucket):
     assert list(readers) == []
 
 
-def test_what_is_ahead_counts_against_the_process_limit_and_comes_back(client, bucket):
-    """In a child, whose budget is its own: other tests' readers may still be let go of here."""
+def test_prefetched_memory_counts_against_the_process_limit_and_is_released(client, bucket):
+    """Runs in a child process: in this one, readers of other tests may still release memory."""
     for i in range(30):
         put(client, bucket, str(i), b"x" * 100_000)
     objects = [S3BucketKeyData(bucket, str(i % 30), ObjectInfo(str(i % 30), "", 100_000, 0)) for i in range(300)]
@@ -287,7 +286,7 @@ def test_what_is_ahead_counts_against_the_process_limit_and_comes_back(client, b
     assert in_child(measure) == "True True 0"
 
 
-def test_keys_that_are_no_utf8_reach_the_wire_as_they_are():
+def test_keys_that_are_not_utf8_are_sent_unchanged():
     with gate_server(b"x", together=1) as (gate, endpoint):
         client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
         key = b"a\xff".decode("utf-8", "surrogateescape")
@@ -296,34 +295,16 @@ def test_keys_that_are_no_utf8_reach_the_wire_as_they_are():
         assert gate.requested == ["/b/a%FF"]
 
 
-def test_a_look_ahead_of_the_parent_is_refused_in_a_forked_child(client, bucket):
+def test_a_forked_child_cannot_use_the_parents_prefetch(client, bucket):
     put(client, bucket, "a", b"a")
     readers = LookAhead(client, [S3BucketKeyData(bucket, "a")] * 200, KIND, MIB)
     next(readers).read()
     assert in_child(lambda: str(drained(readers))).startswith("RuntimeError: this look-ahead was made in process")
-    assert [reader.read() for reader in readers] == [b"a"] * 199  # and the parent goes on
+    assert [reader.read() for reader in readers] == [b"a"] * 199  # the parent continues
 
 
 def drained(readers):
     return [reader.read() for reader in readers]
-
-
-def in_child(function):
-    """What the function returns, or raises, in a forked child."""
-    read_end, write_end = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            said = function()
-        except BaseException as error:
-            said = f"{type(error).__name__}: {error}"
-        os.write(write_end, said.encode())
-        os._exit(0)
-    os.close(write_end)
-    with os.fdopen(read_end) as pipe:
-        said = pipe.read()
-    os.waitpid(child, 0)
-    return said
 
 
 def test_batch_errors_are_those_of_single_items(emulator, client, bucket):
@@ -348,7 +329,7 @@ def test_batch_errors_are_those_of_single_items(emulator, client, bucket):
     assert dataset.__getitems__([]) == []
 
 
-def test_a_subclass_with_items_of_its_own_is_asked_for_them(emulator, client, bucket):
+def test_batches_of_a_subclass_use_its_getitem(emulator, client, bucket):
     put(client, bucket, "0", b"zero")
 
     class Labelled(S3MapDataset):
@@ -362,21 +343,22 @@ def test_a_subclass_with_items_of_its_own_is_asked_for_them(emulator, client, bu
     assert dataset.__getitems__([0, 0]) == [(0, b"zero")] * 2
 
 
-def test_leaving_an_iteration_early_cancels_what_is_under_way():
-    with gate_server(b"x", together=1000) as (gate, endpoint):
+def test_close_cancels_requests_without_waiting_for_their_responses():
+    with gate_server(b"x", together=1000, ungated="/b/0") as (gate, endpoint):
         client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
         readers = LookAhead(client, [S3BucketKeyData("b", str(i)) for i in range(16)], KIND, 100 * MIB)
         reader = next(readers)
+        assert gate.wait_for(2)
         readers.close()
-        del readers, reader  # returns although no request was ever answered
-        assert len(gate.requested) <= 16
+        del readers, reader
+        assert gate.timed_out == 0, "close() waited for a response"
 
 
 # ---- shares of a listing
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, 7, 8, 9, 40])
-def test_a_share_of_a_listing_is_the_same_whatever_the_pages(client, bucket, step):
+def test_a_share_of_a_listing_is_independent_of_the_page_size(client, bucket, step):
     for i in range(30):
         put(client, bucket, f"{i:02}", b"")
 

@@ -1,4 +1,4 @@
-"""An answer is lost, and every repeat is throttled: what was done is found, or the error says that it may have been done."""
+"""A response is lost and every retry is throttled: the result is found, or the error reports that it may have happened."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lossy(own) -> penstock.S3Client:
 
 
 def lose(emulator: Emulator, operation: str, at: str = "after_commit") -> None:
-    """The first request's answer, then all of that operation are throttled before anybody looks at them."""
+    """Drops the response of the first request of an operation; throttles all later ones before they are executed."""
     when = {"operation": operation}
     emulator.faults().set(
         [
@@ -40,7 +40,7 @@ def lose(emulator: Emulator, operation: str, at: str = "after_commit") -> None:
 
 @pytest.mark.parametrize("plane", ["direct", "curl"])
 @pytest.mark.parametrize("bucket", ["lost", ZONAL])
-def test_a_conditional_upload_is_found(own, monkeypatch, bucket, plane):
+def test_a_conditional_upload_whose_response_was_lost_is_found(own, monkeypatch, bucket, plane):
     monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
     client = own.client(S3ClientConfig(max_attempts=3))
     lose(own, "PutObject")
@@ -64,7 +64,7 @@ def test_a_conditional_upload_that_did_not_arrive_is_not_found(own, lossy):
 
 
 @pytest.mark.parametrize("bucket", ["lost", ZONAL])
-def test_an_upload_in_parts_is_found(own, bucket):
+def test_a_multipart_upload_whose_response_was_lost_is_found(own, bucket):
     client = own.client(S3ClientConfig(max_attempts=3, part_size=5 * MIB))
     lose(own, "CompleteMultipartUpload")
     with client.put_object(bucket, "large", if_none_match=True) as writer:
@@ -74,7 +74,7 @@ def test_an_upload_in_parts_is_found(own, bucket):
     assert client.head_object(bucket, "large").size == 20 * MIB
 
 
-def test_an_append_is_found(own, lossy):
+def test_an_append_whose_response_was_lost_is_found(own, lossy):
     put(lossy, ZONAL, "log", b"begin")
     lose(own, "PutObject")
     with lossy.append_object(ZONAL, "log") as writer:
@@ -84,8 +84,8 @@ def test_an_append_is_found(own, lossy):
     assert get(lossy, ZONAL, "log") == b"begin end"
 
 
-def test_a_rename_that_happened_is_not_called_undone(own, lossy):
-    """The error spoke of throttling only, and the object had its new name."""
+def test_a_rename_whose_response_was_lost_may_have_been_carried_out(own, lossy):
+    """The error used to mention throttling only, although the object had its new name."""
     put(lossy, ZONAL, "old", b"text")
     lose(own, "RenameObject")
     with pytest.raises(penstock.S3ThrottledError, match="may have been carried out"):
@@ -95,7 +95,7 @@ def test_a_rename_that_happened_is_not_called_undone(own, lossy):
     assert get(lossy, ZONAL, "new") == b"text"
 
 
-def test_what_was_only_throttled_is_not_said_to_have_happened(own, lossy):
+def test_a_throttled_upload_is_not_reported_as_possibly_carried_out(own, lossy):
     own.faults().set(
         [{"do": {"error": {"status": 503, "code": "SlowDown"}, "at": "headers"}, "when": {"operation": "PutObject"}}]
     )

@@ -1,4 +1,4 @@
-"""The core's verbs of a multipart upload: an object put together of copies and bytes; conditional writes."""
+"""The core's calls for multipart uploads and conditional writes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from penstock._put_stream import PutObjectStream
 MIB = 1024**2
 
 
-def test_an_object_of_copies_and_bytes(client, bucket):
+def test_an_object_is_assembled_from_copies_and_bytes(client, bucket):
     source = bytes(range(256)) * (6 * MIB // 256)
     put(client, bucket, "source", source)
     core = client._client
@@ -29,7 +29,7 @@ def test_an_object_of_copies_and_bytes(client, bucket):
 
 
 def test_a_list_of_uploads_has_all_pages(client, bucket):
-    """S3 lists 1,000 at a time."""
+    """S3 returns at most 1,000 uploads per page."""
     core = client._client
     ids = [core.create_multipart_upload(bucket, f"p/{number:04}") for number in range(1005)]
     before = client.stats()["requests"].get("ListMultipartUploads", 0)
@@ -39,7 +39,7 @@ def test_a_list_of_uploads_has_all_pages(client, bucket):
         core.abort_multipart_upload(bucket, f"p/{number:04}", upload)
 
 
-def test_a_list_of_uploads_whose_markers_repeat_ends():
+def test_a_list_of_uploads_with_repeated_markers_is_an_error():
     page = (
         b"<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>k</NextKeyMarker>"
         b"<NextUploadIdMarker>u</NextUploadIdMarker></ListMultipartUploadsResult>"
@@ -50,7 +50,7 @@ def test_a_list_of_uploads_whose_markers_repeat_ends():
         assert len(asked) == 2
 
 
-def test_a_copied_part_is_of_the_version_that_was_meant(client, bucket):
+def test_a_copied_part_requires_the_given_etag(client, bucket):
     put(client, bucket, "source", b"new")
     core = client._client
     upload = core.create_multipart_upload(bucket, "joined")
@@ -61,8 +61,8 @@ def test_a_copied_part_is_of_the_version_that_was_meant(client, bucket):
 
 
 @pytest.mark.parametrize("size", [3, 6 * MIB])
-def test_a_conditional_write_replaces_nothing(client, bucket, size):
-    """Of one PUT and of parts."""
+def test_a_conditional_write_does_not_replace_an_object(client, bucket, size):
+    """For one PUT and for an upload in parts."""
 
     def write(data: bytes) -> None:
         stream = PutObjectStream(client._client, bucket, "k", None, 5 * MIB, if_none_match=True)
@@ -76,7 +76,7 @@ def test_a_conditional_write_replaces_nothing(client, bucket, size):
     assert client._client.list_multipart_uploads(bucket) == []
 
 
-def test_content_type_and_metadata_go_along(client, bucket):
+def test_content_type_and_metadata_are_stored(client, bucket):
     stream = PutObjectStream(client._client, bucket, "k", None, None, content_type="text/csv", metadata=[("step", "7")])
     stream.write(b"1,2")
     stream.close()

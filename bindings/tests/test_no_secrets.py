@@ -1,4 +1,4 @@
-"""What goes wrong in making a client names the field and the types, and never a secret."""
+"""Errors of a client's construction name the field and the types, and never contain a secret."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def test_text_that_utf_8_cannot_encode_is_refused_without_secrets(place: str) ->
     assert error.value.__context__ is None
 
 
-def test_what_the_core_refuses_is_told_without_secrets(monkeypatch) -> None:
-    """pybind11's own text has every argument."""
+def test_an_error_of_the_core_contains_no_secrets(monkeypatch) -> None:
+    """The default text of pybind11 contains every argument."""
     monkeypatch.setattr(S3ClientConfig, "validate", lambda config: None)
     client = S3Client("us-east-1", s3client_config=S3ClientConfig(**KEYS, max_attempts="5"))
-    with pytest.raises(TypeError, match="a setting of the client") as error:
+    with pytest.raises(TypeError, match="a client setting has the wrong type") as error:
         client.head_object("b", "k")
     assert "TOPSECRET" not in "".join(traceback.format_exception(error.value))
     assert error.value.__context__ is None
@@ -82,21 +82,21 @@ def test_a_timeout_out_of_range_names_both_limits() -> None:
 
 
 @pytest.mark.parametrize("value", [1, [], {}, "", "text"])
-def test_a_user_agent_or_configuration_of_another_type_is_refused_at_once(value: object) -> None:
+def test_a_wrong_type_of_the_user_agent_or_configuration_is_rejected_by_the_constructor(value: object) -> None:
     for name, wanted in (("user_agent", "UserAgent"), ("s3client_config", "S3ClientConfig")):
         with pytest.raises(TypeError) as error:
             S3Client("us-east-1", **{name: value})
         assert str(error.value) == f"{name} is of type {type(value).__name__}; it takes {wanted} or None"
 
 
-def test_a_throughput_target_of_nothing_is_refused() -> None:
+def test_a_negative_throughput_target_is_rejected() -> None:
     with pytest.raises(penstock.S3InvalidArgumentError, match="throughput_target_gbps is -5"):
         S3ClientConfig(throughput_target_gbps=-5).validate()
 
 
 @pytest.mark.parametrize("plane", ["direct", "curl"])
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_proxy_that_cannot_be_read_is_told_without_its_password(monkeypatch, capfd, plane: str, scheme: str) -> None:
+def test_an_invalid_proxy_is_reported_without_its_password(monkeypatch, capfd, plane: str, scheme: str) -> None:
     monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.delenv("NO_PROXY", raising=False)

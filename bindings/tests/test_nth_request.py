@@ -1,6 +1,6 @@
-"""The Nth request of an upload, a download, an epoch, a checkpoint file fails, for every N; dcp's are in test_dcp_nth_request.py.
+"""The Nth request of an operation fails, for each N. test_dcp_nth_request.py has the operations of distributed checkpoints.
 
-The gate takes the failures that leave most behind, and objects of parts; PENSTOCK_LONG=1 takes all, and the other operations.
+Runs selected operations and failures with multipart objects; PENSTOCK_LONG=1 runs all.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 
 import pytest
-from penstock.conformance.matrix import judge, lanes, nth
-from penstock.conformance.matrix.trials import World
+from penstock_conformance.matrix import judge, lanes, nth
+from penstock_conformance.matrix.trials import World
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 OPERATIONS = {operation.name: operation for operation in lanes.every_operation()}
@@ -28,9 +28,7 @@ NAMED = (
     "directory rename over another",
     "directory append three records",
 )
-FAILURES = (
-    tuple(nth.FAILURES) if LONG else ("503", "reset in the request's body", "reset in the answer's body", "acknowledgement lost")
-)
+FAILURES = tuple(nth.FAILURES) if LONG else ("503", "reset in the request body", "reset in the response body", "response lost")
 
 
 @pytest.fixture
@@ -48,7 +46,7 @@ def test_the_nth_request_fails(world, name, kind):
         for failure in FAILURES:
             runs = list(nth.nth_request_fails(world, operation, size, failure, kind))
             assert [run.outcome for run in runs if run.outcome.verdict in judge.DEFECTS] == []
-            assert runs[-1].outcome.verdict == "right", "the last one met no failure"
+            assert runs[-1].outcome.verdict == "right", "no fault occurs in the last run"
             assert runs[-1].fired == 0
             if kind == "transient":
                 assert {run.outcome.verdict for run in runs} == {"right"}
@@ -56,7 +54,7 @@ def test_the_nth_request_fails(world, name, kind):
                 assert len(runs) > 1
 
 
-def test_an_operation_without_an_end_is_told(world, monkeypatch):
-    monkeypatch.setattr(nth, "MOST_REQUESTS", 2)
-    with pytest.raises(AssertionError, match="2 requests, and no end"):
+def test_an_operation_with_too_many_requests_is_an_error(world, monkeypatch):
+    monkeypatch.setattr(nth, "MAX_REQUESTS", 2)
+    with pytest.raises(AssertionError, match="more than 2 requests"):
         list(nth.nth_request_fails(world, OPERATIONS["read in steps"], "multipart", "503", "persistent"))

@@ -1,4 +1,4 @@
-"""What a client tells about itself: stats, the log, progress."""
+"""Observability of a client: stats, the log, progress callbacks."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 import penstock
 import pytest
 from bucket_io import get, put
-from penstock._progress import ReadProgress
+from penstock._progress import INTERVAL, ReadProgress
 
 
-def test_stats_tell_times_and_connections(client, bucket):
+def test_stats_have_times_and_connections(client, bucket):
     for n in range(5):
         put(client, bucket, f"k{n}", b"x" * 1000)
         get(client, bucket, f"k{n}")
@@ -37,7 +38,7 @@ def test_stats_tell_times_and_connections(client, bucket):
     assert direct["opened"] + direct["reused"] == sum(stats["requests"].values())
 
 
-def test_stats_are_plain_and_a_snapshot(client, bucket):
+def test_stats_are_a_json_serialisable_snapshot(client, bucket):
     before = client.stats()
     put(client, bucket, "k", b"x")
     assert json.loads(json.dumps(before))["requests"].get("PutObject", 0) == client.stats()["requests"]["PutObject"] - 1
@@ -67,7 +68,7 @@ except penstock.S3Exception:
     return [json.loads(line) for line in run.stderr.splitlines()]
 
 
-def test_the_log_has_as_much_as_its_level(emulator):
+def test_the_log_level_selects_the_events(emulator):
     assert logged(emulator, "off") == []
     assert {line["level"] for line in logged(emulator, "info")} <= {"info", "warning", "error"}
     debug = logged(emulator, "debug")
@@ -98,24 +99,25 @@ BIG = 24 << 20
 
 
 @pytest.mark.parametrize("kind", ["default", "sequential", "range_based"])
-def test_a_reader_tells_how_far_it_is(client, bucket, kind):
+def test_a_reader_reports_its_progress(client, bucket, kind):
     put(client, bucket, "k", bytes(BIG))
     calls, progress = heard()
     constructor = getattr(penstock.S3ReaderConstructor, kind)()
+    begun = time.monotonic()
     with client.get_object(bucket, "k", reader_constructor=constructor, progress=progress) as reader:
         assert len(reader.read()) == BIG
     assert calls[-1] == (BIG, BIG)
     assert [done for done, _ in calls] == sorted(done for done, _ in calls)
-    assert len(calls) < 100
+    assert len(calls) <= (time.monotonic() - begun) / INTERVAL + 4
 
 
-def test_a_whole_read_tells_the_size_from_its_first_call_on(client, bucket):
-    """It was None until the object was there."""
+def test_a_whole_read_reports_the_size_from_the_first_call(client, bucket):
+    """The total used to be None until the whole object was read."""
     put(client, bucket, "k", bytes(3 * BIG))
     calls, progress = heard()
-    told = ReadProgress(progress).to_the_end(5)
-    told(0, None)
-    told(7, 3 * BIG - 5)
+    report = ReadProgress(progress).update_to_end(5)
+    report(0, None)
+    report(7, 3 * BIG - 5)
     assert calls == [(0, None), (7, 3 * BIG)]
     for kind in ("default", "sequential"):
         calls, progress = heard()
@@ -125,7 +127,7 @@ def test_a_whole_read_tells_the_size_from_its_first_call_on(client, bucket):
         assert {total for _, total in calls} == {3 * BIG}
 
 
-def test_reading_in_pieces_adds_up(client, bucket):
+def test_reading_in_pieces_reports_the_sum(client, bucket):
     put(client, bucket, "k", bytes(BIG))
     calls, progress = heard()
     with client.get_object(bucket, "k", progress=progress) as reader:
@@ -134,7 +136,7 @@ def test_reading_in_pieces_adds_up(client, bucket):
     assert calls[-1] == (BIG, BIG)
 
 
-def test_a_writer_tells_how_far_it_is(client, bucket):
+def test_a_writer_reports_its_progress(client, bucket):
     for size in (1000, BIG):
         calls, progress = heard()
         with client.put_object(bucket, "k", progress=progress) as writer:
@@ -153,14 +155,14 @@ def failing(done: int, total: int | None) -> None:
     raise Planted(f"{done} of {total}")
 
 
-def test_what_a_readers_callback_raises_is_raised_by_the_read(client, bucket):
+def test_an_exception_of_a_progress_callback_is_raised_by_the_read(client, bucket):
     put(client, bucket, "k", bytes(1000))
     reader = client.get_object(bucket, "k", progress=failing)
     with pytest.raises(Planted, match="1000 of"):
         reader.read()
 
 
-def test_what_a_writers_last_call_raises_comes_after_the_object(client, bucket):
+def test_an_exception_of_the_last_progress_callback_is_raised_after_the_upload(client, bucket):
     writer = client.put_object(bucket, "k", progress=failing)
     writer.write(bytes(1000))
     with pytest.raises(Planted, match="1000 of 1000"):
@@ -168,8 +170,8 @@ def test_what_a_writers_last_call_raises_comes_after_the_object(client, bucket):
     assert get(client, bucket, "k") == bytes(1000)
 
 
-def test_what_the_callback_raises_ends_a_read_that_is_still_going_on():
-    """The server drips until it is hung up on: only a callback from the middle of the read can end it."""
+def test_an_exception_of_a_progress_callback_ends_a_read_in_progress():
+    """The server sends slowly until the client closes the connection: only a callback during the read can end the read."""
     hung_up = threading.Event()
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -180,7 +182,7 @@ def test_what_the_callback_raises_ends_a_read_that_is_still_going_on():
             connection.sendall(b'HTTP/1.1 200 OK\r\nETag: "e"\r\nContent-Length: 1000000000\r\n\r\n')
             while True:
                 connection.sendall(bytes(1 << 12))
-                hung_up.wait(0.01)  # the server's pace; nobody sets it before the client has gone
+                hung_up.wait(0.01)  # the pace of the server; set only after the client has closed the connection
         hung_up.set()
 
     server = threading.Thread(target=drip, daemon=True)

@@ -1,7 +1,7 @@
-"""Objects that change between their listing and their reading, and while they are read.
+"""Objects that change between their listing and their read, and during a read.
 
-What a listing said is a guess: a read begins with the object as it is, and stays with that version. Only who asked for the
-listed size is held to it.
+The size and ETag of a listing are hints: a read starts with the current version and is pinned to it. A reader that has returned
+the listed size is pinned to the listed version.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def over(cls, emulator, bucket, use, kind):
 @every_kind
 @every_size
 def test_an_object_overwritten_after_its_listing_is_read_as_it_is_now(emulator, client, bucket, kind, size):
-    """A map dataset answered S3PreconditionFailedError for ever."""
+    """A map dataset used to raise S3PreconditionFailedError at every access."""
     put(client, bucket, "k", b"x" * 10)
-    uses = USES[:-1] if kind == "range_based(7)" else USES  # a request for every seven bytes
+    uses = USES[:-1] if kind == "range_based(7)" else USES  # lines would need a request per seven bytes
     datasets = [over(S3MapDataset, emulator, bucket, use, kind) for use in uses]
     assert [len(dataset) for dataset in datasets] == [1] * len(uses)
     now = content(SIZES[size])
@@ -95,8 +95,8 @@ def test_a_reader_that_seeks_first_reads_the_object_as_it_is_now(client, bucket,
 
 @every_kind
 @every_size
-def test_an_object_overwritten_while_an_iterable_dataset_goes_on_is_read_as_it_is_now(emulator, client, bucket, kind, size):
-    keys = [f"{i:03}" for i in range(300)]  # more than are fetched ahead
+def test_an_object_overwritten_during_an_iteration_is_read_as_it_is_now(emulator, client, bucket, kind, size):
+    keys = [f"{i:03}" for i in range(300)]  # more than are prefetched
     for key in keys:
         put(client, bucket, key, b"x" * 10)
     readers = iter(over(S3IterableDataset, emulator, bucket, lambda reader: reader, kind))
@@ -119,7 +119,7 @@ def test_an_object_deleted_after_its_listing_is_not_found(emulator, client, buck
 
 
 @every_kind
-def test_who_was_told_the_listed_size_reads_that_version_or_none(client, bucket, kind):
+def test_a_reader_that_returned_the_listed_size_reads_that_version_only(client, bucket, kind):
     put(client, bucket, "k", b"x" * 10)
     (info,) = listed(client, bucket)
     put(client, bucket, "k", content(5000))
@@ -132,7 +132,7 @@ def test_who_was_told_the_listed_size_reads_that_version_or_none(client, bucket,
 
 @every_kind
 @pytest.mark.parametrize("size", ["smaller", "larger"])
-def test_the_size_is_the_answers_once_there_is_one(client, bucket, kind, size):
+def test_the_size_is_that_of_the_first_response(client, bucket, kind, size):
     put(client, bucket, "k", b"x" * 10)
     (info,) = listed(client, bucket)
     put(client, bucket, "k", content(SIZES[size]))
@@ -145,7 +145,7 @@ def test_the_size_is_the_answers_once_there_is_one(client, bucket, kind, size):
 
 
 @every_kind
-def test_a_read_that_began_stays_with_its_version(client, bucket, kind):
+def test_a_started_read_is_pinned_to_its_version(client, bucket, kind):
     put(client, bucket, "k", b"x" * 10)
     (info,) = listed(client, bucket)
     put(client, bucket, "k", b"a" * (20 * MIB))
@@ -153,7 +153,7 @@ def test_a_read_that_began_stays_with_its_version(client, bucket, kind):
     assert reader.read(3) == b"aaa"
     put(client, bucket, "k", b"b" * (20 * MIB))
     got = b"aaa"
-    with contextlib.suppress(penstock.S3PreconditionFailedError):  # unless all of it was on its way
+    with contextlib.suppress(penstock.S3PreconditionFailedError):  # not raised if all requests were in flight
         while piece := reader.read(3 * MIB):
             got += piece
         assert len(got) == 20 * MIB
@@ -162,8 +162,8 @@ def test_a_read_that_began_stays_with_its_version(client, bucket, kind):
 
 @pytest.mark.parametrize("buffer_size", [None, 0, 5])
 @pytest.mark.parametrize("use", ["read", "readinto"])
-def test_a_ranged_reader_over_streams_that_know_nothing_of_each_other_reads_one_version(client, bucket, buffer_size, use):
-    """It was opened without an ETag, and gave a mix of both versions."""
+def test_a_ranged_reader_over_independent_streams_reads_one_version(client, bucket, buffer_size, use):
+    """The second stream used to have no ETag, and the reader returned a mix of both versions."""
     put(client, bucket, "k", b"a" * 100)
 
     def get_stream(start=None, end=None):
@@ -171,14 +171,14 @@ def test_a_ranged_reader_over_streams_that_know_nothing_of_each_other_reads_one_
 
     reader = RangedS3Reader(bucket, "k", lambda: ObjectInfo("k", "", 100, 0), get_stream, buffer_size)
     if buffer_size is None:
-        reader._buffer_size = reader._PAST_WINDOW = 20
+        reader._buffer_size = reader._DIRECT_READ_BYTES = 20
     assert reader.read(10) == b"a" * 10
     put(client, bucket, "k", b"b" * 100)
     with pytest.raises(penstock.S3PreconditionFailedError):
         reader.read(50) if use == "read" else reader.readinto(bytearray(50))
 
 
-def test_a_range_based_reader_seeks_beyond_what_was_listed(client, bucket):
+def test_a_range_based_reader_seeks_beyond_the_listed_size(client, bucket):
     put(client, bucket, "k", content(100))
     (info,) = listed(client, bucket)
     for size in (5000, 20):

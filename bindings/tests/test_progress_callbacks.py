@@ -1,4 +1,4 @@
-"""Progress callbacks that use the reader or the writer that calls them: an error or no effect, never a hang or other bytes."""
+"""Progress callbacks that use the reader or writer that calls them: an error or no effect, never a hang or wrong bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SLOW_PARTS = [{"when": {"operation": "UploadPart"}, "do": {"stall": {"ms": 300},
 
 @pytest.fixture
 def slow_bucket():
-    """A client and a bucket to which every part takes 0.3 s: callbacks run inside of `write`."""
+    """A client and a bucket where each part takes 0.3 s, so that callbacks run during `write`."""
     with Emulator(faults=SLOW_PARTS) as emulator:
         client = emulator.client(penstock.S3ClientConfig(part_size=PART, throughput_target_gbps=0.4))
         client.create_bucket("slow")
@@ -29,7 +29,7 @@ def use_writer(writer: penstock.S3Writer, call: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["write", "close"])
-def test_a_writer_that_is_used_by_its_callback_is_a_value_error(slow_bucket, call: str):
+def test_a_progress_callback_that_uses_its_writer_raises_value_error(slow_bucket, call: str):
     client, bucket = slow_bucket
     calls: list[int] = []
 
@@ -47,7 +47,7 @@ def test_a_writer_that_is_used_by_its_callback_is_a_value_error(slow_bucket, cal
 
 
 @pytest.mark.parametrize("call", ["write", "close"])
-def test_a_call_that_the_callback_makes_in_vain_changes_nothing(slow_bucket, call: str):
+def test_a_rejected_call_in_a_progress_callback_has_no_effect(slow_bucket, call: str):
     client, bucket = slow_bucket
     refused: list[int] = []
 
@@ -86,7 +86,7 @@ def test_a_callback_may_abort_its_upload(slow_bucket, nth: int):
 
 
 @pytest.mark.parametrize("call", ["write", "close", "abort"])
-def test_the_last_report_of_close_comes_after_the_object(client, bucket, call: str):
+def test_the_last_progress_call_is_made_after_the_upload(client, bucket, call: str):
     calls: list[int] = []
 
     def use(done: int, total: int | None) -> None:
@@ -113,7 +113,7 @@ def test_the_last_report_of_close_comes_after_the_object(client, bucket, call: s
     ],
     ids=["all", "some", "into"],
 )
-def test_a_sequential_reader_that_is_read_by_its_callback_raises(client, bucket, monkeypatch, read: Callable):
+def test_a_progress_callback_that_reads_its_reader_raises_or_has_no_effect(client, bucket, monkeypatch, read: Callable):
     monkeypatch.setattr("penstock._progress.INTERVAL", 0.0)  # a call for every block
     data = bytes(range(251)) * 80_000
     put(client, bucket, "k", data)
@@ -143,7 +143,7 @@ ITEMS = [ItemRange(0, 3_000_000), ItemRange(3_000_000, 9_000_000), ItemRange(9_0
 
 
 def read_twice(reader, size: int | None) -> bytes:
-    """A read that is repeated after the callback's exception."""
+    """Reads, and repeats the read after an exception of the callback."""
     position = reader.tell()
     try:
         return reader.read(size)
@@ -186,7 +186,9 @@ def item_reader(bucket: str, key: str, get_object_info: Callable, get_stream: Ca
     ],
     ids=["default", "default-all", "sequential", "sequential-all", "ranged", "ranged-all", "items"],
 )
-def test_a_read_after_the_callbacks_exception_brings_the_same_bytes(client, bucket, monkeypatch, constructor, read, call: int):
+def test_a_repeated_read_after_an_exception_of_the_callback_returns_the_same_bytes(
+    client, bucket, monkeypatch, constructor, read, call: int
+):
     monkeypatch.setattr("penstock._progress.INTERVAL", 0.0)  # a call for every block
     data = bytes(range(251)) * 64_000
     put(client, bucket, "k", data)

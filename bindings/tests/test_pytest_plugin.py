@@ -1,4 +1,4 @@
-"""The pytest plugin, as a project's own suite uses it: in a pytest of its own."""
+"""The pytest plugin, used by test suites that run in their own pytest process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TIMEOUT_S = 120
 
 @pytest.fixture
 def run_suite(tmp_path: Path) -> Callable[..., str]:
-    """Runs a suite of one file with the plugin; its output. `failed`: whether tests of it are to fail."""
+    """Runs a suite of one file with the plugin and returns its output. `failed`: whether the suite must fail."""
 
     def run(source: str, *options: str, failed: bool = False) -> str:
         (tmp_path / "test_suite.py").write_text(source)
@@ -54,7 +54,7 @@ def test_the_environment_is_as_it_was():
 """
 
 
-def test_clients_of_all_kinds_meet_the_tests_own_emulator_and_nothing_else(run_suite, monkeypatch):
+def test_all_clients_use_the_emulator_of_the_test(run_suite, monkeypatch):
     monkeypatch.setenv("AWS_PROFILE", "production")
     assert "3 passed" in run_suite(CLIENTS)
 
@@ -90,11 +90,11 @@ def test_namespaces_go_with_their_tests(s3_server):
 """
 
 
-def test_a_test_leaves_nothing_to_the_next(run_suite):
+def test_tests_are_isolated_from_each_other(run_suite):
     assert "6 passed" in run_suite(WORLDS)
 
 
-def test_the_server_can_be_another_one(run_suite):
+def test_a_suite_can_replace_the_server_fixture(run_suite):
     suite = """
 import pytest
 from penstock.testing import Emulator
@@ -140,7 +140,7 @@ import pytest
 @pytest.mark.parametrize("number", range(24))
 def test_workers_never_meet(s3_emulator, number, tmp_path_factory):
     s3 = boto3.client("s3")
-    s3.create_bucket(Bucket="data")  # in every test: nobody else's is in the way
+    s3.create_bucket(Bucket="data")  # the same name in every test
     s3.put_object(Bucket="data", Key=str(number), Body=b"x")
     assert [entry["Key"] for entry in s3.list_objects_v2(Bucket="data")["Contents"]] == [str(number)]
     (tmp_path_factory.getbasetemp().parent / f"endpoint-{os.getpid()}").write_text(s3_emulator.endpoint)
@@ -151,7 +151,7 @@ def test_nothing():
 """
 
 
-def test_workers_of_xdist_have_an_emulator_each(run_suite, tmp_path):
+def test_each_xdist_worker_has_its_own_emulator(run_suite, tmp_path):
     assert "25 passed" in run_suite(PARALLEL, "-n", "3", f"--basetemp={tmp_path / 'base'}")
     endpoints = {path.read_text() for path in tmp_path.rglob("endpoint-*")}
     assert len(endpoints) == 3, "one for each worker"
@@ -180,7 +180,7 @@ def test_without_faults(s3_bucket, s3_faults):
 """
 
 
-def test_faults_are_planned_by_a_marker_or_by_the_test(run_suite):
+def test_faults_are_set_by_a_marker_or_by_the_test(run_suite):
     assert "3 passed" in run_suite(FAULTS)
 
 
@@ -210,7 +210,7 @@ def test_reads_nothing(s3_bucket):
 """
 
 
-def test_a_test_whose_planned_fault_never_happened_fails(run_suite):
+def test_a_test_whose_planned_fault_did_not_fire_fails(run_suite):
     output = run_suite(UNMET, failed=True)
     assert "faults that were planned did not happen (seed 1" in output
     assert "'never-met' fired for 0 of the 0 requests" in output
@@ -218,7 +218,7 @@ def test_a_test_whose_planned_fault_never_happened_fails(run_suite):
     assert "'replaced' fired for 0 of the 0 requests" in output
     assert "'cleared' fired for 0 of the 0 requests" in output
     assert "forgotten" not in output
-    assert "PutObject" in output, "it shows what was asked"
+    assert "PutObject" in output, "the report has the last requests"
 
 
 SERVER = """
@@ -268,13 +268,13 @@ def test_last(s3_server):
 """
 
 
-def test_what_a_test_sets_at_the_server_is_checked_and_taken_back_at_its_end(run_suite: Callable[..., str]) -> None:
+def test_faults_that_a_test_sets_at_the_server_are_checked_and_removed_at_its_end(run_suite: Callable[..., str]) -> None:
     output = run_suite(SERVER, failed=True)
     assert "ERROR test_suite.py::test_never_met - " in output
-    assert output.count("ERROR test_suite.py") == 1, "only the one whose fault nobody met and nobody checked"
+    assert output.count("ERROR test_suite.py") == 1, "only the test whose fault did not fire and was not checked"
     assert "'never' fired for 0 of the 0 requests" in output
     assert "1 failed, 5 passed, 1 error" in output
-    assert "S3 emulator, the server's own" in output
+    assert "S3 emulator, default namespace" in output
 
 
 MODULE = """
@@ -290,7 +290,7 @@ def test_runs_under_it(s3_bucket, all_day, s3_server, n):
 """
 
 
-def test_what_a_wider_fixture_sets_at_the_server_outlives_a_test(run_suite: Callable[..., str]) -> None:
+def test_faults_that_a_module_fixture_sets_at_the_server_outlive_a_test(run_suite: Callable[..., str]) -> None:
     assert "2 passed" in run_suite(MODULE)
 
 
@@ -331,7 +331,7 @@ def test_of_the_data(data):
 """
 
 
-def test_a_fixture_that_fails_in_set_up_has_the_report_too(run_suite):
+def test_a_fixture_that_fails_has_the_report_too(run_suite):
     output = run_suite(FAILS_IN_SET_UP, failed=True)
     assert "ERROR at setup" in output
     assert "S3 emulator" in output
@@ -358,5 +358,5 @@ def test_more_of_them(s3_emulator):
 """
 
 
-def test_directory_buckets_are_there_for_the_asking(run_suite: Callable[..., str]) -> None:
+def test_the_plugin_creates_directory_buckets(run_suite: Callable[..., str]) -> None:
     assert "2 passed" in run_suite(DIRECTORIES)

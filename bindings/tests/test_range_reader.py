@@ -1,4 +1,4 @@
-"""The core's RangeReader: scattered ranges into memory that Python holds."""
+"""The core's RangeReader: scattered ranges into memory that Python owns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penstock.testing import Emulator
 
 
 class Memory(bytearray):
-    """Can be referred to weakly."""
+    """A bytearray that supports weak references."""
 
 
 def address_of(memory: bytearray) -> int:
@@ -32,7 +32,7 @@ def reader_of(client: penstock.S3Client, **options: int) -> _core.RangeReader:
     return _core.RangeReader(client._client, **options)
 
 
-def test_pieces_of_many_objects_land_in_their_memory(client: penstock.S3Client, bucket: str) -> None:
+def test_ranges_of_many_objects_are_received_in_their_memory(client: penstock.S3Client, bucket: str) -> None:
     generator = random.Random(1)
     reader = reader_of(client, max_request=100_000)
     contents: dict[int, bytes] = {}
@@ -59,7 +59,7 @@ def test_pieces_of_many_objects_land_in_their_memory(client: penstock.S3Client, 
     assert usage["bytes_asked"] >= usage["bytes_wanted"]
 
 
-def test_what_is_missing_is_an_error_of_its_batch(client: penstock.S3Client, bucket: str) -> None:
+def test_a_missing_object_is_an_error_of_its_batch(client: penstock.S3Client, bucket: str) -> None:
     memory = bytearray(10)
     reader = reader_of(client)
     reader.start(bucket, "missing", pieces_of(memory, [(0, 10)]), memory, 7)
@@ -72,7 +72,7 @@ def test_what_is_missing_is_an_error_of_its_batch(client: penstock.S3Client, buc
     assert reader.next() is None
 
 
-def test_its_memory_lives_as_long_as_the_batch(emulator: Emulator, client: penstock.S3Client, bucket: str) -> None:
+def test_memory_is_kept_alive_until_the_end_of_its_batch(emulator: Emulator, client: penstock.S3Client, bucket: str) -> None:
     put(client, bucket, "large", bytes(20_000_000))
     for _ in range(5):
         reader = reader_of(client)
@@ -81,11 +81,11 @@ def test_its_memory_lives_as_long_as_the_batch(emulator: Emulator, client: penst
         reader.start(bucket, "large", pieces_of(memory, [(0, 20_000_000)]), memory, 1)
         del memory
         assert gone() is not None
-        del reader  # waits for what is under way
+        del reader  # waits for requests in flight
         assert gone() is None
 
 
-def test_cancelled_is_an_error(client: penstock.S3Client, bucket: str) -> None:
+def test_a_cancelled_batch_is_an_error(client: penstock.S3Client, bucket: str) -> None:
     put(client, bucket, "large", bytes(5_000_000))
     reader = reader_of(client, max_request=1000, parallel=1)
     memory = bytearray(5_000_000)
@@ -106,7 +106,7 @@ def test_wrong_arguments_are_refused(client: penstock.S3Client, bucket: str) -> 
         reader.start_strips(bucket, "key", bytes(24), None, 1)
 
 
-def test_what_several_want_is_fetched_once(client: penstock.S3Client, bucket: str) -> None:
+def test_overlapping_ranges_are_fetched_once(client: penstock.S3Client, bucket: str) -> None:
     content = random.Random(2).randbytes(100_000)
     put(client, bucket, "key", content)
     one, two = bytearray(60_000), bytearray(60_000)
@@ -120,7 +120,7 @@ def test_what_several_want_is_fetched_once(client: penstock.S3Client, bucket: st
     assert reader.usage()["bytes_asked"] == 90_000
 
 
-def test_strips_are_pieces_at_steps(client: penstock.S3Client, bucket: str) -> None:
+def test_strips_are_ranges_at_regular_steps(client: penstock.S3Client, bucket: str) -> None:
     content = random.Random(3).randbytes(100_000)
     put(client, bucket, "key", content)
     memory = bytearray(40)

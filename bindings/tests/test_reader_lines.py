@@ -1,4 +1,4 @@
-"""Lines of readers, and what the standard library stands on a buffered file."""
+"""Lines of readers, and wrappers of the standard library around readers."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def open_reader(client, bucket):
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_lines_are_those_of_a_buffered_file_whatever_the_blocks(data):
-    """The reference reads lines byte by byte."""
+def test_lines_equal_those_of_a_buffered_file_for_any_block_size(data):
+    """The reference reads lines one byte at a time."""
     text = data.draw(st.lists(st.sampled_from([b"\n", b"a", b"\r", b"bcd", b"\r\n", b"0123456789"]), max_size=30).map(b"".join))
     size = data.draw(st.integers(1, 9))
 
@@ -54,13 +54,13 @@ def test_lines_across_large_blocks(client, bucket, kind):
     lines = [b"x" * length + b"\n" for length in (0, 1, 1024**2 - 2, 3, 1024**2, 5 * 1024**2, 0, 4 * 1024**2 + 7)] + [b"no end"]
     put(client, bucket, "lines", b"".join(lines))
     if kind == "range_based(7)":
-        lines = lines[:2]  # each 7 bytes are a request
+        lines = lines[:2]  # each request has 7 bytes
         put(client, bucket, "lines", b"".join(lines))
     reader = client.get_object(bucket, "lines", reader_constructor=KINDS[kind])
     assert list(reader) == lines
 
 
-def test_lines_cost_as_many_requests_as_their_bytes(client, bucket):
+def test_iterating_over_lines_sends_one_request(client, bucket):
     put(client, bucket, "k", b"line\n" * 100_000)
     before = client.stats()["requests"].get("GetObject", 0)
     assert sum(1 for _ in client.get_object(bucket, "k")) == 100_000
@@ -68,7 +68,7 @@ def test_lines_cost_as_many_requests_as_their_bytes(client, bucket):
 
 
 @every_kind
-def test_wrappers_of_the_standard_library(client, bucket, kind):
+def test_wrappers_of_the_standard_library_read_from_a_reader(client, bucket, kind):
     """The reference's readers have no read1, which these call."""
     rows = [["a", "ü"], ["1", "2\n3"], ["", "end"]]
     text = io.StringIO()
@@ -89,7 +89,7 @@ def test_wrappers_of_the_standard_library(client, bucket, kind):
 
 
 @every_kind
-def test_read1_gives_what_is_here(open_reader, kind):
+def test_read1_returns_at_most_the_given_size(open_reader, kind):
     reader, got = open_reader(kind), b""
     assert reader.read1(0) == b""
     while piece := reader.read1(5):

@@ -1,4 +1,4 @@
-"""What readers fetch beyond what is read, and how many of them share the process's memory."""
+"""The bytes that readers request beyond those read, and many readers that share the memory limit of the process."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import random
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 from bucket_io import put
 from penstock import _core
 
+TIMEOUT_S = 60
 MIB = 1024**2
 KIB = 1024
 SIZE = 40 * MIB
@@ -31,13 +33,15 @@ def gets(client):
 
 
 class Asked:
-    """Bytes of GetObject's answers since it was made, once no request is under way."""
+    """Bytes received since the construction, counted when no request is in flight."""
 
     def __init__(self, client):
         self.client, self.before = client, client.stats()["bytes_received"]
 
     def total(self):
+        deadline = time.monotonic() + TIMEOUT_S
         while _core.memory_usage()["in_flight"]:
+            assert time.monotonic() < deadline, f"requests are in flight after {TIMEOUT_S} s"
             os.sched_yield()
         return self.client.stats()["bytes_received"] - self.before
 
@@ -52,7 +56,7 @@ def opened(request, client, large):
     ("size", "reads"),
     [(1, 1), (1000, 2), (60_000, 1), (70_000, 1), (70_000, 2), (70_000, 4), (70_000, 8), (300_000, 3), (4096, 40), (3 * MIB, 3)],
 )
-def test_after_a_seek_at_most_four_times_what_is_read_is_asked_for(client, opened, size, reads):
+def test_after_a_seek_at_most_four_times_the_bytes_read_are_requested(client, opened, size, reads):
     asked = Asked(client)
     with opened() as reader:
         position = reader.seek(20 * MIB + 3)
@@ -63,7 +67,7 @@ def test_after_a_seek_at_most_four_times_what_is_read_is_asked_for(client, opene
 
 
 @pytest.mark.parametrize(("size", "reads"), [(1000, 1), (70_000, 1), (70_000, 3), (300_000, 2)])
-def test_at_random_places_too(client, opened, size, reads):
+def test_random_reads_request_at_most_four_times_the_bytes_read(client, opened, size, reads):
     places = random.Random(7)
     asked = Asked(client)
     with opened() as reader:
@@ -73,12 +77,12 @@ def test_at_random_places_too(client, opened, size, reads):
                 assert reader.read(size) == DATA[position : position + size]
                 position += size
         bound = max(64 * KIB, size) if reads == 1 else max(64 * KIB, 4 * size * reads)
-        assert asked.total() <= 10 * bound + 64 * KIB  # once to learn the size
+        assert asked.total() <= 10 * bound + 64 * KIB  # one request that learns the size
 
 
-def test_a_first_read_out_of_order_is_one_request_for_just_that(client, opened):
+def test_a_first_random_read_is_one_request_for_its_bytes(client, opened):
     reader = opened()
-    reader.seek(5 * MIB)  # where the size is unknown, this tells it
+    reader.seek(5 * MIB)  # requests the size if it is unknown
     asked, before = Asked(client), gets(client)
     reader.seek(9 * MIB)
     assert reader.read(70_000) == DATA[9 * MIB : 9 * MIB + 70_000]
@@ -86,7 +90,7 @@ def test_a_first_read_out_of_order_is_one_request_for_just_that(client, opened):
     assert gets(client) == before + 1
 
 
-def test_the_begin_of_a_large_object_is_one_megabyte(client, opened):
+def test_the_first_read_of_a_large_object_requests_one_mebibyte(client, opened):
     with opened() as reader:
         reader.read(10)
         asked = Asked(client)
@@ -94,7 +98,7 @@ def test_the_begin_of_a_large_object_is_one_megabyte(client, opened):
         assert asked.total() == 0
 
 
-def test_a_gap_beyond_what_was_asked_for_is_a_seek(client, opened):
+def test_a_seek_beyond_the_requested_bytes_is_a_new_request(client, opened):
     reader = opened()
     reader.seek(5 * MIB)
     reader.read(10)
@@ -105,7 +109,7 @@ def test_a_gap_beyond_what_was_asked_for_is_a_seek(client, opened):
     assert asked.total() == 10 * 64 * KIB
 
 
-def test_reading_on_reaches_whole_parts_in_few_requests(client, opened):
+def test_sequential_reading_uses_few_requests(client, opened):
     with opened() as reader:
         reader.seek(MIB)
         before = gets(client)
@@ -143,10 +147,10 @@ MANY_READERS = """
     ("limit", "step", "kind"),
     [(16, 700_001, "None"), (64, 4 * MIB, "None"), (64, 4 * MIB, "penstock.S3ReaderConstructor.sequential()")],
 )
-def test_readers_in_turn_never_wait_for_what_nobody_reads(limit, step, kind):
-    """One thread that read 64 readers in turn waited a second for most of its reads.
+def test_readers_read_in_turn_never_exceed_the_memory_limit(limit, step, kind):
+    """One thread that read 64 readers in turn used to wait 1 s in most of its reads.
 
-    Whoever waits that long is let beyond the limit, which is counted. In a process of its own, whose limit it is.
+    A request that waits that long may exceed the limit, which is counted. Runs in its own process, which has its own limit.
     """
     script = textwrap.dedent(MANY_READERS).format(limit=limit, step=step, kind=kind)
     done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True, timeout=120)

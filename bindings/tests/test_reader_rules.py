@@ -1,4 +1,4 @@
-"""The rules of the reference connector's readers that programs rely on (spec/connector.md §2.5), and its bugs, passing here."""
+"""Rules of the reference connector's readers that programs rely on, and bugs of its readers that Penstock does not have."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import torch
 from bucket_io import put
 from gate_server import gate_config, gate_server
 from penstock import S3Reader, S3ReaderConstructor, _core
+from penstock._objects import HeadObjectResult
 from penstock.s3reader import RangedS3Reader, SequentialS3Reader
 from reader_kinds import KINDS, every_kind
 
@@ -51,7 +52,7 @@ class Counted:
 
 @every_kind
 @pytest.mark.parametrize("rest", [(), (None,), (-1,), (-100,)])
-def test_without_a_size_the_rest_is_read(open_reader, kind, rest):
+def test_read_without_a_size_returns_the_rest(open_reader, kind, rest):
     reader = open_reader(kind)
     assert reader.read(3) == DATA[:3]
     assert reader.read(*rest) == DATA[3:]
@@ -76,7 +77,7 @@ def test_a_size_is_an_integer_or_none(open_reader, kind, size):
 
 
 @every_kind
-def test_readinto_takes_any_writable_buffer_and_counts_bytes(open_reader, kind):
+def test_readinto_accepts_any_writable_buffer_and_counts_bytes(open_reader, kind):
     """The reference counts a buffer's elements."""
     reader = open_reader(kind)
     numbers = array("i", [0, 0])
@@ -90,7 +91,7 @@ def test_readinto_takes_any_writable_buffer_and_counts_bytes(open_reader, kind):
 
 
 @every_kind
-def test_readinto_takes_an_empty_buffer_of_several_dimensions(open_reader, kind):
+def test_readinto_accepts_an_empty_buffer_of_several_dimensions(open_reader, kind):
     reader = open_reader(kind)
     for shape in ((0, 5), (5, 0), (0,)):
         assert reader.readinto(np.zeros(shape)) == 0
@@ -108,7 +109,7 @@ def test_a_size_beyond_memory_is_an_error_that_names_it(kind):
         return KINDS[kind](bucket="b", key="k", get_object_info=get_object_info, get_stream=counted.get_stream)
 
     uses = [lambda: reader().seek(1, io.SEEK_END)]
-    if kind.startswith("range_based"):  # the others learn the size from the response
+    if kind.startswith("range_based"):  # other readers get the size from the response
         uses += [lambda: reader().read(), lambda: reader().read(1)]
     for use in uses:
         with pytest.raises(penstock.S3Exception, match=f"s3://b/k is {2**63} bytes") as raised:
@@ -120,7 +121,7 @@ def test_a_size_beyond_memory_is_an_error_that_names_it(kind):
 @pytest.mark.parametrize(
     ("buffer", "name"), [(b"x", "bytes"), ("x", "str"), (memoryview(b"x"), "memoryview"), (None, "NoneType")]
 )
-def test_readinto_refuses_what_it_cannot_write(open_reader, kind, buffer, name):
+def test_readinto_rejects_a_read_only_buffer(open_reader, kind, buffer, name):
     with pytest.raises(TypeError, match=f"argument must be a writable bytes-like object, not {name}"):
         open_reader(kind).readinto(buffer)
 
@@ -129,7 +130,7 @@ def test_readinto_refuses_what_it_cannot_write(open_reader, kind, buffer, name):
 
 
 @every_kind
-def test_seeks_stay_inside_the_object(open_reader, kind):
+def test_seeks_are_clamped_to_the_object(open_reader, kind):
     reader = open_reader(kind)
     assert reader.seek(10**9) == len(DATA)
     assert reader.seek(3, io.SEEK_CUR) == len(DATA)
@@ -154,7 +155,7 @@ def test_seeks_stay_inside_the_object(open_reader, kind):
         ((-1, io.SEEK_CUR), ValueError, "negative seek value -1"),
     ],
 )
-def test_refused_seeks_leave_the_position(open_reader, kind, arguments, error, text):
+def test_a_failed_seek_keeps_the_position(open_reader, kind, arguments, error, text):
     reader = open_reader(kind)
     with pytest.raises(error, match=text):
         reader.seek(*arguments)
@@ -174,10 +175,10 @@ def test_a_reader_is_a_readable_seekable_buffered_file(open_reader, kind):
 
 
 @every_kind
-def test_what_it_reads_and_its_name(client, open_reader, kind, bucket):
+def test_a_reader_has_a_bucket_and_a_key_and_reports_a_missing_object(client, open_reader, kind, bucket):
     reader = open_reader(kind)
     assert (reader.bucket, reader.key) == (bucket, "k")
-    missing = "The object was not found" if kind.startswith("range") else "The key does not exist"  # a HEAD's, a GET's
+    missing = "The object was not found" if kind.startswith("range") else "The key does not exist"  # of HEAD and of GET
     with pytest.raises(penstock.S3Exception, match=f"Service error: {missing}"):
         open_reader(kind, "missing").read()
     with pytest.raises(penstock.S3Exception):
@@ -195,8 +196,8 @@ def test_the_base_class_is_abstract():
 
 
 @every_kind
-def test_a_closed_reader_refuses_everything(open_reader, kind):
-    """The reference goes on reading after close()."""
+def test_a_closed_reader_rejects_every_call(open_reader, kind):
+    """Readers of the reference still read after close()."""
     reader = open_reader(kind)
     with reader:
         reader.read(1)
@@ -210,7 +211,7 @@ def test_a_closed_reader_refuses_everything(open_reader, kind):
 
 @pytest.mark.parametrize("make", [SequentialS3Reader, RangedS3Reader, S3ReaderConstructor.default()])
 @pytest.mark.parametrize("bucket_name", ["", None])
-def test_a_reader_needs_a_bucket_and_no_key(make, bucket_name, recwarn):
+def test_a_reader_requires_a_bucket_but_no_key(make, bucket_name, recwarn):
     counted = Counted()
     with pytest.raises(ValueError, match="Bucket should be specified"):
         make(bucket=bucket_name, key="k", get_object_info=counted.get_object_info, get_stream=counted.get_stream)
@@ -221,7 +222,7 @@ def test_a_reader_needs_a_bucket_and_no_key(make, bucket_name, recwarn):
 # ---- sequential
 
 
-def test_sequential_is_one_stream_that_is_kept():
+def test_a_sequential_reader_opens_one_stream_and_keeps_its_bytes():
     counted = Counted()
     reader = SequentialS3Reader("b", "k", counted.get_object_info, counted.get_stream)
     assert reader.read(5) == DATA[:5]
@@ -233,14 +234,14 @@ def test_sequential_is_one_stream_that_is_kept():
     assert (counted.ranges, counted.sizes) == ([(None, None)], 0)
 
 
-def test_sequential_asks_for_the_size_and_opens_nothing_to_seek_to_the_end():
+def test_a_sequential_reader_seeks_to_the_end_without_a_stream():
     counted = Counted()
     reader = SequentialS3Reader("b", "k", counted.get_object_info, counted.get_stream)
     assert [reader.seek(0, io.SEEK_END), reader.seek(9, io.SEEK_END)] == [len(DATA), len(DATA)]
     assert (counted.ranges, counted.sizes) == ([], 1)
 
 
-def test_sequential_prefetch_opens_the_stream_once():
+def test_prefetch_opens_the_stream_of_a_sequential_reader_once():
     counted = Counted()
     reader = SequentialS3Reader("b", "k", counted.get_object_info, counted.get_stream)
     reader.prefetch()
@@ -256,23 +257,23 @@ def ranged(counted, buffer_size):
     return RangedS3Reader("b", "k", counted.get_object_info, counted.get_stream, buffer_size)
 
 
-def test_small_reads_fill_the_buffer_and_large_ones_do_not():
+def test_small_ranged_reads_fill_the_buffer_and_large_ones_do_not():
     counted = Counted()
     reader = ranged(counted, 6)
     assert [reader.read(2), reader.read(3)] == [DATA[:2], DATA[2:5]]
     assert counted.ranges == [(0, 6)]
-    assert reader.read(3) == DATA[5:8]  # the byte that is here, then the next window
+    assert reader.read(3) == DATA[5:8]  # the buffered byte, then the next window
     assert counted.ranges == [(0, 6), (6, 12)]
     reader.seek(9)
-    assert reader.read(7) == DATA[9:]  # what is here first; the rest, 4 bytes, through the buffer, clipped
+    assert reader.read(7) == DATA[9:]  # the buffered bytes, then the last 4 through the buffer, clamped to the end
     assert counted.ranges == [(0, 6), (6, 12), (12, 16)]
     reader.seek(0)
-    assert reader.read(6) == DATA[:6]  # as much as the buffer holds: straight
+    assert reader.read(6) == DATA[:6]  # as many bytes as the buffer holds: without the buffer
     assert counted.ranges[3:] == [(0, 6)]
     assert counted.sizes == 1
 
 
-def test_without_a_buffer_each_read_is_its_range():
+def test_without_a_buffer_each_read_is_one_range_request():
     counted = Counted()
     reader = ranged(counted, 0)
     assert [reader.read(2), reader.read(3)] == [DATA[:2], DATA[2:5]]
@@ -282,14 +283,14 @@ def test_without_a_buffer_each_read_is_its_range():
 
 
 @every_kind
-def test_an_object_that_is_replaced_is_never_mixed(client, bucket, kind):
-    """The reference's range-based reader gives a mix of both versions."""
+def test_a_read_of_a_replaced_object_never_mixes_versions(client, bucket, kind):
+    """The range-based reader of the reference returns a mix of both versions."""
     size = 20 * 1024**2
     put(client, bucket, "big", b"a" * size)
     reader = client.get_object(bucket, "big", reader_constructor=KINDS[kind])
     got = reader.read(10)
     put(client, bucket, "big", b"b" * size)
-    with contextlib.suppress(penstock.S3PreconditionFailedError):  # unless all of it was on its way
+    with contextlib.suppress(penstock.S3PreconditionFailedError):  # not raised if all requests were in flight
         while piece := reader.read(3 * 1024**2):
             got += piece
         assert len(got) == size
@@ -302,7 +303,7 @@ def test_an_object_that_is_replaced_is_never_mixed(client, bucket, kind):
 @pytest.mark.parametrize("make", [SequentialS3Reader, RangedS3Reader, partial(RangedS3Reader, buffer_size=0)])
 @pytest.mark.parametrize("error", [penstock.S3ThrottledError("slow down"), KeyboardInterrupt("now"), OSError("gone")])
 def test_torch_load_raises_what_a_read_raised(make, error):
-    """It said: AttributeError, the reader has no attribute `read`; torch took the error for a missing readinto."""
+    """torch took the error for a missing readinto and raised AttributeError: the reader has no attribute `read`."""
     file = io.BytesIO()
     torch.save({"w": torch.ones(500_000), "v": torch.ones(500_000)}, file)
     counted = Counted(file.getvalue())
@@ -320,7 +321,7 @@ def test_torch_load_raises_what_a_read_raised(make, error):
     assert caught.value is error
 
 
-def test_only_the_read_that_torch_makes_then_fails_again():
+def test_only_the_read_of_torch_after_a_failed_readinto_fails_again():
     counted, fail = Counted(), []
 
     def get_stream(start=None, end=None):
@@ -385,7 +386,7 @@ def test_a_constructor_is_called_with_keywords(client, bucket):
     assert reader.read() == DATA
 
 
-def test_a_second_thread_in_a_stream_is_told_so():
+def test_a_second_thread_on_a_stream_gets_an_error():
     with gate_server(DATA, together=2) as (gate, endpoint):
         client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
         stream = _core.Stream(client._client, "b", "k")
@@ -398,6 +399,34 @@ def test_a_second_thread_in_a_stream_is_told_so():
         assert client.get_object("b", "other").read() == DATA  # opens the gate
         first.join()
         assert got == [DATA]
+
+
+@every_kind
+def test_a_reader_that_two_threads_use_at_a_time_raises(kind):
+    calls = [
+        lambda reader: reader.read(),
+        lambda reader: reader.read(4),
+        lambda reader: reader.read1(4),
+        lambda reader: reader.readinto(bytearray(4)),
+        lambda reader: reader.readline(),
+        next,
+        lambda reader: reader.seek(8),
+    ]
+    with gate_server(DATA, 2) as (gate, endpoint):
+        client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
+        known = HeadObjectResult('"e"', len(DATA), 0, "STANDARD")
+        reader = client.get_object("b", "k", object_info=known, reader_constructor=KINDS[kind])
+        got = []
+        first = threading.Thread(target=lambda: got.append(reader.read(4)))
+        first.start()
+        assert gate.wait_for(1)
+        for call in calls:
+            with pytest.raises(RuntimeError, match="two threads"):
+                call(reader)
+        assert client.get_object("b", "other").read() == DATA  # opens the gate
+        first.join()
+        assert got == [DATA[:4]]
+        assert reader.read() == DATA[4:]
 
 
 @every_kind

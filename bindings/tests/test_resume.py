@@ -1,4 +1,4 @@
-"""Leaving an iteration and taking it up again, as torchdata's StatefulDataLoader does it."""
+"""Iterations that stop and resume, as torchdata's StatefulDataLoader does it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import penstock
 import pytest
 from bucket_io import put
 from penstock import S3IterableDataset
-from penstock._objects import identity
+from penstock._listing import identity
 from torch.utils.data import DataLoader, get_worker_info
 
 COUNT = 23
@@ -34,7 +34,7 @@ def make(emulator, client, bucket):
 
 def resumed(dataset, state):
     """Dataset first, then its new iterator: the order of StatefulDataLoader's workers."""
-    state = json.loads(json.dumps(state))  # it travels
+    state = json.loads(json.dumps(state))  # a state can be serialised
     dataset.load_state_dict(state["dataset"])
     iterator = iter(dataset)
     iterator.load_state_dict(state["iterator"])
@@ -42,12 +42,12 @@ def resumed(dataset, state):
 
 
 @pytest.mark.parametrize("taken", [0, 1, 10, COUNT])
-def test_what_was_not_yielded_comes_after_resuming(make, taken):
+def test_a_resumed_iteration_yields_the_remaining_items(make, taken):
     dataset = make()
     iterator = iter(dataset)
     assert [next(iterator) for _ in range(taken)] == list(range(taken))
     state = {"dataset": dataset.state_dict(), "iterator": iterator.state_dict()}
-    assert list(iterator) == list(range(taken, COUNT))  # taking a state changes nothing
+    assert list(iterator) == list(range(taken, COUNT))  # state_dict() has no effect on the iteration
     again = make()
     assert list(resumed(again, state)) == list(range(taken, COUNT))
     assert list(again) == list(range(COUNT))  # the next epoch starts over
@@ -65,14 +65,14 @@ def test_either_state_alone_is_enough(make, whose):
         resumed_iterator = iter(again)
     else:
         resumed_iterator = iter(again)
-        next(resumed_iterator)  # also one that has already started
+        next(resumed_iterator)  # a started iterator can load a state too
         resumed_iterator.load_state_dict(iterator.state_dict())
     assert list(resumed_iterator) == list(range(5, COUNT))
 
 
-def test_objects_that_were_only_fetched_ahead_are_not_lost(make):
+def test_prefetched_objects_do_not_count_as_yielded(make):
     dataset = make()
-    assert next(iter(dataset)) == 0  # by now the whole rest is on its way
+    assert next(iter(dataset)) == 0  # now all other objects are being prefetched
     assert dataset.state_dict() == {"yielded": 1, "world_size": 1, "num_workers": 1}
 
 
@@ -89,7 +89,7 @@ def test_a_state_outlives_several_interruptions(make):
 
 
 class Reporting(S3IterableDataset):
-    """Items with their worker and its state after each: StatefulDataLoader takes them there the same way."""
+    """Yields each item with its worker and the worker's state after it, as StatefulDataLoader collects them."""
 
     resume_from = None
 
@@ -118,9 +118,9 @@ def test_each_worker_resumes_its_own_share(emulator, make, method):
     assert sorted(first + rest) == list(range(COUNT))
 
 
-def test_a_state_of_other_shares_is_refused(make):
+def test_a_state_of_another_sharding_is_rejected(make):
     dataset = make(enable_sharding=True)
-    with pytest.raises(ValueError, match="taken with 4 ranks of 2 workers, but this iteration has 1 of 1"):
+    with pytest.raises(ValueError, match="saved with 4 ranks of 2 workers, but this iteration has 1 of 1"):
         iter(dataset).load_state_dict({"yielded": 3, "world_size": 4, "num_workers": 2})
     for wrong in ({}, {"yielded": "x", "world_size": 1, "num_workers": 1}, None):
         with pytest.raises(ValueError, match="is not a state of an S3IterableDataset"):
@@ -130,7 +130,7 @@ def test_a_state_of_other_shares_is_refused(make):
 
 
 def test_the_rank_is_taken_when_iteration_starts(make, monkeypatch):
-    """A dataset made before the process group: the reference would give every rank everything."""
+    """The dataset is created before the process group. With the reference, every rank would get all objects."""
     dataset = make(enable_sharding=True)
     monkeypatch.setattr("torch.distributed.is_initialized", lambda: True)
     monkeypatch.setattr("torch.distributed.get_world_size", lambda: 3)
@@ -146,7 +146,7 @@ def test_two_iterations_at_once_do_not_disturb_each_other(make):
     assert list(zip(dataset, dataset, strict=True)) == [(i, i) for i in range(COUNT)]
 
 
-def test_an_object_whose_transform_failed_had_its_turn(make, client, bucket):
+def test_an_object_whose_transform_failed_counts_as_yielded(make, client, bucket):
     put(client, bucket, "data/001", b"not a number")
     iterator = iter(make())
     assert next(iterator) == 0

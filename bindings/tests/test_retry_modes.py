@@ -8,8 +8,6 @@ import pytest
 from penstock import S3Client, S3ClientConfig, S3Exception, S3InvalidArgumentError, S3TimeoutError
 from penstock.testing import Emulator
 
-ATTEMPTS = {"tuned": 10, "legacy": 5, "standard": 3, "adaptive": 3}
-
 
 def client_of(emulator: Emulator, **fields: object) -> S3Client:
     return emulator.client(S3ClientConfig(**fields))
@@ -32,15 +30,14 @@ def attempts(failing: S3Client, bucket: str) -> int:
 
 @pytest.fixture
 def failing(emulator, bucket):
-    """A bucket that answers every HeadObject with an internal error."""
+    """A bucket where every HeadObject fails with an internal error."""
     rule = {"when": {"operation": "HeadObject", "bucket": bucket}, "do": {"error": {"code": "InternalError"}}}
     with faulty(emulator, rule):
         yield bucket
 
 
-@pytest.mark.parametrize("mode", ["standard"])
-def test_a_mode_makes_its_own_number_of_attempts(emulator, failing, mode):
-    assert attempts(client_of(emulator, retry_mode=mode), failing) == ATTEMPTS[mode]
+def test_the_standard_mode_makes_three_attempts(emulator, failing):
+    assert attempts(client_of(emulator, retry_mode="standard"), failing) == 3
 
 
 def test_the_environment_chooses_the_mode(emulator, failing, monkeypatch):
@@ -58,10 +55,12 @@ def test_attempts_come_from_the_argument_then_the_environment_then_the_profile(e
     assert attempts(client_of(emulator), failing) == 2
     assert attempts(client_of(emulator, max_attempts=3), failing) == 3
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    assert attempts(client_of(emulator, max_attempts=10, retry_mode="standard"), failing) == 10, "also the former default"
+    assert attempts(client_of(emulator, max_attempts=10, retry_mode="standard"), failing) == 10, (
+        "although 10 equals the old default"
+    )
 
 
-def test_an_error_tells_each_attempt(emulator, failing):
+def test_an_error_has_the_history_of_its_attempts(emulator, failing):
     with pytest.raises(S3Exception) as raised:
         client_of(emulator, max_attempts=3).head_object(failing, "key")
     error = raised.value
@@ -83,24 +82,24 @@ def test_a_request_sent_once_has_no_history(client, bucket):
 
 @pytest.fixture
 def hanging(emulator, bucket):
-    """A bucket that answers no GetObject."""
+    """A bucket where no GetObject gets a response."""
     with faulty(emulator, {"when": {"operation": "GetObject", "bucket": bucket}, "do": {"stall": {"ms": 3_600_000}}}):
         yield bucket
 
 
-def test_an_attempt_that_hangs_is_tried_again(emulator, hanging):
+def test_an_attempt_that_times_out_is_retried(emulator, hanging):
     with pytest.raises(S3TimeoutError) as raised:
         client_of(emulator, attempt_timeout=0.2, max_attempts=2).get_object(hanging, "key").read()
     assert raised.value.attempts == 2
 
 
-def test_an_operation_ends_whatever_its_attempts_do(emulator, hanging):
+def test_the_operation_timeout_ends_all_attempts(emulator, hanging):
     with pytest.raises(S3TimeoutError):
         client_of(emulator, operation_timeout=0.2).get_object(hanging, "key").read()
 
 
 @pytest.mark.parametrize("plane", ["direct", "curl"])
-def test_a_silent_read_is_below_any_speed_limit(emulator, bucket, client, monkeypatch, plane):
+def test_a_stalled_read_is_retried_by_the_low_speed_limit(emulator, bucket, client, monkeypatch, plane):
     monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
     content = bytes(range(256)) * 1000
     with client.put_object(bucket, "key") as writer:
@@ -115,7 +114,7 @@ def test_a_silent_read_is_below_any_speed_limit(emulator, bucket, client, monkey
             assert limited.get_object(bucket, "key").read() == content
 
 
-def test_what_is_too_slow_names_the_setting_of_python(emulator, hanging):
+def test_a_too_slow_attempt_names_the_python_setting(emulator, hanging):
     with pytest.raises(S3TimeoutError, match=r"no byte moved for 5000 ms .* \(low_speed_limit\) \(GetObject ") as raised:
         client_of(emulator, low_speed_limit=1, max_attempts=1).get_object(hanging, "key").read()
     assert raised.value.setting == "low_speed_limit"
@@ -128,7 +127,7 @@ def test_an_attempt_without_progress_names_its_setting(emulator, hanging):
     assert raised.value.setting == "idle_timeout"
 
 
-def test_no_time_is_so_short_that_it_is_none(emulator, hanging):
+def test_a_tiny_timeout_is_not_treated_as_no_timeout(emulator, hanging):
     for name in ("attempt_timeout", "operation_timeout"):
         with pytest.raises(S3TimeoutError):
             client_of(emulator, **{name: 1e-12}, max_attempts=1).get_object(hanging, "key").read()
@@ -146,6 +145,6 @@ def test_no_time_is_so_short_that_it_is_none(emulator, hanging):
         ("low_speed_limit", 2**64),
     ],
 )
-def test_what_cannot_work_is_refused_by_name(field, value):
+def test_invalid_settings_are_named(field, value):
     with pytest.raises(S3InvalidArgumentError, match=field):
         S3ClientConfig(**{field: value}).validate()

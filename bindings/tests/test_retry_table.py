@@ -1,28 +1,28 @@
-"""The table of what is asked again: as it is published, and whole."""
+"""The retry table is complete and matches docs/retries.md."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from penstock.conformance.retry import rules, verbs
+from penstock_conformance.retry import rules, verbs
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/retries.md"
 
 
-def test_the_published_table_is_the_one_that_is_tried():
+def test_the_published_table_matches_the_rules():
     assert rules.table() in DOCUMENT.read_text(encoding="utf-8")
 
 
-def test_every_failure_has_a_verb_that_it_can_meet_and_every_verb_many_failures():
+def test_each_failure_applies_to_a_verb_and_each_verb_has_all_kinds_of_failures():
     for failure in rules.FAILURES:
         assert any(rules.applies(verb, failure) for verb in rules.VERBS)
     for verb in rules.VERBS:
-        kinds = {failure.says for failure in rules.FAILURES if rules.applies(verb, failure)}
+        kinds = {failure.means for failure in rules.FAILURES if rules.applies(verb, failure)}
         assert kinds >= {rules.NOT_DONE, rules.UNKNOWN, rules.REFUSED, rules.UNDECIDED}
     assert {verb.name for verb in rules.VERBS} >= set(verbs.DONE) | set(verbs.READS)
 
 
-def test_what_is_refused_is_never_asked_again_and_what_was_not_done_always():
+def test_rejected_requests_are_not_retried_and_unexecuted_ones_are():
     by_name = {(v.name, f.name): rules.rule(v, f) for v in rules.VERBS for f in rules.FAILURES if rules.applies(v, f)}
     assert by_name["PutObject", "slow-down"].retry == "must"
     assert by_name["PutObject", "access-denied"].retry == "must not"

@@ -1,4 +1,4 @@
-"""What torch.save makes of a failing upload, and what the writer makes of that."""
+"""Exceptions of a failing upload during torch.save."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import torch
 STATE = {"a": torch.zeros(40 << 18), "b": torch.zeros(30 << 18)}  # 40 and 30 MiB
 
 
-def test_a_failed_upload_is_raised_as_itself(emulator) -> None:
+def test_torch_save_raises_the_error_of_the_upload(emulator) -> None:
     checkpoint = penstock.S3Checkpoint(region="us-east-1", endpoint=emulator.endpoint, s3client_config=emulator.config())
     with pytest.raises(penstock.S3NotFoundError), checkpoint.writer("s3://no-such-bucket/k") as writer:
         torch.save({**STATE, "c": torch.zeros(40 << 18)}, writer)
 
 
-def test_ctrl_c_in_a_save_is_ctrl_c(client, bucket) -> None:
+def test_ctrl_c_in_torch_save_is_a_keyboard_interrupt(client, bucket) -> None:
     writer = client.put_object(bucket, "k")
     stream = writer.stream
 
@@ -32,7 +32,7 @@ def test_ctrl_c_in_a_save_is_ctrl_c(client, bucket) -> None:
     assert not any(page.object_info for page in client.list_objects(bucket))
 
 
-def test_another_error_of_the_block_stays_the_one_that_is_raised(client, bucket) -> None:
+def test_another_exception_of_the_block_is_raised_unchanged(client, bucket) -> None:
     with pytest.raises(RuntimeError, match="mine"), client.put_object(bucket, "k") as writer:
         writer.write(b"x")
         raise RuntimeError("mine")

@@ -15,7 +15,7 @@ from penstock.__main__ import main
 STRICT = {"limits": "aws-strict", "latency": "none", "file_bytes": 1 << 20}
 
 
-def test_a_small_job_completes_and_a_large_one_meets_refusals() -> None:
+def test_a_small_job_is_not_throttled_and_a_large_one_is() -> None:
     small = simulate.simulate(ranks=2, **STRICT)
     assert (small.completed, small.requests, small.refused, small.ranks_failed) == (True, 3, 0, 0)
     large = simulate.simulate(ranks=256, client="crt", **STRICT)
@@ -26,7 +26,7 @@ def test_a_small_job_completes_and_a_large_one_meets_refusals() -> None:
     assert large.time_s > 5
 
 
-def test_an_impatient_client_loses_the_checkpoint() -> None:
+def test_a_client_with_few_attempts_loses_the_checkpoint() -> None:
     report = simulate.simulate(ranks=256, client="standard", **STRICT)
     assert not report.completed
     assert 0 < report.ranks_failed < 256
@@ -50,10 +50,10 @@ def test_the_same_seed_has_the_same_report() -> None:
         ({"rank": 1}, "unknown field 'rank'"),
         ({"strategy": "round-robin"}, "give at least one"),
         ({"path": "checkpoint/{foo}"}, "has '{foo}', which is no field; there is {round}"),
-        ({"start_spread_s": float("nan")}, "job.start_spread_s is nan, which is no number of JSON's"),
+        ({"start_spread_s": float("nan")}, "job.start_spread_s is nan, which JSON cannot represent"),
     ],
 )
-def test_a_wrong_member_is_named(job: dict[str, object], message: str) -> None:
+def test_an_invalid_field_is_named(job: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         simulate.simulate(**job)
 
@@ -83,7 +83,7 @@ class _Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_html_plot_is_whole_and_needs_nothing_else(tmp_path: Path) -> None:
+def test_the_html_plot_is_well_formed_and_self_contained(tmp_path: Path) -> None:
     path = tmp_path / "plot.html"
     simulate.write_plot([simulate.simulate(label="a<b", ranks=64, client="crt", **STRICT)], path)
     text = path.read_text()
@@ -96,12 +96,12 @@ def test_the_html_plot_is_whole_and_needs_nothing_else(tmp_path: Path) -> None:
     assert "http" not in text.replace("http://www.w3.org", "")
 
 
-def test_a_plot_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"neither \.html nor \.png"):
+def test_a_plot_with_another_extension_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"expected a path that ends in \.html or \.png"):
         simulate.write_plot([simulate.simulate(ranks=1)], tmp_path / "plot.pdf")
 
 
-def test_a_png_is_written_or_says_what_it_needs(tmp_path: Path) -> None:
+def test_a_png_is_written_or_the_missing_package_is_named(tmp_path: Path) -> None:
     path = tmp_path / "plot.png"
     try:
         simulate.write_plot([simulate.simulate(ranks=1)], path)
@@ -112,7 +112,7 @@ def test_a_png_is_written_or_says_what_it_needs(tmp_path: Path) -> None:
         assert path.read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_command_prints_a_table_and_says_by_its_status_whether_all_completed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_exit_status_of_the_command_is_1_if_a_job_failed(capsys: pytest.CaptureFixture[str]) -> None:
     common = ["simulate", "--limits", "aws-strict", "--latency", "none", "--file-size", "1MiB"]
     assert main([*common, "--ranks", "3", "--strategy", "hex"]) == 0
     assert "hex" in capsys.readouterr().out
@@ -141,7 +141,7 @@ def test_the_command_writes_json_and_plots(tmp_path: Path, capsys: pytest.Captur
     assert plot.stat().st_size > 1000
 
 
-def test_a_bucket_with_a_past_tells_the_strategies_apart() -> None:
+def test_warm_partitions_favour_the_hashed_prefixes() -> None:
     job = {"ranks": 256, "client": "crt", "warm_partitions": 16, **STRICT}
     by_step, binary, hexadecimal = simulate.compare(**job)
     assert by_step.refused > 3 * binary.refused
@@ -150,22 +150,26 @@ def test_a_bucket_with_a_past_tells_the_strategies_apart() -> None:
     assert below_the_step.refused == by_step.refused
 
 
-def test_the_hint_is_printed_where_it_is_true_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_hint_is_printed_only_if_it_applies(capsys: pytest.CaptureFixture[str]) -> None:
     def hint(*arguments: str) -> bool:
         main(["simulate", "--limits", "aws-strict", "--latency", "none", "--file-size", "1MiB", *arguments])
         return "--warm-partitions" in capsys.readouterr().err
 
     assert hint("--ranks", "256")
-    assert hint("--ranks", "64", "--client", "crt"), "completed, but no name was better than another"
+    assert hint("--ranks", "64", "--client", "crt"), "completed, but no strategy was better"
     assert not hint("--ranks", "256", "--warm-partitions", "4")
-    assert not hint("--ranks", "2"), "nobody was refused"
-    assert not hint("--ranks", "256", "--strategy", "hex"), "there is nothing to compare"
-    assert not hint("--ranks", "256", "--client", "crt", "--files-per-rank", "20", "--split-after", "2"), "it was cut"
+    assert not hint("--ranks", "2"), "no request was refused"
+    assert not hint("--ranks", "256", "--strategy", "hex"), "only one strategy"
+    assert not hint("--ranks", "256", "--client", "crt", "--files-per-rank", "20", "--split-after", "2"), "partitions were split"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--ranks", "0"], "ranks is 0"), (["--plot", "x.pdf"], "neither"), (["--client", "curl"], "there is no client 'curl'")],
+    [
+        (["--ranks", "0"], "ranks is 0"),
+        (["--plot", "x.pdf"], "unsupported plot"),
+        (["--client", "curl"], "there is no client 'curl'"),
+    ],
 )
 def test_a_wrong_argument_is_status_2_and_one_line(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
@@ -177,7 +181,7 @@ def test_a_wrong_argument_is_status_2_and_one_line(
     assert error.count("\n") == 1
 
 
-def test_a_size_is_read_in_its_units(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_size_is_parsed_with_its_unit(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["simulate", "--json", "--ranks", "1", "--strategy", "hex", "--file-size", "1.5GiB", "--latency", "none"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["bytes"] == 3 << 29
     with pytest.raises(SystemExit):

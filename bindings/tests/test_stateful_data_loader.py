@@ -1,4 +1,4 @@
-"""torchdata's own StatefulDataLoader: an epoch left in its middle goes on where it was, with both datasets."""
+"""torchdata's StatefulDataLoader: an interrupted epoch resumes at its position, with both datasets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import chain
 import pytest
 from bucket_io import put
 from penstock import S3IterableDataset, S3MapDataset
-from penstock._objects import identity
+from penstock._listing import identity
 from torchdata.stateful_dataloader import StatefulDataLoader
 
 COUNT = 41
@@ -40,13 +40,13 @@ def load(dataset, workers, method, **options):
 
 
 def leave(loader, taken):
-    """What came before the loop was left, and the state there, as it is after a journey through a file."""
+    """Takes items from a loader. Returns them, and the loader's state after pickling and unpickling."""
     seen = [item for _, item in zip(range(taken), loader, strict=False)]
     return seen, pickle.loads(pickle.dumps(loader.state_dict()))
 
 
 @every_worker
-def test_an_iterable_dataset_goes_on(make, workers, method):
+def test_an_iterable_dataset_resumes(make, workers, method):
     def loader():
         return load(make(S3IterableDataset, enable_sharding=True), workers, method, batch_size=None)
 
@@ -62,7 +62,7 @@ def test_an_iterable_dataset_goes_on(make, workers, method):
 
 
 @soon_there
-def test_batches_of_an_iterable_dataset_go_on(make, workers, method):
+def test_batches_of_an_iterable_dataset_resume(make, workers, method):
     def loader():
         return load(make(S3IterableDataset, enable_sharding=True), workers, method, batch_size=4)
 
@@ -74,7 +74,7 @@ def test_batches_of_an_iterable_dataset_go_on(make, workers, method):
 
 @soon_there
 def test_a_state_is_taken_after_every_item(make, workers, method):
-    """A loader that is resumed again and again yields each object once."""
+    """A loader that is resumed repeatedly yields each object once."""
     seen, state = [], None
     while len(seen) < COUNT:
         loader = load(make(S3IterableDataset, enable_sharding=True), workers, method, batch_size=None)
@@ -87,12 +87,12 @@ def test_a_state_is_taken_after_every_item(make, workers, method):
 
 
 @every_worker
-def test_a_map_dataset_goes_on(make, workers, method):
+def test_a_map_dataset_resumes(make, workers, method):
     goes_on(make, workers, method, shuffled=False)
 
 
 @soon_there
-def test_a_shuffled_map_dataset_goes_on(make, workers, method):
+def test_a_shuffled_map_dataset_resumes(make, workers, method):
     goes_on(make, workers, method, shuffled=True)
 
 

@@ -13,7 +13,7 @@ from bucket_io import get, put
 from penstock.testing import Emulator
 
 
-def test_two_emulators_are_two_worlds():
+def test_two_emulators_are_independent():
     with Emulator() as one, Emulator() as other:
         one.client().create_bucket("only-here")
         put(one.client(), "only-here", "k", b"x")
@@ -21,7 +21,7 @@ def test_two_emulators_are_two_worlds():
             get(other.client(), "only-here", "k")
 
 
-def test_reset_forgets_everything(emulator):
+def test_reset_removes_all_buckets(emulator):
     with Emulator() as own:
         client = own.client()
         client.create_bucket("b-1")
@@ -30,7 +30,7 @@ def test_reset_forgets_everything(emulator):
             put(client, "b-1", "k", b"x")
 
 
-def test_admin_reset():
+def test_a_reset_by_the_admin_api_removes_all_buckets():
     with Emulator() as own:
         client = own.client()
         client.create_bucket("b-1")
@@ -38,7 +38,7 @@ def test_admin_reset():
         assert client._client.list_buckets() == []
 
 
-def test_data_directory_survives(tmp_path):
+def test_objects_in_a_data_directory_survive_a_restart(tmp_path):
     with Emulator(data_directory=str(tmp_path / "s3")) as own:
         own.client().create_bucket("kept")
         put(own.client(), "kept", "k", b"x" * 100_000)
@@ -62,20 +62,20 @@ def test_an_option_out_of_range_is_named_with_its_value(options, message):
         Emulator(**options)
 
 
-def test_stopped_emulator_answers_nobody():
+def test_a_stopped_emulator_is_unavailable():
     own = Emulator()
-    client = S3ClientOnce(own)
+    client = client_without_retries(own)
     own.stop()
     own.stop()
     with pytest.raises(penstock.S3UnavailableError):
         client.create_bucket("b-1")
 
 
-def S3ClientOnce(emulator: Emulator) -> penstock.S3Client:  # noqa: N802
+def client_without_retries(emulator: Emulator) -> penstock.S3Client:
     return emulator.client(penstock.S3ClientConfig(max_attempts=1))
 
 
-def test_fail_rate_is_retried_away_and_counted():
+def test_injected_failures_are_retried_and_counted():
     with Emulator(fail_rate=0.3, fail_seed=7) as own:
         client = own.client()
         client.create_bucket("b-1")

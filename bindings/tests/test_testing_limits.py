@@ -1,4 +1,4 @@
-"""penstock.testing.Emulator: limits, and clocks that run at a pace of their own."""
+"""penstock.testing.Emulator: request limits, and the rate of clocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penstock.testing import Emulator, Namespace
 
 
 def statuses(world: Emulator | Namespace, count: int) -> list[int]:
-    """Of so many puts, one after the other, without a retry."""
+    """The statuses of `count` sequential puts without retries."""
     config = Config(signature_version="s3v4", s3={"addressing_style": "path"}, retries={"total_max_attempts": 1})
     keys = {"aws_access_key_id": world.access_key_id, "aws_secret_access_key": world.secret_access_key}
     client = boto3.client("s3", endpoint_url=world.endpoint, region_name=world.region, config=config, **keys)
@@ -42,7 +42,7 @@ def test_limits_are_a_preset_a_file_or_a_dict(tmp_path: Path) -> None:
         Emulator(limits={"writes_per_second": 0})
 
 
-def test_limits_are_a_namespaces_own_and_go_by_its_clock() -> None:
+def test_each_namespace_has_its_own_limits_in_its_own_time() -> None:
     with Emulator() as s3:
         space = s3.create_namespace("mine")
         space.clock.freeze()
@@ -59,7 +59,7 @@ def test_limits_are_a_namespaces_own_and_go_by_its_clock() -> None:
         assert statuses(space, 3) == [200] * 3
 
 
-def test_a_clock_runs_at_the_pace_it_is_given() -> None:
+def test_a_clock_runs_at_the_given_rate() -> None:
     with Emulator() as s3:
         clock = s3.clock()
         assert clock.rate == 1.0

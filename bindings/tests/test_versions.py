@@ -1,4 +1,4 @@
-"""Versions: listed, read, copied, deleted, restored; and what is said where there are none."""
+"""Versions are listed, read, copied, deleted and restored; buckets without versions raise clear errors."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_versions_and_delete_markers_newest_first(client, versioned):
 
 
 @pytest.mark.parametrize("page", [1, 2, 3, 1000])
-def test_pages_go_on_from_both_markers(client, versioned, page):
+def test_pages_continue_from_both_markers(client, versioned, page):
     for number in range(5):
         put(client, versioned, "k", b"x" * number)
     put(client, versioned, "k2", b"y")
@@ -81,7 +81,7 @@ def test_common_prefixes_of_versions(client, versioned, page):
     assert list(stream) == []
 
 
-def test_a_version_is_read_described_copied_and_deleted(client, versioned):
+def test_a_version_can_be_read_copied_and_deleted(client, versioned):
     put(client, versioned, "k", b"old")
     put(client, versioned, "k", b"newer")
     new, old = (version.version_id for version in all_versions(client, versioned))
@@ -106,7 +106,7 @@ READERS = {
 
 @pytest.mark.parametrize("kind", READERS)
 def test_every_request_of_a_reader_names_its_version(emulator, client, versioned, kind):
-    """Seeks, sizes and downloads in parts too; proven by the journal."""
+    """Includes seeks, sizes and downloads in parts; checked with the journal."""
     old = bytes(range(256)) * (20 * MIB // 256)
     put(client, versioned, "k", old)
     put(client, versioned, "k", b"new")
@@ -142,7 +142,7 @@ def test_torch_loads_an_old_version(client, versioned, checkpoint):
     assert state["w"].eq(1.0).all()
 
 
-def test_versions_are_of_one_key(client, versioned, checkpoint):
+def test_versions_of_a_checkpoint_are_those_of_its_key(client, versioned, checkpoint):
     for key in ("k", "k", "k/below", "k2"):
         put(client, versioned, key, b"x")
     assert [version.key for version in checkpoint.versions(f"s3://{versioned}/k")] == ["k", "k"]
@@ -151,7 +151,7 @@ def test_versions_are_of_one_key(client, versioned, checkpoint):
         checkpoint.versions(f"s3://{versioned}")
 
 
-def test_restore_copies_and_keeps_what_was_there(client, versioned, checkpoint):
+def test_restore_copies_a_version_and_keeps_the_others(client, versioned, checkpoint):
     put(client, versioned, "k", b"old")
     put(client, versioned, "k", b"newer")
     uri = f"s3://{versioned}/k"
@@ -160,23 +160,23 @@ def test_restore_copies_and_keeps_what_was_there(client, versioned, checkpoint):
     assert get(client, versioned, "k") == b"old"
     assert restored.is_latest
     assert [version.size for version in checkpoint.versions(uri)] == [3, 5, 3]
-    assert checkpoint.restore(uri, restored.version_id) == restored  # is current: nothing to do
+    assert checkpoint.restore(uri, restored.version_id) == restored  # the version is current: no copy
     assert len(checkpoint.versions(uri)) == 3
     assert client.get_object(versioned, "k", version_id=newer.version_id).read() == b"newer"
 
 
-def test_restore_below_a_delete_marker(client, versioned, checkpoint):
+def test_restore_works_below_a_delete_marker(client, versioned, checkpoint):
     put(client, versioned, "k", b"old")
     client.delete_object(versioned, "k")
     marker, old = checkpoint.versions(f"s3://{versioned}/k")
-    with pytest.raises(ValueError, match="is a delete marker, which holds nothing to restore"):
+    with pytest.raises(ValueError, match="is a delete marker, which has no content to restore"):
         checkpoint.restore(f"s3://{versioned}/k", marker.version_id)
     checkpoint.restore(f"s3://{versioned}/k", old.version_id)
     assert get(client, versioned, "k") == b"old"
 
 
-def test_restore_of_what_one_copy_cannot_carry(emulator, client, versioned, checkpoint, monkeypatch):
-    """Beyond 5 GiB on S3; here the limits are lower. Content type, metadata and bytes are the version's."""
+def test_restore_copies_a_large_version_in_parts(emulator, client, versioned, checkpoint, monkeypatch):
+    """On S3 for more than 5 GiB; the limits are lower here. Content type, metadata and bytes are those of the version."""
     monkeypatch.setattr(_versions, "COPY_LIMIT", 6 * MIB)
     monkeypatch.setattr(_versions, "COPY_PART", 5 * MIB)
     old = bytes(range(256)) * (12 * MIB // 256)
@@ -218,32 +218,34 @@ def test_undelete_removes_the_markers_on_top(client, versioned, checkpoint):
     assert [version.is_delete_marker for version in checkpoint.versions(uri)] == [False]
 
 
-def test_undelete_of_what_is_gone(client, versioned, checkpoint):
+def test_undelete_without_a_version_is_not_found(client, versioned, checkpoint):
     client.delete_object(versioned, "k")
     with pytest.raises(penstock.S3NotFoundError, match="no version of it is left"):
         checkpoint.undelete(f"s3://{versioned}/k")
-    assert len(checkpoint.versions(f"s3://{versioned}/k")) == 1  # nothing was removed in vain
-    with pytest.raises(penstock.S3NotFoundError, match="Where a bucket keeps no versions, what was deleted is gone"):
+    assert len(checkpoint.versions(f"s3://{versioned}/k")) == 1  # no delete marker was removed
+    with pytest.raises(penstock.S3NotFoundError, match="In a bucket without versioning, deleted objects are lost"):
         checkpoint.undelete(f"s3://{versioned}/never")
 
 
-def test_a_missing_version_names_those_there_are(client, versioned, checkpoint):
+def test_a_missing_version_is_an_error_with_the_newest_versions(client, versioned, checkpoint):
     put(client, versioned, "k", b"x")
     there = checkpoint.versions(f"s3://{versioned}/k")[0].version_id
-    with pytest.raises(penstock.S3NotFoundError, match=f"has no version 'nope'; the newest that it has: {there}"):
+    with pytest.raises(penstock.S3NotFoundError, match=f"has no version 'nope'; its newest versions: {there}"):
         checkpoint.restore(f"s3://{versioned}/k", "nope")
     with pytest.raises(penstock.S3NotFoundError, match="has no versions, so 'nope' cannot be restored"):
         checkpoint.restore(f"s3://{versioned}/never", "nope")
 
 
-def test_a_bucket_that_keeps_no_versions_says_so(client, bucket, checkpoint):
+def test_a_missing_version_in_an_unversioned_bucket_is_reported(client, bucket, checkpoint):
     put(client, bucket, "k", b"x")
     uri = f"s3://{bucket}/k"
     (only,) = checkpoint.versions(uri)
     assert (only.version_id, only.is_latest, only.size) == ("null", True, 1)
     assert checkpoint.restore(uri, "null") == only
     assert client.get_object(bucket, "k", version_id="null").read() == b"x"
-    with pytest.raises(penstock.S3NotFoundError, match="its only one is 'null', since the bucket keeps no versions") as caught:
+    with pytest.raises(
+        penstock.S3NotFoundError, match="its only version is 'null', since the bucket has no versioning"
+    ) as caught:
         checkpoint.restore(uri, "abc")
     assert caught.value.code == "NoSuchVersion"
 
@@ -275,28 +277,28 @@ def test_a_directory_bucket_has_no_versions(emulator, client, checkpoint, call):
     assert emulator.journal().count() == 0  # nothing was sent
 
 
-def test_an_empty_version_is_no_version(client, bucket, checkpoint):
+def test_an_empty_version_id_is_rejected(client, bucket, checkpoint):
     for call in (client.get_object, client.head_object, client.delete_object):
-        with pytest.raises(ValueError, match="version_id is ''; give one that list_object_versions names"):
+        with pytest.raises(ValueError, match="version_id is ''; give an id from list_object_versions"):
             call(bucket, "k", version_id="")
     with pytest.raises(TypeError, match="version_id is of type int; it takes str or None"):
         checkpoint.reader(f"s3://{bucket}/k", version_id=7)
 
 
-def test_versions_are_values(client, versioned):
+def test_versions_pickle(client, versioned):
     put(client, versioned, "k", b"x")
     (version,) = all_versions(client, versioned)
     assert pickle.loads(pickle.dumps(version)) == version
 
 
-def test_a_throttled_listing_is_tried_again(emulator, client, versioned):
+def test_a_throttled_listing_of_versions_is_retried(emulator, client, versioned):
     put(client, versioned, "k", b"x")
     with failing(emulator, {"when": {"operation": "ListObjectVersions"}, "do": {"slow_down": {}}, "limit": {"times": 1}}):
         assert [version.key for version in all_versions(client, versioned)] == ["k"]
     assert client.stats()["requests"]["ListObjectVersions"] == 2
 
 
-def test_open_uploads_come_in_pages_with_their_time(client, bucket):
+def test_open_uploads_have_their_time_and_continue_at_a_marker(client, bucket):
     core = client._client
     ids = [core.create_multipart_upload(bucket, f"p/{number}") for number in range(3)]
     core.create_multipart_upload(bucket, "q")

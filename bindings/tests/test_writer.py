@@ -1,4 +1,4 @@
-"""A writer publishes in close() and never otherwise."""
+"""A writer publishes its object in close(), and only there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from penstock._put_stream import PutObjectStream
 from penstock.testing import Emulator
 
 PART = 5 * 1024**2
-SINGLE = 64 * 1024**2  # one PUT up to here
+SINGLE = 64 * 1024**2  # the largest object of one PUT
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000, SINGLE - 1, SINGLE, SINGLE + 1])
@@ -30,7 +30,7 @@ def test_round_trip(client, bucket, size):
 
 @pytest.mark.parametrize("size", [PART - 1, PART, PART + 1, 3 * PART, 3 * PART + 5])
 @pytest.mark.parametrize("piece", [1_000_003, 3 * PART + 5])
-def test_round_trip_in_parts(emulator, bucket, size, piece):
+def test_objects_round_trip_in_parts(emulator, bucket, size, piece):
     client = emulator.client(penstock.S3ClientConfig(part_size=PART))
     data = (bytes(range(251)) * (size // 251 + 1))[:size]
     with client.put_object(bucket, "k") as writer:
@@ -43,14 +43,14 @@ def test_round_trip_in_parts(emulator, bucket, size, piece):
 
 
 def test_writes_of_every_size_arrive_in_order(client, bucket):
-    """Small ones are gathered, large ones sent from where they lie: what follows what must not change."""
+    """Small writes are buffered and large ones are sent without a copy; their order must not change."""
     sizes = [1, 0, 16_384, 16_385, 3, 65_536, 70_000_000, 5, 20_000_000, 100, 16_000, 16_000, 16_000, 16_000, 16_000, 1]
     pieces = [bytes([i + 1]) * size for i, size in enumerate(sizes)]
     with client.put_object(bucket, "k") as writer:
         for i, piece in enumerate(pieces):
             buffer = bytearray(piece)
             assert writer.write(memoryview(buffer)) == len(piece)
-            buffer[:] = bytes(len(buffer))  # the writer's no longer
+            buffer[:] = bytes(len(buffer))  # the writer must not use the buffer after write()
             assert writer.tell() == sum(sizes[: i + 1])
     assert get(client, bucket, "k") == b"".join(pieces)
 
@@ -63,7 +63,7 @@ def test_a_thousand_small_writes_are_one_request(client, bucket):
     assert client.stats()["requests"]["PutObject"] == 1
 
 
-def test_aborted_small_writes_are_forgotten(client, bucket):
+def test_aborted_small_writes_are_discarded(client, bucket):
     writer = client.put_object(bucket, "k")
     writer.write(b"small")
     writer.abort()
@@ -75,7 +75,7 @@ def test_aborted_small_writes_are_forgotten(client, bucket):
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-def test_takes_every_bytes_like(client, bucket, kind):
+def test_write_accepts_every_bytes_like_object(client, bucket, kind):
     with client.put_object(bucket, "k") as writer:
         assert writer.write(kind(b"hello ")) == 6
         assert writer.write(kind(b"world")) == 5
@@ -92,8 +92,8 @@ def test_nothing_is_visible_before_close(client, bucket):
 
 
 @pytest.mark.parametrize("size", [10, SINGLE + 1])
-def test_an_exception_gives_the_upload_up(client, bucket, size):
-    """The reference publishes the truncated object here when the writer is collected."""
+def test_an_exception_aborts_the_upload(client, bucket, size):
+    """The reference publishes the truncated object when the writer is garbage collected."""
     put(client, bucket, "k", b"good")
     with pytest.raises(RuntimeError, match="halfway"), client.put_object(bucket, "k") as writer:
         writer.write(b"x" * size)
@@ -105,7 +105,7 @@ def test_an_exception_gives_the_upload_up(client, bucket, size):
 
 
 @pytest.mark.parametrize("size", [10, SINGLE + 1])
-def test_a_dropped_writer_publishes_nothing(client, bucket, size):
+def test_a_writer_dropped_without_close_publishes_nothing(client, bucket, size):
     writer = client.put_object(bucket, "k")
     writer.write(b"x" * size)
     with pytest.warns(ResourceWarning, match="without close"):
@@ -141,7 +141,7 @@ def test_close_is_idempotent_and_thread_safe(client, bucket):
     assert client.stats()["requests"]["PutObject"] == 1
 
 
-def test_writing_after_close(client, bucket):
+def test_writing_after_close_raises(client, bucket):
     writer = client.put_object(bucket, "k")
     writer.close()
     with pytest.raises(ValueError, match="I/O operation on closed file"):
@@ -149,7 +149,7 @@ def test_writing_after_close(client, bucket):
     assert not writer.writable()
 
 
-def test_failed_close_says_so_once(client):
+def test_a_failed_close_raises_once(client):
     writer = client.put_object("no-such-bucket-here", "k")
     writer.write(b"x")
     with pytest.raises(penstock.S3NotFoundError, match="bucket does not exist"):
@@ -170,14 +170,14 @@ def test_stream_rules(client, bucket):
         stream.write(b"x")
 
 
-def test_capabilities(client, bucket):
+def test_a_writer_is_only_writable(client, bucket):
     with client.put_object(bucket, "k") as writer:
         assert (writer.readable(), writer.seekable(), writer.writable()) == (False, False, True)
         writer.flush()
 
 
 def test_an_exception_is_not_replaced_by_a_failing_abort():
-    """The block's own exception was lost when giving the upload up failed too."""
+    """The exception of the block used to be lost if the abort failed too."""
     with Emulator() as own:
         client = own.client(penstock.S3ClientConfig(max_attempts=1))
         client.create_bucket("bucket")
@@ -187,8 +187,8 @@ def test_an_exception_is_not_replaced_by_a_failing_abort():
             raise ValueError("mine")
 
 
-def test_counts_bytes_of_any_buffer(client, bucket):
-    """An array of ten 8-byte numbers was told as 10 bytes."""
+def test_write_counts_the_bytes_of_any_buffer(client, bucket):
+    """An array of ten 8-byte numbers used to count as 10 bytes."""
     with client.put_object(bucket, "k") as writer:
         assert writer.write(array.array("d", [0.0] * 10)) == 80
         assert writer.tell() == 80
@@ -196,7 +196,7 @@ def test_counts_bytes_of_any_buffer(client, bucket):
 
 
 def test_ctrl_c_while_closing_is_a_keyboard_interrupt():
-    """It was a SystemError where the object turned out to be published after all."""
+    """It used to be a SystemError if the object had been published."""
     program = """
         import hashlib, socket, sys, threading, penstock
         listener = socket.create_server(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""The rules of the reference connector's writer that programs rely on, over a stream that only notes what it is asked."""
+"""Rules of the reference connector's writer that programs rely on, with a stream that only records its calls."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import io
 import logging
 import pickle
 import threading
+import time
 import warnings
 
 import penstock
 import pytest
-from bucket_io import get, put
+from bucket_io import get, keys, put
 from penstock import S3Writer
+from penstock.testing import Emulator
 
 
-class Noted:
-    """Something in the place of an upload."""
+class RecordingStream:
+    """A stream that records its calls instead of uploading."""
 
     def __init__(self, error=None):
         self.calls, self.error = [], error
@@ -34,7 +36,7 @@ class Noted:
 
 
 def test_a_writer_is_a_writable_unseekable_buffered_file():
-    stream = Noted()
+    stream = RecordingStream()
     writer = S3Writer(stream)
     assert isinstance(writer, io.BufferedIOBase)
     assert writer.stream is stream
@@ -52,9 +54,9 @@ def test_a_writer_is_a_writable_unseekable_buffered_file():
 
 
 @pytest.mark.parametrize("data", [b"abc", memoryview(b"abc"), bytearray(b"abc"), [1, 2, 3]])
-def test_what_is_written_goes_to_the_stream_as_it_is(data):
-    """What a stream takes is the stream's to say."""
-    stream = Noted()
+def test_written_data_is_passed_to_the_stream_unchanged(data):
+    """The stream decides which types it accepts."""
+    stream = RecordingStream()
     with S3Writer(stream) as writer:
         assert writer.tell() == 0
         assert writer.write(data) == 3
@@ -65,7 +67,7 @@ def test_what_is_written_goes_to_the_stream_as_it_is(data):
 
 
 @pytest.mark.parametrize("data", ["text", [1, 2], None, 3])
-def test_an_upload_takes_bytes_only(client, bucket, data):
+def test_an_upload_accepts_bytes_only(client, bucket, data):
     writer = client.put_object(bucket, "k")
     with pytest.raises(TypeError, match="bytes-like"):
         writer.write(data)
@@ -73,7 +75,7 @@ def test_an_upload_takes_bytes_only(client, bucket, data):
 
 
 def test_leaving_by_an_exception_does_not_publish(caplog):
-    stream = Noted()
+    stream = RecordingStream()
     with caplog.at_level(logging.INFO, logger="penstock"), pytest.raises(KeyError), S3Writer(stream) as writer:
         raise KeyError("inside")
     assert stream.calls == [("abort",)]
@@ -87,19 +89,19 @@ def test_leaving_by_an_exception_does_not_publish(caplog):
     assert stream.calls == [("abort",)]
 
 
-def test_a_writer_that_is_forgotten_does_not_publish():
-    """The reference's finaliser completes the upload: a truncated object over a good one."""
-    stream = Noted()
+def test_a_garbage_collected_writer_does_not_publish():
+    """The finaliser of the reference completes the upload and replaces the object by a truncated one."""
+    stream = RecordingStream()
     writer = S3Writer(stream)
     writer.write(b"x")
-    with pytest.warns(ResourceWarning, match="dropped without close"):
+    with pytest.warns(ResourceWarning, match="garbage-collected without close"):
         del writer
         gc.collect()
     assert stream.calls == [("write", b"x"), ("abort",)]
 
 
 def test_closing_from_many_threads_publishes_once():
-    stream = Noted()
+    stream = RecordingStream()
     writer, start = S3Writer(stream), threading.Barrier(5)
 
     def close():
@@ -114,8 +116,74 @@ def test_closing_from_many_threads_publishes_once():
     assert stream.calls == [("close",)]
 
 
-def test_an_error_of_publishing_is_raised_once():
-    stream = Noted(penstock.S3Exception("no"))
+def closing(writer):
+    """A thread that closes the writer, and the list of what that raises."""
+    raised = []
+
+    def close():
+        try:
+            writer.close()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=close)
+    thread.start()
+    return thread, raised
+
+
+def test_abort_of_another_thread_ends_a_close_under_way():
+    class Slow(RecordingStream):
+        closing, aborted = threading.Event(), threading.Event()
+
+        def close(self):
+            self.closing.set()
+            assert self.aborted.wait(30), "abort() did not reach the stream during close()"
+            raise penstock.S3Exception("given up")
+
+        def abort(self):
+            super().abort()
+            self.aborted.set()
+
+    stream = Slow()
+    writer = S3Writer(stream)
+    closer, raised = closing(writer)
+    assert stream.closing.wait(30)
+    writer.abort()
+    assert [str(error) for error in raised] == ["given up"]  # abort returned after close had ended
+    closer.join(30)
+    assert stream.calls == [("abort",)]
+
+
+@pytest.mark.parametrize(
+    ("size", "operation", "moment"),
+    [
+        (100, "PutObject", "before_commit"),
+        (11 << 20, "UploadPart", "before_commit"),
+        (11 << 20, "CompleteMultipartUpload", "headers"),
+    ],
+)
+def test_a_close_under_way_is_cancelled_by_another_thread(size, operation, moment):
+    stall = [{"id": "held", "when": {"operation": operation}, "do": {"stall": {"ms": 120_000}, "at": moment}}]
+    with Emulator(faults=stall) as emulator:
+        client = emulator.client(penstock.S3ClientConfig(part_size=5 << 20))
+        client.create_bucket("slow")
+        writer = client.put_object("slow", "k")
+        writer.write(bytes(size))
+        closer, raised = closing(writer)
+        deadline = time.monotonic() + 60
+        while not (writer.closed and emulator.faults().account().rule("held").fired):
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        writer.abort()
+        closer.join(60)
+        assert time.monotonic() < deadline
+        assert [type(error) for error in raised] == [penstock.S3Exception]
+        assert client._client.list_multipart_uploads("slow") == []
+        assert keys(client, "slow") == []
+
+
+def test_an_error_in_close_is_raised_once():
+    stream = RecordingStream(penstock.S3Exception("no"))
     writer = S3Writer(stream)
     with pytest.raises(penstock.S3Exception, match=r"^no$"):
         writer.close()
@@ -123,14 +191,14 @@ def test_an_error_of_publishing_is_raised_once():
         warnings.simplefilter("error")
         writer.close()
         writer.abort()
-        with writer.__class__(Noted()):
+        with writer.__class__(RecordingStream()):
             pass
         del writer
         gc.collect()
     assert stream.calls == [("close",)]
 
 
-def test_closing_inside_the_block_is_closing(client, bucket):
+def test_close_inside_the_block_publishes(client, bucket):
     with client.put_object(bucket, "k") as writer:
         writer.write(b"whole")
         writer.close()
@@ -139,7 +207,7 @@ def test_closing_inside_the_block_is_closing(client, bucket):
 
 
 def test_an_empty_object_is_one_request(client, bucket):
-    """The reference makes three of every object."""
+    """The reference sends three requests per object."""
     client.put_object(bucket, "k").close()
     put(client, bucket, "k2", b"small")
     assert get(client, bucket, "k") == b""

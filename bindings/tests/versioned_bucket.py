@@ -1,4 +1,4 @@
-"""A bucket that keeps versions: our client has no verb to make one, so boto3 does."""
+"""Enables versioning of a bucket with boto3, because our client has no call for it."""
 
 from __future__ import annotations
 

@@ -178,6 +178,15 @@ Result<void> Flight::Read(Result<http::Outcome> outcome) {
   return result;
 }
 
+// A server that answers before it has the whole body cannot have stored it, whatever its status says.
+Result<void> Flight::CheckBodySent(int status, std::uint64_t sent_bytes) {
+  const http::RequestBody* const sent = Body();
+  if (sent == nullptr || sent_bytes >= sent->size()) return Ok();
+  return Error::Make(ErrorKind::kUnavailable, "the server answered " + std::to_string(status) + " after " +
+                                                  std::to_string(sent_bytes) + " of " + std::to_string(sent->size()) +
+                                                  " bytes of the request body were sent, so it cannot have stored them");
+}
+
 // The texts of its error are as long as the server made them.
 Result<void> Flight::ReadUnlimited(Result<http::Outcome> outcome) {
   const auto& head = body().head();
@@ -199,7 +208,8 @@ Result<void> Flight::ReadUnlimited(Result<http::Outcome> outcome) {
   }
   const WireResponse response{std::move(outcome->head), body().TakeText()};
   if (!IsSuccess(info_, response.head.status)) return ReadErrorResponse(response.head, response.body);
-  auto accepted = call_.accept(response);
+  Result<void> accepted = CheckBodySent(response.head.status, outcome->sent_bytes);
+  if (accepted.ok()) accepted = call_.accept(response);
   if (accepted.ok()) accepted = CheckConfirmedChecksum(call_.request.headers, response.head);
   if (!accepted.ok()) {
     Error& error = accepted.error();

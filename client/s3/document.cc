@@ -15,12 +15,7 @@ namespace {
 Error Unreadable(std::string message) { return Error::Make(ErrorKind::kUnavailable, std::move(message)); }
 
 constexpr std::string_view kWhitespace = " \t\r\n";
-
-// A text of a server in a message: the beginning of a long one.
-std::string Shown(std::string_view text) {
-  constexpr std::size_t kLongest = 128;
-  return text.size() <= kLongest ? std::string(text) : std::string(text.substr(0, kLongest)) + "...";
-}
+constexpr std::size_t kMostQuotedBytes = 128;  // of what a server sent, in a message
 
 // Up to and with `mark`; false where the text ends before it.
 bool SkipTo(std::string_view mark, std::string_view& text) {
@@ -50,9 +45,8 @@ std::optional<std::string_view> RootName(std::string_view text) {
 }
 
 Error NotThatRoot(const WireResponse& response, std::string_view root, std::string_view found) {
-  constexpr std::size_t kLongest = 64;  // what a service sends may be anything
   Error error = UnreadableDocument(
-      response, root, found.empty() ? "it is no XML" : "its root is <" + std::string(found.substr(0, kLongest)) + ">");
+      response, root, found.empty() ? "it is no XML" : "its root is <" + Shortened(found, kMostQuotedBytes) + ">");
   error.kind = ErrorKind::kUnsupported;
   return error;
 }
@@ -109,7 +103,7 @@ Result<std::uint64_t> ParseNumber(std::string_view name, std::string_view text) 
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
-    return Unreadable("the answer's <" + std::string(name) + "> is `" + Shown(text) + "`, not a number");
+    return Unreadable("the answer's <" + std::string(name) + "> is `" + Shortened(text, kMostQuotedBytes) + "`, not a number");
   }
   return value;
 }
@@ -133,7 +127,10 @@ Result<void> DecodeName(std::string& name) {
     char c = name[at] == '+' ? ' ' : name[at];
     if (c == '%') {
       const auto decoded = http::DecodePercent(std::string_view(name).substr(at, 3));
-      if (!decoded) return Unreadable("the listing holds `" + Shown(name.substr(0, kept) + name.substr(at)) + "`, which is not URL-encoded as it declares");
+      if (!decoded) {
+        return Unreadable("the listing holds `" + Shortened(name.substr(0, kept) + name.substr(at), kMostQuotedBytes) +
+                          "`, which is not URL-encoded as it declares");
+      }
       c = decoded->front();
       at += 2;
     }

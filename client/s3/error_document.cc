@@ -205,14 +205,17 @@ ErrorKind KindOfStatus(int status) {
   return kInternal;
 }
 
+std::string Shortened(std::string_view text, std::size_t most_bytes) {
+  std::string begin(text.substr(0, most_bytes));
+  return text.size() <= most_bytes ? begin : begin + "...";
+}
+
 void LimitTexts(Error& error) {
   constexpr std::size_t kLongestName = 256;  // S3's codes have at most 60 characters, its ids 76
   constexpr std::size_t kLongestText = 2048;
   constexpr std::size_t kMostDetails = 32;
   const auto limit = [](std::string& text, std::size_t most) {
-    if (text.size() <= most) return;
-    text.resize(most);
-    text += "...";
+    if (text.size() > most) text = Shortened(text, most);
   };
   for (std::string* name : {&error.code, &error.request_id, &error.host_id, &error.region}) limit(*name, kLongestName);
   limit(error.message, kLongestText);

@@ -4,6 +4,7 @@
 #define PENSTOCK_CLIENT_S3_ERROR_DOCUMENT_H_
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/xml.h"
@@ -16,6 +17,9 @@ namespace penstock::s3 {
 // one (HEAD, a proxy's page) the code is the status as text ("404"), as the AWS SDKs have it. Operation, bucket and key
 // are left to the caller.
 Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body);
+
+// `text`; of a text of more than `most_bytes` its begin and "...".
+std::string Shortened(std::string_view text, std::size_t most_bytes);
 
 // Shortens texts that came from a server, so that an error is short enough for a log whatever the server sent.
 void LimitTexts(Error& error);

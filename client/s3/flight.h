@@ -93,6 +93,7 @@ class Flight : public std::enable_shared_from_this<Flight> {
   const AttemptBody& body() const { return counting_->body; }
   void NameSetting(Error& error) const;
   Result<void> Read(Result<http::Outcome> outcome);
+  Result<void> CheckBodySent(int status, std::uint64_t sent_bytes);
   Result<void> ReadUnlimited(Result<http::Outcome> outcome);
   void Learn(const http::Outcome& outcome);
   void Remember(const Error& error);

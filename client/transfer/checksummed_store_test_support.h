@@ -28,7 +28,8 @@ class ChecksummedStore final : public penstock::testing::FaultyObjectStore {
   ChecksummedStore(std::shared_ptr<ObjectStore> inner, std::string checksum, penstock::testing::FaultHook hook = nullptr)
       : FaultyObjectStore(std::move(inner), std::move(hook)), checksum_(std::move(checksum)) {}
 
-  std::optional<std::uint64_t> flip;   // a byte of the object, wherever it is first delivered
+  std::optional<std::uint64_t> flip;   // a byte of the object: a bit of it is wrong when it is delivered
+  std::atomic<int> flips_left = 1'000'000;
   std::atomic<int> followed = 0;       // answers whose checksum the caller follows by itself
 
   void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
@@ -56,7 +57,7 @@ class ChecksummedStore final : public penstock::testing::FaultyObjectStore {
     bool FollowsChecksum() const override { return inner_.FollowsChecksum(); }
     MutableByteView Window() override { return window_ = inner_.Window(); }
     Result<void> Commit(std::size_t count) override {
-      if (store_.flip && *store_.flip >= position_ && *store_.flip < position_ + count) {
+      if (store_.flip && *store_.flip >= position_ && *store_.flip < position_ + count && store_.flips_left-- > 0) {
         window_[*store_.flip - position_] ^= std::byte{1};
       }
       position_ += count;

@@ -49,6 +49,7 @@ constexpr std::uint64_t kStagedStepBytes = 256ull << 10;
 constexpr std::uint64_t kMostPooledBytes = 8ull << 20;
 constexpr std::string_view kCallback = "the callback of a download";
 constexpr std::string_view kBookkeeping = "the bookkeeping of a download";
+constexpr std::string_view kProgress = "the progress callback of a download";
 
 // What arrives before the caller's memory is there. Pages that nothing arrives in cost nothing.
 class StagedBytes {
@@ -232,6 +233,11 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     }
     if (failed) stop_.RequestStop();
     Pump();
+  }
+
+  bool reads_again() const {
+    const MutexLock lock(mutex_);
+    return difference_.has_value();
   }
 
   std::uint64_t whole_size() const {
@@ -419,20 +425,61 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   // After the last request, so nobody else is here.
   Result<DownloadResponse> TakeResponse() {
     const MutexLock lock(mutex_);
-    if (error_) return *std::move(error_);
+    if (error_) return WithDifference(*std::move(error_));
     if (delivered_ != target_.size()) {
       return Error::Make(ErrorKind::kDataLoss, std::to_string(delivered_) + " of " + std::to_string(target_.size()) +
                                                    " bytes arrived");
     }
-    PENSTOCK_TRY(transfer::VerifyPieces(checksum_, std::move(pieces_), target_));
+    if (Result<void> same = transfer::VerifyPieces(checksum_, std::move(pieces_), target_); !same.ok()) {
+      if (!difference_ && MayReadAgain()) {
+        difference_ = same.error();
+        return std::move(same).error();
+      }
+      return WithDifference(std::move(same).error());
+    }
     return DownloadResponse{delivered_, std::move(metadata_)};
   }
 
+  // Without an ETag nothing pins the second read to the same version.
+  bool MayReadAgain() const PENSTOCK_REQUIRES(mutex_) {
+    return front_etag_known_ && !stop_.token().stop_requested() && !request_.options.call.deadline.Passed(SystemClock());
+  }
+
+  // The error of the second read names the checksums that differed in the first one.
+  Error WithDifference(Error error) const PENSTOCK_REQUIRES(mutex_) {
+    if (!difference_) return error;
+    if (error.kind == ErrorKind::kDataLoss) {
+      error.message += " (read twice, in several ranges)";
+    } else {
+      error.message += " (second read, since of the first one " + difference_->message + ")";
+    }
+    return error;
+  }
+
+  // The bytes of several requests differ from the object's checksum for the first time: requests all of them again, of the
+  // same version. The caller has not seen any of them yet.
+  void ReadAgain() {
+    std::uint64_t read_bytes = 0;
+    {
+      const MutexLock lock(mutex_);
+      read_bytes = std::exchange(delivered_, 0);
+      pieces_.clear();
+      claims_ = transfer::RangeClaims(whole_, 0);
+      front_over_ = true;
+      finished_ = false;
+    }
+    Result<void> told = Caught(kProgress, [&] { progress_.Add(-static_cast<std::int64_t>(read_bytes)); });
+    if (!told.ok()) return Fail(std::move(told).error());
+    Pump();
+  }
+
   void Finish() {
+    const bool first_read = !reads_again();
     Result<DownloadResponse> taken = Caught(kBookkeeping, [this] { return TakeResponse(); });
+    if (!taken.ok() && first_read && reads_again()) return ReadAgain();
     if (!taken.ok()) return Fail(std::move(taken).error());
     DownloadResponse response = std::move(taken).value();
-    Result<void> told = Caught("the progress callback of a download", [&] { progress_.Finish(response.bytes); });
+    Result<void> told = Caught(kProgress, [&] { progress_.Finish(response.bytes); });
     if (!told.ok()) return Fail(std::move(told).error());
     const auto done = std::exchange(done_, nullptr);
     store_.reset();  // before the caller lets go of it: a store may not end on a thread of its own
@@ -465,6 +512,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   bool finished_ PENSTOCK_GUARDED_BY(mutex_) = false;
   std::uint64_t delivered_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   std::optional<Error> error_ PENSTOCK_GUARDED_BY(mutex_);
+  std::optional<Error> difference_ PENSTOCK_GUARDED_BY(mutex_);  // of the first read from the object's checksum
 };
 
 }  // namespace

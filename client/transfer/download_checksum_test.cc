@@ -1,7 +1,10 @@
 // Downloads in several requests against the checksum of the whole object.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "client/transfer/checksummed_store_test_support.h"
 
@@ -53,6 +56,74 @@ TEST_P(DownloadChecksumTest, AFlippedBitAnywhereIsDataLossThatNamesBoth) {
     EXPECT_NE(result.error().message.find(checksum_), std::string::npos) << result.error().message;
     EXPECT_NE(result.error().message.find(Crc64Text(memory_)), std::string::npos) << result.error().message;
   }
+}
+
+TEST_P(DownloadChecksumTest, AnObjectWithADifferenceIsReadOnceMore) {
+  for (const std::uint64_t where : {0u, 9u, 10u, 500u, 1004u}) {
+    ChecksummedStore store(inner_, checksum_);
+    store.flip = where;
+    store.flips_left = 1;
+    const auto result = Get(store);
+    ASSERT_TRUE(result.ok()) << where << ": " << result.error().ToString();
+    EXPECT_EQ(result->bytes, content_.size());
+    EXPECT_EQ(memory_, content_);
+  }
+}
+
+TEST_P(DownloadChecksumTest, ADifferenceInTheSecondReadIsFinal) {
+  ChecksummedStore store(inner_, checksum_);
+  store.flip = 500;
+  store.flips_left = 2;
+  const auto result = Get(store);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kDataLoss);
+  EXPECT_NE(result.error().message.find("read twice"), std::string::npos) << result.error().message;
+  EXPECT_EQ(store.flips_left, 0);
+}
+
+TEST_P(DownloadChecksumTest, ProgressOfTheSecondReadNeverDecreases) {
+  ChecksummedStore store(inner_, checksum_);
+  store.flip = 500;
+  store.flips_left = 1;
+  DownloadRequest request;
+  std::vector<std::uint64_t> reported;  // the callback runs one call at a time
+  request.options.progress = [&](const TransferProgress& progress) { reported.push_back(progress.bytes_done); };
+  ASSERT_TRUE(Get(store, std::move(request)).ok());
+  ASSERT_FALSE(reported.empty());
+  EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
+  EXPECT_EQ(reported.back(), content_.size());
+}
+
+TEST(DownloadChecksum, TheSecondReadIsOfTheSameVersion) {
+  const auto inner = MakeStore(Completion::kInline);
+  const Bytes content = MakeContent(1005);
+  Put(*inner, content);
+  Bytes memory;
+  const auto get = [&](ObjectStore& store) {
+    DownloadRequest request;
+    request.bucket = kBucket;
+    request.key = kKey;
+    request.options.part_size_bytes = 10;
+    request.options.max_parallel_parts = 3;
+    request.destination = [&](std::uint64_t size) -> Result<MutableByteView> {
+      memory.assign(size, std::byte{0});
+      return MutableByteView(memory);
+    };
+    return Download(store, std::move(request));
+  };
+  ChecksummedStore good(inner, Crc64Text(content));
+  ASSERT_TRUE(get(good).ok());
+  const auto of_one_read = good.count("GetObject");
+  ChecksummedStore store(inner, Crc64Text(content), [&](const CallPoint& point) -> std::optional<Fault> {
+    if (point.ordinal == of_one_read) Put(*inner, MakeContent(1006));
+    return std::nullopt;
+  });
+  store.flip = 500;
+  store.flips_left = 1;
+  const auto result = get(store);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kPreconditionFailed) << result.error().ToString();
+  EXPECT_NE(result.error().message.find(Crc64Text(content)), std::string::npos) << result.error().message;
 }
 
 TEST_P(DownloadChecksumTest, RetriedPartsCountOnce) {

@@ -203,11 +203,11 @@ Result<Received> Receive(Call& call, const Append& append, const store::ObjectRe
 }
 
 // Where the algorithm of the object is another one than when the body came in.
-Result<void> MatchAlgorithm(Received& received, const store::ObjectRecord& current) {
+Result<void> MatchAlgorithm(const Call& call, Received& received, const store::ObjectRecord& current) {
   const ChecksumInfo& wanted = AlgorithmOf(current);
   if (received.info == &wanted) return Ok();
   PENSTOCK_ASSIGN(ContentDigests digests,
-                  DigestContent(received.body.content, {0, received.body.size}, {.algorithm = wanted.algorithm, .md5 = false}));
+                  DigestContent(call.exchange, received.body.content, {0, received.body.size}, {.algorithm = wanted.algorithm, .md5 = false}));
   received.info = &wanted;
   received.checksum = std::move(digests.checksum);
   return Ok();
@@ -233,7 +233,7 @@ Result<void> AppendObject(Call& call) {
       request.record = NewObjectRecord(call, settings, append.claim, std::move(body));
     } else {
       if (received.body.size == 0) return InvalidRequest("Request body cannot be empty when 'write offset' is specified.");
-      PENSTOCK_TRY(MatchAlgorithm(received, *current));
+      PENSTOCK_TRY(MatchAlgorithm(call, received, *current));
       request.record = Extended(*current, received.body, received.checksum);
       PENSTOCK_TRY(JoinPieces(call, request.record.content));
     }

@@ -11,6 +11,7 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/api/block_lane.h"
+#include "emulator/api/cancellation.h"
 #include "emulator/api/errors.h"
 
 namespace penstock::emulator::api {
@@ -62,7 +63,9 @@ Result<void> VerifyMd5(const std::string& expected, const std::string& computed,
 }
 
 // Fills `block` unless the body ends before.
-Result<std::size_t> Fill(BodyReader& body, MutableByteView block) {
+Result<std::size_t> Fill(const Exchange& exchange, MutableByteView block) {
+  PENSTOCK_TRY(RefuseIfCancelled(exchange));
+  BodyReader& body = *exchange.body;
   std::size_t filled = 0;
   while (filled < block.size()) {
     PENSTOCK_ASSIGN(const std::size_t count, body.Read(block.subspan(filled)));
@@ -74,10 +77,10 @@ Result<std::size_t> Fill(BodyReader& body, MutableByteView block) {
 
 // Reads to the end. `take` sees each block.
 template <class Take>
-Result<void> Drain(BodyReader& body, const Take& take) {
+Result<void> Drain(const Exchange& exchange, const Take& take) {
   const MutableByteView block = OwnBench().blocks().first(kBlockBytes);
   for (;;) {
-    PENSTOCK_ASSIGN(const std::size_t count, Fill(body, block));
+    PENSTOCK_ASSIGN(const std::size_t count, Fill(exchange, block));
     if (count == 0) return Ok();
     PENSTOCK_TRY(take(ByteView(block.first(count))));
   }
@@ -107,9 +110,9 @@ StandbyThread* SecondThread(std::uint64_t length, unsigned processors) {
 }
 
 // Reads to the end. Every block goes through both works, through `aside` on the second thread if there is one.
-Result<void> DrainInTwo(BodyReader& body, StandbyThread* second, const BlockWork& here, const BlockWork& aside) {
+Result<void> DrainInTwo(const Exchange& exchange, StandbyThread* second, const BlockWork& here, const BlockWork& aside) {
   if (second == nullptr) {
-    return Drain(body, [&](ByteView bytes) -> Result<void> {
+    return Drain(exchange, [&](ByteView bytes) -> Result<void> {
       PENSTOCK_TRY(aside(bytes));
       return here(bytes);
     });
@@ -117,7 +120,7 @@ Result<void> DrainInTwo(BodyReader& body, StandbyThread* second, const BlockWork
   BlockLane lane(*second, OwnBench().blocks(), aside);
   for (;;) {
     const MutableByteView block = lane.NextBlock();
-    PENSTOCK_ASSIGN(const std::size_t count, Fill(body, block));
+    PENSTOCK_ASSIGN(const std::size_t count, Fill(exchange, block));
     if (count == 0) return lane.Finish();
     PENSTOCK_TRY(lane.Submit(count));
     PENSTOCK_TRY(here(block.first(count)));
@@ -127,8 +130,7 @@ Result<void> DrainInTwo(BodyReader& body, StandbyThread* second, const BlockWork
 }  // namespace
 
 Result<ReceivedBody> ReceiveBody(Call& call, ReceiveOptions options) {
-  BodyReader& body = *call.exchange.body;
-  const auto length = body.Length();
+  const auto length = call.exchange.body->Length();
   if (!length) return MakeError("MissingContentLength");
   if (*length > kMaxBodyBytes) return EntityTooLarge(*length);
   PENSTOCK_ASSIGN(const std::string expected_md5, ReadContentMd5(call));
@@ -158,9 +160,9 @@ Result<ReceivedBody> ReceiveBody(Call& call, ReceiveOptions options) {
   // MD5 takes longer than all else together. Without it, receiving and writing are worth a thread each only where the
   // client, on the same machine perhaps, has a processor of its own beside them.
   if (md5) {
-    PENSTOCK_TRY(DrainInTwo(body, SecondThread(*length, 2), check_and_write, hash));
+    PENSTOCK_TRY(DrainInTwo(call.exchange, SecondThread(*length, 2), check_and_write, hash));
   } else {
-    PENSTOCK_TRY(DrainInTwo(body, SecondThread(*length, 3), check, write));
+    PENSTOCK_TRY(DrainInTwo(call.exchange, SecondThread(*length, 3), check, write));
   }
 
   if (md5) received.md5 = md5->Finish();
@@ -168,7 +170,7 @@ Result<ReceivedBody> ReceiveBody(Call& call, ReceiveOptions options) {
   auto digester = digesters.begin();
   if (options.claim.info) received.claimed = (digester++)->Finish();
   for (; digester != digesters.end(); ++digester) received.computed.push_back(digester->Finish());
-  PENSTOCK_TRY(TakeTrailer(options.claim, body.Trailers()));
+  PENSTOCK_TRY(TakeTrailer(options.claim, call.exchange.body->Trailers()));
   PENSTOCK_TRY(VerifyChecksum(options.claim, received.claimed));
   PENSTOCK_ASSIGN(received.content, writer->Finish());
   return received;
@@ -184,7 +186,8 @@ Result<std::string> ReadDocument(Call& call, DocumentOptions options) {
     return InvalidRequest("Missing required header for this request: Content-MD5 OR x-amz-checksum-*");
   }
   std::string document;
-  PENSTOCK_TRY(Drain(*call.exchange.body, [&](ByteView bytes) -> Result<void> {
+  document.reserve(std::min(call.exchange.body->Length().value_or(0), options.limit_bytes));
+  PENSTOCK_TRY(Drain(call.exchange, [&](ByteView bytes) -> Result<void> {
     if (document.size() + bytes.size() > options.limit_bytes) {
       return MakeError("MaxMessageLengthExceeded", {{"MaxMessageLengthBytes", std::to_string(options.limit_bytes)}});
     }
@@ -204,12 +207,13 @@ Result<std::string> ReadDocument(Call& call, DocumentOptions options) {
   return document;
 }
 
-Result<ContentDigests> DigestContent(const store::Content& content, ByteRange range, DigestOptions options) {
+Result<ContentDigests> DigestContent(const Exchange& exchange, const store::Content& content, ByteRange range, DigestOptions options) {
   std::optional<Digester> md5;
   if (options.md5) md5.emplace(DigestAlgorithm::kMd5);
   ChecksumDigester checksum(options.algorithm);
   const MutableByteView block = OwnBench().blocks();
   for (std::uint64_t at = range.begin; at < range.end;) {
+    PENSTOCK_TRY(RefuseIfCancelled(exchange));
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), range.end - at));
     PENSTOCK_TRY(store::ReadContent(content, at, block.first(count)));
     if (md5) md5->Update(block.first(count));
@@ -217,6 +221,15 @@ Result<ContentDigests> DigestContent(const store::Content& content, ByteRange ra
     at += count;
   }
   return ContentDigests{md5 ? md5->Finish() : std::string(), checksum.Finish()};
+}
+
+Result<void> CheckCopySource(const Exchange& exchange, const store::Content& content, ByteRange range) {
+  constexpr std::uint64_t kStepBytes = 16u << 20;
+  for (std::uint64_t at = range.begin; at < range.end; at += kStepBytes) {
+    PENSTOCK_TRY(RefuseIfCancelled(exchange));
+    PENSTOCK_TRY(store::CheckContentAnew(content, {at, std::min(range.end, at + kStepBytes)}));
+  }
+  return Ok();
 }
 
 }  // namespace penstock::emulator::api

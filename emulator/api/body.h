@@ -52,8 +52,10 @@ struct DigestOptions {
   ChecksumAlgorithm algorithm = ChecksumAlgorithm::kCrc64Nvme;
   bool md5 = true;
 };
-// Reads the range once: what a copy needs when its source's digests do not fit.
-Result<ContentDigests> DigestContent(const store::Content& content, ByteRange range, DigestOptions options);
+// Reads the range once: what a copy needs when its source's digests do not fit. ServiceUnavailable once the request is cancelled.
+Result<ContentDigests> DigestContent(const Exchange& exchange, const store::Content& content, ByteRange range, DigestOptions options);
+// store::CheckContentAnew. ServiceUnavailable once the request is cancelled.
+Result<void> CheckCopySource(const Exchange& exchange, const store::Content& content, ByteRange range);
 
 }  // namespace penstock::emulator::api
 

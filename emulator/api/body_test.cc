@@ -70,7 +70,10 @@ TEST_F(BodyTest, DigestsOfARangeAreThoseOfItsBytes) {
   s3_.Send("PUT /bucket/k", "xx" + std::string(66'560, 'a') + "yy");
   const auto object = s3_.store().FindObject(BucketName("bucket"), ObjectKey("k"));
   ASSERT_TRUE(object.ok());
-  const auto digests = DigestContent((*object)->content, {2, 66'562}, {.algorithm = ChecksumAlgorithm::kCrc32c});
+  RequestHead head;
+  Connection connection;
+  const Exchange exchange{.request = head, .connection = connection};
+  const auto digests = DigestContent(exchange, (*object)->content, {2, 66'562}, {.algorithm = ChecksumAlgorithm::kCrc32c});
   ASSERT_TRUE(digests.ok());
   EXPECT_EQ(digests->checksum, "sOO8/Q==");
   EXPECT_EQ(Base64Encode(AsBytes(digests->md5)), "2g0uF81ajxRjPGtK661+Ag==");

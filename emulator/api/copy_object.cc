@@ -61,7 +61,8 @@ store::Attributes CopiedAttributes(const Call& call, const store::ObjectRecord& 
 }
 
 // ETag and checksum of a single object with the source's bytes: taken over where they fit, else read anew.
-Result<void> FillDigests(store::ObjectRecord& record, const OpenedSource& opened, const ChecksumInfo& info, bool wants_md5) {
+Result<void> FillDigests(const Call& call, store::ObjectRecord& record, const OpenedSource& opened, const ChecksumInfo& info,
+                         bool wants_md5) {
   const store::ObjectRecord& source = *opened.object;
   record.checksum_algorithm = info.name;
   record.checksum_type = kFullObject;
@@ -73,7 +74,7 @@ Result<void> FillDigests(store::ObjectRecord& record, const OpenedSource& opened
     record.checksum = source.checksum;
     return Ok();
   }
-  PENSTOCK_ASSIGN(ContentDigests digests, DigestContent(source.content, {0, source.size},
+  PENSTOCK_ASSIGN(ContentDigests digests, DigestContent(call.exchange, source.content, {0, source.size},
                                                         {.algorithm = info.algorithm, .md5 = record.etag.empty()}));
   if (record.etag.empty()) record.etag = ETag(HexEncode(AsBytes(digests.md5)));
   record.checksum = std::move(digests.checksum);
@@ -92,7 +93,7 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, ObjectSettings& setting
     return NotImplemented("Directory buckets keep no tags; copy the tagged object with x-amz-tagging-directive: REPLACE.");
   }
   PENSTOCK_ASSIGN(const ChecksumInfo* info, ChooseAlgorithm(call, source));
-  PENSTOCK_TRY(store::CheckContentAnew(source.content, {0, source.size}));  // a copy must not outlive its damaged source
+  PENSTOCK_TRY(CheckCopySource(call.exchange, source.content, {0, source.size}));  // a copy must not outlive its damaged source
   store::ObjectRecord record;
   record.key = call.key();
   record.owner_id = call.exchange.identity.owner_id;
@@ -102,7 +103,7 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, ObjectSettings& setting
   record.attributes = replace ? std::move(settings.attributes) : CopiedAttributes(call, source);
   record.tags = replace_tags ? std::move(settings.tags) : source.tags;
   StoreSettings(settings, record.attributes);
-  PENSTOCK_TRY(FillDigests(record, opened, *info, EtagIsMd5(*call.opened, settings.encryption)));
+  PENSTOCK_TRY(FillDigests(call, record, opened, *info, EtagIsMd5(*call.opened, settings.encryption)));
   return record;
 }
 

@@ -79,18 +79,25 @@ Result<std::vector<Child>> MatchChildren(const XmlElement& element, std::span<co
   return children;
 }
 
-Result<void> ReadChildren(const XmlElement& element, const Field& group, Element& into) {
-  PENSTOCK_ASSIGN(const std::vector<Child> children, MatchChildren(element, group.fields));
-  into.children.reserve(children.size());
+// `children`: in the order of `fields`. MalformedXML where an element is missing or occurs too often.
+Result<void> CheckOccurrences(const std::vector<Child>& children, std::span<const Field> fields) {
   auto next = children.begin();
-  for (const Field& field : group.fields) {
+  for (const Field& field : fields) {
     const auto first = next;
-    for (; next != children.end() && next->field == &field; ++next) {
-      PENSTOCK_ASSIGN(Element read, Read(next->element, field));
-      into.children.push_back(std::move(read));
-    }
+    while (next != children.end() && next->field == &field) ++next;
     const auto count = next - first;
     if (count == 0 ? !IsOptional(field.occurs) : count > 1 && IsSingle(field.occurs)) return MalformedXml();
+  }
+  return Ok();
+}
+
+Result<void> ReadChildren(const XmlElement& element, const Field& group, Element& into) {
+  PENSTOCK_ASSIGN(const std::vector<Child> children, MatchChildren(element, group.fields));
+  PENSTOCK_TRY(CheckOccurrences(children, group.fields));  // first: each Element takes several times the memory of its text
+  into.children.reserve(children.size());
+  for (const Child& child : children) {
+    PENSTOCK_ASSIGN(Element read, Read(child.element, *child.field));
+    into.children.push_back(std::move(read));
   }
   return Ok();
 }

@@ -106,9 +106,9 @@ Result<void> UploadPartCopy(Call& call) {
     return InvalidRequest("The specified copy source is larger than the maximum allowable size for a copy source: " +
                           std::to_string(kMaxBodyBytes));
   }
-  PENSTOCK_TRY(store::CheckContentAnew(source.object->content, range));
+  PENSTOCK_TRY(CheckCopySource(call.exchange, source.object->content, range));
   PENSTOCK_ASSIGN(ContentDigests digests,
-                  DigestContent(source.object->content, range,
+                  DigestContent(call.exchange, source.object->content, range,
                                 {.algorithm = StoredAlgorithm(*upload).algorithm, .md5 = EtagIsMd5(*bucket, encryption)}));
   store::PartRecord part;
   part.number = number;

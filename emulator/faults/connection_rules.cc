@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace penstock::emulator::faults {
@@ -15,6 +16,20 @@ Result<void> RefuseConnectionRules(const Scenario& scenario, std::string_view re
                      "rule '" + found->id + "': happens at accept, and would never happen here: " + std::string(reason) +
                          ". The default namespace's scenario decides on connections: set it there, PUT /_penstock/faults (in a "
                          "test, s3_server.faults().set(...))");
+}
+
+Result<void> RefuseTlsRules(const Scenario& scenario) {
+  for (const Rule& rule : scenario.rules) {
+    for (const Action& action : rule.deeds) {
+      const bool aborts = std::holds_alternative<TlsAbortAction>(action.deed);
+      if (!aborts && !std::holds_alternative<TlsCertificateAction>(action.deed)) continue;
+      return Error::Make(ErrorKind::kInvalidArgument,
+                         "rule '" + rule.id + "': " + (aborts ? "tls_abort" : "tls_certificate") +
+                             " happens in a TLS handshake, and would never happen here: this emulator serves plain HTTP. Start it "
+                             "with --tls-cert and --tls-key (in Python, tls=(certificate, key)), or remove the rule");
+    }
+  }
+  return Ok();
 }
 
 void DropConnectionRules(Scenario& scenario) { std::erase_if(scenario.rules, IsOfConnections); }

@@ -15,6 +15,9 @@ bool IsOfConnections(const Rule& rule);
 // For scenarios that no connection ever meets: kInvalidArgument names the first such rule, `reason` and where it belongs.
 Result<void> RefuseConnectionRules(const Scenario& scenario, std::string_view reason);
 
+// For an emulator without TLS: kInvalidArgument names the first rule with tls_abort or tls_certificate, and the fix.
+Result<void> RefuseTlsRules(const Scenario& scenario);
+
 // Leaves the others.
 void DropConnectionRules(Scenario& scenario);
 

@@ -30,6 +30,15 @@ TEST(ConnectionRulesTest, AreDroppedFromAmongOthers) {
   EXPECT_EQ(scenario.rules[0].id, "late");
 }
 
+TEST(ConnectionRulesTest, OfTlsHandshakesAreRefusedWithoutTls) {
+  constexpr std::string_view kAbort = R"([{"id": "late", "do": {"reset": {}}}, {"id": "a", "do": {"tls_abort": {}}}])";
+  EXPECT_EQ(RefuseTlsRules(ParseScenario(kAbort).value()).error().message,
+            "rule 'a': tls_abort happens in a TLS handshake, and would never happen here: this emulator serves plain HTTP. Start it "
+            "with --tls-cert and --tls-key (in Python, tls=(certificate, key)), or remove the rule");
+  EXPECT_FALSE(RefuseTlsRules(ParseScenario(R"([{"do": {"tls_certificate": {}}}])").value()).ok());
+  EXPECT_TRUE(RefuseTlsRules(ParseScenario(kBoth).value()).ok());
+}
+
 TEST(ConnectionRulesTest, ARequestCannotBringThem) {
   for (const char* text : {R"({"reset": {}, "at": "accept"})", R"([{"goaway": {"requests": 1}}])",
                            R"({"rules": [{"do": {"tls_abort": {}}}]})"}) {

@@ -5,27 +5,29 @@
 #include <chrono>
 
 #include "emulator/api/exchange.h"
+#include "emulator/api/peer_check.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::faults {
 
 // A wait occupies its thread: the server starts other threads for other requests (api::Wire). The number of waits is bounded.
-// All of them end when the server stops. One ends within kLook once its client has closed the connection.
+// All of them end when the server stops. One ends within api::kPeerCheckInterval once its client has closed the connection.
 //
 // Thread safety: safe from any thread.
 class Pauses {
  public:
   static constexpr int kMost = 1'024;  // at a time
-  // How often a wait checks whether its client is connected. The first check is so long after the turn began.
-  static constexpr std::chrono::milliseconds kLook{500};
 
   // The right to wait, which is one of kMost as long as this object lives.
   class Turn {
    public:
     // `wire`: the request's, outlives this; may be null: then the client counts as connected.
     Turn(Pauses& pauses, api::Wire* wire)
-        : pauses_(pauses), wire_(wire), granted_(pauses.Enter()), look_at_(std::chrono::steady_clock::now() + kLook) {}
+        : pauses_(pauses),
+          wire_(wire),
+          granted_(pauses.Enter()),
+          look_at_(std::chrono::steady_clock::now() + api::kPeerCheckInterval) {}
     ~Turn() {
       if (granted_) pauses_.Leave();
     }

@@ -58,7 +58,7 @@ TEST(PausesTest, AWaitEndsWhenItsClientHasClosedTheConnection) {
   const auto began = std::chrono::steady_clock::now();
   EXPECT_FALSE(Pauses::Turn(pauses, &client).Wait(std::chrono::seconds(20)));
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
-  EXPECT_GE(std::chrono::steady_clock::now() - began, 3 * Pauses::kLook);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 3 * api::kPeerCheckInterval);
 }
 
 TEST(PausesTest, AShortWaitDoesNotCheckTheConnection) {

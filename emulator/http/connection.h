@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "emulator/api/cancellation.h"
 #include "emulator/api/exchange.h"
 #include "emulator/http/backlog.h"
 #include "emulator/http/allowances.h"
@@ -56,7 +57,7 @@ struct ServingTools {
 // Owned by one thread at a time: the one that serves it, or nobody while it waits, for bytes, for room to write or for an
 // answer that is given later. The time limit of the wait is watched by a third party through ExpireWait, which never touches
 // anything else. Nothing here waits on a thread, but a handler for a body that it was let wait for (allowances.h).
-class WireConnection final : private api::LateAnswer, private api::Wire {
+class WireConnection final : private api::LateAnswer, private api::CancellableWire {
  public:
   enum class Next {
     kWait,   // nothing more has arrived: call StartWait and leave the watch
@@ -144,6 +145,7 @@ class WireConnection final : private api::LateAnswer, private api::Wire {
   void BeginWait() noexcept override { settings_.allowances->BeginWait(turn_->entered); }
   void EndWait() noexcept override { settings_.allowances->EndWait(turn_->entered); }
   bool PeerHasClosed() const noexcept override;
+  bool IsCancelled() const noexcept override;
 
   void EndWait(MonotonicTime now, bool of_requests);
   Pause Proceed(ServingTools& tools, bool expired);

@@ -7,6 +7,7 @@
 #include "base/diagnostics.h"
 #include "base/log.h"
 #include "base/time_ahead.h"
+#include "emulator/api/peer_check.h"
 #include "emulator/http/connection.h"
 #include "emulator/http/wire_error.h"
 
@@ -18,7 +19,6 @@ using std::chrono::milliseconds;
 constinit DiagnosticEvent observer_failed("wire.answer_observer_failed");
 
 constexpr milliseconds kDrainPatience{1'000};
-constexpr milliseconds kLook{500};  // how often an answer that pauses checks whether its peer is connected
 constexpr int kUnsentInCrowd = 128 << 10;
 constexpr std::size_t kLargeText = 16 << 10;  // smaller answers cost less than their connections
 
@@ -47,7 +47,7 @@ WireConnection::Pause WireConnection::FinishTurn(ServingTools& tools) {
   const bool can_keep = turn.framing.keep_alive && (!unread || soon_read) && !last;
   if (turn.exchange.response.delivery) {
     turn.scripted.emplace(turn.exchange.response, ContextOf(turn.exchange, can_keep, tools));
-    turn.look_at = Now() + kLook;
+    turn.look_at = Now() + api::kPeerCheckInterval;
     return SendScripted(false);
   }
   const SendResult sent = BeginSending(turn.exchange, can_keep, tools);
@@ -87,7 +87,7 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
 bool WireConnection::EndPause(MonotonicTime now) {
   Turn& turn = *turn_;
   if (!turn.abandoned && now >= turn.look_at) {
-    turn.look_at = now + kLook;
+    turn.look_at = now + api::kPeerCheckInterval;
     turn.abandoned = PeerHasClosed();
   }
   return turn.abandoned && turn.scripted->EndPause();
@@ -132,6 +132,10 @@ bool WireConnection::IsDeserted() const { return pausing_.load(std::memory_order
 bool WireConnection::PeerHasClosed() const noexcept {
   pollfd peer{.fd = stream_->fd(), .events = POLLRDHUP, .revents = 0};
   return ::poll(&peer, 1, 0) > 0;
+}
+
+bool WireConnection::IsCancelled() const noexcept {
+  return stopping() && (interrupted_.load(std::memory_order_relaxed) || PeerHasClosed());
 }
 
 void WireConnection::LimitUnsent() {

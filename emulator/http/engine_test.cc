@@ -1,5 +1,6 @@
 #include "emulator/http/engine.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <future>
 #include <mutex>
@@ -231,6 +232,69 @@ TEST(Engine, StopEndsStalledPeersAfterTheGrace) {
   EXPECT_EQ(outcome.get_future().get(), "error IncompleteBody");
   EXPECT_TRUE(idle.EndsOrderly());
   server->Stop(milliseconds(0));  // again: nothing happens
+}
+
+bool IsCancelled(const api::Exchange& exchange) { return dynamic_cast<const api::CancellableWire&>(*exchange.wire).IsCancelled(); }
+
+// A handler that works until its request is cancelled, as a copy of a large object does between two blocks.
+class BusyHandler final : public api::Handler {
+ public:
+  void Handle(api::Exchange& exchange) override {
+    gate.Pass();
+    const auto give_up = std::chrono::steady_clock::now() + kTestPatience;
+    while (!IsCancelled(exchange)) {
+      if (std::chrono::steady_clock::now() > give_up) return AnswerWith(exchange, "never cancelled");
+      std::this_thread::yield();
+    }
+    ++cancelled;
+    AnswerWith(exchange, "cancelled");
+  }
+  Gate gate;
+  std::atomic<int> cancelled{0};
+};
+
+TEST(Engine, StopCancelsHandlersWhoseClientsAreGoneWithinTheGrace) {
+  BusyHandler handler;
+  const auto server = StartServer(handler);
+  {
+    TestClient client(server->port());
+    client.Send(kGet);
+    ASSERT_TRUE(handler.gate.AwaitInside(1));
+    handler.gate.Open();
+  }
+  server->Stop(std::chrono::minutes(30));  // longer than any test may last
+  EXPECT_EQ(handler.cancelled.load(), 1);
+}
+
+TEST(Engine, StopCancelsHandlersWhoseClientsWaitAfterTheGrace) {
+  BusyHandler handler;
+  const auto server = StartServer(handler);
+  TestClient client(server->port());
+  client.Send(kGet);
+  ASSERT_TRUE(handler.gate.AwaitInside(1));
+  handler.gate.Open();
+  const auto begin = std::chrono::steady_clock::now();
+  server->Stop(milliseconds(50));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(50));
+  EXPECT_EQ(handler.cancelled.load(), 1);
+}
+
+TEST(Engine, AClientThatLeavesCancelsNothingWhileTheServerRuns) {
+  std::promise<bool> cancelled;
+  Gate gate;
+  FunctionHandler handler([&](api::Exchange& exchange) {
+    gate.Pass();
+    while (!exchange.wire->PeerHasClosed()) std::this_thread::yield();
+    cancelled.set_value(IsCancelled(exchange));
+  });
+  const auto server = StartServer(handler);
+  {
+    TestClient client(server->port());
+    client.Send(kGet);
+    ASSERT_TRUE(gate.AwaitInside(1));
+    gate.Open();
+  }
+  EXPECT_FALSE(cancelled.get_future().get());
 }
 
 TEST(Engine, RetiresThreadsItNoLongerNeeds) {

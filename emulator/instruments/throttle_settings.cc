@@ -125,11 +125,14 @@ const throttle::Limits* ThrottleSettings::LimitsOf(std::string_view bucket) cons
 }
 
 Result<ThrottleSettings> ParseThrottleSettings(std::string_view text) {
-  JsonTree named(Json::object());
-  if (throttle::PresetLimits(text).ok()) named.root()["preset"] = text;
-  PENSTOCK_ASSIGN(JsonTree parsed, named.root().empty() ? ParseJsonTree(text) : Result<JsonTree>(JsonTree()));
-  if (parsed.root().is_string()) named.root()["preset"] = std::move(parsed.root());
-  const Json& json = named.root().empty() ? parsed.root() : named.root();
+  const bool is_name = throttle::PresetLimits(text).ok();
+  PENSTOCK_ASSIGN(JsonTree parsed, is_name ? Result<JsonTree>(JsonTree(Json(text))) : ParseJsonTree(text));
+  if (Json& root = parsed.root(); root.is_string()) {  // a preset's name stands for {"preset": NAME}
+    std::string name = std::move(root.get_ref<std::string&>());
+    root = Json::object();
+    root["preset"] = std::move(name);
+  }
+  const Json& json = parsed.root();
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, "", {"preset", "directory_preset", "reads_per_second", "writes_per_second", "burst_ms",
                                               "split_after_s", "merge_after_s", "max_partitions", "buckets", "latency", "seed",

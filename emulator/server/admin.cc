@@ -12,6 +12,7 @@
 #include "emulator/http/head_parser.h"
 #include "emulator/server/admin_json.h"
 #include "emulator/server/admin_routes.h"
+#include "emulator/store/memory_limit.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -74,9 +75,11 @@ void Refuse(api::Exchange& exchange, int status, const std::string& message) {
   exchange.response.close = true;  // its body may still be on the way
 }
 
-Result<std::string> ReadBody(api::Exchange& exchange) {
+// DocumentCharge's SlowDown where there is no memory for the body.
+Result<std::string> ReadBody(api::Exchange& exchange, store::DocumentCharge& charge) {
   std::string text;
   if (exchange.body == nullptr) return text;
+  PENSTOCK_TRY(charge.GrowTo(std::min<std::uint64_t>(exchange.body->Length().value_or(0), kLongestBody)));
   std::array<std::byte, 16 << 10> buffer;
   for (;;) {
     PENSTOCK_ASSIGN(const std::size_t count, exchange.body->Read(buffer));
@@ -84,6 +87,7 @@ Result<std::string> ReadBody(api::Exchange& exchange) {
     if (text.size() + count > kLongestBody) {
       return Error::Make(ErrorKind::kInvalidArgument, "the body is longer than 8 MiB; send it in several requests");
     }
+    PENSTOCK_TRY(charge.GrowTo(text.size() + count));
     text.append(reinterpret_cast<const char*>(buffer.data()), count);
   }
 }
@@ -123,8 +127,9 @@ class Admin final : public api::Handler {
       return RefusePath(exchange);
     }
     if (call.path != "health" && !Admit(exchange)) return;
-    auto body = ReadBody(exchange);
-    if (!body.ok()) return Refuse(exchange, 400, body.error().message);
+    store::DocumentCharge charge(options_.document_memory.get());
+    auto body = ReadBody(exchange, charge);
+    if (!body.ok()) return Refuse(exchange, body.error().kind == ErrorKind::kThrottled ? 503 : 400, body.error().message);
     call.body = std::move(body).value();
     if (const std::size_t slash = call.path.find('/'); slash != std::string::npos) {
       call.name = api::PercentDecode(std::string_view(call.path).substr(slash + 1), {}).value_or(std::string());

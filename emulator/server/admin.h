@@ -24,6 +24,7 @@ struct AdminOptions {
   std::string token;  // not empty: everything but health needs it
   AdminHosts hosts;   // everything but health is asked by one of these
   bool moto_reset = true;  // false: POST /moto-api/reset is refused
+  std::shared_ptr<store::MemoryLimit> document_memory = {};  // that request bodies are charged to; null: none
 };
 
 // `emulator` outlives the handler.

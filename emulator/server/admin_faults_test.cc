@@ -76,8 +76,7 @@ TEST_F(AdminFaultsTest, ARetryTestIsForTheRequestsThatNameIt) {
 TEST_F(AdminFaultsTest, WhatHappensAtAcceptIsTheDefaultNamespacesAlone) {
   ASSERT_TRUE(emulator_->CreateNamespace("ann").ok());
   for (const char* rules : {R"([{"do": {"reset": {}, "at": "accept"}}])", R"([{"do": {"goaway": {"requests": 1}}}])",
-                            R"([{"do": {"connection_limit": {"most": 1}}}])", R"([{"do": {"tls_abort": {}}}])",
-                            R"([{"do": {"tls_certificate": {}}}])"}) {
+                            R"([{"do": {"connection_limit": {"most": 1}}}])"}) {
     const auto refused = Admin("PUT", "faults/ann", rules);
     EXPECT_EQ(refused.status, 400) << rules;
     EXPECT_NE(refused.text.find("set it there, PUT /_penstock/faults"), std::string::npos) << refused.text;
@@ -87,6 +86,21 @@ TEST_F(AdminFaultsTest, WhatHappensAtAcceptIsTheDefaultNamespacesAlone) {
   }
   const Seen brought = Get("x-penstock-fault: {\"reset\": {}, \"at\": \"accept\"}\r\n");
   EXPECT_EQ(brought.status(), 400);
+}
+
+TEST_F(AdminFaultsTest, RulesOfTlsHandshakesAreRefusedWithoutTls) {
+  for (const char* action : {"tls_abort", "tls_certificate"}) {
+    const std::string rules = R"([{"id": "flawed", "do": {")" + std::string(action) + R"(": {}}}])";
+    const std::string reason = "rule 'flawed': " + std::string(action) +
+                               " happens in a TLS handshake, and would never happen here: this emulator serves plain HTTP. Start it "
+                               "with --tls-cert and --tls-key (in Python, tls=(certificate, key)), or remove the rule";
+    const auto refused = Admin("PUT", "faults", rules);
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_NE(refused.text.find(reason), std::string::npos) << refused.text;
+    const auto started = Emulator::Start({.faults_json = rules});
+    ASSERT_FALSE(started.ok());
+    EXPECT_EQ(started.error().message, "faults: " + reason);
+  }
 }
 
 TEST_F(AdminFaultsTest, ARequestMayBringItsOwnFaults) {

@@ -55,7 +55,7 @@ void Declare(CLI::App& app, Flags& flags) {
   auto* data = app.add_option("--data", options.data_directory, "directory to keep buckets and the users of the admin API in");
   app.add_flag("--memory", flags.memory, "keep buckets in memory only (the default without --data)")->excludes(data);
   app.add_option("--memory-limit", options.memory_limit_bytes,
-                 "most memory that objects may take without --data, for example 512MiB; beyond it uploads are answered 507. 0: three quarters of the "
+                 "most memory that objects and request documents may take without --data, for example 512MiB; beyond it uploads are answered 507 and documents 503. 0: three quarters of the "
                  "control group's limit, else half of the machine's memory")
       ->transform(CLI::AsSizeValue(false))
       ->transform(NotNegative())

@@ -7,13 +7,13 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/faults/connection_rules.h"
 #include "emulator/faults/scenario_document.h"
 #include "emulator/instruments/limits_report.h"
 #include "emulator/json/json_fields.h"
 #include "emulator/server/given_file.h"
 #include "emulator/server/root_accounts.h"
 #include "emulator/server/seeder.h"
-#include "emulator/store/memory_limit.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -67,14 +67,10 @@ Result<std::optional<faults::Scenario>> GivenFaults(const EmulatorOptions& optio
   }
   auto scenario = faults::ParseScenario(text);
   if (!scenario.ok()) return FieldError(source, scenario.error().message);
+  if (options.tls_certificate_path.empty()) {
+    if (const auto checked = faults::RefuseTlsRules(*scenario); !checked.ok()) return FieldError(source, checked.error().message);
+  }
   return std::optional(std::move(scenario).value());
-}
-
-// Explicit limits are an emulator's own; the default belongs to the process, whose memory it is.
-std::shared_ptr<store::MemoryLimit> MemoryLimitOf(const EmulatorOptions& options) {
-  if (!options.data_directory.empty()) return nullptr;
-  if (options.memory_limit_bytes == 0) return store::MemoryLimit::OfProcess();
-  return std::make_shared<store::MemoryLimit>(options.memory_limit_bytes);
 }
 
 }  // namespace
@@ -85,7 +81,8 @@ struct Control::Given {
   UsersDocument users;
 };
 
-Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, const Clock& machine, api::Handler& router) {
+Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, std::shared_ptr<store::MemoryLimit> memory_limit,
+                                               const Clock& machine, api::Handler& router) {
   // Read before anything is opened: a mistake in a file leaves no trace.
   instruments::InstrumentOptions instruments{.journal_bytes = options.journal_bytes, .scenario = {}, .throttle = {}};
   PENSTOCK_ASSIGN(instruments.scenario, GivenFaults(options));
@@ -110,7 +107,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, c
   std::unique_ptr<Control> control(new Control(machine, router, options.region));
   PENSTOCK_ASSIGN(control->spaces_, Namespaces::Open({.directory = options.data_directory,
                                                       .durability = durability,
-                                                      .memory_limit = MemoryLimitOf(options),
+                                                      .memory_limit = options.data_directory.empty() ? std::move(memory_limit) : nullptr,
                                                       .scrub_bytes_per_second = options.scrub_bytes_per_second,
                                                       .clock = &machine,
                                                       .owners = &control->identities_,

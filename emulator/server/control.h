@@ -20,8 +20,10 @@ namespace penstock::emulator::server {
 // Thread safety: safe from any thread.
 class Control {
  public:
-  // `options` as CheckedOptions leaves them. Namespaces' errors, and those of the users given. `machine` and `router` outlive this.
-  static Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options, const Clock& machine, api::Handler& router);
+  // `options` as CheckedOptions leaves them. `memory_limit`: of stores in memory. Namespaces' errors, and those of the users given.
+  // `machine` and `router` outlive this.
+  static Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options, std::shared_ptr<store::MemoryLimit> memory_limit,
+                                               const Clock& machine, api::Handler& router);
 
   const Identities& identities() const { return identities_; }
   // What Open decided that the user should know.

@@ -13,7 +13,7 @@ namespace {
 
 class ControlTest : public testing::Test {
  protected:
-  Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options) { return Control::Open(options, SystemClock(), *router_); }
+  Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options) { return Control::Open(options, nullptr, SystemClock(), *router_); }
 
   const std::unique_ptr<api::Handler> router_ = api::MakeRouter({});
 };

@@ -41,13 +41,19 @@ class DirectoryLeases : public std::enable_shared_from_this<DirectoryLeases> {
 
  private:
   struct Entry {
-    std::unique_ptr<DataDirectory> directory;
+    std::unique_ptr<DataDirectory> directory;  // null while it is opened or closed, which happens without the mutex
     int leases = 0;
   };
+  struct Finishing;
   DirectoryLeases() = default;
+  // A lease on a directory that is open. Null: the caller must open it, and Finish.
+  std::shared_ptr<Lease> Share(const std::string& path);
+  // Ends the opening or closing of the directory at `path`: with `directory` it is open, with null it is not in use.
+  void Finish(const std::string& path, std::unique_ptr<DataDirectory> directory);
   void Return(DataDirectory& directory);
 
   Mutex mutex_;
+  CondVar finished_;
   std::map<std::string, Entry, std::less<>> entries_ PENSTOCK_GUARDED_BY(mutex_);  // by path
 };
 

@@ -8,6 +8,7 @@
 #include "base/diagnostics.h"
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/api/document_memory.h"
 #include "emulator/api/router.h"
 #include "emulator/auth/auth.h"
 #include "emulator/faults/accept_faults.h"
@@ -28,6 +29,7 @@
 #include "emulator/server/options.h"
 #include "emulator/server/reception_for.h"
 #include "emulator/server/request_log.h"
+#include "emulator/store/memory_limit.h"
 #include "penstock/base/shared_mutex.h"
 
 namespace penstock::emulator {
@@ -43,6 +45,13 @@ auth::Mode ModeOf(AuthMode mode) {
     case AuthMode::kOff: return auth::Mode::kOff;
   }
   return auth::Mode::kVerify;
+}
+
+// The memory of objects without a data directory, and of request documents always. An explicit limit is an emulator's own; the
+// default belongs to the process, whose memory it is.
+std::shared_ptr<store::MemoryLimit> MemoryLimitOf(const EmulatorOptions& options) {
+  if (options.memory_limit_bytes == 0) return store::MemoryLimit::OfProcess();
+  return std::make_shared<store::MemoryLimit>(options.memory_limit_bytes);
 }
 
 faults::FaultDesk* DeskOf(const api::Exchange& exchange) {
@@ -75,11 +84,13 @@ class RunningEmulator final : public Emulator {
       PENSTOCK_ASSIGN(log_, RequestLog::Open(options_.log_path));
     }
     const auto bucket_names = options_.relaxed_bucket_names ? api::BucketNames::kRelaxed : api::BucketNames::kOfS3;
+    const std::shared_ptr<store::MemoryLimit> memory_limit = MemoryLimitOf(options_);
     router_ = api::MakeRouter({.region = options_.region, .bucket_names = bucket_names});
+    documents_ = api::MakeDocumentMemory(memory_limit, *router_);
     if (!options_.data_directory.empty()) {
       PENSTOCK_ASSIGN(notices_, DataDirectory::Prepare(options_.data_directory));
     }
-    PENSTOCK_ASSIGN(control_, Control::Open(options_, clock_, *router_));
+    PENSTOCK_ASSIGN(control_, Control::Open(options_, memory_limit, clock_, *router_));
     const std::vector<std::string> decided = control_->notices();
     notices_.insert(notices_.end(), decided.begin(), decided.end());
     const api::HostRules hosts = api::HostRules::Default(options_.region);
@@ -87,7 +98,7 @@ class RunningEmulator final : public Emulator {
     // Who must not ask for faults by the admin API must not do so by a header.
     const faults::FaultHandlerOptions faults{
         .desk_of = DeskOf, .partition_of = PartitionOf, .pauses = &pauses_, .by_header = options_.admin_token.empty()};
-    commit_faults_ = faults::MakeCommitFaults(faults, *router_);
+    commit_faults_ = faults::MakeCommitFaults(faults, *documents_);
     throttle_ = instruments::MakeThrottle(*commit_faults_, upload_paces_);
     auth_ = auth::MakeAuth({.mode = ModeOf(options_.auth), .region = options_.region, .hosts = hosts, .allow_anonymous = true},
                            identities, *throttle_);
@@ -95,11 +106,14 @@ class RunningEmulator final : public Emulator {
     delay_ = faults::MakeFirstByteDelay(std::chrono::milliseconds(options_.first_byte_delay_ms), *fail_rate_);
     faults_ = faults::MakeFaults(faults, *delay_);
     marks_ = instruments::MakeLeavingMarks(*faults_);
-    admin_ = MakeAdmin(*this, {.token = options_.admin_token, .hosts = {options_.admin_host, options_.admin_allowed_hosts}});
+    admin_ = MakeAdmin(*this, {.token = options_.admin_token,
+                               .hosts = {options_.admin_host, options_.admin_allowed_hosts},
+                               .document_memory = memory_limit});
     const bool private_memory = options_.data_directory.empty() && IsLoopbackHost(options_.host);
     aliases_ = MakeAdmin(*this, {.token = options_.admin_token,
                                  .hosts = {options_.host, options_.admin_allowed_hosts},
-                                 .moto_reset = options_.moto_reset.value_or(private_memory)});
+                                 .moto_reset = options_.moto_reset.value_or(private_memory),
+                                 .document_memory = memory_limit});
     front_ = MakeFront({.hosts = hosts,
                         .by_claim = options_.auth != AuthMode::kOff,
                         .aliases = options_.admin_port < 0 ? nullptr : aliases_.get()},
@@ -175,6 +189,7 @@ class RunningEmulator final : public Emulator {
     if (name_space != kDefaultNamespace) {
       PENSTOCK_TRY(faults::RefuseConnectionRules(scenario, "nobody has named an access key, and so a namespace, yet"));
     }
+    if (options_.tls_certificate_path.empty()) PENSTOCK_TRY(faults::RefuseTlsRules(scenario));
     return OfDesk(name_space, [&](faults::FaultDesk& desk) { return desk.Start(std::move(scenario)); });
   }
   Result<std::string> FaultAccount(const std::string& name_space) const override {
@@ -320,6 +335,7 @@ class RunningEmulator final : public Emulator {
   Counters counters_;
   std::unique_ptr<RequestLog> log_;
   std::unique_ptr<api::Handler> router_;
+  std::unique_ptr<api::Handler> documents_;
   mutable SharedMutex control_mutex_;  // requests need no lock: they are gone when Stop takes it
   std::unique_ptr<Control> control_;
   std::atomic<bool> closed_{false};

@@ -256,10 +256,8 @@ Error Refusal(const CommitLoss& loss) {
                      "the file " + loss.file + " " + loss.message + "; restore the data directory from a copy" + accept);
 }
 
-}  // namespace
-
-std::optional<CommitLoss> FindCommitLoss(const std::string& path, const std::string& boot_id) {
-  const auto mark = CommitMark::Read(CommitMarkPath(path));
+// `mark`: what the mark of the database at `path` says.
+std::optional<CommitLoss> FindLoss(const std::string& path, const std::string& boot_id, const std::optional<CommitState>& mark) {
   const DatabaseHead head = ReadHead(path);
   if (mark) {
     if (auto loss = FindLossOfDatabase(path, head.file_size, *mark)) return loss;
@@ -272,15 +270,25 @@ std::optional<CommitLoss> FindCommitLoss(const std::string& path, const std::str
   return loss ? loss : FindMissingPages(path, head, page_size, std::move(commits));
 }
 
+// Whether the database at `path` has been written, so that it must have a sound mark.
+bool NeedsMark(const std::string& path) { return SizeOf(path) > 0; }
+
+}  // namespace
+
+std::optional<CommitLoss> FindCommitLoss(const std::string& path, const std::string& boot_id) {
+  return FindLoss(path, boot_id, CommitMark::Read(CommitMarkPath(path)));
+}
+
 std::string FindMarkProblem(const std::string& path) {
-  return SizeOf(path) > 0 ? CommitMark::ProblemOf(CommitMarkPath(path)) : std::string();
+  return NeedsMark(path) ? CommitMark::Inspect(CommitMarkPath(path)).problem : std::string();
 }
 
 Result<void> CheckCommits(const std::string& path) {
-  if (const std::string problem = FindMarkProblem(path); !problem.empty()) {
-    Log({LogLevel::kWarning, "store.commit_mark_damaged", {{"file", CommitMarkPath(path)}, {"message", problem}}});
+  const CommitMark::Inspection mark = CommitMark::Inspect(CommitMarkPath(path));
+  if (NeedsMark(path) && !mark.problem.empty()) {
+    Log({LogLevel::kWarning, "store.commit_mark_damaged", {{"file", CommitMarkPath(path)}, {"message", mark.problem}}});
   }
-  const auto loss = FindCommitLoss(path, BootId());
+  const auto loss = FindLoss(path, BootId(), mark.state);
   if (!loss) return Ok();
   if (!loss->is_permitted) return Refusal(*loss);
   Log({LogLevel::kWarning,

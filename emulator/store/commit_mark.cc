@@ -146,25 +146,23 @@ Result<std::unique_ptr<CommitMark>> CommitMark::Open(const std::string& path) {
   return mark;
 }
 
-std::optional<CommitState> CommitMark::Read(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
-  const auto newest = ReadSlots(file.get()).newest;
-  return newest ? std::optional(ToState(*newest)) : std::nullopt;
-}
-
-std::string CommitMark::ProblemOf(const std::string& path) {
+CommitMark::Inspection CommitMark::Inspect(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {
-    return errno == ENOENT ? "is missing" : std::string("cannot be read: ") + std::strerror(errno);
-  }
-  if (status.st_size != static_cast<off_t>(kFileSize)) {
-    return "has " + std::to_string(status.st_size) + " bytes instead of " + std::to_string(kFileSize);
+    return {std::nullopt, errno == ENOENT ? "is missing" : std::string("cannot be read: ") + std::strerror(errno)};
   }
   const Slots slots = ReadSlots(file.get());
-  if (!slots.newest) return slots.damaged > 0 ? "is damaged" : "is empty";
-  return slots.damaged > 0 ? "has a damaged slot" : "";
+  Inspection found;
+  if (slots.newest) found.state = ToState(*slots.newest);
+  if (status.st_size != static_cast<off_t>(kFileSize)) {
+    found.problem = "has " + std::to_string(status.st_size) + " bytes instead of " + std::to_string(kFileSize);
+  } else if (!slots.newest) {
+    found.problem = slots.damaged > 0 ? "is damaged" : "is empty";
+  } else if (slots.damaged > 0) {
+    found.problem = "has a damaged slot";
+  }
+  return found;
 }
 
 CommitMark::~CommitMark() {

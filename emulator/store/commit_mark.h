@@ -46,10 +46,13 @@ class CommitMark {
  public:
   // Opens or creates the file with mode 0600. A new one is on disk, with its name, when this returns.
   static Result<std::unique_ptr<CommitMark>> Open(const std::string& path);
-  // What the file at `path` says, without changing it. nullopt: there is none, or no slot of it is whole.
-  static std::optional<CommitState> Read(const std::string& path);
-  // What is wrong with the file at `path` ("is missing"); empty: nothing. A slot that was never written is sound.
-  static std::string ProblemOf(const std::string& path);
+  struct Inspection {
+    std::optional<CommitState> state;  // nullopt: there is no file, or no slot of it is whole
+    std::string problem;               // what is wrong with the file ("is missing"); empty: nothing
+  };
+  // Reads the file at `path` once, without changing it. A slot that was never written is sound.
+  static Inspection Inspect(const std::string& path);
+  static std::optional<CommitState> Read(const std::string& path) { return Inspect(path).state; }
   ~CommitMark();
   CommitMark(const CommitMark&) = delete;
   CommitMark& operator=(const CommitMark&) = delete;

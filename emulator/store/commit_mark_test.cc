@@ -65,19 +65,19 @@ TEST_F(CommitMarkTest, AFileWithoutAWholeSlotSaysNothing) {
 }
 
 TEST_F(CommitMarkTest, NamesWhatIsWrongWithTheFile) {
-  EXPECT_EQ(CommitMark::ProblemOf(path_), "is missing");
+  EXPECT_EQ(CommitMark::Inspect(path_).problem, "is missing");
   ASSERT_TRUE(CommitMark::Open(path_).ok());
-  EXPECT_EQ(CommitMark::ProblemOf(path_), "is empty");
+  EXPECT_EQ(CommitMark::Inspect(path_).problem, "is empty");
   Store(1);
-  EXPECT_EQ(CommitMark::ProblemOf(path_), "");
+  EXPECT_EQ(CommitMark::Inspect(path_).problem, "");
   Store(2);
-  EXPECT_EQ(CommitMark::ProblemOf(path_), "");
+  EXPECT_EQ(CommitMark::Inspect(path_).problem, "");
   Damage(20);
-  EXPECT_EQ(CommitMark::ProblemOf(path_), "has a damaged slot");
+  EXPECT_EQ(CommitMark::Inspect(path_).problem, "has a damaged slot");
   Damage(2048 + 20);
-  EXPECT_EQ(CommitMark::ProblemOf(path_), "is damaged");
+  EXPECT_EQ(CommitMark::Inspect(path_).problem, "is damaged");
   std::filesystem::resize_file(path_, 100);
-  EXPECT_EQ(CommitMark::ProblemOf(path_), "has 100 bytes instead of 4096");
+  EXPECT_EQ(CommitMark::Inspect(path_).problem, "has 100 bytes instead of 4096");
 }
 
 TEST_F(CommitMarkTest, ItsOwnerAloneMayReadIt) {

@@ -101,12 +101,36 @@ bool MemoryLimit::HasRoomFor(std::uint64_t bytes) {
   return fits();
 }
 
+bool MemoryLimit::FitsWithoutDocuments(std::uint64_t bytes) const {
+  const std::uint64_t used = used_bytes();
+  const std::uint64_t lasting = used - std::min(used, document_bytes_.load(std::memory_order_relaxed));
+  return lasting <= limit_ && bytes <= limit_ - lasting;
+}
+
+bool MemoryLimit::HasRoomForRecords() {
+  if (FitsWithoutDocuments(0)) return true;
+  Reclaim();
+  return FitsWithoutDocuments(0);
+}
+
 Error MemoryLimit::Exceeded(std::uint64_t bytes) const {
+  if (FitsWithoutDocuments(bytes)) return DocumentsInTheWay(bytes);
   Error error = Error::Make(ErrorKind::kResourceExhausted,
                             "The emulator keeps objects in memory and " + InMiB(bytes) + " more do not fit: " + InMiB(used_bytes()) +
                                 " of its limit of " + InMiB(limit_) +
                                 " are in use. Delete objects, or start it with a larger --memory-limit (memory_limit) or with --data.");
   error.code = "InsufficientStorage";
+  return error;
+}
+
+Error MemoryLimit::DocumentsInTheWay(std::uint64_t bytes) const {
+  Error error = Error::Make(ErrorKind::kThrottled,
+                            "Please reduce your request rate. The request needs " + InMiB(bytes) + " of memory, and " +
+                                InMiB(used_bytes()) + " of the emulator's limit of " + InMiB(limit_) + " are in use, " +
+                                InMiB(document_bytes_.load(std::memory_order_relaxed)) +
+                                " of them for documents of other requests. Send it again, or start the emulator with a larger "
+                                "--memory-limit (memory_limit).");
+  error.code = "SlowDown";
   return error;
 }
 
@@ -167,6 +191,28 @@ void MemoryCharge::SetAnyway(std::uint64_t bytes) noexcept {
   if (limit_ == nullptr) return;
   limit_->used_.fetch_add(bytes - bytes_, std::memory_order_relaxed);  // modulo 2^64: also downwards
   bytes_ = bytes;
+}
+
+Result<void> DocumentCharge::GrowTo(std::uint64_t text_bytes) {
+  MemoryLimit* const limit = charge_.limit();
+  const std::uint64_t bytes = text_bytes * kBytesPerTextByte;
+  if (limit == nullptr || bytes <= charge_.bytes()) return Ok();
+  const std::uint64_t more = bytes - charge_.bytes();
+  if (!charge_.GrowTo(bytes).ok()) {
+    if (!beyond_ && limit->document_beyond_.exchange(true)) return limit->DocumentsInTheWay(more);
+    beyond_ = true;
+    charge_.SetAnyway(bytes);
+  }
+  limit->document_bytes_.fetch_add(more, std::memory_order_relaxed);
+  return Ok();
+}
+
+void DocumentCharge::Release() noexcept {
+  MemoryLimit* const limit = charge_.limit();
+  if (limit == nullptr || charge_.bytes() == 0) return;
+  limit->document_bytes_.fetch_sub(charge_.bytes(), std::memory_order_relaxed);
+  charge_.SetAnyway(0);
+  if (std::exchange(beyond_, false)) limit->document_beyond_.store(false);
 }
 
 }  // namespace penstock::emulator::store

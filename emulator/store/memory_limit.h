@@ -1,4 +1,4 @@
-// How much memory stores without a directory may use together.
+// How much memory stores without a directory and request documents may use together.
 //
 // The limit is the process's, not a store's: every namespace charges the same MemoryLimit. Bytes are charged before memory
 // is allocated for them, so that an upload that does not fit is refused while there is still room.
@@ -42,7 +42,10 @@ class MemoryLimit {
 
   // Whether `bytes` more fit now; reclaims memory when they do not. Reserves nothing.
   bool HasRoomFor(std::uint64_t bytes);
-  // InsufficientStorage, naming the limit, what is in use and the option to change.
+  // The same for records: request documents do not count, since one of them may be the request that writes the records.
+  bool HasRoomForRecords();
+  // InsufficientStorage, naming the limit, what is in use and the option to change. SlowDown if the bytes would fit without
+  // the request documents that are in memory at the moment.
   Error Exceeded(std::uint64_t bytes) const;
   // `memory` is asked when the limit is reached. Forgotten once it is gone.
   void AddReclaimable(std::weak_ptr<ReclaimableMemory> memory);
@@ -52,13 +55,18 @@ class MemoryLimit {
 
  private:
   friend class MemoryCharge;
+  friend class DocumentCharge;
   // False, and nothing is charged, when the limit would be exceeded even after all memory was reclaimed.
   bool Reserve(std::uint64_t bytes);
   bool TryReserve(std::uint64_t bytes);
   void Reclaim();
+  bool FitsWithoutDocuments(std::uint64_t bytes) const;
+  Error DocumentsInTheWay(std::uint64_t bytes) const;  // SlowDown
 
   const std::uint64_t limit_;
   std::atomic<std::uint64_t> used_{0};
+  std::atomic<std::uint64_t> document_bytes_{0};  // part of used_
+  std::atomic<bool> document_beyond_{false};      // a DocumentCharge exceeds the limit
   Mutex mutex_;
   CondVar released_;
   int releases_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // begun and not ended
@@ -80,6 +88,7 @@ class MemoryCharge {
   }
 
   std::uint64_t bytes() const { return bytes_; }
+  MemoryLimit* limit() const { return limit_; }
   // Charges until the whole is `bytes`, if it is less. MemoryLimit::Exceeded, and nothing changes.
   Result<void> GrowTo(std::uint64_t bytes);
   // Makes it `bytes`, also beyond the limit: for memory that is in use already.
@@ -88,6 +97,33 @@ class MemoryCharge {
  private:
   MemoryLimit* limit_ = nullptr;
   std::uint64_t bytes_ = 0;
+};
+
+// The memory that one request document (XML or JSON) takes while the request is handled: its text and what is parsed from it.
+// Charged by the size of the text, before the text is read.
+//
+// One document at a time may exceed the limit, so that a request that deletes objects succeeds also in a full store. Others
+// are refused with SlowDown (503), which S3 clients retry: the memory is free again once the documents ahead are handled.
+// They do not retry InsufficientStorage (507).
+class DocumentCharge {
+ public:
+  // Measured peaks: up to 32 bytes for each byte of XML ("<Event/>\n") and 37 for each byte of JSON ("{\"\":1},").
+  static constexpr std::uint64_t kBytesPerTextByte = 40;
+
+  // `limit` outlives this. Null: counts nothing.
+  explicit DocumentCharge(MemoryLimit* limit = nullptr) : charge_(limit) {}
+  ~DocumentCharge() { Release(); }
+  DocumentCharge(DocumentCharge&& other) noexcept
+      : charge_(std::move(other.charge_)), beyond_(std::exchange(other.beyond_, false)) {}
+  DocumentCharge& operator=(DocumentCharge&&) = delete;
+
+  // Charges for a text of `text_bytes`, if less is charged. SlowDown, and nothing changes.
+  Result<void> GrowTo(std::uint64_t text_bytes);
+  void Release() noexcept;
+
+ private:
+  MemoryCharge charge_;
+  bool beyond_ = false;
 };
 
 // Three quarters of the least memory.max (or, of version 1, memory.limit_in_bytes) of this process's control groups; without

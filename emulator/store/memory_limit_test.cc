@@ -49,6 +49,50 @@ TEST(DefaultMemoryLimit, ReadsControlGroupsOfVersion1) {
 
 TEST(DefaultMemoryLimit, IsPositiveOnThisMachine) { EXPECT_GE(DefaultMemoryLimitBytes(), 16 * kMiB); }
 
+TEST(DocumentCharge, AWriteThatWouldFitWithoutDocumentsIsToBeSentAgain) {
+  MemoryLimit limit(64 * kMiB);
+  DocumentCharge document(&limit);
+  ASSERT_TRUE(document.GrowTo(kMiB).ok());
+  MemoryCharge object(&limit);
+  const auto later = object.GrowTo(30 * kMiB);
+  ASSERT_FALSE(later.ok());
+  EXPECT_EQ(later.error().code, "SlowDown");
+  EXPECT_EQ(later.error().kind, ErrorKind::kThrottled);
+  const auto never = object.GrowTo(65 * kMiB);
+  ASSERT_FALSE(never.ok());
+  EXPECT_EQ(never.error().code, "InsufficientStorage");
+  document.Release();
+  EXPECT_TRUE(object.GrowTo(30 * kMiB).ok());
+}
+
+TEST(DocumentCharge, RecordsAreAdmittedBesideADocumentBeyondTheLimit) {
+  MemoryLimit limit(64 * kMiB);
+  {
+    DocumentCharge document(&limit);
+    ASSERT_TRUE(document.GrowTo(2 * kMiB).ok());
+    EXPECT_EQ(limit.used_bytes(), 80 * kMiB);
+    EXPECT_TRUE(limit.HasRoomForRecords());
+    EXPECT_FALSE(limit.HasRoomFor(0));
+  }
+  EXPECT_EQ(limit.used_bytes(), 0U);
+  MemoryCharge objects(&limit);
+  objects.SetAnyway(65 * kMiB);
+  EXPECT_FALSE(limit.HasRoomForRecords());
+}
+
+TEST(DocumentCharge, ThePlaceBeyondTheLimitIsFreeAgainAfterwards) {
+  MemoryLimit limit(kMiB);
+  for (int round = 0; round < 2; ++round) {
+    DocumentCharge first(&limit);
+    DocumentCharge second(&limit);
+    ASSERT_TRUE(first.GrowTo(kMiB).ok());
+    EXPECT_TRUE(first.GrowTo(2 * kMiB).ok()) << "the charge that has the place may grow";
+    EXPECT_EQ(second.GrowTo(kMiB).error().code, "SlowDown");
+    EXPECT_EQ(limit.used_bytes(), 80 * kMiB);
+  }
+  EXPECT_EQ(limit.used_bytes(), 0U);
+}
+
 struct LimitedStore {
   explicit LimitedStore(std::uint64_t bytes, Versioning versioning = Versioning::kNever)
       : limit(std::make_shared<MemoryLimit>(bytes)), store(OpenStore({.memory_limit = limit})) {

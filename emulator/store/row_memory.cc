@@ -18,9 +18,9 @@ Result<std::uint64_t> Number(Connection& connection, const char* pragma) {
 Result<void> RowMemory::Admit(Connection& connection) {
   if (limit_ == nullptr) return Ok();
   if (calls_++ % kCallsPerMeasurement == 0) PENSTOCK_TRY(Measure(connection));
-  if (limit_->HasRoomFor(0) || free_bytes_ >= kRoomForRows) return Ok();
+  if (limit_->HasRoomForRecords() || free_bytes_ >= kRoomForRows) return Ok();
   PENSTOCK_TRY(Measure(connection));  // deletions may have freed pages since
-  if (limit_->HasRoomFor(0) || free_bytes_ >= kRoomForRows) return Ok();
+  if (limit_->HasRoomForRecords() || free_bytes_ >= kRoomForRows) return Ok();
   return limit_->Exceeded(0);
 }
 

@@ -1,4 +1,4 @@
-// "--name value" options and plain arguments of the example programs, and the Client they ask for.
+// "--name value" options and positional arguments of the example programs, and their Client.
 #ifndef PENSTOCK_EXAMPLES_CPP_COMMAND_LINE_H_
 #define PENSTOCK_EXAMPLES_CPP_COMMAND_LINE_H_
 
@@ -26,7 +26,7 @@ struct Place {
   std::exit(1);
 }
 
-// Parses argv or ends the program with its usage.
+// Parses argv, or prints the usage and ends the program.
 class CommandLine {
  public:
   CommandLine(int argc, char** argv, std::string usage, std::set<std::string> names) : usage_(std::move(usage)) {
@@ -56,7 +56,7 @@ class CommandLine {
     return plain_[index];
   }
 
-  // Credentials come from the environment or the profile, as with every AWS tool.
+  // Credentials come from the environment or the profile, as for AWS tools.
   std::shared_ptr<penstock::Client> MakeClient() const {
     penstock::ClientConfig config;
     config.endpoint_url = Option("endpoint");

@@ -58,8 +58,8 @@ class ExamplesTest(unittest.TestCase):
         self.assertEqual(listed, [["0", "empty"], ["20000001", "large"]])
 
     def test_many_are_put_by_callbacks_and_got_by_futures(self) -> None:
-        told = self.run_example("put_many", "s3://examples/many/", "300").decode()
-        self.assertRegex(told, r"^300 objects in 300 requests, half of them within [\d.]+ ms\n$")
+        printed = self.run_example("put_many", "s3://examples/many/", "300").decode()
+        self.assertRegex(printed, r"^300 objects in 300 requests, half of them within [\d.]+ ms\n$")
         keys = sorted(f"many/{number}" for number in range(300))
         sizes = {f"many/{number}": len(f"object {number}\n") for number in range(300)}
         self.assertEqual(

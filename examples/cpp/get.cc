@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     if (!block.ok()) examples::Die(block.error().ToString());
     if (!*block) return std::fflush(stdout) == 0 ? 0 : 1;
     if (std::fwrite((*block)->data.get(), 1, (*block)->size, stdout) != (*block)->size) {
-      examples::Die("standard output does not take the bytes");
+      examples::Die("cannot write to standard output");
     }
   }
 }

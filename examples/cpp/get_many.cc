@@ -1,4 +1,5 @@
-// Downloads everything under a prefix at once, as futures, and prints each object's size and key in S3's order.
+// Downloads all objects under a prefix in parallel, as futures. Prints size and key of each object
+// in S3's order.
 #include <cstdio>
 #include <future>
 #include <vector>
@@ -8,7 +9,7 @@
 
 namespace {
 
-// One object on its way into memory of its own.
+// One download into separate memory.
 struct Arrival {
   std::string key;
   std::vector<std::byte> bytes;
@@ -50,7 +51,7 @@ int main(int argc, char** argv) {
     };
     arrival.done = penstock::StartFuture(client, std::move(request));
   }
-  // All are waited for, whatever becomes of one: the others still write into `arrivals`.
+  // Waits for all, also after an error: the other downloads still write into `arrivals`.
   int failed = 0;
   for (Arrival& arrival : arrivals) {
     const auto result = arrival.done.get();

@@ -1,4 +1,4 @@
-// Makes a bucket: a single verb through ObjectStore::Call. One that is already ours is fine.
+// Creates a bucket through ObjectStore::Call. An existing bucket of the same account is accepted.
 #include <cstdio>
 
 #include "command_line.h"

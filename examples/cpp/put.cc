@@ -1,4 +1,4 @@
-// Writes standard input to an object. Until it is complete nobody sees it.
+// Writes standard input to an object, which appears when it is complete.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,5 @@
-// Puts COUNT small objects with callbacks, at most 64 under way: no thread waits for any of them but the last.
+// Puts COUNT small objects with callbacks, at most 64 at a time. The main thread waits only for the
+// last one.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Trains a small byte-level model on every object under a prefix and keeps its state in S3: started again, it goes on
-// from its newest checkpoint.
+// Trains a small byte-level model on all objects under a prefix and saves checkpoints to S3. A
+// restarted program resumes from its newest checkpoint.
 //
 //   train --data s3://bucket/prefix --checkpoints s3://bucket/prefix --steps 200 --save-every 50
 //
@@ -85,7 +85,7 @@ void Save(const std::shared_ptr<penstock::Client>& client, const std::string& ur
   std::printf("saved %s (%llu bytes)\n", uri.c_str(), static_cast<unsigned long long>(saved->bytes));
 }
 
-// The newest checkpoint's URI; nullopt when there is none.
+// The newest checkpoint's URI; nullopt if there is none.
 std::optional<std::string> Newest(const std::shared_ptr<penstock::Client>& client, const examples::Place& place) {
   penstock::ListObjectsRequest request;
   request.bucket = place.bucket;
@@ -119,7 +119,8 @@ void Resume(penstock::Client& client, const std::string& uri, Training& training
   std::printf("resumed %s at step %" PRId64 ", loss %.4f\n", uri.c_str(), training.step, training.loss);
 }
 
-// The next object that has a window in it; starts the next epoch at the end. One epoch without any ends the program.
+// The next object that is long enough for a window. Starts the next epoch at the end; ends the
+// program after an epoch without such an object.
 torch::Tensor NextObject(penstock::torch::PrefixStreamDataset& data) {
   for (int epochs_begun = 0; epochs_begun < 2;) {
     const auto batch = data.get_batch(1);
@@ -140,7 +141,7 @@ int main(int argc, char** argv) {
                                    "train --data s3://bucket/prefix --checkpoints s3://bucket/prefix [--steps N] "
                                    "[--save-every N] [--endpoint URL] [--region NAME]",
                                    {"data", "checkpoints", "steps", "save-every"});
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // whoever watches sees each line when it happens
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // line-buffered, also into a pipe
   const std::int64_t steps = std::atoll(line.Option("steps", "200").c_str());
   const std::int64_t save_every = std::max(1LL, std::atoll(line.Option("save-every", "50").c_str()));
   const std::string checkpoints = line.Required("checkpoints");

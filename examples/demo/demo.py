@@ -1,6 +1,6 @@
-"""The main job, offline: train from S3, checkpoint back, get killed, resume, report.
+"""The main job, offline: train from S3, save checkpoints, get killed, resume, report.
 
-``./dev demo`` starts the emulator and runs this; ``./dev demo --endpoint URL`` runs it against any S3.
+``./dev demo`` starts the emulator and runs this program; ``./dev demo --endpoint URL`` runs it against any S3 service.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 HERE = Path(__file__).resolve().parent
-ACCESS_KEY, SECRET_KEY = "penstock", "penstock-secret"  # what the emulator accepts when told nothing else
+ACCESS_KEY, SECRET_KEY = "penstock", "penstock-secret"  # the emulator's default credentials
 START_TIMEOUT_S = 15
 ENOUGH_OBJECTS = 1500
 TRAIN_TIMEOUT_S = 600
-LOSS_TOLERANCE = 1e-4  # a restored model gives the saved one's loss but for the order of additions
+LOSS_TOLERANCE = 1e-4  # the order of additions may differ after a restore
 
 console = Console(stderr=True)
 
@@ -62,7 +62,7 @@ def emulator(fail_rate: float, out: Path) -> Iterator[str]:
 def sources() -> list[tuple[str, Path]]:
     """Key and path of every source file of the standard library.
 
-    Debian packages it without its tests; there, the environment's own packages fill up to a data set of the same size.
+    Debian's package has no tests; files of installed packages then fill the data set to the same size.
     """
     library, packages = Path(sysconfig.get_path("stdlib")), Path(sysconfig.get_path("purelib"))
     outside = ("site-packages", "dist-packages")
@@ -74,7 +74,7 @@ def sources() -> list[tuple[str, Path]]:
 
 
 def upload(args: argparse.Namespace, client: penstock.S3Client, bucket: str) -> tuple[int, int, float]:
-    """Puts the sources below data/; returns objects, bytes and seconds."""
+    """Uploads the sources below data/; returns objects, bytes and seconds."""
     files = sources()
 
     def put(file: tuple[str, Path]) -> int:
@@ -102,7 +102,7 @@ def upload(args: argparse.Namespace, client: penstock.S3Client, bucket: str) -> 
 
 @contextlib.contextmanager
 def training(args: argparse.Namespace, bucket: str, out: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Runs train.py in a process group of its own, and leaves nothing of it running, whatever happens."""
+    """Runs train.py in a separate process group, and ends all of its processes at the end."""
     command = [
         sys.executable, str(HERE / "train.py"), "--data", f"s3://{bucket}/data/", "--checkpoints", f"s3://{bucket}/checkpoints",
         "--metrics", str(out / "metrics.jsonl"), "--region", args.region, "--steps", str(args.steps),
@@ -125,8 +125,10 @@ def read_metrics(out: Path) -> list[dict[str, Any]]:
 
 
 def train_and_kill(args: argparse.Namespace, bucket: str, out: Path) -> int:
-    """Runs training until it begins to save past half-way, then SIGKILLs the whole process group: in the middle of the save,
-    unless that is quicker than looking."""
+    """Runs training until a save starts in the second half, then kills the process group with SIGKILL.
+
+    The kill is during the save, unless the save is faster than the polling interval.
+    """
     deadline = time.monotonic() + TRAIN_TIMEOUT_S
     with training(args, bucket, out) as process:
         while time.monotonic() < deadline:
@@ -171,7 +173,7 @@ def check_resume(metrics: list[dict[str, Any]], steps: int) -> dict[str, Any]:
     first = next(m for m in metrics if m["event"] == "step" and m["time"] > resume["time"])
     if first["step"] != resume["step"] + 1 or abs(first["loss"] - resume["loss"]) > 0.1 * resume["loss"]:
         where = f"after {resume['step']} at {resume['loss']:.4f}"
-        fail(f"training went on at step {first['step']} with loss {first['loss']:.4f}, not {where}")
+        fail(f"training continued at step {first['step']} with loss {first['loss']:.4f}, expected {where}")
     if not any(m["event"] == "finished" and m["step"] == steps for m in metrics):
         fail(f"the resumed run did not reach step {steps}")
     return resume
@@ -179,8 +181,10 @@ def check_resume(metrics: list[dict[str, Any]], steps: int) -> dict[str, Any]:
 
 def parse(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev demo", description=__doc__)
-    parser.add_argument("--endpoint", help="an S3 to use instead of the emulator; credentials as the AWS tools find them")
-    parser.add_argument("--bucket", default="penstock-demo", help="bucket to use; made when it does not exist")
+    parser.add_argument(
+        "--endpoint", help="an S3 service instead of the emulator; credentials from the environment or the AWS profile"
+    )
+    parser.add_argument("--bucket", default="penstock-demo", help="bucket to use; created if it does not exist")
     parser.add_argument("--region", default="us-east-1")
     parser.add_argument("--fail-rate", type=float, default=0.0, help="share of requests the emulator answers 503 SlowDown")
     parser.add_argument("--steps", type=int, default=240)
@@ -191,14 +195,14 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     if not 0 <= args.fail_rate < 1:
         parser.error(f"--fail-rate is {args.fail_rate}; it takes a share from 0 up to, not including, 1")
     if args.fail_rate and args.endpoint:
-        parser.error("--fail-rate is the emulator's; it cannot be used with --endpoint")
+        parser.error("--fail-rate needs the emulator; it cannot be used with --endpoint")
     if args.steps < 3 * args.save_every:
         parser.error(f"--steps is {args.steps}; the demo needs at least three saves, so at least {3 * args.save_every}")
     return args
 
 
 def fill_bucket(args: argparse.Namespace) -> tuple[int, int, float]:
-    """Makes the bucket, clears what an earlier demo left and uploads; returns what upload() does."""
+    """Creates the bucket, removes checkpoints of an earlier demo and uploads; returns the values of upload()."""
     config = penstock.S3ClientConfig(force_path_style=True)
     client = penstock.S3Client(args.region, endpoint=args.endpoint, s3client_config=config)
     client.create_bucket(args.bucket)
@@ -225,7 +229,7 @@ def main(argv: list[str] | None = None) -> None:
             console.print(f"S3 at {escape(args.endpoint)}, bucket {escape(args.bucket)}", soft_wrap=True)
         try:
             objects, size, seconds = fill_bucket(args)
-        except penstock.S3Exception as error:  # an S3 that is not there, or not for these credentials
+        except penstock.S3Exception as error:  # unreachable service, or refused credentials
             fail(str(error))
         console.print(f"uploaded {objects} objects, {size / 1e6:.1f} MB, in {seconds:.1f} s")
         killed_at = train_and_kill(args, args.bucket, out)

@@ -1,4 +1,4 @@
-"""The demo's closing table and demo-report.html, from the metrics and the request trace."""
+"""The demo's final table and demo-report.html, from the metrics and the request trace."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from rich.table import Table
 COLOURS = {"GetObject": "#2f6db3", "PutObject": "#d98032", "ListObjectsV2": "#4d9a57", "DeleteObject": "#8d5bb5"}
 OTHER_COLOUR = "#8a8f98"
 FAILED_COLOUR = "#c43b3b"
+EMPTY_OBJECT = 416  # S3's response to a range request for an empty object
 
 
 @dataclass
 class Run:
-    """What happened. `metrics` are train.py's lines, `trace` the client's, one per attempt of a request."""
+    """Data of one demo. `metrics` are train.py's lines, `trace` the client's, one per attempt of a request."""
 
     metrics: list[dict[str, Any]]
     trace: list[dict[str, Any]]
@@ -35,6 +36,10 @@ class Run:
 
     def of(self, event: str) -> list[dict[str, Any]]:
         return [m for m in self.metrics if m["event"] == event]
+
+
+def _succeeded(attempt: dict[str, Any]) -> bool:
+    return 200 <= attempt["status"] < 300 or attempt["status"] == EMPTY_OBJECT
 
 
 def _millis(seconds: list[float]) -> str:
@@ -63,8 +68,8 @@ def rows(run: Run) -> list[tuple[str, str]]:
             f"{sum(s['objects'] for s in steps) / busy:.0f} samples/s, {read / busy / 1e6:.2f} MB/s",
         ),
         *((f"requests: {name}", str(count)) for name, count in operations.most_common()),
-        ("retries", f"{retries} (answers 503: {throttled})"),
-        ("fail rate asked for", f"{run.fail_rate:g}"),
+        ("retries", f"{retries} (503 responses: {throttled})"),
+        ("configured fail rate", f"{run.fail_rate:g}"),
         ("checkpoint save", _millis([m["seconds"] for m in run.of("saved")])),
         ("checkpoint load", _millis([run.resume["seconds"]])),
         ("killed / resumed at step", f"{run.killed_at} / {run.resume['step']}"),
@@ -111,14 +116,14 @@ def loss_picture(run: Run) -> str:
 
 
 def timeline_picture(run: Run) -> str:
-    """Every attempt as a dot: when it started and how long it took; failed ones in red."""
+    """Each attempt as a dot by start time and duration; failed attempts in red."""
     figure = Figure(figsize=(9, 3.6))
     axes = figure.add_subplot()
-    good = [t for t in run.trace if 200 <= t["status"] < 300]
+    good = [t for t in run.trace if _succeeded(t)]
     for name in sorted({t["operation"] for t in good}, key=lambda n: (n not in COLOURS, n)):
         points = [(t["started"] - run.started, 1e3 * t["seconds"]) for t in good if t["operation"] == name]
         axes.scatter(*zip(*points, strict=True), s=6, alpha=0.6, linewidths=0, color=COLOURS.get(name, OTHER_COLOUR), label=name)
-    failed = [(t["started"] - run.started, 1e3 * t["seconds"]) for t in run.trace if not 200 <= t["status"] < 300]
+    failed = [(t["started"] - run.started, 1e3 * t["seconds"]) for t in run.trace if not _succeeded(t)]
     if failed:
         axes.scatter(*zip(*failed, strict=True), s=12, marker="x", color=FAILED_COLOUR, label="failed attempt")
     for event, colour in (("resume", "#4d9a57"),):

@@ -1,7 +1,7 @@
 """The training process of the demo: a byte-level language model on every object below an S3 prefix.
 
-Started, killed and started again by demo.py, but complete on its own: it resumes from the newest complete checkpoint,
-trains to the last step and leaves one JSON line per step, save and load in ``--metrics``.
+demo.py starts it, kills it and starts it again; it also works alone. It resumes from the newest complete checkpoint,
+trains to the last step and writes one JSON line per step, save and load to ``--metrics``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from torch import nn
 from torch.utils.data import DataLoader, get_worker_info
 
-CONTEXT = 64  # bytes the model sees before each prediction
+CONTEXT = 64  # bytes before each prediction
 SEQUENCES_PER_OBJECT = 4
 OBJECTS_PER_BATCH = 8
 VOCABULARY = 256
@@ -41,17 +41,17 @@ class ByteModel(nn.Module):
 
 
 class Sample(NamedTuple):
-    """One object: uint8 [sequences, CONTEXT + 1] cut from it, and how many bytes were read to get them."""
+    """Sequences of one object, uint8 [sequences, CONTEXT + 1], and the number of bytes read."""
 
     sequences: torch.Tensor
     object_bytes: int
 
 
 class CutSequences:
-    """Turns a reader into training sequences; reads nothing for batches a resumed run has already seen.
+    """Turns a reader into training sequences; skips batches before the resumed position without reading them.
 
-    A DataLoader with N workers takes batch b from worker b % N, so a worker knows from its own count of objects which
-    global batch the next one belongs to.
+    A DataLoader with N workers takes batch b from worker b % N. A worker's own count of objects therefore determines the
+    global batch of the next object.
     """
 
     def __init__(self, batches_seen: int) -> None:
@@ -87,13 +87,13 @@ def loss_of(model: nn.Module, rows: torch.Tensor) -> torch.Tensor:
 
 
 def probe_batch() -> torch.Tensor:
-    """A batch that is the same in every process: this file's own first bytes. int64 [16, CONTEXT + 1]."""
+    """The same batch in every process: the first bytes of this file. int64 [16, CONTEXT + 1]."""
     text = Path(__file__).read_bytes()[: 16 * (CONTEXT + 1)]
     return torch.frombuffer(bytearray(text), dtype=torch.uint8).view(16, CONTEXT + 1).long()
 
 
 class Metrics:
-    """One JSON line per event, flushed: what the killed process knew stays known."""
+    """One JSON line per event, flushed, so that a killed process loses none."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("a", encoding="utf-8")
@@ -104,7 +104,7 @@ class Metrics:
 
 
 class Checkpoints:
-    """Checkpoints named by step below one prefix. An object is complete or absent, so listing them is enough."""
+    """Checkpoints named by step below one prefix. Every listed object is complete."""
 
     def __init__(self, args: argparse.Namespace, config: penstock.S3ClientConfig) -> None:
         self._uri = args.checkpoints.rstrip("/")

@@ -17,7 +17,7 @@ def main() -> None:
 
     checkpoint = S3Checkpoint(region=place.REGION)
     where = place.uri("model.pt")
-    # The object appears, whole, when the block ends; an exception inside leaves what was there before.
+    # The whole object appears at the end of the block; an exception inside leaves the previous object unchanged.
     with checkpoint.writer(where) as writer:
         torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": 1}, writer)
     with checkpoint.reader(where) as reader:

@@ -24,7 +24,7 @@ def main() -> None:
     batches = list(DataLoader(by_index, batch_size=16, shuffle=True, num_workers=2))
     print(f"shuffled into {len(batches)} batches by 2 workers")
 
-    # Every worker of every rank reads its share; without enable_sharding each would read everything.
+    # Each worker of each rank reads its share; without enable_sharding each would read everything.
     in_order = S3IterableDataset.from_prefix(prefix, region=place.REGION, transform=name_and_size, enable_sharding=True)
     seen = [key for keys, _ in DataLoader(in_order, batch_size=8, num_workers=2) for key in keys]
     assert sorted(seen) == sorted(key for keys, _ in batches for key in keys)

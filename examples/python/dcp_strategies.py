@@ -17,7 +17,7 @@ from penstock.dcp import (
 
 
 def state(rank: int) -> dict[str, torch.Tensor]:
-    """What a rank has: something of its own, and what all have."""
+    """A rank's state: its own tensors and a tensor that all ranks share."""
     torch.manual_seed(rank)
     mine = {f"layer{rank}.weight": torch.randn(128, 128), f"layer{rank}.bias": torch.randn(128)}
     torch.manual_seed(1000)

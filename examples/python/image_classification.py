@@ -1,4 +1,4 @@
-"""A small CNN on image objects: PNG files below a prefix, their label in the key."""
+"""A small CNN on image objects: PNG files below a prefix, with the label in the key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIDE = 16
 
 
 def picture(label: int, generator: np.random.Generator) -> bytes:
-    """A PNG with a stripe that runs across or down."""
+    """A PNG with a horizontal or vertical stripe."""
     pixels = generator.integers(0, 100, (SIDE, SIDE), dtype=np.uint8)
     line = generator.integers(2, SIDE - 2)
     if label == 0:
@@ -58,7 +58,7 @@ def main() -> None:
             total += len(labels)
         print(f"epoch {epoch}: loss {loss.item():.3f}, {right} of {total} right")
     assert right / total > 0.9
-    print(f"ok: {right} of {total} pictures told apart")
+    print(f"ok: {right} of {total} images classified correctly")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where the examples work: an S3 URI, a region and an endpoint, from the environment."""
+"""S3 URI, region and endpoint of the examples, from the environment."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ REGION = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or
 
 
 def uri(*parts: str) -> str:
-    """The place of `parts` below S3_URI, without a slash at its end."""
+    """The URI of `parts` below S3_URI, without a slash at its end."""
     base = os.environ.get("S3_URI", "")
     if not base.startswith("s3://"):
-        sys.exit(f"S3_URI is {base!r}; set it to where this example may write, such as s3://my-bucket/some/prefix")
+        sys.exit(f"S3_URI is {base!r}; set it to a prefix where this example may write, for example s3://my-bucket/some/prefix")
     return "/".join([base.rstrip("/"), *parts])
 
 
@@ -23,7 +23,7 @@ def client() -> penstock.S3Client:
 
 
 def make_bucket() -> None:
-    """Makes the bucket of S3_URI unless it is there."""
+    """Creates the bucket of S3_URI if it does not exist."""
     bucket = uri().removeprefix("s3://").partition("/")[0]
     try:
         next(client().list_objects(bucket, max_keys=1))

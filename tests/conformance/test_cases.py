@@ -1,4 +1,4 @@
-"""The cases as data: they follow the published schema, and every reference in them resolves to something."""
+"""The wire cases follow their schema, and all references in them resolve."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 
 import jsonschema
 import pytest
-from penstock.conformance.wire import cases
-from penstock.conformance.wire.runner import PROVIDED
-from penstock.conformance.wire.template import names_in
+from penstock_conformance.wire import cases
+from penstock_conformance.wire.runner import PROVIDED
+from penstock_conformance.wire.template import names_in
 
 DIGESTS = {"body_md5", "body_md5_hex", "body_sha1", "body_sha256", "body_sha256_base64", "body_crc32", "body_length"}
 FILES = sorted(cases.FOLDER.glob("*.json"))
@@ -20,17 +20,17 @@ def test_follows_the_schema(path):
     assert [f"{error.json_path}: {error.message[:200]}" for error in validator.iter_errors(json.loads(path.read_text()))] == []
 
 
-def test_the_schema_refuses_a_slip():
+def test_the_schema_rejects_mistakes():
     validator = jsonschema.Draft202012Validator(json.loads(cases.SCHEMA.read_text()))
     good = {"name": "n", "provenance": "recorded", "request": {"method": "GET", "path": "/"}, "expect": {"status": 200}}
     misspelt = {"method": "GET", "path": "/", "heders": {}}
-    slips = [{"expekt": {}}, {"provenance": "guessed"}, {"request": misspelt}, {"expect": {"header": {}}}]
+    mistakes = [{"expekt": {}}, {"provenance": "guessed"}, {"request": misspelt}, {"expect": {"header": {}}}]
     assert validator.is_valid({"title": "t", "source": "s", "cases": [good]})
-    for slip in slips:
-        assert not validator.is_valid({"title": "t", "source": "s", "cases": [{**good, **slip}]}), slip
+    for mistake in mistakes:
+        assert not validator.is_valid({"title": "t", "source": "s", "cases": [{**good, **mistake}]}), mistake
 
 
-def test_every_reference_is_saved_or_provided():
+def test_each_reference_is_saved_or_provided():
     for case in cases.load():
         saved: set[str] = set()
         for step in case.setup:
@@ -39,7 +39,7 @@ def test_every_reference_is_saved_or_provided():
         assert names_in([case.request, case.expect]) <= saved | PROVIDED | DIGESTS, case.name
 
 
-def test_there_are_many_of_every_honest_kind():
+def test_there_are_over_900_cases_and_few_are_assumed():
     found = [case.provenance for case in cases.load()]
     assert len(found) > 900
     assert set(found) <= set(cases.PROVENANCES)

@@ -1,4 +1,4 @@
-"""What a suite starts beside itself is told its key in private: every user of a machine may read a command line."""
+"""Credentials are not on the command lines of child processes, which all users of a machine can read."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import time
 from pathlib import Path
 
 import pytest
-from penstock.conformance import Access, Bench, run, suites
-from penstock.conformance.clients import find
+from penstock_conformance import Access, Bench, run, suites
+from penstock_conformance.clients import find
 
 
 @pytest.fixture
 def command_lines(monkeypatch):
-    """Of every process that is started, as the system shows it to everybody."""
+    """Command lines of all child processes."""
     seen: list[str] = []
 
     class Watched(subprocess.Popen):
@@ -21,7 +21,7 @@ def command_lines(monkeypatch):
             super().__init__(*args, **kwargs)
             until = time.monotonic() + 10
             while not (line := Path(f"/proc/{self.pid}/cmdline").read_text()) and time.monotonic() < until:
-                time.sleep(0.001)  # it is empty for a moment while the program is being loaded
+                time.sleep(0.001)  # empty until exec
             seen.append(line)
 
     monkeypatch.setattr(subprocess, "Popen", Watched)
@@ -29,7 +29,7 @@ def command_lines(monkeypatch):
 
 
 @pytest.mark.timeout(300)
-def test_the_ranks_of_a_process_group_have_no_secret_on_their_command_lines(standalone, command_lines):
+def test_the_ranks_of_a_process_group_have_no_credentials_on_their_command_lines(standalone, command_lines):
     access = Access(standalone.endpoint, standalone.access_key, standalone.secret_key, standalone.region)
     with Bench(access) as bench:
         [verdict] = run([suites.find("sharding")], bench, [find("penstock")], only=["process-group"]).verdicts

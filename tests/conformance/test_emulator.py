@@ -1,4 +1,4 @@
-"""The emulator gives the answers of the wire cases, but for the deviations it is known by."""
+"""The emulator passes the wire cases, except for known deviations."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import boto3
 import pytest
-from penstock.conformance.wire import cases
-from penstock.conformance.wire.runner import Report, Runner
-from penstock.conformance.wire.signing import Identity
+from penstock_conformance.wire import cases
+from penstock_conformance.wire.runner import Report, Runner
+from penstock_conformance.wire.signing import Identity
 
-# Why it deviates: the cases that show it.
+# Reason for a deviation: the cases that show it.
 DEVIATIONS: dict[str, list[str]] = json.loads(Path(__file__).with_name("known_deviations.json").read_text())
 KNOWN = {name for names in DEVIATIONS.values() for name in names}
 
@@ -26,26 +26,26 @@ def judge(emulator, chosen: list[cases.Case]) -> Report:
 
 
 def unexpected(report: Report) -> list[str]:
-    """Cases that fail and are not known to, and those that are known to fail and do not."""
+    """Unknown failures, and known deviations that pass."""
     wrong = []
     for verdict in report.verdicts:
         name = verdict.case.name
         if verdict.problems and name not in KNOWN:
             wrong.append("\n    ".join([name, *verdict.problems]))
         elif name in KNOWN and not verdict.problems and not verdict.not_run:
-            wrong.append(f"{name} passes now: take it out of known_deviations.json")
+            wrong.append(f"{name} passes: remove it from known_deviations.json")
     return wrong
 
 
 def left_behind(emulator) -> list[str]:
-    """Buckets of the cases that are still there, but for those in regions this endpoint cannot reach."""
+    """Buckets of the cases that still exist, except those in other regions, which this endpoint cannot delete."""
     keys = {"aws_access_key_id": emulator.access_key, "aws_secret_access_key": emulator.secret_key}
     client = boto3.client("s3", endpoint_url=emulator.endpoint, region_name=emulator.region, **keys)
     return [bucket["Name"] for bucket in client.list_buckets(Prefix="conf-", BucketRegion=emulator.region)["Buckets"]]
 
 
 @pytest.mark.timeout(300)
-def test_answers_as_s3(standalone):
+def test_the_emulator_passes_the_cases(standalone):
     chosen = [case for case in cases.load() if f"not_region:{standalone.region}" not in case.needs]
     report = judge(standalone, chosen)
     assert unexpected(report) == []
@@ -54,15 +54,15 @@ def test_answers_as_s3(standalone):
     assert left_behind(standalone) == []
 
 
-def test_answers_as_s3_in_another_region(start_emulator):
+def test_the_emulator_passes_the_cases_of_other_regions(start_emulator):
     with start_emulator("--region", "eu-central-1", region="eu-central-1") as emulator:
         chosen = [case for case in cases.load() if any(need.startswith("not_region:") for need in case.needs)]
         assert len(chosen) >= 5
         assert unexpected(judge(emulator, chosen)) == []
 
 
-def test_slows_clients_down_in_s3s_words(start_emulator):
-    """What no case can ask for: the answer of an injected failure. Its reason phrase is S3's own (recorded)."""
+def test_throttling_has_the_response_of_s3(start_emulator):
+    """Recorded from AWS, including the reason phrase. Not a case, because it needs an injected failure."""
     expect = {"status": 503, "reason": "Slow Down", "error": {"Code": "SlowDown", "Message": "Please reduce your request rate."}}
     case = cases.Case("throttling/slow-down", "recorded", "AWS", {"method": "GET", "path": "/"}, expect, bucket="none")
     with start_emulator("--fail-rate", "1") as emulator:
@@ -71,7 +71,7 @@ def test_slows_clients_down_in_s3s_words(start_emulator):
     assert report.laws_broken == {}
 
 
-def test_every_known_deviation_names_cases_and_a_reason():
+def test_each_known_deviation_has_cases_and_a_reason():
     assert {case.name for case in cases.load()} >= KNOWN
     assert sum(len(names) for names in DEVIATIONS.values()) == len(KNOWN)
     assert all(len(reason) > 30 for reason in DEVIATIONS)

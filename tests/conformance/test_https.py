@@ -1,4 +1,4 @@
-"""An endpoint with a certificate of its own is judged like any other: a certificate is never a verdict on a client."""
+"""Endpoints with a private certificate: a certificate problem is an error of the run, never a failed check of a client."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 from penstock.__main__ import main
 
-# Of each way by which the suites reach the endpoint one check: raw requests, the store, the proxy, and clients without a proxy.
+# One check for each way to reach the endpoint: raw requests, the store, the proxy, and clients without the proxy.
 CHECKS = ("wire/ranges/part-first-nine", "sharding/uneven-counts", "express-client/session-tokens", "retry/get-object")
 
 
@@ -18,7 +18,7 @@ def emulator(start_emulator, certificate):
         yield instance
 
 
-def ask(emulator, *more):
+def arguments_for(emulator, *more):
     keys = ["--access-key", emulator.access_key, "--secret-key", emulator.secret_key]
     return ["conformance", "--endpoint", emulator.endpoint, "--admin", emulator.admin, *keys, *more]
 
@@ -28,14 +28,14 @@ def chosen(*checks):
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("told_by", ["--ca", "AWS_CA_BUNDLE"])
-def test_the_suites_trust_the_certificate_that_they_are_told(tmp_path, monkeypatch, emulator, certificate, told_by):
+@pytest.mark.parametrize("setting", ["--ca", "AWS_CA_BUNDLE"])
+def test_the_suites_trust_the_given_certificate(tmp_path, monkeypatch, emulator, certificate, setting):
     report = tmp_path / "report.json"
-    if told_by == "AWS_CA_BUNDLE":
+    if setting == "AWS_CA_BUNDLE":
         monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate[0]))
-    told = ["--ca", str(certificate[0])] if told_by == "--ca" else []
+    ca = ["--ca", str(certificate[0])] if setting == "--ca" else []
     clients = ["--client", "penstock", "--client", "boto3", "--client", "s3torchconnector"]
-    main([*ask(emulator, *told, *clients, "--json", str(report)), *chosen(*CHECKS)])
+    main([*arguments_for(emulator, *ca, *clients, "--json", str(report)), *chosen(*CHECKS)])
     found = {(v["suite"], v["client"]): v["outcome"] for v in json.loads(report.read_text())["verdicts"]}
     assert found == {
         ("wire", ""): "passed",
@@ -47,22 +47,22 @@ def test_the_suites_trust_the_certificate_that_they_are_told(tmp_path, monkeypat
         ("express-client", "s3torchconnector"): "passed",
         ("retry", "penstock"): "passed",
         ("retry", "boto3"): "passed",
-        ("retry", "s3torchconnector"): "not run",  # it cannot be told what to trust, and goes through no proxy here
+        ("retry", "s3torchconnector"): "not run",  # it has no setting for a CA certificate, and this suite does not use the proxy
     }
 
 
-@pytest.mark.parametrize("told", [[], ["--ca", "/no-such-certificate.pem"], ["--ca", __file__]], ids=["none", "missing", "other"])
-def test_a_certificate_that_is_not_trusted_is_an_error_and_no_list_of_failures(emulator, capsys, told):
-    assert main([*ask(emulator, *told, "--client", "boto3"), *chosen("retry/get-object")]) == 2
+@pytest.mark.parametrize("ca", [[], ["--ca", "/no-such-certificate.pem"], ["--ca", __file__]], ids=["none", "missing", "other"])
+def test_an_untrusted_certificate_is_an_error_and_not_a_failed_check(emulator, capsys, ca):
+    assert main([*arguments_for(emulator, *ca, "--client", "boto3"), *chosen("retry/get-object")]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert "certificate" in err
-    assert all(path in err for path in told[1:])
+    assert all(path in err for path in ca[1:])
 
 
-def test_a_key_that_nobody_has_is_an_error_over_https_too(emulator, certificate, capsys):
+def test_a_wrong_secret_key_is_an_error_over_https_too(emulator, certificate, capsys):
     wrong = ["--secret-key", "wrong", "--ca", str(certificate[0]), "--client", "boto3"]
-    assert main([*ask(emulator, *wrong), *chosen("wire/ranges/part-first-nine")]) == 2
+    assert main([*arguments_for(emulator, *wrong), *chosen("wire/ranges/part-first-nine")]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert "SignatureDoesNotMatch" in err

@@ -1,19 +1,19 @@
-"""``python -m penstock.conformance.matrix``: what cannot be run is told before the first cell, and by its name."""
+"""The command line of the fault matrix reports errors before the first cell."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from penstock.conformance.matrix import __main__ as matrix
-from penstock.conformance.matrix.judge import Outcome
+from penstock_conformance.matrix import __main__ as matrix
+from penstock_conformance.matrix.judge import Outcome
 
-KEPT = json.dumps(vars(Outcome("head/small/curl/HeadObject#1/once/slow_down", "right", 1, 2, 0.1)))
+OUTCOME = json.dumps(vars(Outcome("head/small/curl/HeadObject#1/once/slow_down", "right", 1, 2, 0.1)))
 
 
 @pytest.fixture
 def never_planned(monkeypatch):
-    """A run that gets as far as its plan has taken what it was told."""
+    """Fails if the run starts to plan its cells."""
 
     def plan(*_, **__):
         raise AssertionError("the run began")
@@ -25,18 +25,18 @@ def never_planned(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--operation", "nosuch"], "'nosuch' is no operation; --operation takes get whole, "),
-        (["--operation", "head", "--operation", "nosuch"], "'nosuch' is no operation"),
-        (["--sample", "-3"], "'-3' is no count; it takes 1 or more"),
-        (["--sample", "0"], "'0' is no count"),
-        (["--processes", "0"], "'0' is no count"),
-        (["--resume", "/nonexistent/x"], "there is no folder '/nonexistent'"),
-        (["--json", "/nonexistent/x.json"], "there is no folder '/nonexistent'"),
-        (["--markdown", "/nonexistent/x.md"], "there is no folder '/nonexistent'"),
-        (["--html", "/"], "'/' is a folder"),
+        (["--operation", "nosuch"], "unknown operation 'nosuch': expected get whole, "),
+        (["--operation", "head", "--operation", "nosuch"], "unknown operation 'nosuch'"),
+        (["--sample", "-3"], "invalid count '-3': expected a number of at least 1"),
+        (["--sample", "0"], "invalid count '0'"),
+        (["--processes", "0"], "invalid count '0'"),
+        (["--resume", "/nonexistent/x"], "the directory '/nonexistent' does not exist"),
+        (["--json", "/nonexistent/x.json"], "the directory '/nonexistent' does not exist"),
+        (["--markdown", "/nonexistent/x.md"], "the directory '/nonexistent' does not exist"),
+        (["--html", "/"], "is a directory"),
     ],
 )
-def test_an_argument_that_cannot_be_followed_is_an_error(capsys, arguments, says):
+def test_an_invalid_argument_is_an_error(capsys, arguments, says):
     with pytest.raises(SystemExit) as ended:
         matrix.main(arguments)
     assert ended.value.code == 2
@@ -45,27 +45,27 @@ def test_an_argument_that_cannot_be_followed_is_an_error(capsys, arguments, says
 
 @pytest.mark.usefixtures("never_planned")
 @pytest.mark.parametrize("damage", ["not json", "[]", '{"cell": "a"}'])
-def test_a_damaged_line_of_an_earlier_run_is_told_by_its_number(tmp_path, capsys, damage):
-    (tmp_path / "kept").write_text(f"{KEPT}\n{damage}\n{KEPT}\n")
+def test_a_damaged_line_of_an_earlier_run_is_reported_with_its_number(tmp_path, capsys, damage):
+    (tmp_path / "outcomes").write_text(f"{OUTCOME}\n{damage}\n{OUTCOME}\n")
     with pytest.raises(SystemExit) as ended:
-        matrix.main(["--resume", str(tmp_path / "kept")])
+        matrix.main(["--resume", str(tmp_path / "outcomes")])
     assert ended.value.code == 2
-    assert f"line 2 of '{tmp_path / 'kept'}' is no outcome" in capsys.readouterr().err
+    assert f"line 2 of '{tmp_path / 'outcomes'}' is not an outcome" in capsys.readouterr().err
 
 
-def test_a_last_line_that_a_killed_run_left_goes(tmp_path, monkeypatch, capsys):
-    """What is written behind it would be one line with it."""
-    (tmp_path / "kept").write_text(f"{KEPT}\n{KEPT[:40]}")
+def test_an_incomplete_last_line_is_removed(tmp_path, monkeypatch, capsys):
+    """A killed run can leave one. The next outcome would otherwise be appended to it."""
+    (tmp_path / "outcomes").write_text(f"{OUTCOME}\n{OUTCOME[:40]}")
     monkeypatch.setattr(matrix, "plan", lambda *_, **__: [])
     with pytest.raises(SystemExit):
-        matrix.main(["--resume", str(tmp_path / "kept")])
-    assert (tmp_path / "kept").read_text() == f"{KEPT}\n"
-    assert "was not written to its end" in capsys.readouterr().err
+        matrix.main(["--resume", str(tmp_path / "outcomes")])
+    assert (tmp_path / "outcomes").read_text() == f"{OUTCOME}\n"
+    assert "is incomplete" in capsys.readouterr().err
 
 
-def test_a_cell_that_nobody_knows_is_an_error(monkeypatch, capsys):
+def test_an_unknown_cell_is_an_error(monkeypatch, capsys):
     monkeypatch.setattr(matrix, "plan", lambda *_, **__: [])
     with pytest.raises(SystemExit) as ended:
         matrix.main(["--cell", "nosuch"])
     assert ended.value.code == 2
-    assert "no cell's name contains 'nosuch'" in capsys.readouterr().err
+    assert "no cell name contains 'nosuch'" in capsys.readouterr().err

@@ -1,7 +1,7 @@
-"""A client that is broken in known ways is found out, each time by the check that is there for it.
+"""Each planted client bug fails the check for it.
 
-Python layers of our client are broken in place, and requests on their way are, by a proxy between client and bench: what the
-second kind does to ours it would do to any other client.
+Some bugs patch Python layers of Penstock's client. Others change its requests in a proxy between client and bench, and would
+affect any client alike.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ import pytest
 from penstock import S3Exception, S3IterableDataset, _core, _iterable_dataset
 from penstock._object_iterator import Position, Share
 from penstock._writer import S3Writer
-from penstock.conformance import Access, Bench, run, suites
-from penstock.conformance._admin import Admin
-from penstock.conformance._proxy import Answer, RecordingProxy
-from penstock.conformance.clients._penstock import Penstock
-from penstock.conformance.suites._directory_bucket import complete_body
 from penstock.dcp import S3StorageReader, S3StorageWriter
 from penstock.dcp.s3_prefix_strategy import HexPrefixStrategy
+from penstock_conformance import Access, Bench, run, suites
+from penstock_conformance._admin import Admin
+from penstock_conformance._proxy import RecordingProxy, Response
+from penstock_conformance.clients._penstock import Penstock
+from penstock_conformance.suites._directory_bucket import complete_body
 
 
 @contextmanager
 def broken(owner: object, name: str, replacement: object) -> Iterator[type[Penstock]]:
-    """Our client with a part of it replaced."""
+    """Penstock's client with an attribute of `owner` replaced."""
     with mock.patch.object(owner, name, replacement):
         yield Penstock
 
 
 @contextmanager
-def meddled(bench: Bench, hook) -> Iterator[object]:
-    """Our client behind a proxy that does something to its requests before anybody has seen them."""
+def behind_proxy(bench: Bench, hook) -> Iterator[object]:
+    """Penstock's client behind a proxy with a hook, in front of the recording proxy."""
     under_test = bench.access.at(bench.proxy.endpoint)
     with RecordingProxy(under_test, resign=False) as between, between.using(hook):
         yield lambda access: Penstock(access.at(between.endpoint))
@@ -45,7 +45,7 @@ def meddled(bench: Bench, hook) -> Iterator[object]:
 
 
 def skips_a_shard(bench):
-    """The last worker's share is nobody's: the step between objects of a share counts one worker too many."""
+    """The step between the objects of a share counts one worker too many, so that one share is not read."""
 
     def share(self):
         taken = original(self)
@@ -56,7 +56,7 @@ def skips_a_shard(bench):
 
 
 def duplicates_a_shard(bench):
-    """Rank 1 takes itself for rank 0."""
+    """Rank 1 reports rank 0."""
 
     def rank_and_world_size():
         rank, world = original()
@@ -66,8 +66,8 @@ def duplicates_a_shard(bench):
     return broken(_iterable_dataset, "_rank_and_world_size", rank_and_world_size)
 
 
-def shares_by_blocks(bench):
-    """Complete and without doubles, but rank 0 has what is the last rank's."""
+def reverses_the_ranks(bench):
+    """Complete and without duplicates, but ranks have each other's shares."""
 
     def rank_and_world_size():
         rank, world = original()
@@ -78,7 +78,7 @@ def shares_by_blocks(bench):
 
 
 def resumes_one_too_far(bench):
-    """The state counts the object that is about to come as one that came."""
+    """The state counts the next object as already returned."""
 
     def state_dict(self):
         return {**original(self), "yielded": self.yielded + 1}
@@ -88,7 +88,7 @@ def resumes_one_too_far(bench):
 
 
 def resumes_in_any_world(bench):
-    """A state of another world is taken as if it were one of this."""
+    """A state of another world size is accepted."""
 
     def load_state_dict(self, state):
         self.yielded = int(state["yielded"])
@@ -100,7 +100,7 @@ def resumes_in_any_world(bench):
 
 
 def wrong_prefix_for_a_rank(bench):
-    """Digits are not reversed."""
+    """The digits are not reversed."""
 
     def generate_prefix(self, rank):
         prefix, _, name = original(self, rank).partition("/")
@@ -111,7 +111,7 @@ def wrong_prefix_for_a_rank(bench):
 
 
 def metadata_beside_the_shards(bench):
-    """The commit has another name, which no reader looks for."""
+    """The metadata object has a wrong name, which no reader uses."""
 
     def metadata_uri(self):
         return original(self).replace(".metadata", "metadata")
@@ -121,7 +121,7 @@ def metadata_beside_the_shards(bench):
 
 
 def _ranged(exchange) -> tuple[int, int] | None:
-    """First and last byte that a read of a shard asks for."""
+    """First and last byte of a ranged read of a shard."""
     text = exchange.header("range")
     if exchange.record.operation != "GetObject" or not text or not exchange.record.key.endswith(".distcp"):
         return None
@@ -135,14 +135,14 @@ def reads_one_byte_too_many(bench):
         if asked is None:
             return forward(exchange)
         exchange.set_header("Range", f"bytes={asked[0]}-{asked[1] + 1}")
-        answer = forward(exchange)
+        response = forward(exchange)
         size = asked[1] - asked[0] + 1
-        whole = answer.header("content-range").partition("/")[2]
-        headers = [pair for pair in answer.headers if pair[0].lower() != "content-range"]
+        whole = response.header("content-range").partition("/")[2]
+        headers = [pair for pair in response.headers if pair[0].lower() != "content-range"]
         headers.append(("Content-Range", f"bytes {asked[0]}-{asked[1]}/{whole}"))
-        return Answer(answer.status, headers, answer.body[:size], answer.reason)
+        return Response(response.status, headers, response.body[:size], response.reason)
 
-    return meddled(bench, hook)
+    return behind_proxy(bench, hook)
 
 
 def reads_a_range_twice(bench):
@@ -151,7 +151,7 @@ def reads_a_range_twice(bench):
             forward(exchange)
         return forward(exchange)
 
-    return meddled(bench, hook)
+    return behind_proxy(bench, hook)
 
 
 def drops_if_match(bench):
@@ -160,25 +160,25 @@ def drops_if_match(bench):
             exchange.set_header("If-Match", None)
         return forward(exchange)
 
-    return meddled(bench, hook)
+    return behind_proxy(bench, hook)
 
 
 def ignores_a_changed_etag(bench):
-    """It neither insists on an ETag nor looks at the one that comes."""
+    """The client sends no If-Match and ignores the ETag of the response."""
 
     def hook(exchange, forward):
         if exchange.header("if-match"):
             exchange.set_header("If-Match", None)
-        answer = forward(exchange)
+        response = forward(exchange)
         if _ranged(exchange):
-            answer.headers = [pair for pair in answer.headers if pair[0].lower() != "etag"] + [("ETag", '"always-the-same"')]
-        return answer
+            response.headers = [pair for pair in response.headers if pair[0].lower() != "etag"] + [("ETag", '"always-the-same"')]
+        return response
 
-    return meddled(bench, hook)
+    return behind_proxy(bench, hook)
 
 
-def asks_for_each_item_alone(bench):
-    """Nothing is coalesced, whatever gap was allowed."""
+def reads_each_item_separately(bench):
+    """Items are never coalesced."""
 
     def init(self, *args, **kwargs):
         original(self, *args, **{**kwargs, "max_gap_size": 0})
@@ -187,8 +187,8 @@ def asks_for_each_item_alone(bench):
     return broken(S3StorageReader, "__init__", init)
 
 
-def retries_what_it_must_not(bench):
-    """A write that S3 refused is sent again."""
+def retries_rejected_writes(bench):
+    """A write that S3 rejected is sent again."""
 
     def complete_multipart_upload(self, *args):
         try:
@@ -197,48 +197,47 @@ def retries_what_it_must_not(bench):
             return original(self, *args)
 
     original = _core.Client.complete_multipart_upload
-    bench.thorough = True  # the refusals are a few of the failures, and a sample may have none of them
+    bench.thorough = True  # a sample may contain no rejection
     return broken(_core.Client, "complete_multipart_upload", complete_multipart_upload)
 
 
 # ---- bugs of writes
 
 
-def publishes_what_an_exception_ended(bench):
-    """Leaving a writer closes it, however it is left."""
+def publishes_aborted_writes(bench):
+    """An exception inside the context manager of a writer closes it instead of aborting."""
     return broken(S3Writer, "__exit__", lambda self, *_: self.close())
 
 
-def completes_what_it_should_give_up(bench):
-    """An upload that is given up is completed with the parts that are there."""
+def completes_aborted_uploads(bench):
+    """An abort of an upload completes it with the parts sent so far."""
     parts: dict[str, dict[int, str]] = {}
-    one_is_there = threading.Event()
+    part_uploaded = threading.Event()
 
     def hook(exchange, forward):
         query, operation = exchange.record.query, exchange.record.operation
-        if operation == "AbortMultipartUpload" and one_is_there.wait(10):
-            there = sorted(parts.get(query["uploadId"], {}).items())
-            exchange.method, exchange.body, exchange.changed = "POST", complete_body(there).encode(), True
+        if operation == "AbortMultipartUpload" and part_uploaded.wait(10):
+            uploaded = sorted(parts.get(query["uploadId"], {}).items())
+            exchange.method, exchange.body, exchange.changed = "POST", complete_body(uploaded).encode(), True
             exchange.set_header("Content-Length", str(len(exchange.body)))
-        answer = forward(exchange)
+        response = forward(exchange)
         if operation == "UploadPart":
-            parts.setdefault(query["uploadId"], {})[int(query["partNumber"])] = answer.header("etag")
-            one_is_there.set()
-        return answer
+            parts.setdefault(query["uploadId"], {})[int(query["partNumber"])] = response.header("etag")
+            part_uploaded.set()
+        return response
 
-    return meddled(bench, hook)
+    return behind_proxy(bench, hook)
 
 
-def publishes_parts_as_they_come(bench):
-    """Each part is written under the object's name, too; a write that comes to its end leaves the whole object."""
+def publishes_parts_early(bench):
+    """Each part is also written as the object; a complete write still results in the whole object."""
 
     def hook(exchange, forward):
         if exchange.record.operation == "UploadPart":
-            early = dataclasses.replace(exchange, target=exchange.target.partition("?")[0], changed=True)
-            forward(early)
+            forward(dataclasses.replace(exchange, target=exchange.target.partition("?")[0], changed=True))
         return forward(exchange)
 
-    return meddled(bench, hook)
+    return behind_proxy(bench, hook)
 
 
 def drops_if_none_match(bench):
@@ -247,14 +246,14 @@ def drops_if_none_match(bench):
             exchange.set_header("If-None-Match", None)
         return forward(exchange)
 
-    return meddled(bench, hook)
+    return behind_proxy(bench, hook)
 
 
 def drops_if_match_of_a_write(bench):
     return drops_if_match(bench)
 
 
-def forgets_that_none_may_be_there(bench):
+def put_object_ignores_if_none_match(bench):
     def put_object(self, *args, if_none_match=False, **named):
         return original(self, *args, **named)
 
@@ -262,7 +261,7 @@ def forgets_that_none_may_be_there(bench):
     return broken(_core.Client, "put_object", put_object)
 
 
-def forgets_which_one_may_be_there(bench):
+def put_object_ignores_if_match(bench):
     def put_object(self, *args, if_match=None, **named):
         return original(self, *args, **named)
 
@@ -270,28 +269,31 @@ def forgets_which_one_may_be_there(bench):
     return broken(_core.Client, "put_object", put_object)
 
 
-# The check that is there for it, and what the check has to say.
+# For each bug, the check that must fail and a part of its problem.
 BUGS = {
-    skips_a_shard: ("sharding/exactly-once", "never came"),
-    duplicates_a_shard: ("sharding/exactly-once", "came more than once"),
-    shares_by_blocks: ("sharding/documented-share", "rank 0 of"),
-    resumes_one_too_far: ("sharding/resumed", "left after"),
-    resumes_in_any_world: ("sharding/changed-world", "never came"),
+    skips_a_shard: ("sharding/exactly-once", "objects missing"),
+    duplicates_a_shard: ("sharding/exactly-once", "objects more than once"),
+    reverses_the_ranks: ("sharding/documented-share", "rank 0 of"),
+    resumes_one_too_far: ("sharding/resumed", "interrupted after"),
+    resumes_in_any_world: ("sharding/changed-world", "objects missing"),
     wrong_prefix_for_a_rank: ("prefixes/exact-prefixes", "expected 'a000000000/__10_', found '000000000a/__10_'"),
     metadata_beside_the_shards: ("prefixes/exact-keys", "found ['__0_0.distcp'"),
-    reads_one_byte_too_many: ("dcp-ranges/over-read", "bytes of run/step-1/__0_0.distcp that nothing allows"),
-    reads_a_range_twice: ("dcp-ranges/no-byte-twice", "came twice"),
+    reads_one_byte_too_many: ("dcp-ranges/over-read", "unnecessary bytes of run/step-1/__0_0.distcp"),
+    reads_a_range_twice: ("dcp-ranges/no-byte-twice", "read twice"),
     drops_if_match: ("dcp-ranges/one-etag", "reads have no If-Match"),
-    ignores_a_changed_etag: ("dcp-ranges/replaced-meanwhile", "the load ended without an error"),
-    asks_for_each_item_alone: ("dcp-ranges/coalesced", " stretches of run/step-1/__0_0.distcp"),
-    retries_what_it_must_not: ("retry/complete-multipart-upload", "was tried again: 2 requests"),
-    forgets_that_none_may_be_there: ("retry/put-object-if-none-match", "was done where its condition does not hold"),
-    forgets_which_one_may_be_there: ("retry/put-object-if-match", "was done where its condition does not hold"),
-    publishes_what_an_exception_ended: ("writes/left", "small, of a new object: what is there: expected [], found ['key']"),
-    completes_what_it_should_give_up: ("writes/left", "large, over an object: the object that was there is another one"),
-    publishes_parts_as_they_come: ("writes/killed", "the object that was there is another one"),
+    ignores_a_changed_etag: ("dcp-ranges/replaced-meanwhile", "the load succeeded with a mixture"),
+    reads_each_item_separately: ("dcp-ranges/coalesced", " merged ranges of run/step-1/__0_0.distcp"),
+    retries_rejected_writes: ("retry/complete-multipart-upload", "was retried: 2 requests"),
+    put_object_ignores_if_none_match: ("retry/put-object-if-none-match", "succeeded although its condition does not hold"),
+    put_object_ignores_if_match: ("retry/put-object-if-match", "succeeded although its condition does not hold"),
+    publishes_aborted_writes: ("writes/left", "small, new object: keys in the bucket: expected [], found ['key']"),
+    completes_aborted_uploads: ("writes/left", "large, existing object: the existing object was changed"),
+    publishes_parts_early: ("writes/killed", "the existing object was changed"),
     drops_if_none_match: ("writes/only-if-absent", "large: published without if-none-match: "),
-    drops_if_match_of_a_write: ("writes/only-if-unchanged", "the caller was told that it was written, over another object"),
+    drops_if_match_of_a_write: (
+        "writes/only-if-unchanged",
+        "success was reported to the caller, although",
+    ),
 }
 
 
@@ -309,7 +311,7 @@ def failed_checks(bench, client, names) -> dict[str, list[str]]:
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
-def test_a_planted_bug_is_caught_by_its_check(bench, bug):
+def test_a_planted_bug_fails_its_check(bench, bug):
     check, says = BUGS[bug]
     with ExitStack() as stack:
         problems = failed_checks(bench, stack.enter_context(bug(bench)), {check})
@@ -317,13 +319,13 @@ def test_a_planted_bug_is_caught_by_its_check(bench, bug):
 
 
 @pytest.mark.timeout(900)
-def test_without_a_bug_those_checks_pass(bench):
-    """Behind a proxy that does nothing as well."""
-    with meddled(bench, lambda exchange, forward: forward(exchange)) as client:
+def test_without_a_bug_the_checks_pass(bench):
+    """Also behind a proxy that only forwards."""
+    with behind_proxy(bench, lambda exchange, forward: forward(exchange)) as client:
         assert failed_checks(bench, client, {check for check, _ in BUGS.values()}) == {}
 
 
-def test_there_are_at_least_ten_bugs_of_every_kind():
+def test_the_bugs_cover_all_client_suites():
     assert len(BUGS) >= 10
     kinds = [name for name, _ in itertools.groupby(check.partition("/")[0] for check, _ in BUGS.values())]
     assert kinds == ["sharding", "prefixes", "dcp-ranges", "retry", "writes"]

@@ -1,4 +1,4 @@
-"""The runner can fail: a server that answers wrongly is told so, by name and with both values."""
+"""The runner reports wrong responses, with the expected and the found value."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from penstock.__main__ import main
-from penstock.conformance.wire.cases import Case
-from penstock.conformance.wire.connection import Answer
-from penstock.conformance.wire.expectation import differences
-from penstock.conformance.wire.runner import Runner
-from penstock.conformance.wire.signing import Identity
-from penstock.conformance.wire.template import UnknownNameError, fill
+from penstock_conformance.wire.cases import Case
+from penstock_conformance.wire.connection import Response
+from penstock_conformance.wire.expectation import differences
+from penstock_conformance.wire.runner import Runner
+from penstock_conformance.wire.signing import Identity
+from penstock_conformance.wire.template import UnknownNameError, fill
 
 JUDGE = ["conformance", "--access-key", "a", "--secret-key", "b", "--endpoint"]
 ERROR = b"<Error><Code>NoSuchKey</Code><Message>gone</Message><RequestId>1</RequestId><HostId>2</HostId></Error>"
 
 
-def answer(status=200, headers=(), body=b"") -> Answer:
-    return Answer(status, "OK", list(headers), body)
+def response(status=200, headers=(), body=b"") -> Response:
+    return Response(status, "OK", list(headers), body)
 
 
 @pytest.mark.parametrize(
@@ -43,30 +43,30 @@ def answer(status=200, headers=(), body=b"") -> Answer:
         ({"status": 404, "xml": {"namespace": "", "text": "x"}}, "XML text: expected 'x', found None"),
     ],
 )
-def test_names_each_difference(expect, says):
-    found = differences(answer(404, [("A", "1")], ERROR), expect)
+def test_each_difference_is_reported(expect, says):
+    found = differences(response(404, [("A", "1")], ERROR), expect)
     assert len(found) == 1
     assert found[0].startswith(says)
 
 
-def test_no_difference_where_there_is_none():
+def test_a_matching_response_has_no_differences():
     error = {"Code": "NoSuchKey", "Key": None, "Message": {"matches": "g.*"}}
     expect = {"status": 404, "headers": {"a": "1", "b": None}, "error": error}
-    assert differences(answer(404, [("A", "1")], ERROR), expect) == []
+    assert differences(response(404, [("A", "1")], ERROR), expect) == []
 
 
-def test_a_body_that_is_no_xml_is_a_difference():
-    assert "expected XML <Error>" in differences(answer(400, body=b"oops"), {"status": 400, "error": {"Code": "X"}})[0]
+def test_a_body_that_is_not_xml_is_a_difference():
+    assert "expected XML <Error>" in differences(response(400, body=b"oops"), {"status": 400, "error": {"Code": "X"}})[0]
 
 
-def test_references_are_filled_and_unknown_ones_refused():
+def test_references_are_replaced_and_unknown_ones_rejected():
     assert fill("/${bucket}/${key|url}", {"bucket": "b", "key": "a/b c"}) == "/b/a%2Fb%20c"
     with pytest.raises(UnknownNameError, match="up"):
         fill("${up}", {"bucket": "b"})
 
 
 class _Wrong(BaseHTTPRequestHandler):
-    """Answers 200 to everything, with nothing or an empty listing, as a server that ignores what it is asked."""
+    """Responds to each request with 200 and an empty body or listing."""
 
     protocol_version = "HTTP/1.1"
 
@@ -96,17 +96,17 @@ def wrong_server() -> Iterator[str]:
     server.server_close()
 
 
-def test_a_server_that_answers_200_to_everything_is_found_out(wrong_server, capsys, tmp_path):
+def test_a_server_that_always_returns_200_fails(wrong_server, capsys, tmp_path):
     report = tmp_path / "report.json"
     assert main([*JUDGE, wrong_server, "wire", "--only", "ranges/", "--only", "law/", "--json", str(report)]) == 1
     printed = capsys.readouterr().out
     assert "FAILED  wire/ranges/part-first-nine: recorded: AWS, recorded February 2026" in printed
     assert "status: expected 206, found 200" in printed
-    assert "FAILED  wire/law/every-answer-carries-both-request-ids" in printed
+    assert "FAILED  wire/law/every-response-has-both-request-ids" in printed
     assert '"check": "ranges/part-first-nine"' in report.read_text()
 
 
-def test_a_case_the_endpoint_cannot_be_asked_is_not_run(wrong_server):
+def test_a_case_that_the_endpoint_does_not_support_is_not_run(wrong_server):
     case = Case("t/n", "recorded", "s", {"method": "GET", "path": "/"}, {"status": 500}, needs=["second_account"])
     report = Runner(wrong_server, Identity("a", "b")).run([case])
     assert report.failed == []
@@ -117,9 +117,9 @@ def test_a_failing_step_fails_the_case(wrong_server):
     step = {"method": "PUT", "path": "/${bucket}/k", "save": {"v": {"header": "x-amz-version-id"}}}
     case = Case("t/n", "recorded", "s", {"method": "GET", "path": "/"}, {"status": 200}, setup=[step])
     report = Runner(wrong_server, Identity("a", "b")).run([case])
-    assert report.failed[0].problems == ["ValueError: the answer has no header x-amz-version-id"]
+    assert report.failed[0].problems == ["ValueError: the response has no header x-amz-version-id"]
 
 
 def test_an_unknown_pattern_is_an_error(capsys):
     assert main(["conformance", "--emulator", "wire", "--only", "no-such-case"]) == 2
-    assert "no check's name contains no-such-case" in capsys.readouterr().err
+    assert "no check name contains no-such-case" in capsys.readouterr().err

@@ -1,7 +1,7 @@
-"""Whatever bytes a request quotes, the answer is a document that a strict parser takes.
+"""Responses are well-formed XML, whatever bytes of the request they quote.
 
-But for one thing that S3 does too, and `penstock.conformance.wire.expectation.parse` reads: characters XML 1.0 does not
-have are written as references, which clients avoid with `encoding-type=url`.
+One exception, which S3 has as well and `penstock_conformance.wire.expectation.parse` accepts: characters that XML 1.0 cannot
+represent become character references, which clients avoid with `encoding-type=url`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
-from penstock.conformance.wire.connection import Answer, Connection
-from penstock.conformance.wire.expectation import parse
+from penstock_conformance.wire.connection import Connection, Response
+from penstock_conformance.wire.expectation import parse
 
 RUNS = 40
 PIECES = [b"\xff", b"\xc3", b"\xe2\x82", b"\xed\xa0\x80", b"\xef\xbf\xbe", b"\xef\xbf\xbf", b"\xc3\xa4", b"<", b"&", b"]]>"]
 
-# Where listings, reads and their refusals quote what they were asked. {} is the random text, percent-encoded.
+# Listings, reads and errors that quote the request. {} is random text, percent-encoded.
 TARGETS = [
     "/bkt?prefix={}&delimiter=/",
     "/bkt?delimiter={}",
@@ -62,7 +62,7 @@ HEADERS = [
     "x-amz-object-lock-mode",
     "x-amz-website-redirect-location",
     "x-amz-meta-a",
-    "x-amz-unheard-of",
+    "x-amz-unknown",
     "Content-MD5",
     "Host",
     "Range",
@@ -71,18 +71,18 @@ HEADERS = [
     "Authorization",
     "x-amz-date",
 ]
-# What quotes headers in its answers.
+# Requests whose responses quote headers.
 QUOTING = [("GET", b"/bkt/k"), ("PUT", b"/bkt/new"), ("POST", b"/bkt/new?uploads"), ("PUT", b"/bkt?acl"), ("PUT", b"/bkt")]
 
 
-class Asker:
-    """Sends requests as they are written."""
+class RawClient:
+    """Sends requests without normalization."""
 
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
         self.host = urlsplit(endpoint).netloc.encode()
 
-    def ask(self, method: str, target: bytes, headers: dict[bytes, bytes] | None = None, body: bytes = b"") -> Answer:
+    def request(self, method: str, target: bytes, headers: dict[bytes, bytes] | None = None, body: bytes = b"") -> Response:
         lines = {b"Host": self.host, b"Content-Length": str(len(body)).encode(), **(headers or {})}
         if body:  # some documents need it
             lines[b"Content-MD5"] = base64.b64encode(hashlib.md5(body).digest())
@@ -95,13 +95,13 @@ class Asker:
 
 
 @pytest.fixture(scope="module")
-def asker(start_emulator: Any) -> Iterator[Asker]:
+def client(start_emulator: Any) -> Iterator[RawClient]:
     with start_emulator("--auth=off") as emulator:
-        asker = Asker(emulator.endpoint)
-        assert asker.ask("PUT", b"/bkt").status == 200
+        client = RawClient(emulator.endpoint)
+        assert client.request("PUT", b"/bkt").status == 200
         for key in (b"k", b"%01", b"%EF%BF%BF", b"%EF%BF%BE/x", b"%C3%A4", b"a%0Db", b"%3C%26"):
-            assert asker.ask("PUT", b"/bkt/" + key, body=b"x").status == 200
-        yield asker
+            assert client.request("PUT", b"/bkt/" + key, body=b"x").status == 200
+        yield client
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def generator() -> random.Random:
 
 
 def some_bytes(generator: random.Random, least: int = 0) -> bytes:
-    """Up to four pieces of trouble, of bytes from `least` on."""
+    """Up to four random pieces, without bytes below `least`."""
     pieces = [generator.choice([*PIECES, generator.randbytes(1)]) for _ in range(generator.randrange(1, 5))]
     return b"".join(piece for piece in pieces if min(piece) >= least)
 
@@ -121,46 +121,46 @@ def quoted(data: bytes) -> bytes:
     return b"".join(b"%%%02X" % byte for byte in data)
 
 
-def check(answer: Answer, asked: object) -> None:
-    if not answer.body or answer.header("content-type") != "application/xml":
+def check(response: Response, request: object) -> None:
+    if not response.body or response.header("content-type") != "application/xml":
         return
     try:
-        parse(answer.body)
+        parse(response.body)
     except ElementTree.ParseError as error:
-        pytest.fail(f"{asked}: {error}: {answer.body!r}")
+        pytest.fail(f"{request}: {error}: {response.body!r}")
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_parameters(asker, generator, target):
+def test_parameters(client, generator, target):
     for _ in range(RUNS):
         text = target.encode().replace(b"{}", quoted(some_bytes(generator)))
-        check(asker.ask("GET", text), text)
-        check(asker.ask("DELETE" if "/k" in target else "GET", text + b"&encoding-type=url"), text)
+        check(client.request("GET", text), text)
+        check(client.request("DELETE" if "/k" in target else "GET", text + b"&encoding-type=url"), text)
 
 
-def test_raw_bytes_in_the_target(asker, generator):
+def test_raw_bytes_in_the_target(client, generator):
     for _ in range(RUNS):
         raw = some_bytes(generator, least=0x80)
         for target in (b"/bkt/" + raw, b"/bkt?prefix=" + raw, b"/" + raw + b"/k%zz"):
-            check(asker.ask("GET", target), target)
+            check(client.request("GET", target), target)
 
 
 @pytest.mark.parametrize("name", HEADERS)
-def test_headers(asker, generator, name):
+def test_headers(client, generator, name):
     for _ in range(RUNS):
         value = some_bytes(generator, least=0x21)
         for method, target in QUOTING:
-            headers = {b"Host": asker.host, name.encode(): value}
-            check(asker.ask(method, target, headers), (method, target, headers))
+            headers = {b"Host": client.host, name.encode(): value}
+            check(client.request(method, target, headers), (method, target, headers))
 
 
 def test_authorization(standalone, generator):
-    asker = Asker(standalone.endpoint)
+    client = RawClient(standalone.endpoint)
     for _ in range(RUNS):
         junk = some_bytes(generator, least=0x21).replace(b",", b"")
         scope = b"/20260101/us-east-1/s3/aws4_request, SignedHeaders=host;x-amz-date, Signature=" + b"0" * 64
         for value in (b"AWS4-HMAC-SHA256 Credential=" + junk + scope, b"AWS " + junk + b":AAAA", junk):
-            check(asker.ask("GET", b"/bkt/k", {b"Authorization": value, b"x-amz-date": b"20260101T000000Z"}), value)
+            check(client.request("GET", b"/bkt/k", {b"Authorization": value, b"x-amz-date": b"20260101T000000Z"}), value)
 
 
 @pytest.mark.parametrize("document", [
@@ -169,15 +169,15 @@ def test_authorization(standalone, generator):
     (b"PUT", b"/bkt/k?tagging", b"<Tagging><TagSet><Tag><Key>a</Key><Value>{}</Value></Tag></TagSet></Tagging>"),
     (b"PUT", b"/bkt?website", b"<WebsiteConfiguration><IndexDocument><Suffix>{}</Suffix></IndexDocument></WebsiteConfiguration>"),
 ])  # fmt: skip
-def test_documents(asker, generator, document):
+def test_documents(client, generator, document):
     method, target, text = document
     for _ in range(RUNS):
         body = text.replace(b"{}", some_bytes(generator))
-        answer = asker.ask(method.decode(), target, body=body)
-        check(answer, body)
-        check(asker.ask("GET", target), body)
+        response = client.request(method.decode(), target, body=body)
+        check(response, body)
+        check(client.request("GET", target), body)
 
 
-def test_keys_that_are_no_utf8_cannot_be_deleted_by_name(asker):
-    answer = asker.ask("POST", b"/bkt?delete", body=b"<Delete><Object><Key>\xff</Key></Object></Delete>")
-    assert (answer.status, b"<Code>MalformedXML</Code>" in answer.body) == (400, True)
+def test_keys_that_are_not_utf8_cannot_be_deleted_by_name(client):
+    response = client.request("POST", b"/bkt?delete", body=b"<Delete><Object><Key>\xff</Key></Object></Delete>")
+    assert (response.status, b"<Code>MalformedXML</Code>" in response.body) == (400, True)

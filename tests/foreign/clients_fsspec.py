@@ -1,4 +1,4 @@
-"""fsspec's s3fs on an endpoint, run by the clients' own Python: what pandas, PyTorch and Lightning do through fsspec."""
+"""What pandas, PyTorch and Lightning do with fsspec's s3fs, on one endpoint. The Python of requirements-clients.txt runs this."""
 
 import os
 import sys

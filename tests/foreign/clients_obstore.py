@@ -1,4 +1,4 @@
-"""obstore (Rust's object_store) on an endpoint, run by the clients' own Python."""
+"""obstore (Rust's object_store) on one endpoint. The Python of requirements-clients.txt runs this."""
 
 import datetime
 import os

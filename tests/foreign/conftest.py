@@ -1,4 +1,4 @@
-"""Foreign clients against our emulator, and our client against a foreign server: what makes agreement evidence."""
+"""Fixtures for other projects' clients on our emulator, and for our client on other projects' servers."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from penstock.testing import Emulator
 
 _numbers = itertools.count()
 START_TIMEOUT_S = 30
+START_ATTEMPTS = 3
 
 
 @pytest.fixture(scope="session", params=["http", "https"])
@@ -53,22 +54,36 @@ def bucket(boto) -> str:
     return name
 
 
+def start_foreign_server(name: str, command: list[str]) -> tuple[subprocess.Popen[bytes], int]:
+    """Starts a server that another project wrote; `{port}` in its command is the port to listen on.
+
+    These servers cannot listen on port 0 and report the port. A server that ends before it listens may have lost its port to
+    another process; it is started again on another port.
+
+    Returns:
+        The process and its port.
+    """
+    for _ in range(START_ATTEMPTS):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        words = [word.format(port=port) for word in command]
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while process.poll() is None and time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                return process, port
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+    raise AssertionError(f"{name} did not listen within {START_TIMEOUT_S} s in {START_ATTEMPTS} attempts")
+
+
 @contextlib.contextmanager
 def foreign_server(name: str, command: list[str]) -> Iterator[str]:
-    """A server of somebody else's; `{port}` in its command is where it is to listen. Its endpoint."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [word.format(port=port) for word in command]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + START_TIMEOUT_S
+    """Runs a server as `start_foreign_server` does. Yields its endpoint."""
+    process, port = start_foreign_server(name, command)
     try:
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except OSError:
-                assert process.poll() is None, f"{name} ended before it listened"
-                assert time.monotonic() < deadline, f"{name} did not listen within {START_TIMEOUT_S} s"
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()

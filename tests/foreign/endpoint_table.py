@@ -1,4 +1,4 @@
-"""Writes client/s3/endpoint_table.tsv: where botocore's S3 rule set sends a request, over a grid of inputs.
+"""Writes client/s3/endpoint_table.tsv: the endpoint that botocore's S3 rule set resolves, for a grid of inputs.
 
     python tests/foreign/endpoint_table.py > client/s3/endpoint_table.tsv
 
@@ -176,7 +176,7 @@ ARN_FLAGS = [
 
 
 def grid() -> Iterator[Row]:
-    """Every input of the table, some of them more than once."""
+    """Every input of the table. Some occur twice."""
     yield from itertools.product(PLAIN, ["us-west-2"], ["-"], STYLES)
     yield from itertools.product(
         ["-", "bucket", "dotted.name"], ["us-east-1", "aws-global", "cn-north-1", "us-gov-west-1"], ["-"], STYLES
@@ -222,7 +222,7 @@ def grid() -> Iterator[Row]:
 
 
 def answer(provider: EndpointProvider, row: Row) -> tuple[str, ...]:
-    """What the rule set says to one input."""
+    """The rule set's result for one input."""
     bucket, region, endpoint, flags = row
     given: dict[str, Any] = dict.fromkeys(
         ("UseFIPS", "UseDualStack", "ForcePathStyle", "Accelerate", "UseGlobalEndpoint", "DisableMultiRegionAccessPoints"), False
@@ -241,7 +241,7 @@ def answer(provider: EndpointProvider, row: Row) -> tuple[str, ...]:
 
 
 def lines(rows: Iterable[Row]) -> Iterator[str]:
-    """The table's lines for these inputs, each once."""
+    """The table's lines for these inputs, without duplicates."""
     loader = botocore.loaders.create_loader()
     provider = EndpointProvider(loader.load_service_model("s3", "endpoint-rule-set-1"), loader.load_data("partitions"))
     for row in dict.fromkeys(rows):

@@ -1,8 +1,8 @@
-"""One S3 client meets S3's failures: reads each key given, and writes each that begins with "put-"; whatever comes of it.
+"""Reads each given key with one S3 client, or writes it where it begins with "put-", and ignores the result.
 
     retrying_clients.py CLIENT BUCKET KEY...
 
-The endpoint and the credentials are in the environment. Clients that wait in Python do not wait: attempts are what counts.
+The endpoint and the credentials are in the environment. Clients that wait in Python do not wait here: the test counts attempts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 
-ATTEMPTS = 4  # of the clients whose waits cannot be left out; their own default is 10
+ATTEMPTS = 4  # of clients whose waits cannot be disabled; their default is 10
 BODY = b"0123456789"
 _sleep = asyncio.sleep
 

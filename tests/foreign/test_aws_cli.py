@@ -1,4 +1,4 @@
-"""The AWS CLI against the emulator, as a user types it."""
+"""The AWS CLI on the emulator."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def aws(s3, tmp_path):
 
 
 def send_and_fetch(aws, tmp_path, bucket: str) -> None:
-    """64 MiB there and back, in parts."""
+    """64 MiB are uploaded and downloaded in parts."""
     (tmp_path / "big").write_bytes(os.urandom(1024**2) * 64)
     aws("s3", "mb", bucket)
     aws("s3", "cp", "big", f"{bucket}/big")
@@ -57,19 +57,19 @@ def test_multipart_and_presigned_urls_over_https(aws, tmp_path, s3):
 
 
 @pytest.mark.parametrize("s3", ["http"], indirect=True)
-def test_a_day_with_the_cli(aws, tmp_path, s3):
+def test_the_cli_syncs_moves_and_presigns(aws, tmp_path, s3):
     bucket = "s3://cli-plain"
     (tmp_path / "tree/sub").mkdir(parents=True)
     (tmp_path / "tree/one.txt").write_text("one")
     (tmp_path / "tree/sub/two words.txt").write_text("two")
     send_and_fetch(aws, tmp_path, bucket)
     aws("s3", "sync", "tree", f"{bucket}/tree")
-    assert aws("s3", "sync", "tree", f"{bucket}/tree") == ""  # nothing left to do
+    assert aws("s3", "sync", "tree", f"{bucket}/tree") == ""  # nothing has changed
     assert "PRE tree/" in aws("s3", "ls", bucket)
     aws("s3", "sync", f"{bucket}/tree", "down")
     assert (tmp_path / "down/sub/two words.txt").read_text() == "two"
     aws("s3", "mv", f"{bucket}/tree/one.txt", f"{bucket}/moved.txt")
-    url = aws("s3", "presign", f"{bucket}/moved.txt").strip()  # of signature version 2, as it does by default
+    url = aws("s3", "presign", f"{bucket}/moved.txt").strip()  # signature version 2, the CLI's default
     assert fetch(url, s3.ca) == b"one"
     aws("s3", "mv", f"{bucket}/big", f"{bucket}/moved-big")  # UploadPartCopy
     (tmp_path / "tree/one.txt").unlink()

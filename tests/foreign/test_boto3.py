@@ -1,4 +1,4 @@
-"""boto3 against the emulator, signatures verified, over http and https."""
+"""boto3 on the emulator, which verifies signatures, over http and https."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_put_get_head_delete(boto, bucket):
 
 
 @pytest.mark.parametrize("key", ODD_KEYS)
-def test_odd_keys(boto, bucket, key):
+def test_unusual_keys_round_trip(boto, bucket, key):
     boto.put_object(Bucket=bucket, Key=key, Body=b"x")
     assert [o["Key"] for o in boto.list_objects_v2(Bucket=bucket)["Contents"]] == [key]
     assert boto.get_object(Bucket=bucket, Key=key)["Body"].read() == b"x"
@@ -172,7 +172,7 @@ def test_presigned_urls(boto, bucket, s3):
 
 
 def test_presigned_urls_of_version_two(s3, bucket):
-    """What boto3 makes when nobody chooses a signature version."""
+    """boto3 uses version 2 for presigned URLs unless a signature version is configured."""
     import ssl
 
     config = Config(s3={"addressing_style": "path"})
@@ -196,7 +196,7 @@ def test_presigned_urls_of_version_two(s3, bucket):
 
 
 def test_version_two_does_not_cover_newer_sub_resources(s3, bucket):
-    """botocore leaves them out of what it signs, so anybody could add one to a URL."""
+    """botocore does not sign them, so the holder of a URL could add one."""
     import ssl
 
     config = Config(signature_version="s3", s3={"addressing_style": "path"})
@@ -234,7 +234,7 @@ def test_wrong_credentials(s3, bucket, change, expected):
 
 
 def test_virtual_hosted_style(s3, bucket, monkeypatch):
-    """bucket.localhost names the bucket. Not every resolver knows *.localhost (RFC 6761), so this one is told."""
+    """bucket.localhost names the bucket. As not every resolver resolves *.localhost (RFC 6761), getaddrinfo is replaced."""
     resolve = socket.getaddrinfo
 
     def local(host, *rest, **options):

@@ -1,4 +1,4 @@
-"""boto3 on directory buckets (S3 Express One Zone): its own session handling against ours, over http and https."""
+"""boto3 on directory buckets (S3 Express One Zone): its session handling with the emulator's, over http and https."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def configuration(zone=ZONE):
 
 
 def client_of(space, ca=None, **options):
-    """A client of its own, so that it has no session yet."""
+    """A new client, which has no session yet."""
     return boto3.client(
         "s3",
         endpoint_url=space.endpoint,
@@ -47,7 +47,7 @@ def client_of(space, ca=None, **options):
 
 @pytest.fixture
 def space(s3):
-    """A namespace of the test's own, with a clock and a journal that nobody else touches."""
+    """A namespace for one test, with its own clock and journal."""
     namespace = s3.emulator.create_namespace(f"express-{next(_numbers)}")
     yield namespace
     s3.emulator.delete_namespace(namespace.name)
@@ -69,7 +69,7 @@ def sessions(space) -> int:
     return space.journal.count(operations=["CreateSession"])
 
 
-def test_a_bucket_from_its_creation_to_its_end(boto, space, bucket):
+def test_a_directory_bucket_is_created_listed_and_deleted(boto, space, bucket):
     boto.create_bucket(Bucket="plain-bucket")
     head = boto.head_bucket(Bucket=bucket)
     assert (head["BucketLocationType"], head["BucketLocationName"]) == ("AvailabilityZone", ZONE)
@@ -85,7 +85,7 @@ def test_a_bucket_from_its_creation_to_its_end(boto, space, bucket):
     assert code(caught) == ("404", 404)
 
 
-def test_a_name_and_a_document_of_two_zones_are_refused(boto):
+def test_a_name_and_a_document_with_different_zones_are_rejected(boto):
     with pytest.raises(ClientError) as caught:
         boto.create_bucket(Bucket="logs--use1-az5--x-s3", CreateBucketConfiguration=configuration())
     assert code(caught) == ("InvalidBucketName", 400)
@@ -123,7 +123,7 @@ def test_objects_round_trip(boto, bucket):
     assert code(caught) == ("NoSuchKey", 404)
 
 
-def test_listings_are_whole_but_in_no_order(boto, bucket):
+def test_listings_are_complete_and_unordered(boto, bucket):
     keys = {f"{folder}/{i}" for folder in "abc" for i in range(5)} | {"top"}
     for key in keys:
         boto.put_object(Bucket=bucket, Key=key, Body=b"x")
@@ -144,7 +144,7 @@ def test_listings_are_whole_but_in_no_order(boto, bucket):
     assert code(caught) == ("NotSupported", 400)
 
 
-def test_an_upload_has_parts_without_gaps(boto, bucket):
+def test_an_upload_with_a_missing_part_is_rejected(boto, bucket):
     upload = boto.create_multipart_upload(Bucket=bucket, Key="m")["UploadId"]
     with pytest.raises(ClientError) as caught:
         boto.delete_bucket(Bucket=bucket)
@@ -245,14 +245,14 @@ def test_a_session_ends_after_five_minutes_of_the_virtual_clock(boto, space, buc
     space.clock.advance(4 * 60)
     assert boto.get_object(Bucket=bucket, Key="k")["Body"].read() == b"x"
     space.clock.advance(2 * 60)
-    with pytest.raises(ClientError) as caught:  # by its own clock boto3 has time left
+    with pytest.raises(ClientError) as caught:  # boto3's clock has not moved
         boto.get_object(Bucket=bucket, Key="k")
     assert code(caught) == ("ExpiredToken", 400)
     fresh = client_of(space, s3.ca)
     assert fresh.get_object(Bucket=bucket, Key="k")["Body"].read() == b"x"
 
 
-def test_create_session_tells_when_it_ends(boto, space, bucket):
+def test_create_session_returns_its_expiration(boto, space, bucket):
     space.clock.freeze()
     credentials = boto.create_session(Bucket=bucket, SessionMode="ReadOnly")["Credentials"]
     assert credentials["Expiration"] == (space.clock.now + timedelta(minutes=5)).astimezone(UTC).replace(microsecond=0)
@@ -260,7 +260,7 @@ def test_create_session_tells_when_it_ends(boto, space, bucket):
     assert all(credentials[name] for name in ("AccessKeyId", "SecretAccessKey", "SessionToken"))
 
 
-def test_presigned_urls_live_with_their_session(boto, space, bucket, s3):
+def test_presigned_urls_expire_with_their_session(boto, space, bucket, s3):
     trust = ssl.create_default_context(cafile=s3.ca) if s3.ca else None
     boto.put_object(Bucket=bucket, Key="k", Body=b"hello")
     url = boto.generate_presigned_url("get_object", Params={"Bucket": bucket, "Key": "k"}, ExpiresIn=3600)
@@ -273,7 +273,7 @@ def test_presigned_urls_live_with_their_session(boto, space, bucket, s3):
     assert b"<Code>ExpiredToken</Code>" in caught.value.read()
 
 
-def test_without_sessions_its_own_keys_do(space, bucket, s3):
+def test_without_sessions_the_access_key_signs(space, bucket, s3):
     plain = client_of(space, s3.ca, s3={"disable_s3_express_session_auth": True})
     before = sessions(space)
     plain.put_object(Bucket=bucket, Key="k", Body=b"x")
@@ -281,7 +281,7 @@ def test_without_sessions_its_own_keys_do(space, bucket, s3):
     assert sessions(space) == before
 
 
-def test_what_directory_buckets_do_not_have_is_refused(boto, bucket):
+def test_operations_that_directory_buckets_lack_are_rejected(boto, bucket):
     boto.put_object(Bucket=bucket, Key="k", Body=b"x")
     calls = [
         lambda: boto.get_bucket_versioning(Bucket=bucket),
@@ -298,17 +298,17 @@ def test_what_directory_buckets_do_not_have_is_refused(boto, bucket):
         assert code(caught) == ("NotImplemented", 501)
 
 
-def test_bucket_policy_encryption_and_lifecycle_are_kept(boto, bucket):
+def test_lifecycle_and_encryption_are_stored(boto, bucket):
     rule = {"ID": "r", "Status": "Enabled", "Filter": {"Prefix": "tmp/"}, "Expiration": {"Days": 1}}
     boto.put_bucket_lifecycle_configuration(Bucket=bucket, LifecycleConfiguration={"Rules": [rule]})
     assert boto.get_bucket_lifecycle_configuration(Bucket=bucket)["Rules"][0]["ID"] == "r"
     assert boto.get_bucket_encryption(Bucket=bucket)["ServerSideEncryptionConfiguration"]["Rules"]
 
 
-def test_limits_are_of_each_directory_bucket(space, s3, boto):
-    """One budget for all keys of a bucket, whatever their folders; another bucket has its own."""
+def test_each_directory_bucket_has_its_own_limits(space, s3, boto):
+    """All keys of a bucket share one limit, in all its folders. Another bucket has its own."""
     names = [space.create_directory_bucket(name) for name in ("one", "two")]
-    for name in names:  # its session, before the clock stands still
+    for name in names:  # creates its session before the clock is frozen
         boto.list_objects_v2(Bucket=name)
     space.clock.freeze()
     space.set_limits({"preset": "aws-standard", "directory_preset": "aws-strict"})

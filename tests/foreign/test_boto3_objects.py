@@ -1,4 +1,4 @@
-"""Objects to AWS's letter, seen by boto3: checksums, encryption, conditions, versions, tags, multipart rules.
+"""Object operations with boto3: checksums, encryption, conditions, versions, tags, multipart rules.
 
 Signatures and checksums are verified on both sides: boto3 signs every request, sends checksums (in trailers over https) and
 checks those of the answers.
@@ -15,12 +15,12 @@ import pytest
 from botocore.exceptions import ClientError
 
 MIB = 1024**2
-# botocore computes and verifies these; MD5 it only passes on.
+# botocore computes and verifies these. It only passes MD5 on.
 COMPUTED = ["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256", "SHA512", "XXHASH64", "XXHASH3", "XXHASH128"]
 
 
 def refused(call, **arguments) -> tuple[str, int]:
-    """The code and status that `call` is refused with."""
+    """Code and status of the error of `call`."""
     with pytest.raises(ClientError) as caught:
         call(**arguments)
     response = caught.value.response
@@ -34,7 +34,7 @@ def message(call, **arguments) -> str:
 
 
 @pytest.mark.parametrize("algorithm", COMPUTED)
-def test_every_checksum_goes_there_and_back(boto, bucket, algorithm):
+def test_every_checksum_is_stored_and_returned(boto, bucket, algorithm):
     data = os.urandom(100_003)
     put = boto.put_object(Bucket=bucket, Key="k", Body=io.BytesIO(data), ChecksumAlgorithm=algorithm)
     member = f"Checksum{algorithm}"
@@ -87,13 +87,13 @@ def test_multipart_with_every_checksum(boto, bucket, algorithm):
     done = boto.complete_multipart_upload(MultipartUpload={"Parts": parts}, MpuObjectSize=5 * MIB + 5, **where)
     assert done[member].endswith("-2") == composite
     head = boto.head_object(Bucket=bucket, Key="k", ChecksumMode="ENABLED", PartNumber=2)
-    told = parts[1][member] if composite else None
-    assert (head["PartsCount"], head["ContentLength"], head.get(member)) == (2, 5, told)
+    checksum = parts[1][member] if composite else None
+    assert (head["PartsCount"], head["ContentLength"], head.get(member)) == (2, 5, checksum)
     assert boto.get_object(Bucket=bucket, Key="k", ChecksumMode="ENABLED")["Body"].read()[-5:] == b"hello"
 
 
-def test_declared_whole_object_checksum(boto, bucket):
-    """Spec §6.3, the recorded multipart vector: CRC32 as FULL_OBJECT."""
+def test_a_declared_full_object_checksum_is_verified(boto, bucket):
+    """Amazon S3 User Guide, Checking object integrity: the whole's CRC32 is derived from those of the parts."""
     created = boto.create_multipart_upload(Bucket=bucket, Key="k", ChecksumAlgorithm="CRC32", ChecksumType="FULL_OBJECT")
     where = {"Bucket": bucket, "Key": "k", "UploadId": created["UploadId"]}
     bodies = (b"a" * (5 * MIB), b"hello")
@@ -184,7 +184,7 @@ def test_default_encryption_of_a_bucket(boto, bucket):
 
 
 def test_conditional_writes(boto, bucket):
-    """Spec §2.9."""
+    """Amazon S3 User Guide, conditional writes, copies and deletes."""
     where = {"Bucket": bucket, "Key": "k"}
     put = boto.put_object
     assert refused(put, Body=b"1", IfMatch='"x"', **where) == ("NoSuchKey", 404)
@@ -206,7 +206,7 @@ def test_conditional_writes(boto, bucket):
 
 
 def test_conditional_completes(boto, bucket):
-    """Spec §2.9: a change since the upload began conflicts."""
+    """A write or delete of the key since the upload began is a conflict (S3 API Reference, CompleteMultipartUpload)."""
     where = {"Bucket": bucket, "Key": "k"}
 
     def begin() -> dict:

@@ -1,4 +1,4 @@
-"""boto3 puts, gets and deletes every bucket configuration over the wire, signatures verified, over http and https."""
+"""boto3 puts, gets and deletes every bucket configuration, over http and https, with signatures verified."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def refusal(call, **arguments) -> tuple[str, int]:
     return response["Error"]["Code"], response["ResponseMetadata"]["HTTPStatusCode"]
 
 
-def test_unset_answers(boto, bucket):
+def test_unset_configurations_return_their_documented_errors_and_defaults(boto, bucket):
     unset = {
         "get_bucket_tagging": "NoSuchTagSet",
         "get_bucket_policy": "NoSuchBucketPolicy",
@@ -79,7 +79,7 @@ def test_lifecycle(boto, bucket):
     assert refusal(boto.get_bucket_lifecycle_configuration, Bucket=bucket) == ("NoSuchLifecycleConfiguration", 404)
 
 
-def test_what_a_lifecycle_says_of_objects_and_uploads(boto, bucket):
+def test_a_lifecycle_sets_the_expiration_of_objects_and_uploads(boto, bucket):
     rules = [
         {"ID": "after ten years", "Filter": {"Prefix": ""}, "Status": "Enabled", "Expiration": {"Days": 3650}},
         {
@@ -255,7 +255,7 @@ def test_buckets_of_other_regions_are_found_by_redirect(boto):
     boto.delete_bucket(Bucket="far-away")
 
 
-def test_created_with_everything(boto):
+def test_a_bucket_is_created_with_ownership_lock_and_tags(boto):
     boto.create_bucket(
         Bucket="with-everything",
         ObjectOwnership="BucketOwnerPreferred",

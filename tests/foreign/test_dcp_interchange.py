@@ -26,7 +26,7 @@ from s3torchconnector.dcp import S3StorageReader as TheirReader
 from s3torchconnector.dcp import S3StorageWriter as TheirWriter
 from torch.distributed.checkpoint._extension import ZStandard
 
-# The process may have a world; these checkpoints are of one rank.
+# torch.distributed may be initialised here. These checkpoints have one rank.
 ALONE = {"no_dist": True}
 
 
@@ -85,7 +85,7 @@ def check(found: dict[str, Any], wanted: dict[str, Any]) -> None:
 def test_all_readers_load_what_we_saved(place, tmp_path: Path, name, threads, extensions):
     number = next(place.numbers)
     uri, saved = f"s3://checkpoints/{number}", state(number)
-    for again in (False, True):  # a fresh path; one with a checkpoint, where the objects have other names
+    for again in (False, True):  # a new path, then one with a checkpoint, where the objects get other names
         if again:
             saved = state(number + 500)
         writer = S3StorageWriter("us-east-1", uri, prefix_strategy=STRATEGIES[name], thread_count=threads, _extensions=extensions)
@@ -111,7 +111,7 @@ def test_each_saves_over_the_others_checkpoint(place, extensions):
         dcp.save(saved, storage_writer=kind("us-east-1", uri, _extensions=extensions), **ALONE)
         for reader in (S3StorageReader, TheirReader):
             check(loaded(reader("us-east-1", uri), saved), saved)
-    # Ours removed what the reference had saved. The reference left what it replaced: the object of our first turn.
+    # Ours removed the objects of the reference's save. The reference did not remove the object of our first save.
     keys = [info.key for page in place.client.list_objects("checkpoints", f"{number}/") for info in page.object_info]
     assert len(keys) == 3
     assert f"{number}/__0_0.distcp" not in keys

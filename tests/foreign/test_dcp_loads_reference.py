@@ -56,14 +56,14 @@ STRATEGIES = {
 
 
 class ReadByTorch(S3StorageReader):
-    """Our readers, used as torch's own loop uses them."""
+    """Our readers, called as torch's loop calls them."""
 
     read_data = FileSystemReader.read_data
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
-def test_ours_loads_what_the_reference_saved(place, strategy, threads):
+def test_our_reader_loads_what_the_reference_saved(place, strategy, threads):
     saved = state(threads + 1)
     uri = f"{place.uri}/{threads}-{id(strategy)}"
     writer = TheirWriter("us-east-1", uri, prefix_strategy=strategy(), thread_count=threads)
@@ -73,7 +73,7 @@ def test_ours_loads_what_the_reference_saved(place, strategy, threads):
     check(loaded, saved)
 
 
-def test_readers_agree_whatever_kind_reads(place):
+def test_all_reader_constructors_load_the_same(place):
     saved = state(7)
     uri = f"{place.uri}/kinds"
     dcp.save(saved, storage_writer=TheirWriter("us-east-1", uri), no_dist=True)
@@ -87,8 +87,8 @@ def test_readers_agree_whatever_kind_reads(place):
     check(loaded, saved)
 
 
-def test_kinds_of_reader_have_the_references_pattern_of_requests(place):
-    """Ours asks no more often than the reference does with the same plan and the same gap."""
+def test_dcp_optimized_readers_send_as_many_requests_as_the_reference(place):
+    """Ours sends no more requests than the reference with the same plan and gap."""
     saved = {f"{i:02}": torch.randn(5000) for i in range(12)}
     uri = f"{place.uri}/pattern"
     dcp.save(saved, storage_writer=TheirWriter("us-east-1", uri), no_dist=True)
@@ -112,7 +112,7 @@ def test_kinds_of_reader_have_the_references_pattern_of_requests(place):
     [("sequential", ()), ("range_based", ()), ("range_based", (0,)), ("range_based", (100_000,))],
     ids=["sequential", "range_based", "range_based(0)", "range_based(100000)"],
 )
-def test_readers_of_a_kind_ask_for_the_references_ranges(place, kind, arguments):
+def test_readers_request_the_references_ranges(place, kind, arguments):
     saved = {f"{i:02}": torch.randn(5000) for i in range(12)}
     uri = f"{place.uri}/ranges-{kind}-{len(arguments) and arguments[0]}"
     dcp.save(saved, storage_writer=TheirWriter("us-east-1", uri), no_dist=True)
@@ -130,6 +130,6 @@ def test_readers_of_a_kind_ask_for_the_references_ranges(place, kind, arguments)
     theirs = requests(TheirReader, TheirConstructor)
     assert len(theirs) == {(): 1 if kind == "sequential" else 2, (0,): 85, (100_000,): 6}[arguments]
     assert requests(ReadByTorch, penstock.S3ReaderConstructor) == theirs
-    # S3StorageReader's own loop reads an item at once, to verify it.
+    # S3StorageReader's loop reads a whole item at once, to verify it.
     ours = requests(S3StorageReader, penstock.S3ReaderConstructor)
     assert len(ours) == {(): len(theirs), (0,): 5, (100_000,): 4}[arguments]

@@ -1,4 +1,4 @@
-"""client/s3/endpoint_table.tsv, which the C++ tests replay, is what botocore says today."""
+"""client/s3/endpoint_table.tsv, which the C++ tests replay, holds the results of the installed botocore."""
 
 from __future__ import annotations
 

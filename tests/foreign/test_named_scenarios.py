@@ -37,7 +37,7 @@ def rank_client(emulator):
         ("hot-prefix", lambda client: client.get_object("bucket", "data/key").read(), RANKS // 2),
     ],
 )
-def test_ranks_that_begin_together_are_throttled_and_get_through(emulator, scenario, work, least):
+def test_ranks_that_start_together_are_throttled_and_succeed(emulator, scenario, work, least):
     emulator.journal().clear()
     emulator.faults().set(scenario)
     with ThreadPoolExecutor(RANKS) as pool:

@@ -30,7 +30,7 @@ def locked(boto) -> str:
     return name
 
 
-def test_the_default_retention_is_every_new_versions(boto, locked):
+def test_the_default_retention_applies_to_new_versions(boto, locked):
     retention = {"Mode": "GOVERNANCE", "Days": 3}
     configuration = {"ObjectLockEnabled": "Enabled", "Rule": {"DefaultRetention": retention}}
     boto.put_object_lock_configuration(Bucket=locked, ObjectLockConfiguration=configuration)
@@ -55,7 +55,7 @@ def test_retention_keeps_a_version_until_it_is_bypassed(boto, locked):
     assert "Versions" not in boto.list_object_versions(Bucket=locked)
 
 
-def test_a_legal_hold_is_put_with_the_object_and_taken_off(boto, locked):
+def test_a_legal_hold_is_set_with_the_object_and_removed(boto, locked):
     version = boto.put_object(Bucket=locked, Key="k", Body=b"x", ObjectLockLegalHoldStatus="ON")["VersionId"]
     assert boto.get_object_legal_hold(Bucket=locked, Key="k")["LegalHold"] == {"Status": "ON"}
     entry = {"Objects": [{"Key": "k", "VersionId": version}]}

@@ -1,4 +1,4 @@
-"""Our client, over either data plane, against servers that share no code with us: moto and rclone's."""
+"""Our client, on each data plane, with servers that share no code with Penstock: moto and rclone's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _numbers = itertools.count()
 
 @pytest.fixture(params=["moto", "rclone"])
 def server(request) -> SimpleNamespace:
-    """Its endpoint, and what it is."""
+    """A server's endpoint and name."""
     return SimpleNamespace(name=request.param, endpoint=request.getfixturevalue(f"{request.param}_endpoint"))
 
 
@@ -51,7 +51,7 @@ def test_round_trip(client, bucket, size):
         assert reader.read() == data[-7:]
         reader.seek(0)
         assert reader.read(5) == data[:5]
-        assert reader.seek(0, os.SEEK_END) == size  # a part of it was not taken for all of it
+        assert reader.seek(0, os.SEEK_END) == size  # the size is that of the object, not that of a part
 
 
 @pytest.mark.parametrize("key", ["plain", "a b+c", "ä ö", "100%", "q?x=1&y", "a/b//c"])
@@ -81,8 +81,8 @@ def test_pages_and_prefixes(client, bucket):
 
 @pytest.mark.parametrize("checksums", ["when_supported", "when_required"])
 @pytest.mark.parametrize("size", [UPLOAD_PART - 1, UPLOAD_PART, UPLOAD_PART + 1, 3 * UPLOAD_PART, 3 * UPLOAD_PART + 5])
-def test_parts_reach_servers_that_keep_no_checksum_of_ours(client, bucket, server, size, checksums, monkeypatch):
-    """moto confirms a CRC64NVME of the whole and compares nothing, rclone knows none; or none is sent, where so configured."""
+def test_parts_are_uploaded_to_servers_without_our_checksums(client, bucket, server, size, checksums, monkeypatch):
+    """moto returns a CRC64NVME of the whole and verifies nothing. rclone knows none. Some clients are configured to send none."""
     monkeypatch.setenv("AWS_REQUEST_CHECKSUM_CALCULATION", checksums)
     config = replace(client.s3client_config, part_size=UPLOAD_PART)
     in_parts = penstock.S3Client("us-east-1", endpoint=server.endpoint, s3client_config=config)
@@ -99,8 +99,8 @@ def test_parts_reach_servers_that_keep_no_checksum_of_ours(client, bucket, serve
     assert client.get_object(bucket, "k").read() == data
 
 
-def test_a_large_write_arrives_as_it_was(client, bucket):
-    """More than one PUT takes, most of it sent from where it lies."""
+def test_a_large_write_arrives_unchanged(client, bucket):
+    """The data exceed one PUT. Most of them are sent from the caller's memory, without a copy."""
     data = os.urandom(65 * MIB)
     with client.put_object(bucket, "k") as writer:
         writer.write(b"header")
@@ -116,7 +116,7 @@ def test_abort_leaves_no_upload(client, bucket):
     assert [info for page in client.list_objects(bucket) for info in page.object_info] == []
 
 
-def test_errors(client, bucket):
+def test_errors_of_other_servers_have_the_same_messages(client, bucket):
     with pytest.raises(penstock.S3NotFoundError, match="The key does not exist"):
         client.get_object(bucket, "missing").read()
     with pytest.raises(penstock.S3NotFoundError, match="The bucket does not exist"):

@@ -1,4 +1,4 @@
-"""Objects of sizes around part boundaries, from boto3 to our client and back, checksums verified on both sides."""
+"""Objects of sizes near part boundaries, written by boto3 and read by our client and vice versa. Both verify checksums."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def client(s3):
 
 @pytest.fixture
 def in_parts(s3, client):
-    """A client whose uploads have small parts, after `client` has said whom to trust."""
+    """A client with small parts. `client` sets the environment that it needs for TLS."""
     return our_client(s3.emulator, part_size=UPLOAD_PART)
 
 
@@ -62,7 +62,7 @@ def test_we_read_what_boto3_uploaded_in_parts(boto, bucket, client, size, tmp_pa
 
 
 def verified_by_boto3(boto, bucket: str) -> bytes:
-    """The object's bytes, which boto3 compares with the checksum that it was published with."""
+    """The object's bytes. boto3 compares them with the stored checksum."""
     answer = boto.get_object(Bucket=bucket, Key="k", ChecksumMode="ENABLED")
     assert answer["ChecksumType"] == "FULL_OBJECT"
     assert answer["ChecksumCRC64NVME"]
@@ -91,8 +91,8 @@ def test_boto3_reads_and_verifies_what_we_wrote_in_parts(boto, bucket, in_parts,
     assert parts == max(1, -(-size // UPLOAD_PART))
 
 
-def test_boto3_reads_and_verifies_a_tensor_that_was_lent(boto, bucket, client):
-    """Large writes are sent from where they lie, parts without a checksum of their own: the whole's is verified."""
+def test_boto3_reads_and_verifies_an_upload_without_copies(boto, bucket, client):
+    """Large writes are sent from the caller's memory. Their parts have no checksum: that of the whole is verified."""
     data = os.urandom(100 * MIB)
     with client.put_object(bucket, "k") as writer:
         writer.write(b"header")

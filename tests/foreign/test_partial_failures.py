@@ -1,4 +1,4 @@
-"""Deletions that fail in part, as boto3 reads them."""
+"""boto3 with deletions of which some fail."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import boto3
 from penstock.testing import emulated_s3
 
 
-def test_boto3_reads_the_entries_that_failed_and_deletes_them_the_next_time() -> None:
+def test_boto3_deletes_failed_entries_with_a_second_request() -> None:
     with emulated_s3() as s3:
         client = boto3.client("s3")
         client.create_bucket(Bucket="data")

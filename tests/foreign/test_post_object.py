@@ -1,4 +1,4 @@
-"""Browser uploads: forms that boto3 signs, posted by urllib3 and by curl, and forms no browser sends, over a bare socket."""
+"""Browser uploads: forms signed by boto3 and posted by urllib3 and curl, and malformed forms from a socket."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_redirect(s3, boto, bucket):
     assert answer.headers["Location"] == f"http://example.test/done?a=b&bucket={bucket}&key=a%2Fb&etag=%22{etag}%22"
 
 
-def test_what_the_policy_does_not_allow(s3, boto, bucket):
+def test_forms_that_violate_the_policy_are_rejected(s3, boto, bucket):
     form = boto.generate_presigned_post(bucket, "k", Conditions=[["content-length-range", 5, 10]])
     assert message(post(s3, form["url"], form["fields"], b"x" * 11))[:2] == (400, "EntityTooLarge")
     assert message(post(s3, form["url"], form["fields"], b"x"))[:2] == (400, "EntityTooSmall")
@@ -86,7 +86,7 @@ def test_what_the_policy_does_not_allow(s3, boto, bucket):
     assert "Contents" not in boto.list_objects_v2(Bucket=bucket)
 
 
-def test_who_did_not_sign(s3, boto, bucket):
+def test_forms_without_a_valid_signature_are_rejected(s3, boto, bucket):
     form = boto.generate_presigned_post(bucket, "k")
     url, fields = form["url"], form["fields"]
     forged = json.loads(base64.b64decode(fields["policy"])) | {"expiration": "2099-01-01T00:00:00Z"}
@@ -122,7 +122,7 @@ def test_curl(s3, boto, bucket, tmp_path):
 
 
 def exchange(s3, head: str, body: bytes) -> bytes:
-    """What comes back for these bytes until the connection ends."""
+    """The response to these bytes, read until the connection closes."""
     address = urlsplit(s3.endpoint)
     with socket.create_connection((address.hostname, address.port), timeout=60) as bare:
         connection = ssl.create_default_context(cafile=s3.ca).wrap_socket(bare, server_hostname="localhost") if s3.ca else bare

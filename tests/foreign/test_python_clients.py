@@ -1,4 +1,4 @@
-"""fsspec's s3fs and obstore against the emulator. They live in an environment of their own (requirements-clients.txt)."""
+"""fsspec's s3fs and obstore on the emulator. They have a separate Python environment (requirements-clients.txt)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def run(script: str, s3, *arguments: str) -> str:
         "AWS_DEFAULT_REGION": s3.emulator.region,
         **({"AWS_CA_BUNDLE": s3.ca} if s3.ca else {}),
     }
-    environment.pop("PYTHONPATH", None)  # what it names is built for another environment
+    environment.pop("PYTHONPATH", None)  # its packages are built for another environment
     command = [os.environ["PENSTOCK_CLIENTS_PYTHON"], str(HERE / script), s3.endpoint, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr + done.stdout

@@ -1,4 +1,4 @@
-"""Debian's rclone against the emulator: sync both ways, check, and server-side moves."""
+"""Debian's rclone on the emulator: sync in both directions, check, and moves on the server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def rclone(s3, tmp_path):
-    """Runs rclone with the remote `e:` at the emulator."""
+    """Runs rclone. Its remote `e:` is the emulator."""
     environment = {
         **os.environ,
         "RCLONE_CONFIG_E_TYPE": "s3",

@@ -1,7 +1,8 @@
-"""The reference connector's wheel (s3torchconnector) reads, lists and writes on the emulator, and swaps objects with us."""
+"""The reference connector's wheel (s3torchconnector) on the emulator: reads, lists, writes, and objects written by Penstock."""
 
 from __future__ import annotations
 
+import itertools
 import os
 
 import penstock
@@ -10,6 +11,8 @@ import s3torchconnector
 import torch
 from penstock.testing import Emulator
 from s3torchconnector._s3client import S3Client
+
+_numbers = itertools.count()
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +30,14 @@ def theirs(emulator, monkeypatch):
 
 
 @pytest.fixture
-def bucket(emulator, request):
-    name = f"ref-{abs(hash(request.node.name)) % 10**8}"
+def bucket(emulator):
+    name = f"ref-{next(_numbers)}"
     emulator.client().create_bucket(name)
     return name
 
 
 @pytest.mark.parametrize("size", [0, 10, 8 * 1024**2 + 1, 20 * 1024**2])
-def test_objects_swap_in_both_directions(emulator, theirs, bucket, size):
+def test_each_library_reads_the_others_objects(emulator, theirs, bucket, size):
     data = os.urandom(size)
     client = S3Client(**theirs)
     with client.put_object(bucket, "theirs") as writer:
@@ -47,7 +50,7 @@ def test_objects_swap_in_both_directions(emulator, theirs, bucket, size):
     assert client.head_object(bucket, "ours").size == size
 
 
-def test_its_datasets_read_what_ours_read(emulator, theirs, bucket):
+def test_the_references_datasets_yield_the_same_as_ours(emulator, theirs, bucket):
     ours = emulator.client()
     for i in range(12):
         with ours.put_object(bucket, f"d/{i:02}") as writer:
@@ -65,7 +68,7 @@ def test_its_datasets_read_what_ours_read(emulator, theirs, bucket):
     assert theirs_seen == [mapped[i] for i in range(len(mapped))] == list(our_dataset)
 
 
-def test_checkpoints_swap(emulator, theirs, bucket):
+def test_each_library_loads_the_others_checkpoints(emulator, theirs, bucket):
     state = {"w": torch.randn(1000), "n": 3}
     their_io = s3torchconnector.S3Checkpoint(**theirs)
     our_io = penstock.S3Checkpoint("us-east-1", endpoint=emulator.endpoint, s3client_config=emulator.config())
@@ -76,7 +79,7 @@ def test_checkpoints_swap(emulator, theirs, bucket):
         assert torch.equal(loaded["w"], state["w"])
 
 
-def test_its_errors(theirs, bucket):
+def test_the_reference_reports_the_emulators_errors(theirs, bucket):
     client = S3Client(**theirs)
     with pytest.raises(s3torchconnector.S3Exception, match="Service error: The key does not exist"):
         client.get_object(bucket, "missing").read()

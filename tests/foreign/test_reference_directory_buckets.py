@@ -1,4 +1,4 @@
-"""The reference connector's wheel (s3torchconnector) on directory buckets: its own sessions, datasets and checkpoints."""
+"""The reference connector's wheel (s3torchconnector) on directory buckets: sessions, datasets and checkpoints."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def read(reader):
 
 
 @pytest.mark.parametrize("size", [0, 10, 8 * 1024**2 + 1, 20 * 1024**2])
-def test_objects_swap_with_boto3(theirs, boto, bucket, size):
+def test_the_reference_and_boto3_read_each_others_objects(theirs, boto, bucket, size):
     data = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
     client = S3Client(**theirs)
     with client.put_object(bucket, "theirs") as writer:
@@ -95,7 +95,7 @@ def test_a_checkpoint_round_trips(theirs, space, bucket):
     assert torch.equal(loaded["w"], state["w"])
 
 
-def test_its_client_asks_for_few_sessions(theirs, space, boto, bucket):
+def test_the_references_client_reuses_its_sessions(theirs, space, boto, bucket):
     objects = fill(boto, bucket, 40)
     before = space.journal.last
     client = S3Client(**theirs)
@@ -104,11 +104,11 @@ def test_its_client_asks_for_few_sessions(theirs, space, boto, bucket):
     reads = space.journal.count(operations=["GetObject"], after=before)
     sessions = space.journal.entries(operations=["CreateSession"], after=before)
     assert reads >= len(objects)
-    assert 1 <= len(sessions) <= 4, "sessions are kept, whatever the number of reads"
+    assert 1 <= len(sessions) <= 4, "sessions are reused, also for many reads"
     assert all(entry.status == 200 for entry in sessions)
 
 
-def test_a_prefix_that_is_no_folder_is_refused(theirs, boto, bucket):
+def test_a_prefix_without_a_trailing_slash_is_rejected(theirs, boto, bucket):
     fill(boto, bucket, 2)
     with pytest.raises(Exception, match="prefix"):
         list(s3torchconnector.S3IterableDataset.from_prefix(f"s3://{bucket}/d", transform=read, **theirs))

@@ -1,4 +1,4 @@
-"""The reference connector's S3LightningCheckpoint and ours: each loads what the other saved, and a Trainer takes either."""
+"""The reference connector's S3LightningCheckpoint and ours: each loads the other's checkpoints, and a Trainer accepts either."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def emulator():
         yield instance
 
 
-def test_checkpoints_swap_in_both_directions(emulator, monkeypatch):
+def test_each_lightning_plugin_loads_the_others_checkpoints(emulator, monkeypatch):
     for name, value in emulator.environment().items():
         monkeypatch.setenv(name, value)
     emulator.client().create_bucket("bucket")

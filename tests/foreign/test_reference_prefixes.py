@@ -1,4 +1,4 @@
-"""Prefix strategies beside the reference wheel's: every prefix, attribute and refusal the same."""
+"""Our prefix strategies and the reference wheel's have equal prefixes, attributes and errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ arguments = st.fixed_dictionaries(
 
 
 def made(strategy: type, kwargs: dict[str, object], ranks: list[int]) -> object:
-    """Its prefixes and attributes, or the text of its refusal."""
+    """A strategy's prefixes and attributes, or the text of its error."""
     try:
         instance = strategy(**kwargs)
     except ValueError as error:

@@ -1,6 +1,6 @@
-"""Programs written for the reference connector call ours unchanged: its names, argument order, kinds and defaults.
+"""Programs for the reference connector work with ours: the names, order, kinds and defaults of parameters are equal.
 
-Ours may take more, behind what it takes. Compared with the installed wheel, not with a list.
+Ours may have more parameters after those. The comparison uses the installed wheel.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import s3torchconnector.s3reader as their_readers
 from penstock import s3reader as our_readers
 from penstock._client import S3Client
 from penstock._config import DEFAULT_PART_SIZE
-from penstock._objects import get_objects_from_prefix, get_objects_from_uris, identity, parse_s3_uri
+from penstock._listing import get_objects_from_prefix, get_objects_from_uris, identity, parse_s3_uri
 from penstock._user_agent import UserAgent
 from penstock.dcp import S3FileSystem as OurFileSystem
 from penstock.dcp import S3StorageReader as OurStorageReader
@@ -91,10 +91,10 @@ def default(parameter: inspect.Parameter) -> object:
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [pytest.param(ours, theirs, id=name) for name, ours, theirs in pairs()])
-def test_a_call_means_the_same(ours, theirs):
+def test_parameters_equal_those_of_the_reference(ours, theirs):
     mine, wanted = inspect.signature(ours).parameters, inspect.signature(theirs).parameters
     positional = [name for name, each in wanted.items() if each.kind is not inspect.Parameter.KEYWORD_ONLY]
-    # What has only a name in theirs (`self`, a transform's `obj`) may be called otherwise.
+    # The name of an only parameter (`self`, a transform's `obj`) may differ.
     order = list(mine)
     for place, name in enumerate(positional):
         if len(wanted) > 1:
@@ -108,7 +108,7 @@ def test_a_call_means_the_same(ours, theirs):
         assert mine[name].default is not inspect.Parameter.empty
 
 
-def test_the_configuration_has_its_fields_in_their_places():
+def test_the_configuration_has_the_references_fields_in_order():
     theirs = [(each.name, each.default) for each in dataclasses.fields(s3torchconnector.S3ClientConfig)]
     ours = [(each.name, each.default) for each in dataclasses.fields(penstock.S3ClientConfig)]
     unset = {"throughput_target_gbps", "part_size", "max_attempts"}  # docs/reference-connector.md: None here, a number there
@@ -117,12 +117,12 @@ def test_the_configuration_has_its_fields_in_their_places():
     assert ours[6] == ("requester_pays", False)
 
 
-def test_its_public_names_are_ours():
+def test_penstock_has_the_public_names_of_the_reference():
     assert set(s3torchconnector.__all__) <= set(penstock.__all__)
     assert set(their_readers.__all__) <= set(our_readers.__all__)
 
 
-def test_its_constants():
+def test_the_constants_equal_those_of_the_reference():
     assert our_readers.ranged.DEFAULT_BUFFER_SIZE == their_ranged.DEFAULT_BUFFER_SIZE == DEFAULT_PART_SIZE == 8 * 1024**2
     assert our_readers.dcp_optimized.DEFAULT_MAX_GAP_SIZE == their_dcp.DEFAULT_MAX_GAP_SIZE
     assert our_readers.dcp_optimized.FIND_ITEM_ERROR_PREFIX == their_dcp.FIND_ITEM_ERROR_PREFIX

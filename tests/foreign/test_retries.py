@@ -1,4 +1,4 @@
-"""How often each client asks again, by S3's failures: the table of docs/retries.md, held against what the journal saw."""
+"""The attempts of each client for each failure of S3: the table of docs/retries.md is compared with the emulator's journal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCRIPT = Path(__file__).with_name("retrying_clients.py")
 TIMEOUT_S = 150
 TABLE = re.findall(r"^\| `([a-z0-9-]+)` \|(.*)\|$", (ROOT / "docs/retries.md").read_text(), re.M)
 
-# What happens to each request for a key of that name, every time.
+# The fault of every request for the key of that name.
 FAULTS = {
     "slow-down": {"slow_down": {}},
     "internal-error": {"error": {"code": "InternalError"}},
@@ -39,13 +39,13 @@ def columns() -> list[str]:
 
 
 def promised(client: str) -> dict[str, int]:
-    """Requests by failure, as the table has them."""
+    """Requests by failure, from the table."""
     place = columns().index(client)
     return {failure: int(re.search(r"\d+", cells.split("|")[place])[0]) for failure, cells in TABLE}
 
 
 def seen(client: str) -> dict[str, int]:
-    """Requests by failure, as the emulator's journal has them."""
+    """Requests by failure, from the emulator's journal."""
     rules = [{"id": key, "when": {"key": {"exactly": key}}, "do": fault, "must_fire": True} for key, fault in FAULTS.items()]
     python = os.environ.get("PENSTOCK_CLIENTS_PYTHON") if client == "s3fs" else sys.executable
     if python is None:
@@ -67,7 +67,7 @@ def seen(client: str) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("client", columns())
-def test_a_client_asks_as_often_as_the_table_says(client):
+def test_a_client_makes_as_many_attempts_as_the_table_says(client):
     assert seen(client) == promised(client)
 
 

@@ -1,7 +1,7 @@
-"""Debian's s3cmd against the emulator.
+"""Debian's s3cmd on the emulator.
 
-Not `cp`, `mv` and `modify`: s3cmd 2.3 sets the copy's ACL, which S3 refuses on buckets made since April 2023. So does the
-emulator.
+`cp`, `mv` and `modify` are not tested: s3cmd 2.3 sets the copy's ACL, which S3 refuses on buckets made since April 2023. The
+emulator refuses it too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 @pytest.fixture
 def s3cmd(s3, tmp_path):
-    """Runs s3cmd with the emulator as its host."""
+    """Runs s3cmd. Its host is the emulator."""
     host = s3.endpoint.partition("://")[2]
     lines = [
         "[default]",
@@ -39,7 +39,7 @@ def s3cmd(s3, tmp_path):
     return run
 
 
-def test_a_day_with_s3cmd(s3cmd, tmp_path, s3):
+def test_s3cmd_puts_gets_syncs_and_deletes(s3cmd, tmp_path, s3):
     bucket = f"s3://s3cmd-{'tls' if s3.ca else 'plain'}"
     (tmp_path / "tree/sub").mkdir(parents=True)
     (tmp_path / "tree/one.txt").write_text("one")

@@ -17,7 +17,7 @@ TIMEOUT_S = 30
 
 
 def why_no_mount() -> str:
-    """Why nothing can be mounted here; empty: it can."""
+    """Why this machine cannot mount; empty if it can."""
     device = Path("/dev/fuse")
     if not device.exists():
         return "no /dev/fuse on this machine"
@@ -33,16 +33,16 @@ pytestmark = pytest.mark.skipif(bool(why_no_mount()), reason=why_no_mount() or "
 
 @pytest.fixture
 def mount(s3, bucket, tmp_path) -> Iterator[Path]:
-    """A folder that is the bucket."""
+    """A folder on which the bucket is mounted."""
     folder, password = tmp_path / "mount", tmp_path / "password"
     folder.mkdir()
     password.write_text(f"{s3.emulator.access_key_id}:{s3.emulator.secret_access_key}")
     password.chmod(0o600)
     options = [f"passwd_file={password}", f"url={s3.endpoint}", "use_path_request_style", "multipart_size=5", "retries=1"]
     if s3.ca:
-        options += ["no_check_certificate", "ssl_verify_hostname=0"]  # GnuTLS takes no self-signed leaf for an authority
+        options += ["no_check_certificate", "ssl_verify_hostname=0"]  # GnuTLS accepts no self-signed leaf as an authority
     command = ["s3fs", bucket, str(folder), *(word for option in options for word in ("-o", option))]
-    # It returns once the folder is mounted; the first access waits until s3fs has reached the endpoint.
+    # s3fs returns once the folder is mounted. The first access waits until s3fs has connected to the endpoint.
     mounted = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     assert mounted.returncode == 0, mounted.stderr + mounted.stdout
     try:
@@ -62,7 +62,7 @@ def test_torch_saves_and_loads_through_the_mount(mount, boto, bucket):
     assert boto.head_object(Bucket=bucket, Key="run 1/checkpoint.pt")["ETag"].endswith('-2"')
 
 
-def test_a_folder_behaves_as_one(mount, boto, bucket):
+def test_folders_and_files_can_be_renamed_and_removed(mount, boto, bucket):
     (mount / "a").mkdir()
     (mount / "a/file.txt").write_text("one")
     with (mount / "a/file.txt").open("a") as file:
@@ -80,8 +80,8 @@ def test_a_folder_behaves_as_one(mount, boto, bucket):
     assert "Contents" not in boto.list_objects_v2(Bucket=bucket)
 
 
-def test_an_edit_in_the_middle_of_a_large_file(mount, boto, bucket):
-    """s3fs copies the untouched parts with UploadPartCopy and sends only what changed."""
+def test_an_edit_in_the_middle_of_a_large_file_is_stored(mount, boto, bucket):
+    """s3fs copies the unchanged parts with UploadPartCopy and sends only the changed ones."""
     data = bytearray(os.urandom(26 * 1024**2))
     (mount / "big").write_bytes(data)
     data[13_000_000:13_000_010] = b"0123456789"

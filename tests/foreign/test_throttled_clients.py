@@ -1,4 +1,7 @@
-"""boto3 under limits that one machine meets: a refusal is throttling to it, and it comes through by trying again."""
+"""boto3 under low request limits: it classifies a refusal as throttling, and its retries succeed.
+
+The emulator's clock is frozen until the first refusal, so that the burst of the limits is used up however slow the machine is.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ OBJECTS = 12
 
 
 def client(s3: Emulator, **retries: object):
-    return boto3.client(
+    """A boto3 client; its first refused PutObject lets the emulator's clock run again."""
+    made = boto3.client(
         "s3",
         endpoint_url=s3.endpoint,
         aws_access_key_id=s3.access_key_id,
@@ -22,12 +26,20 @@ def client(s3: Emulator, **retries: object):
         config=Config(s3={"addressing_style": "path"}, retries=retries),
     )
 
+    def resume_after_a_refusal(response: tuple[object, object] | None, **_: object) -> None:
+        if response is not None and response[0].status_code == 503:  # type: ignore[attr-defined]
+            s3.clock().resume()
+
+    made.meta.events.register_first("needs-retry.s3.PutObject", resume_after_a_refusal)
+    return made
+
 
 @pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
-def test_boto3_comes_through_strict_limits_by_retrying(mode: str) -> None:
+def test_retries_of_boto3_succeed_under_strict_limits(mode: str) -> None:
     with Emulator(limits="aws-strict") as s3:
         boto = client(s3, mode=mode, total_max_attempts=10)
         boto.create_bucket(Bucket="bucket")
+        s3.clock().freeze()
         answers = [boto.put_object(Bucket="bucket", Key=f"k{i}", Body=b"x") for i in range(OBJECTS)]
         retries = sum(answer["ResponseMetadata"]["RetryAttempts"] for answer in answers)
         report = s3.limits_report()
@@ -41,6 +53,7 @@ def test_without_retries_boto3_reports_slow_down(mode: str) -> None:
     with Emulator(limits={"writes_per_second": 1}) as s3:
         boto = client(s3, mode=mode, total_max_attempts=1)
         boto.create_bucket(Bucket="bucket")
+        s3.clock().freeze()
         boto.put_object(Bucket="bucket", Key="k", Body=b"x")
         with pytest.raises(ClientError) as caught:
             boto.put_object(Bucket="bucket", Key="k", Body=b"x")
@@ -50,7 +63,7 @@ def test_without_retries_boto3_reports_slow_down(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["standard", "adaptive"])
-def test_boto3_takes_a_refusal_for_throttling(mode: str) -> None:
+def test_boto3_classifies_a_refusal_as_throttling(mode: str) -> None:
     detector = standard.ThrottlingErrorDetector(standard.RetryEventAdapter())
     taken: list[bool] = []
     with Emulator(limits="aws-strict") as s3:
@@ -59,6 +72,7 @@ def test_boto3_takes_a_refusal_for_throttling(mode: str) -> None:
             "needs-retry.s3.PutObject", lambda **answer: taken.append(detector.is_throttling_error(**answer))
         )
         boto.create_bucket(Bucket="bucket")
+        s3.clock().freeze()
         for i in range(OBJECTS):
             boto.put_object(Bucket="bucket", Key=f"k{i}", Body=b"x")
         assert taken.count(True) == s3.limits_report()["refused"] > 0

@@ -1,4 +1,4 @@
-"""Our client over TLS, with the certificate it is told to trust and with none."""
+"""Our client over TLS, with a CA bundle for the emulator's certificate and without."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def emulator(certificate):
 
 
 @pytest.mark.parametrize("plane", ["direct", "curl"])
-def test_round_trip_with_the_right_bundle(emulator, certificate, monkeypatch, plane):
+def test_objects_round_trip_with_the_right_ca_bundle(emulator, certificate, monkeypatch, plane):
     monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate[0]))
     monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
     client = emulator.client()

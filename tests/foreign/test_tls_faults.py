@@ -1,4 +1,4 @@
-"""TLS gone wrong on purpose: what Python's ssl says of it, and what our client makes of it."""
+"""TLS faults of the emulator: how Python's ssl and our client report them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def connect(emulator: Emulator, certificate: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.parametrize("mode", VERDICTS)
-def test_a_flawed_certificate_is_refused_for_its_flaw(emulator, certificate, mode):
+def test_an_invalid_certificate_is_rejected_with_its_reason(emulator, certificate, mode):
     emulator.faults().set([{"do": {"tls_certificate": {"mode": mode}}, "limit": {"times": 1}}])
     with pytest.raises(ssl.SSLCertVerificationError) as refused:
         connect(emulator, certificate)
@@ -51,17 +51,17 @@ def test_a_flawed_certificate_is_refused_for_its_flaw(emulator, certificate, mod
 
 
 @pytest.mark.parametrize("mode", ABORTS)
-def test_an_alert_says_what_it_is_told_to(emulator, certificate, mode):
+def test_an_aborted_handshake_sends_the_configured_alert(emulator, certificate, mode):
     emulator.faults().set([{"do": {"tls_abort": {"mode": mode}}, "limit": {"times": 1}}])
     with pytest.raises(ssl.SSLError) as refused:
         connect(emulator, certificate)
-    # With underlines where this Python knows the alert by name.
+    # A Python that knows the alert's name writes it with underscores.
     assert ABORTS[mode] in str(refused.value).lower().replace("_", " ")
     connect(emulator, certificate)
     emulator.faults().check()
 
 
-def test_a_handshake_may_break_off(emulator, certificate):
+def test_a_truncated_handshake_ends_the_connection(emulator, certificate):
     emulator.faults().set([{"do": {"tls_abort": {"mode": "truncated"}}, "limit": {"times": 1}}])
     with pytest.raises((ssl.SSLEOFError, ConnectionError)):
         connect(emulator, certificate)
@@ -70,7 +70,7 @@ def test_a_handshake_may_break_off(emulator, certificate):
 
 
 @pytest.mark.parametrize("fault", [{"tls_certificate": {"mode": "self-signed"}}, {"tls_abort": {"mode": "protocol-version"}}])
-def test_under_threads_exactly_as_many_connections_meet_it_as_it_says(emulator, certificate, fault):
+def test_concurrent_connections_meet_a_fault_exactly_as_often_as_its_limit(emulator, certificate, fault):
     emulator.faults().set([{"do": fault, "limit": {"times": 2}}])
 
     def fails(_: int) -> bool:
@@ -88,7 +88,7 @@ def test_under_threads_exactly_as_many_connections_meet_it_as_it_says(emulator, 
 
 @pytest.mark.parametrize("plane", ["direct", "curl"])
 @pytest.mark.parametrize("mode", VERDICTS)
-def test_our_client_refuses_a_flawed_certificate_once(emulator, certificate, monkeypatch, plane, mode):
+def test_our_client_does_not_retry_after_an_invalid_certificate(emulator, certificate, monkeypatch, plane, mode):
     monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate[0]))
     monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
     reason = VERDICTS[mode] if mode != "wrong-host" else "no alternative certificate subject name matches"
@@ -100,7 +100,7 @@ def test_our_client_refuses_a_flawed_certificate_once(emulator, certificate, mon
 
 @pytest.mark.parametrize("plane", ["direct", "curl"])
 @pytest.mark.parametrize("mode", [*ABORTS, "truncated"])
-def test_our_client_gives_up_on_a_server_that_never_shakes_hands(emulator, certificate, monkeypatch, plane, mode):
+def test_our_client_fails_if_no_handshake_succeeds(emulator, certificate, monkeypatch, plane, mode):
     monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate[0]))
     monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
     emulator.faults().set([{"id": "refused", "do": {"tls_abort": {"mode": mode}}}])

@@ -1,4 +1,4 @@
-"""Versions as boto3 lists them and as we do: the same, entry by entry and page by page."""
+"""boto3 and Penstock list the same versions, in the same entries and pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def our_authorities(s3, monkeypatch) -> None:
 
 
 def of_boto(boto, bucket: str, prefix: str, page: int) -> list[tuple]:
-    """boto3 gives versions and delete markers apart."""
+    """All entries of boto3, which returns versions and delete markers separately."""
     found = []
     pages = boto.get_paginator("list_object_versions").paginate(Bucket=bucket, Prefix=prefix, PaginationConfig={"PageSize": page})
     for answer in pages:
@@ -29,8 +29,8 @@ def of_ours(client: penstock.S3Client, bucket: str, prefix: str, page: int) -> l
 
 
 @pytest.mark.parametrize("page", [1, 3, 1000])
-def test_the_same_versions(s3, boto, bucket, page):
-    boto.put_object(Bucket=bucket, Key="p/before", Body=b"1")  # of the time without versions: "null"
+def test_boto3_and_penstock_list_the_same_versions(s3, boto, bucket, page):
+    boto.put_object(Bucket=bucket, Key="p/before", Body=b"1")  # before versioning is enabled: "null"
     boto.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
     for key in ("p/a b+c%", "p/ä€", "p/before", "p/a b+c%", "q/other"):
         boto.put_object(Bucket=bucket, Key=key, Body=key.encode())
@@ -53,7 +53,7 @@ def client_of(s3) -> penstock.S3Client:
     return penstock.S3Client("us-east-1", endpoint=s3.endpoint, s3client_config=s3.emulator.config())
 
 
-def test_what_we_restore_boto3_reads(s3, boto, bucket):
+def test_boto3_reads_a_restored_version(s3, boto, bucket):
     boto.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
     where = {"Bucket": bucket, "Key": "k"}
     first = boto.put_object(Body=b"1", Metadata={"step": "1"}, ContentType="model/x", **where)["VersionId"]

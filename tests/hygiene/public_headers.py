@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fails when a public header does not compile alone, or drags a third-party header into its includer.
+"""Fails if a public header does not compile alone, or includes a third-party header directly or indirectly.
 
     public_headers.py [--compiler g++] [--map layers.toml] INCLUDE_FOLDER...
 
-Each header is compiled as the only line of a program, with the public include folders and nothing else. What it reaches
-is read from the compiler's own list (-H), so a leak through three other headers counts too. torch.h may reach torch, and
-whatever torch itself includes: of it only the includes that it names are judged; client/torch compiles it first in a .cc.
+Each header is compiled as the only line of a program, with the public include folders alone. The compiler lists all headers
+that are included, also indirectly (-H). penstock/torch.h may include torch, which includes many libraries; for it only the
+direct includes are checked, and a .cc file of client/torch compiles it first.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pathlib import Path
 
 try:
     import tomllib
-except ModuleNotFoundError:  # Python 3.10, where pytest brings it
+except ModuleNotFoundError:  # Python 3.10: pytest depends on tomli
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
-# Beside every third-party header of tools/layers.toml.
+# Foreign prefixes that tools/layers.toml does not list.
 ALSO_FOREIGN = ("gtest/", "gmock/", "benchmark/", "spdlog/", "fmt/", "ATen/", "c10/", "Python.h")
-STANDARD = ("immintrin.h", "nmmintrin.h", "wmmintrin.h", "cpuid.h")  # listed by the map, but the compiler's own
-# Headers whose purpose is a foreign library.
+STANDARD = ("immintrin.h", "nmmintrin.h", "wmmintrin.h", "cpuid.h")  # in tools/layers.toml, but part of the compiler
+# Headers that are for use with a foreign library.
 MAY_REACH = {"penstock/torch.h": ("torch/",), "penstock/emulator_gtest.h": ("gtest/",)}
 REACHED = re.compile(r"^(\.+) (.*)$", re.M)
 
@@ -42,7 +42,7 @@ def is_foreign(path: str, prefixes: tuple[str, ...]) -> bool:
 
 
 def check(header: str, compiler: str, folders: list[str], foreign: tuple[str, ...]) -> list[str]:
-    """What is wrong with one header, e.g. "penstock/client.h"."""
+    """Compiles one header, for example "penstock/client.h". Returns its violations."""
     command = [
         compiler,
         "-std=c++20",
@@ -59,18 +59,18 @@ def check(header: str, compiler: str, folders: list[str], foreign: tuple[str, ..
     ]
     command += [f"-I{folder}" for folder in folders]
     done = subprocess.run(command, input=f'#include "{header}"\n', capture_output=True, text=True, check=False)
-    bad = [f"{header} reaches {path}" for _, path in REACHED.findall(done.stderr) if is_foreign(path, foreign)]
+    bad = [f"{header} includes {path}" for _, path in REACHED.findall(done.stderr) if is_foreign(path, foreign)]
     if done.returncode != 0:
         messages = "\n".join(line for line in done.stderr.splitlines() if not line.startswith(".") and line.strip())
-        bad.append(f"{header} does not compile alone:\n{messages}")
+        bad.append(f"{header} does not compile by itself:\n{messages}")
     return bad
 
 
 def check_text(header: str, path: Path, allowed: tuple[str, ...]) -> list[str]:
-    """For a header of MAY_REACH: what it names itself is penstock's, the standard library's or what it may reach."""
+    """Checks the direct includes of a header of MAY_REACH: penstock, the standard library and `allowed`."""
     named = re.findall(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', path.read_text(), re.M)
     fine = ("penstock/", *allowed)
-    return [f"{header} names {name}" for name in named if not name.startswith(fine) and ("/" in name or "." in name)]
+    return [f"{header} includes {name}" for name in named if not name.startswith(fine) and ("/" in name or "." in name)]
 
 
 def main() -> int:
@@ -85,9 +85,9 @@ def main() -> int:
     alone = sorted(found.keys() - MAY_REACH.keys())
     with ThreadPoolExecutor(2) as pool:
         bad += [row for rows in pool.map(lambda h: check(h, options.compiler, options.folders, foreign), alone) for row in rows]
-    print("\n".join(bad) if bad else f"public headers: {len(found)} stand alone and leak nothing")
+    print("\n".join(bad) if bad else f"public headers: {len(found)} compile by themselves and include no third-party header")
     if not found:
-        print(f"no headers below {', '.join(options.folders)}")
+        print(f"no headers in {', '.join(options.folders)}")
     return 1 if bad or not found else 0
 
 

@@ -1,4 +1,4 @@
-"""tools/check_layers.py lets a clean tree pass and catches each violation that is planted in it."""
+"""tools/check_layers.py accepts a clean tree and finds each planted violation."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run(tree: Path) -> tuple[int, str]:
 
 
 def test_a_clean_tree_passes(tree: Path) -> None:
-    assert run(tree) == (0, f"layers: {len(CLEAN) - 1} files keep the map\n")
+    assert run(tree) == (0, f"layers: {len(CLEAN) - 1} files without a violation\n")
 
 
 VIOLATIONS = {
@@ -86,40 +86,40 @@ VIOLATIONS = {
         "a public header may not include <curl/curl.h>",
     ),
     "a third-party header of another module": ("client/s3/client.cc", "#include <curl/curl.h>\n", "client/s3 may not include"),
-    "a test uses a library that its module has not": (
+    "a test uses a library that its module may not include": (
         "client/s3/client_test.cc",
         "#include <httplib.h>\n",
         "may not include <httplib.h>",
     ),
-    "a header that carries curl leaves its module": (
+    "another module includes a header that includes curl": (
         "client/s3/client.cc",
         '#include "client/http/wire.h"\n',
         "private to client/http",
     ),
-    "a shared header reaches a module that may not see what it carries": (
+    "a module includes a shared header whose third-party header it may not include": (
         "emulator/store/store.cc",
         '#include "emulator/json/json_fields.h"\n',
         "private to emulator/json",
     ),
     "a second user of httplib": ("emulator/http/main.cc", "#include <httplib.h>\n", "exactly one .cc"),
     "httplib in a header": ("emulator/http/listener.h", "#include <httplib.h>\n", "exactly one .cc"),
-    "httplib nowhere": ("emulator/http/listener.cc", "#include <vector>\n", "included by none"),
+    "no user of httplib": ("emulator/http/listener.cc", "#include <vector>\n", "included by none"),
     "a source without its test": ("client/http/lonely.cc", "#include <vector>\n", "has no lonely_test.cc beside it"),
-    "product code includes support of tests": ("base/text.cc", '#include "base/text_test_support.h"\n', "exists for tests only"),
+    "product code includes test support": ("base/text.cc", '#include "base/text_test_support.h"\n', "is for tests only"),
     "a source file is included": ("base/text_test.cc", '#include "base/text.cc"\n', "includes a source file"),
-    "a path that is not from the root": ("client/s3/client.cc", '#include "../http/request.h"\n', "belongs to no module"),
+    "a path relative to the file": ("client/s3/client.cc", '#include "../http/request.h"\n', "belongs to no module"),
     "bindings include a private header": (
         "bindings/core/module.cc",
         '#include "client/http/request.h"\n',
         "bindings may not include",
     ),
     "a file outside the map": ("emulator/elsewhere/x.h", "#include <vector>\n", "belongs to no module of tools/layers.toml"),
-    "a source with another ending": ("client/s3/client.cpp", "#include <vector>\n", "end in .cc"),
+    "a source with another extension": ("client/s3/client.cpp", "#include <vector>\n", "end in .cc"),
 }
 
 
 @pytest.mark.parametrize("name", VIOLATIONS)
-def test_a_planted_violation_is_caught(tree: Path, name: str) -> None:
+def test_a_planted_violation_is_found(tree: Path, name: str) -> None:
     path, text, message = VIOLATIONS[name]
     plant(tree, path, text)
     status, output = run(tree)
@@ -128,7 +128,7 @@ def test_a_planted_violation_is_caught(tree: Path, name: str) -> None:
     assert message in output
 
 
-def test_a_cycle_in_the_map_is_caught(tree: Path) -> None:
+def test_a_cycle_among_modules_is_found(tree: Path) -> None:
     layers = tree / "tools/layers.toml"
     layers.write_text(layers.read_text().replace("[base]\ninclude = []", '[base]\ninclude = ["emulator/api"]'))
     status, output = run(tree)

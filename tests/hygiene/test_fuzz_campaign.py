@@ -1,4 +1,4 @@
-"""Tests of tools/fuzz_campaign.py: when a campaign ends."""
+"""tools/fuzz_campaign.py: the end, the progress and the continuation of a campaign."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_reads_executions_edges_and_the_last_new_edge() -> None:
     assert progress == campaign.Progress(executions=600, edges=31, last_new_edge=400)
 
 
-def test_a_later_round_adds_to_the_earlier_ones() -> None:
+def test_a_later_round_adds_to_the_counts_of_earlier_rounds() -> None:
     progress = campaign.Progress(executions=900, edges=31, last_new_edge=800)
     progress.read("#20\tINITED cov: 31 ft: 44 corp: 4/10b exec/s: 0 rss: 30Mb", 900)
     assert (progress.executions, progress.last_new_edge) == (920, 800)
@@ -37,21 +37,21 @@ def test_a_later_round_adds_to_the_earlier_ones() -> None:
     assert progress == campaign.Progress(executions=930, edges=32, last_new_edge=930)
 
 
-def test_ends_only_after_enough_executions_without_a_new_edge_in_the_last_third() -> None:
-    assert not campaign.Progress(executions=899, last_new_edge=10).stands_still(LEAST)
-    assert campaign.Progress(executions=900, last_new_edge=600).stands_still(LEAST)
-    assert not campaign.Progress(executions=900, last_new_edge=601).stands_still(LEAST)
+def test_a_campaign_ends_after_enough_executions_without_a_new_edge_in_the_last_third() -> None:
+    assert not campaign.Progress(executions=899, last_new_edge=10).is_finished(LEAST)
+    assert campaign.Progress(executions=900, last_new_edge=600).is_finished(LEAST)
+    assert not campaign.Progress(executions=900, last_new_edge=601).is_finished(LEAST)
 
 
-def test_a_round_is_as_long_as_the_coverage_must_stand_still() -> None:
+def test_a_round_has_the_executions_that_could_end_the_campaign() -> None:
     assert campaign.Progress().next_round(LEAST) == LEAST
     progress = campaign.Progress(executions=900, last_new_edge=800)
     progress.executions += progress.next_round(LEAST)
-    assert progress.stands_still(LEAST)
+    assert progress.is_finished(LEAST)
     assert progress.executions == 1200
 
 
-def test_continues_an_interrupted_campaign_of_the_same_build(tmp_path: Path) -> None:
+def test_an_interrupted_campaign_of_the_same_build_continues(tmp_path: Path) -> None:
     program = tmp_path / "fuzz_x"
     program.write_text('#!/bin/sh\necho "#100 NEW cov: 7 ft: 9" >&2\necho "$1" | sed \'s/-runs=/Done /; s/$/ runs/\' >&2\n')
     program.chmod(0o755)

@@ -1,11 +1,11 @@
-// Many streams of one process at once, and what memory that took, as one JSON line.
+// Runs many streams at once and prints the memory used as one JSON line.
 //
 //   parallel_streams read  ENDPOINT BUCKET KEY    THREADS SIZE LIMIT   each thread reads the object
-//   parallel_streams turns ENDPOINT BUCKET KEY    READERS SIZE LIMIT   one thread reads as many, a block of each in turn
+//   parallel_streams turns ENDPOINT BUCKET KEY    READERS SIZE LIMIT   one thread reads READERS streams, block by block
 //   parallel_streams write ENDPOINT BUCKET PREFIX THREADS SIZE LIMIT   each writes SIZE bytes as PREFIX and its number
 //
-// LIMIT is what SetMemoryLimit is given. Memory in KiB, from /proc/self/status: a reader drops a block before it
-// asks for the next, and all writers write the same megabyte, so all that grows is ours. `left_kib`: once all are gone.
+// LIMIT is the argument of SetMemoryLimit. Memory is in KiB, from /proc/self/status. A reader frees a block before it requests
+// the next, and all writers write the same megabyte, so all growth is Penstock's. `left_kib`: after all streams have ended.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

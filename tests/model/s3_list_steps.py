@@ -98,7 +98,7 @@ def uploads(world: World, random: Random) -> None:
         world.same("prefixes", expected.prefixes, [_decoded(key, encoded) for key in texts(document, "CommonPrefixes/Prefix")])
         world.same("IsTruncated", "true" if expected.truncated else "false", text(document, "IsTruncated"))
         if not expected.entries or isinstance(expected.entries[-1], str):
-            return  # a page that ends in a prefix has an empty NextKeyMarker: S3 itself cannot be paged there
+            return  # S3 returns an empty NextKeyMarker for a page that ends in a prefix: the listing cannot be continued
         key, minor = s3_listing.last(expected.entries[-1])
         world.same("element NextKeyMarker", key, _decoded(text(document, "NextKeyMarker"), encoded))
         world.same("element NextUploadIdMarker", minor, text(document, "NextUploadIdMarker"))

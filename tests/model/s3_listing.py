@@ -1,4 +1,4 @@
-"""S3's four listings over the reference model: what a page holds and how the next one is found."""
+"""S3's four listings of the reference model: the entries of a page, and the marker of the next."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Page:
 
 @dataclass
 class Query:
-    """What a listing is asked for. `marker` is exclusive; `minor` (a version or upload id) belongs to the key `marker`."""
+    """The parameters of a listing. `marker` is exclusive; `minor` (a version or upload id) belongs to the key `marker`."""
 
     prefix: str = ""
     delimiter: str = ""
@@ -40,7 +40,7 @@ class Query:
 
 
 def page(rows: list[tuple[str, str, Any]], query: Query) -> Page:
-    """The page `query` asks for.
+    """The page for `query`.
 
     Args:
         rows: (key, minor id, item) of everything, keys in UTF-8 order.

@@ -1,4 +1,4 @@
-"""Steps on objects: put, get, head, copy, delete, tags, versioning. Each acts on endpoint and model and compares."""
+"""Steps on objects: put, get, head, copy, delete, tags, versioning. Each acts on the endpoint and the model and compares them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def ranged(world: World, random: Random, key: str, version: Version, query: dict
     if end < begin < size and shown == f"bytes={first}-{last}":
         read(world, version, answer, method, version.body, 200)
     elif shown == f"bytes={first}-{last}" and last < first:
-        # Backwards and beyond the end: not a range at all, so the whole object.
+        # The last byte precedes the first, which is beyond the end: not a valid range, so S3 returns the whole object.
         read(world, version, answer, method, version.body, 200)
     elif begin >= size:
         world.refused(answer, Refused(416, "InvalidRange"), head=method == "HEAD")
@@ -111,7 +111,7 @@ def numbered(world: World, random: Random, key: str, version: Version, query: di
 
 
 def read(world: World, version: Version, answer: Answer, method: str, body: bytes, status: int) -> None:
-    """The answer of GET or HEAD is this version's."""
+    """Checks that the answer of a GET or HEAD is that of this version."""
     world.same("status", status, answer.status)
     if method == "GET":
         world.same("body", body, answer.body)
@@ -160,7 +160,7 @@ def copy(world: World, random: Random) -> None:
         "null", found.body, md5(found.body), metadata=kept.metadata, content_type=kept.content_type,
         tags=fresh.tags if retag else found.tags, algorithm=found.algorithm,
     )  # fmt: skip
-    # Recorded: where versioning is suspended, a copy tells the null version that a put is silent about.
+    # Recorded: while versioning is suspended, the answer to a copy has the version id "null", that to a put has none.
     stored(world, target, made, answer, "null" if world.bucket.versioning == "Suspended" else None)
     world.same("element ETag", f'"{made.etag}"', text(xml(answer.body), "ETag"))
     if found.id != "null":
@@ -168,7 +168,7 @@ def copy(world: World, random: Random) -> None:
 
 
 def find_source(world: World, key: str, version_id: str | None) -> Version:
-    """What a copy reads; a delete marker by id is refused its own way."""
+    """The version that a copy reads. A delete marker by its id has its own error."""
     try:
         return world.bucket.find(key, version_id)
     except Refused as refusal:
@@ -207,10 +207,10 @@ def delete_many(world: World, random: Random) -> None:
     body = f"<Delete>{'<Quiet>true</Quiet>' if quiet else ''}{''.join(entries)}</Delete>".encode()
     answer = world.ask("POST", query={"delete": ""}, headers={"content-md5": b64encode(_md5(body).digest()).decode()}, body=body)
     world.same("status", 200, answer.status)
-    told = {text(node, "Key"): node for node in xml(answer.body)}
-    world.same("keys answered", set() if quiet else {key for key, _ in wanted}, set(told))
+    nodes = {text(node, "Key"): node for node in xml(answer.body)}
+    world.same("keys answered", set() if quiet else {key for key, _ in wanted}, set(nodes))
     for key, version_id in wanted:
-        node = told.get(key)
+        node = nodes.get(key)
         new_id = text(node, "DeleteMarkerVersionId") if node is not None else None
         if node is None and world.bucket.versioning == "Enabled" and version_id is None:
             new_id = text(xml(world.ask("GET", query={"versions": "", "prefix": key}).body), "DeleteMarker/VersionId")
@@ -238,7 +238,7 @@ def tags(world: World, random: Random) -> None:
     try:
         version = world.bucket.find(key, version_id)
     except Refused as refusal:
-        under_a_marker = "x-amz-delete-marker" in refusal.headers  # recorded: a 405 even where no version is named
+        under_a_marker = "x-amz-delete-marker" in refusal.headers  # recorded: a 405 even if the request names no version
         world.same("status", 405 if under_a_marker else refusal.status, answer.status)
         return
     world.same("status", 204 if method == "DELETE" else 200, answer.status)
@@ -262,20 +262,20 @@ def versioning(world: World, random: Random) -> None:
 
 
 def remove_bucket(world: World, random: Random) -> None:
-    """DeleteBucket of a bucket that is not empty; an empty one is left to the end."""
+    """DeleteBucket, only of a bucket that is not empty: the sequence continues in it."""
     if not world.bucket.is_empty():
         world.refused(world.ask("DELETE"), Refused(409, "BucketNotEmpty"))
 
 
-def stored(world: World, key: str, version: Version, answer: Answer, told: str | None = None) -> None:
-    """A write succeeded: the model takes the version with the id the endpoint gave.
+def stored(world: World, key: str, version: Version, answer: Answer, unversioned_id: str | None = None) -> None:
+    """Checks that a write succeeded, and adds the version to the model, with the endpoint's id.
 
     Args:
         world: The model and the endpoint.
         key: The key.
         version: What was written.
-        answer: The endpoint's.
-        told: The id that the answer names where the write made no id.
+        answer: The endpoint's answer.
+        unversioned_id: The id in the answer if the write makes no new id.
     """
     world.same("status", 200, answer.status)
     given = answer.headers.get("x-amz-version-id")
@@ -284,13 +284,13 @@ def stored(world: World, key: str, version: Version, answer: Answer, told: str |
         world.same("a new version id", True, given is not None and given != "null" and given not in taken)
         version.id = given or ""
     else:
-        world.same("header x-amz-version-id", told, given)
+        world.same("header x-amz-version-id", unversioned_id, given)
     world.bucket.put(key, version)
     world.check_state()
 
 
 def describe(random: Random, version: Version) -> tuple[Version, dict[str, str]]:
-    """Random metadata, type and tags for a version, and the headers that say so."""
+    """Random metadata, type and tags for a version, and the headers for them."""
     headers = {}
     if random.random() < 0.4:
         version.metadata = {random.choice(["a", "b-c"]): random.choice(["1", "two words"])}
@@ -304,7 +304,7 @@ def describe(random: Random, version: Version) -> tuple[Version, dict[str, str]]
 
 
 def conditions(world: World, key: str, random: Random, headers: dict[str, str]) -> tuple[str | None, str | None]:
-    """Sometimes If-Match or If-None-Match: *; what was chosen, and the header."""
+    """Sometimes adds If-Match, or If-None-Match: *, to the headers. Returns both values."""
     how = random.random()
     if how < 0.1:
         headers["if-none-match"] = "*"

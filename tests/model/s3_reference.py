@@ -1,6 +1,6 @@
 """S3 as a plain data structure: what a bucket holds and what each request changes, written from S3's documentation.
 
-Nothing is clever here and nothing is shared with the emulator. Ids are the endpoint's: the caller tells the model what it got.
+The code is simple and shares nothing with the emulator. Ids come from the endpoint: the caller passes them to the model.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ CRC64_LIMIT = 4096  # bytes: above, the model does not compute CRC64NVME
 
 
 class Refused(Exception):
-    """An S3 error: its code, and the status it travels with."""
+    """An S3 error: its code and status."""
 
     def __init__(self, status: int, code: str, **headers: str) -> None:
         super().__init__(f"{status} {code}")
@@ -69,10 +69,10 @@ class Bucket:
         return None if not versions or versions[0].marker else versions[0]
 
     def find(self, key: str, version_id: str | None) -> Version:
-        """What GET reads.
+        """The version that a GET returns.
 
         Raises:
-            Refused: as S3 refuses it.
+            Refused: with S3's error, if there is none.
         """
         versions = self.keys.get(key, [])
         if version_id is None:
@@ -99,7 +99,7 @@ class Bucket:
     # -- writing
 
     def put(self, key: str, version: Version) -> None:
-        """A new current version; without versioning, or suspended, it takes the place of the null version."""
+        """Adds a current version. While versioning is suspended or was never configured, it replaces the null version."""
         versions = self.keys.setdefault(key, [])
         if self.versioning != "Enabled":
             versions[:] = [old for old in versions if old.id != "null"]
@@ -109,7 +109,7 @@ class Bucket:
                 upload.writes_seen += 1
 
     def delete(self, key: str, version_id: str | None, new_id: str | None) -> tuple[str | None, bool]:
-        """Deletes; the id and the delete-marker flag of the answer.
+        """Deletes. Returns the id and the delete-marker flag of the answer.
 
         Args:
             key: The key.
@@ -177,7 +177,7 @@ def md5(data: bytes) -> str:
 
 
 def checksum(algorithm: str, data: bytes) -> str | None:
-    """The FULL_OBJECT checksum in base64; None: more than the model computes."""
+    """The FULL_OBJECT checksum in base64; None if the model does not compute it."""
     if algorithm == "CRC32":
         return b64encode(zlib.crc32(data).to_bytes(4, "big")).decode()
     if algorithm == "SHA256":

@@ -1,9 +1,9 @@
 """Random sequences of requests on an endpoint and on the reference model, compared after each step.
 
-A sequence is its seed. Every step draws from a generator of its own and adapts to the state it meets, so leaving steps out of
-a failing sequence still gives a sequence: that is how failures are shrunk.
+A seed determines a sequence. Every step has its own generator and adapts to the current state, so a failing sequence remains
+valid when steps are left out. That is how failures are shrunk.
 
-By hand: `python tests/model/s3_sequences.py --endpoint URL --access-key ID --secret-key SECRET --seed 7 --runs 1`.
+To run it by hand: `python tests/model/s3_sequences.py --endpoint URL --access-key ID --secret-key SECRET --seed 7 --runs 1`.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ class Bench:
         self._expect(200, "PUT", f"/{self._prefix}/big", body=self._big_body)
 
     def close(self) -> None:
-        """Removes what the sequences shared."""
+        """Removes the objects that all sequences share."""
         self._wire.ask("DELETE", f"/{self._prefix}/big")
         self._wire.ask("DELETE", f"/{self._prefix}")
         self._wire.close()
 
     def run(self, seed: int, steps: list[tuple[str, int]] | None = None) -> Failure | None:
-        """Runs the sequence of `seed`, or the given steps of it; what differs."""
+        """Runs the sequence of `seed`, or the given steps of it. Returns the failure, if any."""
         steps = sequence(seed) if steps is None else steps
         self._number += 1
         name = f"{self._prefix}-{self._number}"
@@ -83,7 +83,7 @@ class Bench:
         return None
 
     def shrink(self, failure: Failure) -> Failure:
-        """A shorter sequence that still fails: halves, quarters, … then single steps are left out while it does."""
+        """A shorter sequence that still fails. It leaves out halves, then quarters, and so on down to single steps."""
         size = max(1, len(failure.steps) // 2)
         while True:
             at = 0
@@ -112,7 +112,7 @@ class Bench:
 
 
 def sequence(seed: int) -> list[tuple[str, int]]:
-    """The steps of a seed: names, and each step's own seed."""
+    """The steps of a seed: each one's name and seed."""
     random = Random(seed)
     names = random.choices(list(NAMES), weights=list(WEIGHTS.values()), k=random.randrange(SHORTEST, LONGEST))
     first = [s3_object_steps.put] * random.randrange(0, 6)
@@ -122,13 +122,13 @@ def sequence(seed: int) -> list[tuple[str, int]]:
     return [(name, random.getrandbits(48)) for name in names]
 
 
-def run_all(bench: Bench, seeds: Iterable[int], tell: Callable[[int], None] = lambda count: None) -> Failure | None:
-    """Runs the sequences of all seeds until one fails; that one, shrunk."""
+def run_all(bench: Bench, seeds: Iterable[int], report: Callable[[int], None] = lambda count: None) -> Failure | None:
+    """Runs the sequences of all seeds until one fails. Returns that failure, shrunk."""
     for count, seed in enumerate(seeds, 1):
         failure = bench.run(seed)
         if failure is not None:
             return bench.shrink(failure)
-        tell(count)
+        report(count)
     return None
 
 

@@ -64,7 +64,7 @@ def copy_part(world: World, random: Random) -> None:
                 raise Refused(400, "InvalidArgument")
             body = body[first : last + 1]
     except Refused as refusal:
-        world.same("status", refusal.status, answer.status)  # several things may be wrong: which is told first is not documented
+        world.same("status", refusal.status, answer.status)  # with several errors S3 does not document which it reports
         return
     world.same("status", 200, answer.status)
     world.same("element ETag", f'"{md5(body)}"', text(xml(answer.body), "ETag"))
@@ -72,7 +72,7 @@ def copy_part(world: World, random: Random) -> None:
 
 
 def big_part(world: World, random: Random) -> None:
-    """A part of the smallest size that may be followed by another, copied from a standing object."""
+    """A part of the smallest size that may be followed by another, copied from an object that all sequences share."""
     upload = _pick(world, random)
     number = random.randrange(1, 4)
     query = {"uploadId": upload.id, "partNumber": str(number)}
@@ -97,7 +97,7 @@ def complete(world: World, random: Random) -> None:
     if not parts and random.random() < 0.8:
         parts = [(1, "0" * 32)]
     if not parts and upload not in world.bucket.uploads:
-        return  # both the list and the upload would be refused: which is told first is not documented
+        return  # both the list and the upload are wrong: S3 does not document which error it reports
     if how < 0.05 and len(parts) > 1:
         parts.reverse()
     elif how < 0.1 and parts:
@@ -105,7 +105,7 @@ def complete(world: World, random: Random) -> None:
     elif how < 0.15:
         parts = [(9, "0" * 32)]
     elif how < 0.8 and not any(len(upload.parts.get(number, b"")) >= MIN_PART for number, _ in parts):
-        parts = parts[:1]  # what small parts can be completed with
+        parts = parts[:1]  # an upload of small parts can have only one
     headers: dict[str, str] = {}
     match, none_match = conditions(world, upload.key, random, headers) if not upload.writes_seen else (None, None)
     body = "".join(f"<Part><PartNumber>{number}</PartNumber><ETag>&quot;{etag}&quot;</ETag></Part>" for number, etag in parts)
@@ -161,7 +161,7 @@ def list_parts(world: World, random: Random) -> None:
 
 
 def _pick(world: World, random: Random) -> Upload:
-    """An upload, mostly one in progress; where there is none, mostly a new one."""
+    """An upload, mostly one in progress. If there is none, mostly a new one."""
     if not world.bucket.uploads and random.random() < 0.9:
         create(world, random)
     if world.bucket.uploads and random.random() < 0.95:

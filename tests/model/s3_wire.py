@@ -1,6 +1,6 @@
-"""A lean, signed HTTP client for many small requests: one kept-alive socket, UNSIGNED-PAYLOAD, one answer at a time.
+"""A fast HTTP client for many small signed requests: one kept-alive socket, UNSIGNED-PAYLOAD, one answer at a time.
 
-Not for anything but the property test: it sends canonical targets only and reads answers that are well formed.
+Only for the property test: it sends only canonical targets and can read only well-formed answers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Wire:
         self.requests = 0
 
     def close(self) -> None:
-        """Ends the connection; the next request opens another."""
+        """Closes the connection. The next request opens another."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None

@@ -1,4 +1,4 @@
-"""A bucket at an endpoint and the model of it, side by side; what a step needs to act on both and compare."""
+"""A bucket at an endpoint and its model, with the functions by which steps change and compare both."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class DifferenceError(AssertionError):
 
 @dataclass
 class World:
-    """Everything a step touches. `log` tells what was asked and answered, for the reader of a failure."""
+    """The state of a sequence. `log` has the requests and answers, for the report of a failure."""
 
     wire: Wire
     name: str
-    big: str  # "/bucket/key" of an object that is one smallest part long
+    big: str  # "/bucket/key" of an object of the smallest size of a part
     big_body: bytes
     bucket: Bucket = field(default_factory=Bucket)
     log: list[str] = field(default_factory=list)
@@ -40,7 +40,7 @@ class World:
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
     ) -> Answer:
-        """One request about the bucket, or a key of it."""
+        """Sends one request for the bucket or a key of it."""
         path = f"/{self.name}/{key}" if key else f"/{self.name}"
         answer = self.wire.ask(method, path, query, headers, body)
         code = CODE.search(answer.body) if answer.status >= 300 else None
@@ -52,12 +52,12 @@ class World:
     # -- choosing
 
     def key(self, random: Random) -> str:
-        """A key, mostly one that exists."""
+        """A random key, mostly one that exists."""
         known = [key for key, versions in self.bucket.keys.items() if versions]
         return random.choice(known) if known and random.random() < 0.75 else random.choice(KEYS)
 
     def version_id(self, key: str, random: Random) -> str | None:
-        """None mostly; else the id of a version of `key`, or of none."""
+        """Mostly None, else the id of a version of `key`, or an unknown id."""
         if random.random() < 0.6:
             return None
         versions = self.bucket.keys.get(key, [])
@@ -66,14 +66,14 @@ class World:
         return "null" if random.random() < 0.2 else None
 
     def etag(self, key: str, random: Random) -> str:
-        """The ETag of the current version of `key`, or another."""
+        """The ETag of the current version of `key`, or another one."""
         current = self.bucket.current(key)
         return current.etag if current and random.random() < 0.7 else "0" * 32
 
     # -- comparing
 
     def refused(self, answer: Answer, refusal: Refused, head: bool = False) -> None:
-        """The answer is the error the model expects."""
+        """Checks that the answer is the model's error."""
         self.same("status", refusal.status, answer.status)
         if not head and refusal.status != 304:
             code = CODE.search(answer.body)
@@ -82,12 +82,12 @@ class World:
             self.same(f"header {name}", value, answer.headers.get(name))
 
     def same(self, what: str, expected: object, found: object) -> None:
-        """Both are equal."""
+        """Checks that both are equal."""
         if expected != found:
             raise DifferenceError(f"{what}: the model says {_short(expected)}, the endpoint {_short(found)}")
 
     def check_state(self) -> None:
-        """Every version the endpoint lists, in order, is the model's."""
+        """Checks that the endpoint lists the model's versions in order."""
         listing = xml(self.wire.ask("GET", f"/{self.name}", {"versions": ""}).body)
         found = []
         for node in listing:

@@ -1,4 +1,4 @@
-"""The emulator behaves like the reference model on random sequences; the comparison notices when it does not.
+"""The emulator behaves like the reference model in random sequences, and the comparison finds planted differences.
 
 `PENSTOCK_PROPERTY_RUNS` sequences (`./dev test --long`: 10,000), from seed `PENSTOCK_PROPERTY_SEED` on.
 """
@@ -27,13 +27,13 @@ def bench(standalone) -> Iterator[Bench]:
 
 
 @pytest.mark.timeout(1800)
-def test_behaves_like_the_model(bench):
+def test_the_emulator_behaves_like_the_model(bench):
     print(f"seeds {FIRST_SEED} to {FIRST_SEED + RUNS - 1}")
     failure = run_all(bench, range(FIRST_SEED, FIRST_SEED + RUNS))
     assert failure is None, str(failure)
 
 
-def test_a_seed_is_a_sequence():
+def test_a_seed_determines_its_sequence():
     assert sequence(7) == sequence(7)
     assert sequence(7) != sequence(8)
 
@@ -61,7 +61,7 @@ s3_listing_page = s3_listing.page
     ],
 )
 def test_a_planted_difference_is_found_and_shrunk(bench, monkeypatch, where, name, wrong):
-    """Whichever side is wrong, they differ: here it is the model."""
+    """The model has the fault here. For the comparison it makes no difference which side is wrong."""
     monkeypatch.setattr(where, name, wrong)
     failure = run_all(bench, range(1, 200))
     assert failure is not None

@@ -1,7 +1,7 @@
-"""The simulator against the emulator: one job, once in the simulator and once as real requests on a clock that the driver moves.
+"""One job runs in the simulator, and as real requests to the emulator, whose clock the driver moves. The results agree.
 
-The driver is a client of its own: it keeps virtual time, backs off as the AWS Common Runtime does, and asks the emulator for
-every verdict. Back-offs are drawn as the simulator draws them, so that the two may differ in the model alone.
+The driver is a separate client. It keeps virtual time, backs off as the AWS Common Runtime does, and sends every request to the
+emulator. It draws back-offs as the simulator does, so that only the models of S3 can differ.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FILES = 3
 LIMITS: dict[str, Any] = {"reads_per_second": 10, "writes_per_second": 10, "split_after_s": 2}
 REFUSAL_NS = 10_000_000
 SECOND_NS = 1_000_000_000
-# What s3torchconnector sets the AWS Common Runtime up with.
+# The settings with which s3torchconnector uses the AWS Common Runtime.
 ATTEMPTS, SCALE_S, CAP_S, QUOTA, COST = 10, 0.5, 20.0, 500, 5
 SEND, REFUSED = "send", "refused"
 
@@ -51,7 +51,7 @@ class Rank:
 
 
 class Driver:
-    """Ranks put their files one after the other, and the last one's end commits; or they get the metadata and their files."""
+    """In a save, each rank puts its files, then rank 0 the metadata. In a load, each gets the metadata and its files."""
 
     def __init__(self, s3: Emulator, saves: bool, key: Callable[[int, int], str], metadata: str, seed: int) -> None:
         self.saves = saves
@@ -65,7 +65,7 @@ class Driver:
         self.requests = self.refused = 0
 
     def ask(self, key: str) -> bool:
-        """Whether it was admitted. What is read need not be there."""
+        """Whether the request was admitted. A key that is read need not exist."""
         self.requests += 1
         self.connection = self.connection or http.client.HTTPConnection(self.address, timeout=30)
         self.connection.request("PUT" if self.saves else "GET", f"/job/{key}", b"")
@@ -95,12 +95,12 @@ class Driver:
         self.push(self.now + round(wait * SECOND_NS), SEND, rank)
 
     def send(self, rank: Rank) -> bool:
-        """Whether the rank is through with its files."""
+        """Whether the rank has finished its files."""
         is_file = 0 <= rank.file < FILES
         if not self.ask(self.key(rank.number, rank.file) if is_file else self.metadata):
             self.push(self.now + REFUSAL_NS, REFUSED, rank)
             return False
-        rank.drawn += 1  # how long the answer takes: no time at all
+        rank.drawn += 1  # the answer takes no time
         rank.tokens = min(QUOTA, rank.tokens + (COST if rank.attempt > 1 else 1))
         rank.attempt = 1
         rank.file += 1
@@ -131,7 +131,7 @@ class Driver:
     ("strategy", "key", "metadata"),
     [("default", default_key, "checkpoint/step_0/.metadata"), ("hex", hex_key, "checkpoint/.metadata")],
 )
-def test_a_simulated_job_meets_the_refusals_of_a_real_one(
+def test_a_simulated_job_is_throttled_like_a_real_one(
     strategy: str, key: Callable[[int, int], str], metadata: str, operation: str
 ) -> None:
     job = {

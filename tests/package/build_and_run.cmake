@@ -1,4 +1,4 @@
-# Configures, builds and runs SOURCES/PROGRAM against PREFIX (and MORE_PREFIXES, a:b) alone; the last line of its output must be EXPECTED.
+# Configures, builds and runs SOURCES/PROGRAM with PREFIX (and MORE_PREFIXES, a:b) only. The last line of its output must be EXPECTED.
 set(folder ${WORK}/${PROGRAM})
 set(ENV{CMAKE_PREFIX_PATH} "${PREFIX}:${MORE_PREFIXES}")
 file(REMOVE_RECURSE ${folder})

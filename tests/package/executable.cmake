@@ -1,4 +1,4 @@
-# The installed penstock-emulator starts from its prefix and knows its version.
+# The installed penstock-emulator runs in its prefix and prints its version.
 execute_process(COMMAND ${PREFIX}/bin/penstock-emulator --version RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "penstock-emulator --version ended with ${status}:\n${output}")

@@ -1,4 +1,4 @@
-# Installs the build folder BUILD, or COMPONENT of it unless that is `all`, into an empty PREFIX and looks at what arrived.
+# Installs the build folder BUILD, or COMPONENT of it unless that is `all`, into an empty PREFIX and checks the installed files.
 file(REMOVE_RECURSE ${PREFIX})
 set(component "")
 if(NOT COMPONENT STREQUAL "all")
@@ -11,8 +11,8 @@ if(NOT files)
   message(FATAL_ERROR "cmake --install installed nothing (component: ${COMPONENT})")
 endif()
 if(COMPONENT STREQUAL "python")
-  set(allowed "^(penstock/_core[^/]*|penstock/conformance/matrix/faults[.]schema[.]json|bin/penstock-emulator)$")
-  set(wanted "^penstock/_core" "^penstock/conformance/matrix/faults[.]schema[.]json$" "^bin/penstock-emulator$")  # bin: the wheel's scripts
+  set(allowed "^(penstock/_core[^/]*|penstock_conformance/matrix/faults[.]schema[.]json|bin/penstock-emulator)$")
+  set(wanted "^penstock/_core" "^penstock_conformance/matrix/faults[.]schema[.]json$" "^bin/penstock-emulator$")  # bin: the wheel's scripts
 else()
   set(wanted "")
   set(allowed "^(bin/penstock-emulator|include/penstock/.*[.](h|inc)|lib[^/]*/(.*/)?(libpenstock_[a-z0-9_]*[.]a|cmake/penstock/.*[.]cmake)|share/doc/penstock/.*)$")

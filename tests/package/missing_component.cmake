@@ -1,4 +1,4 @@
-# find_package(penstock REQUIRED COMPONENTS COMPONENT) must fail, name the component and say what there is (and hold HINT).
+# find_package(penstock REQUIRED COMPONENTS COMPONENT) must fail. The message must name the component, the existing ones, and HINT.
 set(folder ${WORK}/asks_for_${COMPONENT})
 file(REMOVE_RECURSE ${folder})
 execute_process(

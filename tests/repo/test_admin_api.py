@@ -1,4 +1,4 @@
-"""docs/admin-api.md and docs/users.schema.json against a running emulator: every example, and what the schema refuses."""
+"""docs/admin-api.md and docs/users.schema.json agree with a running emulator: every example, and every rejected document."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def send(method: str, url: str, body: str | None = None) -> tuple[int, Any]:
 
 
 def curl(line: str) -> tuple[int, Any]:
-    """What the curl of the examples does, so that the test needs none: -s, -X METHOD, -d BODY and a URL."""
+    """Sends the request of a curl command of the examples: -s, -X METHOD, -d BODY and a URL."""
     method, body, url = "", None, ""
     words = iter(shlex.split(line)[1:])
     for word in words:
@@ -66,7 +66,7 @@ def curl(line: str) -> tuple[int, Any]:
 
 
 def same(want: Any, have: Any) -> bool:
-    """Equal, where every … of the document stands for any value that is not empty."""
+    """Whether both are equal. Each … in the document stands for any value that is not empty."""
     if want == "…":
         return have not in ("", None)
     if isinstance(want, dict):
@@ -86,7 +86,7 @@ def run(commands: str) -> tuple[int, Any]:
     return answer
 
 
-def test_every_example_answers_as_written(tmp_path: Path) -> None:
+def test_every_example_returns_the_documented_response(tmp_path: Path) -> None:
     examples = EXAMPLE.findall(DOCUMENT)
     assert len(examples) == DOCUMENT.count("\nanswers `") == DOCUMENT.count("\ncurl ")
     with running("--memory") as ready:
@@ -99,7 +99,7 @@ def test_every_example_answers_as_written(tmp_path: Path) -> None:
             assert same(json.loads(answer), have[1]), f"{commands}{have}"
 
 
-def test_the_document_names_every_route() -> None:
+def test_the_document_has_an_example_of_every_route() -> None:
     routes: set[tuple[str, str]] = set()
     for source in (ROOT / "emulator/server").glob("admin_*.cc"):
         routes.update(re.findall(r'\{"([a-z-]+)/?", "([A-Z]+)", [A-Z]\w+', source.read_text()))
@@ -114,7 +114,7 @@ def test_the_document_names_every_route() -> None:
         assert shown, f"{method} {path}"
 
 
-def test_the_token_is_asked_for_as_documented() -> None:
+def test_the_token_is_required_as_documented() -> None:
     with running("--memory", "--admin-token", "hush") as ready:
         for url in (ready["admin"] + "/_penstock/health", ready["endpoint"] + "/_localstack/health"):
             assert send("GET", url)[0] == 200
@@ -122,7 +122,7 @@ def test_the_token_is_asked_for_as_documented() -> None:
             assert send("POST", url)[0] == 401
 
 
-def test_the_example_of_users_is_taken_by_schema_and_emulator(tmp_path: Path) -> None:
+def test_schema_and_emulator_accept_the_example_of_users(tmp_path: Path) -> None:
     VALIDATOR.check_schema(SCHEMA)
     VALIDATOR.validate(USERS)
     path = tmp_path / "users.json"
@@ -153,7 +153,7 @@ def user(users: dict[str, Any]) -> dict[str, Any]:
 
 MISTAKES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "no accounts": lambda users: users.pop("accounts"),
-    "accounts are no list": lambda users: users.update(accounts={}),
+    "accounts are not a list": lambda users: users.update(accounts={}),
     "an unknown field on top": lambda users: users.update(account=[]),
     "an account without its id": lambda users: account(users).pop("account_id"),
     "an account id that is too short": lambda users: account(users).update(account_id="12"),
@@ -178,8 +178,8 @@ MISTAKES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "an empty token": lambda users: key(users).update(session_token=""),
     "an expiry without a token": lambda users: key(users).update(expires="2030-01-02T03:04:05Z"),
     "a date without a zone": lambda users: key(users).update(session_token="t", expires="2030-01-02T03:04:05"),
-    "active in words": lambda users: key(users).update(active="yes"),
-    "namespaces are no list": lambda users: users.update(namespaces="elsewhere"),
+    "active is a string": lambda users: key(users).update(active="yes"),
+    "namespaces are not a list": lambda users: users.update(namespaces="elsewhere"),
     "a namespace that is a number": lambda users: users.update(namespaces=[1]),
     "a listed namespace that begins with a dot": lambda users: users.update(namespaces=[".hidden"]),
     "a namespace that begins with a dot": lambda users: key(users).update(namespace=".hidden"),
@@ -200,13 +200,15 @@ BORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
         users.update(namespaces=["n" * 63]),
         key(users).update(access_key_id="LONG", namespace="n" * 63),
     ],
-    "a fraction and a zone": lambda users: key(users).update(session_token="t", expires="2030-01-02T03:04:05.25+01:30"),
-    "an account of nobody": lambda users: users["accounts"].append({"account_id": "000000000000"}),
+    "an expiry with a fraction and a zone": lambda users: key(users).update(
+        session_token="t", expires="2030-01-02T03:04:05.25+01:30"
+    ),
+    "an account without users and keys": lambda users: users["accounts"].append({"account_id": "000000000000"}),
     "no account": lambda users: users["accounts"].clear(),
 }
 
 
-def test_schema_and_emulator_refuse_and_take_the_same() -> None:
+def test_schema_and_emulator_accept_and_reject_the_same_users() -> None:
     with running("--memory") as ready:
         for name, change in (MISTAKES | BORDERS).items():
             users = copy.deepcopy(USERS)
@@ -217,8 +219,8 @@ def test_schema_and_emulator_refuse_and_take_the_same() -> None:
             assert (status, name) == (200 if want else 400, name), answer
 
 
-def test_a_member_given_twice_is_named_by_file_and_api(tmp_path: Path) -> None:
-    # The last one was taken, in silence.
+def test_a_duplicate_member_is_named_by_file_and_api(tmp_path: Path) -> None:
+    # The last one used to win silently.
     text = '{"accounts": [{"account_id": "111122223333", "account_id": "444455556666"}]}'
     want = "accounts[0]: the member 'account_id' is given twice"
     with running("--memory") as ready:
@@ -235,7 +237,7 @@ def test_a_member_given_twice_is_named_by_file_and_api(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["an account id that is too short", "an expiry without a token", "an unknown field of a key"])
-def test_a_bad_users_file_keeps_the_emulator_from_starting(tmp_path: Path, name: str) -> None:
+def test_the_emulator_does_not_start_with_an_invalid_users_file(tmp_path: Path, name: str) -> None:
     users = copy.deepcopy(USERS)
     MISTAKES[name](users)
     path = tmp_path / "users.json"

@@ -1,8 +1,9 @@
-"""The benchmark's table: judged by goals, put where the document says."""
+"""The tables of benchmark figures: compared with the goals, and written between the marks of the document."""
 
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from pathlib import Path
 
@@ -25,17 +26,22 @@ def row(name: str, ours: float, **peers: float):
     return harness.Row(name, "GB/s", ours, dict(peers), {peer: ours / value for peer, value in peers.items()}, 3, 0.1)
 
 
-def test_rows_are_judged_by_bounds_and_by_peers():
+def test_rows_are_compared_with_bounds_and_with_peers():
     doc = importlib.import_module("doc")
     goals = {"a": [(">=", 2, "moto")], "b": [("<=", 1)], "c": [(">=", 1, "absent")], "d": [("<=", 1)]}
     table = doc.table([row("a", 4, moto=2), row("b", 1.5), row("c", 9), row("e", 1)], goals)
     verdicts = {line.split("|")[1].strip(): line.split("|")[6].strip() for line in table.splitlines()[2:]}
     assert verdicts == {"`a`": "met", "`b`": "missed", "`c`": "missed", "`e`": "", "`d`": ""}
-    assert "| `a` | GB/s | 4 | moto 2 (2x) | ≥ 2 x moto | met |" in table
+    assert "| `a` | GB/s | 4 | moto 2 (2x) | ≥ 2 x moto | met | 10% (3) |" in table
     assert "| `d` | | not measured |" in table
 
 
-def test_only_what_stands_between_the_marks_is_replaced():
+def test_a_table_names_date_commit_processor_and_versions():
+    line = importlib.import_module("doc").conditions()
+    assert re.fullmatch(r"\nMeasured \d{4}-\d\d-\d\d, commit \S+, .+, \d+ cores, Python 3\.\S+, boto3 .+, torch .+\.\n", line)
+
+
+def test_only_the_text_between_the_marks_is_replaced():
     doc = importlib.import_module("doc")
     text = "one\n<!-- figures: client -->\nold\n<!-- end of figures: client -->\ntwo\n"
     assert doc.replace_figures(text, "client", "new\n") == text.replace("old", "new")
@@ -43,7 +49,7 @@ def test_only_what_stands_between_the_marks_is_replaced():
         doc.replace_figures(text, "emulator", "new\n")
 
 
-def test_every_goal_names_a_group_and_the_document_has_its_place():
+def test_the_document_has_marks_for_every_group_with_goals():
     doc = importlib.import_module("doc")
     text = (BENCH.parent / "docs/performance.md").read_text()
     for group, goals in importlib.import_module("goals").GOALS.items():

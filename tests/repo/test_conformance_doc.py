@@ -1,4 +1,4 @@
-"""Every command and program of docs/conformance.md runs, against an emulator in place of the endpoint that is named there."""
+"""Every command and program of docs/conformance.md runs, with an emulator instead of the endpoint of the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.__main__ import main
 DOC = (Path(__file__).resolve().parents[2] / "docs/conformance.md").read_text()
 COMMANDS = [line for block in re.findall(r"^```sh\n(.*?)^```", DOC, re.M | re.S) for line in block.splitlines()]
 PROGRAMS = re.findall(r"`(\w+\.py)`:\n\n```python\n(.*?)^```", DOC, re.M | re.S)
-# What the test adds, so that a gate can afford the command: it chooses among the checks that the command would run.
+# Arguments that the test adds by the words of a command: they select a few of its checks, because all take too long.
 LESS = {
     "wire express": ["--only", "wire/regions"],
     "sharding prefixes dcp-ranges": ["--only", "each-epoch", "--only", "exact", "--only", "no-byte-twice"],
@@ -24,14 +24,14 @@ def less(command: str) -> list[str]:
     return next((more for words, more in reversed(LESS.items()) if words in command), [])
 
 
-def test_there_are_commands_and_programs() -> None:
+def test_the_page_has_commands_and_programs() -> None:
     assert len(COMMANDS) >= 8
     assert [name for name, _ in PROGRAMS] == ["my_client.py", "my_suite.py"]
 
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_runs(command, standalone, tmp_path, monkeypatch, capsys) -> None:
+def test_a_command_of_the_page_succeeds(command, standalone, tmp_path, monkeypatch, capsys) -> None:
     for name, text in PROGRAMS:
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)

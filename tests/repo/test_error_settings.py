@@ -1,4 +1,4 @@
-"""Every setting that an error of the client names exists under that name: in C++, and in Python under Python's name."""
+"""Every setting that an error of the client names exists in C++ under that name, and in Python under its Python name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from penstock import _exceptions
 
 ROOT = Path(__file__).resolve().parents[2]
-# What names a setting: `.About("x")`, Invalid("...", "x"), `setting = "x"` and the tables of settings that are checked alike.
+# Where errors name a setting: `.About("x")`, Invalid("...", "x"), `setting = "x"` and tables of settings with the same check.
 NAMED = (
     re.compile(r'About\("(\w+)"\)'),
     re.compile(r'Invalid\((?:[^"]|"[^"]*")*?, "(\w+)"\);'),

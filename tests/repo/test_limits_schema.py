@@ -1,4 +1,4 @@
-"""docs/limits.schema.json against a running emulator: what the one refuses, the other refuses."""
+"""docs/limits.schema.json and a running emulator accept and reject the same limits."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ def hot(limits: dict[str, Any]) -> dict[str, Any]:
 TAKEN: dict[str, Change] = {
     "everything": lambda limits: None,
     "nothing": lambda limits: limits.clear(),
-    "a profile": lambda limits: limits.update(latency="s3-express"),
-    "an empty constant": lambda limits: limits.update(latency={}),
+    "a latency profile": lambda limits: limits.update(latency="s3-express"),
+    "a latency without fields": lambda limits: limits.update(latency={}),
     "the largest rate": lambda limits: limits.update(reads_per_second=4_000_000_000),
-    "a bucket of nothing": lambda limits: limits.update(buckets={"b": {}}),
+    "a bucket without limits": lambda limits: limits.update(buckets={"b": {}}),
 }
 REFUSED: dict[str, Change] = {
     "an unknown member": lambda limits: limits.update(limit=1),
     "an unknown preset": lambda limits: limits.update(preset="aws-lax"),
     "a preset that is a number": lambda limits: limits.update(preset=1),
     "an unknown directory preset": lambda limits: limits.update(directory_preset=""),
-    "no reads": lambda limits: limits.update(reads_per_second=0),
+    "no reads per second": lambda limits: limits.update(reads_per_second=0),
     "too many writes": lambda limits: limits.update(writes_per_second=4_000_000_001),
     "a fraction of a read": lambda limits: limits.update(reads_per_second=1.5),
     "a burst of more than a second": lambda limits: limits.update(burst_ms=1001),
-    "a time before": lambda limits: limits.update(split_after_s=-1),
-    "no partition": lambda limits: limits.update(max_partitions=0),
+    "a negative time": lambda limits: limits.update(split_after_s=-1),
+    "no partitions": lambda limits: limits.update(max_partitions=0),
     "buckets in a list": lambda limits: limits.update(buckets=[]),
     "an unknown member of a bucket": lambda limits: hot(limits).update(latency="none"),
     "an unknown preset of a bucket": lambda limits: hot(limits).update(preset="x"),
@@ -62,15 +62,15 @@ REFUSED: dict[str, Change] = {
     "a boundary that is a number": lambda limits: hot(limits).update(boundaries=[1]),
     "an unknown profile": lambda limits: limits.update(latency="s3"),
     "a latency that is a number": lambda limits: limits.update(latency=30),
-    "a first byte before the request": lambda limits: limits.update(latency={"first_byte_ms": -1}),
-    "a standing connection": lambda limits: limits.update(latency={"bytes_per_second": 0}),
+    "a negative first byte delay": lambda limits: limits.update(latency={"first_byte_ms": -1}),
+    "a rate of 0 bytes per second": lambda limits: limits.update(latency={"bytes_per_second": 0}),
     "an unknown member of a latency": lambda limits: limits.update(latency={"ms": 1}),
     "a negative seed": lambda limits: limits.update(seed=-1),
-    "a day's wait": lambda limits: limits.update(retry_after_ms=86_400_000),
+    "a Retry-After of a day": lambda limits: limits.update(retry_after_ms=86_400_000),
 }
 
 
-def test_schema_and_emulator_refuse_and_take_the_same() -> None:
+def test_schema_and_emulator_accept_and_reject_the_same_limits() -> None:
     VALIDATOR.check_schema(SCHEMA)
     with penstock.testing.Emulator() as s3:
         for name, change in (TAKEN | REFUSED).items():

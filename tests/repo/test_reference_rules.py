@@ -1,4 +1,4 @@
-"""docs/reference-connector.md names tests that exist: a rule cannot lose its test unnoticed."""
+"""docs/reference-connector.md names tests that exist, and a test for each rule."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PAGE = ROOT / "docs" / "reference-connector.md"
 
 
 def named_tests() -> list[tuple[str, str]]:
-    """File and test of every `file::test` of the tables, "" where only a file is named; `::test` is of the file before."""
+    """File and test of every `file::test` in the tables. The test is "" for a file alone; `::test` belongs to the last file."""
     found, file = [], ""
     for line in PAGE.read_text().splitlines():
         if not line.startswith("|"):

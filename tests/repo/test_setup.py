@@ -1,4 +1,4 @@
-"""Which build of torch the set-up takes: PyTorch's without CUDA where pip has no place of its own and it can be had."""
+"""`./dev` installs torch without CUDA from PyTorch's index, unless pip has its own index or that index does not respond."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ WITHOUT_CUDA = (
     "-m pip install --quiet --disable-pip-version-check --extra-index-url https://download.pytorch.org/whl/cpu torch==2.13.0+cpu"
 )
 
-# Says what it was asked for, and answers as CONFIG (pip's), INDEX (0: it answers) and CPU (0: it has the build) say.
+# A fake Python that logs its arguments. CONFIG: the output of `pip config list`; INDEX: 0 if the index responds; CPU: 0 if the
+# index has the build.
 PYTHON = """#!/bin/sh
 case "$*" in
   "-m pip config list") printf '%s\\n' "$CONFIG" ;;
@@ -27,7 +28,9 @@ esac
 """
 
 
-def asked(folder: Path, *, config: str = "", index: int = 0, cpu: int = 0, machine: str = "Linux x86_64") -> list[str]:
+def commands_of_install_torch(
+    folder: Path, *, config: str = "", index: int = 0, cpu: int = 0, machine: str = "Linux x86_64"
+) -> list[str]:
     (folder / "python").write_text(PYTHON)
     (folder / "uname").write_text(f"#!/bin/sh\necho {machine}\n")
     for name in ("python", "uname"):
@@ -43,8 +46,8 @@ def asked(folder: Path, *, config: str = "", index: int = 0, cpu: int = 0, machi
 LOOKED = "looked at https://download.pytorch.org/whl/cpu/torch/"
 
 
-def test_the_build_without_cuda_is_taken(tmp_path: Path) -> None:
-    assert asked(tmp_path) == [LOOKED, WITHOUT_CUDA]
+def test_the_build_without_cuda_is_installed(tmp_path: Path) -> None:
+    assert commands_of_install_torch(tmp_path) == [LOOKED, WITHOUT_CUDA]
 
 
 @pytest.mark.parametrize(
@@ -56,28 +59,29 @@ def test_the_build_without_cuda_is_taken(tmp_path: Path) -> None:
         ":env:.no-index='1'",
     ],
 )
-def test_where_pip_has_a_place_its_build_is_taken_and_nothing_else_asked(tmp_path: Path, config: str) -> None:
-    assert asked(tmp_path, config=config) == [PLAIN]
+def test_a_configured_index_of_pip_is_used_alone(tmp_path: Path, config: str) -> None:
+    assert commands_of_install_torch(tmp_path, config=config) == [PLAIN]
 
 
-def test_other_settings_of_pip_are_no_place(tmp_path: Path) -> None:
-    assert asked(tmp_path, config="global.cert='/c'\n:env:.default-timeout='180'") == [LOOKED, WITHOUT_CUDA]
+def test_other_settings_of_pip_do_not_change_the_index(tmp_path: Path) -> None:
+    config = "global.cert='/c'\n:env:.default-timeout='180'"
+    assert commands_of_install_torch(tmp_path, config=config) == [LOOKED, WITHOUT_CUDA]
 
 
-def test_without_an_answer_it_is_the_plain_one(tmp_path: Path) -> None:
-    assert asked(tmp_path, index=1) == [LOOKED, PLAIN]
+def test_without_a_response_from_the_index_the_plain_build_is_installed(tmp_path: Path) -> None:
+    assert commands_of_install_torch(tmp_path, index=1) == [LOOKED, PLAIN]
 
 
-def test_a_build_that_is_not_there_is_the_plain_one(tmp_path: Path) -> None:
-    assert asked(tmp_path, cpu=1) == [LOOKED, WITHOUT_CUDA, PLAIN]
+def test_a_missing_build_without_cuda_is_replaced_by_the_plain_build(tmp_path: Path) -> None:
+    assert commands_of_install_torch(tmp_path, cpu=1) == [LOOKED, WITHOUT_CUDA, PLAIN]
 
 
-def test_other_machines_have_no_build_to_avoid(tmp_path: Path) -> None:
-    assert asked(tmp_path, machine="Linux aarch64") == [PLAIN]
+def test_on_other_machines_the_plain_build_is_installed(tmp_path: Path) -> None:
+    assert commands_of_install_torch(tmp_path, machine="Linux aarch64") == [PLAIN]
 
 
-def test_who_does_not_answer_is_not_waited_for(tmp_path: Path) -> None:
-    """The look itself, by this Python, at a listener that accepts nobody."""
+def test_the_look_at_an_index_that_does_not_respond_ends(tmp_path: Path) -> None:
+    """Runs the program of setup.sh with this Python against a listener that accepts no connection."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         script = (ROOT / "tools/dev/setup.sh").read_text()
         look = script[script.index("<<'EOF'\n") + len("<<'EOF'\n") :].partition("\nEOF\n")[0]

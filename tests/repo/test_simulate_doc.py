@@ -1,4 +1,4 @@
-"""The commands of docs/simulate.md and README.md print what is printed there."""
+"""The `penstock simulate` commands of docs/simulate.md and README.md print the documented output."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ EXAMPLES = [
 ]
 
 
-def test_there_are_examples() -> None:
+def test_the_pages_have_examples() -> None:
     assert len(EXAMPLES) >= 5
 
 
 @pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
-def test_a_command_prints_its_table(command: str, output: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_prints_its_documented_table(command: str, output: str, capsys: pytest.CaptureFixture[str]) -> None:
     status = main(shlex.split(command)[1:])
     assert capsys.readouterr().out == output
     assert status == (1 if "FAILED" in output else 0)

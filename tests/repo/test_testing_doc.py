@@ -1,4 +1,4 @@
-"""docs/testing.md does what it says: each of its Python programs runs, and the story of its first page happens."""
+"""Each Python program of docs/testing.md runs, and those of its first section have the described results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/testing.md").read_text(), re.M | re.S)
-STORY = 4  # code, its test, the test with a fault, the code mended
+STORY = 4  # the first section: code, its test, the test with a fault, the fixed code
 TIMEOUT_S = 120
 
 
@@ -30,8 +30,8 @@ def run_suite(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_story_of_the_first_page(tmp_path):
-    code, test, fault, mended = PROGRAMS[:STORY]
+def test_the_programs_of_the_first_section_have_the_described_results(tmp_path):
+    code, test, fault, fixed = PROGRAMS[:STORY]
     (tmp_path / "claims.py").write_text(code)
     (tmp_path / "test_claims.py").write_text(test)
     passed = run_suite(tmp_path)
@@ -44,7 +44,7 @@ def test_the_story_of_the_first_page(tmp_path):
     assert re.search(r"PUT /bucket-\d+/claims/job-1 -> 200 .*faults ack-lost, broken\)", failed.stdout), failed.stdout
     assert re.search(r"PUT /bucket-\d+/claims/job-1 -> 412 PreconditionFailed", failed.stdout), failed.stdout
 
-    (tmp_path / "claims.py").write_text(mended)
+    (tmp_path / "claims.py").write_text(fixed)
     passed = run_suite(tmp_path)
     assert "2 passed" in passed.stdout, passed.stdout
 
@@ -57,5 +57,5 @@ def test_every_other_program_passes(tmp_path, number):
     assert done.returncode == 0, done.stdout
 
 
-def test_the_page_has_its_programs():
+def test_the_page_has_programs_after_the_first_section():
     assert len(PROGRAMS) > STORY + 3

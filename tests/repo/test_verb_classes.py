@@ -1,4 +1,4 @@
-"""docs/retries.md tells each verb's retry class as client/s3/operations.h has it."""
+"""docs/retries.md has each verb's retry class of client/s3/operations.h."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ VERB = re.compile(r'\{Operation::k\w+, "(\w+)",\s*"(\w+)",\s*RetryClass::k(\w+)'
 ROW = re.compile(r"^\| ([A-Z]\w+) \| ([A-Z]+) \| (\w+) \|", re.M)
 
 
-def test_every_row_agrees_with_the_header():
+def test_every_row_has_the_retry_class_of_the_header():
     verbs = {
         name: (method, retry_class) for name, method, retry_class in VERB.findall((ROOT / "client/s3/operations.h").read_text())
     }

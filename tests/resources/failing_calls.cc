@@ -23,7 +23,7 @@ struct Control {
   std::atomic<std::int64_t> calls;   // of the chosen kinds, since the test set it to 0
   std::atomic<std::int64_t> first;   // the first call that fails, from 1
   std::atomic<std::int64_t> last;    // the last one
-  std::atomic<std::int64_t> failed;  // how many did
+  std::atomic<std::int64_t> failed;  // the number of failed calls
   std::atomic<std::int32_t> kinds;
   std::atomic<std::int32_t> error;
 };

@@ -1,4 +1,4 @@
-// Two threads count in one plain int. ThreadSanitizer must report it, whichever thread comes first.
+// Two threads increment one plain int. ThreadSanitizer must report it in either order of the threads.
 #include <thread>
 
 int main() {

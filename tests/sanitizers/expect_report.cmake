@@ -1,5 +1,5 @@
 # cmake -DPROGRAM=path -DREPORT=text -P expect_report.cmake: PROGRAM must fail and its output must hold REPORT.
-# It stands apart from WILL_FAIL, which a program that does not even start would satisfy.
+# WILL_FAIL is not enough: a program that cannot start satisfies it too.
 execute_process(COMMAND ${PROGRAM} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(status EQUAL 0)
   message(FATAL_ERROR "${PROGRAM} ended with 0: the sanitizer saw nothing wrong with its planted fault.\n${output}")

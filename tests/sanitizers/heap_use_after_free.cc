@@ -1,4 +1,4 @@
-// Reads a heap object after its death. AddressSanitizer must end it.
+// Reads a heap object after it was freed. AddressSanitizer must end it.
 int main() {
   volatile int* number = new int(7);
   delete number;

@@ -1,4 +1,4 @@
-// Forgets a heap object. LeakSanitizer must report it at exit.
+// Leaks a heap object. LeakSanitizer must report it at exit.
 int* Forget() { return new int(7); }
 
 int main() {

@@ -1,4 +1,4 @@
-"""The calls that the reference connector documents, in its shape: datasets, the client, checkpoints, DCP, Lightning."""
+"""The calls in the reference connector's documentation: datasets, the client, checkpoints, DCP, Lightning."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""In the shape of a fine-tuning recipe: samples from S3, a checkpoint per epoch, and a state to resume from."""
+"""A program like a fine-tuning recipe: samples from S3, a checkpoint per epoch, and a state to resume from."""
 
 import io
 import sys

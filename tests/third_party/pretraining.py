@@ -1,4 +1,4 @@
-"""In the shape of a pre-training framework: a checkpoint manager over stateful parts, asynchronous saves, the newest kept."""
+"""A program like a pre-training framework: a checkpoint manager with asynchronous saves that keeps the newest checkpoints."""
 
 import functools
 import io
@@ -56,7 +56,7 @@ class CheckpointManager:
         self.bucket, self.states = bucket, states
         self.client = S3Client(REGION)
         self.pending = None
-        self.group = dist.new_group(backend="gloo")  # saves go on while the training uses its own
+        self.group = dist.new_group(backend="gloo")  # saves run while the training uses its own group
 
     def path(self, step):
         return f"s3://{self.bucket}/run/step-{step:06}"
@@ -116,7 +116,7 @@ def main():
     manager.wait()
     if dist.get_rank() == 0:
         print(f"resumed {resumed}, steps {manager.steps()}, losses {' '.join(f'{each:.5f}' for each in progress.losses)}")
-    dist.barrier()  # nobody leaves while another is still talking to him
+    dist.barrier()  # no rank exits while another still communicates with it
     dist.destroy_process_group()
 
 

@@ -1,12 +1,12 @@
-# `./dev fuzz`: libFuzzer on the inputs that the emulator and the client read from strangers. Needs clang.
+# `./dev fuzz`: runs libFuzzer on the untrusted inputs of the emulator and the client. Needs clang.
 #
-#   ./dev fuzz [TARGET] [SECONDS]      every target, or one, for 60 s or SECONDS, with AddressSanitizer and UndefinedBehaviorSanitizer
-#   ./dev fuzz --campaign [TARGET...]  without sanitizers, for speed: at least 10 million executions of each target, and until the
-#                                      last third of them covers no new edge; PENSTOCK_FUZZ_EXECUTIONS sets another number
-#   ./dev fuzz --minimise [TARGET...]  adds to the seeds in the tree the fewest learned inputs that cover the same edges
+#   ./dev fuzz [TARGET] [SECONDS]      one target or all, for 60 s or SECONDS each, with AddressSanitizer and UndefinedBehaviorSanitizer
+#   ./dev fuzz --campaign [TARGET...]  without sanitizers, for speed: at least 10 million executions of each target, until the last
+#                                      third of them covers no new edge; PENSTOCK_FUZZ_EXECUTIONS sets another number
+#   ./dev fuzz --minimise [TARGET...]  adds a minimal set of learned inputs that covers the same edges to the seeds in the tree
 #
-# Seeds are in {emulator,client}/fuzz/corpus, dictionaries in {emulator,client}/fuzz/dictionaries. Learned inputs and logs stay in
-# build/fuzz-campaign, and so does an input that breaks a property: add it to the seeds with the mend.
+# Seeds are in {emulator,client}/fuzz/corpus, dictionaries in {emulator,client}/fuzz/dictionaries. build/fuzz-campaign has the learned
+# inputs, the logs, and inputs that violate a property: add such an input to the seeds together with the fix.
 set -euo pipefail
 work=build/fuzz-campaign
 declare -A sides
@@ -16,18 +16,18 @@ names=$(printf '%s\n' "${!sides[@]}" | sort)
 check_names() {
   local name
   for name in "$@"; do
-    [ -n "${sides[$name]:-}" ] || { echo "fuzz: there is no target '$name'; the targets are" $names >&2; exit 1; }
+    [ -n "${sides[$name]:-}" ] || { echo "fuzz: unknown target '$name'; the targets are" $names >&2; exit 1; }
   done
 }
 
-# $1: the build folder. $2: ON or OFF, the sanitizers. Then the targets.
+# build_fuzzers FOLDER ON|OFF TARGET...: builds the targets in FOLDER, with or without sanitizers.
 build_fuzzers() {
   cmake -S . -B "$1" -G Ninja -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_C_COMPILER=clang-14 -DPENSTOCK_FUZZ=ON \
     -DPENSTOCK_FUZZ_SANITIZE="$2" -DPENSTOCK_TESTS=OFF >/dev/null
   ninja -C "$1" --quiet $(printf 'fuzz_%s ' "${@:3}")
 }
 
-# The options of the target $1 that every run of it has.
+# options_of TARGET: prints the options that every run of the target has.
 options_of() {
   local dictionary=${sides[$1]}/fuzz/dictionaries/$1
   printf '%s\n' -rss_limit_mb=2048 "-artifact_prefix=$work/$1-" -print_final_stats=1
@@ -63,7 +63,7 @@ case ${1:-} in
     done
     ;;
   -*)
-    echo "fuzz: there is no option '$1'; it takes [TARGET] [SECONDS], --campaign [TARGET...] or --minimise [TARGET...]" >&2
+    echo "fuzz: unknown option '$1'; use [TARGET] [SECONDS], --campaign [TARGET...] or --minimise [TARGET...]" >&2
     exit 1
     ;;
   *)

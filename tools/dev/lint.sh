@@ -1,4 +1,4 @@
-# `./dev lint`: everything that judges text rather than behaviour. Prints what is wrong; exits 1 when anything is.
+# `./dev lint`: all static checks. Prints the violations; exits with 1 if there are any.
 set -uo pipefail
 result=0
 step() {
@@ -14,7 +14,7 @@ step() {
 }
 
 thread_safety() {
-  # clang reads the annotations of base/include/penstock/base/mutex.h; gcc does not.
+  # Only clang checks the annotations of base/include/penstock/base/mutex.h.
   local files
   mapfile -t files < <(git ls-files 'base/*.cc' 'client/http/*.cc' 'client/auth/*.cc' 'client/s3/*.cc' 'client/transfer/*.cc' \
     'client/testing/*.cc' 'emulator/*.cc' | grep -v -e _test.cc -e /fuzz/)
@@ -23,17 +23,17 @@ thread_safety() {
 }
 
 cpp_style() {
-  # What clang-format makes of a file without .clang-format, its LLVM style, shows in these.
+  # These patterns occur in files that were formatted in clang-format's default style, without .clang-format.
   local found
   found=$(git ls-files '*.cc' '*.h' | xargs grep -nE '^} // namespace|^(public|private|protected):|^ *(const )?[A-Za-z_:<>]+ [&*][a-z_]+( = |;$)' | grep -vE ':[0-9]+: *return ')
-  [ -z "$found" ] || { printf 'not in the style of .clang-format; format these files with clang-format-14:\n%s\n' "$found"; return 1; }
+  [ -z "$found" ] || { printf 'these lines are not in the style of .clang-format; run clang-format-14:\n%s\n' "$found"; return 1; }
 }
 
 test_names() {
-  # pytest imports a test file by its base name: two of one name end the whole collection.
+  # pytest imports test files by their base names: two files with one name make the collection fail.
   local twice
   twice=$(git ls-files 'tests/*test_*.py' 'bindings/tests/*test_*.py' | xargs -n 1 basename | sort | uniq -d)
-  [ -z "$twice" ] || { printf 'two test files of one name; rename one: %s\n' "$twice"; return 1; }
+  [ -z "$twice" ] || { printf 'several test files have one name; rename them: %s\n' "$twice"; return 1; }
 }
 
 step layers python tools/check_layers.py

@@ -1,5 +1,5 @@
-# What `./dev` needs before it can work: Debian packages, a virtual environment, a configured build folder.
-# Sourced by ./dev; every function is cheap when there is nothing to do.
+# The set-up of `./dev`: Debian packages, a virtual environment, a configured build folder.
+# Sourced by ./dev; every function is fast if nothing is missing.
 
 cache_home=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
 cache_root=${PENSTOCK_CACHE:-${cache_home:+$cache_home/penstock}}
@@ -7,23 +7,23 @@ cache_root=${PENSTOCK_CACHE:-${cache_home:+$cache_home/penstock}}
 missing_packages() {
   local wanted
   wanted=$(grep -Ev '^\s*(#|$)' tools/apt-packages.txt)
-  # dpkg-query prints one line for each package it knows; what is not "installed" is missing.
+  # dpkg-query prints one line for each known package; packages that are not "installed" are missing.
   # shellcheck disable=SC2086
   comm -23 <(sort <<<"$wanted") \
     <(dpkg-query -W -f='${Package} ${db:Status-Status}\n' $wanted 2>/dev/null | awk '$2 == "installed" {print $1}' | sort -u)
 }
 
-# Nothing is installed under PENSTOCK_SKIP_APT: what seems to be missing is named, what cannot be done without ends here.
+# For PENSTOCK_SKIP_APT: warns about missing packages, and exits if a tool of the build is missing.
 report_packages() {
   local missing tool tools=""
   if command -v dpkg-query >/dev/null; then
     missing=$(missing_packages | tr '\n' ' ')
-    [ -z "$missing" ] || say "PENSTOCK_SKIP_APT is set; these Debian packages are missing, and the build fails unless their contents came another way: ${missing% }"
+    [ -z "$missing" ] || say "PENSTOCK_SKIP_APT is set; these Debian packages are missing; the build fails unless their files were installed another way: ${missing% }"
   fi
   for tool in cmake ninja g++ pkg-config; do
     command -v "$tool" >/dev/null || tools+=" $tool"
   done
-  [ -z "$tools" ] || die "PENSTOCK_SKIP_APT is set, and there is no$tools on PATH; tools/apt-packages.txt lists all that the build needs"
+  [ -z "$tools" ] || die "PENSTOCK_SKIP_APT is set, and these tools are not on PATH:$tools; install the packages of tools/apt-packages.txt"
 }
 
 ensure_packages() {
@@ -31,7 +31,7 @@ ensure_packages() {
     report_packages
     return
   fi
-  command -v dpkg-query >/dev/null || die "this machine has no dpkg: ./dev sets up Debian 12. Elsewhere install the packages of tools/apt-packages.txt by hand and set PENSTOCK_SKIP_APT=1."
+  command -v dpkg-query >/dev/null || die "dpkg is missing: ./dev installs packages on Debian 12 only. On other systems install the packages of tools/apt-packages.txt yourself and set PENSTOCK_SKIP_APT=1."
   local missing
   missing=$(missing_packages | tr '\n' ' ')
   missing=${missing% }
@@ -43,7 +43,7 @@ ensure_packages() {
     else
       local sudo="sudo " who=""
       command -v sudo >/dev/null || { sudo="" who=" as root"; }
-      printf 'dev: these Debian packages are missing and installing needs root. Run this%s, then start again:\n\n  %sapt-get update && %sapt-get install -y --no-install-recommends %s\n\n' \
+      printf 'dev: Debian packages are missing, and installing them needs root. Run this command%s, then start again:\n\n  %sapt-get update && %sapt-get install -y --no-install-recommends %s\n\n' \
         "$who" "$sudo" "$sudo" "$missing" >&2
       exit 3
     fi
@@ -60,16 +60,16 @@ ensure_packages() {
 
 pytorch_cpu_index=https://download.pytorch.org/whl/cpu
 
-# Whether pip was told of a place for packages: a mirror has the build that it has.
-pip_has_a_place() {
+# pip_has_an_index PYTHON: whether pip is configured with another index or folder for packages.
+pip_has_an_index() {
   "$1" -m pip config list 2>/dev/null | grep -Eq '\.(index-url|extra-index-url|no-index|find-links)='
 }
 
-# install_torch PYTHON REQUIREMENT: torch without CUDA, of which PyPI's build for Linux has 2 GB that nothing here uses. That
-# build is PyTorch's own; where it cannot be had, soon, PyPI's is as good.
+# install_torch PYTHON REQUIREMENT: installs torch without CUDA from PyTorch's index: PyPI's build for Linux contains 2 GB of CUDA
+# libraries, which are not used here. Installs PyPI's build if PyTorch's index does not respond within seconds.
 install_torch() {
   local pip=("$1" -m pip install --quiet --disable-pip-version-check)
-  if [ "$(uname -sm)" = "Linux x86_64" ] && ! pip_has_a_place "$1" && timeout 15 "$1" - "$pytorch_cpu_index/torch/" <<'EOF'
+  if [ "$(uname -sm)" = "Linux x86_64" ] && ! pip_has_an_index "$1" && timeout 15 "$1" - "$pytorch_cpu_index/torch/" <<'EOF'
 import sys
 import urllib.request
 
@@ -84,16 +84,16 @@ EOF
   "${pip[@]}" "$2"
 }
 
-# make_venv FILE: the environment with what FILE asks for, in $made. One per content of FILE and per Python, shared by
-# every checkout of this user.
+# make_venv FILE: creates the environment with the requirements of FILE and sets $made to its path. There is one environment per
+# content of FILE and per Python, shared by all checkouts of this user.
 make_venv() {
   local file=$1 python=${PENSTOCK_PYTHON:-python3} key torch
-  [ -n "$cache_root" ] || die "HOME is not set, so there is no place for the Python environment; set HOME, or PENSTOCK_CACHE to a folder"
+  [ -n "$cache_root" ] || die "HOME is not set, so the folder of the Python environment is unknown; set HOME, or PENSTOCK_CACHE to a folder"
   key=$({ cat "$file"; "$python" -c 'import sys; print(sys.version, sys.base_prefix)'; } | sha256sum | cut -c1-16)
   made=$cache_root/venv-$key
   [ -e "$made/ready" ] && return
   mkdir -p "$cache_root"
-  say "making the Python environment of $file (once; with torch, which is about 200 MB, some minutes)"
+  say "creating the Python environment of $file (once; takes some minutes with torch, which has about 200 MB)"
   torch=$(grep -E '^torch==' "$file") || true
   (
     flock 9
@@ -103,7 +103,7 @@ make_venv() {
     [ -z "$torch" ] || install_torch "$made/bin/python" "$torch" || exit 1
     "$made/bin/python" -m pip install --quiet --disable-pip-version-check -r "$file" || exit 1
     touch "$made/ready"
-  ) 9>"$made.lock" >"$(log_file pip)" 2>&1 || { tail -n 20 "$(log_file pip)" >&2; die "making the Python environment failed; all output is in $(log_file pip)"; }
+  ) 9>"$made.lock" >"$(log_file pip)" 2>&1 || { tail -n 20 "$(log_file pip)" >&2; die "creating the Python environment failed; the output is in $(log_file pip)"; }
 }
 
 ensure_venv() {
@@ -115,19 +115,19 @@ ensure_venv() {
   export PATH="$venv/bin:$PATH"
 }
 
-# Foreign clients that do not share an environment with the others: only the tests need them.
+# Creates the environment of foreign clients that conflict with the other packages. Tests and benchmarks need it.
 ensure_clients() {
   make_venv requirements-clients.txt
   export PENSTOCK_CLIENTS_PYTHON="$made/bin/python"
 }
 
-# configure NAME [CMAKE OPTION...]: build/NAME, configured when its options or the tree's CMake files ask for it.
+# configure NAME [CMAKE OPTION...]: configures build/NAME if it is new or its options have changed.
 configure() {
   local name=$1
   shift
   local folder=build/$name options="$* $venv"
   build_dir=$folder
-  # ccache serves clean checkouts: paths below the checkout are hashed relative to it.
+  # ccache hashes paths relative to the checkout, so that all checkouts share its entries.
   export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=include_file_ctime,include_file_mtime
   if [ ! -e "$folder/build.ninja" ] || [ "$(cat "$folder/dev-options" 2>/dev/null)" != "$options" ]; then
     say "configuring $folder"
@@ -151,7 +151,7 @@ full_options() {
     "-DCMAKE_PREFIX_PATH=$torch_prefix" "-Dpybind11_DIR=$pybind_prefix" "-DPython_EXECUTABLE=$venv/bin/python")
 }
 
-# Ninja's output for whoever reads a log: one line for every 5 % of a long build, and all that is no status line.
+# Filters ninja's output for a log: one line for every 5 % of a long build, and all lines that are not status lines.
 percentages() {
   local line next=0
   while IFS= read -r line; do
@@ -166,7 +166,7 @@ percentages() {
   done
 }
 
-# build [TARGET...]: the targets, or everything, in build_dir. A terminal gets ninja's own status line.
+# build [TARGET...]: builds the targets, or everything, in build_dir. A terminal shows ninja's status line.
 build() {
   local jobs=(${PENSTOCK_JOBS:+-j "$PENSTOCK_JOBS"})
   if [ -t 2 ]; then

@@ -1,6 +1,6 @@
-# `./dev test`: every test of the repository, then the counts. Sourced by ./dev.
+# `./dev test`: runs every test of the repository and prints the counts. Sourced by ./dev.
 
-# Adds the passed and failed of a JUnit file to the totals.
+# count_junit FILE: adds the numbers of a JUnit file to the totals.
 count_junit() {
   local counts
   [ -s "$1" ] || { failed=$((failed + 1)); return; }
@@ -20,7 +20,7 @@ EOF
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
-# Without a pattern nothing to run is a failure. $1: of the tests' names, may be empty.
+# run_ctest PATTERN: runs the C++ tests whose names match, or all if PATTERN is empty. Without a pattern, no tests is a failure.
 run_ctest() {
   local none=error
   [ -z "$1" ] || none=ignore
@@ -32,7 +32,7 @@ run_ctest() {
 
 run_pytest() {
   local status=0 none=0
-  [ -z "$1" ] || none=5  # pytest's word for no test
+  [ -z "$1" ] || none=5  # pytest's exit status for no tests
   rm -f "$build_dir/pytest.xml"
   python -m pytest -q --junitxml="$build_dir/pytest.xml" -o junit_family=xunit1 ${1:+-k "$1"} || status=$?
   [ $status -eq 0 ] || [ $status -eq $none ] || result=1
@@ -68,10 +68,10 @@ run_tests() {
     run_pytest "$pattern"
   fi
   if [ "$kind$long$pattern" = dev1 ]; then
-    say "fuzzing every target until its coverage stands still"
+    say "fuzzing every target until it covers no new edges"
     if bash tools/dev/fuzz.sh --campaign; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
   fi
-  [ $((passed + failed + skipped)) -gt 0 ] || die "no test's name has '$pattern'; it is a regular expression for C++ tests, and pytest's -k"
+  [ $((passed + failed + skipped)) -gt 0 ] || die "no test matches '$pattern'; it is a regular expression for names of C++ tests, and an expression for pytest's -k"
   say "took $((SECONDS - started)) s"
   echo "$passed passed, $failed failed, $skipped skipped"
   [ "$failed" -eq 0 ] && [ "$result" -eq 0 ]

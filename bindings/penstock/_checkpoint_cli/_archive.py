@@ -1,4 +1,4 @@
-"""A file of torch.save as its zip directory and data.pkl have it, read by ranges: never the tensors' bytes."""
+"""Inspects a file of torch.save by its zip directory and data.pkl, read by ranges. Does not read the tensors."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from ._place import Place
 
-MOST_PICKLE_BYTES = 1 << 30
-_TAIL = 98  # bytes of a zip file's end records: there is a directory before them, and no tensor among them
+MAX_PICKLE_BYTES = 1 << 30
+_TAIL = 98  # bytes of a zip file's end records, including those of zip64
 
 
 class RangeFile(io.RawIOBase):
-    """Bytes [begin, begin + size) of an object as a file. A read is a request for what it reads."""
+    """Bytes [begin, begin + size) of an object as a file object. Each read sends a request, unless its bytes are buffered."""
 
     def __init__(self, place: Place, key: str, begin: int, size: int, *, version_id: str = "") -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class RangeFile(io.RawIOBase):
 
     def _fetch(self, count: int) -> None:
         start = self._at
-        if start >= self._size - _TAIL:  # the end records are looked at piece by piece
+        if start >= self._size - _TAIL:  # zipfile reads the end records one by one: fetch them together
             start, count = max(0, self._size - _TAIL), _TAIL
         end = min(self._size, start + count)
         self._kept = self._place.read(self._key, self._begin + start, self._begin + end, self._version_id)
@@ -71,23 +71,23 @@ class RangeFile(io.RawIOBase):
 
 def _not_of_torch(place: Place, key: str, why: str) -> S3InvalidArgumentError:
     return S3InvalidArgumentError(
-        f"{place.uri(key)} is no file of torch.save that can be inspected: {why};"
-        " one of torch.save's old format (before 1.6, or _use_new_zipfile_serialization=False) has to be loaded and saved anew"
+        f"cannot inspect {place.uri(key)} as a file of torch.save: {why};"
+        " a file in the format before torch 1.6 (_use_new_zipfile_serialization=False) must be loaded and saved again"
     )
 
 
 def inspect(place: Place, key: str, size: int, version_id: str = "") -> tuple[list[Entry], list[str]]:
-    """Its tensors, and the classes that torch.load(weights_only=True) might refuse.
+    """Returns the tensors of a file, and the classes that torch.load(weights_only=True) might reject.
 
     Raises:
-        S3InvalidArgumentError: not a zip file of torch.save.
+        S3InvalidArgumentError: The object is not a zip file of torch.save.
     """
     try:
         with zipfile.ZipFile(RangeFile(place, key, 0, size, version_id=version_id)) as archive:
             record = next((each for each in archive.infolist() if each.filename.rpartition("/")[2] == "data.pkl"), None)
             if record is None:
                 raise _not_of_torch(place, key, "it has no data.pkl")
-            if record.file_size > MOST_PICKLE_BYTES:
+            if record.file_size > MAX_PICKLE_BYTES:
                 raise _not_of_torch(place, key, f"its data.pkl has {record.file_size:,} bytes")
             data = archive.read(record)
     except zipfile.BadZipFile as error:
@@ -100,7 +100,7 @@ def inspect(place: Place, key: str, size: int, version_id: str = "") -> tuple[li
 
 
 def entries(state: Any) -> list[Entry]:
-    """The tensors of nested dicts and lists by their paths, joined with dots, and last everything else as one entry."""
+    """Returns the tensors of nested dicts and lists. An entry's name is the path to the tensor, joined with dots."""
     found: list[Entry] = []
     seen: set[int] = set()
 
@@ -110,7 +110,7 @@ def entries(state: Any) -> list[Entry]:
             return
         if not isinstance(value, (dict, list, tuple)) or id(value) in seen:
             return
-        seen.add(id(value))  # one that contains itself, too
+        seen.add(id(value))  # a container may contain itself
         for name, child in value.items() if isinstance(value, dict) else enumerate(value):
             walk(child, (*path, str(name)))
 

@@ -1,4 +1,4 @@
-"""Which checkpoints lie below a prefix, from one listing: nothing is read."""
+"""Finds the checkpoints below a prefix from one listing, without reading objects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass
 class Checkpoint:
-    """`key`: of a file, or a folder with its slash. Incomplete: shards without a metadata, as far as names tell."""
+    """A checkpoint.
+
+    Attributes:
+        key: Key of a file, or of a folder with a trailing slash.
+        kind: `DCP`, `TORCH` or `LIGHTNING`.
+        objects: Its objects.
+        complete: False if there are shards without metadata, judged by the names.
+    """
 
     key: str
     kind: str
@@ -36,18 +43,18 @@ class Checkpoint:
 
     @property
     def metadata(self) -> list[ObjectInfo]:
-        """``.metadata``, or one for each rank: ``__0.metadata``, ...; of two saves at one place there may be both."""
+        """``.metadata``, or one object for each rank: ``__0.metadata``, ... Two saves to one folder may leave both."""
         return [info for info in self.objects if is_metadata(info.key) and folder_of(info.key) == self.key]
 
     @property
     def ranks(self) -> int | None:
-        """How many ranks published a metadata of their own; None: one is there for all."""
+        """The number of ranks that published their own metadata; None if there is one metadata for all ranks."""
         found = [rank_of_metadata(info.key) for info in self.metadata]
         return None if not found or None in found else len(found)
 
     @property
     def unpublished(self) -> int | None:
-        """A rank that has, by all names, not published: the first, or None."""
+        """The first rank that, judged by the names, has not published its metadata; None if there is no such rank."""
         ranks = {rank_of_metadata(info.key) for info in self.metadata}
         if not ranks or None in ranks:
             return None
@@ -58,13 +65,13 @@ class Checkpoint:
 
     @property
     def modified(self) -> int:
-        """When it was published: the time of the file or of the last metadata; of shards without one, of the last."""
+        """The time of publication, in seconds since the epoch: that of the newest metadata, else of the newest object."""
         published = [info.last_modified for info in self.metadata]
         return max(published or (info.last_modified for info in self.objects), default=0)
 
 
 def step_of(key: str) -> int | None:
-    """The number in a checkpoint's name: the one behind "step", else the last."""
+    """Returns the step number in a checkpoint's name: the number after "step", else the last number."""
     name = key.rstrip("/").rpartition("/")[2]
     named = _STEP.findall(name)
     numbers = named or _NUMBER.findall(name.rpartition(".")[0] if "." in name and not key.endswith("/") else name)
@@ -72,7 +79,7 @@ def step_of(key: str) -> int | None:
 
 
 def _owner(key: str, folders: set[str]) -> str | None:
-    """The nearest folder above a key that has a metadata."""
+    """Returns the nearest folder above a key that has metadata; None if there is none."""
     folder = folder_of(key)
     while folder not in folders:
         if not folder:
@@ -82,7 +89,10 @@ def _owner(key: str, folders: set[str]) -> str | None:
 
 
 def checkpoints_of(objects: Iterable[ObjectInfo]) -> list[Checkpoint]:
-    """Oldest first. A shard belongs to the nearest folder above it that has a metadata, else to the one it is in."""
+    """Returns the checkpoints of a listing, oldest first.
+
+    A shard belongs to the nearest folder above it that has metadata, else to the folder that contains it.
+    """
     objects = list(objects)
     folders = {folder_of(info.key) for info in objects if is_metadata(info.key)}
     found: dict[str, Checkpoint] = {folder: Checkpoint(folder, DCP) for folder in folders}
@@ -106,7 +116,7 @@ def checkpoints_of(objects: Iterable[ObjectInfo]) -> list[Checkpoint]:
 
 
 def catalog(place: Place) -> list[Checkpoint]:
-    """Those below a place, or the one file that it is."""
+    """Returns the checkpoints below a place, or the checkpoint file at the place."""
     below = checkpoints_of(place.objects(place.folder))
     if below or not place.folder or place.key.endswith("/"):
         return below

@@ -1,4 +1,4 @@
-"""A distributed checkpoint as its ``.metadata`` has it: tensors, and which bytes of which objects hold them."""
+"""Reads the ``.metadata`` of a distributed checkpoint: its tensors, and the objects and byte ranges that contain them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from . import _pickles
 from ._names import METADATA
 from ._place import Place
 
-MOST_BYTES = 1 << 30  # of a .metadata; one of 100,000 tensors in 1,000 shards has about 100 MB
+MAX_BYTES = 1 << 30  # size limit of a .metadata; with 100,000 tensors in 1,000 shards it has about 100 MB
 
 
 @dataclass(frozen=True)
 class Item:
-    """Bytes [offset, offset + length) of an object; `transforms`, if any, were applied to them (compression)."""
+    """Bytes [offset, offset + length) of an object. `transforms` are the encodings of extensions, such as compression."""
 
     name: str
     key: str
@@ -27,7 +27,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Entry:
-    """A tensor, or, where `shape` is None, something else that was pickled. `size` in bytes; None: not known."""
+    """A tensor, or another pickled object if `shape` is None. `size` is in bytes; None: unknown."""
 
     name: str
     dtype: str
@@ -38,7 +38,15 @@ class Entry:
 
 @dataclass
 class DcpCheckpoint:
-    """`metadata`: keys of what was read. `empty`: keys of its objects without items, which no load needs."""
+    """The content of one or several metadata objects of a folder.
+
+    Attributes:
+        folder: Key of the folder, with a trailing slash.
+        entries: The tensors and other values.
+        items: The byte ranges that contain them.
+        metadata: Keys of the metadata objects that were read.
+        empty: Keys of the checkpoint's objects without items, which no load needs.
+    """
 
     folder: str
     entries: list[Entry] = field(default_factory=list)
@@ -47,7 +55,7 @@ class DcpCheckpoint:
     empty: list[str] = field(default_factory=list)
 
     def ends(self) -> dict[str, int]:
-        """By key of each object that is referred to: the bytes that it has at the least."""
+        """Returns the minimum size in bytes of each object that the checkpoint refers to, by key."""
         ends: dict[str, int] = {}
         for item in self.items:
             ends[item.key] = max(ends.get(item.key, 0), item.offset + item.length)
@@ -55,20 +63,20 @@ class DcpCheckpoint:
 
 
 def read(place: Place, folder: str, version_id: str = "") -> DcpCheckpoint:
-    """As `read_key` the one metadata of all ranks."""
+    """Reads the ``.metadata`` of a folder; see `read_key`."""
     return read_key(place, folder, folder + METADATA, version_id)
 
 
 def read_key(place: Place, folder: str, key: str, version_id: str = "") -> DcpCheckpoint:
-    """One request, for a metadata of a folder.
+    """Reads one metadata object of a folder, by one request.
 
     Raises:
-        S3InvalidArgumentError: it is not what torch writes, or names classes that it has no use for.
+        S3InvalidArgumentError: The object is not metadata that torch writes, or refers to unexpected classes.
     """
-    data = place.read(key, 0, MOST_BYTES + 1, version_id)
+    data = place.read(key, 0, MAX_BYTES + 1, version_id)
     try:
-        if len(data) > MOST_BYTES:
-            raise ValueError(f"is larger than {MOST_BYTES:,} bytes")
+        if len(data) > MAX_BYTES:
+            raise ValueError(f"is larger than {MAX_BYTES:,} bytes")
         found = _checkpoint(folder, _pickles.load_dcp_metadata(data))
     except ValueError as error:
         raise S3InvalidArgumentError(f"{place.uri(key)} {error}") from None
@@ -77,7 +85,7 @@ def read_key(place: Place, folder: str, key: str, version_id: str = "") -> DcpCh
 
 
 def read_all(place: Place, folder: str, keys: list[str]) -> DcpCheckpoint:
-    """What several metadata of a folder say together: of a tensor that several ranks have, all chunks."""
+    """Reads several metadata objects of a folder, and merges the chunks of tensors that several ranks have."""
     found = DcpCheckpoint(folder)
     entries: dict[tuple[Any, ...], Entry] = {}
     for key in keys:
@@ -100,7 +108,7 @@ def _checkpoint(folder: str, metadata: _pickles.Metadata) -> DcpCheckpoint:
         item = _item(folder, index, stored)
         found.items.append(item)
         lengths[item.name] = lengths.get(item.name, 0) + item.length
-    empty = getattr(metadata, "penstock_empty", None)  # as our writer names them
+    empty = getattr(metadata, "penstock_empty", None)  # set by S3StorageWriter
     found.empty = [folder + name for name in empty if isinstance(name, str)] if isinstance(empty, list) else []
     for name, entry in _dict(metadata, "state_dict_metadata").items():
         if isinstance(entry, _pickles.TensorEntry):
@@ -113,14 +121,14 @@ def _checkpoint(folder: str, metadata: _pickles.Metadata) -> DcpCheckpoint:
 def _dict(metadata: _pickles.Metadata, name: str) -> dict[Any, Any]:
     value = getattr(metadata, name, None)
     if not isinstance(value, dict):
-        raise ValueError(f"has no {name}, so it tells nothing of what was saved")
+        raise ValueError(f"has no {name}: it does not describe a checkpoint")
     return value
 
 
 def _item(folder: str, index: Any, stored: Any) -> Item:
     path, offset, length = (getattr(stored, name, None) for name in ("relative_path", "offset", "length"))
     if not (isinstance(path, str) and path and isinstance(offset, int) and isinstance(length, int)) or min(offset, length) < 0:
-        raise ValueError(f"says of an item that it is at {path!r}, {offset!r} + {length!r}, which is no place in an object")
+        raise ValueError(f"has an item with an invalid location: path {path!r}, offset {offset!r}, length {length!r}")
     transforms = getattr(stored, "transform_descriptors", None) or ()
     return Item(str(getattr(index, "fqn", "")), folder + path, offset, length, tuple(str(each) for each in transforms))
 
@@ -131,6 +139,6 @@ def _tensor(name: str, entry: _pickles.TensorEntry) -> Entry:
     dtype = str(state[0]) if isinstance(state, tuple) and state else ""
     chunks = getattr(entry, "chunks", ())
     if not isinstance(shape, tuple) or not all(isinstance(length, int) for length in shape):
-        raise ValueError(f"says of {name!r} that its shape is {shape!r}")
+        raise ValueError(f"has an invalid shape for {name!r}: {shape!r}")
     item = _pickles.ITEM_BYTES.get(dtype)
     return Entry(name, dtype, shape, None if item is None else prod(shape) * item, len(chunks) if isinstance(chunks, list) else 1)

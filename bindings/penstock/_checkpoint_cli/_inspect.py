@@ -10,15 +10,15 @@ from ._dcp import Entry
 from ._output import many, one_line, print_json, size_text, table
 from ._place import Place, kind_of, metadata_below, place_of
 
-MOST_NAME = 80  # characters of a name for people; Lightning's callbacks have keys of 220 that begin alike
+MAX_NAME = 80  # characters of a printed name; keys of Lightning's callbacks have 220, with a common prefix
 
 
 def _shortened(name: str) -> str:
-    """Without its middle: the ends tell where it is and what it is."""
-    if len(name) <= MOST_NAME:
+    """Replaces the middle of a long name by an ellipsis."""
+    if len(name) <= MAX_NAME:
         return name
-    begin = (MOST_NAME - 3) // 2
-    return f"{name[:begin]}...{name[begin + 3 - MOST_NAME :]}"
+    begin = (MAX_NAME - 3) // 2
+    return f"{name[:begin]}...{name[begin + 3 - MAX_NAME :]}"
 
 
 def _document(entry: Entry) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def _row(document: dict[str, Any]) -> tuple[str, ...]:
 
 
 def inspect(place: Place) -> dict[str, Any]:
-    """What `--json` prints. Fetches the metadata of a directory; of a file its zip directory and data.pkl."""
+    """Returns the document that `--json` prints. Reads the metadata of a directory, or zip directory and data.pkl of a file."""
     kind, key = kind_of(place)
     foreign: list[str] = []
     if kind == "dcp":
@@ -64,8 +64,8 @@ def run(options: argparse.Namespace) -> int:
     total = size_text(sum(each["bytes"] or 0 for each in found["tensors"]))
     where = f"{many(found['objects'], 'object')} of {one_line(found['uri'])}"
     print(f"{many(len(found['tensors']), 'tensor')}, {total}, in {where}")
-    if any(len(each["name"]) > MOST_NAME for each in (*found["tensors"], *found["other"])):
-        print(f"Names of more than {MOST_NAME} characters are shortened in their middle; --json has them whole.")
+    if any(len(each["name"]) > MAX_NAME for each in (*found["tensors"], *found["other"])):
+        print(f"Names longer than {MAX_NAME} characters are shortened; --json prints them in full.")
     if found["classes"]:
-        print(f"torch.load(weights_only=True) may refuse: {one_line(', '.join(found['classes']))}")
+        print(f"torch.load(weights_only=True) may reject: {one_line(', '.join(found['classes']))}")
     return 0

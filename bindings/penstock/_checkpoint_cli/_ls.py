@@ -11,7 +11,7 @@ from ._place import Place, place_of
 
 
 def document(place: Place, checkpoint: Checkpoint) -> dict[str, Any]:
-    """Sizes in bytes, times in UTC; `ranks`: so many have a metadata of their own."""
+    """Returns the JSON document of a checkpoint: sizes in bytes, times in UTC; `ranks` have metadata of their own."""
     return {
         "uri": place.uri(checkpoint.key),
         "step": checkpoint.step,

@@ -1,4 +1,4 @@
-"""What an object of a distributed checkpoint's folder is, by its name: torch's, and those of saves under way."""
+"""Names of the objects in a distributed checkpoint's folder: those that torch uses, and those of a running save."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 
 METADATA = ".metadata"
 SHARD_SUFFIX = ".distcp"
-# A save without collectives publishes one for each rank.
+# Metadata of one rank, which a save without collectives publishes.
 _OF_RANK = re.compile(r"__(\d+)\.metadata")
 _SHARD_OF_RANK = re.compile(r"__(\d+)_")
-# Beside the metadata that a save is about to publish: a claim, and what writers that rename have before they do.
-_UNDER_WAY = (".saving", ".tmp")
+# Suffixes of objects that exist before the metadata is published: a save lock, and a temporary object that will be renamed.
+_LOCK_SUFFIXES = (".saving", ".tmp")
 
 
 def folder_of(key: str) -> str:
-    """The folder that a key is in, with its slash."""
+    """Returns the folder of a key, with a trailing slash."""
     return key[: key.rfind("/") + 1]
 
 
@@ -28,18 +28,18 @@ def rank_of_metadata(key: str) -> int | None:
 
 
 def is_metadata(key: str) -> bool:
-    """Of all ranks, or of one."""
+    """Whether `key` names the metadata of all ranks or of one rank."""
     return name_of(key) == METADATA or rank_of_metadata(key) is not None
 
 
-def is_claim(key: str) -> bool:
-    """Whether it says that a save is under way in its folder."""
-    return any(key.endswith(suffix) and is_metadata(key.removesuffix(suffix)) for suffix in _UNDER_WAY)
+def is_save_lock(key: str) -> bool:
+    """Whether an object with this key indicates a running save."""
+    return any(key.endswith(suffix) and is_metadata(key.removesuffix(suffix)) for suffix in _LOCK_SUFFIXES)
 
 
-def claim_of(metadata: str) -> str:
-    """Where a save of ours says that it will publish that metadata."""
-    return metadata + _UNDER_WAY[0]
+def save_lock_of(metadata: str) -> str:
+    """Returns the key of the save lock of S3StorageWriter for a metadata object."""
+    return metadata + _LOCK_SUFFIXES[0]
 
 
 def is_shard(key: str) -> bool:
@@ -47,13 +47,13 @@ def is_shard(key: str) -> bool:
 
 
 def rank_of_shard(key: str) -> int | None:
-    """None: a strategy of somebody's own named it."""
+    """Returns the rank that wrote a shard; None if a custom prefix strategy named the shard."""
     found = _SHARD_OF_RANK.match(name_of(key))
     return int(found[1]) if found else None
 
 
 def above(folder: str) -> list[str]:
-    """The folders that a folder lies in, the nearest first; the bucket's root is empty."""
+    """Returns the parent folders of a folder, nearest first. The root of the bucket is the empty string."""
     found: list[str] = []
     while folder:
         folder = folder_of(folder[:-1])

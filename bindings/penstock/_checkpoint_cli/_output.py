@@ -1,4 +1,4 @@
-"""What the verbs print: tables for people, one JSON document for programs."""
+"""Output of the commands: tables and JSON documents."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from datetime import datetime, timezone
 _STEP = 1024
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
-# A key may hold anything; a line of a table is one line, and no terminal is told to do anything.
+# Object keys may contain control characters. Escape them, so that they cannot break lines or control the terminal.
 _ONE_LINE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
 
 
 def size_text(size: float) -> str:
-    """Bytes as "512 B", "1.5 MiB"."""
+    """Formats a number of bytes, for example "512 B" or "1.5 MiB"."""
     for unit in _UNITS[:-1]:
         if size < _STEP:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
@@ -23,7 +23,7 @@ def size_text(size: float) -> str:
 
 
 def time_text(seconds: float) -> str:
-    """ISO 8601 in UTC, with milliseconds where there are some."""
+    """Formats seconds since the epoch as ISO 8601 in UTC, with milliseconds unless they are zero."""
     time = datetime.fromtimestamp(seconds, timezone.utc)
     return time.isoformat(timespec="milliseconds" if seconds % 1 else "seconds").replace("+00:00", "Z")
 
@@ -33,7 +33,7 @@ def one_line(text: str) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]], right: str = "") -> str:
-    """Columns below their heads; those whose number is in `right` at their right ends."""
+    """Formats a table. `right` contains the digits of the columns to align right, for example "02"."""
     lines = [list(heads), *([one_line(str(cell)) for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
 
@@ -48,5 +48,5 @@ def print_json(document: object) -> None:
 
 
 def many(count: int, noun: str) -> str:
-    """ "1 object", "2 objects"."""
+    """Formats a count with its noun: "1 object", "2 objects"."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -1,7 +1,7 @@
-"""Unpickling what a stranger wrote: nothing that a pickle names is imported or called.
+"""Reads untrusted pickles: imports and calls nothing that a pickle refers to.
 
-Every class that may occur stands here as one that only holds what it is given; what else a pickle names is refused (strictly)
-or stands as something that holds nothing. Neither torch nor anybody's code is run.
+Each expected class is replaced by a class of this module that only stores its attributes. For other classes, the reader of
+``.metadata`` raises an error, and the reader of ``data.pkl`` creates an empty object. No code of torch or the pickle runs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-# Bytes of an element, by torch's name of the dtype.
+# Size of an element in bytes, by the name of the dtype in torch.
 ITEM_BYTES = {
     **dict.fromkeys(("bool", "uint8", "int8", "quint8", "qint8", "bits8", "quint4x2", "quint2x4"), 1),
     **dict.fromkeys(("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"), 1),
@@ -51,7 +51,7 @@ class DType(str):
 
 
 class Held:
-    """Holds what the pickled object had: attributes, or a `state` that is no dict."""
+    """Stores the attributes of a pickled object, or its `state` if that is not a dict."""
 
     state: Any = None
 
@@ -66,20 +66,20 @@ class Held:
 
 
 class Ordered(dict[Any, Any]):
-    """An OrderedDict, without the attributes that it may have, as every ``model.state_dict()`` does."""
+    """An OrderedDict. Ignores attributes, such as those of ``model.state_dict()``."""
 
     def __setstate__(self, state: Any) -> None: ...
 
 
 class Defaulting(Ordered):
-    """A defaultdict, without what it makes, as the state of every optimizer is."""
+    """A defaultdict, such as the state of an optimizer. Ignores the default factory."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__()
 
 
 class Tensor:
-    """Shape and dtype of a tensor; `storage` is the name of the record that has its elements, None: it has none."""
+    """Shape and dtype of a tensor. `storage` is the name of the record with its elements; None: there is none."""
 
     def __init__(self, dtype: str, shape: tuple[int, ...], storage: str | None = None) -> None:
         self.dtype = dtype
@@ -87,17 +87,17 @@ class Tensor:
         self.storage = storage
 
     def __setstate__(self, state: Any) -> None:
-        """Python attributes that somebody gave a tensor say nothing about it."""
+        """Ignores Python attributes of the tensor."""
 
     @property
     def size(self) -> int | None:
-        """Bytes of its elements; None: of a dtype that is not known here."""
+        """Size of the elements in bytes; None if the dtype is unknown."""
         item = ITEM_BYTES.get(self.dtype)
         return None if item is None else prod(self.shape) * item
 
 
 class Metadata(Held):
-    """torch.distributed.checkpoint's Metadata, and the classes that it is made of."""
+    """Metadata of torch.distributed.checkpoint. The classes below are those of its attributes."""
 
 
 class TensorEntry(Held): ...
@@ -151,7 +151,7 @@ _COMMON: dict[tuple[str, str], Callable[..., Any]] = {
 
 
 class _Unpickler(pickle.Unpickler):
-    """Knows the names that everybody's pickles have in common."""
+    """Resolves the names that both kinds of pickles use."""
 
     def find_class(self, module: str, name: str) -> Any:
         if module == "torch" and name in ITEM_BYTES:
@@ -161,11 +161,11 @@ class _Unpickler(pickle.Unpickler):
 
     def other(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError(
-            f"names {module}.{name}, which the metadata of a checkpoint has no use for; nothing of it was run. Check who wrote it"
+            f"refers to {module}.{name}, which checkpoint metadata does not use; it was not run. Check who wrote this object"
         )
 
     def persistent_load(self, pid: Any) -> Any:
-        raise pickle.UnpicklingError("refers to something outside of itself")
+        raise pickle.UnpicklingError("contains a persistent ID, which checkpoint metadata does not use")
 
 
 class _DcpUnpickler(_Unpickler):
@@ -175,14 +175,14 @@ class _DcpUnpickler(_Unpickler):
 
 
 def load_dcp_metadata(data: bytes) -> Metadata:
-    """A ``.metadata`` of torch.distributed.checkpoint.
+    """Reads a ``.metadata`` of torch.distributed.checkpoint.
 
     Raises:
-        ValueError: it is none, or names other classes; says which.
+        ValueError: The data is not such a pickle, or refers to unexpected classes.
     """
     found = _load(_DcpUnpickler(io.BytesIO(data)))
     if not isinstance(found, Metadata):
-        raise ValueError(f"holds a {type(found).__name__}, not the Metadata of torch.distributed.checkpoint")
+        raise ValueError(f"contains a {type(found).__name__}, expected Metadata of torch.distributed.checkpoint")
     return found
 
 
@@ -192,9 +192,9 @@ def _load(unpickler: pickle.Unpickler) -> Any:
     except pickle.UnpicklingError as error:
         raise ValueError(str(error)) from None
     except (ArithmeticError, AttributeError, EOFError, ImportError, LookupError, MemoryError, TypeError, ValueError) as error:
-        raise ValueError(f"is no pickle that can be read ({type(error).__name__}: {error})") from None
+        raise ValueError(f"is not a valid pickle ({type(error).__name__}: {error})") from None
     except RecursionError:
-        raise ValueError("is a pickle nested too deeply to be read") from None
+        raise ValueError("is a pickle with too many nesting levels") from None
 
 
 class _Storage:
@@ -204,7 +204,7 @@ class _Storage:
 
 
 class Opaque(dict[Any, Any]):
-    """In the place of an object of a class that torch.load(weights_only=True) would refuse. Holds nothing."""
+    """An empty object that replaces one of a class that torch.load(weights_only=True) would reject."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__()
@@ -213,7 +213,7 @@ class Opaque(dict[Any, Any]):
         return super().__new__(cls)
 
     def __call__(self, *arguments: Any, **named: Any) -> Opaque:
-        return self  # an object that stands for a function
+        return self  # the object may replace a function
 
     def __setstate__(self, state: Any) -> None: ...
 
@@ -266,7 +266,7 @@ _REBUILT: dict[str, Callable[..., Any]] = {
 
 
 class _FileUnpickler(_Unpickler):
-    """Of a data.pkl: tensors as their shapes, what is not known as nothing."""
+    """Reads a data.pkl: tensors as :class:`Tensor`, objects of unknown classes as :class:`Opaque`."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(io.BytesIO(data))
@@ -289,17 +289,17 @@ class _FileUnpickler(_Unpickler):
     def persistent_load(self, pid: Any) -> Any:
         if isinstance(pid, tuple) and len(pid) == 5 and pid[0] == "storage":
             return _Storage(str(pid[1]), str(pid[2]))
-        raise pickle.UnpicklingError("refers to something other than a storage of torch.save")
+        raise pickle.UnpicklingError("contains a persistent ID that is not a storage of torch.save")
 
 
 _PLAIN = {("torch", "device"), ("torch.serialization", "_get_dtype"), ("collections", "Counter")}
 
 
 def load_file_pickle(data: bytes) -> tuple[Any, list[str]]:
-    """What a ``data.pkl`` of torch.save holds, tensors as :class:`Tensor`, and the names it has of other classes.
+    """Reads a ``data.pkl`` of torch.save. Returns its content, with tensors as :class:`Tensor`, and the names of unknown classes.
 
     Raises:
-        ValueError: it is none.
+        ValueError: The data is not such a pickle.
     """
     unpickler = _FileUnpickler(data)
     return _load(unpickler), sorted(unpickler.foreign)

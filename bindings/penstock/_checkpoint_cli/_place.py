@@ -1,4 +1,4 @@
-"""Where a command looks: its client, its URI, the objects below it."""
+"""The target of a command: client, bucket and key, and access to the objects below."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._names import METADATA, folder_of, is_metadata, rank_of_metadata
 
 
 class Place(NamedTuple):
-    """A folder or file of a bucket; `folder` ends with a slash, or is empty for all of the bucket."""
+    """A folder or file in a bucket. `folder` ends with a slash, or is empty for the whole bucket."""
 
     client: S3Client
     bucket: str
@@ -29,11 +29,11 @@ class Place(NamedTuple):
         return f"s3://{self.bucket}/{key}"
 
     def objects(self, prefix: str) -> list[ObjectInfo]:
-        """All of them; an error of any page is raised, so that a list is whole or none."""
+        """Lists all objects below a prefix. Raises if any page of the listing fails, so the list is always complete."""
         return [item.object_info for item in S3BucketIterable(self.client, self.bucket, prefix) if item.object_info is not None]
 
     def info(self, key: str) -> ObjectInfo | None:
-        """An object as it is; None: there is none."""
+        """Returns the current properties of an object; None if it does not exist."""
         try:
             head = self.client.head_object(self.bucket, key)
         except S3NotFoundError as error:
@@ -43,8 +43,8 @@ class Place(NamedTuple):
         return ObjectInfo(key, head.etag, head.size, head.last_modified, head.storage_class)
 
     def read(self, key: str, start: int = 0, end: int | None = None, version_id: str = "") -> bytes:
-        """The bytes [start, end), and no others."""
-        return self.client._client.read(self.bucket, key, start, end, version_id=version_id)[0]
+        """Reads the bytes [start, end) of an object."""
+        return self.client.core.read(self.bucket, key, start, end, version_id=version_id)[0]
 
 
 def place_of(options: argparse.Namespace) -> Place:
@@ -54,7 +54,7 @@ def place_of(options: argparse.Namespace) -> Place:
 
 
 def metadata_below(place: Place, folder: str) -> list[str]:
-    """Keys of what a load of a folder reads first: ``.metadata``, else what each rank published, by rank; none: nothing."""
+    """Returns the keys of a folder's metadata: ``.metadata``, else the metadata of each rank, by rank. May be empty."""
     if place.info(folder + METADATA) is not None:
         return [folder + METADATA]
     keys = [info.key for info in place.objects(folder + "__") if folder_of(info.key) == folder]
@@ -62,10 +62,10 @@ def metadata_below(place: Place, folder: str) -> list[str]:
 
 
 def kind_of(place: Place) -> tuple[str, str]:
-    """("dcp", folder) or ("file", key) of the checkpoint at a place.
+    """Returns ("dcp", folder) or ("file", key) for the checkpoint at a place.
 
     Raises:
-        S3NotFoundError: there is neither; names both that were looked for.
+        S3NotFoundError: There is no checkpoint.
     """
     if is_metadata(place.key):
         return "dcp", folder_of(place.key)
@@ -75,7 +75,7 @@ def kind_of(place: Place) -> tuple[str, str]:
         return "dcp", place.folder
     error = S3NotFoundError(
         f"there is no checkpoint at {place.uri(place.key)}: neither that object nor {place.uri(place.folder + METADATA)};"
-        f" `penstock checkpoint ls {place.uri(place.folder)}` lists those below it"
+        f" `penstock checkpoint ls {place.uri(place.folder)}` lists the checkpoints below it"
     )
     error.code, error.bucket, error.key = "NoSuchKey", place.bucket, place.key
     raise error

@@ -1,4 +1,4 @@
-"""``penstock checkpoint prune``: the newest complete checkpoints stay, older ones go, and what unfinished saves left."""
+"""``penstock checkpoint prune``: deletes all but the newest complete checkpoints, and the remains of unfinished saves."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from .._exceptions import S3Exception, S3NotFoundError, S3PreconditionFailedErro
 from .._objects import ObjectInfo
 from . import _ls
 from ._catalog import DCP
-from ._names import above, claim_of, folder_of, is_metadata
+from ._names import above, folder_of, is_metadata, save_lock_of
 from ._output import many, one_line, print_json, size_text, table, time_text
 from ._place import Place, place_of
-from ._plan import Plan, is_sign, plan
+from ._plan import Plan, is_marker, plan
 
-DELETED_AT_ONCE = 1000  # keys of a DeleteObjects
+KEYS_PER_DELETE = 1000  # keys of one DeleteObjects request
 
 
 def _unchanged(place: Place, found: Plan, objects: list[ObjectInfo]) -> list[ObjectInfo]:
-    """Those that are still what the plan saw, and in whose folders no save has begun or ended since: by another listing."""
+    """Returns the objects that are unchanged since the plan, in folders where no save has started or ended. Lists again."""
     now = {info.key: info for info in place.objects(place.folder)}
-    changed = {folder_of(key) for key, info in now.items() if is_sign(key) and found.signs.get(key) != info.etag}
+    changed = {folder_of(key) for key, info in now.items() if is_marker(key) and found.markers.get(key) != info.etag}
     same = {info.key for info in objects if info.key in now and now[info.key] == info}
     return [info for info in objects if info.key in same and changed.isdisjoint([folder_of(info.key), *above(info.key)])]
 
 
 def _is_as_planned(place: Place, found: Plan, info: ObjectInfo) -> bool:
-    """Looked at at the last moment: it is what the plan saw, and no save of the same has begun since, which takes longer."""
+    """Whether an object is unchanged since the plan and no save of its checkpoint has started. Called right before deletion."""
     if is_metadata(info.key):
-        claim = place.info(claim_of(info.key))
-        if claim is not None and found.signs.get(claim.key) != claim.etag:
+        lock = place.info(save_lock_of(info.key))
+        if lock is not None and found.markers.get(lock.key) != lock.etag:
             return False
     now = place.info(info.key)
     return now is None or (now.etag, int(now.last_modified)) == (info.etag, int(info.last_modified))
 
 
 def _deleted(place: Place, info: ObjectInfo) -> bool:
-    """Deletes it if it still has that ETag; whether nothing is there now, as far as the server knows the condition."""
+    """Deletes an object if its ETag is unchanged. Returns False if it changed; a server may ignore the condition."""
     try:
         place.client.delete_object(place.bucket, info.key, if_match=info.etag)
     except S3PreconditionFailedError:
@@ -49,7 +49,7 @@ def _deleted(place: Place, info: ObjectInfo) -> bool:
 
 
 def _delete_roots(place: Place, found: Plan, roots: list[ObjectInfo]) -> tuple[list[str], set[str]]:
-    """One by one, each looked at right before. Returns what stays in words, and the folders of metadata that stay."""
+    """Deletes metadata and files one by one, each after a check. Returns failure messages, and the folders of kept metadata."""
     failures: list[str] = []
     kept: set[str] = set()
     for at, info in enumerate(roots):
@@ -57,7 +57,7 @@ def _delete_roots(place: Place, found: Plan, roots: list[ObjectInfo]) -> tuple[l
             if _is_as_planned(place, found, info) and _deleted(place, info):
                 continue
         except S3Exception as error:
-            failures.append(f"{place.uri(info.key)} and the {len(roots) - at - 1} behind it stay: {error}")
+            failures.append(f"{place.uri(info.key)} and the following {len(roots) - at - 1} objects are kept: {error}")
             kept |= {folder_of(info.key) for info in roots[at:] if is_metadata(info.key)}
             break
         failures.append(_stays(place, info.key))
@@ -67,24 +67,28 @@ def _delete_roots(place: Place, found: Plan, roots: list[ObjectInfo]) -> tuple[l
 
 
 def _stays(place: Place, key: str) -> str:
-    return f"{place.uri(key)}: changed while this ran, and stays"
+    return f"{place.uri(key)}: changed during this run, kept"
 
 
-def carry_out(place: Place, found: Plan) -> list[str]:
-    """Deletes; returns what could not be, in words. The shards of a checkpoint whose metadata stays do so too."""
-    core = place.client._client
+def execute(place: Place, found: Plan) -> list[str]:
+    """Executes the plan. Returns messages about failed deletions. Keeps the shards of a checkpoint whose metadata is kept.
+
+    Raises:
+        ValueError: An object has changed since the plan. Nothing was deleted.
+    """
+    core = place.client.core
     files = {info.key for checkpoint in found.delete if checkpoint.kind != DCP for info in checkpoint.objects}
     roots = [info for info in found.objects if is_metadata(info.key) or info.key in files]
     others = [info for info in found.objects if not is_metadata(info.key) and info.key not in files]
     if len(_unchanged(place, found, found.objects)) < len(found.objects):
-        raise ValueError("the checkpoints changed while this ran, and nothing was deleted; run it again")
+        raise ValueError("the checkpoints changed during this run; nothing was deleted; run the command again")
     failures, kept = _delete_roots(place, found, roots)  # all metadata before any shard
     if roots and others:
         still = [info for info in _unchanged(place, found, others) if kept.isdisjoint([folder_of(info.key), *above(info.key)])]
         failures += [_stays(place, key) for key in sorted({info.key for info in others} - {info.key for info in still})]
         others = still
-    for begin in range(0, len(others), DELETED_AT_ONCE):
-        keys = [info.key for info in others[begin : begin + DELETED_AT_ONCE]]
+    for begin in range(0, len(others), KEYS_PER_DELETE):
+        keys = [info.key for info in others[begin : begin + KEYS_PER_DELETE]]
         failures += [f"{place.uri(key)}: {code} {message}" for key, code, message in core.delete_objects(place.bucket, keys)]
     for upload in found.uploads:
         try:
@@ -100,10 +104,10 @@ def _print_plan(place: Place, found: Plan) -> None:
             print(f"{many(len(checkpoints), 'checkpoint')} {title}:")
             print(_ls.rows(place, checkpoints))
     for checkpoint, why in found.damaged:
-        print(f"not complete, so it neither counts nor goes: {one_line(place.uri(checkpoint.key))}: {one_line(why)}")
+        print(f"not complete, neither counted nor deleted: {one_line(place.uri(checkpoint.key))}: {one_line(why)}")
     for folder, files in sorted(found.elsewhere.items()):
         uri = one_line(place.uri(folder))
-        print(f"{many(files, 'file')} in {uri}: neither counted nor deleted, since they are not in the folder itself")
+        print(f"{many(files, 'file')} in {uri}: neither counted nor deleted, because they are in a subfolder")
     if found.orphans:
         print(f"{many(len(found.orphans), 'shard')} that no checkpoint refers to:")
         rows = [(size_text(info.size), time_text(info.last_modified), place.uri(info.key)) for info in found.orphans]
@@ -139,15 +143,15 @@ def _agreed(summary: str) -> bool:
 
 
 def _check_unchanged(shown: Plan, now: Plan) -> None:
-    """Raises ValueError where what was agreed to is no longer what would be deleted."""
+    """Raises ValueError if the objects to delete have changed since the user confirmed them."""
     if [(info.key, info.etag) for info in shown.objects] != [(info.key, info.etag) for info in now.objects]:
-        raise ValueError("the checkpoints changed while this waited for an answer, and nothing was deleted; run it again")
+        raise ValueError("the checkpoints changed during confirmation; nothing was deleted; run the command again")
 
 
 def run(options: argparse.Namespace) -> int:
     place = place_of(options)
     if options.json and not (options.yes or options.dry_run):
-        raise ValueError("--json asks nobody before it deletes; add --yes, or --dry-run to see what it would delete")
+        raise ValueError("--json does not ask for confirmation; add --yes to delete, or --dry-run to print what would be deleted")
     now = time.time()
     found = plan(place, options.keep, options.older_than, now)
     if not options.json:
@@ -161,8 +165,8 @@ def run(options: argparse.Namespace) -> int:
     elif options.yes or _agreed(f"Delete {summary}?"):
         if not options.yes:
             _check_unchanged(found, plan(place, options.keep, options.older_than, now))
-        failures = carry_out(place, found)
-        text = f"{many(len(failures), 'deletion')} failed; run it again" if failures else f"deleted {summary}"
+        failures = execute(place, found)
+        text = f"{many(len(failures), 'deletion')} failed; run the command again" if failures else f"deleted {summary}"
     else:
         print("\nnothing was deleted")
         return 1

@@ -1,4 +1,4 @@
-"""``penstock checkpoint restore``: a file's version, or all objects of a directory as they were when its metadata was."""
+"""``penstock checkpoint restore``: restores a version of a file, or a directory as of a version of its metadata."""
 
 from __future__ import annotations
 
@@ -20,14 +20,19 @@ PARALLEL = 8  # copies at a time
 
 @dataclass
 class Plan:
-    """What is copied, in this order. `hide`: the metadata goes first, so that nobody loads a mixture meanwhile."""
+    """What to restore.
+
+    Attributes:
+        versions: Versions to copy, in this order; the last one after all others.
+        hide: Key of the metadata to delete first, so that no load sees a mixture; None: nothing to hide.
+    """
 
     versions: list[ObjectVersion]
     hide: str | None = None
 
 
 def choose(versions: list[ObjectVersion], version_id: str | None, as_of: float | None) -> ObjectVersion | None:
-    """The version of that id, or the newest that was there at that time; None: there was none, or it was deleted."""
+    """Returns the version with this ID, or the current version at `as_of`; None if there was none, or it was deleted."""
     for version in versions:
         if version.version_id == version_id if as_of is None else version.last_modified <= as_of:
             return None if version.is_delete_marker and as_of is not None else version
@@ -35,11 +40,11 @@ def choose(versions: list[ObjectVersion], version_id: str | None, as_of: float |
 
 
 def plan(place: Place, version_id: str | None, as_of: float | None) -> Plan:
-    """Which versions to copy. Reads no more than one ``.metadata``.
+    """Chooses the versions to copy. Reads at most one ``.metadata``.
 
     Raises:
-        S3NotFoundError: There was no such version, or an object that it needs is gone; names what there is.
-        S3InvalidArgumentError: a directory bucket, a delete marker.
+        S3NotFoundError: There is no such version, or a version of an object that it needs is gone.
+        S3InvalidArgumentError: The bucket is a directory bucket, or the version is a delete marker.
     """
     _versions.refuse_directory_bucket(place.bucket)
     key = place.key
@@ -57,9 +62,9 @@ def _wanted(place: Place, key: str, history: list[ObjectVersion], version_id: st
         raise _versions.no_such(place.bucket, key, version_id or "", history)
     if wanted is None:
         oldest = f"its oldest version is of {time_text(history[-1].last_modified)}" if history else "there is no version of it"
-        raise S3NotFoundError(f"{place.uri(key)} was not there at {time_text(as_of or 0)}; {oldest}")
+        raise S3NotFoundError(f"{place.uri(key)} did not exist at {time_text(as_of or 0)}; {oldest}")
     if wanted.is_delete_marker:
-        raise S3InvalidArgumentError(f"version {version_id!r} of {place.uri(key)} is a delete marker, which holds nothing")
+        raise S3InvalidArgumentError(f"version {version_id!r} of {place.uri(key)} is a delete marker, which has no content")
     return wanted
 
 
@@ -68,8 +73,8 @@ def _directory_plan(place: Place, folder: str, version_id: str | None, as_of: fl
     versions = _versions.versions_of(place.client, place.bucket, key)
     if not versions and metadata_below(place, folder):
         raise S3InvalidArgumentError(
-            f"nothing was changed: {place.uri(folder)} was saved without collectives, each rank publishing a metadata of its own,"
-            " and nothing tells which versions of these belong together; restore its objects one by one with --version,"
+            f"nothing was changed: {place.uri(folder)} was saved without collectives, with metadata of each rank, and it is"
+            " unknown which versions of these belong together; restore the objects one by one with --version,"
             " each rank's metadata after its shards"
         )
     metadata = _wanted(place, key, versions, version_id, as_of)
@@ -90,8 +95,8 @@ def _directory_plan(place: Place, folder: str, version_id: str | None, as_of: fl
     if gone:
         some = ", ".join(gone[:5]) + (", ..." if len(gone) > 5 else "")
         raise S3NotFoundError(
-            f"the checkpoint of {time_text(metadata.last_modified)} cannot be restored, and nothing was changed: of"
-            f" {many(len(gone), 'object')} that it needs no version is left ({some})"
+            f"cannot restore the checkpoint of {time_text(metadata.last_modified)}; nothing was changed:"
+            f" {many(len(gone), 'object')} that it needs have no version left ({some})"
         )
     current = history[key][0]
     if not chosen:
@@ -100,21 +105,21 @@ def _directory_plan(place: Place, folder: str, version_id: str | None, as_of: fl
 
 
 def _same(version: ObjectVersion, current: ObjectVersion) -> bool:
-    """Whether `current` is the version, or what an earlier run made of it."""
+    """Whether `current` is the version, or a copy of it that an earlier run created."""
     return version.is_latest or (not current.is_delete_marker and (version.etag, version.size) == (current.etag, current.size))
 
 
 def _refuse_ambiguous(place: Place, versions: list[ObjectVersion], metadata: ObjectVersion) -> None:
-    """S3's times are whole seconds: two versions of the metadata's own second may be of two saves.
+    """Checks that at most one version is of the same second as the metadata. S3's times have a resolution of one second.
 
     Raises:
-        S3InvalidArgumentError: Nothing tells which of them belongs to the metadata.
+        S3InvalidArgumentError: There are several, which may belong to different saves.
     """
     same = [each for each in versions if each.last_modified == metadata.last_modified and not each.is_delete_marker]
     if len(same) > 1:
         raise S3InvalidArgumentError(
             f"nothing was changed: {place.uri(same[0].key)} has {len(same)} versions of {time_text(metadata.last_modified)}, the"
-            " second in which the metadata was published, and S3 does not tell which of them belongs to it; restore the"
+            " second in which the metadata was published, so it is unknown which of them belongs to it; restore the"
             " objects one by one with --version, the metadata last"
         )
 
@@ -123,13 +128,13 @@ def run(options: argparse.Namespace) -> int:
     place = place_of(options)
     found = plan(place, options.version_id, options.as_of)
     if not options.dry_run:
-        _carry_out(place, found)
+        _execute(place, found)
     if options.json:
         restored = [_document(place, each) for each in found.versions]
         print_json({"uri": place.uri(place.key), "dry_run": options.dry_run, "restored": restored})
         return 0
     if not found.versions:
-        print(f"{place.uri(place.key)} is that version already")
+        print(f"{place.uri(place.key)} already is this version")
         return 0
     rows = [
         (each.version_id, time_text(each.last_modified), size_text(each.size), place.uri(each.key)) for each in found.versions
@@ -139,7 +144,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _carry_out(place: Place, found: Plan) -> None:
+def _execute(place: Place, found: Plan) -> None:
     if found.hide is not None:
         place.client.delete_object(place.bucket, found.hide)
     try:
@@ -149,7 +154,7 @@ def _carry_out(place: Place, found: Plan) -> None:
             _versions.copy_version(place.client, place.bucket, version)
     except BaseException:
         if found.hide is not None:
-            print(f"{place.uri(found.hide)} stays hidden by a delete marker until this is run again", file=sys.stderr)
+            print(f"{place.uri(found.hide)} is hidden by a delete marker; run the command again to restore it", file=sys.stderr)
         raise
 
 

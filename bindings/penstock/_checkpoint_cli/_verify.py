@@ -1,14 +1,14 @@
-"""``penstock checkpoint verify``: every object there, of its size, and what it was when it was written."""
+"""``penstock checkpoint verify``: checks that every object exists, has its size, and matches its checksums."""
 
 from __future__ import annotations
 
 import argparse
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
+from .. import _core
 from .._exceptions import S3DataLossError, S3Exception
 from .._objects import ObjectInfo
 from ..s3reader._zip_directory import Directory, find_directory
@@ -21,13 +21,21 @@ from ._output import many, print_json, size_text, table
 from ._place import Place, kind_of, metadata_below, place_of
 
 OK, MISSING, DAMAGED, UNVERIFIED = "ok", "missing", "damaged", "unverified"
-PARALLEL = 4  # objects at a time; each is read in several parts
-HELD = 8 * 1024**2  # bytes of an item that is held in memory; of a larger one the directory is fetched before the object
+PARALLEL = 4  # objects that are verified in parallel; each is read in several parts
+HELD = 8 * 1024**2  # bytes; smaller items are held in memory, of larger ones the zip directory is read first
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`by`: what the bytes were compared with. `detail`: what is wrong, or not known."""
+    """The result for one object.
+
+    Attributes:
+        key: Key of the object.
+        state: `OK`, `MISSING`, `DAMAGED` or `UNVERIFIED`.
+        size: Size in bytes.
+        by: Name of the checksum that verified the object; empty: none.
+        detail: Description of the problem.
+    """
 
     key: str
     state: str
@@ -37,7 +45,7 @@ class Verdict:
 
 
 def verify(place: Place) -> list[Verdict]:
-    """One verdict for each object of a checkpoint; reads all of them."""
+    """Reads all objects of a checkpoint. Returns one verdict for each."""
     kind, key = kind_of(place)
     if kind == "file":
         info = place.info(key)
@@ -45,7 +53,7 @@ def verify(place: Place) -> list[Verdict]:
         return [_verdict(place, info, [Item("", key, 0, info.size)])]
     items: dict[str, list[Item]] = defaultdict(list)
     checkpoint = _dcp.read_all(place, key, metadata_below(place, key))
-    said = checkpoint.metadata[0].removeprefix(key) if len(checkpoint.metadata) == 1 else "the ranks' metadata"
+    source = checkpoint.metadata[0].removeprefix(key) if len(checkpoint.metadata) == 1 else "the ranks' metadata"
     for item in checkpoint.items:
         items[item.key].append(item)
     there = {info.key: info for info in place.objects(key)}
@@ -55,13 +63,13 @@ def verify(place: Place) -> list[Verdict]:
 
     def one(name: str) -> Verdict:
         info = there.get(name)
-        end = ends.get(name, 0)  # nothing refers to the metadata itself
+        end = ends.get(name, 0)  # 0 for the metadata
         if info is None:
-            return Verdict(name, MISSING, 0, detail=f"{said} refers to {end:,} bytes of it")
+            return Verdict(name, MISSING, 0, detail=f"{source} refers to {end:,} bytes of it")
         if info.size < end:
-            return Verdict(name, DAMAGED, info.size, detail=f"has {info.size:,} bytes where {said} refers to {end:,}")
+            return Verdict(name, DAMAGED, info.size, detail=f"has {info.size:,} bytes, but {source} refers to {end:,}")
         if info.size > end > 0:
-            detail = f"has {info.size:,} bytes where {said} accounts for {end:,}: it is of another save"
+            detail = f"has {info.size:,} bytes, but {source} accounts for {end:,}: the object is of another save"
             return Verdict(name, DAMAGED, info.size, detail=detail)
         return _verdict(place, info, items[name])
 
@@ -71,18 +79,18 @@ def verify(place: Place) -> list[Verdict]:
 
 
 def _unpublished(folder: str, objects: list[ObjectInfo]) -> list[Verdict]:
-    """The metadata of a rank that others of a save without collectives, or its own shards, show to be missing."""
+    """Returns verdicts for missing metadata of ranks: other ranks have metadata, or the rank has shards."""
     ranks = [each.unpublished for each in checkpoints_of(objects) if each.key == folder]
-    detail = "other ranks have one, or this one has shards: it did not finish its save"
+    detail = "other ranks have metadata, or this rank has shards: this rank has not finished its save"
     return [Verdict(f"{folder}__{rank}.metadata", MISSING, 0, detail=detail) for rank in ranks if rank is not None]
 
 
 def _verdict(place: Place, info: ObjectInfo, items: list[Item]) -> Verdict:
-    """Of an object that is there: reads it once, for its stored checksum and the zip records of its items."""
-    stored = place.client._client.head_object(place.bucket, info.key).checksums
+    """Verifies an existing object by its stored checksum and the zip records of its items. Reads it once."""
+    stored = place.client.core.head_object(place.bucket, info.key).checksums
     algorithm = next((name for name, _ in stored if name in ("crc64nvme", "crc32c", "crc32")), "")
     if not algorithm and not items:
-        return Verdict(info.key, UNVERIFIED, info.size, detail="S3 keeps no checksum of the whole object")
+        return Verdict(info.key, UNVERIFIED, info.size, detail="S3 has no checksum of the whole object")
     damaged: list[str] = []
     unknown: list[str] = []
     try:
@@ -91,10 +99,10 @@ def _verdict(place: Place, info: ObjectInfo, items: list[Item]) -> Verdict:
         return Verdict(info.key, DAMAGED, info.size, detail="; ".join([*damaged, str(error)]))
     except S3Exception as error:
         if error.code in ("NoSuchKey", "404"):
-            return Verdict(info.key, MISSING, 0, detail="it was deleted while this ran")
+            return Verdict(info.key, MISSING, 0, detail="the object was deleted during this run")
         raise
     if damaged:
-        as_stored = f"; the object is what its {algorithm} says, so it was stored like that" if algorithm else ""
+        as_stored = f"; the object matches its {algorithm}, so it was stored like that" if algorithm else ""
         return Verdict(info.key, DAMAGED, info.size, "zip crc32", "; ".join(damaged) + as_stored)
     if algorithm:
         return Verdict(info.key, OK, info.size, algorithm)
@@ -104,7 +112,7 @@ def _verdict(place: Place, info: ObjectInfo, items: list[Item]) -> Verdict:
 
 
 class _Passing:
-    """The bytes of an object as they pass, from `base` on: each byte once, in ascending order."""
+    """Reads the bytes of a stream once, in ascending order. Offsets are relative to `base`."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks = blocks
@@ -136,12 +144,12 @@ class _Passing:
         self._to(self.base + begin)
         crc = 0
         for piece in self._pieces(self.base + end):
-            crc = zlib.crc32(piece, crc)
+            crc = _core.crc32_of(piece, crc)
         return crc
 
 
 def _read_through(place: Place, info: ObjectInfo, items: list[Item], damaged: list[str], unknown: list[str]) -> None:
-    """Reads an object, which the core compares with its checksum, and says of each item what is wrong or not known."""
+    """Reads an object and adds messages about its items to `damaged` and `unknown`. The core verifies the object's checksum."""
     directories = {item: _directory(place, item) for item in items if item.length > HELD and not item.transforms}
     blocks = place.client._get_object_stream(place.bucket, info.key)
     content = _Passing(blocks)
@@ -149,8 +157,8 @@ def _read_through(place: Place, info: ObjectInfo, items: list[Item], damaged: li
     for _, item in sorted(places.items()):
         what = f"item {item.name!r}" if item.name else "the file"
         if item.transforms or item.offset < content.position:
-            why = f"stored by {', '.join(item.transforms)}, which has no" if item.transforms else "part of another and has no"
-            unknown.append(f"{what} is {why} CRC-32 of torch's")
+            why = f"encoded by {', '.join(item.transforms)}" if item.transforms else "part of another item"
+            unknown.append(f"{what} is {why} and has no CRC-32 of torch")
             continue
         content.base = item.offset
         found = _checked(content, item, directories.get(item))
@@ -163,7 +171,7 @@ def _read_through(place: Place, info: ObjectInfo, items: list[Item], damaged: li
 
 
 def _directory(place: Place, item: Item) -> tuple[bytes, Directory] | None:
-    """The zip directory at the end of an item that is not held in memory; None: it has none."""
+    """Reads the zip directory at the end of an item that is not held in memory; None if there is none."""
     end = item.offset + item.length
     tail = place.read(item.key, max(item.offset, end - TAIL_BYTES), end)
     found = find_directory(tail, item.length)
@@ -180,7 +188,7 @@ def _checked(content: _Passing, item: Item, directory: tuple[bytes, Directory] |
         return check_records(content, *directory)
     data = content.read(0, item.length if item.length <= HELD else len(MAGIC))
     if not data.startswith(MAGIC):
-        return Checked(unknown="it is no zip file, and S3 keeps no checksum of the whole object")
+        return Checked(unknown="it is not a zip file, and S3 has no checksum of the whole object")
     return check_archive(Held(data), len(data))
 
 
@@ -198,6 +206,6 @@ def run(options: argparse.Namespace) -> int:
     print(
         f"{many(len(verdicts), 'object')}, {size_text(sum(each.size for each in verdicts))}: "
         + (f"{len(bad)} missing or damaged" if bad else "all there")
-        + (f", {unverified} without anything to verify them by" if unverified else "")
+        + (f", {unverified} unverified" if unverified else "")
     )
     return 1 if bad else 0

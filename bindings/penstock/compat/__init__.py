@@ -1,4 +1,4 @@
-"""Programs written for the Amazon S3 Connector for PyTorch, run on Penstock unchanged.
+"""Runs programs written for the Amazon S3 Connector for PyTorch on Penstock, unchanged.
 
 ::
 
@@ -7,11 +7,12 @@
     penstock.compat.install()
     from s3torchconnector import S3MapDataset  # penstock.S3MapDataset
 
-or, without touching the program: ``python -m penstock.compat train.py --its-arguments`` (``-m package.module`` as well), which
-also reaches the processes that it starts, such as ``torchrun``'s and spawned DataLoader workers.
+or, without changing the program, ``python -m penstock.compat train.py --its-arguments`` (or ``-m package.module``). That also
+applies to the Python processes that the program starts, such as those of ``torchrun`` and spawned DataLoader workers.
 
-The modules ``s3torchconnector`` and ``s3torchconnectorclient``, their sub-modules and semi-public names are then ours. What the
-reference does not name is not there either: another sub-module is a ModuleNotFoundError, also where its wheel is installed.
+Imports of ``s3torchconnector`` and ``s3torchconnectorclient``, including their submodules and semi-public names, then return
+Penstock's implementations. Submodules that the reference connector does not have raise ModuleNotFoundError, even if its wheel is
+installed.
 """
 
 from __future__ import annotations
@@ -39,19 +40,19 @@ class _Loader(Loader):
     def exec_module(self, module: ModuleType) -> None:
         from ._names import load
 
-        # The import system hands out what is in sys.modules by now: the real module, which a test may patch.
+        # The import system returns the entry of sys.modules: the real module, so that tests can patch it.
         sys.modules[module.__name__] = load(module)
 
 
 class _Finder(MetaPathFinder):
-    """Knows every module below the names that are ours, and that there are no others."""
+    """Finds the modules of the reference connector, and raises ModuleNotFoundError for any other submodule of it."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if fullname.partition(".")[0] not in ROOTS:
             return None
         if fullname not in MODULES:
             raise ModuleNotFoundError(
-                f"No module named {fullname!r}: penstock.compat stands for s3torchconnector {REFERENCE_VERSION}, which has none",
+                f"No module named {fullname!r}: penstock.compat replaces s3torchconnector {REFERENCE_VERSION}, which has none",
                 name=fullname,
             )
         is_package = any(name.startswith(f"{fullname}.") for name in MODULES)
@@ -62,24 +63,24 @@ _finder = _Finder()
 
 
 def install(name: str = "s3torchconnector") -> None:
-    """From now on importing ``s3torchconnector`` and ``s3torchconnectorclient`` gives Penstock, in this process.
+    """Makes imports of ``s3torchconnector`` and ``s3torchconnectorclient`` return Penstock in this process.
 
-    Again: nothing. Call it before the first import of the reference.
+    Call it before the first import of the reference connector. Later calls do nothing.
 
     Args:
-        name: The package to stand for; there is one.
+        name: The package to replace: ``"s3torchconnector"``.
 
     Raises:
-        ValueError: another name.
-        RuntimeError: the reference itself has been imported already: its classes are in use.
+        ValueError: `name` is another package.
+        RuntimeError: The reference connector has already been imported.
     """
     if name != "s3torchconnector":
-        raise ValueError(f"cannot stand for {name!r}; penstock.compat.install() stands for 's3torchconnector'")
+        raise ValueError(f"cannot replace {name!r}; penstock.compat.install() replaces 's3torchconnector'")
     if _finder in sys.meta_path:
         return
     for loaded in [each for each in sys.modules if each.partition(".")[0] in ROOTS]:
         where = getattr(sys.modules[loaded], "__file__", None) or ""
         if "penstock" not in where.replace("\\", "/").split("/"):
-            raise RuntimeError(f"{loaded} was imported before, from {where or 'elsewhere'}; call penstock.compat.install() first")
-        del sys.modules[loaded]  # one of the stand-ins in shim/
+            raise RuntimeError(f"{loaded} is already imported, from {where or 'no file'}; call penstock.compat.install() first")
+        del sys.modules[loaded]  # one of the modules in shim/
     sys.meta_path.insert(0, _finder)

@@ -1,4 +1,4 @@
-"""``python -m penstock.compat PROGRAM [ARGUMENTS...]``: a program for the reference connector, on Penstock."""
+"""``python -m penstock.compat PROGRAM [ARGUMENTS...]``: runs a program for the reference connector on Penstock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import install
 USAGE = """usage: python -m penstock.compat PROGRAM.py [ARGUMENT...]
        python -m penstock.compat -m MODULE [ARGUMENT...]
 
-Runs a program written for s3torchconnector on Penstock, and so the Python processes that it starts."""
+Runs a program written for s3torchconnector, and the Python processes that it starts, on Penstock."""
 
 
 def main(arguments: list[str]) -> int:
@@ -25,9 +25,9 @@ def main(arguments: list[str]) -> int:
         print(f"{USAGE}\n\nno program given" if not program else f"{USAGE}\n\nunknown option {program[0]!r}", file=sys.stderr)
         return 2
     if not is_module and not Path(program[0]).exists():
-        print(f"there is no file {program[0]!r}; for a module write -m {program[0]}", file=sys.stderr)
+        print(f"no file {program[0]!r}; to run a module, use -m {program[0]}", file=sys.stderr)
         return 2
-    # Processes that this one starts find the stand-ins, which install() in them.
+    # Child processes import the modules in shim/ by the reference's names; these call install().
     shim = str(Path(__file__).parent / "shim")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [shim, os.environ.get("PYTHONPATH")]))
     install()

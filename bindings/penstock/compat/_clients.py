@@ -1,6 +1,6 @@
-"""``s3torchconnector._s3client._s3client``: the client, and what the reference knows of clients at a fork.
+"""``s3torchconnector._s3client._s3client``: the client, and the reference's functions for clients at a fork.
 
-Ours live through a fork as they are: a child makes connections of its own, and nothing is to be done before or after.
+Penstock's clients need no handling at a fork: a child process opens its own connections.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ _client_lock = threading.Lock()
 
 
 def _get_active_s3clients() -> list[S3Client]:
-    """Those that have been used in this process."""
+    """Returns the clients that have been used in this process."""
     return [each for each in gc.get_objects() if isinstance(each, S3Client) and each._core_client is not None]
 
 
 def _reset_active_s3clients() -> None:
-    """Lets them open new connections at their next use."""
+    """Makes all clients open new connections at their next use."""
     for client in _get_active_s3clients():
         client._core_client = None
 
 
 def _before_fork_handler() -> None:
-    log.debug("a fork needs no preparation")
+    log.debug("before fork: nothing to do")
 
 
 def _after_fork_handler() -> None:
-    log.debug("a fork needs no repair")
+    log.debug("after fork: nothing to do")
 
 
 def __getattr__(name: str) -> object:

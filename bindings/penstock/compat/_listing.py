@@ -1,4 +1,4 @@
-"""``s3torchconnector._s3_bucket_iterable``: the objects below a prefix, one by one."""
+"""``s3torchconnector._s3_bucket_iterable``: iterators over the objects below a prefix."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["S3BucketIterable", "S3BucketIterator"]
 
 
 class S3BucketIterator:
-    """Iterator over the objects below a prefix. Picklable while it runs: it goes on where it was, without a gap."""
+    """Iterator over the objects below a prefix. Can be pickled during iteration: the copy continues at the same object."""
 
     def __init__(self, client: S3Client, bucket: str, prefix: str) -> None:
         self._bucket = bucket
         self._stream = _PickleableListObjectStream(client, bucket, prefix)
-        self._page: list[S3BucketKeyData] = []  # of the page that is being given out, the last first
+        self._page: list[S3BucketKeyData] = []  # remaining objects of the current page, in reverse order
 
     def __iter__(self) -> Iterator[S3BucketKeyData]:
         return self
@@ -34,11 +34,11 @@ class S3BucketIterator:
 
 
 class _PickleableListObjectStream:
-    """A listing's pages, which goes on elsewhere with the page after the last one given out."""
+    """The pages of a listing. A pickled copy continues with the page after the last one returned."""
 
     def __init__(self, client: S3Client, bucket: str, prefix: str) -> None:
         self._client = client
-        self._stream = ListObjectStream(client._client, bucket, prefix, "", 1000)
+        self._stream = ListObjectStream(client.core, bucket, prefix, "", 1000)
 
     def __iter__(self) -> Iterator[ListObjectResult]:
         return self
@@ -57,7 +57,7 @@ class _PickleableListObjectStream:
         client: S3Client = state["client"]
         self._client = client
         native = MountpointS3Client(client.region)
-        object.__setattr__(native, "_made", client)
+        object.__setattr__(native, "_cached_client", client)
         self._stream = ListObjectStream._from_state(
             native, state["bucket"], state["prefix"], "", 1000, state["continuation_token"], state["complete"]
         )

@@ -1,4 +1,4 @@
-"""``s3torchconnector._s3client._mock_s3client``: a client whose S3 is in this process."""
+"""``s3torchconnector._s3client._mock_s3client``: a client of an emulator in this process."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 __all__ = ["MockS3Client"]
 
 _lock = threading.Lock()
-_emulators: dict[str, Emulator] = {}  # by region, for the process's life
+_emulators: dict[str, Emulator] = {}  # by region; they run until the process ends
 _numbers = itertools.count()
 
 
 def new_namespace(region: str) -> Namespace:
-    """An empty universe of buckets on an emulator in this process."""
+    """Returns a new namespace on an emulator in this process."""
     from ..testing import Emulator
 
     with _lock:
@@ -33,17 +33,17 @@ def new_namespace(region: str) -> Namespace:
 
 
 def put(client: S3Client, bucket: str, key: str, data: bytes) -> None:
-    stream = PutObjectStream(client._client, bucket, key, None, None)
+    stream = PutObjectStream(client.core, bucket, key, None, None)
     stream.write(data)
     stream.close()
 
 
 class MockS3Client(S3Client):
-    """A client with one bucket in memory.
+    """A client of an emulator in memory, with one bucket.
 
     Args:
-        region: Any.
-        bucket: Is made.
+        region: Any region.
+        bucket: The name of the bucket, which the constructor creates.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class MockS3Client(S3Client):
 
     def _client_builder(self) -> _core.Client:
         self._s3client_config.validate()
-        return self._s3._client
+        return self._s3.core
 
     def add_object(self, key: str, data: bytes) -> None:
         put(self._s3, self._bucket, key, data)

@@ -1,4 +1,4 @@
-"""The reference connector's modules, and what of ours each of them is."""
+"""The modules of the reference connector, and the Penstock modules and names that replace them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import ModuleType
 REFERENCE_VERSION = "1.5.0"
 TRACE = 5  # below DEBUG
 
-# Each module is one of ours as it is, or one made of names from ours.
+# Each module of the reference is replaced by a Penstock module, or by a module made of names from Penstock modules.
 MODULES: dict[str, str | dict[str, str]] = {
     "s3torchconnector": {
         name: f"penstock:{name}"
@@ -30,7 +30,7 @@ MODULES: dict[str, str | dict[str, str]] = {
     "s3torchconnector._s3client._mock_s3client": "penstock.compat._mock",
     "s3torchconnector._s3client._s3client": "penstock.compat._clients",
     "s3torchconnector._s3client.s3client_config": "penstock._config",
-    "s3torchconnector._s3dataset_common": "penstock._objects",
+    "s3torchconnector._s3dataset_common": "penstock._listing",
     "s3torchconnector._user_agent": "penstock._user_agent",
     "s3torchconnector._version": {"__version__": f"{__name__}:REFERENCE_VERSION"},
     "s3torchconnector.dcp": "penstock.dcp",
@@ -67,13 +67,13 @@ def _install_trace_logging() -> None:
 
 
 def load(module: ModuleType) -> ModuleType:
-    """What the empty `module` of one of these names stands for: a module of ours, or `module` with names of ours."""
+    """Returns the replacement of `module`, an empty module: a Penstock module, or `module` filled with names from Penstock."""
     origin = MODULES[module.__name__]
     if isinstance(origin, str):
         return importlib.import_module(origin)
     if module.__name__ == "s3torchconnectorclient":
         _install_trace_logging()
-    module.__doc__ = f"Penstock in the place of {module.__name__} (penstock.compat)."
+    module.__doc__ = f"Penstock's replacement of {module.__name__} (penstock.compat)."
     module.__file__ = str(Path(__file__).with_name("__init__.py"))
     module.__dict__["__all__"] = sorted(origin)
     for name, place in origin.items():

@@ -1,4 +1,4 @@
-"""``s3torchconnectorclient._mountpoint_s3_client``: the shapes of the reference's native module."""
+"""``s3torchconnectorclient._mountpoint_s3_client``: the interface of the reference's native module."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __version__ = REFERENCE_VERSION
 
 
 class ListObjectStream(_ListObjectStream):
-    """Pages of a listing, which may go on where another one stopped."""
+    """Iterator over the pages of a listing that can start at a continuation token."""
 
     @staticmethod
     def _from_state(
@@ -52,15 +52,15 @@ class ListObjectStream(_ListObjectStream):
         continuation_token: str | None,
         complete: bool,
     ) -> ListObjectStream:
-        stream = ListObjectStream(client._s3._client, bucket, prefix, delimiter, max_keys)
+        stream = ListObjectStream(client._s3.core, bucket, prefix, delimiter, max_keys)
         stream.continuation_token = continuation_token
         stream.complete = complete
-        stream._lister = _core.Lister(client._s3._client, bucket, prefix, delimiter, max_keys, continuation_token or "")
+        stream._lister = _core.Lister(client._s3.core, bucket, prefix, delimiter, max_keys, continuation_token or "")
         return stream
 
 
-class _GivenUserAgent(UserAgent):
-    """A user agent whose text is given."""
+class _FixedUserAgent(UserAgent):
+    """A user agent with a fixed text."""
 
     def __init__(self, prefix: str) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class _GivenUserAgent(UserAgent):
 
 
 class MountpointS3Client:
-    """The reference's native client over ours. Its arguments are attributes that cannot be set. Picklable."""
+    """The interface of the reference's native client. Its arguments are read-only attributes. Picklable."""
 
     _ARGUMENTS = (
         "region", "user_agent_prefix", "throughput_target_gbps", "part_size", "profile", "unsigned", "endpoint",
@@ -93,12 +93,12 @@ class MountpointS3Client:
             check_type(name, given[name], (str,))
         object.__setattr__(self, "_arguments", {name: given[name] for name in self._ARGUMENTS})
         object.__setattr__(self, "_lock", threading.Lock())
-        object.__setattr__(self, "_made", None)
+        object.__setattr__(self, "_cached_client", None)
 
     if TYPE_CHECKING:
         _arguments: dict[str, Any]
         _lock: threading.Lock
-        _made: S3Client | None
+        _cached_client: S3Client | None
 
     def __getattr__(self, name: str) -> Any:
         if name in MountpointS3Client._ARGUMENTS:
@@ -117,30 +117,30 @@ class MountpointS3Client:
     @property
     def _s3(self) -> S3Client:
         with self._lock:
-            if self._made is None:
-                object.__setattr__(self, "_made", self._make())
-            assert self._made is not None
-            return self._made
+            if self._cached_client is None:
+                object.__setattr__(self, "_cached_client", self._make())
+            assert self._cached_client is not None
+            return self._cached_client
 
     def _make(self) -> S3Client:
         arguments = self._arguments
-        apart = ("region", "user_agent_prefix", "endpoint")
-        config = S3ClientConfig(**{name: value for name, value in arguments.items() if name not in apart})
-        agent = _GivenUserAgent(arguments["user_agent_prefix"]) if arguments["user_agent_prefix"] else None
+        not_config = ("region", "user_agent_prefix", "endpoint")
+        config = S3ClientConfig(**{name: value for name, value in arguments.items() if name not in not_config})
+        agent = _FixedUserAgent(arguments["user_agent_prefix"]) if arguments["user_agent_prefix"] else None
         return S3Client(arguments["region"], endpoint=arguments["endpoint"] or None, user_agent=agent, s3client_config=config)
 
     def get_object(self, bucket: str, key: str, start: int | None = None, end: int | None = None) -> GetObjectStream:
-        """The bytes [start, end) as an iterator; without `start` the whole object."""
+        """Returns an iterator over the bytes [start, end) of an object; without `start`, over the whole object."""
         check_type("bucket", bucket, (str,))
         check_type("key", key, (str,))
         return self._s3._get_object_stream(bucket, key, start, end)
 
     def put_object(self, bucket: str, key: str, storage_class: str | None = None) -> PutObjectStream:
         s3 = self._s3
-        return PutObjectStream(s3._client, bucket, key, storage_class, s3._part_size, None, s3._parallel_parts)
+        return PutObjectStream(s3.core, bucket, key, storage_class, s3.part_size, None, s3.parallel_parts)
 
     def list_objects(self, bucket: str, prefix: str = "", delimiter: str = "", max_keys: int = 1000) -> ListObjectStream:
-        return ListObjectStream(self._s3._client, bucket, prefix, delimiter, max_keys)
+        return ListObjectStream(self._s3.core, bucket, prefix, delimiter, max_keys)
 
     def head_object(self, bucket: str, key: str) -> HeadObjectResult:
         return self._s3.head_object(bucket, key)
@@ -153,7 +153,7 @@ class MountpointS3Client:
 
 
 class _MockedClient(MountpointS3Client):
-    """One whose S3 is in this process, with blocks of any size."""
+    """A client of an emulator in this process, with blocks of any size."""
 
     def __init__(self, make: Callable[[], S3Client], *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -163,11 +163,11 @@ class _MockedClient(MountpointS3Client):
         raise TypeError("a mocked client belongs to this process and cannot be pickled")
 
     def get_object(self, bucket: str, key: str, start: int | None = None, end: int | None = None) -> GetObjectStream:
-        return GetObjectStream(self._s3._client, ObjectSource(bucket, key), start, end, self._arguments["part_size"], 1)
+        return GetObjectStream(self._s3.core, ObjectSource(bucket, key), start, end, self._arguments["part_size"], 1)
 
 
 class MockMountpointS3Client:
-    """A bucket in memory, on an emulator in this process, and clients of it."""
+    """A bucket of an emulator in this process, in memory, and a factory of clients for it."""
 
     def __init__(
         self,
@@ -212,9 +212,9 @@ class MockMountpointS3Client:
 
 
 def join_all_managed_threads(timeout_secs: float) -> None:
-    """Waits for nothing: our threads end with the process, and a fork needs no end of theirs.
+    """Does nothing: Penstock's threads end with the process, and need not end before a fork.
 
     Raises:
-        TypeError: timeout_secs is not a number.
+        TypeError: `timeout_secs` is not a number.
     """
     check_type("timeout_secs", timeout_secs, (int, float))

@@ -28,7 +28,7 @@ __all__ = [
     "S3StorageWriter",
 ]
 
-with contextlib.suppress(ImportError):  # torch before 2.9 has no such layout under this name
+with contextlib.suppress(ImportError):  # needs torch 2.9 or later
     from ._hugging_face import S3HuggingFaceStorageReader, S3HuggingFaceStorageWriter
 
     __all__ += ["S3HuggingFaceStorageReader", "S3HuggingFaceStorageWriter"]

@@ -1,7 +1,9 @@
-"""The zip archive that ``torch.save`` makes of one tensor, in pieces: what stands before its bytes, and what behind.
+"""Builds the zip archive that ``torch.save`` writes for one tensor, without copying the tensor's bytes.
 
-Same records, order, flags and alignment as torch's own, so that ``torch.load`` and ``unzip`` read it, but the tensor's bytes are
-not touched here: an upload sends them from where they lie. Only ``.data/serialization_id``, a hash for torch's logs, is left out.
+The archive is split into a head and a tail; an upload sends the tensor's memory between them. Records, order, flags and alignment
+equal those of torch, so ``torch.load`` and ``unzip`` read the archive. Only ``.data/serialization_id``, a hash for torch's logs,
+is omitted.
+
 Source: APPNOTE.TXT of PKWARE (local header 4.3.7, data descriptor 4.3.9, central directory 4.3.12 to 4.3.16, zip64 4.5.3) and
 torch's ``caffe2/serialize/inline_container.cc`` (alignment by an extra field "FB").
 """
@@ -19,10 +21,10 @@ from typing import Any, NamedTuple
 import torch
 
 ALIGNMENT = 64
-BIG = 0xFFFFFFFF  # a size or offset from here on is written in 64 bits
-PICKLE_PROTOCOL = 2  # torch.save's, and what its weights_only reader takes
-_FLAGS = 0x0808  # sizes and CRC follow the data, and names are UTF-8; an empty record is followed by none
-_FLAGS_OF_EMPTY = 0x0800
+BIG = 0xFFFFFFFF  # sizes and offsets from this value on need zip64 fields
+PICKLE_PROTOCOL = 2  # the default of torch.save; torch's weights_only reader supports it
+_FLAGS = 0x0808  # data descriptor after the data, UTF-8 names
+_FLAGS_OF_EMPTY = 0x0800  # no data descriptor
 
 _LOCAL = struct.Struct("<4sHHHHHIIIHH")
 _CENTRAL = struct.Struct("<4sHHHHHHIIIHHHHHII")
@@ -34,12 +36,12 @@ _CRC_IN_CENTRAL = 16
 
 
 class Frame(NamedTuple):
-    """What surrounds the bytes of any tensor of one dtype, size and stride.
+    """The archive bytes around the payload of every tensor with one dtype, size and stride.
 
     Attributes:
-        head: Before the bytes.
-        tail: Behind them, with a CRC-32 of 0.
-        crc_places: Where in the tail the CRC-32 of the bytes goes, little-endian.
+        head: Bytes before the payload.
+        tail: Bytes after the payload, with a CRC-32 of 0.
+        crc_places: Offsets in the tail of the payload's CRC-32 (4 bytes, little-endian).
     """
 
     head: bytes
@@ -55,13 +57,13 @@ class Frame(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def frame(dtype: torch.dtype, size: tuple[int, ...], stride: tuple[int, ...]) -> Frame:
-    """The frame of a dense tensor whose storage holds it and nothing else."""
+    """Returns the frame of a dense tensor that fills its whole storage."""
     like = torch.empty_strided(size, stride, dtype=dtype, device="cpu")
     return frame_of(_pickled(like), like.untyped_storage().nbytes())
 
 
 def frame_of(pickled: bytes, payload_bytes: int) -> Frame:
-    """The frame of `payload_bytes` of storage that `pickled` describes."""
+    """Returns the frame of a storage of `payload_bytes` bytes that the pickle `pickled` refers to."""
     head, directory = bytearray(), bytearray()
     records = 0
 
@@ -84,7 +86,7 @@ def frame_of(pickled: bytes, payload_bytes: int) -> Frame:
         )
 
     def end(name: str, size: int, crc: int, out: bytearray, offset: int) -> tuple[int, int]:
-        """Descriptor and directory entry; where the CRC stands in each."""
+        """Writes the data descriptor and the directory entry. Returns the offset of the CRC-32 in each."""
         encoded = f"archive/{name}".encode()
         descriptor_crc = len(out) + 4
         if size:
@@ -136,7 +138,7 @@ def _ending(records: int, directory_bytes: int, directory_offset: int) -> bytes:
 
 
 class _Pickler(pickle.Pickler):
-    """Pickles a tensor with its one storage by name, as torch.load wants it."""
+    """Pickles a tensor and replaces its storage by the persistent id that torch.load expects."""
 
     def persistent_id(self, obj: Any) -> Any:
         if isinstance(obj, torch.storage.TypedStorage):
@@ -154,7 +156,7 @@ def _pickled(tensor: torch.Tensor) -> bytes:
 
 
 def is_plain(tensor: torch.Tensor) -> bool:
-    """Whether its dtype, size, stride and bytes are all there is to it; others are left to ``torch.save``."""
+    """Whether dtype, size, stride and bytes describe `tensor` completely. ``torch.save`` writes all other tensors."""
     return (
         type(tensor) is torch.Tensor
         and tensor.layout is torch.strided
@@ -167,6 +169,6 @@ def is_plain(tensor: torch.Tensor) -> bool:
 
 
 def has_memory(tensor: torch.Tensor) -> bool:
-    """Whether its elements lie in its own memory by strides, as those of sparse tensors and of wrapper subclasses do not."""
+    """Whether `tensor` has strided memory of its own. Sparse tensors and wrapper subclasses do not."""
     dispatches = type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
     return tensor.layout is torch.strided and not tensor.is_quantized and not dispatches

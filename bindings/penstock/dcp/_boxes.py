@@ -1,4 +1,4 @@
-"""Boxes of row-major tensors as bytes: where rows of a stored tensor are, and where they go. No I/O, nothing of torch."""
+"""Maps boxes of row-major tensors to byte ranges in an object and in memory. No I/O; independent of torch."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-# Rows shorter than this are not worth a landing of their own; gaps up to the other are read through rather than skipped.
-SHORT_ROW = 4096
-SHORT_GAP = 32 * 1024
+SHORT_ROW = 4096  # bytes; shorter rows are read through scratch memory instead of directly into the target
+SHORT_GAP = 32 * 1024  # bytes; gaps up to this size between short rows are read too
 
-Strip = tuple[int, int, int, int, int, int]  # see _core.RangeReader.start_strips; with offsets instead of addresses
+Strip = tuple[int, int, int, int, int, int]  # see _core.RangeReader.start_strips
 
 
 def row_major(sizes: Sequence[int]) -> tuple[int, ...]:
-    """Strides, in elements, of a contiguous tensor as torch has them."""
+    """Returns the strides, in elements, of a contiguous tensor of `sizes`."""
     strides = []
     step = 1
     for size in reversed(sizes):
@@ -24,7 +23,7 @@ def row_major(sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def is_one_run(sizes: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether the elements of such a tensor lie together, each once, in whatever order of its dimensions."""
+    """Whether a tensor of these sizes and strides fills one memory range without gaps or overlaps, in any dimension order."""
     expected = 1
     for stride, size in sorted(zip(strides, sizes, strict=True)):
         if size != 1:
@@ -35,18 +34,18 @@ def is_one_run(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 class Rows:
-    """A box of a stored tensor as runs of bytes.
+    """A box of a stored tensor as runs of bytes, each contiguous in the object and in memory.
 
     Args:
-        lengths: Of the box, in elements; `offset` its first element.
+        lengths: Size of the box in each dimension, in elements.
         stored: Strides of the stored tensor, in elements.
-        memory: Strides of where it goes, in elements.
-        itemsize: Bytes of an element.
+        memory: Strides of the destination, in elements.
+        itemsize: Size of an element, in bytes.
     """
 
     def __init__(self, lengths: Sequence[int], stored: Sequence[int], memory: Sequence[int], itemsize: int) -> None:
-        self.run = itemsize  # bytes that are together in both
-        levels: list[tuple[int, int, int]] = []  # from the inside: how many, bytes from one to the next in both
+        self.run = itemsize  # bytes of one run
+        levels: list[tuple[int, int, int]] = []  # innermost first: (count, step in the object, step in memory), steps in bytes
         for size, in_object, in_memory in zip(reversed(lengths), reversed(stored), reversed(memory), strict=True):
             if size == 1:
                 continue
@@ -66,7 +65,7 @@ class Rows:
         return math.prod(level[0] for level in self.levels)
 
     def overlaps(self) -> bool:
-        """Whether two of the runs have memory in common, as in an expanded tensor."""
+        """Whether two runs share memory, as in an expanded tensor."""
         end = self.run
         for count, _, memory_step in sorted(self.levels, key=lambda level: level[2]):
             if memory_step < end:
@@ -99,11 +98,11 @@ class Box:
         return math.prod(self.lengths)
 
     def first(self, strides: Sequence[int]) -> int:
-        """Where it begins, in elements."""
+        """Returns the offset of the first element in a tensor with these strides, in elements."""
         return sum(offset * stride for offset, stride in zip(self.offsets, strides, strict=True))
 
     def is_run(self, sizes: Sequence[int]) -> bool:
-        """Whether its elements follow each other in a row-major tensor of `sizes`."""
+        """Whether the box is contiguous in a row-major tensor of `sizes`."""
         begun = False
         for length, size in zip(self.lengths, sizes, strict=True):
             if begun and length != size:
@@ -112,7 +111,7 @@ class Box:
         return True
 
     def parts(self, most: int) -> Iterator[Box]:
-        """Itself in parts of at most `most` elements (at least one each), in the order of a row-major tensor."""
+        """Splits the box into parts of at most `most` elements (but at least one), in row-major order."""
         if self.elements <= max(most, 1):
             yield self
             return
@@ -126,7 +125,7 @@ class Box:
             yield from Box(offsets, lengths).parts(most)
 
     def widened(self, sizes: Sequence[int], itemsize: int) -> Box:
-        """With what lies between its rows, where the rows of a tensor of `sizes` are short and close together."""
+        """Extends the box over the gaps between its rows where rows are short and close together in a tensor of `sizes`."""
         offsets, lengths = list(self.offsets), list(self.lengths)
         stored = row_major(sizes)
         for dim in range(len(sizes) - 1, 0, -1):
@@ -136,7 +135,7 @@ class Box:
             offsets[dim], lengths[dim] = 0, sizes[dim]
         return Box(offsets, lengths)
 
-    def meets(self, other: Box) -> bool:
+    def overlaps(self, other: Box) -> bool:
         return all(
             offset < other_offset + other_length and other_offset < offset + length
             for offset, length, other_offset, other_length in zip(
@@ -144,8 +143,8 @@ class Box:
             )
         )
 
-    def common(self, other: Box) -> Box | None:
-        """What both have; None: nothing."""
+    def intersection(self, other: Box) -> Box | None:
+        """Returns the box that both share; None if it is empty."""
         offsets, lengths = [], []
         for offset, length, other_offset, other_length in zip(
             self.offsets, self.lengths, other.offsets, other.lengths, strict=True

@@ -1,9 +1,9 @@
-"""Which memory is being written to: two reads into the same bytes must not be under way at once."""
+"""Leases of target memory, so that no two reads write to the same bytes at the same time."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ._boxes import Box
 
@@ -11,11 +11,9 @@ if TYPE_CHECKING:
     import torch
     from torch.distributed.checkpoint.planner import ReadItem
 
-    from ._stored import Want
 
-
-class Claim:
-    """Parts of one tensor of the state dict, in memory [start, end)."""
+class MemoryLease:
+    """Memory [start, end) of one tensor of the state dict that reads in progress write to."""
 
     __slots__ = ("base", "end", "key", "requests", "start", "strides")
 
@@ -23,25 +21,36 @@ class Claim:
         self.key = key
         self.start = start
         self.end = end
-        self.base = base  # where the tensor's own first element would be
+        self.base = base  # address of the tensor's first element; may precede `start`
         self.strides = strides
         self.requests: list[ReadItem] = []
 
-    def meets(self, request: ReadItem) -> bool:
+    def overlaps(self, request: ReadItem) -> bool:
         box = Box(request.dest_offsets, request.lengths)
-        return any(box.meets(Box(other.dest_offsets, other.lengths)) for other in self.requests)
+        return any(box.overlaps(Box(other.dest_offsets, other.lengths)) for other in self.requests)
 
 
-class Claims:
-    """Claims whose memory is disjoint. Those of one tensor are of boxes that are."""
+class LeasedRead(Protocol):
+    """A read that can hold a lease."""
+
+    lease: MemoryLease | None
+    request: ReadItem
+
+
+class MemoryLeases:
+    """A set of leases with disjoint memory ranges. One lease may hold several disjoint boxes of the same tensor."""
 
     def __init__(self) -> None:
         self._starts: list[int] = []
-        self._by_start: dict[int, Claim] = {}
-        self._by_tensor: dict[object, Claim] = {}
+        self._by_start: dict[int, MemoryLease] = {}
+        self._by_tensor: dict[object, MemoryLease] = {}
 
-    def claim(self, request: ReadItem, target: torch.Tensor) -> Claim | None:
-        """What to give back afterwards; None: some of the memory of `target` is claimed already."""
+    def acquire(self, request: ReadItem, target: torch.Tensor) -> MemoryLease | None:
+        """Leases the memory of `target`.
+
+        Returns:
+            The lease, which `release` ends; None if another read holds some of the memory.
+        """
         strides = target.stride()
         itemsize = target.element_size()
         start = target.data_ptr()
@@ -55,31 +64,31 @@ class Claims:
         key = (request.dest_index.fqn, request.dest_index.offset)
         known = self._by_tensor.get(key)
         if known is None:
-            known = Claim(key, start, end, base, strides)
-        elif known.base != base or known.strides != strides or known.meets(request):
+            known = MemoryLease(key, start, end, base, strides)
+        elif known.base != base or known.strides != strides or known.overlaps(request):
             return None
         else:
-            self._take_out(known)
+            self._remove(known)
             start, end = min(start, known.start), max(end, known.end)
-        if self._is_taken(start, end):
+        if self._is_leased(start, end):
             if known.requests:
-                self._put_in(known)
+                self._insert(known)
             return None
         known.start, known.end = start, end
         known.requests.append(request)
-        self._put_in(known)
+        self._insert(known)
         return known
 
-    def give_back(self, want: Want) -> None:
-        """What it has claimed, if anything."""
-        claim, want.claim = want.claim, None
-        if claim is None:
+    def release(self, read: LeasedRead) -> None:
+        """Ends the lease of `read`, if it has one."""
+        lease, read.lease = read.lease, None
+        if lease is None:
             return
-        claim.requests = [each for each in claim.requests if each is not want.request]
-        if not claim.requests:
-            self._take_out(claim)
+        lease.requests = [each for each in lease.requests if each is not read.request]
+        if not lease.requests:
+            self._remove(lease)
 
-    def _is_taken(self, start: int, end: int) -> bool:
+    def _is_leased(self, start: int, end: int) -> bool:
         if start == end:
             return False
         at = bisect_right(self._starts, start)
@@ -87,14 +96,14 @@ class Claims:
             return True
         return at < len(self._starts) and self._starts[at] < end
 
-    def _put_in(self, claim: Claim) -> None:
-        self._by_tensor[claim.key] = claim
-        if claim.start != claim.end:
-            insort(self._starts, claim.start)
-            self._by_start[claim.start] = claim
+    def _insert(self, lease: MemoryLease) -> None:
+        self._by_tensor[lease.key] = lease
+        if lease.start != lease.end:
+            insort(self._starts, lease.start)
+            self._by_start[lease.start] = lease
 
-    def _take_out(self, claim: Claim) -> None:
-        del self._by_tensor[claim.key]
-        if claim.start != claim.end:
-            del self._starts[bisect_left(self._starts, claim.start)]
-            del self._by_start[claim.start]
+    def _remove(self, lease: MemoryLease) -> None:
+        del self._by_tensor[lease.key]
+        if lease.start != lease.end:
+            del self._starts[bisect_left(self._starts, lease.start)]
+            del self._by_start[lease.start]

@@ -1,4 +1,4 @@
-"""S3FileSystem: the file system that torch's distributed checkpoint readers and writers are given."""
+"""S3FileSystem: the file system of the distributed checkpoint reader and writer."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _NOT_FOUND = "Service error: The object was not found"
 
 
 class S3FileSystem(FileSystemBase):
-    """Objects of S3 as torch's checkpoint code wants files. Picklable; makes no request before it is used.
+    """Implements torch's checkpoint file system interface on S3. Picklable; sends no request on construction.
 
     Args:
         region: AWS region of the bucket.
-        s3_client: Used as it is, whatever the other arguments say; None: one is made.
+        s3_client: Client to use; `s3client_config` and `endpoint` are then ignored. None: creates a client.
         s3client_config: See :class:`penstock.S3ClientConfig`.
-        reader_constructor: Kind of reader of ``create_stream(path, "rb")``; None: :meth:`S3ReaderConstructor.default`.
-        endpoint: URL of an S3-compatible service; None: environment, then AWS.
+        reader_constructor: Reader type of ``create_stream(path, "rb")``; None: :meth:`S3ReaderConstructor.default`.
+        endpoint: URL of an S3-compatible service; None: from the environment, else AWS.
 
-    Thread safety: safe from any thread.
+    Thread safety: all methods may be called from any thread.
 
     Source: ``s3torchconnector.dcp.S3FileSystem``.
     """
@@ -65,12 +65,12 @@ class S3FileSystem(FileSystemBase):
 
     @contextmanager
     def create_stream(self, path: str | os.PathLike[str], mode: str) -> Iterator[S3Reader | S3Writer]:
-        """A reader (``"rb"``) or writer (``"wb"``) of an object, for a ``with`` block.
+        """Returns a context manager that opens an object for reading (``"rb"``) or writing (``"wb"``).
 
-        What is written appears when the block ends, whole; a block that ends by an exception leaves what was there before.
+        A written object is published atomically when the block ends. If the block raises, the previous object stays unchanged.
 
         Raises:
-            ValueError: another mode, or not an ``s3://`` URI.
+            ValueError: `mode` is neither of these, or `path` is not an ``s3://`` URI.
         """
         bucket, key = bucket_and_key(path)
         stream: S3Reader | S3Writer
@@ -87,30 +87,35 @@ class S3FileSystem(FileSystemBase):
 
     @contextmanager
     def create_upload(self, path: str | os.PathLike[str], about_bytes: int) -> Iterator[UploadSink]:
-        """A writer of an object of about `about_bytes`, which also sends memory from where it lies. Otherwise as "wb"."""
+        """Returns a context manager that opens an object for writing, as "wb", with a sink that sends memory without a copy.
+
+        Args:
+            path: ``s3://`` URI of the object.
+            about_bytes: Approximate size of the object, in bytes.
+        """
         bucket, key = bucket_and_key(path)
         log.debug("create_stream writable for %s", path)
         with self._client._upload(bucket, key, about_bytes) as writer:
             yield UploadSink(writer)
 
     def concat_path(self, path: str | os.PathLike[str], suffix: str) -> str:
-        """Gives `path`, one slash, `suffix`."""
+        """Returns `path` and `suffix` joined with one slash."""
         log.debug("concat paths %s and %s", path, suffix)
-        return os.path.join(os.fspath(path), suffix)  # noqa: PTH118  (a URI is no Path: that would fold its slashes)
+        return os.path.join(os.fspath(path), suffix)  # noqa: PTH118  (pathlib would merge the slashes of a URI)
 
     def init_path(self, path: str | os.PathLike[str]) -> str | os.PathLike[str]:
-        """Keeps `path` and gives it back as it is."""
+        """Stores `path` and returns it unchanged."""
         log.debug("init_path for %s", path)
         self._path = path
         return path
 
     def rename(self, old_path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> None:
-        """Copies the object at `old_path` to `new_path` and then deletes the old one. Not atomic.
+        """Copies the object at `old_path` to `new_path`, then deletes the old object. Not atomic.
 
-        In a directory bucket it is one request, and atomic. Each request has the retries of the client, and no others.
+        In a directory bucket, sends one atomic RenameObject request. The client retries each request as configured.
 
         Raises:
-            ValueError: The paths are of different buckets.
+            ValueError: The paths are in different buckets.
             S3Exception: The copy failed and nothing has changed, or the deletion failed and both objects exist.
         """
         log.debug("rename %s to %s", old_path, new_path)
@@ -133,10 +138,10 @@ class S3FileSystem(FileSystemBase):
         """Does nothing: S3 has no folders."""
 
     def exists(self, path: str | os.PathLike[str]) -> bool:
-        """Whether there is an object.
+        """Whether an object exists at `path`.
 
         Raises:
-            S3Exception: S3 did not say; without ListBucket permission it answers a missing object as Forbidden.
+            S3Exception: The request failed. Without the ListBucket permission, S3 returns Forbidden for a missing object.
         """
         log.debug("exists %s", path)
         try:
@@ -148,7 +153,7 @@ class S3FileSystem(FileSystemBase):
         return True
 
     def rm_file(self, path: str | os.PathLike[str]) -> None:
-        """Deletes an object; an error of S3 is logged, not raised."""
+        """Deletes an object. Errors of S3 are logged, not raised."""
         log.debug("remove %s", path)
         bucket, key = bucket_and_key(path)
         try:
@@ -158,7 +163,7 @@ class S3FileSystem(FileSystemBase):
 
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
-        """Whether `checkpoint_id` can name a checkpoint. True of every ``pathlib`` path, as torch has it; its use is refused."""
+        """Whether `checkpoint_id` is valid. True for every ``pathlib`` path, as in torch; using such a path raises ValueError."""
         log.debug("validate_checkpoint_id for %s", checkpoint_id)
         if isinstance(checkpoint_id, PurePath):
             return True
@@ -170,7 +175,7 @@ class S3FileSystem(FileSystemBase):
 
     @staticmethod
     def _escape_path(path: str) -> str:
-        """`path` percent-encoded but for its slashes, as the copy source of a request has it. Our client does that itself."""
+        """Percent-encodes `path`, except slashes, as a copy source. For compatibility only: the client encodes by itself."""
         return quote(path, safe="/") if path else path
 
 
@@ -179,10 +184,10 @@ def _path_or_str_to_str(path: str | os.PathLike[str]) -> str:
 
 
 def etag_of(client: S3Client, path: str) -> str | None:
-    """One HEAD: the ETag of what is at `path`; None: nothing.
+    """Returns the ETag of the object at `path`, or None if there is none. Sends one HeadObject request.
 
     Raises:
-        S3Exception: S3 did not say.
+        S3Exception: The request failed.
     """
     try:
         return client.head_object(*bucket_and_key(path)).etag.strip('"')
@@ -191,25 +196,25 @@ def etag_of(client: S3Client, path: str) -> str | None:
 
 
 def knows_no_conditions(error: S3Exception) -> bool:
-    """Whether a service refused a conditional write for being one."""
+    """Whether the service rejected a request because it does not support conditional writes."""
     return error.code == "NotImplemented" or error.status == 501
 
 
 def bucket_and_folder(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """Bucket of a checkpoint's path, and what the keys below it begin with."""
+    """Returns the bucket of a checkpoint's path and the key prefix of its objects, which is empty or ends with a slash."""
     bucket, prefix = bucket_and_key(path)
     return bucket, prefix if prefix.endswith("/") or not prefix else prefix + "/"
 
 
 def bucket_and_key(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """Bucket and key of a checkpoint's path.
+    """Returns the bucket and key of a checkpoint's path.
 
     Raises:
-        ValueError: not an ``s3://`` URI; names the value and what to write instead.
+        ValueError: `path` is not an ``s3://`` URI.
     """
     if isinstance(path, PurePath):
         fixed = str(path).replace("s3:/", "s3://", 1) if str(path).startswith("s3:/") else "s3://bucket/key"
         raise ValueError(
-            f"Only s3:// URIs are supported, not {path!r}: a Path folds the slashes of a URI; give the text {fixed!r}"
+            f"Only s3:// URIs are supported, not {path!r}: a Path merges the slashes of a URI; pass the string {fixed!r}"
         )
     return parse_s3_uri(_path_or_str_to_str(path))

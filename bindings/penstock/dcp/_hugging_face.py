@@ -1,6 +1,6 @@
-"""torch's Hugging Face layout of a checkpoint on S3: safetensors files, and an index where each tensor is in one of them.
+"""torch's Hugging Face checkpoint layout on S3: safetensors files, and an index if each tensor is in one file.
 
-torch's own classes write and read local files only: what they plan is theirs, what goes to S3 and comes from it is here.
+torch's own classes plan the files but access local files only. The classes of this module transfer them to and from S3.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader, Hu
 from torch.futures import Future
 
 from ._file_system import S3FileSystem, bucket_and_key
-from ._lost_ranks import LOAD_OUTCOME, tell_alike
-from ._safetensors import INDEX_NAME, Files, read
+from ._lost_ranks import LOAD_OUTCOME, unify_lost_rank_errors
+from ._safetensors import INDEX_NAME, Files, load_tensors
 from ._shard import SafetensorsWriter, Shard
 from ._uploads import upload_all
 
@@ -29,23 +29,25 @@ if TYPE_CHECKING:
 
 
 class S3HuggingFaceStorageWriter(HuggingFaceStorageWriter):
-    """Saves tensors as safetensors files on S3, named and indexed as torch's ``HuggingFaceStorageWriter`` does.
+    """Saves tensors as safetensors files on S3, named and indexed as by torch's ``HuggingFaceStorageWriter``.
 
-    Each object appears whole; the checkpoint does not: file names are the layout's, so that a save over another one replaces it
-    file by file. Save to a path of its own.
+    Each file is published atomically, but the checkpoint is not: the layout defines the file names, so a save over an existing
+    checkpoint replaces it file by file. Use a new path for each save.
 
     Args:
         region: AWS region of the bucket.
         path: ``s3://bucket/prefix`` of the checkpoint.
         s3client_config: See :class:`penstock.S3ClientConfig`.
-        fqn_to_index_mapping: File number, from 1 on, of each tensor; None: one file.
-        thread_count: Files of a rank that are written at a time.
-        save_distributed: Every rank writes its shards, ``shard-RANK-model-...``, without an index; False: one rank has it all.
-        endpoint: URL of an S3-compatible service; None: environment, then AWS.
+        fqn_to_index_mapping: File number, 1-based, of each tensor; None: one file.
+        thread_count: Number of files that a rank writes in parallel.
+        save_distributed: True: every rank writes its shards as ``shard-RANK-model-...``, without an index. False: one rank
+            writes all tensors.
+        endpoint: URL of an S3-compatible service; None: from the environment, else AWS.
 
     Raises:
-        ValueError: `path` is no ``s3://`` URI.
-        CheckpointException: of ``dcp.save``; the state holds something that is no tensor, or of a type safetensors does not have.
+        ValueError: `path` is not an ``s3://`` URI.
+        CheckpointException: From ``dcp.save``: the state contains an object that is not a tensor, or a dtype that safetensors
+            does not support.
     """
 
     def __init__(
@@ -68,7 +70,7 @@ class S3HuggingFaceStorageWriter(HuggingFaceStorageWriter):
 
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
-        """Whether `checkpoint_id` can name a checkpoint; as :meth:`S3FileSystem.validate_checkpoint_id`."""
+        """Whether `checkpoint_id` is valid; see :meth:`S3FileSystem.validate_checkpoint_id`."""
         return S3FileSystem.validate_checkpoint_id(checkpoint_id)
 
     @property
@@ -77,18 +79,19 @@ class S3HuggingFaceStorageWriter(HuggingFaceStorageWriter):
 
     def set_up_storage_writer(self, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
         super().set_up_storage_writer(is_coordinator, *args, **kwargs)
-        tell_alike("dcp.save", "write", str(self.path), "Each file there is one from before or a new one, whole.")
+        unify_lost_rank_errors("dcp.save", "write", str(self.path), "Each file there is either the old or the new one, complete.")
 
     def prepare_local_plan(self, plan: SavePlan) -> SavePlan:
-        """Gives `plan` back as it is: there are no folders to make, and nothing is asked for."""
+        """Returns `plan` unchanged and sends no request: S3 has no folders to create."""
         return plan
 
     def write_data(self, plan: SavePlan, planner: SavePlanner) -> Future[list[WriteResult]]:
-        told = plan.storage_data or {}
-        mapping = told.get("fqn_to_index_mapping")
+        storage_data = plan.storage_data or {}
+        mapping = storage_data.get("fqn_to_index_mapping")
         count = max(mapping.values()) if mapping else 1
         files = self._split_by_storage_plan(mapping, plan.items) if plan.items else {}
-        shards = [Shard(_gen_file_name(number, count, told.get("shard_index")), items) for number, items in files.items()]
+        shard_index = storage_data.get("shard_index")
+        shards = [Shard(_gen_file_name(number, count, shard_index), items) for number, items in files.items()]
         writer = SafetensorsWriter(planner, self.per_thread_copy_ahead, self.thread_count)
         done: Future[list[WriteResult]] = Future()
         done.set_result(upload_all(shards, self.thread_count, self._upload, writer.write))
@@ -98,7 +101,7 @@ class S3HuggingFaceStorageWriter(HuggingFaceStorageWriter):
         return self.fs.create_upload(self.fs.concat_path(self.path, shard.name), shard.about_bytes())
 
     def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
-        """Writes the index, where each tensor is whole in one file, from the `results` of all ranks; `metadata` is not kept."""
+        """Writes the index from the `results` of all ranks, unless `save_distributed` is set. Does not store `metadata`."""
         if self.save_distributed:
             return
         written = [result for of_rank in results for result in of_rank]
@@ -111,22 +114,22 @@ class S3HuggingFaceStorageWriter(HuggingFaceStorageWriter):
 
 
 class S3HuggingFaceStorageReader(HuggingFaceStorageReader):
-    """Loads safetensors files from S3: those that the index at the path names, or without one all that are there.
+    """Loads safetensors files from S3: the files that the index lists, or all files below the path if there is no index.
 
-    Of each tensor only the rows that are needed are fetched, all of a file's together and several files at a time, into the
-    tensors' own memory where type and layout allow. A file that is replaced between its header and its tensors is an error.
-    A file of which all tensors are loaded whole is compared with the CRC64NVME that S3 stores of it, at the cost of one HEAD.
+    Fetches only the rows that are needed, several files in parallel, directly into the memory of the tensors if dtype and layout
+    allow. Raises an error if a file is replaced after its header was read. If all tensors of a file are loaded completely,
+    compares its bytes with the CRC64NVME that S3 stores, which costs one HeadObject request.
 
     Args:
         region: AWS region of the bucket.
         path: ``s3://bucket/prefix`` of the checkpoint.
         s3client_config: See :class:`penstock.S3ClientConfig`.
-        thread_count: Files whose headers are read at a time.
-        endpoint: URL of an S3-compatible service; None: environment, then AWS.
+        thread_count: Number of file headers that are read in parallel.
+        endpoint: URL of an S3-compatible service; None: from the environment, else AWS.
 
     Raises:
-        ValueError: `path` is no ``s3://`` URI.
-        CheckpointException: of ``dcp.load``; S3 failed, or a file is no safetensors file.
+        ValueError: `path` is not an ``s3://`` URI.
+        CheckpointException: From ``dcp.load``: a request failed, or a file is not a safetensors file.
     """
 
     def __init__(
@@ -145,11 +148,11 @@ class S3HuggingFaceStorageReader(HuggingFaceStorageReader):
 
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
-        """Whether `checkpoint_id` can name a checkpoint; as :meth:`S3FileSystem.validate_checkpoint_id`."""
+        """Whether `checkpoint_id` is valid; see :meth:`S3FileSystem.validate_checkpoint_id`."""
         return S3FileSystem.validate_checkpoint_id(checkpoint_id)
 
     def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
-        """What the headers of the files say: one request for the index, one or two for each file."""
+        """Returns the metadata from the headers of the files: one request for the index, one or two for each file."""
         metadata = Files(self.fs._client, *bucket_and_key(self.path)).metadata(self.thread_count)
         if metadata.storage_meta is not None:
             metadata.storage_meta.load_id = self.load_id
@@ -157,10 +160,10 @@ class S3HuggingFaceStorageReader(HuggingFaceStorageReader):
 
     def set_up_storage_reader(self, metadata: Metadata, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
         super().set_up_storage_reader(metadata, is_coordinator, *args, **kwargs)
-        tell_alike("dcp.load", "read", str(self.path), LOAD_OUTCOME)
+        unify_lost_rank_errors("dcp.load", "read", str(self.path), LOAD_OUTCOME)
 
     def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> Future[None]:
-        read(self.fs._client, bucket_and_key(self.path)[0], plan.items, self.storage_data, planner)
+        load_tensors(self.fs._client, bucket_and_key(self.path)[0], plan.items, self.storage_data, planner)
         done: Future[None] = Future()
         done.set_result(None)
         return done

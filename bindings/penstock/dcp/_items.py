@@ -1,9 +1,8 @@
-"""Whole items of a checkpoint in memory: read through a stream, verified, and opened as files."""
+"""Complete items of a checkpoint in memory: reading from a stream, verification, access as files."""
 
 from __future__ import annotations
 
 import io
-import zlib
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from .. import _core
@@ -11,31 +10,23 @@ from .._exceptions import S3DataLossError
 from ..s3reader import DCPOptimizedS3Reader
 from ..s3reader._zip_records import MAGIC, Content, Held, check_archive
 from ..s3reader.dcp_optimized import ItemViewBuffer
-from ._layout import address_of
 
 if TYPE_CHECKING:
-    from ._stored import Stored
+    from ._stored import StoredItem
 
 
-JOINED_BYTES = 1024**2  # smaller items are joined: torch.load reads one run of memory faster
+JOINED_BYTES = 1024**2  # smaller items are joined, because torch.load reads contiguous memory faster
 
 
 class Item(Content, Protocol):
     """The stored bytes of an item."""
 
     def open(self) -> IO[bytes]:
-        """A new seekable file over them."""
+        """Returns a new seekable file over the bytes."""
 
 
 class Joined(Held):
-    """An item in one ``bytes``."""
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(data)
-        self._address = address_of(data)
-
-    def crc(self, begin: int, end: int) -> int:
-        return _core.crc32(self._address + begin, end - begin)
+    """An item in one ``bytes`` object."""
 
     def open(self) -> IO[bytes]:
         return io.BytesIO(self.data)
@@ -69,7 +60,7 @@ class _BlocksFile(io.RawIOBase):
 
 
 class Blocks:
-    """An item in the blocks in which it arrived, which are not joined: an item of gigabytes is held once."""
+    """An item in the blocks in which it was received. The blocks are not joined, so a large item is in memory only once."""
 
     def __init__(self, blocks: list[memoryview]) -> None:
         self._blocks = blocks
@@ -83,18 +74,18 @@ class Blocks:
         self._buffer.seek(begin)
         crc = 0
         for piece in self._buffer.pieces(end - begin):
-            crc = zlib.crc32(piece, crc)
+            crc = _core.crc32_of(piece, crc)
         return crc
 
     def open(self) -> IO[bytes]:
         return _BlocksFile(self._blocks)  # type: ignore[return-value]
 
 
-def read_item(stream: Any, stored: Stored) -> Item:
-    """Reads an item, whole, from a file over its object.
+def read_item(stream: Any, stored: StoredItem) -> Item:
+    """Reads a complete item from a file over its object.
 
     Raises:
-        S3DataLossError: The object ends before the item does.
+        S3DataLossError: The object ends before the end of the item.
     """
     stream.seek(stored.begin)
     if isinstance(stream, DCPOptimizedS3Reader) and stored.length > JOINED_BYTES:
@@ -104,23 +95,23 @@ def read_item(stream: Any, stored: Stored) -> Item:
         data += more
     if len(data) < stored.length:
         raise S3DataLossError(
-            f"{stored.path}: the object ends at byte {stored.begin + len(data)}, and {_described(stored)} was saved to bytes"
-            f" {stored.begin} to {stored.begin + stored.length}: the object is of another save or was cut; load another save"
+            f"{stored.path}: the object ends at byte {stored.begin + len(data)}, but {_described(stored)} was saved to bytes"
+            f" {stored.begin} to {stored.begin + stored.length}: it is of another save or truncated; load another checkpoint"
         )
     return Joined(data)
 
 
-def _described(stored: Stored) -> str:
-    return f"item {stored.wants[0].request.storage_index.fqn!r}"
+def _described(stored: StoredItem) -> str:
+    return f"item {stored.reads[0].request.storage_index.fqn!r}"
 
 
-def verify_item(stored: Stored, item: Content, size: int) -> None:
-    """Compares the records of an item of `size` bytes that is an archive of torch.save with their CRC-32s.
+def verify_item(stored: StoredItem, item: Content, size: int) -> None:
+    """Compares the records of an item of `size` bytes with their CRC-32s, if it is an archive of torch.save.
 
-    Other bytes are not verified: only the planner that saved them knows what they are.
+    Other items have a format of the planner and are not verified.
 
     Raises:
-        S3DataLossError: They differ.
+        S3DataLossError: A record differs.
     """
     if item.read(0, len(MAGIC)) != MAGIC:
         return
@@ -128,5 +119,5 @@ def verify_item(stored: Stored, item: Content, size: int) -> None:
     if damage:
         raise S3DataLossError(
             f"{stored.path}: {_described(stored)}: bytes {stored.begin} to {stored.begin + stored.length} {damage}:"
-            " they changed on their way or where they are stored; load again, or another save"
+            " the data was corrupted in transfer or in storage; retry, or load another checkpoint"
         )

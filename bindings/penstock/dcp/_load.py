@@ -1,4 +1,4 @@
-"""Reads what a load plan asks for: all of it at a time, into the tensors' own memory where it can."""
+"""Executes a load plan: fetches many items in parallel, directly into the memory of the target tensors where possible."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from .. import _core
 from .._exceptions import S3NotFoundError
 from .._objects import parse_s3_uri
 from ._boxes import Box, Rows, row_major
-from ._claims import Claims
+from ._claims import MemoryLeases
 from ._delivery import Delivery
-from ._layout import ALIGNMENT, MOST_AROUND, Tails
+from ._layout import ALIGNMENT, MAX_OVERHEAD, TrailerSizes
 from ._planners import loads_own_memory
 from ._scratch import ARENA_BYTES, Arena, Scratch
-from ._stored import Kind, Part, Piece, Stored, Want, is_addressable, rows_in_place, rows_of_dense
+from ._stored import Part, Piece, ReadTarget, StoredItem, TensorSpec, is_addressable, rows_in_place, rows_of_dense
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.planner import LoadPlanner
 
     from .._client import S3Client
 
-# Tensors of a power of two, with their ends, come by requests of a power of two: hence an eighth more.
+# 8 MiB and an eighth, so that a tensor of a power of two bytes plus its header and trailer takes a power of two requests.
 REQUEST_BYTES = 9 * 1024**2
-BATCH_BYTES = 4 * REQUEST_BYTES  # what is verified and handed over together
+BATCH_BYTES = 4 * REQUEST_BYTES  # verified and delivered together
 BATCH_ITEMS = 512
-UNIT_BYTES = 2 * REQUEST_BYTES  # larger tensors come in pieces
-PART_BYTES = ARENA_BYTES // 2  # of them what goes through scratch memory
-WINDOW_BYTES = 512 * 1024**2  # asked for and not handed over, where it lands in the state dict's own memory
-UNKNOWN_WINDOW_BYTES = 128 * 1024**2  # where a planner may give memory of its own making
+UNIT_BYTES = 2 * REQUEST_BYTES  # larger tensors are fetched in pieces
+PART_BYTES = ARENA_BYTES // 2  # size of a piece that is read through scratch memory
+WINDOW_BYTES = 512 * 1024**2  # requested and not yet delivered, if the targets are the memory of the state dict
+UNKNOWN_WINDOW_BYTES = 128 * 1024**2  # the same if the planner may allocate the targets
 
 
 class Batch:
-    """Strips of one object that are asked for together."""
+    """Strips of one object that are requested together."""
 
     def __init__(self, path: str, arena: Arena) -> None:
         self.path = path
         self.arena = arena
         self.strips = array("Q")
         self.bytes = 0
-        self.units: list[Stored] = []
-        self.parts: list[Part] = []  # of tensors that come in pieces
-        self.pieces: list[Piece] = []  # whose CRC-32s are computed when they have arrived
-        self._end = (-1, -1)  # of the last strip, in the object and in memory
+        self.units: list[StoredItem] = []
+        self.parts: list[Part] = []  # of tensors that are fetched in pieces
+        self.pieces: list[Piece] = []  # their CRC-32s are computed on arrival
+        self._end = (-1, -1)  # end of the last strip: offset in the object, address in memory
 
     def add(self, begin: int, address: int, size: int, count: int = 1, step: int = 0, memory_step: int = 0) -> None:
         if size == 0:
@@ -64,34 +64,34 @@ class Batch:
         for strip in rows.strips(begin, address):
             self.add(*strip)
 
-    def check_box(self, stored: Stored, box: Box, kind: Kind, rows: Rows, address: int) -> None:
-        """Has the CRC-32 of a box of the payload computed when it has arrived in `rows` from `address` on."""
-        if stored.crcs is not None and box.is_run(kind.sizes) and not rows.overlaps():
-            self.pieces.append(Piece(stored, box.first(kind.strides) * kind.itemsize, rows, address))
+    def check_box(self, stored: StoredItem, box: Box, spec: TensorSpec, rows: Rows, address: int) -> None:
+        """Schedules the CRC-32 of a box of the payload, which arrives in `rows` starting at `address`."""
+        if stored.crcs is not None and box.is_run(spec.sizes) and not rows.overlaps():
+            self.pieces.append(Piece(stored, box.first(spec.strides) * spec.itemsize, rows, address))
 
-    def check_part(self, stored: Stored, part: Part) -> None:
-        rows = Rows((part.box.elements * part.kind.itemsize,), (1,), (1,), 1)
-        self.check_box(stored, part.box, part.kind, rows, part.arena.address + part.at)
+    def check_part(self, stored: StoredItem, part: Part) -> None:
+        rows = Rows((part.box.elements * part.spec.itemsize,), (1,), (1,), 1)
+        self.check_box(stored, part.box, part.spec, rows, part.arena.address + part.at)
 
 
 def _missing(error: S3NotFoundError) -> S3NotFoundError:
-    """What a load says of an object that its metadata names and that is not there."""
+    """Returns the error for a missing object that the metadata refers to."""
     if error.code == "NoSuchBucket":
         return error
-    told = S3NotFoundError(
+    explained = S3NotFoundError(
         f"{error}; the checkpoint names this object, and may have been replaced or removed since its .metadata was read:"
-        " load again, and if that fails too the checkpoint is not whole"
+        " load again; if that fails too, the checkpoint is incomplete"
     )
-    told.__dict__.update(error.__dict__)
-    return told
+    explained.__dict__.update(error.__dict__)
+    return explained
 
 
 class Load:
-    """One pass over a plan. Hooks of the planner run on the calling thread.
+    """One execution of a load plan. The planner's hooks run on the calling thread.
 
     Args:
-        path_of: Full path of an object, from the one in the metadata.
-        decode: The bytes of an item as a stream without what extensions did to them, from (request, descriptors, stream).
+        path_of: Returns the full path of an object from its path in the metadata.
+        decode: Reverts the transforms of extensions. Takes (request, descriptors, stream) and returns a stream.
     """
 
     def __init__(
@@ -103,143 +103,143 @@ class Load:
         *,
         max_gap_size: int | None,
         max_request_size: int | None,
-        tails: Tails,
+        trailer_sizes: TrailerSizes,
     ) -> None:
-        self._client = client._client
+        self._client = client.core
         self._window = WINDOW_BYTES if loads_own_memory(planner) else min(WINDOW_BYTES, UNKNOWN_WINDOW_BYTES)
         self._path_of = path_of
-        self._tails = tails
+        self._trailer_sizes = trailer_sizes
         self._reader = _core.RangeReader(
             self._client, max_gap=max_gap_size, max_request=REQUEST_BYTES if max_request_size is None else max_request_size
         )
         self._scratch = Scratch()
-        self._claims = Claims()
-        self._delivery = Delivery(planner, tails, self._claims, decode, self._finish_all)
-        self._places: dict[str, tuple[str, str]] = {}
+        self._leases = MemoryLeases()
+        self._delivery = Delivery(planner, trailer_sizes, self._leases, decode, self._finish_all)
+        self._locations: dict[str, tuple[str, str]] = {}
         self._batch: Batch | None = None
-        self._under_way: dict[int, Batch] = {}
+        self._in_flight: dict[int, Batch] = {}
         self._token = 0
         self._bytes = 0
-        self._later: list[Stored] = []  # goes where something else of the same item goes: one after the other
+        self._deferred: list[StoredItem] = []  # their target memory is leased to another read of the same item
 
-    def run(self, items: list[Stored]) -> None:
+    def run(self, items: list[StoredItem]) -> None:
         try:
             for stored in items:
                 self._add(stored)
             self._finish_all()
-            while self._later:
-                later, self._later = self._later, []
-                for stored in later:
+            while self._deferred:
+                deferred, self._deferred = self._deferred, []
+                for stored in deferred:
                     self._add(stored)
                     self._finish_all()
-            while self._delivery.again:
-                again, self._delivery.again = self._delivery.again, []
-                for stored in again:
-                    stored.kind = None
+            while self._delivery.refetch:
+                refetch, self._delivery.refetch = self._delivery.refetch, []
+                for stored in refetch:
+                    stored.spec = None
                     self._add_whole(stored)
                 self._finish_all()
             self._scratch.wait()
         except S3NotFoundError as error:
             raise _missing(error) from error
         finally:
-            # Nothing may be written any more once the caller has his tensors back.
+            # No request may write to the tensors after this method returns.
             self._reader.cancel()
-            while self._under_way and self._reader.next() is not None:
+            while self._in_flight and self._reader.next() is not None:
                 pass
 
     def usage(self) -> dict[str, int]:
         return self._reader.usage()
 
-    # ---- asking
+    # ---- requesting
 
-    def _place(self, path: str) -> tuple[str, str]:
-        place = self._places.get(path)
-        if place is None:
-            place = self._places[path] = parse_s3_uri(self._path_of(path))
-        return place
+    def _location(self, path: str) -> tuple[str, str]:
+        location = self._locations.get(path)
+        if location is None:
+            location = self._locations[path] = parse_s3_uri(self._path_of(path))
+        return location
 
-    def _add(self, stored: Stored) -> None:
-        kind = stored.kind
-        if kind is not None and stored.is_within(kind):
-            stored.said = kind
-        if kind is None or stored.said is None or not self._predict(stored, kind):
-            stored.kind = None
+    def _add(self, stored: StoredItem) -> None:
+        spec = stored.spec
+        if spec is not None and stored.is_within(spec):
+            stored.declared = spec
+        if spec is None or stored.declared is None or not self._predict(stored, spec):
+            stored.spec = None
             self._add_whole(stored)
             return
-        for want in stored.wants:
-            self._resolve(stored, want, kind)
-        if stored.kind is not None and any(want.claim is None for want in stored.wants):
-            self._later.append(stored.without_claim())
-        wanted = sum(want.box.elements for want in stored.wants) * kind.itemsize
-        stored.crcs = [] if wanted >= kind.payload else None  # fewer cannot be the whole payload
+        for read in stored.reads:
+            self._resolve(stored, read, spec)
+        if stored.spec is not None and any(read.lease is None for read in stored.reads):
+            self._deferred.append(stored.split_unleased())
+        wanted = sum(read.box.elements for read in stored.reads) * spec.itemsize
+        stored.crcs = [] if wanted >= spec.payload else None  # fewer cannot be the whole payload
         scratch = stored.head + stored.tail
         size = scratch
-        for want in stored.wants:
-            if want.rows is None:
-                scratch += want.box.widened(kind.sizes, kind.itemsize).elements * kind.itemsize + ALIGNMENT
-            size += want.box.elements * kind.itemsize
-        if stored.kind is None:
+        for read in stored.reads:
+            if read.rows is None:
+                scratch += read.box.widened(spec.sizes, spec.itemsize).elements * spec.itemsize + ALIGNMENT
+            size += read.box.elements * spec.itemsize
+        if stored.spec is None:
             self._add_whole(stored)
         elif size > UNIT_BYTES or scratch > PART_BYTES:
-            self._add_in_pieces(stored, kind)
+            self._add_in_pieces(stored, spec)
         else:
-            self._add_at_once(stored, kind, size, scratch)
+            self._add_at_once(stored, spec, size, scratch)
 
-    def _predict(self, stored: Stored, kind: Kind) -> bool:
-        """Where its payload should be; False: nowhere."""
-        around = stored.length - kind.payload
-        if around <= ALIGNMENT or around > 2 * MOST_AROUND:
+    def _predict(self, stored: StoredItem, spec: TensorSpec) -> bool:
+        """Predicts the layout of the item. Returns whether it could."""
+        around = stored.length - spec.payload
+        if around <= ALIGNMENT or around > 2 * MAX_OVERHEAD:
             return False
-        tail = self._tails.fitting(kind.payload, around)
-        if tail is None and kind.payload > UNIT_BYTES:  # a smaller one is fetched whole, which tells as well
-            self._look(stored, kind)
-            tail = self._tails.fitting(kind.payload, around)
+        tail = self._trailer_sizes.find(spec.payload, around)
+        if tail is None and spec.payload > UNIT_BYTES:  # smaller items are fetched whole
+            self._probe(stored, spec)
+            tail = self._trailer_sizes.find(spec.payload, around)
         if tail is None:
             return False
         stored.tail = tail
         stored.head = around - tail
-        stored.layout = kind.layout
+        stored.layout = spec.layout
         return True
 
-    def _look(self, stored: Stored, kind: Kind) -> None:
-        """Learns from a large item where its payload is, which its ends say."""
-        bucket, key = self._place(stored.path)
-        size = min(MOST_AROUND, stored.length // 2)
+    def _probe(self, stored: StoredItem, spec: TensorSpec) -> None:
+        """Learns the trailer size of a large item from its first and last bytes."""
+        bucket, key = self._location(stored.path)
+        size = min(MAX_OVERHEAD, stored.length // 2)
         head = bytearray(self._client.read(bucket, key, stored.begin, stored.begin + size)[0])
         end = stored.begin + stored.length
         tail = bytearray(self._client.read(bucket, key, end - size, end)[0])
         if len(head) < size or len(tail) < size:
-            return  # the object ends early, which is said when it is read
+            return  # the object ends early: reading the item raises the error
         memory = [torch.frombuffer(each, dtype=torch.uint8) for each in (head, tail)]
         place = array("Q", (memory[0].data_ptr(), size, stored.length - 2 * size, memory[1].data_ptr(), size))
         found = self._delivery.archives.read(place)[0]
         if isinstance(found, int):
-            self._tails.learn(kind.payload, stored.length - found - kind.payload)
+            self._trailer_sizes.learn(spec.payload, stored.length - found - spec.payload)
 
-    def _resolve(self, stored: Stored, want: Want, kind: Kind) -> None:
-        """Has the planner say where it goes, and decides whether it lands there."""
-        target = want.target if want.target is not None else self._delivery.resolve(want)
+    def _resolve(self, stored: StoredItem, read: ReadTarget, spec: TensorSpec) -> None:
+        """Asks the planner for the target, and decides whether the bytes are fetched directly into it."""
+        target = read.target if read.target is not None else self._delivery.resolve(read)
         if not is_addressable(target):
-            stored.kind = None  # what a tensor of another class does with parts is its own affair
+            stored.spec = None  # torch.load and copy_ handle tensor subclasses
             return
         if target.is_cuda:
             self._scratch.pinned = True
-        want.claim = self._claims.claim(want.request, target)
-        if want.claim is None:
-            self._finish_all()  # something else is on its way to the same memory: one after the other, as torch has it
-            want.claim = self._claims.claim(want.request, target)
-        if want.claim is None:
+        read.lease = self._leases.acquire(read.request, target)
+        if read.lease is None:
+            self._finish_all()  # another read writes to the same memory: keep torch's sequential order
+            read.lease = self._leases.acquire(read.request, target)
+        if read.lease is None:
             return
-        want.rows = rows_in_place(want, kind)
-        if len(stored.wants) == 1 and (want.rows is None or want.rows.levels):
-            dense = rows_of_dense(want, kind)
+        read.rows = rows_in_place(read, spec)
+        if len(stored.reads) == 1 and (read.rows is None or read.rows.levels):
+            dense = rows_of_dense(read, spec)
             if dense is not None:
-                # Stored the way the target is: most likely it was saved from one like it.
-                want.rows = dense
-                stored.layout = (*kind.layout[:2], tuple(target.stride()), *kind.layout[3:])
+                # Predict that the stored strides equal those of the target: it was most likely saved from such a tensor.
+                read.rows = dense
+                stored.layout = (*spec.layout[:2], tuple(target.stride()), *spec.layout[3:])
 
-    def _room(self, stored: Stored, size: int, scratch: int) -> Batch:
-        """The open batch, or a new one, with so much scratch memory left."""
+    def _room(self, stored: StoredItem, size: int, scratch: int) -> Batch:
+        """Returns a batch with `scratch` bytes of scratch memory left: the open batch if `size` fits too, else a new one."""
         batch = self._batch
         if batch is not None and (
             batch.path != stored.path
@@ -250,7 +250,7 @@ class Load:
             self._flush()
             batch = None
         if batch is None:
-            while (arena := self._scratch.arena(scratch)) is None or (self._bytes + size > self._window and self._under_way):
+            while (arena := self._scratch.arena(scratch)) is None or (self._bytes + size > self._window and self._in_flight):
                 if arena is not None:
                     self._scratch.release(arena)
                 self._finish_next()
@@ -263,109 +263,109 @@ class Load:
             return
         self._token += 1
         self._bytes += batch.bytes
-        self._under_way[self._token] = batch
-        self._reader.start_strips(*self._place(batch.path), batch.strips, batch, self._token)
+        self._in_flight[self._token] = batch
+        self._reader.start_strips(*self._location(batch.path), batch.strips, batch, self._token)
 
-    def _add_ends(self, batch: Batch, stored: Stored, address: int) -> None:
+    def _add_ends(self, batch: Batch, stored: StoredItem, address: int) -> None:
         stored.head_at, stored.tail_at = address, address + stored.head
         batch.add(stored.begin, stored.head_at, stored.head)
         batch.add(stored.begin + stored.length - stored.tail, stored.tail_at, stored.tail)
 
-    def _add_at_once(self, stored: Stored, kind: Kind, size: int, scratch: int) -> None:
+    def _add_at_once(self, stored: StoredItem, spec: TensorSpec, size: int, scratch: int) -> None:
         batch = self._room(stored, size, scratch)
         arena = batch.arena
         payload = stored.begin + stored.head
         address = arena.address + arena.take(stored.head + stored.tail)
         stored.head_at, stored.tail_at = address, address + stored.head
         batch.add(stored.begin, stored.head_at, stored.head)
-        for want in stored.wants:
-            if want.rows is not None:
-                assert want.target is not None
-                begin = payload + want.box.first(kind.strides) * kind.itemsize
-                batch.add_rows(want.rows, begin, want.target.data_ptr())
+        for read in stored.reads:
+            if read.rows is not None:
+                assert read.target is not None
+                begin = payload + read.box.first(spec.strides) * spec.itemsize
+                batch.add_rows(read.rows, begin, read.target.data_ptr())
             else:
-                box = want.box.widened(kind.sizes, kind.itemsize)
-                stored.parts.append(self._place_part(batch, stored, Part(arena, box, want, kind)))
+                box = read.box.widened(spec.sizes, spec.itemsize)
+                stored.parts.append(self._place_part(batch, stored, Part(arena, box, read, spec)))
         batch.add(stored.begin + stored.length - stored.tail, stored.tail_at, stored.tail)
         if stored.crcs is not None and stored.payload_address() is None:
-            for want in stored.wants:
-                if want.rows is not None:
-                    assert want.target is not None
-                    batch.check_box(stored, want.box, kind, want.rows, want.target.data_ptr())
+            for read in stored.reads:
+                if read.rows is not None:
+                    assert read.target is not None
+                    batch.check_box(stored, read.box, spec, read.rows, read.target.data_ptr())
             for part in stored.parts:
                 batch.check_part(stored, part)
         stored.units = 1
         batch.units.append(stored)
 
     @staticmethod
-    def _place_part(batch: Batch, stored: Stored, part: Part) -> Part:
-        kind = part.kind
+    def _place_part(batch: Batch, stored: StoredItem, part: Part) -> Part:
+        spec = part.spec
         part.arena.align()
-        part.at = part.arena.take(part.box.elements * kind.itemsize)
-        rows = Rows(part.box.lengths, kind.strides, row_major(part.box.lengths), kind.itemsize)
-        begin = stored.begin + stored.head + part.box.first(kind.strides) * kind.itemsize
+        part.at = part.arena.take(part.box.elements * spec.itemsize)
+        rows = Rows(part.box.lengths, spec.strides, row_major(part.box.lengths), spec.itemsize)
+        begin = stored.begin + stored.head + part.box.first(spec.strides) * spec.itemsize
         batch.add_rows(rows, begin, part.arena.address + part.at)
         return part
 
-    def _add_in_pieces(self, stored: Stored, kind: Kind) -> None:
-        stored.units = 1  # until all are asked for
+    def _add_in_pieces(self, stored: StoredItem, spec: TensorSpec) -> None:
+        stored.units = 1  # released when all pieces have been requested
         stored.ends = torch.empty(stored.head + stored.tail, dtype=torch.uint8, device="cpu")
         batch = self._room(stored, stored.head + stored.tail, 0)
         self._add_ends(batch, stored, stored.ends.data_ptr())
         self._count(batch, stored)
-        for want in stored.wants:
-            if want.rows is None:
-                widened = want.box.widened(kind.sizes, kind.itemsize)
-                for box in widened.parts(PART_BYTES // kind.itemsize):
-                    size = box.elements * kind.itemsize
+        for read in stored.reads:
+            if read.rows is None:
+                widened = read.box.widened(spec.sizes, spec.itemsize)
+                for box in widened.parts(PART_BYTES // spec.itemsize):
+                    size = box.elements * spec.itemsize
                     batch = self._room(stored, size, size)
-                    part = self._place_part(batch, stored, Part(batch.arena, box, want, kind))
+                    part = self._place_part(batch, stored, Part(batch.arena, box, read, spec))
                     batch.parts.append(part)
                     batch.check_part(stored, part)
                     self._count(batch, stored)
-            elif want.rows.levels:
-                self._add_boxes(stored, want, kind)
+            elif read.rows.levels:
+                self._add_boxes(stored, read, spec)
             else:
-                self._add_run(stored, want, kind)
+                self._add_run(stored, read, spec)
         stored.units -= 1
         if stored.units == 0:
             self._delivery.take([stored])
 
-    def _add_boxes(self, stored: Stored, want: Want, kind: Kind) -> None:
-        assert want.target is not None
-        strides = want.target.stride()
-        for box in want.box.parts(UNIT_BYTES // kind.itemsize):
-            batch = self._room(stored, box.elements * kind.itemsize, 0)
-            inside = Box([at - first for at, first in zip(box.offsets, want.box.offsets, strict=True)], box.lengths)
-            begin = stored.begin + stored.head + box.first(kind.strides) * kind.itemsize
-            address = want.target.data_ptr() + inside.first(strides) * kind.itemsize
-            rows = Rows(box.lengths, kind.strides, strides, kind.itemsize)
+    def _add_boxes(self, stored: StoredItem, read: ReadTarget, spec: TensorSpec) -> None:
+        assert read.target is not None
+        strides = read.target.stride()
+        for box in read.box.parts(UNIT_BYTES // spec.itemsize):
+            batch = self._room(stored, box.elements * spec.itemsize, 0)
+            inside = Box([at - first for at, first in zip(box.offsets, read.box.offsets, strict=True)], box.lengths)
+            begin = stored.begin + stored.head + box.first(spec.strides) * spec.itemsize
+            address = read.target.data_ptr() + inside.first(strides) * spec.itemsize
+            rows = Rows(box.lengths, spec.strides, strides, spec.itemsize)
             batch.add_rows(rows, begin, address)
-            batch.check_box(stored, box, kind, rows, address)
+            batch.check_box(stored, box, spec, rows, address)
             self._count(batch, stored)
 
-    def _add_run(self, stored: Stored, want: Want, kind: Kind) -> None:
-        assert want.target is not None
-        assert want.rows is not None
-        begin = stored.begin + stored.head + want.box.first(kind.strides) * kind.itemsize
-        for at in range(0, want.rows.run, UNIT_BYTES):
-            size = min(UNIT_BYTES, want.rows.run - at)
+    def _add_run(self, stored: StoredItem, read: ReadTarget, spec: TensorSpec) -> None:
+        assert read.target is not None
+        assert read.rows is not None
+        begin = stored.begin + stored.head + read.box.first(spec.strides) * spec.itemsize
+        for at in range(0, read.rows.run, UNIT_BYTES):
+            size = min(UNIT_BYTES, read.rows.run - at)
             batch = self._room(stored, size, 0)
-            address = want.target.data_ptr() + at
+            address = read.target.data_ptr() + at
             batch.add(begin + at, address, size)
             if stored.crcs is not None and not stored.is_one_target:
-                first = want.box.first(kind.strides) * kind.itemsize
+                first = read.box.first(spec.strides) * spec.itemsize
                 batch.pieces.append(Piece(stored, first + at, Rows((size,), (1,), (1,), 1), address))
             self._count(batch, stored)
 
     @staticmethod
-    def _count(batch: Batch, stored: Stored) -> None:
+    def _count(batch: Batch, stored: StoredItem) -> None:
         stored.units += 1
         batch.units.append(stored)
 
-    def _add_whole(self, stored: Stored) -> None:
-        for want in stored.wants:
-            self._claims.give_back(want)
+    def _add_whole(self, stored: StoredItem) -> None:
+        for read in stored.reads:
+            self._leases.release(read)
         batch = self._room(stored, stored.length, stored.length)
         stored.parts = []
         stored.head, stored.tail = stored.length, 0
@@ -377,16 +377,16 @@ class Load:
 
     def _finish_all(self) -> None:
         self._flush()
-        while self._under_way:
+        while self._in_flight:
             self._finish_next()
 
     def _finish_next(self) -> None:
-        if not self._under_way:
+        if not self._in_flight:
             self._flush()
         ended = self._reader.next()
         assert ended is not None
         token, _, error = ended
-        batch = self._under_way.pop(token)
+        batch = self._in_flight.pop(token)
         self._bytes -= batch.bytes
         if error is not None:
             raise error

@@ -1,4 +1,4 @@
-"""A rank's load plan as it travels to the coordinator and back."""
+"""A load plan with a compact pickle, for the exchange between ranks and coordinator."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from torch.distributed.checkpoint.metadata import MetadataIndex
 from torch.distributed.checkpoint.planner import LoadItemType, LoadPlan, ReadItem
 
 
-class TravellingPlan(LoadPlan):
-    """A :class:`LoadPlan` whose pickle is small, and is unpacked by whoever asks for its items.
+class CompactLoadPlan(LoadPlan):
+    """A :class:`LoadPlan` with a small pickle whose items are unpacked on first access.
 
-    torch gathers every rank's plan on one of them, and its planner sends them back as they came: of a plan that nobody looks
-    into there neither item is made. What comes home is compared with what went out, and not unpacked either.
+    torch gathers the plans of all ranks on the coordinator, whose planner usually returns them unchanged. The coordinator then
+    unpacks no items. A rank compares the returned plan with the one that it sent, and reuses its own items if they are equal.
     """
 
     def __init__(self, items: list[ReadItem], storage_data: Any = None, planner_data: Any = None) -> None:
@@ -25,7 +25,7 @@ class TravellingPlan(LoadPlan):
     @property
     def items(self) -> list[ReadItem]:
         if self._packed is not None:
-            self._items, self._packed = _unpack(self._packed), None  # the list may be changed from now on
+            self._items, self._packed = _unpack(self._packed), None  # the caller may change the list
         return self._items
 
     @items.setter
@@ -33,9 +33,9 @@ class TravellingPlan(LoadPlan):
         self._items = items
         self._packed = None
 
-    def items_at_home(self, sent: LoadPlan | None) -> list[ReadItem]:
-        """Its items: those of `sent` as it went out, where it came back with the same."""
-        if self._packed is not None and isinstance(sent, TravellingPlan) and sent._sent and sent._sent[0] == self._packed:
+    def items_sent_as(self, sent: LoadPlan | None) -> list[ReadItem]:
+        """Returns the items. If the plan `sent` was returned unchanged, these are the items that `sent` was pickled with."""
+        if self._packed is not None and isinstance(sent, CompactLoadPlan) and sent._sent and sent._sent[0] == self._packed:
             return sent._sent[1]
         return self.items
 
@@ -49,8 +49,8 @@ class TravellingPlan(LoadPlan):
         return _packed_plan, (packed, self.storage_data, self.planner_data)
 
 
-def _packed_plan(packed: bytes, storage_data: Any, planner_data: Any) -> TravellingPlan:
-    plan = TravellingPlan([], storage_data, planner_data)
+def _packed_plan(packed: bytes, storage_data: Any, planner_data: Any) -> CompactLoadPlan:
+    plan = CompactLoadPlan([], storage_data, planner_data)
     plan._packed = packed
     return plan
 
@@ -64,7 +64,7 @@ def _columns(indices: list[MetadataIndex]) -> tuple[list[str], list[tuple[int, .
 
 
 def _pack(items: list[ReadItem]) -> bytes | None:
-    """None: there are items of classes of somebody's own."""
+    """Packs items by columns. Returns None if there are items of subclasses."""
     kinds = {*map(type, items)} | {type(index) for item in items for index in (item.dest_index, item.storage_index)}
     if not kinds <= {ReadItem, MetadataIndex}:
         return None

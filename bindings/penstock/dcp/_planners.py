@@ -1,4 +1,4 @@
-"""Which planners hand out the state dict's own memory, as torch's do; others may give the same memory again."""
+"""Detects planners that give out the memory of the state dict, as torch's do. Other planners may reuse one buffer."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _LOAD_HOOKS = ("resolve_tensor", "lookup_tensor", "transform_tensor", "commit_te
 
 
 def saves_own_memory(planner: SavePlanner) -> bool:
-    """Whether its data are the state's tensors: what another one gave may be overwritten when the next is asked for."""
-    return _leaves_alone(planner, DefaultSavePlanner, _SAVE_HOOKS)
+    """Whether the planner's data is the memory of the state dict. Otherwise the next `resolve_data` call may overwrite it."""
+    return _inherits_hooks(planner, DefaultSavePlanner, _SAVE_HOOKS)
 
 
 def loads_own_memory(planner: LoadPlanner) -> bool:
-    """Whether its targets are parts of the state's tensors."""
-    return _leaves_alone(planner, DefaultLoadPlanner, _LOAD_HOOKS)
+    """Whether the planner's targets are memory of the state dict."""
+    return _inherits_hooks(planner, DefaultLoadPlanner, _LOAD_HOOKS)
 
 
-def _leaves_alone(planner: object, default: type, hooks: tuple[str, ...]) -> bool:
+def _inherits_hooks(planner: object, default: type, hooks: tuple[str, ...]) -> bool:
     return all(getattr(type(planner), hook, None) is getattr(default, hook) for hook in hooks)

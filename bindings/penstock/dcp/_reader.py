@@ -1,4 +1,4 @@
-"""S3StorageReader: distributed checkpoints from S3."""
+"""S3StorageReader: loads distributed checkpoints from S3."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .._config import check_callable
 from .._exceptions import S3DataLossError, S3Exception, S3NotFoundError, S3ThrottledError, S3UnavailableError
 from ..s3reader import S3ReaderConstructor
 from ..s3reader.protocol import DCPS3ReaderConstructorProtocol
-from ._claims import Claims
+from ._claims import MemoryLeases
 from ._delivery import Delivery
 from ._file_system import S3FileSystem, bucket_and_key
+from ._gc_control import collection_disabled, defer_collection, resume_collection
 from ._items import read_item
-from ._layout import Tails
+from ._layout import TrailerSizes
 from ._load import Load
-from ._load_plan import TravellingPlan
-from ._lost_ranks import LOAD_OUTCOME, tell_alike
-from ._quiet import put_off_collection, resume_collection, without_collection
-from ._spread import LOADS, world_size
+from ._load_plan import CompactLoadPlan
+from ._lost_ranks import LOAD_OUTCOME, unify_lost_rank_errors
+from ._start_jitter import LOAD_JITTER, world_size
 from ._stored import Catalogue, stored_items
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ log = logging.getLogger(__name__)
 
 
 class _UnreadMetadata(Metadata):
-    """Stands for metadata that could not be read. Raises the error when somebody looks into it.
+    """Replaces metadata that could not be read. Raises the error on access.
 
-    torch (2.4 and later) drops every exception of `read_metadata`, and its load ends in "metadata is None".
+    torch 2.4 and later discard every exception of `read_metadata`, and then fail with "metadata is None".
     """
 
     def __init__(self, error: Exception) -> None:
@@ -60,33 +60,32 @@ class _UnreadMetadata(Metadata):
 
 
 class S3StorageReader(FileSystemReader):
-    """Reads what :class:`S3StorageWriter`, the reference connector's writer or torch's own saved.
+    """Loads checkpoints saved by :class:`S3StorageWriter`, by the reference connector's writer or by torch's own.
 
-    All ranges of all objects that a plan needs are asked for together, coalesced, in parallel, and land in the tensors' own
-    memory where type and layout allow; of what is stored in another sharding only the rows that are needed are fetched. What
-    cannot land goes through at most 80 MiB of scratch memory. The planner's hooks run on the calling thread, in the order in
-    which items arrive. With a ``reader_constructor`` one reader after the other reads instead: file after file, item after
-    item, each item whole.
+    Coalesces the ranges of all objects that a plan needs, fetches them in parallel, and writes them directly into the memory of
+    the tensors if dtype and layout allow. If the sharding has changed, fetches only the rows that are needed. All other data goes
+    through at most 80 MiB of scratch memory. The planner's hooks run on the calling thread, in order of arrival. With a
+    ``reader_constructor``, reads the files one after the other instead, and each item completely.
 
-    ``.metadata`` is a pickle and is loaded as one, as by torch's own reader: it can run code. Load trusted checkpoints only.
+    ``.metadata`` is a pickle and can run code, as with torch's own reader. Load trusted checkpoints only.
 
     Args:
         region: AWS region of the bucket.
         path: ``s3://bucket/prefix``, with or without a trailing slash.
         s3client_config: See :class:`penstock.S3ClientConfig`.
-        reader_constructor: Kind of reader that files are read through, one after the other; None: as described above.
-        endpoint: URL of an S3-compatible service; None: environment, then AWS.
-        max_gap_size: Wanted ranges with at most so many bytes between them come by one request. None: 32 KiB, or up to 1 MiB
-            where that costs less than a sixty-fourth more.
-        max_request_size: Bytes of one request at most. None: planned.
-        _extension_registry: Decodes what extensions encoded (torch 2.7 and later).
+        reader_constructor: Reader type for reading file after file; None: fetches in parallel, as described above.
+        endpoint: URL of an S3-compatible service; None: from the environment, else AWS.
+        max_gap_size: Ranges with at most this many bytes between them are fetched by one request. None: 32 KiB, or up to 1 MiB
+            if that adds less than 1/64 to the bytes of the request.
+        max_request_size: Maximum size of one request, in bytes. None: chosen automatically.
+        _extension_registry: Decodes items that extensions have encoded (torch 2.7 and later).
 
     Raises:
-        ValueError: `path` is no ``s3://`` URI.
-        S3Exception: A load could not be completed; the tensors' content is then undefined. An object that was replaced or
-            truncated meanwhile is an error.
+        ValueError: `path` is not an ``s3://`` URI.
+        S3Exception: The load failed, also because an object was replaced or truncated during the load. The content of the
+            tensors is then undefined.
 
-    Thread safety: each thread may have one load under way.
+    Thread safety: each thread may run one load at a time.
 
     Source: ``s3torchconnector.dcp.S3StorageReader``.
     """
@@ -118,9 +117,9 @@ class S3StorageReader(FileSystemReader):
         self.sync_files = False
         self._max_gap_size = max_gap_size
         self._max_request_size = max_request_size
-        self._tails = Tails()
+        self._trailer_sizes = TrailerSizes()
 
-    # ---- what belongs to one load, and so to a thread
+    # ---- state of one load, per thread
 
     def _get(self, name: str) -> Any:
         return getattr(self._of_thread, name, self._latest.get(name))
@@ -159,25 +158,25 @@ class S3StorageReader(FileSystemReader):
         self._set("metadata", None)
 
     def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
-        """The checkpoint's metadata: one request.
+        """Reads the checkpoint's metadata by one request.
 
-        torch asks for the metadata of a rank after any failure. An older save may have left one, so that it is not read where
-        the checkpoint's own metadata may well exist.
+        torch asks for the metadata of a rank after any failure. An older save may have left such an object, so it is read only
+        if S3 has confirmed that the checkpoint's own metadata cannot be read.
 
         Returns:
-            The metadata. If neither that of the checkpoint nor that of the rank can be read, metadata that raises the reason
-            when it is used: torch drops what this method raises.
+            The metadata. If neither the checkpoint's nor the rank's metadata can be read, an object that raises the error on
+            access, because torch discards exceptions of this method.
 
         Raises:
             S3Exception: The object could not be read.
-            UnpicklingError: The object is no pickle.
+            UnpicklingError: The object is not a pickle.
         """
         if not isinstance(self.fs, S3FileSystem):
             return super().read_metadata(*args, **kwargs)
         rank = kwargs.get("rank")
         unread: Exception | None = None if rank is None else getattr(self._of_thread, "unread", None)
         self._of_thread.unread = None
-        if unread is not None and not _is_refusal(unread):
+        if unread is not None and not _is_definitive(unread):
             return _unread(unread)
         try:
             return self._fetch_metadata(".metadata" if rank is None else f"__{rank}.metadata")
@@ -193,11 +192,11 @@ class S3StorageReader(FileSystemReader):
             return _unread(error)
 
     def _fetch_metadata(self, name: str) -> Metadata:
-        bucket_and_key(self.path)  # a Path is refused while it is one
+        bucket_and_key(self.path)  # rejects a pathlib path
         bucket, key = bucket_and_key(self.fs.concat_path(self.path, name))
         data = self.fs._client.get_object(bucket, key).read()
-        put_off_collection()  # while torch plans, too
-        with without_collection():
+        defer_collection()  # lasts while torch plans
+        with collection_disabled():
             metadata: Metadata = pickle.loads(data)
         if hasattr(torch_metadata, "StorageMeta"):  # torch 2.4 and later
             metadata.storage_meta = getattr(metadata, "storage_meta", None) or torch_metadata.StorageMeta()
@@ -209,44 +208,44 @@ class S3StorageReader(FileSystemReader):
             raise metadata.error
         super().set_up_storage_reader(metadata, is_coordinator, *args, **kwargs)
         self._set("metadata", metadata)
-        tell_alike("dcp.load", "read", str(self.path), LOAD_OUTCOME)
+        unify_lost_rank_errors("dcp.load", "read", str(self.path), LOAD_OUTCOME)
 
     def prepare_local_plan(self, plan: LoadPlan) -> LoadPlan:
-        """Gives the plan back, its items by their offsets; tells a constructor that wants to know which ranges will be read."""
+        """Returns the plan with its items sorted by offset. Passes the ranges to a reader constructor that supports it."""
         storage_data = self.storage_data
         plan.items.sort(key=lambda item: storage_data[item.storage_index].offset)
         constructor = self._reader_constructor
         if not self._plans_itself and isinstance(constructor, DCPS3ReaderConstructorProtocol):
             constructor.set_item_ranges_by_file(plan.items, self.storage_data, self.path)
-        if not self._plans_itself or not self._is_ours():
+        if not self._plans_itself or not self._uses_core_client():
             resume_collection()
         elif type(plan) is LoadPlan:
-            plan = TravellingPlan(plan.items, plan.storage_data, plan.planner_data)
+            plan = CompactLoadPlan(plan.items, plan.storage_data, plan.planner_data)
             self._set("plan", plan)
         return plan
 
     def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> Future[None]:
-        LOADS.wait(world_size())
-        if not self._plans_itself or not self._is_ours():
+        LOAD_JITTER.wait(world_size())
+        if not self._plans_itself or not self._uses_core_client():
             self._read_in_order(plan.items, planner)
             return _done()
         sent = self._get("plan")
         self._set("plan", None)
-        items = plan.items_at_home(sent) if isinstance(plan, TravellingPlan) else plan.items
+        items = plan.items_sent_as(sent) if isinstance(plan, CompactLoadPlan) else plan.items
         try:
-            with without_collection():
+            with collection_disabled():
                 self._read(items, planner)
             del sent, items
         finally:
-            resume_collection()  # when what the load has made is gone
+            resume_collection()  # after the objects of the load have been freed
         return _done()
 
     def _read_in_order(self, items: list[ReadItem], planner: LoadPlanner) -> None:
-        """Reads file after file and item after item through the file system, as torch's own loop does; verifies each item.
+        """Reads file after file and item after item through the file system, and verifies each item.
 
-        torch's loop gives `torch.load` a view of the file, which compares nothing.
+        torch's own loop does not verify: it passes a view of the file to `torch.load`.
         """
-        delivery = Delivery(planner, self._tails, Claims(), self._decode, lambda: None)
+        delivery = Delivery(planner, self._trailer_sizes, MemoryLeases(), self._decode, lambda: None)
         stored = stored_items(items, self.storage_data, Catalogue(None))
         for relative, group in groupby(stored, key=lambda each: each.path):
             with self.fs.create_stream(self.fs.concat_path(self.path, relative), "rb") as stream:
@@ -262,14 +261,14 @@ class S3StorageReader(FileSystemReader):
             self._decode,
             max_gap_size=self._max_gap_size,
             max_request_size=self._max_request_size,
-            tails=self._tails,
+            trailer_sizes=self._trailer_sizes,
         )
         load.run(stored_items(items, self.storage_data, Catalogue(self._get("metadata"))))
         log.debug("read %d items of %s: %s", len(items), path, load.usage())
 
-    def _is_ours(self) -> bool:
-        """The core's own client is behind the file system: nobody has put another in its place."""
-        return isinstance(self.fs, S3FileSystem) and isinstance(self.fs._client._client, _core.Client)
+    def _uses_core_client(self) -> bool:
+        """Whether the file system uses the core client, and not a replacement, for example of a test."""
+        return isinstance(self.fs, S3FileSystem) and isinstance(self.fs._client.core, _core.Client)
 
     def _decode(self, request: Any, descriptors: Any, stream: IO[bytes]) -> IO[bytes]:
         transforms = getattr(self, "transforms", None)
@@ -277,7 +276,7 @@ class S3StorageReader(FileSystemReader):
 
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
-        """Whether `checkpoint_id` can name a checkpoint; as :meth:`S3FileSystem.validate_checkpoint_id`."""
+        """Whether `checkpoint_id` is valid; see :meth:`S3FileSystem.validate_checkpoint_id`."""
         return S3FileSystem.validate_checkpoint_id(checkpoint_id)
 
 
@@ -287,11 +286,11 @@ def _done() -> Future[None]:
     return done
 
 
-def _is_refusal(error: Exception) -> bool:
-    """Whether S3 answered the request and will not answer it otherwise, as where there is no such object."""
+def _is_definitive(error: Exception) -> bool:
+    """Whether a retry would return the same error, for example for a missing object."""
     return isinstance(error, S3Exception) and not isinstance(error, (S3ThrottledError, S3UnavailableError, S3DataLossError))
 
 
 def _unread(error: Exception) -> _UnreadMetadata:
-    log.warning("the metadata of the checkpoint could not be read: %s", error)
+    log.warning("cannot read the metadata of the checkpoint: %s", error)
     return _UnreadMetadata(error)

@@ -1,6 +1,7 @@
-"""The claim of a save: a small object beside `.metadata` that says, as long as it is there, that somebody saves or was killed.
+"""The lock of a save: a small object beside `.metadata` that exists while a save runs, and stays if the save is killed.
 
-Who puts it and then finds no `.metadata` has the plain names for himself: they are nobody else's until a `.metadata` is there.
+A save that creates the lock and then finds no `.metadata` owns the plain object names: no other save uses them before a
+`.metadata` is published. The lock does not block other saves; a save without the lock uses unique names.
 """
 
 from __future__ import annotations
@@ -20,13 +21,19 @@ from ._file_system import bucket_and_folder, bucket_and_key, etag_of, knows_no_c
 log = logging.getLogger(__name__)
 
 SUFFIX = ".saving"
-# A claim that is refused and gone when we look belonged to a save that has just ended: the next try gets it.
-CLAIM_ATTEMPTS = 3
+# If the lock exists when we try to create it, and is gone when we read it, the other save has just ended: try again.
+LOCK_ATTEMPTS = 3
 _RANK = re.compile(r"__\d+_\Z")
 
 
-class Claim(NamedTuple):
-    """`own`: ETag of the claim that we put; `found`: of another's. Never both; neither where others came and went."""
+class SaveLock(NamedTuple):
+    """The result of `acquire`.
+
+    Attributes:
+        path: URI of the lock object.
+        own: ETag of the lock that this save created.
+        found: ETag of the lock of another save. Never set together with `own`; both are None after `LOCK_ATTEMPTS` conflicts.
+    """
 
     path: str
     own: str | None = None
@@ -39,47 +46,50 @@ class OpenUpload(NamedTuple):
     upload_id: str
 
 
-def claim(client: S3Client, metadata_path: str) -> Claim | None:
-    """Puts the claim where there is none: one conditional PutObject. None: the service knows no conditional writes.
+def acquire(client: S3Client, metadata_path: str) -> SaveLock | None:
+    """Creates the lock object by a conditional PutObject, unless it exists.
+
+    Returns:
+        The lock; None if the service does not support conditional writes.
 
     Raises:
-        S3Exception: S3 did not say whether there is one.
+        S3Exception: A request failed, and it is unknown whether the lock exists.
     """
     path = metadata_path + SUFFIX
     bucket, key = bucket_and_key(path)
     data = json.dumps({"save": secrets.token_hex(16), "time": time.time()}).encode()
-    for _ in range(CLAIM_ATTEMPTS):
+    for _ in range(LOCK_ATTEMPTS):
         try:
-            return Claim(path, own=client._client.put_object(bucket, key, data, if_none_match=True).strip('"'))
+            return SaveLock(path, own=client.core.put_object(bucket, key, data, if_none_match=True).strip('"'))
         except (S3PreconditionFailedError, S3ConflictError):
             found = etag_of(client, path)
             if found:
-                log.info("%s is there: another save is under way or was killed; this one gives its objects new names", path)
-                return Claim(path, found=found)
+                log.info("%s exists: another save is running or was killed; this save uses new object names", path)
+                return SaveLock(path, found=found)
         except S3Exception as error:
             if not knows_no_conditions(error):
                 raise
-            log.warning("%s: the service knows no conditional writes (%s); two saves at a time are not kept apart", path, error)
+            log.warning("%s: the service does not support conditional writes (%s); concurrent saves may conflict", path, error)
             return None
-    return Claim(path)
+    return SaveLock(path)
 
 
-def release(client: S3Client, claimed: Claim) -> None:
-    """Deletes the claim that we put or found, and none that came after it; a failure is logged.
+def release(client: S3Client, lock: SaveLock) -> None:
+    """Deletes the lock object if it is still the one that `lock` describes. Logs failures.
 
-    Between the look and the deletion a newer one could take its place, but only where there is a `.metadata`: its save does not
-    depend on it.
+    Another save may replace the object between the check and the deletion, but only after a `.metadata` was published. That save
+    does not depend on its lock.
     """
-    known = {claimed.own, claimed.found} - {None}
+    known = {lock.own, lock.found} - {None}
     try:
-        if known and etag_of(client, claimed.path) in known:
-            client.delete_object(*bucket_and_key(claimed.path))
+        if known and etag_of(client, lock.path) in known:
+            client.delete_object(*bucket_and_key(lock.path))
     except S3Exception as error:
-        log.warning("%s stays (%s); the next save there removes it", claimed.path, error)
+        log.warning("cannot remove %s (%s); the next save there removes it", lock.path, error)
 
 
 def names_like(prefixes: Iterable[str], suffix: str, *, of_any_rank: bool) -> re.Pattern[str]:
-    """Matches the objects that saves with such prefixes write, of whatever generation."""
+    """Returns a pattern that matches the names of all objects that saves with these prefixes write, of any generation."""
     wanted: set[str] = set()
     for prefix in prefixes:
         rank = _RANK.search(prefix) if of_any_rank else None
@@ -88,27 +98,27 @@ def names_like(prefixes: Iterable[str], suffix: str, *, of_any_rank: bool) -> re
 
 
 def open_uploads(client: S3Client, root: str, names: re.Pattern[str]) -> list[OpenUpload]:
-    """The multipart uploads of such names below `root` that are neither completed nor given up; none if S3 does not say."""
+    """Lists the open multipart uploads below `root` whose names match. Returns an empty list, and logs, if listing fails."""
     bucket, prefix = bucket_and_folder(root)
     found: list[OpenUpload] = []
     key_marker = id_marker = ""
     try:
         while True:
-            page, key_marker, id_marker = client._client.list_open_uploads(bucket, prefix, key_marker, id_marker)
+            page, key_marker, id_marker = client.core.list_open_uploads(bucket, prefix, key_marker, id_marker)
             found += [OpenUpload(bucket, key, upload) for key, upload, _ in page if names.fullmatch(key[len(prefix) :])]
             if not key_marker:
                 return found
     except S3Exception as error:
-        log.warning("uploads that a killed save left open below %s, if there are any, stay: %s", root, error)
+        log.warning("cannot list the open multipart uploads below %s; those of a killed save are kept: %s", root, error)
         return []
 
 
 def abort(client: S3Client, uploads: Iterable[OpenUpload]) -> None:
-    """Gives uploads up; failures are logged."""
+    """Aborts multipart uploads. Logs failures."""
     for each in uploads:
         try:
-            client._client.abort_multipart_upload(each.bucket, each.key, each.upload_id)
+            client.core.abort_multipart_upload(each.bucket, each.key, each.upload_id)
         except S3NotFoundError:
-            pass  # its owner was faster
+            pass  # completed or aborted meanwhile
         except S3Exception as error:
-            log.warning("an upload of s3://%s/%s stays open: %s", each.bucket, each.key, error)
+            log.warning("cannot abort a multipart upload of s3://%s/%s: %s", each.bucket, each.key, error)

@@ -1,4 +1,4 @@
-"""Memory that what is fetched passes through where it cannot land in a tensor: a few arenas, used over and over."""
+"""Scratch memory for data that cannot be fetched directly into its target: a bounded pool of reused arenas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ALIGNMENT = 64
 
 
 class Arena:
-    """A block of memory that is given out from its begin on; `users` hold it."""
+    """A block of memory that is allocated from start to end, and is reused when it has no users."""
 
     __slots__ = ("address", "events", "memory", "used", "users")
 
@@ -21,14 +21,14 @@ class Arena:
         self.address = self.memory.data_ptr()
         self.used = 0
         self.users = 0
-        self.events: list[Any] = []  # of copies to other devices that still read it
+        self.events: list[Any] = []  # recorded after copies to other devices, which read this memory
 
     @property
     def left(self) -> int:
         return int(self.memory.numel()) - self.used
 
     def take(self, size: int) -> int:
-        """Where `size` bytes are, from its begin."""
+        """Allocates `size` bytes. Returns their offset."""
         at = self.used
         self.used += size
         return at
@@ -38,21 +38,21 @@ class Arena:
 
 
 class Scratch:
-    """At most `ARENAS` arenas, but for one that is larger than an arena and alone.
+    """A pool of at most `ARENAS` arenas. A request larger than the whole pool gets an arena of its own when no other is in use.
 
     Attributes:
-        pinned: Arenas that are made from now on can be copied to other devices asynchronously.
+        pinned: New arenas use pinned memory, which can be copied to other devices asynchronously.
     """
 
     def __init__(self) -> None:
         self.pinned = False
         self._free: list[Arena] = []
         self._current: Arena | None = None
-        self._bytes = 0  # of arenas that exist
-        self._held = 0  # arenas that have users, or are current
+        self._bytes = 0  # size of all arenas
+        self._held = 0  # number of arenas that have users or are current
 
     def arena(self, size: int) -> Arena | None:
-        """An arena with so many bytes left, which the caller now uses; None: one has to be let go of first."""
+        """Returns an arena with `size` bytes left, with the caller as a user; None if an arena must be released first."""
         size += ALIGNMENT
         if self._current is not None and self._current.left >= size:
             self._current.users += 1
@@ -103,6 +103,6 @@ class Scratch:
         self._free = []
 
     def wait(self) -> None:
-        """Until copies to other devices have left it."""
+        """Waits until all copies to other devices have completed, and frees the arenas."""
         self._retire()
         self._drop_free()

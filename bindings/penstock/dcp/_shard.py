@@ -1,4 +1,4 @@
-"""One object of a checkpoint: its items one after another, in torch's format or as safetensors."""
+"""Writes one object of a checkpoint, which contains items in torch's format or in safetensors format."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from .. import _core
 from . import _archive
 from ._devices import CallerStreams
 from ._planners import saves_own_memory
-from ._sink import KeptOpen, Sink, WritingSink
+from ._sink import CopyingSink, Sink, UncloseableSink
 from ._staging import Settings, chunks_per_thread, staged
 
-# So much memory made for an upload may wait to be sent; then it is waited for.
-MAX_UNSETTLED_BYTES = 96 * 1024**2
-FRAME_BYTES = 1600  # about what surrounds a tensor
+MAX_UNDRAINED_BYTES = 96 * 1024**2  # memory allocated for an upload that may wait to be sent
+FRAME_BYTES = 1600  # approximate size of the archive around a tensor
 
 _SAFETENSORS_DTYPES = {
     "float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32", "int16": "I16",
@@ -32,7 +31,7 @@ _SAFETENSORS_DTYPES = {
 
 
 class Shard(NamedTuple):
-    """An object to be made: `name` relative to the checkpoint's path, and what goes into it."""
+    """An object to write: its name, relative to the checkpoint's path, and its items."""
 
     name: str
     items: list[WriteItem]
@@ -42,7 +41,7 @@ class Shard(NamedTuple):
 
 
 def item_bytes(item: WriteItem) -> int:
-    """Bytes of a dense tensor item; 0 of others, whose sizes do not say how much is stored."""
+    """Returns the bytes of a dense tensor item; 0 for other items, whose stored size is unknown."""
     if item.tensor_data is None or item.tensor_data.properties.layout is not torch.strided:
         return 0
     count = 1
@@ -52,7 +51,7 @@ def item_bytes(item: WriteItem) -> int:
 
 
 def split(items: Sequence[WriteItem], count: int) -> list[list[WriteItem]]:
-    """`count` lists of about the same size, some empty where there is little; one keeps the order."""
+    """Splits items into `count` lists of about the same number of bytes. Lists may be empty. Keeps the order if `count` is 1."""
     if count == 1:
         return [list(items)]
     lists: list[list[WriteItem]] = [[] for _ in range(count)]
@@ -68,16 +67,16 @@ def split(items: Sequence[WriteItem], count: int) -> list[list[WriteItem]]:
 
 
 class ShardWriter:
-    """Writes shards in torch's format: every item an archive of ``torch.save`` or plain bytes, through the extensions.
+    """Writes shards in torch's format: each item is an archive of ``torch.save`` or plain bytes, encoded by the extensions.
 
-    Create it in the thread that saves: the planner's work on a device, and the copies from there, follow what that thread has
-    launched, also where another thread writes.
+    Create it in the thread that saves. Work on a device is then ordered after the work that this thread has launched, also if
+    `write` is called from another thread.
 
     Args:
-        planner: Gives the data.
+        planner: Provides the data.
         extensions: Stream transforms, applied in order.
-        copy_ahead_bytes: How much is copied from a device before it is needed.
-        thread_count: Threads that write at a time.
+        copy_ahead_bytes: How many bytes to copy from a device before they are needed.
+        thread_count: Number of threads that write in parallel.
     """
 
     def __init__(self, planner: SavePlanner, extensions: Sequence[Any], copy_ahead_bytes: int, thread_count: int) -> None:
@@ -90,28 +89,28 @@ class ShardWriter:
     def write(self, shard: Shard, sink: Sink) -> list[WriteResult]:
         self._streams.adopt()
         results = []
-        unsettled = 0
+        undrained = 0
         for item in shard.items:
             if item.type == WriteItemType.BYTE_IO:
                 results.append(self._put(shard, sink, item, self._planner.resolve_data(item), ()))
         tensors = [item for item in shard.items if item.type != WriteItemType.BYTE_IO]
-        with staged(tensors, self._planner, self._staging, sink.settle) as entries:
+        with staged(tensors, self._planner, self._staging, sink.drain) as entries:
             for entry, pieces in entries:
                 results.append(self._put(shard, sink, entry.item, entry.tensor, pieces))
                 if entry.fresh and _archive.is_plain(entry.tensor):  # others were copied by torch.save
-                    unsettled += entry.tensor.nbytes
-                if unsettled >= MAX_UNSETTLED_BYTES or not self._keeps:
-                    sink.settle()
-                    unsettled = 0
+                    undrained += entry.tensor.nbytes
+                if undrained >= MAX_UNDRAINED_BYTES or not self._keeps:
+                    sink.drain()
+                    undrained = 0
         return results
 
     def _put(self, shard: Shard, sink: Sink, item: WriteItem, data: Any, pieces: Iterable[torch.Tensor]) -> WriteResult:
         offset = sink.tell()
         if self._extensions:
-            stream: Any = KeptOpen(sink)
+            stream: Any = UncloseableSink(sink)
             for extension in self._extensions:
                 stream = extension.transform_to(stream)
-            _put_data(WritingSink(stream), data, pieces)
+            _put_data(CopyingSink(stream), data, pieces)
             stream.close()
         else:
             _put_data(sink, data, pieces)
@@ -123,18 +122,18 @@ class ShardWriter:
 
 
 def _put_data(sink: Sink, data: Any, pieces: Iterable[torch.Tensor]) -> None:
-    """Writes bytes, or a tensor whose memory is `pieces`."""
+    """Writes bytes, or a tensor whose memory consists of `pieces`."""
     if isinstance(data, io.BytesIO):
         sink.write(data.getbuffer())
     elif not isinstance(data, torch.Tensor):
-        raise TypeError(f"the planner gave a {type(data).__name__}; it takes torch.Tensor or io.BytesIO")
+        raise TypeError(f"the planner returned a {type(data).__name__}; expected torch.Tensor or io.BytesIO")
     elif _archive.is_plain(data):
         frame = _archive.frame(data.dtype, tuple(data.shape), data.stride())
         sink.write(frame.head)
         crc = 0
         for piece in pieces:
             address, size = piece.data_ptr(), piece.nbytes
-            sink.lend(address, size, piece)
+            sink.write_no_copy(address, size, piece)
             crc = _core.crc32(address, size, crc)
         sink.write(frame.tail_for(crc))
     else:
@@ -142,9 +141,9 @@ def _put_data(sink: Sink, data: Any, pieces: Iterable[torch.Tensor]) -> None:
 
 
 class SafetensorsWriter:
-    """Writes shards as safetensors files, with the keys of torch's Hugging Face layout; dense tensors only.
+    """Writes shards as safetensors files, with the keys of torch's Hugging Face layout. Supports dense tensors only.
 
-    Create it in the thread that saves, as :class:`ShardWriter`.
+    Create it in the thread that saves, like :class:`ShardWriter`.
 
     Source: https://huggingface.co/docs/safetensors/index#format
     """
@@ -162,28 +161,28 @@ class SafetensorsWriter:
         header, sizes = _safetensors_header(shard.items)
         sink.write(header)
         results = []
-        unsettled = 0
-        with staged(shard.items, self._planner, self._staging, sink.settle) as entries:
+        undrained = 0
+        with staged(shard.items, self._planner, self._staging, sink.drain) as entries:
             for entry, pieces in entries:
                 item, size = entry.item, sizes[entry.item.index.fqn]
                 if not _archive.has_memory(entry.tensor):
                     kind = type(entry.tensor).__name__
-                    raise ValueError(f"{item.index.fqn!r} is a {kind} without memory of its own; save with TORCH_SAVE")
+                    raise ValueError(f"{item.index.fqn!r} is a {kind} without strided memory; save with TORCH_SAVE")
                 if entry.tensor.nbytes != size:
-                    raise ValueError(f"{item.index.fqn} has {entry.tensor.nbytes} bytes; its plan says {size}")
+                    raise ValueError(f"{item.index.fqn} has {entry.tensor.nbytes} bytes; the plan expects {size}")
                 offset = sink.tell()
                 for piece in pieces:
-                    sink.lend(piece.data_ptr(), piece.nbytes, piece)
+                    sink.write_no_copy(piece.data_ptr(), piece.nbytes, piece)
                 results.append(WriteResult(item.index, size, _StorageInfo(shard.name, offset, size)))
-                unsettled += size if entry.fresh else 0
-                if unsettled >= MAX_UNSETTLED_BYTES or not self._keeps:
-                    sink.settle()
-                    unsettled = 0
+                undrained += size if entry.fresh else 0
+                if undrained >= MAX_UNDRAINED_BYTES or not self._keeps:
+                    sink.drain()
+                    undrained = 0
         return results
 
 
 def _safetensors_header(items: Sequence[WriteItem]) -> tuple[bytes, dict[str, int]]:
-    """The header of a file of these tensors in this order, and the bytes of each."""
+    """Returns the header of a file with these tensors in this order, and the size of each tensor in bytes."""
     entries: dict[str, Any] = {}
     sharding: dict[str, Any] = {}
     sizes: dict[str, int] = {}
@@ -191,14 +190,14 @@ def _safetensors_header(items: Sequence[WriteItem]) -> tuple[bytes, dict[str, in
     for item in items:
         name = item.index.fqn
         if item.tensor_data is None:
-            raise ValueError(f"{name!r} is no tensor; safetensors holds tensors only: leave it out, or save with TORCH_SAVE")
+            raise ValueError(f"{name!r} is not a tensor; safetensors supports tensors only: remove it, or save with TORCH_SAVE")
         if name in entries:
-            raise ValueError(f"{name!r} comes twice in one safetensors file; save with one shard of a tensor per rank")
+            raise ValueError(f"{name!r} is twice in one safetensors file; save with one shard of a tensor per rank")
         dtype = str(item.tensor_data.properties.dtype).removeprefix("torch.")
         layout = item.tensor_data.properties.layout
         if dtype not in _SAFETENSORS_DTYPES or layout is not torch.strided:
             kind = dtype if layout is torch.strided else str(layout).removeprefix("torch.")
-            raise ValueError(f"{name!r} is {kind}, which safetensors does not have; save with TORCH_SAVE")
+            raise ValueError(f"{name!r} is {kind}, which safetensors does not support; save with TORCH_SAVE")
         chunk = item.tensor_data.chunk
         sizes[name] = item_bytes(item)
         shape = list(chunk.sizes)

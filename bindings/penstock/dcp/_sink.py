@@ -1,4 +1,4 @@
-"""Where the bytes of a checkpoint's objects go."""
+"""Destinations for the bytes of a checkpoint's objects."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ if TYPE_CHECKING:
 
 
 class Sink(Protocol):
-    """Where the bytes go. `lend`: as write, of memory that nobody changes until settle or the end of the upload."""
+    """A destination for bytes.
+
+    `write_no_copy` may send the memory later: it must not change before `drain` returns or the upload ends.
+    """
 
     def write(self, data: Any, /) -> int: ...
     def tell(self) -> int: ...
-    def lend(self, address: int, size: int, owner: object) -> None: ...
-    def settle(self) -> None: ...
+    def write_no_copy(self, address: int, size: int, owner: object) -> None: ...
+    def drain(self) -> None: ...
 
 
-class WritingSink:
-    """Of any file: what is lent is written."""
+class CopyingSink:
+    """A sink that writes to a file object; `write_no_copy` writes immediately."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -35,11 +38,11 @@ class WritingSink:
     def tell(self) -> int:
         return self._position
 
-    def lend(self, address: int, size: int, owner: object) -> None:
+    def write_no_copy(self, address: int, size: int, owner: object) -> None:
         if size:
             self.write(memoryview((ctypes.c_char * size).from_address(address)).cast("B"))
 
-    def settle(self) -> None:
+    def drain(self) -> None:
         pass
 
     def flush(self) -> None:
@@ -47,7 +50,7 @@ class WritingSink:
 
 
 class UploadSink:
-    """Of an upload: what is lent is sent from where it lies."""
+    """A sink that writes to an upload; `write_no_copy` sends the caller's memory without copying it."""
 
     def __init__(self, writer: S3Writer) -> None:
         self._writer = writer
@@ -59,23 +62,23 @@ class UploadSink:
     def tell(self) -> int:
         return self._writer.tell() + self._lent
 
-    def lend(self, address: int, size: int, owner: object) -> None:
+    def write_no_copy(self, address: int, size: int, owner: object) -> None:
         self._writer.stream.lend(address, size, owner)
         self._lent += size
 
-    def settle(self) -> None:
+    def drain(self) -> None:
         self._writer.stream.settle()
 
     def abort(self) -> None:
-        """Gives the upload up, also while another thread writes."""
+        """Aborts the upload. May be called while another thread writes."""
         self._writer.abort()
 
     def flush(self) -> None:
         pass
 
 
-class KeptOpen(io.RawIOBase):
-    """What an extension writes into: closing it, as extensions do, leaves the object open."""
+class UncloseableSink(io.RawIOBase):
+    """A file object for extensions, which close their output. Closing it does not close the sink."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink

@@ -1,4 +1,4 @@
-"""Tensors on their way to an upload: on the CPU, dense, and copied from a device while earlier ones are being sent."""
+"""Prepares tensors for an upload: makes them dense and copies them to the CPU while earlier tensors are sent."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ._archive import has_memory, is_plain
 from ._boxes import Box, is_one_run
 from ._devices import stream_module
 
-# Tensors on devices are copied into pinned chunks. They have the size of a load's arenas: torch caches pinned memory by size.
+# Pinned memory for copies from devices. Same size as the arenas of a load, because torch caches pinned memory by size.
 CHUNK_BYTES = 8 * 1024**2
-MAX_PINNED_BYTES = 96 * 1024**2  # of all threads of a save; each thread has at least two chunks
+MAX_PINNED_BYTES = 96 * 1024**2  # for all threads of a save; each thread has at least two chunks
 ALIGNMENT = 64
 
 
 class Staged:
-    """A tensor as it is written.
+    """A tensor in the form in which it is written.
 
     Attributes:
-        item: What the plan says of it.
-        tensor: On the CPU, or on the meta device where its bytes come in pieces from another device.
-        fresh: Its memory was allocated for the upload, and may be freed once it has been sent.
+        item: Its item in the plan.
+        tensor: The tensor on the CPU, or on the meta device if its bytes arrive in pieces from another device.
+        fresh: Whether its memory was allocated for the upload, and may be freed after it has been sent.
     """
 
     __slots__ = ("fresh", "item", "tensor")
@@ -38,13 +38,13 @@ class Staged:
 
 
 class Settings(NamedTuple):
-    """How tensors are staged.
+    """Options for staging tensors.
 
     Attributes:
-        copy_ahead_bytes: How much is copied from a device before it is needed, within half of the chunks. 0: the copy of a
+        copy_ahead_bytes: Bytes to copy from a device before they are needed, limited to half of the chunks. 0: the copy of a
             tensor is complete before the planner is asked for the next one.
-        max_chunks: Pinned chunks of one thread.
-        row_major: The elements are written in row-major order. False: in the order that the tensor has in memory.
+        max_chunks: Number of pinned chunks of one thread.
+        row_major: Whether to write the elements in row-major order. False: in their order in memory.
     """
 
     copy_ahead_bytes: int
@@ -58,24 +58,25 @@ def chunks_per_thread(thread_count: int) -> int:
 
 @contextmanager
 def staged(
-    items: Iterable[WriteItem], planner: SavePlanner, settings: Settings, settle: Callable[[], None]
+    items: Iterable[WriteItem], planner: SavePlanner, settings: Settings, drain: Callable[[], None]
 ) -> Iterator[Iterable[tuple[Staged, Iterator[torch.Tensor]]]]:
-    """The items' tensors in order, each with its bytes: tensors on the CPU whose bytes follow each other.
+    """Yields the tensors of the items in order, each with an iterator over the pieces of its bytes: contiguous CPU tensors.
 
-    The pieces of a tensor end with the step to the next tensor. No copy from a device is under way after the block.
+    The pieces of a tensor are valid until the caller advances to the next tensor. All copies from devices have completed when
+    the block ends.
 
     Args:
-        items: Tensors of a plan.
-        planner: Gives the data, on the calling thread.
-        settings: How they are staged.
-        settle: Returns when no piece that was given out is read any more.
+        items: Tensor items of a plan.
+        planner: Provides the data, on the calling thread.
+        settings: How to stage the tensors.
+        drain: Waits until no piece that was yielded is in use.
     """
-    with closing(_Pipeline(planner, settings, settle).run(items)) as arriving:
+    with closing(_Pipeline(planner, settings, drain).run(items)) as arriving:
         yield ((first.entry, _pieces(first, arriving)) for first in arriving)
 
 
 def _pieces(arrival: _Arrival, arriving: Iterator[_Arrival]) -> Iterator[torch.Tensor]:
-    """Of one tensor. Does not look at the next tensor: the planner may give it in the same memory."""
+    """Yields the pieces of one tensor. Does not advance to the next tensor, which may use the same memory."""
     while True:
         yield arrival.piece
         if arrival.last:
@@ -84,25 +85,25 @@ def _pieces(arrival: _Arrival, arriving: Iterator[_Arrival]) -> Iterator[torch.T
 
 
 def dense(item: WriteItem, tensor: torch.Tensor, fresh: bool = False) -> Staged:
-    """As it is where its bytes are one run of memory, else a copy that keeps the order of its dimensions."""
+    """Returns the tensor itself if its bytes are contiguous, else a copy that keeps the order of its dimensions."""
     if tensor.layout is not torch.strided:
         return Staged(item, tensor, fresh)
     stored = tensor.untyped_storage().nbytes()
-    # torch.save, which writes what is not plain, writes the whole storage of a view.
+    # torch.save handles tensors that are not plain, and writes the whole storage of a view.
     if tensor.is_contiguous() and (stored <= tensor.nbytes or is_plain(tensor)):
         return Staged(item, tensor, fresh)
-    # Equal sizes alone do not tell: an expanded tensor may be as large as its storage and have one element of it.
+    # Equal sizes are not sufficient: an expanded tensor can be as large as its storage but use one element of it.
     if stored == tensor.nbytes and is_one_run(tensor.shape, tensor.stride()):
         return Staged(item, tensor, fresh)
     return Staged(item, tensor.clone(), True)
 
 
 class _Chunk:
-    """Pinned memory that is filled from its begin.
+    """Pinned memory that is filled from start to end.
 
     Attributes:
-        used: Bytes that are in use.
-        waiting: Pieces in it that were not given out yet.
+        used: Bytes in use.
+        waiting: Number of pieces that have not been yielded yet.
     """
 
     __slots__ = ("memory", "used", "waiting")
@@ -110,7 +111,7 @@ class _Chunk:
     def __init__(self) -> None:
         try:
             self.memory = torch.empty(CHUNK_BYTES, dtype=torch.uint8, device="cpu", pin_memory=True)
-        except RuntimeError:  # the device does not pin memory, or no more can be pinned: copies are slower
+        except RuntimeError:  # pinned memory is unsupported or exhausted: copies are slower
             self.memory = torch.empty(CHUNK_BYTES, dtype=torch.uint8, device="cpu")
         self.used = 0
         self.waiting = 0
@@ -123,23 +124,23 @@ class _Chunk:
 
 
 class _Chunks:
-    """A bounded pool of chunks. Chunks are reused in the order in which they were filled, after `settle`."""
+    """A bounded pool of chunks. Chunks are reused in the order in which they were filled, after `drain`."""
 
-    def __init__(self, max_chunks: int, settle: Callable[[], None]) -> None:
+    def __init__(self, max_chunks: int, drain: Callable[[], None]) -> None:
         self._left = max_chunks
-        self._settle = settle
-        self._filled: deque[_Chunk] = deque()  # the last one may have room
+        self._drain = drain
+        self._filled: deque[_Chunk] = deque()  # only the last one may have room
         self._free: list[_Chunk] = []
 
     def _last_has(self, size: int) -> bool:
         return bool(self._filled) and self._filled[-1].used + size <= CHUNK_BYTES
 
     def has_room(self, size: int) -> bool:
-        """Whether `take` finds memory. It always does when all pieces were given out."""
+        """Whether `take` finds memory. Always true if all pieces have been yielded."""
         return self._last_has(size) or bool(self._free) or self._left > 0 or self._filled[0].waiting == 0
 
     def take(self, size: int) -> tuple[_Chunk, torch.Tensor]:
-        """Memory for a piece of at most CHUNK_BYTES, and the chunk that it is in."""
+        """Allocates memory for a piece of at most CHUNK_BYTES. Returns the chunk and the memory."""
         if not self._last_has(size):
             self._filled.append(self._next())
         return self._filled[-1], self._filled[-1].take(size)
@@ -149,7 +150,7 @@ class _Chunks:
             self._left -= 1
             return _Chunk()
         if not self._free:
-            self._settle()
+            self._drain()
             while self._filled and self._filled[0].waiting == 0:
                 self._filled[0].used = 0
                 self._free.append(self._filled.popleft())
@@ -157,15 +158,15 @@ class _Chunks:
 
 
 class _Arrival(NamedTuple):
-    """A piece on its way.
+    """A piece of a tensor, whose copy from a device may be in progress.
 
     Attributes:
-        entry: The tensor that it belongs to.
-        piece: Where it arrives.
-        last: It is the last one of the tensor.
-        event: Happens when the copy is complete; None: it is.
-        chunk: Holds the piece; None: it is the memory of a tensor on the CPU.
-        source: Memory on the device that the copy reads. While it is held, torch does not reuse that memory.
+        entry: The tensor that the piece belongs to.
+        piece: CPU memory of the piece.
+        last: Whether this is the last piece of the tensor.
+        event: Recorded after the copy; None: there is no copy to wait for.
+        chunk: The chunk that contains the piece; None: the piece is the memory of a CPU tensor.
+        source: Device memory that the copy reads. This reference prevents torch from reusing it.
     """
 
     entry: Staged
@@ -177,12 +178,12 @@ class _Arrival(NamedTuple):
 
 
 class _Pipeline:
-    """Copies tensors from devices on streams of its own, so that computing and uploading go on meanwhile."""
+    """Copies tensors from devices on separate streams, in parallel with computation and uploads."""
 
-    def __init__(self, planner: SavePlanner, settings: Settings, settle: Callable[[], None]) -> None:
+    def __init__(self, planner: SavePlanner, settings: Settings, drain: Callable[[], None]) -> None:
         self._planner = planner
         self._settings = settings
-        self._chunks = _Chunks(settings.max_chunks, settle)
+        self._chunks = _Chunks(settings.max_chunks, drain)
         self._streams: dict[torch.device, Any] = {}
         self._ahead: deque[_Arrival] = deque()
         self._ahead_bytes = 0
@@ -196,19 +197,19 @@ class _Pipeline:
             while self._ahead:
                 yield self._next()
         finally:
-            for arrival in self._ahead:  # after an error: the copies still use the chunks and the tensors
+            for arrival in self._ahead:  # after an error, copies may still use the chunks and the tensors
                 if arrival.event is not None:
                     arrival.event.synchronize()
 
     def _add(self, item: WriteItem) -> Iterator[_Arrival]:
         data = self._planner.resolve_data(item)
         if not isinstance(data, torch.Tensor):
-            raise TypeError(f"the planner gave a {type(data).__name__} for {item.index.fqn}; it takes torch.Tensor")
+            raise TypeError(f"the planner returned a {type(data).__name__} for {item.index.fqn}; expected torch.Tensor")
         tensor = data.detach()
         module, stream = self._stream_for(tensor)
         if stream is None:
             entry = self._on_cpu(item, tensor)
-            while entry.fresh and self._ahead:  # a copy in memory of its own: one at a time, since no limit counts it
+            while entry.fresh and self._ahead:  # a copy outside the chunks, which no limit counts: one at a time
                 yield self._next()
             if not self._ahead:
                 yield _Arrival(entry, entry.tensor)
@@ -238,9 +239,9 @@ class _Pipeline:
         return dense(item, tensor, moved)
 
     def _stream_for(self, tensor: torch.Tensor) -> tuple[Any, Any]:
-        """The module of its device and the stream to copy it on; no stream: it is copied whole, or is on the CPU.
+        """Returns the torch module of the tensor's device and the stream for the copy. No stream: do not copy in pieces.
 
-        Other than plain tensors are saved by torch.save, which needs them whole. Their classes say how they are copied.
+        Only plain tensors are copied in pieces. torch.save writes other tensors, and their classes implement the copy.
         """
         device = tensor.device
         if device.type == "cpu" or not is_plain(tensor) or tensor.numel() == 0:
@@ -273,11 +274,11 @@ class _Pipeline:
 
 
 def _in_boxes(tensor: torch.Tensor, row_major: bool) -> tuple[torch.Tensor, torch.Tensor, list[Box]]:
-    """How a tensor on a device is copied.
+    """Splits a tensor on a device into boxes to copy.
 
     Returns:
-        What it will be on the CPU, on the meta device; the tensor with its dimensions in the order of that memory; and boxes of
-        it, of at most CHUNK_BYTES, each one run of that memory.
+        A meta tensor with the layout of the CPU copy; the tensor with its dimensions in the order of that memory; and boxes of
+        it of at most CHUNK_BYTES, each contiguous in that memory.
     """
     layout = torch.contiguous_format if row_major else torch.preserve_format
     like = torch.empty_like(tensor, device="meta", memory_format=layout)

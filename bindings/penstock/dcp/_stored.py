@@ -1,4 +1,4 @@
-"""Stored items of a checkpoint and what a plan wants of them. No I/O."""
+"""Stored items of a checkpoint and the parts of them that a plan reads. No I/O."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from torch.distributed.checkpoint.metadata import Metadata, MetadataIndex
     from torch.distributed.checkpoint.planner import ReadItem
 
-    from ._claims import Claim
+    from ._claims import MemoryLease
     from ._layout import Layout
     from ._scratch import Arena
 
-# Types whose elements are bytes in memory and mean the same wherever they are. Newer ones where torch has them.
+# Dtypes whose elements can be copied as bytes. Newer ones only if this version of torch has them.
 _PLAIN = (
     *("float64", "float32", "float16", "bfloat16", "complex64", "complex128", "bool"),
     *("int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64"),
@@ -30,8 +30,8 @@ _PLAIN = (
 PLAIN = frozenset(getattr(torch, name) for name in _PLAIN if hasattr(torch, name))
 
 
-class Kind:
-    """What all stored tensors of one type and shape have in common."""
+class TensorSpec:
+    """The properties that all stored tensors of one dtype and shape share."""
 
     __slots__ = ("dtype", "itemsize", "layout", "payload", "sizes", "strides")
 
@@ -44,97 +44,113 @@ class Kind:
         self.layout: Layout = (str(dtype)[6:], sizes, self.strides, 0, self.payload)
 
 
-class Want:
-    """One read item of a stored tensor."""
+class ReadTarget:
+    """One read request for a stored tensor, with its target."""
 
-    __slots__ = ("box", "claim", "request", "rows", "target")
+    __slots__ = ("box", "lease", "request", "rows", "target")
 
     def __init__(self, request: ReadItem) -> None:
         self.request = request
         self.box = Box(request.storage_offsets, request.lengths)
         self.target: torch.Tensor | None = None
-        self.rows: Rows | None = None  # lands in the target's own memory; None: by way of scratch memory
-        self.claim: Claim | None = None
+        self.rows: Rows | None = None  # None: read through scratch memory
+        self.lease: MemoryLease | None = None
 
 
-class Stored:
-    """An item of an object, bytes [begin, begin + length), and all that is wanted of it.
+class StoredItem:
+    """An item of an object, bytes [begin, begin + length), and all reads of it.
 
     Attributes:
-        kind: None where nothing about its content is known before it was read: it is read whole.
-        said: What the metadata says of it, also where its place could not be predicted. None: that makes no sense.
-        layout: What it is expected to say of itself.
-        crcs: Of pieces of the payload that have arrived, None where their CRC-32s will not give that of the payload.
+        spec: The tensor; None: the content cannot be predicted, and the item is read whole.
+        declared: The tensor according to the metadata, also if its position cannot be predicted. None: unknown or invalid.
+        layout: The predicted layout, which is compared with the one in the item.
+        crcs: CRC-32s of the pieces of the payload that have arrived; None: they cannot give the CRC-32 of the payload.
     """
 
-    __slots__ = ("begin", "crcs", "ends", "extensions", "head", "head_at", "kind", "layout", "length", "parts", "path", "said",
-                 "tail", "tail_at", "units", "wants")  # fmt: skip
+    __slots__ = (
+        "begin",
+        "crcs",
+        "declared",
+        "ends",
+        "extensions",
+        "head",
+        "head_at",
+        "layout",
+        "length",
+        "parts",
+        "path",
+        "reads",
+        "spec",
+        "tail",
+        "tail_at",
+        "units",
+    )  # fmt: skip
 
     def __init__(self, path: str, begin: int, length: int, extensions: Any) -> None:
         self.path = path
         self.begin = begin
         self.length = length
         self.extensions = extensions
-        self.wants: list[Want] = []
-        self.kind: Kind | None = None
-        self.said: Kind | None = None
+        self.reads: list[ReadTarget] = []
+        self.spec: TensorSpec | None = None
+        self.declared: TensorSpec | None = None
         self.layout: Layout | None = None
         self.head = self.tail = 0  # bytes around the payload
-        self.head_at = self.tail_at = 0  # the addresses they go to
-        self.ends: torch.Tensor | None = None  # memory of its own for them
-        self.units = 0  # pieces of it under way, and one while there are more to come
+        self.head_at = self.tail_at = 0  # addresses of these bytes in memory
+        self.ends: torch.Tensor | None = None  # owns the memory of head and tail if they are not in an arena
+        self.units = 0  # pieces in flight, plus one while more will be requested
         self.parts: list[Part] = []  # in scratch memory
         self.crcs: list[PieceCrc] | None = None
 
-    def is_within(self, kind: Kind) -> bool:
-        """Whether all that is wanted is inside of a tensor of that shape."""
-        for want in self.wants:
-            box = want.box
-            if box.lengths == kind.sizes and not any(box.offsets):  # most of all: the whole of a small one
+    def is_within(self, spec: TensorSpec) -> bool:
+        """Whether all reads are within the bounds of the tensor."""
+        for read in self.reads:
+            box = read.box
+            if box.lengths == spec.sizes and not any(box.offsets):  # fast path: the whole tensor
                 continue
-            if len(box.lengths) != len(kind.sizes):
+            if len(box.lengths) != len(spec.sizes):
                 return False
-            if any(at < 0 or at + length > size for at, length, size in zip(box.offsets, box.lengths, kind.sizes, strict=True)):
+            if any(at < 0 or at + length > size for at, length, size in zip(box.offsets, box.lengths, spec.sizes, strict=True)):
                 return False
         return True
 
-    def without_claim(self) -> Stored:
-        """Those wants that could not claim their memory, taken out of this."""
-        other = Stored(self.path, self.begin, self.length, self.extensions)
-        other.kind = self.kind
-        other.wants = [want for want in self.wants if want.claim is None]
-        self.wants = [want for want in self.wants if want.claim is not None]
+    def split_unleased(self) -> StoredItem:
+        """Moves the reads without a memory lease to a new item, and returns it."""
+        other = StoredItem(self.path, self.begin, self.length, self.extensions)
+        other.spec = self.spec
+        other.reads = [read for read in self.reads if read.lease is None]
+        self.reads = [read for read in self.reads if read.lease is not None]
         return other
 
     @property
     def is_one_target(self) -> bool:
-        """Its whole payload lies in the memory of a single tensor."""
-        return len(self.wants) == 1 and self.wants[0].rows is not None and self.wants[0].rows.run == self.payload
+        """Whether the whole payload goes to the memory of one target."""
+        return len(self.reads) == 1 and self.reads[0].rows is not None and self.reads[0].rows.run == self.payload
 
     def payload_address(self) -> int | None:
-        """Where the payload lies in one run of memory; None: it does not."""
+        """Returns the address of the payload; None if it is not in one memory range."""
         if self.is_one_target:
-            target = self.wants[0].target
+            target = self.reads[0].target
             assert target is not None
             return target.data_ptr()
-        if self.kind is not None and len(self.parts) == 1 and self.parts[0].box.lengths == self.kind.sizes:
+        if self.spec is not None and len(self.parts) == 1 and self.parts[0].box.lengths == self.spec.sizes:
             return self.parts[0].arena.address + self.parts[0].at
         return None
 
     def payload_crc(self) -> int | None:
-        """CRC-32 of the payload, from those of its pieces; None: some of it was not fetched, or not in one run."""
+        """Combines the CRC-32s of the pieces to that of the payload; None if the pieces do not cover the payload."""
         end = crc = 0
         for piece in sorted(self.crcs or ()):
             if piece.begin > end:
                 return None
-            if piece.begin == end:  # others were fetched twice
+            if piece.begin == end:  # skip bytes that were fetched twice
                 crc = _core.crc32_combine(crc, piece.crc, piece.size)
                 end += piece.size
         return crc if self.crcs is not None and end == self.payload else None
 
     @property
     def payload(self) -> int:
-        return self.kind.payload if self.kind is not None else self.length
+        return self.spec.payload if self.spec is not None else self.length
 
 
 class PieceCrc(NamedTuple):
@@ -146,9 +162,9 @@ class PieceCrc(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Bytes of a payload that are one run there, from `begin` on, and are fetched to `address`, in such rows."""
+    """A contiguous byte range of a payload, starting at offset `begin`, that is fetched to `address` as `rows`."""
 
-    stored: Stored
+    stored: StoredItem
     begin: int
     rows: Rows
     address: int
@@ -163,30 +179,30 @@ class Piece(NamedTuple):
 
 
 class Part:
-    """A box of a stored tensor in scratch memory, row-major, from `at` on."""
+    """A box of a stored tensor in scratch memory, row-major, at offset `at` of the arena."""
 
-    __slots__ = ("arena", "at", "box", "kind", "want")
+    __slots__ = ("arena", "at", "box", "read", "spec")
 
-    def __init__(self, arena: Arena, box: Box, want: Want, kind: Kind) -> None:
+    def __init__(self, arena: Arena, box: Box, read: ReadTarget, spec: TensorSpec) -> None:
         self.arena = arena
         self.at = 0
         self.box = box
-        self.want = want
-        self.kind = kind
+        self.read = read
+        self.spec = spec
 
     def values(self) -> torch.Tensor:
-        memory = self.arena.memory[self.at : self.at + self.box.elements * self.kind.itemsize]
-        return memory.view(self.kind.dtype).view(self.box.lengths)
+        memory = self.arena.memory[self.at : self.at + self.box.elements * self.spec.itemsize]
+        return memory.view(self.spec.dtype).view(self.box.lengths)
 
 
 class Catalogue:
-    """What the metadata says of stored tensors."""
+    """Looks up the tensors that the metadata declares."""
 
     def __init__(self, metadata: Metadata | None) -> None:
         self._entries: dict[str, Any] = metadata.state_dict_metadata if metadata is not None else {}
-        self._kinds: dict[tuple[torch.dtype, tuple[int, ...]], Kind] = {}
+        self._specs: dict[tuple[torch.dtype, tuple[int, ...]], TensorSpec] = {}
 
-    def kind(self, index: MetadataIndex) -> Kind | None:
+    def spec(self, index: MetadataIndex) -> TensorSpec | None:
         entry = self._entries.get(index.fqn)
         if not isinstance(entry, TensorStorageMetadata) or entry.properties.dtype not in PLAIN:
             return None
@@ -200,37 +216,37 @@ class Catalogue:
                 return None
             chunk = found[0]
         key = (entry.properties.dtype, tuple(chunk.sizes))
-        kind = self._kinds.get(key)
-        if kind is None:
-            kind = self._kinds[key] = Kind(*key)
-        return kind
+        spec = self._specs.get(key)
+        if spec is None:
+            spec = self._specs[key] = TensorSpec(*key)
+        return spec
 
 
-def stored_items(requests: Iterable[ReadItem], storage_data: dict[Any, Any], catalogue: Catalogue) -> list[Stored]:
-    """In the order they have in their objects; one for all requests for the same item."""
-    by_place: dict[tuple[str, int], Stored] = {}
+def stored_items(requests: Iterable[ReadItem], storage_data: dict[Any, Any], catalogue: Catalogue) -> list[StoredItem]:
+    """Groups requests by stored item. Returns the items in the order of their paths and offsets."""
+    by_place: dict[tuple[str, int], StoredItem] = {}
     for request in requests:
         info = storage_data[request.storage_index]
         place = (info.relative_path, info.offset)
         stored = by_place.get(place)
         if stored is None:
             extensions = getattr(info, "transform_descriptors", None) or ()
-            stored = by_place[place] = Stored(info.relative_path, info.offset, info.length, extensions)
+            stored = by_place[place] = StoredItem(info.relative_path, info.offset, info.length, extensions)
             if request.type != LoadItemType.BYTE_IO and not extensions:
-                stored.kind = catalogue.kind(request.storage_index)
-        stored.wants.append(Want(request))
+                stored.spec = catalogue.spec(request.storage_index)
+        stored.reads.append(ReadTarget(request))
     return [stored for _, stored in sorted(by_place.items(), key=lambda entry: entry[0])]
 
 
 def is_addressable(target: torch.Tensor) -> bool:
-    """Whether it has memory of its own in which its elements lie by strides. Sparse ones have not."""
+    """Whether `target` is a plain tensor with strided memory."""
     return type(target) is torch.Tensor and target.layout is torch.strided
 
 
-def _takes_bytes(target: torch.Tensor, kind: Kind) -> bool:
-    """Whether stored bytes mean the same in its memory."""
+def _takes_bytes(target: torch.Tensor, spec: TensorSpec) -> bool:
+    """Whether stored bytes can be written to the memory of `target` without conversion."""
     return (
-        target.dtype == kind.dtype
+        target.dtype == spec.dtype
         and target.device.type == "cpu"
         and is_addressable(target)
         and not target.is_conj()
@@ -238,29 +254,29 @@ def _takes_bytes(target: torch.Tensor, kind: Kind) -> bool:
     )
 
 
-def rows_in_place(want: Want, kind: Kind) -> Rows | None:
-    """How what is wanted lies in the target's memory; None: it cannot, or not in rows worth it."""
-    target = want.target
+def rows_in_place(read: ReadTarget, spec: TensorSpec) -> Rows | None:
+    """Returns the rows for a read directly into the target; None if a conversion is needed or the rows are too short."""
+    target = read.target
     assert target is not None
-    if not _takes_bytes(target, kind):
+    if not _takes_bytes(target, spec):
         return None
-    rows = Rows(want.box.lengths, kind.strides, target.stride(), kind.itemsize)
+    rows = Rows(read.box.lengths, spec.strides, target.stride(), spec.itemsize)
     return rows if not rows.levels or rows.run >= SHORT_ROW else None
 
 
-def rows_of_dense(want: Want, kind: Kind) -> Rows | None:
-    """One run where the whole tensor is wanted and the target has its elements together, in whatever order."""
-    target = want.target
+def rows_of_dense(read: ReadTarget, spec: TensorSpec) -> Rows | None:
+    """Returns one run if the whole tensor is read and the target is contiguous in any dimension order, else None."""
+    target = read.target
     assert target is not None
-    whole = want.box.lengths == kind.sizes and _takes_bytes(target, kind) and is_one_run(kind.sizes, target.stride())
-    return Rows((kind.payload,), (1,), (1,), 1) if whole else None
+    whole = read.box.lengths == spec.sizes and _takes_bytes(target, spec) and is_one_run(spec.sizes, target.stride())
+    return Rows((spec.payload,), (1,), (1,), 1) if whole else None
 
 
 def copy_part(part: Part) -> bool:
-    """Copies what its want has of a part to the target. Returns whether the copy is still going on, on another device."""
-    target = part.want.target
+    """Copies the elements of a part that its read requests to the target. Returns whether the copy may still run on a device."""
+    target = part.read.target
     assert target is not None
-    common = part.box.common(part.want.box)
+    common = part.box.intersection(part.read.box)
     if common is None:
         return False
     source = part.values()
@@ -268,21 +284,21 @@ def copy_part(part: Part) -> bool:
         if size != source.size(dim):
             source = source.narrow(dim, start - part.box.offsets[dim], size)
         if size != target.size(dim):
-            target = target.narrow(dim, start - part.want.box.offsets[dim], size)
+            target = target.narrow(dim, start - part.read.box.offsets[dim], size)
     elsewhere = bool(target.is_cuda)
     target.copy_(source, non_blocking=elsewhere and part.arena.memory.is_pinned())
     return elsewhere
 
 
-def narrowed(tensor: torch.Tensor, want: Want) -> torch.Tensor:
-    for dim, (start, size) in enumerate(zip(want.box.offsets, want.box.lengths, strict=False)):
+def narrowed(tensor: torch.Tensor, read: ReadTarget) -> torch.Tensor:
+    for dim, (start, size) in enumerate(zip(read.box.offsets, read.box.lengths, strict=False)):
         if size < tensor.size(dim):
             tensor = tensor.narrow(dim, start, size)
     return tensor
 
 
 def same_quantiser(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether two quantised tensors give the same integers the same meaning."""
+    """Whether two quantized tensors have the same quantization parameters."""
     if one.qscheme() != other.qscheme():
         return False
     if one.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric):

@@ -1,4 +1,4 @@
-"""Several objects of one rank at a time: all are published, or the first failure is raised and the rest given up."""
+"""Uploads several objects of one rank in parallel. If one upload fails, all others are aborted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._sink import UploadSink
 Result = TypeVar("Result")
 
 
-class _GivenUp(Exception):
+class _Aborted(Exception):
     """Another object's upload failed."""
 
 
@@ -25,10 +25,10 @@ def upload_all(
     open_upload: Callable[[Shard], AbstractContextManager[UploadSink]],
     write: Callable[[Shard, UploadSink], list[Result]],
 ) -> list[Result]:
-    """Writes every shard into its upload, `thread_count` at a time, one of them in this thread.
+    """Writes each shard to its upload, with `thread_count` threads including the calling thread.
 
     Raises:
-        BaseException: The first that any of them raised. No upload is then open, and none of the others is published later.
+        BaseException: The first error of any upload. All uploads have then ended, and none is published later.
     """
     waiting: queue.SimpleQueue[tuple[int, Shard]] = queue.SimpleQueue()
     for entry in enumerate(shards):
@@ -56,15 +56,15 @@ def upload_all(
                     with lock:
                         uploads.add(upload)
                         if failures:
-                            raise _GivenUp
+                            raise _Aborted
                     try:
                         results[number] = write(shard, upload)
                     finally:
                         with lock:
                             uploads.discard(upload)
-                            given_up = bool(failures)
-                    if given_up:
-                        raise _GivenUp
+                            aborted = bool(failures)
+                    if aborted:
+                        raise _Aborted
             except BaseException as error:
                 fail(error)
 
@@ -76,8 +76,8 @@ def upload_all(
         while thread.is_alive():
             try:
                 thread.join(LONGEST_WAIT_S)
-            except BaseException as error:  # Ctrl-C ends the other uploads too
+            except BaseException as error:  # Ctrl-C aborts all uploads
                 fail(error)
     if failures:
-        raise next((error for error in failures if not isinstance(error, _GivenUp)), failures[0])
+        raise next((error for error in failures if not isinstance(error, _Aborted)), failures[0])
     return [result for number in sorted(results) for result in results[number]]

@@ -1,4 +1,4 @@
-"""S3StorageWriter: saves distributed checkpoints, whole or not at all."""
+"""S3StorageWriter: saves distributed checkpoints to S3 atomically."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from .._config import check_type
 from .._exceptions import S3Exception, S3PreconditionFailedError
 from . import _commit, _saving
 from ._file_system import S3FileSystem, bucket_and_key
-from ._lost_ranks import SAVE_OUTCOME, tell_alike
+from ._lost_ranks import SAVE_OUTCOME, unify_lost_rank_errors
 from ._shard import SafetensorsWriter, Shard, ShardWriter, split
 from ._sink import UploadSink
-from ._spread import SAVES
+from ._start_jitter import SAVE_JITTER
 from ._uploads import upload_all
 from .s3_prefix_strategy import DefaultPrefixStrategy, S3PrefixStrategyBase
 
@@ -45,13 +45,13 @@ _GENERATION = re.compile(r"g[0-9a-f]{8}_\Z")
 
 @dataclasses.dataclass
 class StorageMetadata:
-    """What the coordinator tells a rank: how the names of its objects begin.
+    """The storage data of a rank's plan, which the coordinator sends.
 
     Attributes:
-        prefix: Of the names, relative to the checkpoint's path.
-        ranks: How many save.
+        prefix: Prefix of the rank's object names, relative to the checkpoint's path.
+        ranks: Number of ranks that save.
         replaced: ETag of the `.metadata` that this save replaces; None: there was none.
-        used: A plan that a planner has kept from an earlier save carries this; what it says is then of that save.
+        used: Whether a save has used this plan. A planner may keep a plan; the other fields are then of that earlier save.
     """
 
     prefix: str
@@ -63,24 +63,25 @@ class StorageMetadata:
 class S3StorageWriter(FileSystemWriter):
     """Writes a distributed checkpoint to S3: ``torch.distributed.checkpoint.save(state, storage_writer=...)``.
 
-    Uploads run from the tensors' memory. The checkpoint appears with its `.metadata`, last and at once; a save that fails or is
-    killed leaves what was there before. A save over a checkpoint, or beside another save, gives its objects new names, and those
-    that are replaced are removed once the new `.metadata` is there. While a save runs, `.metadata.saving` says so.
+    Sends the memory of the tensors without copying it. The last request publishes `.metadata`, and with it the whole checkpoint
+    atomically; a save that fails or is killed leaves the previous checkpoint unchanged. A save that replaces a checkpoint, or
+    runs concurrently with another save, uses new object names, and deletes the replaced objects after the new `.metadata` is
+    published. The object `.metadata.saving` exists while a save runs.
 
     Args:
         region: AWS region of the bucket.
         path: ``s3://bucket/prefix`` of the checkpoint.
         s3client_config: See :class:`penstock.S3ClientConfig`.
-        prefix_strategy: Names of each rank's objects; None: :class:`DefaultPrefixStrategy`.
-        thread_count: Objects of a rank that are written at a time; with single_file_per_rank (the default) also how many it has.
-        endpoint: URL of an S3-compatible service; None: environment, then AWS.
-        kwargs: Of torch's ``FileSystemWriter``: single_file_per_rank, per_thread_copy_ahead (bytes), cache_staged_state_dict,
-            overwrite, _extensions, serialization_format.
+        prefix_strategy: Chooses the names of each rank's objects; None: :class:`DefaultPrefixStrategy`.
+        thread_count: Number of objects that a rank writes in parallel. With single_file_per_rank (the default), also the number
+            of objects of a rank.
+        endpoint: URL of an S3-compatible service; None: from the environment, else AWS.
+        kwargs: Arguments of torch's ``FileSystemWriter``: single_file_per_rank, per_thread_copy_ahead (bytes),
+            cache_staged_state_dict, overwrite, _extensions, serialization_format.
 
     Raises:
-        ValueError: `path` is no ``s3://`` URI, `thread_count` less than 1 or more than 1024.
-        TypeError: `thread_count` is no int.
-        TypeError: sync_files, which means nothing on S3, or another argument that torch does not know.
+        ValueError: `path` is not an ``s3://`` URI, or `thread_count` is less than 1 or more than 1024.
+        TypeError: `thread_count` is not an int, or an argument is not supported, such as sync_files, which has no meaning on S3.
 
     Picklable. Thread safety: one save at a time.
 
@@ -109,14 +110,14 @@ class S3StorageWriter(FileSystemWriter):
         self.path = self.fs.init_path(path)
         self.prefix_strategy = prefix_strategy or DefaultPrefixStrategy()
         self._is_coordinator = True
-        self._replaced: _commit.Present | None = None
-        self._claim: _saving.Claim | None = None
+        self._replaced: _commit.MetadataVersion | None = None
+        self._lock: _saving.SaveLock | None = None
         self._prefixes: set[str] = set()
         self._empty: list[str] = []
 
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
-        """Whether `checkpoint_id` can name a checkpoint; as :meth:`S3FileSystem.validate_checkpoint_id`."""
+        """Whether `checkpoint_id` is valid; see :meth:`S3FileSystem.validate_checkpoint_id`."""
         return S3FileSystem.validate_checkpoint_id(checkpoint_id)
 
     # ---- planning
@@ -127,55 +128,55 @@ class S3StorageWriter(FileSystemWriter):
         self.use_collectives = kwargs.get("use_collectives", True)
         self._is_coordinator = is_coordinator or not self.use_collectives
         self._replaced = None
-        self._claim = None
+        self._lock = None
         self._prefixes = set()
         self._empty = []
-        tell_alike("dcp.save", "write", str(self.path), SAVE_OUTCOME)
+        unify_lost_rank_errors("dcp.save", "write", str(self.path), SAVE_OUTCOME)
 
     def prepare_local_plan(self, plan: SavePlan) -> SavePlan:
-        """Claims the path and looks for a checkpoint there: the coordinator alone, who tells the others through their plans.
+        """Takes the save lock and looks for an existing checkpoint, on the coordinator. Plans pass the result to other ranks.
 
         Returns:
-            `plan`; of a rank that saves alone with the names of its objects.
+            `plan`; with the object names if the rank saves without collectives.
 
         Raises:
-            RuntimeError: there is one and ``overwrite`` is False.
-            S3Exception: S3 did not say.
+            RuntimeError: There is a checkpoint, and ``overwrite`` is False.
+            S3Exception: A request failed.
         """
         if self._is_coordinator:
-            self._claim_path()
+            self._lock_path()
         if self._saves_alone:
             return dataclasses.replace(plan, storage_data=self._storage_of(self.rank or 0, self._new_generation(), 1))
         return plan
 
-    def _claim_path(self) -> None:
-        """The look comes after the claim: between a look and a claim another save could come and go."""
-        if not self.overwrite:  # what will not be saved claims nothing
-            self._look()
-        self._claim = _saving.claim(self.fs._client, self._metadata_uri())
+    def _lock_path(self) -> None:
+        """Takes the save lock, then looks for a checkpoint. In the other order, a whole save could run in between."""
+        if not self.overwrite:  # do not take the lock if the save will be refused
+            self._find_existing()
+        self._lock = _saving.acquire(self.fs._client, self._metadata_uri())
         try:
-            self._look()
+            self._find_existing()
         except BaseException:
-            self._withdraw()
+            self._unlock()
             raise
         if self._replaced:
             warnings.warn(f"Detected an existing checkpoint in {self.path}, overwriting since {self.overwrite=}.", stacklevel=3)
 
-    def _look(self) -> None:
-        self._replaced = _commit.present(self.fs._client, self._metadata_uri())
+    def _find_existing(self) -> None:
+        self._replaced = _commit.current_version(self.fs._client, self._metadata_uri())
         if self._replaced and not self.overwrite:
             raise RuntimeError(f"Checkpoint already exists and {self.overwrite=}.")
 
-    def _withdraw(self) -> None:
-        """After a failure: our own claim goes; another's is his, whose objects may have plain names."""
-        if self._claim:
-            _saving.release(self.fs._client, self._claim._replace(found=None))
+    def _unlock(self) -> None:
+        """Releases the lock after a failure. Keeps the lock of another save, whose objects may use the plain names."""
+        if self._lock:
+            _saving.release(self.fs._client, self._lock._replace(found=None))
 
     def prepare_global_plan(self, plans: list[SavePlan]) -> list[SavePlan]:
-        """Gives every one of `plans` its names, by its place; one that has them keeps them.
+        """Assigns object names to each plan by its rank, unless it has some.
 
         Raises:
-            ValueError: the prefix strategy gives two ranks the same names.
+            ValueError: The prefix strategy returns the same prefix for two ranks.
         """
         generation = self._new_generation()
         named = [
@@ -197,9 +198,12 @@ class S3StorageWriter(FileSystemWriter):
         return not self.use_collectives and self.rank is not None
 
     def _new_generation(self) -> str:
-        """Of the names of this save; a rank that saves alone has a checkpoint of all ranks at the same path to spare as well."""
-        claimed = self._claim is None or self._claim.own is not None
-        return "" if claimed and not self._replaced and not self._saves_alone else _generation()
+        """Returns the generation of this save's object names; empty for plain names.
+
+        A rank that saves without collectives never uses plain names: a checkpoint of all ranks at the same path may use them.
+        """
+        locked = self._lock is None or self._lock.own is not None
+        return "" if locked and not self._replaced and not self._saves_alone else _generation()
 
     def _storage_of(self, rank: int, generation: str, ranks: int) -> StorageMetadata:
         return StorageMetadata(self.prefix_strategy(rank) + generation, ranks, self._replaced and self._replaced.etag)
@@ -213,30 +217,30 @@ class S3StorageWriter(FileSystemWriter):
     def write_data(self, plan: SavePlan, planner: SavePlanner) -> Future[list[WriteResult]]:
         storage = plan.storage_data
         prefix = storage.prefix
-        if getattr(storage, "used", False):  # the planner's, kept from an earlier save: its names may be in use
+        if getattr(storage, "used", False):  # the planner kept the plan of an earlier save, whose names may be in use
             prefix = _GENERATION.sub("", prefix) + _generation()
         elif isinstance(storage, StorageMetadata):
             storage.used = True
         lists = split(plan.items, self.thread_count) if self.single_file_per_rank else [[item] for item in plan.items]
         shards = [Shard(f"{prefix}{number}{SHARD_SUFFIX}", items) for number, items in enumerate(lists)]
-        SAVES.wait(getattr(storage, "ranks", 1))
+        SAVE_JITTER.wait(getattr(storage, "ranks", 1))
         try:
             return self._write_shards(shards, planner)
         except BaseException as error:
             names = {shard.name for shard in shards}
             if isinstance(error, S3Exception) and error.code == "NoSuchUpload" and self._is_overtaken(storage):
-                overtaken = _commit.overtaken(self.fs._client, error, self._metadata_uri())
-                _commit.remove_lost(self.fs._client, str(self.path), self._metadata_uri(), names)
+                overtaken = _commit.conflict_error(self.fs._client, error, self._metadata_uri())
+                _commit.remove_unpublished(self.fs._client, str(self.path), self._metadata_uri(), names)
                 error = overtaken
-            # Another rank may still write under plain names: these stay claimed.
+            # Keep the lock while another rank may still write objects with plain names.
             if _is_certain(error) and (getattr(storage, "ranks", 1) == 1 or self._replaced):
-                self._withdraw()
+                self._unlock()
             raise error
 
     def _is_overtaken(self, storage: Any) -> bool:
-        """Whether the checkpoint here is another one than when this save began: whoever published it gives our uploads up."""
+        """Whether another save has published a checkpoint since this save began. It then has aborted the uploads of this save."""
         try:
-            now = _commit.present(self.fs._client, self._metadata_uri())
+            now = _commit.current_version(self.fs._client, self._metadata_uri())
         except S3Exception:
             return False
         return now is not None and now.etag != getattr(storage, "replaced", None)
@@ -258,14 +262,14 @@ class S3StorageWriter(FileSystemWriter):
     # ---- finishing
 
     def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
-        """Publishes the checkpoint, then removes the objects it replaced, and what killed saves have left open.
+        """Publishes the checkpoint, then deletes the objects that it replaced and aborts uploads that killed saves left open.
 
         Args:
-            metadata: Of the global plan; is completed by what was written.
-            results: Of each rank, what it wrote.
+            metadata: Metadata of the global plan; this method adds the storage data.
+            results: Write results of each rank.
 
         Raises:
-            S3PreconditionFailedError: another save at this path was faster.
+            S3PreconditionFailedError: Another save has published at this path first.
         """
         metadata.storage_data = {each.index: each.storage_data for of_rank in results for each in of_rank}
         if hasattr(self, "storage_meta"):  # torch 2.4 and later
@@ -280,32 +284,33 @@ class S3StorageWriter(FileSystemWriter):
             _commit.replace(client, root, path, metadata, empty, self._replaced)
         except BaseException as error:
             if isinstance(error, S3PreconditionFailedError):
-                _commit.remove_lost(client, root, path, _commit.object_names(metadata))
+                _commit.remove_unpublished(client, root, path, _commit.object_names(metadata))
             if _is_certain(error):
-                self._withdraw()
+                self._unlock()
             raise
         _saving.abort(client, left)
-        if self._claim:
-            _saving.release(client, self._claim)
+        if self._lock:
+            _saving.release(client, self._lock)
 
     def _left_open(self) -> list[_saving.OpenUpload]:
-        """Uploads of other saves, where one was found. Ours are complete, and no save that has begun one can commit after ours.
+        """Returns the open uploads of other saves, if the lock of another save was found.
 
-        That holds of those that are open before ours is published: a later save may have opened those that come after.
+        Call it before publishing: a save that has opened an upload by then cannot commit after this save. Uploads that are opened
+        later may belong to a later save. The uploads of this save are complete.
         """
-        if not (self._claim and self._claim.found):
+        if not (self._lock and self._lock.found):
             return []
         names = _saving.names_like(self._prefixes, SHARD_SUFFIX, of_any_rank=not self._saves_alone)
         return _saving.open_uploads(self.fs._client, str(self.path), names)
 
 
 def _is_certain(error: BaseException) -> bool:
-    """Whether nothing that failed by it can still come true: a request without an answer may be carried out later."""
+    """Whether the failed request had no effect and will have none. S3 may still execute a request that got no response."""
     return isinstance(error, Exception) and (not isinstance(error, S3Exception) or 400 <= error.status < 500)
 
 
 def _generation() -> str:
-    """Sets the names of one save apart from those of every other at the same path."""
+    """Returns a random part for object names that distinguishes this save from all others at the same path."""
     return f"g{secrets.token_hex(4)}_"
 
 
@@ -315,8 +320,8 @@ def _check_names_apart(prefixes: list[str]) -> None:
         other = ranks.setdefault(prefix, rank)
         if other != rank:
             raise ValueError(
-                f"the prefix strategy gives rank {other} and rank {rank} the same prefix {prefix!r}, so that one would write over"
-                " the other's objects; put the rank into it"
+                f"the prefix strategy returns the same prefix {prefix!r} for rank {other} and rank {rank}, so that one would"
+                " overwrite the other's objects; include the rank in the prefix"
             )
 
 

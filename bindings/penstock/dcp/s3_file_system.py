@@ -1,4 +1,4 @@
-"""The file system, writer and reader under the module name that the reference connector gives them."""
+"""File system, writer and reader under the module name of the reference connector (s3torchconnector)."""
 
 from ._file_system import S3FileSystem, _path_or_str_to_str
 from ._reader import S3StorageReader

@@ -1,7 +1,7 @@
-"""Where a rank's objects of a distributed checkpoint go, so that many ranks do not share one partition of S3's key space.
+"""Prefix strategies: distribute the objects of a distributed checkpoint over several partitions of S3's key space.
 
-A strategy gives the text between the checkpoint's path and the number of a file: ``{path}/{prefix}{number}.distcp``. S3 carries
-a limited request rate below one range of keys; keys whose *first* characters differ are spread over several.
+A strategy returns the text between the checkpoint's path and the number of a file: ``{path}/{prefix}{number}.distcp``. S3 limits
+the request rate of each partition, and partitions keys by their *first* characters.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 
 class S3PrefixStrategyBase(ABC):
-    """The prefix of a rank's objects. Sub-classes say it in :meth:`generate_prefix`; they must pickle for async process saves.
+    """Base class of prefix strategies. Subclasses implement :meth:`generate_prefix`; async saves in a process pickle them.
 
     Source: ``s3torchconnector.dcp.S3PrefixStrategyBase``.
     """
 
-    def __init__(self) -> None:  # noqa: B027  (sub-classes call it, as they do with the reference's)
+    def __init__(self) -> None:  # noqa: B027  (subclasses call it, as with the reference connector)
         pass
 
     def __call__(self, rank: int) -> str:
@@ -24,11 +24,11 @@ class S3PrefixStrategyBase(ABC):
 
     @abstractmethod
     def generate_prefix(self, rank: int) -> str:
-        """The prefix of `rank`'s objects, relative to the checkpoint's path. No two ranks may have the same."""
+        """Returns the prefix of the objects of `rank`, relative to the checkpoint's path. It must be unique among all ranks."""
 
 
 class DefaultPrefixStrategy(S3PrefixStrategyBase):
-    """``__{rank}_``, torch's own names: every rank's objects side by side.
+    """``__{rank}_``, as torch names the objects. All ranks share one prefix.
 
     Source: ``s3torchconnector.dcp.DefaultPrefixStrategy``.
     """
@@ -38,24 +38,24 @@ class DefaultPrefixStrategy(S3PrefixStrategyBase):
 
 
 class NumericPrefixStrategy(S3PrefixStrategyBase):
-    """A number for each rank in front, its digits reversed: ``{digits}/[epoch_{epoch_num}/]__{rank}_``.
+    """Prefixes of reversed numbers, one for each rank: ``{digits}/[epoch_{epoch_num}/]__{rank}_``.
 
-    Reversed, because neighbouring ranks then differ in the first character, where S3 parts its keys.
+    The digits are reversed so that consecutive ranks differ in the first character, by which S3 partitions keys.
 
     Args:
-        base: Of the digits.
-        epoch_num: Names a folder between digits and rank; None: none.
-        min_prefix_length: Digits at least; more where `prefix_count` numbers need more.
-        prefix_count: Different numbers; rank r has number ``r % prefix_count``. None: the world size when this is made, 1
-            where torch.distributed is not initialised then.
-        min_prefix_len: Another name of `min_prefix_length`.
+        base: Base of the number.
+        epoch_num: Adds a folder between digits and rank; None: no folder.
+        min_prefix_length: Minimum number of digits; there are more if `prefix_count` requires them.
+        prefix_count: Number of distinct prefixes; rank r uses number ``r % prefix_count``. None: the world size at construction,
+            or 1 if torch.distributed is not initialized.
+        min_prefix_len: Alias of `min_prefix_length`.
 
     Attributes:
-        base, epoch_num, min_prefix_len, prefix_count: as given or found.
-        prefix_map: The digits of each number, in order.
+        base, epoch_num, min_prefix_len, prefix_count: The effective arguments.
+        prefix_map: The reversed digits of each number, in order.
 
     Raises:
-        ValueError: An argument is out of its range.
+        ValueError: An argument is out of range.
 
     Source: ``s3torchconnector.dcp.NumericPrefixStrategy``.
     """
@@ -91,11 +91,11 @@ class NumericPrefixStrategy(S3PrefixStrategyBase):
 
     @abstractmethod
     def _format_number(self, number: int, length: int) -> str:
-        """`number` in this base, zeros in front up to `length` digits."""
+        """Returns `number` in this base, padded with zeros to `length` digits."""
 
 
 class _FixedBase(NumericPrefixStrategy):
-    """Digits of one base: its number and the letter by which Python formats it."""
+    """A numeric strategy with a fixed base and the Python format letter of that base."""
 
     _BASE: int
     _FORMAT: str
@@ -124,7 +124,7 @@ class BinaryPrefixStrategy(_FixedBase):
 
 
 class HexPrefixStrategy(_FixedBase):
-    """Hexadecimal digits, lower case; arguments as in :class:`NumericPrefixStrategy`.
+    """Lower-case hexadecimal digits; arguments as in :class:`NumericPrefixStrategy`.
 
     Source: ``s3torchconnector.dcp.HexPrefixStrategy``.
     """
@@ -133,10 +133,10 @@ class HexPrefixStrategy(_FixedBase):
 
 
 class RoundRobinPrefixStrategy(S3PrefixStrategyBase):
-    """The caller's own prefixes in turn: ``{user_prefixes[rank % n]}/[epoch_{epoch_num}/]__{rank}_``.
+    """Assigns the given prefixes in turn: ``{user_prefixes[rank % n]}/[epoch_{epoch_num}/]__{rank}_``.
 
     Raises:
-        ValueError: There are no prefixes.
+        ValueError: `user_prefixes` is empty, or a str.
     """
 
     def __init__(self, user_prefixes: Sequence[str], epoch_num: int | None = None) -> None:
@@ -144,7 +144,7 @@ class RoundRobinPrefixStrategy(S3PrefixStrategyBase):
         if not user_prefixes:
             raise ValueError("user_prefixes must not be empty")
         if isinstance(user_prefixes, str):
-            raise ValueError(f"user_prefixes is the text {user_prefixes!r}; it takes a list, such as [{user_prefixes!r}]")
+            raise ValueError(f"user_prefixes is the str {user_prefixes!r}; expected a list, for example [{user_prefixes!r}]")
         self.user_prefixes = user_prefixes
         self.epoch_num = epoch_num
 
@@ -157,7 +157,7 @@ def _rank_name(rank: int, epoch_num: int | None) -> str:
 
 
 def _digits(count: int, base: int) -> int:
-    """How many digits `count` different numbers need."""
+    """Returns the number of digits that `count` distinct numbers need."""
     digits, reach = 1, base
     while reach < count:
         digits, reach = digits + 1, reach * base

@@ -1,7 +1,7 @@
-"""S3 as a file system of fsspec: for pandas, Lightning, datasets, torch.distributed.checkpoint and all that take a URL.
+"""An fsspec file system for S3, for libraries such as pandas, Lightning, datasets and torch.distributed.checkpoint.
 
-With Penstock installed, ``penstock://bucket/key`` works wherever fsspec's URLs do. ``s3://`` stays with s3fs where that is
-installed; :func:`register` takes it over. Importing this module needs fsspec, which torch brings.
+With Penstock installed, ``penstock://bucket/key`` works wherever fsspec URLs do. :func:`register` makes Penstock also handle
+``s3://``, which s3fs handles by default if it is installed. This module requires fsspec, a dependency of torch.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class S3FileSystem(PenstockFileSystem):
-    """:class:`PenstockFileSystem` whose own URLs begin with ``s3://``: what :func:`register` registers for these."""
+    """A :class:`PenstockFileSystem` whose URLs start with ``s3://``. :func:`register` registers it for ``s3`` and ``s3a``."""
 
     protocol = ("s3", "s3a", "penstock")
 
@@ -37,13 +37,17 @@ def _class_for(protocol: str) -> type[PenstockFileSystem]:
 
 
 def register(protocols: Iterable[str] = ("s3", "s3a")) -> None:
-    """Has fsspec give these protocols' URLs to Penstock from now on, in this process, whoever had them."""
+    """Makes Penstock handle URLs of these protocols in this process. Replaces earlier registrations."""
     for protocol in protocols:
         _fsspec.register_implementation(protocol, _class_for(protocol), clobber=True)
 
 
 def register_where_missing(protocols: Iterable[str] = ("s3", "s3a")) -> list[str]:
-    """The same for `protocols` that nobody has: none where s3fs can be imported. Returns those that are Penstock's now."""
+    """Registers the `protocols` that have no handler yet, and none if s3fs is installed.
+
+    Returns:
+        The protocols that Penstock handles now.
+    """
     if importlib.util.find_spec("s3fs") is None:
         for protocol in protocols:
             if protocol not in _fsspec.registry:

@@ -1,4 +1,4 @@
-"""The operations on many paths, and every operation for event loops."""
+"""Operations on many paths, and the asynchronous variant of each operation."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from ._store import Store
 
 
-def _on_a_thread(name: str) -> Any:
-    """The coroutine function that runs the blocking method `name` on a thread."""
+def _on_thread(name: str) -> Any:
+    """Returns a coroutine function that runs the blocking method `name` on a thread."""
 
     async def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         return await _threads.run(getattr(self, name), *args, **kwargs)
@@ -24,8 +24,8 @@ def _on_a_thread(name: str) -> Any:
     return call
 
 
-def _waiting(name: str) -> Any:
-    """The blocking method that waits for the coroutine of `name`, until Ctrl-C."""
+def _blocking(name: str) -> Any:
+    """Returns a blocking method that waits for the coroutine method of `name`. Ctrl-C ends the wait."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         return _threads.sync(self.loop, getattr(self, f"_{name}"), *args, **kwargs)
@@ -35,7 +35,7 @@ def _waiting(name: str) -> Any:
 
 
 def _directories_of(names: list[str], path: str) -> set[str]:
-    """Those between `path` and each of `names`, which are inside of it."""
+    """Returns the directories between `path` and each of `names`, which are below `path`."""
     found: set[str] = set()
     for name in names:
         parent = name.rpartition("/")[0]
@@ -46,46 +46,46 @@ def _directories_of(names: list[str], path: str) -> set[str]:
 
 
 class BulkOperations:
-    """Mixed into the file system, before fsspec's ``AsyncFileSystem``."""
+    """A mixin of the file system. Must precede fsspec's ``AsyncFileSystem`` in the list of base classes."""
 
     _store: Store
     _strip_protocol: Callable[[str], str]
     invalidate_cache: Callable[[str], None]
 
-    # One request each: the blocking method is the work. It runs where it is called, so that Ctrl-C ends it.
-    _ls = _on_a_thread("ls")
-    _info = _on_a_thread("info")
-    _exists = _on_a_thread("exists")
-    _isfile = _on_a_thread("isfile")
-    _isdir = _on_a_thread("isdir")
-    _cat_file = _on_a_thread("cat_file")
-    _cat_ranges = _on_a_thread("cat_ranges")
-    _pipe_file = _on_a_thread("pipe_file")
-    _get_file = _on_a_thread("get_file")
-    _put_file = _on_a_thread("put_file")
-    _cp_file = _on_a_thread("cp_file")
-    _rm_file = _on_a_thread("rm_file")
-    _touch = _on_a_thread("touch")
-    _mkdir = _on_a_thread("mkdir")
-    _makedirs = _on_a_thread("makedirs")
-    _rmdir = _on_a_thread("rmdir")
-    _modified = _on_a_thread("modified")
-    _created = _on_a_thread("created")
-    _checksum = _on_a_thread("checksum")
+    # Operations with one request. The blocking method does the work, on the calling thread, so that Ctrl-C ends it.
+    _ls = _on_thread("ls")
+    _info = _on_thread("info")
+    _exists = _on_thread("exists")
+    _isfile = _on_thread("isfile")
+    _isdir = _on_thread("isdir")
+    _cat_file = _on_thread("cat_file")
+    _cat_ranges = _on_thread("cat_ranges")
+    _pipe_file = _on_thread("pipe_file")
+    _get_file = _on_thread("get_file")
+    _put_file = _on_thread("put_file")
+    _cp_file = _on_thread("cp_file")
+    _rm_file = _on_thread("rm_file")
+    _touch = _on_thread("touch")
+    _mkdir = _on_thread("mkdir")
+    _makedirs = _on_thread("makedirs")
+    _rmdir = _on_thread("rmdir")
+    _modified = _on_thread("modified")
+    _created = _on_thread("created")
+    _checksum = _on_thread("checksum")
 
-    # Many requests at a time: the coroutine is the work.
-    find = _waiting("find")
-    glob = _waiting("glob")
-    du = _waiting("du")
-    expand_path = _waiting("expand_path")
-    get = _waiting("get")
-    put = _waiting("put")
-    cat = _waiting("cat")
-    copy = _waiting("copy")
-    rm = _waiting("rm")
+    # Operations with many concurrent requests. The coroutine does the work.
+    find = _blocking("find")
+    glob = _blocking("glob")
+    du = _blocking("du")
+    expand_path = _blocking("expand_path")
+    get = _blocking("get")
+    put = _blocking("put")
+    cat = _blocking("cat")
+    copy = _blocking("copy")
+    rm = _blocking("rm")
 
     def pipe(self, path: str | dict[str, Any], value: Any = None, **kwargs: Any) -> None:
-        """Writes one object, or many."""
+        """Writes one object, or several if `path` is a dict of values by path."""
         if isinstance(path, str):
             self.pipe_file(path, value, **kwargs)  # type: ignore[attr-defined]
         else:
@@ -94,12 +94,12 @@ class BulkOperations:
     async def _find(
         self, path: str, maxdepth: int | None = None, withdirs: bool = False, prefix: str = "", **kwargs: Any
     ) -> dict[str, Entry] | list[str]:
-        """Every file inside, by name: one listing where `maxdepth` is None, else one of each directory down to there.
+        """Returns all files below `path`, by name. Sends one listing if `maxdepth` is None, else one for each directory.
 
         Args:
-            withdirs: The directories too, and `path`.
-            prefix: Only what begins so, directly inside of `path`.
-            detail: A dict of what :meth:`info` tells, instead of names.
+            withdirs: Include directories, and `path` itself.
+            prefix: Include only names that start with this, relative to `path`.
+            detail: Return a dict of entries, as :meth:`info` returns them, instead of names.
         """
         if maxdepth is not None and maxdepth < 1:
             raise ValueError("maxdepth must be at least 1")
@@ -120,7 +120,7 @@ class BulkOperations:
 
     def _everything(self, path: str, prefix: str) -> list[Entry]:
         if not path:
-            raise ValueError("a search through all buckets is refused; name a bucket, or give maxdepth")
+            raise ValueError("cannot search all buckets; specify a bucket or maxdepth")
         entries = self._store.below(path, prefix)
         files = [entry for entry in entries if entry["type"] == "file"]
         marks = {entry["name"] for entry in entries if entry["type"] != "file"}
@@ -143,7 +143,7 @@ class BulkOperations:
     async def _du(
         self, path: str, total: bool = True, maxdepth: int | None = None, withdirs: bool = False, **kwargs: Any
     ) -> int | dict[str, int]:
-        """Bytes of every file inside, from listings: their sum, or by name."""
+        """Returns the size of all files below `path` in bytes, from listings: the sum, or a dict by name."""
         found = await self._find(path, maxdepth=maxdepth, withdirs=withdirs, detail=True)
         assert isinstance(found, dict)
         sizes = {name: int(entry["size"]) for name, entry in found.items()}
@@ -157,11 +157,11 @@ class BulkOperations:
         maxdepth: int | None = None,
         **kwargs: Any,
     ) -> None:
-        """Deletes objects, a thousand by a request; `recursive`: directories with what is inside, and a bucket itself.
+        """Deletes objects, up to 1,000 per request. With `recursive`, deletes directories with their content, also buckets.
 
         Raises:
-            FileNotFoundError: `recursive`, or a pattern, and there is nothing. An object that is not there is deleted already.
-            OSError: S3 refused to delete one.
+            FileNotFoundError: With `recursive` or a pattern: nothing was found. Deleting a missing object succeeds.
+            OSError: S3 refused to delete an object.
         """
         given = [self._strip_protocol(name) for name in ([path] if isinstance(path, str) else path)]
         patterns = [name for name in given if has_magic(name)]

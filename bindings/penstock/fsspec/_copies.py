@@ -1,4 +1,4 @@
-"""Copies of many objects: names of the targets, and moves that lose nothing."""
+"""Copies and moves of many objects. Checks moves first, so that no object is lost."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ async def _is_local_directory(path: str) -> bool:
 
 
 def _check_inside(root: str, paths: list[str]) -> None:
-    """Keys may contain ``..``: refuses targets outside of `root`."""
+    """Raises ValueError if a target is outside of `root`, because a key contains ``..``."""
     begin = os.path.join(os.path.abspath(root), "")  # noqa: PTH100, PTH118  (fsspec's paths are text)
     for path in paths:
         if not os.path.join(os.path.abspath(path), "").startswith(begin):  # noqa: PTH100, PTH118
-            raise ValueError(f"the target {path!r} is outside of {root!r}; get this object by itself, to a name of your choice")
+            raise ValueError(f"the target {path!r} is outside of {root!r}; download this object separately to another name")
 
 
 def _refused(reason: str, source: str, target: str) -> OSError:
@@ -40,16 +40,16 @@ def _refused(reason: str, source: str, target: str) -> OSError:
 
 
 class CopyOperations(AsyncFileSystem):
-    """The part of :class:`PenstockFileSystem` that copies and moves."""
+    """Copies and moves of :class:`PenstockFileSystem`."""
 
     _store: Store
 
     async def _pairs(
         self, source: Paths, target: Paths, is_directory: IsDirectory, recursive: bool, maxdepth: int | None
     ) -> tuple[list[str], list[str]]:
-        """Sources and targets by fsspec's rules (https://filesystem-spec.readthedocs.io/en/latest/copying.html).
+        """Returns sources and targets by fsspec's rules (https://filesystem-spec.readthedocs.io/en/latest/copying.html).
 
-        Unlike fsspec, a copy that is not recursive includes an object that has the name of a directory.
+        Unlike fsspec, a non-recursive copy includes an object that has the same name as a directory.
         """
         if isinstance(source, list) and isinstance(target, list):
             return source, target
@@ -96,7 +96,7 @@ class CopyOperations(AsyncFileSystem):
         """Downloads objects to local files.
 
         Raises:
-            IsADirectoryError: An object has the name of a local directory, such as that of objects below ``its-name/``.
+            IsADirectoryError: An object has the name of a local directory, for example because of objects below ``its-name/``.
             ValueError: A key contains ``..``, and its target would be outside of `lpath`.
         """
         if not (isinstance(rpath, list) and isinstance(lpath, list)):
@@ -107,7 +107,7 @@ class CopyOperations(AsyncFileSystem):
         await super()._get(rpath, lpath, callback=callback, **kwargs)
 
     async def _mv(self, path1: Paths, path2: Paths, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
-        """Copies every object, then deletes exactly the objects that it copied. See :meth:`mv`."""
+        """Copies all objects, then deletes exactly the copied ones. See :meth:`mv`."""
         if path1 == path2:
             return
         sources, targets = await self._pairs(path1, path2, self._isdir, recursive, maxdepth)
@@ -133,14 +133,14 @@ class CopyOperations(AsyncFileSystem):
                 self._store.made.forget(source)
 
     async def _check_moves(self, moves: list[tuple[str, str]]) -> None:
-        """Refuses moves after which an object would be missing."""
+        """Raises OSError for moves that would lose an object."""
         sources = {source for source, _ in moves}
         seen: set[str] = set()
         for source, target in moves:
             if target.startswith(source + "/") and await self._isdir(source):
                 raise _refused("cannot move a directory into itself; choose a target outside of it", source, target)
             if target in seen:
-                raise _refused("another source has the same target; give each source a target of its own", source, target)
+                raise _refused("two sources have the same target; use a different target for each source", source, target)
             if target in sources:
-                raise _refused("the target is a source of the same mv; move one after the other", source, target)
+                raise _refused("the target is also a source; move the objects by separate calls", source, target)
             seen.add(target)

@@ -1,4 +1,4 @@
-"""Directories, which S3 has not, and what gets another name."""
+"""Directories, which the file system emulates on S3, and moves."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class DirectoryOperations(CopyOperations):
-    """The part of :class:`PenstockFileSystem` that is about names."""
+    """Directory operations and moves of :class:`PenstockFileSystem`."""
 
     _store: Store
     _create_buckets: bool
     _directory_markers: bool
 
     def mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
-        """Makes a bucket, or remembers a directory; with `create_parents` and the class's ``create_buckets`` its bucket too."""
+        """Creates a bucket, or records a directory. With `create_parents` and ``create_buckets``, creates a missing bucket."""
         path = self._strip_protocol(path)
         bucket, key = split(path)
         if not key:
@@ -36,7 +36,7 @@ class DirectoryOperations(CopyOperations):
         self.invalidate_cache(path)
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
-        """As :meth:`mkdir`. FileExistsError where there is one, unless `exist_ok`."""
+        """Creates a directory, as :meth:`mkdir`. Raises FileExistsError if it exists, unless `exist_ok`."""
         path = self._strip_protocol(path)
         if split(path)[1]:
             if not exist_ok and self.exists(path):
@@ -54,14 +54,14 @@ class DirectoryOperations(CopyOperations):
         self.invalidate_cache(path)
 
     def mv(self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
-        """Copies inside S3, then deletes. One file within a directory bucket is renamed instead, at once and without a copy.
+        """Copies objects inside S3, then deletes the sources. Renames a single file within a directory bucket atomically.
 
-        Only objects that were copied are deleted, after all copies have succeeded. An object that has its new name already
-        stays as it is.
+        Deletes only objects that were copied, and only after all copies have succeeded. Leaves an object unchanged if its old
+        and new name are equal.
 
         Args:
-            recursive: What is below `path1`, too.
-            maxdepth: Of directories, how many levels; None: all.
+            recursive: Also move all objects below `path1`.
+            maxdepth: Number of directory levels; None: all.
 
         Raises:
             OSError: EINVAL: a directory would be moved into itself, two sources have the same target, or a target is another
@@ -76,7 +76,7 @@ class DirectoryOperations(CopyOperations):
             self.invalidate_cache(path)
 
     def _renamed(self, path1: str, path2: str) -> tuple[str, str] | None:
-        """The old name and the new of a file that one request moves; None: there is no such file."""
+        """Returns the old and the new name of a file that one request can move; None if it cannot."""
         source, target = self._strip_protocol(path1), self._strip_protocol(path2)
         bucket = split(source)[0]
         if source == target or bucket != split(target)[0] or not is_directory_bucket(bucket):

@@ -1,4 +1,4 @@
-"""S3's errors as the exceptions that file systems raise; each has the S3Exception as its ``__cause__``."""
+"""Maps errors of S3 to OSError and its subclasses; each has the S3Exception as its ``__cause__``."""
 
 from __future__ import annotations
 
@@ -30,17 +30,22 @@ class FileChangedError(OSError):
 
 
 class FileUnavailableError(TimeoutError):
-    """S3 throttled or failed until all attempts were used up; trying again later may help.
+    """S3 throttled or failed all attempts of a request; a later retry may succeed.
 
-    A class of its own: asyncio makes a plain TimeoutError anew where it crosses threads, and loses its ``__cause__``.
+    A subclass, because asyncio recreates a plain TimeoutError when it passes it between threads, without its ``__cause__``.
     """
 
 
 def translated(error: S3Exception, path: str, in_place: bool = False) -> OSError:
-    """The OSError for an S3Exception.
+    """Returns the OSError for an S3Exception.
 
-    FileNotFoundError, PermissionError, FileExistsError; a TimeoutError where trying again later may help; else OSError.
-    `in_place`: it is about a file that is being appended to, where a conflict is another writer's change.
+    Args:
+        error: The error of S3.
+        path: Path for the OSError.
+        in_place: Whether the file is being appended to. A conflict then means that another writer has changed it.
+
+    Returns:
+        FileNotFoundError, PermissionError or FileExistsError; a TimeoutError if a later retry may succeed; else OSError.
     """
     if in_place and isinstance(error, (S3PreconditionFailedError, S3ConflictError)):
         return FileChangedError(errno.ESTALE, str(error), path)
@@ -64,7 +69,7 @@ def translated(error: S3Exception, path: str, in_place: bool = False) -> OSError
 
 @contextmanager
 def mapped(path: str, in_place: bool = False) -> Iterator[None]:
-    """Raises what :func:`translated` makes of an S3Exception."""
+    """A context manager that converts an S3Exception by :func:`translated`."""
     try:
         yield
     except S3Exception as error:

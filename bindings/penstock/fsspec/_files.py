@@ -1,4 +1,4 @@
-"""Open files: one that is read, one whose close publishes, and what is put around them."""
+"""Open files: readers, writers that publish on close, and text and compression wrappers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from fsspec import AbstractFileSystem
+
 from .._append import S3AppendWriter
 from .._exceptions import S3Exception
 from ._errors import mapped, translated
@@ -18,13 +20,12 @@ from ._errors import mapped, translated
 if TYPE_CHECKING:
     from .._writer import S3Writer
     from ..s3reader import S3Reader
-    from ._filesystem import PenstockFileSystem
 
 log = logging.getLogger(__name__)
 
 
-class _ThroughCache(io.RawIOBase):
-    """A file's bytes by way of one of fsspec's caches of blocks."""
+class _CachedRawIO(io.RawIOBase):
+    """Reads a file through one of fsspec's block caches."""
 
     def __init__(self, cache: Any, size: int) -> None:
         self._cache, self._size, self._position = cache, size, 0
@@ -51,18 +52,18 @@ class ReadFile(io.BufferedIOBase):
     """An object open for reading: an :class:`~penstock.S3Reader` that raises OSError.
 
     Attributes:
-        fs: Where it was opened.
+        fs: The file system.
         path: ``bucket/key``.
-        size: Bytes. Asking for it holds the file to the version that it is the size of; so does the first read.
+        size: Size in bytes. Reading it, or the first read, pins the file to the current version of the object.
 
-    Comes from ``open``. Picklable: the copy is opened anew, and is where this one is. Not thread-safe.
+    Comes from ``open``. Picklable: unpickling opens the object again, at the same position. Not thread-safe.
     """
 
     mode = "rb"
-    blocksize = 5 * 1024**2  # of fsspec's caches
+    blocksize = 5 * 1024**2  # bytes; for fsspec's caches
 
     def __init__(
-        self, fs: PenstockFileSystem, path: str, reader: S3Reader, details: dict[str, Any], options: dict[str, Any]
+        self, fs: AbstractFileSystem, path: str, reader: S3Reader, details: dict[str, Any], options: dict[str, Any]
     ) -> None:
         self.fs = fs
         self.path = self.name = path
@@ -72,16 +73,16 @@ class ReadFile(io.BufferedIOBase):
 
     @property
     def cache(self) -> Any:
-        """None, or the cache of blocks that somebody (``blockcache::``) had the file read through."""
+        """The block cache that ``blockcache::`` has assigned; None if there is none."""
         raw = getattr(self._reader, "raw", None)
-        return raw._cache if isinstance(raw, _ThroughCache) else None
+        return raw._cache if isinstance(raw, _CachedRawIO) else None
 
     @cache.setter
     def cache(self, cache: Any) -> None:
-        self._reader = io.BufferedReader(_ThroughCache(cache, self.size))
+        self._reader = io.BufferedReader(_CachedRawIO(cache, self.size))
 
     def _fetch_range(self, start: int, end: int) -> bytes:
-        """For such a cache."""
+        """Reads a byte range; called by the cache."""
         data: bytes = self.fs.cat_file(self.path, start, end)
         return data
 
@@ -112,7 +113,7 @@ class ReadFile(io.BufferedIOBase):
 
     @closed.setter
     def closed(self, closed: bool) -> None:
-        """fsspec's caches say so once they have closed it."""
+        """Closes the file. fsspec's caches set this attribute."""
         if closed:
             self._reader.close()
 
@@ -141,7 +142,7 @@ class ReadFile(io.BufferedIOBase):
             raise translated(error, self.path) from error
 
     def readinto(self, buffer: Any, /) -> int:
-        """Fills the buffer with what follows. Returns the bytes it got: fewer at the end of the file."""
+        """Reads into the buffer. Returns the number of bytes, which is smaller than the buffer only at the end of the file."""
         try:
             return self._reader.readinto(buffer)
         except S3Exception as error:
@@ -167,7 +168,7 @@ class ReadFile(io.BufferedIOBase):
             raise translated(error, self.path) from error
 
 
-def _reopened(fs: PenstockFileSystem, path: str, options: dict[str, Any], position: int) -> ReadFile:
+def _reopened(fs: AbstractFileSystem, path: str, options: dict[str, Any], position: int) -> ReadFile:
     file: ReadFile = fs.open(path, "rb", **options)
     file.seek(position)
     return file
@@ -177,7 +178,7 @@ class WriteFile(io.BufferedIOBase):
     """An object open for writing.
 
     The object is published by the end of a ``with`` block of this file, by :meth:`close`, by :meth:`commit`, and by the end of
-    the transaction that the file was opened in. The upload is given up, and the object that was there before stays, when
+    the transaction that the file was opened in. The upload is aborted, and the previous object stays unchanged, when
 
     - a ``with`` block of this file is left by an exception,
     - :meth:`close` is called while the thread handles an exception (``sys.exc_info()``) that it did not handle when the file
@@ -186,23 +187,23 @@ class WriteFile(io.BufferedIOBase):
     - the file, or a wrapper such as ``io.TextIOWrapper``, is garbage collected without :meth:`close`,
     - the interpreter exits.
 
-    With an :class:`~penstock.S3AppendWriter` this applies to the bytes that are buffered: bytes that were appended stay.
+    With an :class:`~penstock.S3AppendWriter`, only buffered bytes are discarded; bytes that have been appended stay.
 
-    Made by ``open``.
+    Created by ``open``.
 
     Args:
-        fs: Where it was opened.
+        fs: The file system.
         path: ``bucket/key``.
-        mode: That of ``open``.
-        writer: What the bytes go to.
-        base: Bytes that the object has before what is written.
-        autocommit: Whether close publishes; else :meth:`commit` does.
-        published: Called once it is, or some of it may be.
+        mode: The mode of ``open``.
+        writer: Receives the bytes.
+        base: Size of the existing content that is appended to, in bytes.
+        autocommit: Whether :meth:`close` publishes; otherwise only :meth:`commit` does.
+        published: Called after publishing, also if only a part may be published.
     """
 
     def __init__(
         self,
-        fs: PenstockFileSystem,
+        fs: AbstractFileSystem,
         path: str,
         mode: str,
         writer: S3Writer | S3AppendWriter,
@@ -221,7 +222,7 @@ class WriteFile(io.BufferedIOBase):
         self._autocommit = autocommit
         self._published = published
         self._closed = False
-        self._handled = sys.exc_info()[1]  # handled at open: no reason to give up. Dropped at the end, with its frames
+        self._handled = sys.exc_info()[1]  # already handled at open: does not abort. Released on close, with its frames
 
     @property
     def full_name(self) -> str:
@@ -237,14 +238,14 @@ class WriteFile(io.BufferedIOBase):
         return self._base + self._writer.tell()
 
     def flush(self, force: bool = False) -> None:
-        """Does nothing, also with `force`: parts leave when they are full."""
+        """Does nothing, also with `force`: full parts are sent without it."""
 
     def write(self, data: Any, /) -> int:
-        """Writes `data`, a bytes-like object, all of it; returns its bytes' number.
+        """Writes all of `data`, a bytes-like object. Returns its size in bytes.
 
         Raises:
-            ValueError: after close.
-            OSError: the upload failed; it has been given up.
+            ValueError: The file is closed.
+            OSError: The upload failed and was aborted.
         """
         if self._closed:
             raise ValueError("I/O operation on closed file.")
@@ -263,15 +264,15 @@ class WriteFile(io.BufferedIOBase):
         return self._closed
 
     def close(self) -> None:
-        """Publishes the object and waits for S3's acknowledgement. In a transaction, its end publishes. Later calls do nothing.
+        """Publishes the object and waits for the response of S3. In a transaction, its end publishes. Later calls do nothing.
 
         ``fsspec.open``, ``io.TextIOWrapper``, pandas, pyarrow and ``contextlib.closing`` call this method also when an exception
         leaves their block, and do not pass the exception on. Therefore, while the thread handles an exception that it did not
-        handle when the file was opened, this method gives the upload up and raises the exception again, with a note. Use
+        handle when the file was opened, this method aborts the upload and raises the exception again, with a note. Use
         :meth:`commit` to publish in an ``except`` or ``finally`` block.
 
         Raises:
-            OSError: the object was not published.
+            OSError: The object was not published.
         """
         if self._closed:
             return
@@ -298,7 +299,7 @@ class WriteFile(io.BufferedIOBase):
         """Publishes, whether or not an exception is being handled. Does nothing after a discard.
 
         Raises:
-            OSError: the object was not published.
+            OSError: The object was not published.
         """
         self._closed = True
         if self._writer.closed:
@@ -308,7 +309,7 @@ class WriteFile(io.BufferedIOBase):
         self._published()
 
     def discard(self) -> None:
-        """Gives the upload up; what was there before stays. Does nothing after a commit."""
+        """Aborts the upload; the previous object stays unchanged. Does nothing after a commit."""
         self._closed = True
         with mapped(self.path, self._in_place):
             self._writer.abort()
@@ -332,16 +333,16 @@ class WriteFile(io.BufferedIOBase):
         self.discard()
 
     def __del__(self) -> None:
-        """The writer gives the upload up, with a warning. The ``__del__`` of io.IOBase would close, which publishes."""
+        """Overrides ``io.IOBase.__del__``, which would publish by closing. The writer aborts the upload, with a warning."""
 
 
 class TextWriter(io.TextIOWrapper):
-    """Text over a :class:`WriteFile` or :class:`CompressedWriter`, published and given up by the same rules."""
+    """Writes text to a :class:`WriteFile` or :class:`CompressedWriter`. The same rules decide whether the object is published."""
 
     def close(self) -> None:
-        """As :meth:`WriteFile.close`. Gives the upload up where the remaining text cannot be written."""
+        """As :meth:`WriteFile.close`. Aborts the upload if the remaining text cannot be written."""
         if not self.closed:
-            self._flush_or_discard()  # close() of io.TextIOWrapper calls close() of the buffer also after a flush that failed
+            self._flush_or_discard()  # io.TextIOWrapper.close closes the buffer also after a failed flush
         super().close()
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
@@ -356,7 +357,7 @@ class TextWriter(io.TextIOWrapper):
         self.buffer.commit()  # type: ignore[attr-defined]
 
     def discard(self) -> None:
-        """Gives the upload up. Does nothing after a commit."""
+        """Aborts the upload. Does nothing after a commit."""
         self.buffer.discard()  # type: ignore[attr-defined]
 
     def _flush_or_discard(self) -> None:
@@ -369,16 +370,16 @@ class TextWriter(io.TextIOWrapper):
     def __del__(self) -> None:
         try:
             unfinished = not self.buffer.closed
-        except (AttributeError, ValueError):  # was never made, or detached
+        except (AttributeError, ValueError):  # __init__ failed, or the buffer was detached
             return
         if unfinished:
             self.discard()
 
 
 class MarkedTextWriter(TextWriter):
-    """Text in an encoding with a byte order mark. The first write writes the mark, unless the file is appended to.
+    """Writes text in an encoding with a byte order mark. The first write adds the mark, unless the file is appended to.
 
-    :class:`io.TextIOWrapper` leaves the mark of UTF-16 and UTF-32 out of files that cannot seek.
+    :class:`io.TextIOWrapper` omits the mark of UTF-16 and UTF-32 in files that cannot seek.
     """
 
     def __init__(self, buffer: WriteFile | CompressedWriter, **text: Any) -> None:
@@ -393,14 +394,14 @@ class MarkedTextWriter(TextWriter):
 
 
 def text_writer(buffer: WriteFile | CompressedWriter, **text: Any) -> TextWriter:
-    """Text over `buffer`. Further arguments: those of :class:`io.TextIOWrapper`."""
+    """Returns a text writer over `buffer`. Further arguments are those of :class:`io.TextIOWrapper`."""
     encoding = text.get("encoding") or ""
     marked = codecs.lookup(encoding).name in ("utf-16", "utf-32") if encoding else False
     return (MarkedTextWriter if marked else TextWriter)(buffer, **text)  # type: ignore[arg-type]
 
 
 class CompressedWriter(io.BufferedIOBase):
-    """A compressor over a :class:`WriteFile`, published and given up by the same rules."""
+    """Writes compressed data to a :class:`WriteFile`. The same rules decide whether the object is published."""
 
     def __init__(self, packer: Any, file: WriteFile) -> None:
         self._packer = packer
@@ -417,7 +418,7 @@ class CompressedWriter(io.BufferedIOBase):
             written: int = self._packer.write(data)
         except (TypeError, ValueError, BufferError):  # a wrong argument: nothing was written
             raise
-        except BaseException:  # the compressor may have lost a part of the data
+        except BaseException:  # the compressor may have lost some of the data
             self.discard()
             raise
         return written
@@ -439,7 +440,7 @@ class CompressedWriter(io.BufferedIOBase):
         self._file.commit()
 
     def discard(self) -> None:
-        """Gives the upload up. Does nothing after a commit."""
+        """Aborts the upload. Does nothing after a commit."""
         self._file.discard()
 
     def _end_stream(self) -> None:

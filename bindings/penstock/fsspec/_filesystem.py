@@ -1,4 +1,4 @@
-"""PenstockFileSystem: S3 for whoever asks fsspec for files."""
+"""PenstockFileSystem: the fsspec file system for S3."""
 
 from __future__ import annotations
 
@@ -36,41 +36,44 @@ _TEXT_OPTIONS = ("encoding", "errors", "newline")
 
 
 class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
-    """S3 as fsspec's files and directories.
+    """An fsspec file system for S3.
 
-    The arguments are s3fs's; of those that are not named here s3fs's and fsspec's own do nothing, and others are refused.
+    Accepts the arguments of s3fs. Arguments of s3fs and fsspec that are not listed here are ignored; others are rejected.
 
     Args:
         anon: Do not sign requests.
-        endpoint_url: URL of an S3-compatible service; None: ``client_kwargs``, the environment, then AWS.
-        key: Access key id; None: ``client_kwargs``, the environment, then configuration files. `username` is another name.
-        secret: The secret that belongs to it. `password` is another name.
+        endpoint_url: URL of an S3-compatible service; None: from ``client_kwargs``, else from the environment, else AWS.
+        key: Access key ID; None: from ``client_kwargs``, else from the environment, else from configuration files. Alias:
+            `username`.
+        secret: Secret access key. Alias: `password`.
         token: Session token of temporary credentials.
-        client_kwargs: Of these ``region_name``, ``endpoint_url`` and ``aws_access_key_id``, ``..._secret_access_key``,
-            ``..._session_token`` are looked at.
-        config_kwargs: Of these ``s3["addressing_style"]``, ``retries`` and ``signature_version`` are looked at.
+        client_kwargs: Uses ``region_name``, ``endpoint_url``, ``aws_access_key_id``, ``aws_secret_access_key`` and
+            ``aws_session_token``.
+        config_kwargs: Uses ``s3["addressing_style"]``, ``retries`` and ``signature_version``.
         requester_pays: The requester pays for every request.
-        profile: Of the AWS configuration files.
-        region: Before ``client_kwargs["region_name"]``.
+        profile: Profile of the AWS configuration files.
+        region: AWS region; has priority over ``client_kwargs["region_name"]``.
         s3_additional_kwargs: ``ContentType``, ``StorageClass``, ``Metadata`` of every object that is written.
-        remember_directories: What ``mkdir`` and ``makedirs`` made is a directory to this process though nothing is inside.
-        directory_markers: They write an empty object ``name/``, which is a directory to everybody.
-        create_buckets: ``mkdir("bucket/key")`` makes a bucket that is missing.
-        use_listings_cache: Keep listings, for ``listings_expiry_time`` seconds (None: until something is written there by this
-            file system), and answer from them. Default: every answer is S3's.
+        remember_directories: Whether this process treats directories created by ``mkdir`` and ``makedirs`` as existing while
+            they are empty.
+        directory_markers: Whether ``mkdir`` and ``makedirs`` write an empty object ``name/``, a directory for all clients.
+        create_buckets: Whether ``mkdir("bucket/key")`` creates a missing bucket.
+        use_listings_cache: Whether to cache listings, for ``listings_expiry_time`` seconds (None: until this file system writes
+            there). Default: False.
         part_size, throughput_target_gbps, max_attempts: See :class:`~penstock.S3ClientConfig`.
         asynchronous: Only coroutines will be called.
         version_aware: Must be False.
-        loop, batch_size: As of fsspec's ``AsyncFileSystem``.
+        loop, batch_size: As in fsspec's ``AsyncFileSystem``.
 
-    `path`, and `path1`, `path2`, `rpath` and `paths` where they stand for it, is ``bucket/key``, with ``s3://`` before it or
-    without; `lpath` is a local file. `refresh` asks S3, whatever the cache has.
+    The arguments `path`, `paths`, `path1`, `path2` and `rpath` of methods have the form ``bucket/key``, with or without
+    ``s3://``; `lpath` is a local file. `refresh` bypasses the cache.
 
     Raises:
-        TypeError: an argument that neither s3fs nor fsspec has, also in ``client_kwargs``.
-        ValueError: something is asked for that would be missing if it were passed over, such as ``version_aware``.
+        TypeError: An argument is unknown to s3fs and fsspec, also in ``client_kwargs``.
+        ValueError: An unsupported argument must not be ignored, such as ``version_aware``.
 
-    Thread safety: safe from any thread, and in forked children; but fsspec's transactions are of one thread at a time.
+    Thread safety: all methods may be called from any thread, also in forked children. Only one thread may use fsspec's
+    transactions at a time.
     """
 
     protocol = ("penstock", "s3", "s3a")
@@ -99,7 +102,7 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         **kwargs: Any,
     ) -> None:
         if version_aware:
-            raise ValueError("penstock.fsspec reads the latest version of an object; version_aware is not offered")
+            raise ValueError("penstock.fsspec reads the latest version of an object; version_aware is not supported")
         check_names(kwargs, client_kwargs or {}, inspect.getfullargspec(PenstockFileSystem.__init__))
         kwargs.setdefault("use_listings_cache", False)
         super().__init__(asynchronous=asynchronous, loop=loop, batch_size=batch_size, **kwargs)
@@ -114,12 +117,12 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
 
     @property
     def client(self) -> S3Client:
-        """What sends its requests."""
+        """The client that sends the requests."""
         return self._store.client
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
-        if self._pid != os.getpid():  # in a forked child fsspec has a loop of the child's
+        if self._pid != os.getpid():  # a forked child needs a new loop
             self._pid: int = os.getpid()
             self._loop: asyncio.AbstractEventLoop | None = None if self.asynchronous else get_loop()
         return self._loop
@@ -140,7 +143,7 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         return entries
 
     def invalidate_cache(self, path: Any = None) -> None:
-        """Forgets listings: all, or those of a path, of what is inside, and of the directories above it."""
+        """Removes listings from the cache: all, or those of a path, its children and its parent directories."""
         if path is None:
             self.dircache.clear()
         else:
@@ -151,14 +154,14 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         super().invalidate_cache(path)
 
     def ls(self, path: str, detail: bool = True, refresh: bool = False, **kwargs: Any) -> list[Entry] | list[str]:
-        """What is in a directory, by name; of a file, the file.
+        """Lists a directory, sorted by name. For a file, returns the file.
 
         Args:
-            detail: Give an entry of each, as :meth:`info` does; otherwise its name. An object with keys below ``its-name/``
-                has two entries, a file and a directory, and one name.
+            detail: Return entries, as :meth:`info` does, instead of names. An object with keys below ``its-name/`` has two
+                entries, a file and a directory, but only one name.
 
         Raises:
-            FileNotFoundError: There is neither.
+            FileNotFoundError: Neither a file nor a directory exists.
         """
         path = self._strip_protocol(path)
         entries = None if refresh else self._kept_listing(path)
@@ -174,21 +177,21 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         return [dict(entry) for entry in entries] if detail else list(dict.fromkeys(entry["name"] for entry in entries))
 
     def info(self, path: str, refresh: bool = False, **kwargs: Any) -> Entry:
-        """``name``, ``size`` in bytes and ``type`` ("file" or "directory"), and what S3 says of an object.
+        """Returns ``name``, ``size`` in bytes, ``type`` ("file" or "directory") and the properties of an object.
 
         Raises:
-            FileNotFoundError: There is neither.
+            FileNotFoundError: Neither a file nor a directory exists.
         """
         path = self._strip_protocol(path)
         entry = None if refresh else self._listed(path)
         return self._store.info(path) if entry is None else dict(entry)
 
     def _listed(self, path: str) -> Entry | None:
-        """From a listing that is kept. That a name is not in one means nothing: it may be new."""
+        """Returns the entry from a cached listing; None if there is none, which does not mean that the object is missing."""
         return next((entry for entry in self._kept_listing(self._parent(path)) or () if entry["name"] == path), None)
 
     def exists(self, path: str, **kwargs: Any) -> bool:
-        """Whether there is a file or directory. Raises where that cannot be told."""
+        """Whether a file or directory exists. Raises OSError if the request fails."""
         try:
             self.info(path, **kwargs)
         except FileNotFoundError:
@@ -196,14 +199,14 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         return True
 
     def isfile(self, path: str) -> bool:
-        """Whether there is an object of that name. Objects with keys below ``path/`` are directories, too (:meth:`isdir`)."""
+        """Whether an object of that name exists. It is also a directory if there are keys below ``path/`` (:meth:`isdir`)."""
         try:
             return bool(self.info(path)["type"] == "file")
         except FileNotFoundError:
             return False
 
     def isdir(self, path: str) -> bool:
-        """Whether anything is inside, or this process made it; also where an object has the same name (:meth:`isfile`)."""
+        """Whether there are keys below ``path/``, or this process created the directory. May also be a file (:meth:`isfile`)."""
         path = self._strip_protocol(path)
         listed = [entry["type"] for entry in self._kept_listing(self._parent(path)) or () if entry["name"] == path]
         try:
@@ -212,11 +215,11 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
             return False
 
     def modified(self, path: str) -> datetime:
-        """When the object was written last, or the newest one inside of a directory.
+        """Returns the modification time of an object, or of the newest object in a directory.
 
         Raises:
-            FileNotFoundError: There is neither.
-            IsADirectoryError: A directory that holds no objects.
+            FileNotFoundError: Neither a file nor a directory exists.
+            IsADirectoryError: The directory contains no objects.
         """
         found = self.info(path)
         if "LastModified" in found:
@@ -224,28 +227,28 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
             return modified
         times: list[datetime] = [entry["LastModified"] for entry in self._store.below(found["name"]) if "LastModified" in entry]
         if not times:
-            raise IsADirectoryError(f"a directory without files has no time: {found['name']}")
+            raise IsADirectoryError(f"a directory without files has no modification time: {found['name']}")
         return max(times)
 
     def created(self, path: str) -> datetime:
-        """When this version was written: S3 keeps no other time."""
+        """Returns :meth:`modified`: S3 has no other time."""
         return self.modified(path)
 
     def checksum(self, path: str, refresh: bool = False) -> int:
-        """A number that changes when the contents do: of the ETag."""
+        """Returns a number that changes with the content, from the ETag."""
         found = self.info(path, refresh=refresh)
         etag = found.get("ETag", "").strip('"')
         return int(etag, 16) if etag and "-" not in etag else int(self.ukey(path), 16)
 
     def ukey(self, path: str) -> str:
-        """Text that changes when the contents do."""
+        """Returns a string that changes with the content."""
         found = self.info(path)
         return sha256(repr((found["name"], found["size"], found.get("ETag"))).encode()).hexdigest()
 
     # ---- contents
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
-        """The bytes [start, end) of an object, negative ones counted from its end; None: the object's ends."""
+        """Returns the bytes [start, end) of an object. Negative values count from the end, as in a slice."""
         return self._store.read(self._strip_protocol(path), start, end)
 
     def cat_ranges(
@@ -257,25 +260,25 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         on_error: str = "return",
         **kwargs: Any,
     ) -> list[Any]:
-        """The bytes of each range, in its place, by as few requests as neighbours allow and many at a time.
+        """Returns the bytes of each range, in order. Coalesces close ranges and sends requests in parallel.
 
         Args:
-            paths: An object for each range.
-            starts: One for each range, or one for all.
-            ends: The same.
-            max_gap: Bytes between two ranges of an object that are fetched in vain rather than asking twice; None: planned.
-            on_error: ``"return"``: an exception takes the place of a range; otherwise the first is raised.
+            paths: The object of each range.
+            starts: The start of each range, or one for all.
+            ends: The end of each range, or one for all.
+            max_gap: Maximum number of unneeded bytes between two ranges that one request reads; None: chosen automatically.
+            on_error: ``"return"``: the result of a failed range is its exception. Otherwise the first exception is raised.
 
         Raises:
-            TypeError: `paths` is no list.
-            ValueError: There are more or fewer `starts` or `ends` than `paths`.
+            TypeError: `paths` is not a list.
+            ValueError: `starts` or `ends` and `paths` differ in length.
         """
         if not isinstance(paths, list):
             raise TypeError(f"paths is of type {type(paths).__name__}; it takes a list")
         begins = list(starts) if isinstance(starts, (list, tuple)) else [starts] * len(paths)
         stops = list(ends) if isinstance(ends, (list, tuple)) else [ends] * len(paths)
         if not len(paths) == len(begins) == len(stops):
-            raise ValueError(f"{len(paths)} paths, {len(begins)} starts and {len(stops)} ends; there is one of each for a range")
+            raise ValueError(f"got {len(paths)} paths, {len(begins)} starts and {len(stops)} ends; expected equal numbers")
         results = read_ranges(self._store, [self._strip_protocol(path) for path in paths], begins, stops, max_gap)
         failure = next((result for result in results if isinstance(result, Exception)), None)
         if failure is not None and on_error != "return":
@@ -283,37 +286,37 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         return results
 
     def pipe_file(self, path: str, value: Buffer, mode: str = "overwrite", **kwargs: Any) -> None:
-        """Writes `value`, a bytes-like object. `mode` ``"create"``: FileExistsError where there is one, decided by S3."""
+        """Writes `value`, a bytes-like object. With `mode` ``"create"``, raises FileExistsError if the object exists."""
         path = self._strip_protocol(path)
         self._store.write(path, value, mode == "create", **write_attributes(kwargs))
         self.invalidate_cache(path)
 
     def get_file(self, rpath: str, lpath: Any, callback: Any = DEFAULT_CALLBACK, outfile: Any = None, **kwargs: Any) -> None:
-        """Brings an object into a local file, which appears whole; of a directory, makes one.
+        """Downloads an object to a local file, which appears atomically. Creates a local directory for a directory.
 
         Args:
-            callback: fsspec's, told of bytes.
-            outfile: An open file that gets the bytes instead of `lpath`.
+            callback: fsspec callback; receives the number of bytes.
+            outfile: An open file that receives the bytes instead of `lpath`.
 
         Raises:
-            IsADirectoryError: `rpath` is an object and `lpath` a local directory.
+            IsADirectoryError: `rpath` is an object and `lpath` is a local directory.
         """
         rpath = self._strip_protocol(rpath)
         if outfile is None and isfilelike(lpath):
             outfile = lpath
         if outfile is None and os.path.isdir(lpath):  # noqa: PTH112  (fsspec's paths are text)
             if self._store.file(rpath) is not None:
-                reason = "the local target of the object is a directory; get the object by itself, to another name"
+                reason = "the local target of the object is a directory; download the object separately to another name"
                 raise IsADirectoryError(errno.EISDIR, reason, rpath, None, os.fspath(lpath))
             return
         download(self._store, rpath, lpath, outfile, callback)
 
     def put_file(self, lpath: str, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite", **kwargs: Any) -> None:
-        """Brings a local file into an object; of a directory, makes one.
+        """Uploads a local file to an object. Creates a directory for a directory.
 
         Args:
-            callback: fsspec's, told of bytes.
-            mode: ``"create"``: FileExistsError where there is one, decided by S3.
+            callback: fsspec callback; receives the number of bytes.
+            mode: ``"create"``: raises FileExistsError if the object exists, which S3 decides atomically.
         """
         rpath = self._strip_protocol(rpath)
         if os.path.isdir(lpath):  # noqa: PTH112
@@ -323,22 +326,22 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         self.invalidate_cache(rpath)
 
     def cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
-        """Copies inside S3, whatever the size."""
+        """Copies an object of any size inside S3."""
         path1, path2 = self._strip_protocol(path1), self._strip_protocol(path2)
         self._store.copy(path1, path2)
         self.invalidate_cache(path2)
 
     def rm_file(self, path: str, **kwargs: Any) -> None:
-        """Deletes an object; one that is not there is deleted already."""
+        """Deletes an object. Deleting a missing object succeeds."""
         path = self._strip_protocol(path)
         self._store.delete([path])
         self.invalidate_cache(path)
 
     def touch(self, path: str, truncate: bool = True, **kwargs: Any) -> None:
-        """Makes an empty object. Not `truncate`: only where there is none.
+        """Creates an empty object. Without `truncate`, only if it does not exist.
 
         Raises:
-            NotImplementedError: There is one, and not `truncate`: S3 changes no object's time.
+            NotImplementedError: The object exists, and `truncate` is False: S3 cannot change only the time of an object.
         """
         if truncate:
             self.pipe_file(path, b"", **kwargs)
@@ -359,7 +362,7 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         cache_options: Any = None,
         **kwargs: Any,
     ) -> ReadFile | WriteFile:
-        return open_file(self, self._store, path, mode, autocommit, kwargs)
+        return open_file(self, self._store, path, mode, autocommit, kwargs, self._listed)
 
     def open(
         self,
@@ -370,13 +373,13 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         compression: str | None = None,
         **kwargs: Any,
     ) -> Any:
-        """A file: rb, wb, xb, ab, and r, w, x, a for text. What is written appears when the file is closed, and only then.
+        """Returns an open file: modes rb, wb, xb, ab, and r, w, x, a for text. A written file is published when it is closed.
 
         Args:
-            block_size, cache_options: Bytes and settings of fsspec's caches; do nothing: what is fetched follows what is read.
-            compression: fsspec's name of one, or ``"infer"``.
-            **kwargs: ``encoding``, ``errors``, ``newline`` of text; ``reader``, an ``S3ReaderConstructor``'s; ``ContentType``,
-                ``StorageClass``, ``Metadata`` of what is written.
+            block_size, cache_options: Ignored: the reader chooses the ranges to fetch.
+            compression: fsspec's name of a compression, or ``"infer"``.
+            **kwargs: ``encoding``, ``errors``, ``newline`` of text; ``reader``, from ``S3ReaderConstructor``; ``ContentType``,
+                ``StorageClass``, ``Metadata`` of a written object.
         """
         if "b" not in mode:
             text = {name: kwargs.pop(name) for name in _TEXT_OPTIONS if name in kwargs}

@@ -1,9 +1,12 @@
-"""What a mode means: which reader or writer a file is opened with."""
+"""Opens files: chooses the reader or writer by mode."""
 
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
+
+from fsspec import AbstractFileSystem
 
 from .._exceptions import S3NotFoundError
 from .._objects import HeadObjectResult
@@ -14,40 +17,48 @@ from ._errors import mapped
 from ._files import ReadFile, WriteFile
 from ._options import write_attributes
 from ._parts import APPENDED_PART, MIN_PART, AppendStream
-from ._store import Store, no_file, split
+from ._store import Entry, Store, no_file, split
 
 if TYPE_CHECKING:
     from .. import _core
     from .._append import S3AppendWriter
     from .._put_stream import PutObjectStream
-    from ._filesystem import PenstockFileSystem
 
 MODES = ("rb", "wb", "xb", "ab")
-CHECKPOINTS = (".ckpt", ".pt", ".pth")  # read by torch.load's plan where they are torch.save's
+CHECKPOINTS = (".ckpt", ".pt", ".pth")  # read with CheckpointReader, which prefetches for torch.load
 
 
 def open_file(
-    fs: PenstockFileSystem, store: Store, path: str, mode: str, autocommit: bool, options: dict[str, Any]
+    fs: AbstractFileSystem,
+    store: Store,
+    path: str,
+    mode: str,
+    autocommit: bool,
+    options: dict[str, Any],
+    listed: Callable[[str], Entry | None],
 ) -> ReadFile | WriteFile:
     """Opens an object.
 
+    Args:
+        listed: Gives the entry of a path in a listing that the file system keeps; None: no kept listing has it.
+
     Raises:
-        FileNotFoundError: reading, and it is not there.
-        FileExistsError: mode xb, and it is. Who writes it meanwhile wins: then close raises.
-        NotImplementedError: another mode.
+        FileNotFoundError: Mode rb, and the object does not exist.
+        FileExistsError: Mode xb, and the object exists. If another writer creates it later, close raises.
+        NotImplementedError: Unsupported mode.
     """
     if mode not in MODES:
-        raise NotImplementedError(f"mode {mode!r} is none of {', '.join(MODES)}: S3 cannot change an object in place")
+        raise NotImplementedError(f"unsupported mode {mode!r}: expected one of {', '.join(MODES)}; S3 cannot modify an object")
     if not split(path)[1]:
-        raise IsADirectoryError(errno.EISDIR, "a bucket is no file; write bucket/key", path)
+        raise IsADirectoryError(errno.EISDIR, "a bucket is not a file; use bucket/key", path)
     if mode == "rb":
-        return _open_for_reading(fs, store, path, options)
+        return _open_for_reading(fs, store, path, options, listed(path))
 
     def published() -> None:
         fs.invalidate_cache(path)
 
     if mode == "xb" and store.file(path) is not None:
-        raise FileExistsError(errno.EEXIST, "there is an object of that name", path)
+        raise FileExistsError(errno.EEXIST, "the object already exists", path)
     writer: S3Writer | S3AppendWriter | None = None
     base = 0
     if mode == "ab":
@@ -56,17 +67,17 @@ def open_file(
             writer = _appending_in_place(store, path)
         else:
             writer, base = _appending(store, path, attributes)
-    if writer is None:  # who appends to nothing replaces nothing that has come since
+    if writer is None:  # modes xb and ab create the object only if it does not exist
         writer = store.writer(path, mode != "wb", **write_attributes(options))
     return WriteFile(fs, path, mode, writer, base=base, autocommit=autocommit, published=published)
 
 
-def _open_for_reading(fs: PenstockFileSystem, store: Store, path: str, options: dict[str, Any]) -> ReadFile:
-    details = fs._listed(path) or store.file(path)
+def _open_for_reading(fs: AbstractFileSystem, store: Store, path: str, options: dict[str, Any], listed: Entry | None) -> ReadFile:
+    details = listed or store.file(path)
     if details is None:
         raise no_file(path)
     if details["type"] != "file":
-        raise IsADirectoryError(errno.EISDIR, "a directory is no file", path)
+        raise IsADirectoryError(errno.EISDIR, "is a directory", path)
     known = HeadObjectResult(details["ETag"], details["size"], int(details["mtime"]), details["StorageClass"])
     constructor = options.get("reader") or (CheckpointReader if path.endswith(CHECKPOINTS) else None)
     reader = store.client.get_object(*split(path), object_info=known, reader_constructor=constructor)
@@ -74,14 +85,17 @@ def _open_for_reading(fs: PenstockFileSystem, store: Store, path: str, options: 
 
 
 def _appending_in_place(store: Store, path: str) -> S3AppendWriter | None:
-    """A writer that sends only what is appended; None: nothing is there."""
+    """Returns a writer that sends only the appended bytes; None if the object does not exist."""
     with mapped(path):
         writer = store.client.append_object(*split(path), buffer_size=APPENDED_PART)
     return writer if writer.etag is not None else None
 
 
 def _appending(store: Store, path: str, attributes: dict[str, Any]) -> tuple[S3Writer | None, int]:
-    """A writer behind what is there, and how much of that it does not count as written; None: nothing is there."""
+    """Returns a writer that appends to an object; None if the object does not exist.
+
+    The second value is the number of existing bytes that the writer's position does not include.
+    """
     bucket, key = split(path)
     try:
         with mapped(path):
@@ -90,7 +104,7 @@ def _appending(store: Store, path: str, attributes: dict[str, Any]) -> tuple[S3W
         if isinstance(error.__cause__, S3NotFoundError) and error.__cause__.code == "NoSuchBucket":
             raise
         return None, 0
-    with mapped(path):  # what is not found from here on was there: beginning anew would lose it
+    with mapped(path):  # the object exists: from here on, "not found" is an error, not a reason to create it
         if head.size >= MIN_PART:
             stream = AppendStream(store.core, bucket, key, head)
             return S3Writer(cast("PutObjectStream", stream)), head.size

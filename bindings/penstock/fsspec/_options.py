@@ -1,4 +1,4 @@
-"""What users of s3fs pass to its constructor, as a client's configuration."""
+"""Converts the constructor arguments of s3fs to a client configuration."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .._client import S3Client
 from .._config import S3ClientConfig
 from .._user_agent import UserAgent
 
-# Of s3_additional_kwargs and of keyword arguments of writes; by the name of put_object's parameter.
+# Supported keys of s3_additional_kwargs and of writes, with the parameter names of put_object.
 ATTRIBUTES = {"ContentType": "content_type", "StorageClass": "storage_class", "Metadata": "metadata"}
-# Ask for something that would be missing if they were passed over.
+# Unsupported, and must not be ignored: the object would lack a property that the caller asked for.
 _REFUSED = (
     "ACL",
     "acl",
@@ -37,8 +37,7 @@ _REFUSED = (
     "Tagging",
 )
 
-
-# Keyword arguments of a file system that are looked at, or are known to mean nothing to us: of this one, of fsspec, of s3fs.
+# Keyword arguments of the constructor that are used, or accepted and ignored: those of Penstock, of fsspec and of s3fs.
 _OURS = ("max_attempts", "part_size", "throughput_target_gbps")
 _OF_FSSPEC = ("add_aliases", "add_docs", "listings_expiry_time", "max_paths", "skip_instance_cache", "use_listings_cache")
 _OF_S3FS = (
@@ -54,7 +53,7 @@ _OF_S3FS = (
     "use_ssl",
     "username",
 )
-_OF_A_CLIENT = (  # boto3's create_client's
+_OF_A_CLIENT = (  # of botocore's create_client
     "api_version",
     "aws_access_key_id",
     "aws_account_id",
@@ -69,13 +68,15 @@ _OF_A_CLIENT = (  # boto3's create_client's
 
 
 def check_names(given: Iterable[str], client_kwargs: Iterable[str], named: FullArgSpec) -> None:
-    """Refuses arguments that nobody knows: who misspells ``endpoint_url`` would write to AWS.
+    """Rejects unknown arguments. With a misspelled ``endpoint_url``, for example, data would go to AWS.
 
     Args:
-        named: Of the constructor.
+        given: Names of the keyword arguments.
+        client_kwargs: Names in ``client_kwargs``.
+        named: Signature of the constructor.
 
     Raises:
-        TypeError: there is one, in `given` or in `client_kwargs`.
+        TypeError: A name is unknown.
     """
     for place, names, known in (
         ("", given, (*named.args[1:], *named.kwonlyargs, *_OURS, *_OF_FSSPEC, *_OF_S3FS)),
@@ -83,19 +84,19 @@ def check_names(given: Iterable[str], client_kwargs: Iterable[str], named: FullA
     ):
         for name in sorted(set(names) - set(known)):
             near = get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(known))}"
+            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(sorted(known))}"
             raise TypeError(f"penstock.fsspec has no argument {place + repr([name]) if place else repr(name)}; {hint}")
 
 
 def write_attributes(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Storage class, content type and metadata among `given`, by our names.
+    """Returns storage class, content type and metadata from `given`, by the parameter names of put_object.
 
     Raises:
-        ValueError: another attribute that an object can have is asked for, which we cannot give it.
+        ValueError: `given` contains an unsupported attribute of an object.
     """
     refused = [name for name in _REFUSED if given.get(name)]
     if refused:
-        raise ValueError(f"penstock.fsspec cannot set {', '.join(refused)}; it sets {', '.join(ATTRIBUTES)}")
+        raise ValueError(f"penstock.fsspec does not support {', '.join(refused)}; supported: {', '.join(ATTRIBUTES)}")
     attributes: dict[str, Any] = {ours: given[name] for name, ours in ATTRIBUTES.items() if given.get(name)}
     if "metadata" in attributes:
         attributes["metadata"] = [(str(name), str(value)) for name, value in attributes["metadata"].items()]
@@ -103,7 +104,7 @@ def write_attributes(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def endpoint_of_environment() -> str:
-    """Where requests go that name no endpoint; empty: to AWS."""
+    """Returns the endpoint URL of the environment; empty: AWS."""
     return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
 
 
@@ -126,18 +127,18 @@ def make_client(
     config_kwargs: Mapping[str, Any],
     more: Mapping[str, Any],
 ) -> S3Client:
-    """The client that s3fs's arguments describe.
+    """Creates the client for the arguments of s3fs.
 
-    An endpoint that is not AWS's is addressed by path, as botocore does, unless ``addressing_style`` is ``"virtual"``.
+    Uses path-style addressing for endpoints outside AWS, as botocore does, unless ``addressing_style`` is ``"virtual"``.
 
     Raises:
-        ValueError: half of a key pair, or requester pays without signing.
+        ValueError: Only one of access key ID and secret is given, or requester pays is set for unsigned requests.
     """
     style = (config_kwargs.get("s3") or {}).get("addressing_style")
     endpoint = endpoint_url or client_kwargs.get("endpoint_url") or None
     seen = endpoint or endpoint_of_environment()
     retries = config_kwargs.get("retries") or {}
-    # botocore's max_attempts does not count the first one.
+    # botocore's max_attempts does not include the first attempt.
     attempts = retries.get("total_max_attempts") or (retries["max_attempts"] + 1 if "max_attempts" in retries else None)
     signature = config_kwargs.get("signature_version")
     unsigned = anon or getattr(signature, "__name__", type(signature).__name__) == "UNSIGNED"

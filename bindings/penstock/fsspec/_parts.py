@@ -1,4 +1,4 @@
-"""Objects put together inside S3: copies above what one request may copy, and appending to what is there."""
+"""Multipart uploads from existing objects: copies above the size limit of one request, and appending."""
 
 from __future__ import annotations
 
@@ -17,35 +17,41 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MIB = 1024**2
-MIN_PART = 5 * MIB  # S3's, of all parts but the last
-MOST_COPIED = 5 * 1024 * MIB  # by one request
+MIN_PART = 5 * MIB  # S3's minimum part size, except for the last part
+MAX_COPY_BYTES = 5 * 1024 * MIB  # of one request
 COPY_PART = 256 * MIB
 APPENDED_PART = 16 * MIB
-MOST_PARTS = 10_000
+MAX_PARTS = 10_000
 PARALLEL_COPIES = 8
 
 Part = tuple[int, str, str]
 
 
 def shares(size: int, limit: int) -> list[tuple[int, int]]:
-    """[0, size) in as few even pieces of at most `limit` bytes as there can be."""
+    """Splits [0, size) into the minimum number of pieces of at most `limit` bytes and of about equal size."""
     count = max(1, -(-size // limit))
     return [(size * number // count, size * (number + 1) // count) for number in range(count)]
 
 
 class JoinedObject:
-    """A multipart upload of copied and written parts. Nothing is visible before :meth:`publish`."""
+    """A multipart upload of copied and written parts. Nothing is visible before :meth:`publish`.
+
+    Args:
+        client: Sends the requests.
+        bucket: Bucket of the new object.
+        key: Key of the new object.
+        like: Provides content type, storage class and metadata of the new object.
+    """
 
     def __init__(self, client: _core.Client, bucket: str, key: str, like: _core.ObjectMetadata) -> None:
-        """`like`: whose content type, storage class and metadata it gets."""
         self._client, self._bucket, self._key = client, bucket, key
         self._parts: list[Part] = []
         self._size = 0
         self._upload_id = client.create_multipart_upload(bucket, key, like.storage_class, like.content_type, like.user_metadata)
 
     def copy(self, bucket: str, key: str, source: _core.ObjectMetadata, part_bytes: int) -> None:
-        """All of an object, as it was when `source` was told, in parts of at most so many bytes."""
-        ranges = shares(source.size, max(part_bytes, -(-source.size // (MOST_PARTS // 2))))
+        """Copies the version of an object that `source` describes, in parts of at most about `part_bytes` bytes."""
+        ranges = shares(source.size, max(part_bytes, -(-source.size // (MAX_PARTS // 2))))
         first = len(self._parts) + 1
 
         def copy_part(number: int) -> Part:
@@ -71,7 +77,7 @@ class JoinedObject:
         try:
             self._client.complete_multipart_upload(self._bucket, self._key, self._upload_id, self._parts, self._size)
         except S3NotFoundError as error:
-            # An earlier attempt may have published it, whose answer was lost.
+            # An earlier attempt may have succeeded without a response.
             if error.code != "NoSuchUpload" or not self._is_there():
                 raise
 
@@ -79,44 +85,44 @@ class JoinedObject:
         head = self._client.head_object(self._bucket, self._key)
         return head.size == self._size and head.etag.endswith(f"-{len(self._parts)}")
 
-    def give_up(self) -> None:
+    def abort(self) -> None:
         with suppress(S3NotFoundError):
             self._client.abort_multipart_upload(self._bucket, self._key, self._upload_id)
 
     @contextmanager
-    def given_up_on_error(self) -> Iterator[None]:
-        """The block's own exception is the one to raise, whatever becomes of giving up."""
+    def abort_on_error(self) -> Iterator[None]:
+        """A context manager that aborts the upload if the block raises. Errors of aborting are logged."""
         try:
             yield
         except BaseException:
             try:
-                self.give_up()
+                self.abort()
             except S3Exception:
-                log.exception("giving up an upload failed")
+                log.exception("cannot abort a multipart upload")
             raise
 
 
 def copy_in_parts(client: _core.Client, source: tuple[str, str], target: tuple[str, str], part_bytes: int = COPY_PART) -> None:
-    """Copies an object of any size inside S3, in parallel; one version of it, with its content type and metadata."""
+    """Copies one version of an object of any size inside S3, in parallel, with its content type and metadata."""
     head = client.head_object(*source)
     joined = JoinedObject(client, *target, head)
-    with joined.given_up_on_error():
+    with joined.abort_on_error():
         joined.copy(*source, head, part_bytes)
         joined.publish()
 
 
 class AppendStream:
-    """What an :class:`~penstock.S3Writer` writes to: an object of 5 MiB or more with something behind it.
+    """A stream for :class:`~penstock.S3Writer` that appends to an object of at least 5 MiB.
 
-    What is there is copied inside S3. Nothing changes before :meth:`close`, nor when nothing was written.
+    Copies the existing bytes inside S3. Nothing changes before :meth:`close`, or if nothing is written.
     """
 
     def __init__(self, client: _core.Client, bucket: str, key: str, head: _core.ObjectMetadata) -> None:
         self._joined = JoinedObject(client, bucket, key, head)
         self._rest = bytearray()
         self._closed = self._wrote = False
-        with self._joined.given_up_on_error():
-            self._joined.copy(bucket, key, head, MOST_COPIED)
+        with self._joined.abort_on_error():
+            self._joined.copy(bucket, key, head, MAX_COPY_BYTES)
 
     def _part_bytes(self) -> int:
         return APPENDED_PART << (self._joined.parts // 1000)
@@ -129,8 +135,8 @@ class AppendStream:
         self._rest += view
         while len(self._rest) >= self._part_bytes():
             part = bytes(memoryview(self._rest)[: self._part_bytes()])
-            self._closed = True  # unless it is sent
-            with self._joined.given_up_on_error():
+            self._closed = True  # stays so if sending fails
+            with self._joined.abort_on_error():
                 self._joined.write(part)
             self._closed = False
             del self._rest[: len(part)]
@@ -142,7 +148,7 @@ class AppendStream:
         if not self._wrote:
             return self.abort()
         self._closed = True
-        with self._joined.given_up_on_error():
+        with self._joined.abort_on_error():
             if self._rest:
                 self._joined.write(bytes(self._rest))
             self._joined.publish()
@@ -152,4 +158,4 @@ class AppendStream:
         if not self._closed:
             self._closed = True
             self._rest.clear()
-            self._joined.give_up()
+            self._joined.abort()

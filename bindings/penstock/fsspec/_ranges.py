@@ -1,4 +1,4 @@
-"""Many ranges of many objects at once, neighbours by one request."""
+"""Reads many ranges of many objects in parallel, and coalesces close ranges into one request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Extent(NamedTuple):
 
 
 def _without_overlap(extents: set[Extent]) -> list[list[Extent]]:
-    """In as few lists as it takes, each in ascending order and without overlap: what a batch can hold."""
+    """Splits extents into a minimum of lists, each sorted and without overlaps, as a batch requires."""
     lists: list[list[Extent]] = []
     for extent in sorted(extents):
         free = next((given for given in lists if given[-1].end <= extent.start), None)
@@ -39,11 +39,11 @@ def _without_overlap(extents: set[Extent]) -> list[list[Extent]]:
 
 
 class _Batch:
-    """Ranges of one object, and the memory they are received into."""
+    """Ranges of one object, and the memory that receives them."""
 
     def __init__(self, path: str, extents: list[Extent]) -> None:
         self.path = path
-        # A new bytes object that nobody else has may still be written.
+        # The new bytes objects have no other reference yet, so they may still be written to.
         self.memory: dict[Extent, bytes] = {extent: _new_bytes(None, extent.end - extent.start) for extent in extents}
 
     def start(self, reader: _core.RangeReader, token: int) -> None:
@@ -61,7 +61,7 @@ def _read_alone(store: Store, path: str, start: int | None, end: int | None) -> 
 
 
 def _failed(store: Store, batch: _Batch, error: Exception) -> dict[Extent, Result]:
-    """What there is instead of a batch's bytes. Ranges beyond the object's end are cut, as slices are."""
+    """Returns the results of a failed batch. Ranges beyond the object's end are truncated, like slices."""
     if isinstance(error, S3DataLossError):
         return {extent: _read_alone(store, batch.path, *extent) for extent in batch.memory}
     if isinstance(error, S3Exception):
@@ -76,14 +76,14 @@ def read_ranges(
     ends: Sequence[int | None],
     max_gap: int | None = None,
 ) -> list[Result]:
-    """The bytes of each range, in its place; an exception where reading it failed.
+    """Reads ranges. Returns the bytes of each range, or the exception if reading it failed.
 
-    Each is a ``bytes`` of its own, received where it lies. Ranges of one object with at most `max_gap` bytes between them
-    come by one request (None: planned by the core); all bytes of one object are of one version. Bounds that are None or
-    negative mean what they do in a slice, and cost such a range requests of its own.
+    Each result is a separate ``bytes`` object that receives the data without a copy. Ranges of one object with at most `max_gap`
+    bytes between them are read by one request (None: chosen by the core). All bytes of one object are of one version. Bounds
+    that are None or negative have the meaning of a slice; such a range is read by separate requests.
     """
     wanted: dict[str, set[Extent]] = {}
-    whole = []  # what can be planned
+    whole = []  # for each range: its extent, or None if it cannot be batched
     for path, start, end in zip(paths, starts, ends, strict=True):
         planned = Extent(start, end) if start is not None and end is not None and 0 <= start < end else None
         whole.append(planned)
@@ -109,7 +109,7 @@ def read_ranges(
             continue
         data = landed[path, planned]
         if (path, planned) in given and isinstance(data, bytes):
-            data = memoryview(data).tobytes()  # one of its own
+            data = memoryview(data).tobytes()  # a separate copy
         given.add((path, planned))
         results.append(data)
     return results

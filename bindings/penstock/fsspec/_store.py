@@ -1,4 +1,4 @@
-"""Buckets and keys as directories and files: every call blocks, and asks S3."""
+"""Blocking file operations on buckets and keys. Each call sends requests to S3."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .._writer import S3Writer
 from ._errors import mapped
 from ._made_directories import MadeDirectories
 from ._options import endpoint_of_environment
-from ._parts import MOST_COPIED, copy_in_parts
+from ._parts import MAX_COPY_BYTES, copy_in_parts
 from ._threads import interruption
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 Entry = dict[str, Any]
 
 KEYS_PER_DELETE = 1000
-DIRECTORY_BUCKETS_PATIENCE_S = 5.0  # a region without them has no such host
+DIRECTORY_BUCKETS_TIMEOUT_S = 5.0  # in a region without directory buckets, the host name does not exist
 
 log = logging.getLogger(__name__)
 
 
 def split(path: str) -> tuple[str, str]:
-    """``bucket/key``; either may be empty."""
+    """Splits ``bucket/key``. Either part may be empty."""
     bucket, _, key = path.partition("/")
     return bucket, key
 
@@ -62,7 +62,7 @@ def _file(path: str, size: int, etag: str, last_modified: int, storage_class: st
 
 
 def _listed(bucket: str, found: ObjectInfo) -> Entry:
-    """A key that ends in a slash is S3's console's mark of a directory."""
+    """Returns the entry of a listed object. The console of S3 marks directories by keys that end with a slash."""
     if found.key.endswith("/"):
         return directory(f"{bucket}/{found.key[:-1]}")
     return _file(f"{bucket}/{found.key}", found.size, found.etag, found.last_modified, found.storage_class)
@@ -71,27 +71,31 @@ def _listed(bucket: str, found: ObjectInfo) -> Entry:
 class Store:
     """The file operations on one client. Paths are ``bucket/key`` without a protocol.
 
-    Raises:
-        OSError: what :func:`translated` makes of S3's error.
+    Args:
+        client: Sends the requests.
+        attributes: Attributes of every object that is written, as :func:`write_attributes` returns them.
+        remember: Whether to remember created directories.
 
-    Thread safety: safe from any thread.
+    Raises:
+        OSError: From all methods: the error of S3, converted by :func:`translated`.
+
+    Thread safety: all methods may be called from any thread.
     """
 
     def __init__(self, client: S3Client, attributes: dict[str, Any], remember: bool = True) -> None:
-        """`attributes`: of every object that is written, as :func:`write_attributes` gives them; `remember` made directories."""
         self.client = client
         self.made = MadeDirectories(client.endpoint or endpoint_of_environment(), remember)
         self._attributes = attributes
-        self._told_of_directory_buckets = False
+        self._warned_of_directory_buckets = False
 
     @property
     def core(self) -> _core.Client:
-        return self.client._client
+        return self.client.core
 
-    # ---- what is there
+    # ---- metadata and listings
 
     def file(self, path: str) -> Entry | None:
-        """What HEAD says; None: there is no object of that name."""
+        """Returns the entry of an object, by HeadObject; None if it does not exist."""
         bucket, key = split(path)
         try:
             with mapped(path):
@@ -120,7 +124,7 @@ class Store:
         return page is not None and bool(page.object_info)
 
     def info(self, path: str) -> Entry:
-        """Of a file, or else of a directory."""
+        """Returns the entry of a file, else of a directory. Raises FileNotFoundError if there is neither."""
         found = self.file(path) if split(path)[1] else None
         if found is not None:
             return found
@@ -129,29 +133,33 @@ class Store:
         raise no_file(path)
 
     def buckets(self) -> list[Entry]:
-        """By name; directory buckets of the client's region too, where S3 lists them."""
+        """Returns the entries of all buckets, by name, with the directory buckets of the client's region if S3 lists them."""
         with mapped(""):
             found = self.core.list_buckets()
         made = {name: datetime.fromtimestamp(created, timezone.utc) for name, created in found + self._directory_buckets()}
         return [directory(name) | {"CreationDate": created, "LastModified": created} for name, created in sorted(made.items())]
 
     def _directory_buckets(self) -> list[tuple[str, int]]:
-        """S3 lists them apart, by another permission and in some regions only; other services not at all."""
+        """Lists directory buckets: a separate request, with its own permission, which only some regions of S3 support."""
         try:
-            found = self.core.list_directory_buckets(timeout=DIRECTORY_BUCKETS_PATIENCE_S)
+            found = self.core.list_directory_buckets(timeout=DIRECTORY_BUCKETS_TIMEOUT_S)
         except S3Exception as error:
             log.log(
-                logging.DEBUG if self._told_of_directory_buckets else logging.WARNING,
-                "the listing of all buckets is without directory buckets (--x-s3), which could not be listed: %s", error,
+                logging.DEBUG if self._warned_of_directory_buckets else logging.WARNING,
+                "the listing of all buckets lacks directory buckets (--x-s3): %s", error,
             )  # fmt: skip
-            self._told_of_directory_buckets = True
+            self._warned_of_directory_buckets = True
             return []
         return [(name, created) for name, created in found if is_directory_bucket(name)]
 
     def list_directory(self, path: str, prefix: str = "") -> list[Entry] | None:
-        """What is directly inside, by name; None: there is no such directory. `prefix`: only names that begin so.
+        """Returns the entries directly inside a directory, by name; None if the directory does not exist.
 
         An object with keys below ``its-name/`` has two entries: the file, then the directory.
+
+        Args:
+            path: The directory.
+            prefix: Only names that start with this, relative to `path`.
         """
         if not path:
             return self.buckets()
@@ -166,7 +174,7 @@ class Store:
                     entry = directory(f"{bucket}/{name[:-1]}")
                     entries[entry["name"], "directory"] = entry
                 for found in page.object_info:
-                    if found.key != begin:  # a directory's own mark
+                    if found.key != begin:  # the marker of the directory itself
                         entry = _listed(bucket, found)
                         entries[entry["name"], entry["type"]] = entry
         if not exists and not prefix:
@@ -177,7 +185,7 @@ class Store:
         return sorted(entries.values(), key=lambda entry: (entry["name"], entry["type"] == "directory"))
 
     def below(self, path: str, prefix: str = "") -> list[Entry]:
-        """Every object anywhere inside, by one listing without a delimiter; marks of directories as directories."""
+        """Returns the entries of all objects below `path`, by one listing. Markers of directories become directories."""
         bucket, key = split(path)
         begin = key + "/" if key else ""
         with mapped(path):
@@ -187,7 +195,7 @@ class Store:
     # ---- contents
 
     def read(self, path: str, start: int | None = None, end: int | None = None) -> bytes:
-        """The bytes [start, end), as a slice of ``bytes`` has them: negative ones count from the end."""
+        """Reads the bytes [start, end). Negative values count from the end, as in a slice."""
         bucket, key = split(path)
         size = etag = None
         if (start or 0) < 0 or (end is not None and end < 0):
@@ -202,19 +210,20 @@ class Store:
         return data
 
     def writer(self, path: str, create: bool = False, **attributes: Any) -> S3Writer:
-        """A writer whose close publishes.
+        """Returns a writer whose close publishes the object.
 
         Args:
-            create: Only where there is nothing of that name.
-            **attributes: As :func:`write_attributes` gives them; before the store's own.
+            path: The object.
+            create: Publish only if the object does not exist.
+            **attributes: As returned by :func:`write_attributes`; they override the attributes of the store.
         """
         bucket, key = split(path)
         if not key:
-            raise IsADirectoryError(errno.EISDIR, "a bucket is no file; write bucket/key", path)
+            raise IsADirectoryError(errno.EISDIR, "a bucket is not a file; use bucket/key", path)
         chosen = {"storage_class": None, **self._attributes, **attributes}
         stream = PutObjectStream(
-            self.core, bucket, key, progress=interruption(), part_size=self.client._part_size,
-            parallel=self.client._parallel_parts, if_none_match=create, **chosen,
+            self.core, bucket, key, progress=interruption(), part_size=self.client.part_size,
+            parallel=self.client.parallel_parts, if_none_match=create, **chosen,
         )  # fmt: skip
         return S3Writer(stream)
 
@@ -223,10 +232,10 @@ class Store:
             writer.write(data)
 
     def copy(self, source: str, target: str) -> list[str]:
-        """Copies an object inside S3, whatever its size; of a directory its name and its mark, not what is inside.
+        """Copies an object of any size inside S3. For a directory, creates the target directory and copies the marker only.
 
         Returns:
-            The object that was copied: `source`, the directory's mark (``source/``), or nothing.
+            The objects that were copied: `source`, the marker of the directory (``source/``), or none.
         """
         try:
             self._copy_object(source, target)
@@ -246,13 +255,13 @@ class Store:
             try:
                 self.core.copy_object(*split(source), *split(target))
             except S3InvalidArgumentError as error:
-                # Among others: larger than one request may copy.
-                if error.code != "InvalidRequest" or self.core.head_object(*split(source)).size <= MOST_COPIED:
+                # One of the reasons for this error: the object exceeds the size limit of one request.
+                if error.code != "InvalidRequest" or self.core.head_object(*split(source)).size <= MAX_COPY_BYTES:
                     raise
                 copy_in_parts(self.core, split(source), split(target))
 
     def rename(self, source: str, target: str) -> None:
-        """One object within a directory bucket."""
+        """Renames one object within a directory bucket, atomically."""
         with mapped(source):
             self.client.rename_object(split(source)[0], split(source)[1], split(target)[1])
 
@@ -263,7 +272,7 @@ class Store:
             self.core.create_bucket(bucket)
 
     def remove_directory(self, path: str) -> None:
-        """Of an empty one; OSError (ENOTEMPTY) where something is inside."""
+        """Removes an empty bucket or directory. Raises OSError (ENOTEMPTY) if it is not empty."""
         bucket, key = split(path)
         if not key:
             with mapped(path):
@@ -282,10 +291,10 @@ class Store:
     # ---- removal
 
     def delete(self, paths: Iterable[str]) -> None:
-        """Deletes objects by exact name; none of them need be there.
+        """Deletes objects by exact name. Deleting missing objects succeeds.
 
         Raises:
-            OSError: S3 refused to delete one; the others are gone.
+            OSError: S3 refused to delete an object. The others have been deleted.
         """
         by_bucket: dict[str, list[str]] = {}
         for path in paths:
@@ -306,7 +315,7 @@ class Store:
             raise OSError(number, text, path)
 
     def delete_tree(self, path: str) -> bool:
-        """Deletes a file, or all that is inside of a directory. Whether there was anything."""
+        """Deletes a file and all objects below a directory of that name. Returns whether there was any."""
         bucket, key = split(path)
         names = [path] if key and self.file(path) is not None else []
         begin = key + "/" if key else ""

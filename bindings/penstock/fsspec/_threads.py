@@ -1,6 +1,6 @@
-"""Blocking calls of the core beside an event loop: threads of this module's own, and waiting that Ctrl-C ends.
+"""Runs blocking calls of the core on threads beside an event loop, and waits for coroutines so that Ctrl-C ends the wait.
 
-The threads are daemons: a program that ends does not wait for a request that nobody wants any more. A forked child makes its own.
+The threads are daemon threads: the exit of the program does not wait for abandoned requests. A forked child creates new threads.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST_THREADS = 32
+MAX_THREADS = 32
 
 
 class CancelledError(Exception):
-    """Nobody waits for this call any more."""
+    """The caller has stopped waiting for this call."""
 
 
 class _Job(Future[Any]):
@@ -50,7 +50,7 @@ class _Job(Future[Any]):
 
 
 class _Pool:
-    """At most `most` threads, made when they are needed, kept."""
+    """A pool of at most `most` threads, which are started on demand and kept."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -77,19 +77,19 @@ class _Pool:
 
 
 _here = threading.local()
-_pool = _Pool(MOST_THREADS)
+_pool = _Pool(MAX_THREADS)
 
 
 def _after_fork() -> None:
     global _pool  # noqa: PLW0603  (the parent's threads are not in this process)
-    _pool = _Pool(MOST_THREADS)
+    _pool = _Pool(MAX_THREADS)
 
 
 os.register_at_fork(after_in_child=_after_fork)
 
 
 async def run(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """Awaits a blocking function on a thread. Cancelled: the function is told by :func:`interruption`, and not waited for."""
+    """Runs a blocking function on a thread. On cancellation, stops it by :func:`interruption` and does not wait for it."""
     job = _Job(function, args, kwargs)
     _pool.submit(job)
     try:
@@ -101,41 +101,41 @@ async def run(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
 
 
 def interruption(after: Callable[[int], None] | None = None) -> ProgressCallback | None:
-    """A progress callback for a call of the core that may take long: ends it where nobody waits for it any more.
+    """Returns a progress callback for a long call of the core. It ends the call if the caller has stopped waiting.
 
     Args:
-        after: Is told how many bytes more were moved.
+        after: Called with the number of bytes that were transferred since its last call.
     """
     stop: threading.Event | None = getattr(_here, "stop", None)
     if stop is None and after is None:
         return None
-    told = 0
+    reported = 0
 
     def progress(done: int, total: int | None) -> None:
-        nonlocal told
+        nonlocal reported
         if stop is not None and stop.is_set():
             raise CancelledError
-        if after is not None and done > told:
-            after(done - told)
-            told = done
+        if after is not None and done > reported:
+            after(done - reported)
+            reported = done
 
     return progress
 
 
 def sync(loop: asyncio.AbstractEventLoop | None, function: Callable[..., Coroutine[Any, Any, T]], *args: Any, **kwargs: Any) -> T:
-    """Waits for a coroutine that runs on `loop`; leaving the wait, by Ctrl-C for one, cancels it.
+    """Runs a coroutine on `loop` and waits for it. An exception during the wait, such as Ctrl-C, cancels the coroutine.
 
     Raises:
-        RuntimeError: called on the thread of the loop, or there is none: the file system is asynchronous.
+        RuntimeError: `loop` is None, because the file system is asynchronous, or the calling thread runs the loop.
     """
     if loop is None:
-        raise RuntimeError(f"this file system was made with asynchronous=True; await {function.__name__}() instead")
+        raise RuntimeError(f"this file system was created with asynchronous=True; await {function.__name__}() instead")
     try:
         here: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
     except RuntimeError:
         here = None
     if here is loop:
-        raise RuntimeError(f"{function.__name__}() would wait for its own thread; await it instead")
+        raise RuntimeError(f"{function.__name__}() would block the thread of its own event loop; await it instead")
     future = asyncio.run_coroutine_threadsafe(function(*args, **kwargs), loop)
     try:
         while not wait([future], LONGEST_WAIT_S).done:

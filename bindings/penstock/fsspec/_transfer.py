@@ -1,4 +1,4 @@
-"""Whole files between the local disk and S3."""
+"""Downloads and uploads of local files."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ._threads import interruption
 PIECE = 16 * 1024**2
 
 
-class _Told:
-    """A callback's count of bytes: never more than there are, and all of them at the end."""
+class _Progress:
+    """Reports bytes to an fsspec callback: never more than `size` in total, and all of them at the end."""
 
     def __init__(self, callback: Any, size: int) -> None:
         self._callback, self._left = callback, size
@@ -33,46 +33,46 @@ class _Told:
 
 
 def download(store: Store, path: str, target: Any, outfile: Any, callback: Any) -> None:
-    """An object into a local file, which appears whole, or into an open file; a directory becomes one."""
+    """Downloads an object to a local file, which appears atomically, or to an open file. Creates a directory for a directory."""
     found = store.file(path)
     if found is None:
         if outfile is not None or not store.is_directory(path):
             raise no_file(path)
         Path(target).mkdir(parents=True, exist_ok=True)
         return
-    told = _Told(callback, found["size"])
+    progress = _Progress(callback, found["size"])
     if outfile is not None:
         with mapped(path), store.client.get_object(*split(path)) as reader:
             while piece := reader.read(PIECE):
                 outfile.write(piece)
-                told.more(len(piece))
+                progress.more(len(piece))
         return
     partial = f"{os.fspath(target)}.{uuid.uuid4().hex[:12]}.partial"
     try:
-        _fill(store, path, found, partial, told)
+        _fill(store, path, found, partial, progress)
         os.replace(partial, target)  # noqa: PTH105  (fsspec's paths are text)
     except BaseException:
         Path(partial).unlink(missing_ok=True)
         raise
-    told.all()
+    progress.all()
 
 
-def _fill(store: Store, path: str, found: Entry, target: str, told: _Told) -> None:
+def _fill(store: Store, path: str, found: Entry, target: str, progress: _Progress) -> None:
     size = found["size"]
     with Path(target).open("w+b") as file:
         if size == 0:
             return
-        os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an error here, and a signal below
+        os.posix_fallocate(file.fileno(), 0, size)  # a full disk raises an error here; writing to the mapping would raise SIGBUS
         with mmap.mmap(file.fileno(), size) as memory, mapped(path):
-            store.core.read_into(*split(path), memory, 0, size, found["ETag"].strip('"'), progress=interruption(told.more))
+            store.core.read_into(*split(path), memory, 0, size, found["ETag"].strip('"'), progress=interruption(progress.more))
 
 
 def upload(store: Store, source: str, path: str, callback: Any, create: bool, attributes: dict[str, Any]) -> None:
-    """A local file into an object. `create`: only where there is none."""
+    """Uploads a local file to an object. With `create`, only if the object does not exist."""
     local = Path(source)
-    told = _Told(callback, local.stat().st_size)
+    progress = _Progress(callback, local.stat().st_size)
     with local.open("rb") as file, mapped(path), store.writer(path, create, **attributes) as writer:
         while piece := file.read(PIECE):
             writer.write(piece)
-            told.more(len(piece))
-    told.all()
+            progress.more(len(piece))
+    progress.all()

@@ -1,11 +1,11 @@
-"""Checkpoints, loggers and roots of Lightning on S3.
+"""Checkpoints, log files and root directories of Lightning on S3.
 
-Importing this module lets Lightning open ``s3://`` paths by :mod:`penstock.fsspec` where s3fs cannot be imported (which would
-have them): a Trainer's ``default_root_dir``, ``ModelCheckpoint``'s directory and the loggers' files are asked of fsspec. Region,
-endpoint and credentials are then those of the environment and the AWS configuration files, or of fsspec's own configuration
+Lightning uses fsspec for the ``default_root_dir`` of a Trainer, the directory of ``ModelCheckpoint`` and log files. Importing
+this module makes :mod:`penstock.fsspec` handle their ``s3://`` paths, unless s3fs is installed, which then handles them. Region,
+endpoint and credentials come from the environment and the AWS configuration files, or from fsspec's configuration
 (``FSSPEC_S3_ENDPOINT_URL``, ``FSSPEC_S3_KEY``, ``FSSPEC_S3_SECRET``).
 
-Needs ``lightning`` or ``pytorch_lightning``.
+Requires ``lightning`` or ``pytorch_lightning``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""S3LightningCheckpoint: a Trainer's checkpoints as objects."""
+"""S3LightningCheckpoint: saves and loads the checkpoints of a Trainer on S3."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def _is_local(path: str) -> bool:
 
 
 def _put_options(storage_options: Any) -> dict[str, Any]:
-    """The arguments of :meth:`S3Client.put_object` that a save's storage options are."""
+    """Returns the arguments of :meth:`S3Client.put_object` for the storage options of a save."""
     if storage_options is None:
         return {}
     if not isinstance(storage_options, Mapping):
         raise TypeError(f"storage_options is of type {type(storage_options).__name__}; it takes a dict or None")
     unknown = sorted(set(storage_options) - set(STORAGE_OPTIONS))
     if unknown:
-        raise ValueError(f"storage_options has {', '.join(map(repr, unknown))}; it takes {', '.join(STORAGE_OPTIONS)}")
+        raise ValueError(f"unknown storage_options {', '.join(map(repr, unknown))}; supported: {', '.join(STORAGE_OPTIONS)}")
     options = dict(storage_options)
     if isinstance(options.get("metadata"), Mapping):
         options["metadata"] = [(str(name), str(value)) for name, value in options["metadata"].items()]
@@ -54,13 +54,13 @@ def _put_options(storage_options: Any) -> dict[str, Any]:
 class S3LightningCheckpoint(_CheckpointIO):
     """Saves, loads and removes checkpoints on S3: ``Trainer(plugins=[S3LightningCheckpoint("us-east-1")])``.
 
-    Works with ``lightning`` and ``pytorch_lightning``, and inside ``AsyncCheckpointIO``. Paths without a scheme, which Lightning
-    uses between processes on one machine, are left to its own ``TorchCheckpointIO``. Picklable.
+    Works with ``lightning`` and ``pytorch_lightning``, and inside ``AsyncCheckpointIO``. Passes paths without a scheme, which
+    Lightning uses between processes on one machine, to Lightning's ``TorchCheckpointIO``. Picklable.
 
     Args:
         region: AWS region of the bucket.
         s3client_config: See :class:`~penstock.S3ClientConfig`.
-        endpoint: URL of an S3-compatible service; None: environment, then AWS.
+        endpoint: URL of an S3-compatible service; None: from the environment, else AWS.
 
     Source: ``s3torchconnector.lightning.S3LightningCheckpoint``.
     """
@@ -72,18 +72,18 @@ class S3LightningCheckpoint(_CheckpointIO):
         self._client = S3Client(region, endpoint=endpoint, user_agent=agent, s3client_config=s3client_config)
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: str, storage_options: Any | None = None) -> None:
-        """Saves a checkpoint; it exists once this returns, and what was there before stays if this raises.
+        """Saves a checkpoint. It is published when this method returns; on an error, the previous object stays unchanged.
 
         Args:
-            checkpoint: What ``torch.save`` takes.
+            checkpoint: Any object that ``torch.save`` accepts.
             path: ``s3://bucket/key``.
-            storage_options: None, or a dict of ``storage_class``, ``content_type``, ``metadata`` (a dict of str) and
-                ``if_none_match`` (True: only where there is no object of that name).
+            storage_options: None, or a dict with ``storage_class``, ``content_type``, ``metadata`` (a dict of str) and
+                ``if_none_match`` (True: save only if the object does not exist).
 
         Raises:
-            TypeError: the path is no str, or storage_options no dict.
-            ValueError: another scheme than ``s3://``, or an unknown storage option.
-            S3Exception: the checkpoint was not saved.
+            TypeError: `path` is not a str, or `storage_options` is not a dict.
+            ValueError: The scheme is not ``s3://``, or a storage option is unknown.
+            S3Exception: The checkpoint was not saved.
         """
         _check_path(path)
         if _is_local(path):
@@ -93,16 +93,16 @@ class S3LightningCheckpoint(_CheckpointIO):
             torch.save(checkpoint, cast(IO[bytes], writer))
 
     def load_checkpoint(self, path: str, map_location: Any | None = None, weights_only: bool | None = None) -> dict[str, Any]:
-        """Gives what a checkpoint holds. It is read by a plan: tensors come ahead, in parallel, in the order they are asked for.
+        """Returns the content of a checkpoint. Prefetches tensors in parallel, in the order in which ``torch.load`` reads them.
 
         Args:
             path: ``s3://bucket/key``.
-            map_location: Of ``torch.load``.
-            weights_only: Of ``torch.load``. None: False before Lightning 2.6, and from there on torch's own default.
+            map_location: Passed to ``torch.load``.
+            weights_only: Passed to ``torch.load``. None: False before Lightning 2.6, torch's default since then.
 
         Raises:
-            TypeError: the path is no str.
-            S3Exception: it could not be read.
+            TypeError: `path` is not a str.
+            S3Exception: The object could not be read.
         """
         _check_path(path)
         if _is_local(path):
@@ -116,28 +116,28 @@ class S3LightningCheckpoint(_CheckpointIO):
         return checkpoint
 
     def remove_checkpoint(self, path: str) -> None:
-        """Removes a checkpoint, and what is below it where it is a directory of files. One that is not there is removed already.
+        """Deletes a checkpoint: the object and all objects below ``path/``. Deleting a missing checkpoint succeeds.
 
         Raises:
-            TypeError: the path is no str.
-            S3Exception: it may still be there.
+            TypeError: `path` is not a str.
+            S3Exception: A request failed. The checkpoint may still exist.
         """
         _check_path(path)
         if _is_local(path):
             _io.TorchCheckpointIO().remove_checkpoint(path)
             return
         bucket, key = parse_s3_uri(path)
-        self._client.delete_object(bucket, key)  # refuses an empty key
+        self._client.delete_object(bucket, key)  # rejects an empty key
         try:
             pages = self._client.list_objects(bucket, key.rstrip("/") + "/")
             inside = [found.key for page in pages for found in page.object_info]
         except S3AccessDeniedError:
-            log.debug("s3://%s/%s may not be listed; only the object was removed", bucket, key)
+            log.debug("no permission to list s3://%s/%s; deleted the object only", bucket, key)
             return
         for at in range(0, len(inside), KEYS_PER_DELETE):
-            failures = self._client._client.delete_objects(bucket, inside[at : at + KEYS_PER_DELETE])
+            failures = self._client.core.delete_objects(bucket, inside[at : at + KEYS_PER_DELETE])
             for name, code, message in failures:
-                raise S3Exception(f"s3://{bucket}/{name} was not deleted: {code}: {message}")
+                raise S3Exception(f"cannot delete s3://{bucket}/{name}: {code}: {message}")
 
     def teardown(self) -> None:
-        """Does nothing: a save has ended when it returns."""
+        """Does nothing: saves are synchronous."""

@@ -1,4 +1,4 @@
-"""S3ModelCheckpoint: ModelCheckpoint with its mistakes about remote paths mended."""
+"""S3ModelCheckpoint: ModelCheckpoint with fixes for remote paths."""
 
 from __future__ import annotations
 
@@ -18,25 +18,24 @@ def _is_remote(path: object) -> bool:
 
 
 def _plain(path: object) -> str:
-    """Without slashes that mean nothing, and with one name for a scheme."""
+    """Normalizes a remote path: without redundant slashes, and with "s3" for "s3a"."""
     scheme, _, rest = str(path).partition("://")
     return f"{'s3' if scheme == 's3a' else scheme}://{re.sub('/+', '/', rest).rstrip('/')}"
 
 
 class S3ModelCheckpoint(_ModelCheckpoint):
-    """Lightning's ``ModelCheckpoint``, which on remote paths
+    """Lightning's ``ModelCheckpoint`` with two fixes for remote paths. Takes the same arguments.
 
-    - removes the checkpoint that the Trainer resumed from, and those of earlier runs in other directories: this one keeps them,
-      as Lightning does on local disks;
-    - never finds ``ckpt_path="last"``: this one does, by ``last.ckpt`` (``save_last=True``) in the checkpoints' directory. Give
-      that as `dirpath`: without it each run with a logger has one of its own (``version_0``, ``version_1``), here as locally.
-
-    Takes the same arguments.
+    - It keeps the checkpoint that the Trainer resumed from, and checkpoints of earlier runs in other directories, as Lightning
+      does on local disks. ``ModelCheckpoint`` deletes them.
+    - It supports ``ckpt_path="last"``, by ``last.ckpt`` (``save_last=True``) in the directory of the checkpoints.
+      ``ModelCheckpoint`` never finds it. Set `dirpath`: otherwise each run with a logger has its own directory (``version_0``,
+      ``version_1``), as on local disks.
     """
 
     @property
     def state_key(self) -> str:
-        """That of a ModelCheckpoint: either goes on with the state that the other saved."""
+        """The key of ModelCheckpoint, so that each class can restore the state that the other saved."""
         return str(super().state_key).replace("S3ModelCheckpoint", "ModelCheckpoint", 1)
 
     def _should_remove_checkpoint(self, trainer: Any, previous: str, current: str) -> bool:

@@ -1,4 +1,4 @@
-"""Lightning under either of its names: ``lightning`` or ``pytorch_lightning``."""
+"""Finds Lightning by either of its package names: ``lightning`` or ``pytorch_lightning``."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _INSIDE = {"lightning": "lightning.pytorch", "pytorch_lightning": "pytorch_light
 
 
 def _package() -> ModuleType:
-    """The one that the program has imported, else the one that is installed.
+    """Returns the package that the program has imported, else the installed one.
 
     Raises:
-        ModuleNotFoundError: No module named 'lightning'.
+        ModuleNotFoundError: Neither package is installed.
     """
     for name in _NAMES:
         if sys.modules.get(name) is not None:
@@ -36,18 +36,18 @@ package = _package()
 
 
 def inside(name: str) -> Any:
-    """A module of the package, such as ``"plugins.io"``."""
+    """Returns a module of the package, such as ``"plugins.io"``."""
     return importlib.import_module(f"{_INSIDE[package.__name__]}.{name}")
 
 
 def version() -> tuple[int, int]:
-    """Its major and minor version."""
+    """Returns the major and minor version of the package."""
     major, minor = package.__version__.split(".")[:2]
     return int(major), int(minor)
 
 
 def stand_in(implementation: type) -> None:
-    """Has the other package, where the program imported it too, take `implementation` for a CheckpointIO of its own."""
+    """Registers `implementation` as a CheckpointIO of the other package, if the program has imported that one too."""
     for name in _NAMES:
         if sys.modules.get(name) is not None and name != package.__name__:
             importlib.import_module(f"{_INSIDE[name]}.plugins.io").CheckpointIO.register(implementation)

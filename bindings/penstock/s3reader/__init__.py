@@ -2,8 +2,8 @@
 
 from .adaptive import AdaptiveS3Reader
 from .constructor import DCPOptimizedConstructor, S3ReaderConstructor
-from .dcp_optimized import DCPOptimizedS3Reader, ItemRange, RangeGroup
-from .protocol import DCPS3ReaderConstructorProtocol, GetStreamCallable, S3Reader, S3ReaderConstructorProtocol
+from .dcp_optimized import DCPOptimizedS3Reader, RangeGroup
+from .protocol import DCPS3ReaderConstructorProtocol, GetStreamCallable, ItemRange, S3Reader, S3ReaderConstructorProtocol
 from .ranged import RangedS3Reader
 from .sequential import SequentialS3Reader
 

@@ -1,4 +1,4 @@
-"""Where the records of a torch.save file are: its zip directory, as far as planning needs it. No I/O."""
+"""Parses the zip directory of a torch.save file to locate its records. No I/O."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import NamedTuple
 _END = b"PK\x05\x06"
 _END64_LOCATOR = b"PK\x06\x07"
 _END64 = b"PK\x06\x06"
-# APPNOTE.TXT 4.3.12: signature, method, CRC-32, sizes, lengths, external attributes, offset of the header
+# APPNOTE.TXT 4.3.12: signature, method, CRC-32, sizes, lengths, external attributes, offset of the local header
 _ENTRY = struct.Struct("<4s6xH4xIIIHHH4xII")
-_FOLDER = 0x10  # the attribute of a folder, of which torch reads no content
+_FOLDER = 0x10  # the attribute of a folder, whose content torch does not read
 _UNKNOWN = 0xFFFFFFFF  # the value is in the zip64 field
 
 
 class Directory(NamedTuple):
-    """Where the directory is in the file: bytes [start, end)."""
+    """The position of the zip directory: bytes [start, end) of the file."""
 
     start: int
     end: int
 
 
 class Record(NamedTuple):
-    """One file of the archive: its header, content and what follows are bytes [start, end) of the file."""
+    """One record of the archive: bytes [start, end) of the file, from its local header to the next record."""
 
     name: str
     start: int
@@ -35,11 +35,11 @@ class Entry(NamedTuple):
 
     Attributes:
         start: Offset of its local header.
-        crc: CRC-32 of its content; 0 where torch was told to compute none.
-        size: Bytes of its content, as stored.
-        unpacked: Bytes of its content once it is unpacked.
-        method: 0: stored as it is; others: compressed.
-        is_folder: It is marked as a folder: torch reads no content, and gives memory as it finds it.
+        crc: CRC-32 of its content; 0 if torch was configured not to compute it.
+        size: Bytes of its content as stored.
+        unpacked: Bytes of its content after decompression.
+        method: 0: stored; other values: compressed.
+        is_folder: Marked as a folder: torch reads no content and returns uninitialized memory.
     """
 
     name: bytes
@@ -52,7 +52,7 @@ class Entry(NamedTuple):
 
 
 def find_directory(tail: bytes, size: int) -> Directory | None:
-    """The directory of a file of `size` bytes that ends with `tail`; None: it is no zip file that we understand."""
+    """Returns the position of the zip directory in a file of `size` bytes that ends with `tail`; None: not found."""
     end = tail.rfind(_END)
     if end < 0 or end + 22 > len(tail):
         return None
@@ -68,7 +68,11 @@ def find_directory(tail: bytes, size: int) -> Directory | None:
 
 
 def entries_of(directory: bytes) -> Iterator[Entry]:
-    """Every record, in the directory's order. Raises struct.error, IndexError or ValueError where it is no directory."""
+    """Yields the entries in the order of the directory.
+
+    Raises:
+        struct.error, IndexError, ValueError: `directory` is not a zip directory.
+    """
     at = 0
     while at < len(directory):
         signature, method, crc, packed, unpacked, name_length, extra_length, comment_length, attributes, start = (
@@ -81,7 +85,7 @@ def entries_of(directory: bytes) -> Iterator[Entry]:
             extra = directory[name_end : name_end + extra_length]
             while struct.unpack_from("<H", extra)[0] != 1:
                 extra = extra[4 + struct.unpack_from("<H", extra, 2)[0] :]
-            # The zip64 field has those of the sizes and the offset that did not fit, in this order.
+            # The zip64 field contains the sizes and the offset that do not fit into 32 bits, in this order.
             places = (4 + 8 * number for number in range(3))
             unpacked, packed, start = (
                 struct.unpack_from("<Q", extra, next(places))[0] if value == _UNKNOWN else value
@@ -92,7 +96,7 @@ def entries_of(directory: bytes) -> Iterator[Entry]:
 
 
 def read_directory(directory: bytes, start: int) -> list[Record]:
-    """The records in the order they have in the file; empty where `directory`, which begins at `start`, is none."""
+    """Returns the records in file order; empty if `directory`, which is at offset `start`, is not a zip directory."""
     try:
         entries = sorted(entries_of(directory), key=lambda entry: entry.start)
     except (struct.error, ValueError):
@@ -104,7 +108,7 @@ def read_directory(directory: bytes, start: int) -> list[Record]:
 
 
 def storages_in_load_order(records: list[Record]) -> list[Record]:
-    """The tensors' storages, ``NAME/data/0``, ``NAME/data/1`` and so on, as torch.load comes to ask for them."""
+    """Returns the records of tensor storages, ``NAME/data/0``, ``NAME/data/1`` and so on, in the order torch.load reads them."""
     numbered: list[tuple[int, Record]] = []
     for record in records:
         parent, _, key = record.name.rpartition("/")
@@ -113,11 +117,11 @@ def storages_in_load_order(records: list[Record]) -> list[Record]:
     return [record for _, record in sorted(numbered)]
 
 
-def joined(records: list[Record], most_between: int) -> list[tuple[int, int]]:
-    """Their bytes as ranges in the same order, neighbours in one range."""
+def joined(records: list[Record], max_gap: int) -> list[tuple[int, int]]:
+    """Returns the byte ranges of the records in the same order, merged across gaps of at most `max_gap` bytes."""
     ranges: list[tuple[int, int]] = []
     for record in records:
-        if ranges and 0 <= record.start - ranges[-1][1] <= most_between:
+        if ranges and 0 <= record.start - ranges[-1][1] <= max_gap:
             ranges[-1] = (ranges[-1][0], record.end)
         else:
             ranges.append((record.start, record.end))

@@ -1,26 +1,26 @@
-"""Compares the records of a torch.save archive with the CRC-32 that the archive's directory has of each. No I/O."""
+"""Verifies the records of a torch.save archive against the CRC-32s in its zip directory. No I/O."""
 
 from __future__ import annotations
 
 import struct
-import zlib
 from typing import NamedTuple, Protocol
 
+from .. import _core
 from ._zip_directory import Directory, entries_of, find_directory
 
 MAGIC = b"PK\x03\x04"
-TAIL_BYTES = 64 * 1024  # of an archive, in which its directory is looked for
+TAIL_BYTES = 64 * 1024  # bytes at the end of an archive in which to look for its directory
 _LOCAL = struct.Struct("<4s4xH16xHH")  # APPNOTE.TXT 4.3.7: signature, method, length of the name and of the extra field
 
 
 class Content(Protocol):
-    """The bytes of an archive. `check_records` asks for them in ascending order and for each byte at most once."""
+    """The bytes of an archive. `check_records` reads them in ascending order, each byte at most once."""
 
     def read(self, begin: int, end: int) -> bytes:
-        """The bytes [begin, end), fewer where the archive ends before."""
+        """Returns the bytes [begin, end), fewer if the archive ends before."""
 
     def crc(self, begin: int, end: int) -> int:
-        """Their CRC-32."""
+        """Returns the CRC-32 of the bytes [begin, end)."""
 
 
 class Held:
@@ -33,49 +33,49 @@ class Held:
         return self.data[begin:end]
 
     def crc(self, begin: int, end: int) -> int:
-        return zlib.crc32(memoryview(self.data)[begin:end])
+        return _core.crc32_of(memoryview(self.data)[begin:end])
 
 
 class Verdict(NamedTuple):
-    """`damage`: what is wrong with the bytes; `unknown`: what could not be verified. Empty: nothing."""
+    """The result of a check. `damage`: what is wrong with the bytes. `unknown`: what could not be verified. Empty: nothing."""
 
     damage: str = ""
     unknown: str = ""
 
 
-def _not_whole(why: str) -> Verdict:
-    return Verdict(f"are no whole archive of torch.save: {why}")
+def _incomplete(why: str) -> Verdict:
+    return Verdict(f"are not a complete torch.save archive: {why}")
 
 
 def check_archive(content: Content, size: int) -> Verdict:
     """Verifies an archive of `size` bytes whose content can be read in any order."""
     found = find_directory(content.read(max(0, size - TAIL_BYTES), size), size)
     if found is None:
-        return _not_whole("they have no zip directory")
+        return _incomplete("they have no zip directory")
     return check_records(content, content.read(found.start, found.end), found)
 
 
 def check_records(content: Content, directory: bytes, place: Directory) -> Verdict:
-    """Verifies the records that `directory`, which is at `place` in the archive, names."""
+    """Verifies the records listed in `directory`, whose position in the archive is `place`."""
     try:
         entries = sorted(entries_of(directory), key=lambda entry: entry.start)
     except (struct.error, ValueError):
-        return _not_whole("their zip directory cannot be read")
+        return _incomplete("their zip directory cannot be read")
     unknown, end = "", 0
     for entry in entries:
         name = entry.name.decode("utf-8", "replace")
         header = content.read(entry.start, entry.start + _LOCAL.size) if end <= entry.start < place.start else b""
         if len(header) < _LOCAL.size or not header.startswith(MAGIC):
-            return _not_whole(f"record {name!r} is not where the directory has it")
+            return _incomplete(f"record {name!r} is not at the offset in the directory")
         _, method, name_length, extra_length = _LOCAL.unpack(header)
         name_end = entry.start + _LOCAL.size + name_length
         begin = name_end + extra_length
         end = begin + entry.size
         name_read = content.read(entry.start + _LOCAL.size, name_end)
         if end > place.start or (method, name_read) != (entry.method, entry.name):
-            return _not_whole(f"record {name!r} is not the one that the directory names")
+            return _incomplete(f"record {name!r} does not match its entry in the directory")
         if entry.is_folder or (method == 0 and entry.unpacked != entry.size):
-            return _not_whole(f"the directory does not describe record {name!r} as torch.save does")
+            return _incomplete(f"the directory does not describe record {name!r} as torch.save does")
         if entry.size == 0:
             continue
         if entry.method or not entry.crc:

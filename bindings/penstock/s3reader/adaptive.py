@@ -1,4 +1,4 @@
-"""AdaptiveS3Reader: the default, which fetches as it sees the object being used."""
+"""AdaptiveS3Reader: the default reader, which adapts its requests to the access pattern."""
 
 from __future__ import annotations
 
@@ -8,37 +8,38 @@ from .._streams import GetObjectStream, ObjectRanges
 from .protocol import GetObjectInfoCallable, GetStreamCallable
 from .sequential import SequentialS3Reader
 
-WHOLE_BYTES = DEFAULT_PART_SIZE  # objects up to this size come whole, with the first read
-FIRST_BYTES = 1024**2  # of a larger object, for a first small read at its start
-RANDOM_BYTES = 64 * 1024  # least of a request elsewhere: costs no more time than its answer's first byte
-MOST_BYTES = 1 << 62  # no object is so large; beyond 2**64 - 1 there is no range to ask for
+WHOLE_BYTES = DEFAULT_PART_SIZE  # the first read fetches objects up to this size as a whole
+FIRST_BYTES = 1024**2  # the first request of a larger object, for a small read at its start
+RANDOM_BYTES = 64 * 1024  # smallest request elsewhere: these bytes take no more time than the first byte of the response
+MAX_OBJECT_BYTES = 1 << 62  # larger than any object; offsets above 2**64 - 1 cannot be requested
 
 
 class AdaptiveS3Reader(SequentialS3Reader):
-    """Reads as the use of the object asks for, and keeps a window of it.
+    """Adapts its requests to the access pattern, and keeps a window of the object.
 
-    - An object of up to 8 MiB is one request, at the first read, and stays here.
-    - ``read()`` of everything, and a read of 8 MiB or more out of order, is a planned download straight into its result.
-    - A read after a seek is a request for what it reads, 64 KiB at least.
-    - Reading on in order from there fetches ahead: at most four times what was read is asked for, and 32 MiB ahead. What
-      seeks pass over is not read: whoever reads a little of much asks with each read, as after a seek.
+    - The first read fetches an object of up to 8 MiB with one request, and keeps it.
+    - ``read()`` of the whole object, and a read of 8 MiB or more that is not sequential, is a parallel download directly into
+      the result.
+    - A read after a seek requests the bytes that it reads, at least 64 KiB.
+    - Sequential reads from there prefetch: at most four times the bytes read are requested, and at most 32 MiB ahead. Bytes that
+      seeks skip do not count as read, so sparse reads send one request each, as after a seek.
 
-    It stands in for :class:`SequentialS3Reader`, of which it is one, and where `get_stream` is not the client's own (a custom
-    function of the reference's protocol) it is exactly that. Arguments as in :class:`S3ReaderConstructorProtocol`.
+    A subclass of :class:`SequentialS3Reader`. It behaves exactly like that class if `get_stream` is not the client's own (a
+    custom function of the reference connector's protocol). Arguments as in :class:`S3ReaderConstructorProtocol`.
     """
 
     _LARGE = DEFAULT_PART_SIZE
-    _ahead: GetObjectStream | None = None  # in order, from where it tells on
-    _opened: int = 0  # where it began
-    _reached: int = -1  # where the last read past the window ended
-    _reached_with: int = 0  # the bytes that it read
-    _lost: S3DataLossError | None = None  # an object read in order was not what its checksum says
+    _ahead: GetObjectStream | None = None  # the open read-ahead stream
+    _ahead_start: int = 0  # the offset at which `_ahead` began
+    _direct_end: int = -1  # the end of the last read that bypassed the window
+    _direct_size: int = 0  # the bytes of that read
+    _data_loss: S3DataLossError | None = None  # raised again by later reads: the object did not match its checksum
 
     def __init__(self, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable) -> None:
         super().__init__(bucket, key, get_object_info, get_stream)
         self._ranges = get_stream if isinstance(get_stream, ObjectRanges) else None
         if self._ranges is not None:
-            self._PAST_WINDOW = self._LARGE
+            self._DIRECT_READ_BYTES = self._LARGE
 
     def prefetch(self) -> None:
         if self._ranges is None:
@@ -47,7 +48,7 @@ class AdaptiveS3Reader(SequentialS3Reader):
             self._ranges.fetch_ahead()
 
     def _known_size(self) -> int | None:
-        """The object's size, where it is known without a request of its own."""
+        """Returns the object's size if it is known without a separate request; otherwise None."""
         if self._size is None and self._ranges is not None:
             self._ranges.source.take_head()
             self._size = self._ranges.source.size
@@ -57,82 +58,82 @@ class AdaptiveS3Reader(SequentialS3Reader):
         size = self._known_size()
         return super()._get_size() if size is None else size
 
-    def _load(self, position: int, wanted: int) -> bool:
+    def _load_window(self, position: int, wanted: int) -> bool:
         if self._ranges is None:
-            return super()._load(position, wanted)
-        if self._lost is not None:
-            raise self._lost  # asked for anew, a part of the object would come without a checksum
+            return super()._load_window(position, wanted)
+        if self._data_loss is not None:
+            raise self._data_loss  # a new request for the remaining bytes would not verify the checksum
         size = self._known_size()
         if size is not None and position >= size:
             return False
-        stream, self._ahead = self._ahead, None  # and stays none if this fails: then the next read asks anew
-        self._jump(self.tell())
-        if stream is None or not self._goes_on(stream, position, wanted):
+        stream, self._ahead = self._ahead, None  # stays None if this fails, so that the next read sends a new request
+        self._start_run(self.tell())
+        if stream is None or not self._can_reach(stream, position, wanted):
             stream = self._ranges(position)
             least = FIRST_BYTES if position == 0 else RANDOM_BYTES
-            stream.first_part = max(least, wanted, self._reached_with if position == self._reached else 0)
-            self._read, self._opened = 0, position
+            stream.first_part = max(least, wanted, self._direct_size if position == self._direct_end else 0)
+            self._consumed, self._ahead_start = 0, position
         try:
-            return self._show_first(stream, position, wanted)
+            return self._load_from(stream, position, wanted)
         except S3DataLossError as error:
-            self._lost = error
+            self._data_loss = error
             raise
 
-    def _goes_on(self, stream: GetObjectStream, position: int, wanted: int) -> bool:
-        """Whether the stream comes to `position` without asking for more than four times what is read of it."""
-        asked_until = stream.asked_until()
-        if not stream.tell() <= position <= asked_until:
+    def _can_reach(self, stream: GetObjectStream, position: int, wanted: int) -> bool:
+        """Whether the stream can reach `position` without requesting more than four times the bytes read from it."""
+        requested_end = stream.requested_end()
+        if not stream.tell() <= position <= requested_end:
             return False
-        if position < asked_until:
+        if position < requested_end:
             return True
-        # The next request is for as much as was read, and for no less than the first.
-        read = min(self._read, asked_until - self._opened) + wanted
-        return asked_until - self._opened + max(stream.first_part or 0, read) <= 4 * read
+        # The next request is as large as the bytes read so far, but not smaller than the first request.
+        read = min(self._consumed, requested_end - self._ahead_start) + wanted
+        return requested_end - self._ahead_start + max(stream.first_part or 0, read) <= 4 * read
 
-    def _show_first(self, stream: GetObjectStream, position: int, wanted: int) -> bool:
-        """Make the stream's first block that reaches past `position` the window; False: there is none."""
+    def _load_from(self, stream: GetObjectStream, position: int, wanted: int) -> bool:
+        """Makes the stream's first block that extends beyond `position` the window. False: there is none."""
         while True:
             start = stream.tell()
             try:
-                block = stream.next_block(wanted if start == position else 0, self._read)
+                block = stream.next_block(wanted if start == position else 0, self._consumed)
             except StopIteration:
                 return False
             if start + len(block) > position:
                 self._ahead = stream
-                self._show(block, start, position)
+                self._set_window(block, start, position)
                 return True
 
-    def _read_past(self, position: int, count: int) -> bytes:
+    def _read_direct(self, position: int, count: int) -> bytes:
         assert self._ranges is not None
-        if self._in_order(position):
+        if self._is_sequential(position):
             return self._read_windows(position, count)
         size = self._known_size()
-        rest = size is not None and position + count >= size  # asked for as such, the whole object is verified
+        rest = size is not None and position + count >= size  # an open end: the client verifies the checksum of a whole object
         data = self._ranges(position, None if rest else position + count).read_all()
-        self._reached, self._reached_with = position + len(data), len(data)
+        self._direct_end, self._direct_size = position + len(data), len(data)
         return data
 
-    def _in_order(self, position: int) -> bool:
+    def _is_sequential(self, position: int) -> bool:
         if position == 0 and self._known_size() is None:
-            return True  # it may be small, and then comes whole
-        return position == self._reached or (self._ahead is not None and self._ahead.tell() == position)
+            return True  # the object may be small, and is then fetched as a whole
+        return position == self._direct_end or (self._ahead is not None and self._ahead.tell() == position)
 
     def _read_windows(self, position: int, count: int) -> bytes:
         pieces: list[bytes] = []
-        while count > 0 and self._load(position, count):
+        while count > 0 and self._load_window(position, count):
             pieces.append(self._window.read(count))
             count -= len(pieces[-1])
             position += len(pieces[-1])
         return b"".join(pieces)
 
-    def _readinto_past(self, position: int, view: memoryview) -> int:
+    def _readinto_direct(self, position: int, view: memoryview) -> int:
         assert self._ranges is not None
-        if not self._in_order(position):
+        if not self._is_sequential(position):
             count = self._ranges(position, position + len(view)).readinto(view)
-            self._reached, self._reached_with = position + count, count
+            self._direct_end, self._direct_size = position + count, count
             return count
         count = 0
-        while count < len(view) and self._load(position + count, len(view) - count):
+        while count < len(view) and self._load_window(position + count, len(view) - count):
             count += self._window.readinto(view[count:])
         return count
 
@@ -142,7 +143,7 @@ class AdaptiveS3Reader(SequentialS3Reader):
         whole = self._ranges.source.take_whole() if self._end == 0 and not self._window.closed else None
         if whole is not None:
             self._size = len(whole)
-            self._show(whole, 0, self._size)
+            self._set_window(whole, 0, self._size)
             return whole
         begin, end, size = self.tell(), self._end, self._known_size()
         if size is not None and begin >= size:
@@ -153,23 +154,23 @@ class AdaptiveS3Reader(SequentialS3Reader):
             try:
                 head = self._ranges(end).read_all(head)
             except BaseException:
-                self._go(begin)
+                self._move_to(begin)
                 raise
         if begin == 0 and len(head) <= WHOLE_BYTES:
-            self._show(head, 0, len(head))
+            self._set_window(head, 0, len(head))
         else:
-            self._go(begin + len(head))
+            self._move_to(begin + len(head))
         return head
 
     def _clamp(self, target: int) -> int:
         if self._ranges is None:
             return super()._clamp(target)
-        if self._listed_to_reach(target):
+        if self._listed_size_covers(target):
             return target
-        if self._known_size() is None:  # what tells it may as well bring what is probably read next
-            self._load(0 if target < FIRST_BYTES else min(target, MOST_BYTES), 1)
+        if self._known_size() is None:  # learn the size from a request for the bytes that are probably read next
+            self._load_window(0 if target < FIRST_BYTES else min(target, MAX_OBJECT_BYTES), 1)
             if target >= FIRST_BYTES:
-                self._ahead = None  # nobody has read there yet: who does so now, and past this block, is the first
+                self._ahead = None  # nothing was read there yet: a read beyond this block starts new read-ahead
         return min(target, self._get_size())
 
     def close(self) -> None:

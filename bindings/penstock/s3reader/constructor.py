@@ -1,4 +1,4 @@
-"""S3ReaderConstructor: names for the kinds of reader."""
+"""S3ReaderConstructor: factory of the kinds of reader."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Any, cast
 
 from .._config import check_type
 from .adaptive import AdaptiveS3Reader
-from .dcp_optimized import DEFAULT_MAX_GAP_SIZE, FALLBACK_GUIDANCE, DCPOptimizedS3Reader, ItemRange
-from .protocol import GetObjectInfoCallable, GetStreamCallable, S3Reader, S3ReaderConstructorProtocol
+from .dcp_optimized import DEFAULT_MAX_GAP_SIZE, FALLBACK_GUIDANCE, DCPOptimizedS3Reader
+from .protocol import GetObjectInfoCallable, GetStreamCallable, ItemRange, S3Reader, S3ReaderConstructorProtocol
 from .ranged import RangedS3Reader
 from .sequential import SequentialS3Reader
 
 log = logging.getLogger(__name__)
 
-# The default is a sequential reader to whoever asks, as it is the reference's.
+# Names for the User-Agent. The default reader reports "sequential", as the reference connector's default does.
 _NAMES = {AdaptiveS3Reader: "sequential", SequentialS3Reader: "sequential", RangedS3Reader: "range_based"}
 
 
 class DCPOptimizedConstructor:
-    """Makes a :class:`DCPOptimizedS3Reader` of each object that a load plan reads. Picklable.
+    """Makes a :class:`DCPOptimizedS3Reader` for each object that a load plan reads. Picklable.
 
     Args:
-        max_gap_size: Bytes between items that are received and dropped rather than ask twice; ``float("inf")``: any number.
+        max_gap_size: The most bytes between two items that one request fetches and drops; ``float("inf")``: no limit.
 
     Raises:
-        ValueError: max_gap_size is negative.
-        TypeError: it is no number.
+        ValueError: `max_gap_size` is negative.
+        TypeError: `max_gap_size` is not a number.
 
     Source: ``s3torchconnector.s3reader.DCPOptimizedConstructor``.
     """
@@ -44,12 +44,12 @@ class DCPOptimizedConstructor:
     def set_item_ranges_by_file(
         self, plan_items: list[Any], storage_data: dict[Any, Any], base_path: str | os.PathLike[str]
     ) -> None:
-        """Replaces what it knows by the ranges of `plan_items`.
+        """Sets the ranges to read to those of `plan_items`. Replaces earlier ranges.
 
         Arguments as in :meth:`DCPS3ReaderConstructorProtocol.set_item_ranges_by_file`.
 
         Raises:
-            ValueError: there are items, and `storage_data` is empty.
+            ValueError: `storage_data` is empty, but `plan_items` is not.
         """
         ranges: defaultdict[str, list[ItemRange]] = defaultdict(list)
         if not plan_items:
@@ -63,10 +63,10 @@ class DCPOptimizedConstructor:
         self._item_ranges_by_file = ranges
 
     def __call__(self, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable) -> S3Reader:
-        """A reader of an object; of ``.metadata``, which no plan names, one that reads it from its start.
+        """Returns a reader for an object. For ``.metadata``, which is not part of a plan, returns a sequential reader.
 
         Raises:
-            ValueError: no plan names the object.
+            ValueError: The plan has no ranges of the object.
         """
         if key.endswith(".metadata"):
             return SequentialS3Reader(bucket, key, get_object_info, get_stream)
@@ -81,55 +81,56 @@ class DCPOptimizedConstructor:
 
 
 class S3ReaderConstructor:
-    """Factory of reader constructors; never instantiated. Each result is picklable.
+    """Factory of reader constructors, which are picklable. Not instantiated.
 
     Source: ``s3torchconnector.S3ReaderConstructor``.
     """
 
     @staticmethod
     def sequential() -> S3ReaderConstructorProtocol:
-        """Gives readers that read the object from its start and keep what they have read: seeking back costs nothing."""
+        """Returns a constructor of readers that read the object from its start and keep all bytes, so seeking back is free."""
         return cast(S3ReaderConstructorProtocol, partial(SequentialS3Reader))
 
     @staticmethod
     def range_based(buffer_size: int | None = None) -> S3ReaderConstructorProtocol:
-        """Gives readers that read just the ranges asked for; small reads through a buffer.
+        """Returns a constructor of readers that fetch only the ranges they read. Small reads use a buffer.
 
         Args:
             buffer_size: Bytes; None: 8 MiB; 0: no buffer.
 
         Raises:
-            TypeError: buffer_size is not an int.
+            TypeError: `buffer_size` is not an int.
         """
         check_type("buffer_size", buffer_size, (int, NoneType))
         return cast(S3ReaderConstructorProtocol, partial(RangedS3Reader, buffer_size=buffer_size))
 
     @staticmethod
     def dcp_optimized(max_gap_size: int | float = DEFAULT_MAX_GAP_SIZE) -> DCPOptimizedConstructor:
-        """Gives readers of the ranges of a distributed checkpoint's plan, in order, near ones by one request.
+        """Returns a constructor of readers for the planned ranges of a distributed checkpoint, read in order.
 
-        For ``S3StorageReader``.
+        For ``S3StorageReader``. One request fetches ranges that are close to each other.
 
         Args:
-            max_gap_size: Bytes between ranges up to which they are near; ``float("inf")``: always; 0: only neighbours.
+            max_gap_size: The most bytes between two ranges of one request; ``float("inf")``: no limit; 0: only adjacent ranges.
 
         Raises:
-            ValueError: max_gap_size is negative.
-            TypeError: it is no number.
+            ValueError: `max_gap_size` is negative.
+            TypeError: `max_gap_size` is not a number.
         """
         return DCPOptimizedConstructor(max_gap_size)
 
     @staticmethod
     def default() -> S3ReaderConstructorProtocol:
-        """Gives readers that fetch as their use asks for: small objects whole, large ones in order ahead, or just what is read.
+        """Returns a constructor of readers that adapt to the access pattern.
 
-        They are instances of :class:`SequentialS3Reader` and its name is "sequential".
+        They fetch small objects as a whole, prefetch large ones during sequential reads, and otherwise fetch only what is read.
+        The readers are instances of :class:`SequentialS3Reader`, and their type string is "sequential".
         """
         return cast(S3ReaderConstructorProtocol, partial(AdaptiveS3Reader))
 
     @staticmethod
     def get_reader_type_string(constructor: S3ReaderConstructorProtocol | None) -> str:
-        """Name of the kind of reader for the User-Agent; "unknown" for a constructor that is not ours."""
+        """Returns the kind of reader that `constructor` makes, for the User-Agent; "unknown" for other constructors."""
         if constructor is None:
             constructor = S3ReaderConstructor.default()
         if isinstance(constructor, DCPOptimizedConstructor):

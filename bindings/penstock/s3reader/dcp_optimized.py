@@ -1,4 +1,4 @@
-"""DCPOptimizedS3Reader: the items of a checkpoint file that a plan will read, in their order, by few requests."""
+"""DCPOptimizedS3Reader: reads the planned items of a checkpoint file in order, with few requests."""
 
 from __future__ import annotations
 
@@ -9,31 +9,20 @@ from io import SEEK_CUR, SEEK_END, SEEK_SET
 from typing import Any
 
 from .._streams import GetObjectStream, ObjectSource
-from .protocol import GetObjectInfoCallable, GetStreamCallable, S3Reader, writable_bytes
+from .protocol import GetObjectInfoCallable, GetStreamCallable, ItemRange, S3Reader, writable_bytes
 
 DEFAULT_MAX_GAP_SIZE = 32 * 1024 * 1024
 FIND_ITEM_ERROR_PREFIX = "DCPOptimizedS3Reader only supports sequentially accessing provided ranges: "
 FALLBACK_GUIDANCE = (
-    "This reader gives the planned items in their order and nothing else, see"
-    " docs/TROUBLESHOOTING.md#dcpoptimizeds3reader-errors.\nWho reads in another order takes the generic reader:"
+    "This reader supports only the planned items, in order; see"
+    " docs/TROUBLESHOOTING.md#dcpoptimizeds3reader-errors.\nFor other access patterns, use the generic reader:"
     " S3StorageReader(region, path, reader_constructor=S3ReaderConstructor.default())"
 )
 
 
 @dataclass
-class ItemRange:
-    """Bytes [start, end) of an object.
-
-    Source: ``s3torchconnector.s3reader.ItemRange``.
-    """
-
-    start: int
-    end: int
-
-
-@dataclass
 class RangeGroup:
-    """Items that one request brings, with what lies between them: bytes [start, end).
+    """Items that one request fetches, with the gaps between them: bytes [start, end).
 
     Source: ``s3torchconnector.s3reader.RangeGroup``.
     """
@@ -44,7 +33,7 @@ class RangeGroup:
 
 
 class ItemViewBuffer:
-    """An item as the blocks it arrived in, readable like a file, without joining them."""
+    """The received blocks of one item, readable like a file without joining them."""
 
     def __init__(self) -> None:
         self._views: list[memoryview] = []
@@ -70,7 +59,7 @@ class ItemViewBuffer:
         return self._position
 
     def pieces(self, size: int) -> Iterator[memoryview]:
-        """The next `size` bytes as they lie in the blocks, and moves behind them."""
+        """Yields the next `size` bytes as views of the blocks, and advances the position."""
         end = min(self._position + size, self._length)
         at = bisect_right(self._starts, self._position) - 1
         while self._position < end:
@@ -81,11 +70,11 @@ class ItemViewBuffer:
             yield piece
 
     def read(self, size: int | None = None) -> bytes:
-        assert size is not None and size >= 0, "size is a number of bytes: an item is not read as a whole"
+        assert size is not None and size >= 0, "size must be a number of bytes: reading to the end is not supported"
         return b"".join(self.pieces(size))
 
     def readinto(self, buf: Any) -> int:
-        assert not memoryview(buf).readonly, "the buffer takes no bytes"
+        assert not memoryview(buf).readonly, "the buffer is read-only"
         view = writable_bytes(buf)
         filled = 0
         for piece in self.pieces(len(view)):
@@ -95,7 +84,7 @@ class ItemViewBuffer:
 
 
 def _checked(ranges: list[ItemRange]) -> list[ItemRange]:
-    """Those that are not empty; one where the same comes twice."""
+    """Returns the ranges without empty and repeated ones, and checks their order."""
     kept: list[ItemRange] = []
     for each in ranges:
         if each.start == each.end:
@@ -117,19 +106,19 @@ def _checked(ranges: list[ItemRange]) -> list[ItemRange]:
 
 
 class DCPOptimizedS3Reader(S3Reader):
-    """Reads the given items, each one or none of its bytes, any number of times, before the next; one item is kept.
+    """Reads the given items in order, without skipping one. The current item may be read repeatedly. Keeps one item in memory.
+
+    One request fetches all items with at most `max_gap_size` bytes between them; the bytes of the gaps are dropped.
+
+    Args:
+        item_ranges: Byte ranges in ascending order, without overlap; a range may be repeated.
+        max_gap_size: Bytes; ``float("inf")``: one request for all items; 0: one request for each run without a gap.
 
     Further arguments as in :class:`S3ReaderConstructorProtocol`.
 
-    Items with at most `max_gap_size` bytes between them come by one request; the gap is received and dropped.
-
-    Args:
-        item_ranges: In ascending order, without overlap; the same may be given again.
-        max_gap_size: Bytes; ``float("inf")``: one request for all; 0: one for each stretch without a gap.
-
     Raises:
-        ValueError: bucket or key are empty, or the ranges are not as described.
-        TypeError: max_gap_size is no number.
+        ValueError: `bucket` or `key` is empty, or `item_ranges` is not as described.
+        TypeError: `max_gap_size` is not a number.
 
     Source: ``s3torchconnector.s3reader.DCPOptimizedS3Reader``.
     """
@@ -162,12 +151,12 @@ class DCPOptimizedS3Reader(S3Reader):
         self._range_groups = self._grouped()
         self._group_start_to_group = {group.start: group for group in self._range_groups}
         self._position = 0
-        self._item = 0  # the current one
-        self._buffer: ItemViewBuffer | None = None  # its bytes; None: not read yet
+        self._item = 0  # index of the current item
+        self._buffer: ItemViewBuffer | None = None  # bytes of the current item; None: not read yet
         self._stream: Iterator[bytes] | None = None
         self._stream_position = -1
-        self._group_end = -1  # of the group that the stream brings
-        self._leftover = memoryview(b"")  # of the last block
+        self._group_end = -1  # end of the group that the stream fetches
+        self._leftover = memoryview(b"")  # unread bytes of the last block
         self._version: ObjectSource | None = None
         self._closed = False
 
@@ -194,7 +183,7 @@ class DCPOptimizedS3Reader(S3Reader):
         return self._closed
 
     def close(self) -> None:
-        """Lets go of the stream and of the current item. Again: nothing."""
+        """Drops the stream and the current item. Later calls do nothing."""
         self._closed = True
         self._buffer = self._stream = None
         self._leftover = memoryview(b"")
@@ -246,12 +235,12 @@ class DCPOptimizedS3Reader(S3Reader):
         return filled
 
     def blocks(self, size: int) -> list[memoryview]:
-        """The next `size` bytes of one item without joining them; the position stays."""
+        """Returns the next `size` bytes of one item as a list of views, without moving the position."""
         self._check_open()
         return list(self._buffer_at(size).pieces(size)) if size else []
 
     def _buffer_at(self, size: int) -> ItemViewBuffer:
-        """The bytes of the item that has the `size` ones from the position on, moved there."""
+        """Returns the buffer of the item that contains the next `size` bytes, at the current position."""
         self._find(self._position, self._position + size)
         if self._buffer is None:
             self._buffer = self._load(self._item_ranges[self._item])
@@ -259,7 +248,7 @@ class DCPOptimizedS3Reader(S3Reader):
         return self._buffer
 
     def _find(self, start: int, end: int) -> None:
-        """Makes the item that has [start, end) the current one: it is, or is the next once this one was read."""
+        """Makes the item that contains [start, end) current: the current item, or the next one once the current was read."""
         current = self._item_ranges[self._item]
         if current.start <= start and end <= current.end:
             return
@@ -298,7 +287,7 @@ class DCPOptimizedS3Reader(S3Reader):
 
     def _open(self, start: int) -> None:
         self._stream = self._get_stream(start=start, end=self._group_end)
-        if isinstance(self._stream, GetObjectStream):  # every group from the same version
+        if isinstance(self._stream, GetObjectStream):  # read all groups from the same version
             if self._version is None:
                 self._version = self._stream.source
             else:
@@ -307,7 +296,7 @@ class DCPOptimizedS3Reader(S3Reader):
         self._leftover = memoryview(b"")
 
     def _next_piece(self, most: int, where: str) -> memoryview:
-        """The next bytes of the stream, `most` at most. Not copied."""
+        """Returns up to `most` next bytes of the stream, without a copy."""
         assert self._stream is not None
         while not len(self._leftover):
             block = next(self._stream, None)

@@ -1,10 +1,11 @@
-"""The abstract reader, how readers are made, and the argument rules all of them share."""
+"""The abstract reader, the protocols of reader constructors, and argument checks that all readers share."""
 
 from __future__ import annotations
 
 import abc
 import io
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from io import SEEK_CUR, SEEK_END, SEEK_SET
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -12,11 +13,21 @@ if TYPE_CHECKING:
     import os
 
     from .._objects import HeadObjectResult, ObjectInfo
-    from .dcp_optimized import ItemRange
+
+
+@dataclass
+class ItemRange:
+    """Bytes [start, end) of an object.
+
+    Source: ``s3torchconnector.s3reader.ItemRange``.
+    """
+
+    start: int
+    end: int
 
 
 class GetStreamCallable(Protocol):
-    """Gives the bytes [start, end) of the object as an iterator of ``bytes``; None: the object's ends.
+    """Returns the bytes [start, end) of the object as an iterator of ``bytes``. None: from the first byte, or to the last.
 
     Source: ``s3torchconnector.s3reader.GetStreamCallable``.
     """
@@ -25,15 +36,15 @@ class GetStreamCallable(Protocol):
 
 
 class GetObjectInfoCallable(Protocol):
-    """Gives something with the object's ``size``; may send a HEAD request."""
+    """Returns metadata with the object's ``size`` in bytes. May send a HEAD request."""
 
     def __call__(self) -> ObjectInfo | HeadObjectResult: ...
 
 
 class S3Reader(io.BufferedIOBase, abc.ABC):
-    """A read-only, seekable file over one S3 object. Nothing is requested before the first read.
+    """A read-only, seekable file object over one S3 object. Sends no request before the first read.
 
-    All bytes that one reader returns are of one version of the object: if it changes meanwhile, reading raises
+    All bytes that a reader returns come from one version of the object: if the object changes, reads raise
     S3PreconditionFailedError. Not thread-safe.
 
     Source: ``s3torchconnector.S3Reader``.
@@ -49,24 +60,24 @@ class S3Reader(io.BufferedIOBase, abc.ABC):
 
     @abc.abstractmethod
     def read(self, size: int | None = None) -> bytes:
-        """Returns `size` bytes, fewer at the end; all the rest when `size` is None or negative.
+        """Returns `size` bytes, fewer at the end, or all remaining bytes if `size` is None or negative.
 
         Raises:
-            S3Exception: S3 refused, or all attempts were used up.
+            S3Exception: A request failed after all attempts.
             TypeError: `size` is neither an int nor None.
         """
 
     @abc.abstractmethod
     def seek(self, offset: int, whence: int = SEEK_SET, /) -> int:
-        """Moves the position; beyond the end it stays at the end. Returns it.
+        """Moves the position and returns it. A position beyond the end is clamped to the end.
 
         Args:
-            offset: Bytes from where `whence` says.
-            whence: ``io.SEEK_SET``, ``SEEK_CUR`` or ``SEEK_END``, which may ask S3 for the size.
+            offset: Bytes relative to `whence`.
+            whence: ``io.SEEK_SET``, ``SEEK_CUR`` or ``SEEK_END``. ``SEEK_END`` may send a request for the size.
 
         Raises:
-            ValueError: It would be before the beginning, or `whence` is another number.
-            TypeError: One of them is no int.
+            ValueError: The position would be negative, or `whence` is another number.
+            TypeError: `offset` or `whence` is not an int.
         """
 
     @abc.abstractmethod
@@ -74,11 +85,11 @@ class S3Reader(io.BufferedIOBase, abc.ABC):
 
     @abc.abstractmethod
     def readinto(self, buf: Any) -> int:
-        """Fills the writable buffer `buf`; returns how many bytes were read, 0 at the end.
+        """Fills the writable buffer `buf`. Returns the number of bytes read, 0 at the end.
 
         Raises:
             S3Exception: As from :meth:`read`.
-            TypeError: `buf` is no buffer that can be written.
+            TypeError: `buf` is not a writable buffer.
         """
 
     def seekable(self) -> bool:
@@ -92,13 +103,13 @@ class S3Reader(io.BufferedIOBase, abc.ABC):
 
 
 class S3ReaderConstructorProtocol(Protocol):
-    """Makes a reader; always called with keywords.
+    """Makes a reader. Always called with keyword arguments.
 
     Args:
         bucket: The object's bucket.
-        key: Its key.
-        get_object_info: Gives something with its ``size`` in bytes; may send a HEAD request.
-        get_stream: Gives bytes of it, see :class:`GetStreamCallable`.
+        key: The object's key.
+        get_object_info: Returns metadata with the object's ``size`` in bytes; may send a HEAD request.
+        get_stream: Returns a range of the object, see :class:`GetStreamCallable`.
 
     Source: ``s3torchconnector.s3reader.S3ReaderConstructorProtocol``.
     """
@@ -110,7 +121,7 @@ class S3ReaderConstructorProtocol(Protocol):
 
 @runtime_checkable
 class DCPS3ReaderConstructorProtocol(Protocol):
-    """Makes a reader of a checkpoint's object, and is told beforehand which ranges a load plan will read.
+    """Makes readers for the objects of a checkpoint, given the ranges that a load plan will read.
 
     Source: ``s3torchconnector.s3reader.DCPS3ReaderConstructorProtocol``.
     """
@@ -124,24 +135,24 @@ class DCPS3ReaderConstructorProtocol(Protocol):
     def set_item_ranges_by_file(
         self, plan_items: list[Any], storage_data: dict[Any, Any], base_path: str | os.PathLike[str]
     ) -> None:
-        """Tells which ranges will be read.
+        """Sets the ranges that will be read.
 
         Args:
             plan_items: torch's ReadItems.
-            storage_data: What the checkpoint's metadata says of where they are.
-            base_path: ``s3://bucket/prefix`` of the checkpoint.
+            storage_data: The locations of the items, from the checkpoint's metadata.
+            base_path: The checkpoint's URI, ``s3://bucket/prefix``.
         """
 
 
 def check_size(size: object) -> int | None:
-    """The `size` argument of read: None for "all the rest"."""
+    """Checks the `size` argument of read. Returns None for all remaining bytes."""
     if size is not None and not isinstance(size, int):
         raise TypeError(f"argument should be integer or None, not {type(size)!r}")
     return None if size is None or size < 0 else size
 
 
 def seek_target(position: int, offset: object, whence: object, get_size: Callable[[], int]) -> int:
-    """Where a seek from `position` leads, not yet clamped to the object's size. Asks for the size only for SEEK_END."""
+    """Returns the target of a seek from `position`, not clamped to the object's size. Calls `get_size` only for SEEK_END."""
     for value in (offset, whence):
         if not isinstance(value, int):
             raise TypeError(f"integer argument expected, got {type(value)!r}")
@@ -160,11 +171,11 @@ def seek_target(position: int, offset: object, whence: object, get_size: Callabl
 
 
 def writable_bytes(buf: Any) -> memoryview:
-    """A byte view of a writable buffer."""
+    """Returns a byte view of a writable buffer."""
     try:
         view = memoryview(buf)
     except TypeError:
         view = None
     if view is None or view.readonly:
         raise TypeError(f"argument must be a writable bytes-like object, not {type(buf).__name__}")
-    return view.cast("B") if view.nbytes else memoryview(bytearray())  # memoryview casts no shape that has a zero
+    return view.cast("B") if view.nbytes else memoryview(bytearray())  # memoryview cannot cast a shape with a zero

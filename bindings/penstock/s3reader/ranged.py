@@ -1,4 +1,4 @@
-"""RangedS3Reader: the ranges asked for, and no more."""
+"""RangedS3Reader: fetches only the ranges that are read."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ LINE_BUFFER_SIZE = 256 * 1024
 
 
 class RangedS3Reader(WindowedS3Reader):
-    """One ranged request per read, straight into its result; reads smaller than the buffer go through it.
+    """Sends one ranged request per read, directly into the result. Reads that are smaller than the buffer use the buffer.
 
     Further arguments as in :class:`S3ReaderConstructorProtocol`.
 
     Args:
-        buffer_size: Bytes; None: 8 MiB; 0: no buffer, but lines are looked for in 256 KiB at a time.
+        buffer_size: Bytes; None: 8 MiB; 0: no buffer, except that line reads fetch 256 KiB at a time.
 
     Raises:
-        ValueError: buffer_size is negative.
-        TypeError: It is neither an int nor None.
+        ValueError: `buffer_size` is negative.
+        TypeError: `buffer_size` is neither an int nor None.
 
     Source: ``s3torchconnector.s3reader.RangedS3Reader``.
     """
@@ -42,11 +42,11 @@ class RangedS3Reader(WindowedS3Reader):
         self._buffer_size = DEFAULT_BUFFER_SIZE if buffer_size is None else buffer_size
         if self._buffer_size < 0:
             raise ValueError(f"buffer_size is {buffer_size}; it takes 0 (no buffer) or a number of bytes")
-        self._PAST_WINDOW = self._buffer_size
-        self._version: ObjectSource | None = None  # what the client's own streams have learned of the object
+        self._DIRECT_READ_BYTES = self._buffer_size
+        self._version: ObjectSource | None = None  # the version that all streams of this reader are pinned to
 
     def _open(self, start: int, end: int | None) -> Iterator[bytes]:
-        """A stream of the version that the first one read."""
+        """Opens a stream over the same version as the first one."""
         stream = self._get_stream(start=start, end=end)
         if isinstance(stream, GetObjectStream):
             if self._version is None:
@@ -55,22 +55,24 @@ class RangedS3Reader(WindowedS3Reader):
                 stream.pin(self._version)
         return stream
 
-    def _there(self, position: int, count: int) -> int:
-        """How many of `count` bytes from `position` on to ask for: all while only a listing has told the size, which the answer
-        then corrects."""
+    def _available(self, position: int, count: int) -> int:
+        """Returns how many of `count` bytes from `position` on to request.
+
+        While the size is known only from a listing, that is all of them: the response gives the actual size.
+        """
         if self._size is None and isinstance(self._get_stream, ObjectRanges) and self._get_stream.listed_size is not None:
             return count
         return max(0, min(count, self._get_size() - position))
 
-    def _load(self, position: int, wanted: int) -> bool:
+    def _load_window(self, position: int, wanted: int) -> bool:
         del wanted
-        data = self._read_past(position, self._buffer_size or LINE_BUFFER_SIZE)
+        data = self._read_direct(position, self._buffer_size or LINE_BUFFER_SIZE)
         if data:
-            self._show(data, position, position)
+            self._set_window(data, position, position)
         return bool(data)
 
-    def _read_past(self, position: int, count: int) -> bytes:
-        count = self._there(position, count)
+    def _read_direct(self, position: int, count: int) -> bytes:
+        count = self._available(position, count)
         if count == 0:
             return b""
         stream = self._open(position, position + count)
@@ -79,8 +81,8 @@ class RangedS3Reader(WindowedS3Reader):
         self._check(position, count, len(data))
         return data
 
-    def _readinto_past(self, position: int, view: memoryview) -> int:
-        count = self._there(position, len(view))
+    def _readinto_direct(self, position: int, view: memoryview) -> int:
+        count = self._available(position, len(view))
         if count == 0:
             return 0
         stream = self._open(position, position + count)
@@ -96,26 +98,28 @@ class RangedS3Reader(WindowedS3Reader):
         return filled
 
     def _check(self, position: int, asked: int, got: int) -> None:
-        count = self._there(position, asked)
+        count = self._available(position, asked)
         if got != count:
             raise OSError(
-                f"s3://{self._bucket}/{self._key}: got {got} bytes of the {count} from offset {position};"
-                " the object is shorter than it was"
+                f"s3://{self._bucket}/{self._key}: received {got} of {count} bytes from offset {position};"
+                " the object has become shorter"
             )
 
     def _read_rest(self) -> bytes:
         position = self.tell()
-        if self._listed_to_reach(position):  # and nothing is here yet
+        if self._listed_size_covers(position):  # nothing has been read yet
             stream = self._open(position, None)
             assert isinstance(stream, GetObjectStream)
             data = stream.read_all()
-            self._go(position + len(data))
+            self._move_to(position + len(data))
             return data
-        return self.read(max(0, self._get_size() - position))
+        rest = max(0, self._get_size() - position)
+        data = self._window.read(rest)
+        return data if len(data) == rest else self._read_across_windows(data, rest)
 
     def _clamp(self, target: int) -> int:
-        if self._listed_to_reach(target):
+        if self._listed_size_covers(target):
             return target
         if self._size is None and isinstance(self._get_stream, ObjectRanges) and self._get_stream.listed_size is not None:
-            self._size = self._get_stream.present_size()  # beyond what was listed: it may have grown
+            self._size = self._get_stream.current_size()  # the object may have grown since the listing
         return min(target, self._get_size())

@@ -1,8 +1,7 @@
-"""SequentialS3Reader: an object from its start, kept as it arrives."""
+"""SequentialS3Reader: reads an object from its start and keeps the received bytes."""
 
 from __future__ import annotations
 
-import threading
 from bisect import bisect_right
 from collections.abc import Iterator
 
@@ -12,10 +11,10 @@ from .windowed import WindowedS3Reader
 
 
 class SequentialS3Reader(WindowedS3Reader):
-    """Reads one stream of the whole object, opened by the first read.
+    """Reads one stream over the whole object, opened by the first read.
 
-    Received blocks are kept (never joined or copied again), so seeking back is free and memory grows to what was read. A
-    ``read()`` of everything goes straight into its result. Arguments as in :class:`S3ReaderConstructorProtocol`.
+    The reader keeps all received blocks, without joining or copying them: seeking back is free, and memory grows with the bytes
+    read. ``read()`` of the whole object goes directly into its result. Arguments as in :class:`S3ReaderConstructorProtocol`.
 
     Source: ``s3torchconnector.s3reader.SequentialS3Reader``.
     """
@@ -26,14 +25,13 @@ class SequentialS3Reader(WindowedS3Reader):
         super().__init__(bucket, key, get_object_info, get_stream)
         self._blocks: list[bytes] = []
         self._ends: list[int] = []  # offset after each block
-        self._receiving = threading.Lock()
 
     @property
     def _received(self) -> int:
         return self._ends[-1] if self._ends else 0
 
     def prefetch(self) -> None:
-        """Has the first bytes come before they are read. Again: nothing. Errors are the first read's."""
+        """Prefetches the first bytes. Later calls do nothing. The first read raises any error."""
         if self._stream is None:
             fetch_ahead = getattr(self._get_stream, "fetch_ahead", None)
             if fetch_ahead is not None:
@@ -46,25 +44,15 @@ class SequentialS3Reader(WindowedS3Reader):
             self._ends.append(self._received + len(block))
 
     def _receive_until(self, end: int | None) -> None:
-        """Has bytes up to `end`, or all of them, arrive."""
+        """Waits until the bytes up to `end` are received; None: all of them."""
         if end is not None and self._received >= end:
             return
         if self._size is not None and self._received >= self._size and self._stream is not None:
             return
-        if not self._receiving.acquire(blocking=False):
-            raise RuntimeError(
-                "a reader was used by its own progress callback or by two threads at a time; give each its own reader"
-            )
-        try:
-            self._receive(end)
-        finally:
-            self._receiving.release()
-
-    def _receive(self, end: int | None) -> None:
         if self._stream is None:
             self._stream = self._get_stream()
         elif isinstance(self._stream, GetObjectStream) and self._stream.tell() != self._received:
-            # A progress callback or Ctrl-C raised between the arrival of a block and its return.
+            # A progress callback or Ctrl-C raised after the stream advanced and before its block was kept.
             self._stream = self._get_stream(self._received, None)
         if end is None and not self._blocks:
             read_all = getattr(self._stream, "read_all", None)
@@ -80,7 +68,7 @@ class SequentialS3Reader(WindowedS3Reader):
             self._keep(block)
 
     def _slices(self, begin: int, end: int) -> Iterator[memoryview]:
-        """The kept bytes [begin, end) without copying."""
+        """Yields the kept bytes [begin, end) without copying them."""
         index = bisect_right(self._ends, begin)
         while begin < end:
             block = self._blocks[index]
@@ -90,36 +78,36 @@ class SequentialS3Reader(WindowedS3Reader):
             begin += len(piece)
             index += 1
 
-    def _load(self, position: int, wanted: int) -> bool:
+    def _load_window(self, position: int, wanted: int) -> bool:
         del wanted
         self._receive_until(position + 1)
         if position >= self._received:
             return False
         index = bisect_right(self._ends, position)
-        self._show(self._blocks[index], self._ends[index] - len(self._blocks[index]), position)
+        self._set_window(self._blocks[index], self._ends[index] - len(self._blocks[index]), position)
         return True
 
     def _read_rest(self) -> bytes:
         begin = self.tell()
         self._receive_until(None)
-        self._go(self._received)
+        self._move_to(self._received)
         if begin == 0 and len(self._blocks) == 1:
             return self._blocks[0]
         return b"".join(self._slices(begin, self._received))
 
-    def _read_past(self, position: int, count: int) -> bytes:
+    def _read_direct(self, position: int, count: int) -> bytes:
         raise AssertionError("all that this reader reads it keeps")
 
-    def _readinto_past(self, position: int, view: memoryview) -> int:
+    def _readinto_direct(self, position: int, view: memoryview) -> int:
         raise AssertionError("all that this reader reads it keeps")
 
     def _clamp(self, target: int) -> int:
-        if target <= self._received or self._listed_to_reach(target):
+        if target <= self._received or self._listed_size_covers(target):
             return target
         return min(target, self._get_size())
 
     def close(self) -> None:
-        """Lets go of the stream and of what was received."""
+        """Drops the stream and the received bytes."""
         self._stream = None
         self._blocks, self._ends = [], []
         super().close()

@@ -1,10 +1,11 @@
-"""WindowedS3Reader: what our readers share, reading and lines through a window of the object's bytes."""
+"""WindowedS3Reader: base class of readers that buffer a window of the object for small reads and lines."""
 
 from __future__ import annotations
 
 import io
 import math
 import sys
+import threading
 from abc import abstractmethod
 from io import SEEK_SET
 from typing import Any
@@ -15,7 +16,7 @@ from .protocol import GetObjectInfoCallable, GetStreamCallable, S3Reader, check_
 
 def _too_large(bucket: str, key: str, size: int) -> S3Exception:
     error = S3Exception(
-        f"the size announced for s3://{bucket}/{key} is {size} bytes; a reader takes at most {sys.maxsize},"
+        f"the size of s3://{bucket}/{key} is {size} bytes according to the server; a reader takes at most {sys.maxsize},"
         " so check that the endpoint is S3"
     )
     error.bucket, error.key = bucket, key
@@ -23,7 +24,7 @@ def _too_large(bucket: str, key: str, size: int) -> S3Exception:
 
 
 class _FailedWindow(io.BytesIO):
-    """A window whose next ``read`` raises `error` if it is at the position where this window was made."""
+    """A window whose next ``read`` raises `error` if the position has not changed."""
 
     def __init__(self, window: io.BytesIO, error: BaseException) -> None:
         super().__init__(window.getvalue())
@@ -39,23 +40,26 @@ class _FailedWindow(io.BytesIO):
 
 
 class WindowedS3Reader(S3Reader):
-    """A reader whose position is inside a window of bytes that are here, so that small reads and lines cost no request.
+    """Base class of readers with a window: a received block of the object, from which small reads and lines need no request.
 
-    The window is a ``BytesIO`` over a block as it arrived: it is not copied, and searched and read in C. Its position is the
-    reader's. A subclass says how a window comes to where it is needed, and what is read past it.
+    The window is a ``BytesIO`` over the block, without a copy; reads and line searches in it run in C. The position of the
+    ``BytesIO`` is the position of the reader. Subclasses define how windows are loaded, and how large reads bypass them.
 
-    A read that fails leaves the position where it was. After ``close()`` every use raises ValueError.
+    A failed read leaves the position unchanged. After ``close()``, every method raises ValueError.
+
+    Thread safety: for one thread at a time. A call that needs bytes from S3 while another call waits for bytes raises
+    RuntimeError.
     """
 
-    _PAST_WINDOW: float = math.inf
-    """Reads of so many bytes or more, that the window does not hold, go straight to their result."""
+    _DIRECT_READ_BYTES: float = math.inf
+    """Reads of at least this many bytes outside the window go directly into their result."""
 
-    # Of the class until they change: most readers are made, read once and let go of.
-    _start: int = 0  # the window's place in the object
+    # Class attributes until they change: most readers are read once and dropped, so this saves work in the constructor.
+    _start: int = 0  # the window is the object's bytes [_start, _end)
     _end: int = 0
-    _read: int = 0  # bytes that the reader was given, up to where it last jumped; not those it passed over
-    _mark: int = 0  # where it has read on from since
-    _left: tuple[io.BytesIO, int, int] | None = None  # the window that a seek left, for when it comes back
+    _consumed: int = 0  # bytes read before the current sequential run, without those that seeks skipped
+    _run_start: int = 0  # the offset at which the current sequential run began
+    _previous: tuple[io.BytesIO, int, int] | None = None  # the window before the last seek, in case a seek returns to it
     _size: int | None = None
 
     def __init__(self, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable) -> None:
@@ -66,64 +70,80 @@ class WindowedS3Reader(S3Reader):
         self._get_object_info = get_object_info
         self._get_stream = get_stream
         self._window = io.BytesIO()
+        self._waiting = threading.Lock()  # held by a call that needs bytes which are not in the window
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # torch.load calls `read` while the error of a failed `readinto` is still set. CPython then finds only the attributes in
-        # the dictionary of the object's own class: its search stops at the first class that has no such attribute.
+        # torch.load calls `read` while the exception of a failed `readinto` is still set. CPython's attribute lookup then stops
+        # at the first class that lacks the attribute, so `read` must be in the dictionary of the class itself.
         if "read" not in cls.__dict__:
             cls.read = cls.read  # type: ignore[method-assign]
 
-    # ---- what a subclass says
+    # ---- implemented by subclasses
 
     @abstractmethod
-    def _load(self, position: int, wanted: int) -> bool:
-        """Has a window come that holds the byte at `position`; False: the object ends there. `wanted` bytes are asked for."""
+    def _load_window(self, position: int, wanted: int) -> bool:
+        """Loads a window that contains the byte at `position`, for a read of `wanted` bytes. False: the object ends there."""
 
     @abstractmethod
-    def _read_past(self, position: int, count: int) -> bytes:
-        """The object's bytes [position, position + count), fewer at its end."""
+    def _read_direct(self, position: int, count: int) -> bytes:
+        """Returns the object's bytes [position, position + count), fewer at its end."""
 
     @abstractmethod
-    def _readinto_past(self, position: int, view: memoryview) -> int:
-        """The same into memory; returns the bytes read."""
+    def _readinto_direct(self, position: int, view: memoryview) -> int:
+        """Reads the object's bytes from `position` on into `view`. Returns the number of bytes, less only at the end."""
 
     @abstractmethod
     def _read_rest(self) -> bytes:
-        """Everything from the position on."""
+        """Returns all bytes from the current position on."""
 
     @abstractmethod
     def _clamp(self, target: int) -> int:
-        """`target`, or the object's size where that is smaller."""
+        """Returns `target`, or the object's size if it is smaller."""
+
+    # ---- one call at a time
+
+    def _begin_waiting(self) -> None:
+        """Takes `_waiting`, which the caller releases.
+
+        Raises:
+            RuntimeError: Another call has it: of another thread, or the one whose progress callback this is.
+        """
+        if not self._waiting.acquire(blocking=False):
+            raise RuntimeError(
+                "a reader was used from its own progress callback or by two threads at once; use a separate reader for each"
+            )
 
     # ---- the window
 
-    def _jump(self, position: int) -> None:
-        """What is between here and `position` is not read."""
-        self._read += self.tell() - self._mark
-        self._mark = position
+    def _start_run(self, position: int) -> None:
+        """Starts a sequential run at `position`, and counts the bytes of the current one as read."""
+        self._consumed += self.tell() - self._run_start
+        self._run_start = position
 
-    def _show(self, block: bytes, start: int, position: int) -> None:
-        """Makes `block`, which is at `start` in the object, the window, and goes to `position` in it."""
-        self._jump(position)
+    def _set_window(self, block: bytes, start: int, position: int) -> None:
+        """Makes `block`, which is at offset `start` of the object, the window, and moves to `position` in it."""
+        self._start_run(position)
         self._window = io.BytesIO(block)
         self._start, self._end = start, start + len(block)
         self._window.seek(position - start)
-        self._left = None
+        self._previous = None
 
-    def _go(self, position: int) -> None:
-        """Moves to any position, without a request."""
-        self._jump(position)
+    def _move_to(self, position: int) -> None:
+        """Moves to `position` without a request: in the window, back to the previous one, or to an empty one."""
+        self._start_run(position)
         if not self._start <= position <= self._end:
-            here, self._left = self._left, (self._window, self._start, self._end) if self._end > self._start else self._left
-            if here is not None and here[1] <= position < here[2]:
-                self._window, self._start, self._end = here
+            previous = self._previous
+            if self._end > self._start:
+                self._previous = (self._window, self._start, self._end)
+            if previous is not None and previous[1] <= position < previous[2]:
+                self._window, self._start, self._end = previous
             else:
                 self._window, self._start, self._end = io.BytesIO(), position, position
         self._window.seek(position - self._start)
 
-    def _listed_to_reach(self, target: int) -> bool:
-        """Whether the object reaches `target` according to its listing, where nothing else has told: nobody is held to that."""
+    def _listed_size_covers(self, target: int) -> bool:
+        """Whether `target` is within the size from the listing, while no response has given the size. Pins no version."""
         listed = getattr(self._get_stream, "listed_size", None) if self._size is None else None
         return listed is not None and target <= listed
 
@@ -134,6 +154,15 @@ class WindowedS3Reader(S3Reader):
                 raise _too_large(self._bucket, self._key, size)
             self._size = size
         return self._size
+
+    def _get_size_alone(self) -> int:
+        if self._size is not None:
+            return self._size
+        self._begin_waiting()
+        try:
+            return self._get_size()
+        finally:
+            self._waiting.release()
 
     def __reduce__(self) -> str:
         raise TypeError(f"cannot pickle {type(self).__name__!r} object: open a reader in the process that reads")
@@ -152,110 +181,139 @@ class WindowedS3Reader(S3Reader):
         return self._start + self._window.tell()
 
     def seek(self, offset: int, whence: int = SEEK_SET, /) -> int:
-        target = seek_target(self.tell(), offset, whence, self._get_size)
+        target = seek_target(self.tell(), offset, whence, self._get_size_alone)
         if not self._start <= target <= self._end:
-            target = self._clamp(target)
-        self._go(target)
+            self._begin_waiting()
+            try:
+                target = self._clamp(target)
+            finally:
+                self._waiting.release()
+        self._move_to(target)
         return target
 
     def read(self, size: int | None = None) -> bytes:
         limit = check_size(size)
-        if limit is None:
-            return self._read_rest()
-        data = self._window.read(limit)
-        return data if len(data) == limit else self._read_on(data, limit)
+        if limit is not None:
+            data = self._window.read(limit)
+            if len(data) == limit:
+                return data
+        self._begin_waiting()
+        try:
+            return self._read_rest() if limit is None else self._read_across_windows(data, limit)
+        finally:
+            self._waiting.release()
 
-    def _read_on(self, first: bytes, limit: int) -> bytes:
-        """`first`, which ended the window, and what follows, up to `limit` bytes in all."""
+    def _read_across_windows(self, first: bytes, limit: int) -> bytes:
+        """Returns `first`, the last bytes of the window, and the bytes that follow, `limit` bytes in total."""
         begin = self._end - len(first)
         pieces, missing = [first] if first else [], limit - len(first)
         try:
             while missing > 0:
                 position = self._end
-                if missing >= self._PAST_WINDOW:
-                    pieces.append(self._read_past(position, missing))
-                    self._go(position + len(pieces[-1]))
+                if missing >= self._DIRECT_READ_BYTES:
+                    pieces.append(self._read_direct(position, missing))
+                    self._move_to(position + len(pieces[-1]))
                     break
-                if not self._load(position, missing):
+                if not self._load_window(position, missing):
                     break
                 pieces.append(self._window.read(missing))
                 missing -= len(pieces[-1])
         except BaseException:
-            self._go(begin)
+            self._move_to(begin)
             raise
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def read1(self, size: int | None = -1, /) -> bytes:
-        """What is here, up to `size` bytes; one request where nothing is."""
+        """Returns up to `size` bytes of the window, after loading a new window if none are left."""
         data = self._window.read(size)
-        if data or size == 0 or not self._load(self._end, 1):
+        if data or size == 0:
             return data
-        return self._window.read(size)
+        self._begin_waiting()
+        try:
+            return self._window.read(size) if self._load_window(self._end, 1) else data
+        finally:
+            self._waiting.release()
 
     def readinto(self, buf: Any) -> int:
         view = writable_bytes(buf)
         count = self._window.readinto(view)
-        return count if count == len(view) else self._readinto_on(view, count)
+        if count == len(view):
+            return count
+        self._begin_waiting()
+        try:
+            return self._readinto_across_windows(view, count)
+        finally:
+            self._waiting.release()
 
-    def _readinto_on(self, view: memoryview, count: int) -> int:
+    def _readinto_across_windows(self, view: memoryview, count: int) -> int:
         begin = self._end - count
         try:
             while count < len(view):
                 position = self._end
-                if len(view) - count >= self._PAST_WINDOW:
-                    more = self._readinto_past(position, view[count:])
-                    self._go(position + more)
+                if len(view) - count >= self._DIRECT_READ_BYTES:
+                    more = self._readinto_direct(position, view[count:])
+                    self._move_to(position + more)
                     return count + more
-                if not self._load(position, len(view) - count):
+                if not self._load_window(position, len(view) - count):
                     break
                 count += self._window.readinto(view[count:])
         except BaseException as error:
-            self._go(begin)
-            if view.obj is None:  # memory of C's, perhaps torch's
+            self._move_to(begin)
+            if view.obj is None:  # memory passed from C, for example by torch.load
                 self._fail_next_read(error)
             raise
         return count
 
     def _fail_next_read(self, error: BaseException) -> None:
-        """Has a ``read(size)`` that follows at the same position raise `error` too.
+        """Makes the next ``read(size)`` raise `error` if it is at the same position.
 
-        torch.load takes a failed ``readinto`` for a missing one, and then calls ``read`` at the same position.
+        After a failed ``readinto``, torch.load assumes that the method is missing and calls ``read`` at the same position.
         """
         self._window = _FailedWindow(self._window, error)
 
     def readline(self, size: int | None = -1, /) -> bytes:
         line = self._window.readline(size)
-        return line if line[-1:] == b"\n" or len(line) == size else self._finish_line(line, size)
+        if line[-1:] == b"\n" or len(line) == size:
+            return line
+        self._begin_waiting()
+        try:
+            return self._finish_line(line, size)
+        finally:
+            self._waiting.release()
 
     def __next__(self) -> bytes:
         line = self._window.readline()
         if line[-1:] != b"\n":
-            line = self._finish_line(line, None)
+            self._begin_waiting()
+            try:
+                line = self._finish_line(line, None)
+            finally:
+                self._waiting.release()
             if not line:
                 raise StopIteration
         return line
 
     def _finish_line(self, first: bytes, size: int | None) -> bytes:
-        """`first`, which ended the window before its line did, and what follows of the line."""
+        """Returns `first`, the last bytes of the window without a line end, and the rest of the line."""
         begin = self._end - len(first)
         pieces, got = [first], len(first)
         limit = -1 if size is None or size < 0 else size
         try:
-            while pieces[-1][-1:] != b"\n" and got != limit and self._load(self._end, 1):
+            while pieces[-1][-1:] != b"\n" and got != limit and self._load_window(self._end, 1):
                 pieces.append(self._window.readline(-1 if limit < 0 else limit - got))
                 got += len(pieces[-1])
         except BaseException:
-            self._go(begin)
+            self._move_to(begin)
             raise
         return b"".join(pieces)
 
     def __del__(self) -> None:
-        # io calls close(), which does nothing here that letting go of the reader does not do; a subclass's own may.
+        # io's __del__ calls close(). For readers of this package that has no effect; a user's subclass may override close().
         if not type(self).__module__.startswith("penstock."):
             super().__del__()
 
     def close(self) -> None:
-        """Lets go of what was received. Twice is once."""
+        """Drops the received bytes. Later calls do nothing."""
         self._window.close()
-        self._left = None
+        self._previous = None
         super().close()

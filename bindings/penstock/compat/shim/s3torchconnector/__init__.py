@@ -1,4 +1,4 @@
-"""Stands on PYTHONPATH of the processes that ``python -m penstock.compat`` starts, and gives way to the real stand-in."""
+"""Installs penstock.compat and imports the replacement. On PYTHONPATH of processes that ``python -m penstock.compat`` starts."""
 
 import importlib
 

@@ -1,0 +1,310 @@
+"""Operations on objects and buckets, each with its oracle. training.py has those of training jobs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.s3reader import S3ReaderConstructor
+
+from .trials import BYTES, PART, Operation, Trial, World, written
+
+LISTED = tuple(f"kept/list/{number:02}" for number in range(7))
+
+
+# ---- reading
+
+
+def _get(world: World, size: str) -> Trial:
+    key, client = world.stored(size), world.client()
+    return Trial(lambda: client.get_object(world.bucket, key).read(), lambda got: got == world.content(size), verified=True)
+
+
+def _read_in_steps(world: World, size: str) -> Trial:
+    key, client = world.stored(size), world.client()
+
+    def run() -> bytes:
+        reader = client.get_object(world.bucket, key, reader_constructor=S3ReaderConstructor.sequential())
+        step = max(1, BYTES[size] // 7)
+        return b"".join(iter(lambda: reader.read(step), b""))
+
+    return Trial(run, lambda got: got == world.content(size), verified=True)
+
+
+def _seek_and_read(world: World, size: str) -> Trial:
+    key, client, data = world.stored(size), world.client(), world.content(size)
+    first, second = BYTES[size] // 2, BYTES[size] // 9
+
+    def run() -> tuple[bytes, bytes]:
+        reader = client.get_object(world.bucket, key)
+        reader.seek(first)
+        one = reader.read(3000)
+        reader.seek(second)
+        return one, reader.read(3000)
+
+    return Trial(run, lambda got: got == (data[first : first + 3000], data[second : second + 3000]))
+
+
+def _readinto(world: World, size: str) -> Trial:
+    key, client, data = world.stored(size), world.client(), world.content(size)
+    begin, length = BYTES[size] // 3, BYTES[size] // 2
+
+    def run() -> bytes:
+        reader = client.get_object(world.bucket, key, reader_constructor=S3ReaderConstructor.range_based(buffer_size=0))
+        reader.seek(begin)
+        buffer = bytearray(length)
+        filled = 0
+        while filled < length and (count := reader.readinto(memoryview(buffer)[filled:])):
+            filled += count
+        return bytes(buffer[:filled])
+
+    return Trial(run, lambda got: got == data[begin : begin + length])
+
+
+def _read_into(world: World, size: str) -> Trial:
+    key, client = world.stored(size), world.client()
+
+    def run() -> bytes:
+        buffer = bytearray(BYTES[size])
+        count, _ = client._client.read_into(world.bucket, key, buffer, part_size=PART, parallel=3)
+        return bytes(buffer[:count])
+
+    return Trial(run, lambda got: got == world.content(size), verified=True)
+
+
+def _head(world: World, size: str) -> Trial:
+    key, client = world.stored(size), world.client()
+    return Trial(lambda: client.head_object(world.bucket, key).size, lambda got: got == BYTES[size])
+
+
+# ---- listing
+
+
+def listed(world: World) -> World:
+    """Creates the objects of LISTED."""
+
+    def make() -> bool:
+        for key in LISTED:
+            world.put(key, b"x")
+        return True
+
+    world.once("listed", make)
+    return world
+
+
+def _list(world: World, size: str) -> Trial:
+    client, page = listed(world).client(), 1000 if size == "small" else 3
+
+    def run() -> list[str]:
+        return [info.key for part in client.list_objects(world.bucket, "kept/list/", max_keys=page) for info in part.object_info]
+
+    return Trial(run, lambda got: got == list(LISTED))
+
+
+def _list_versions(world: World, size: str) -> Trial:
+    client, page = listed(world).client(), 1000 if size == "small" else 3
+
+    def run() -> list[str]:
+        pages = client.list_object_versions(world.bucket, "kept/list/", max_keys=page)
+        return [version.key for part in pages for version in part.versions]
+
+    return Trial(run, lambda got: got == list(LISTED))
+
+
+def _list_uploads(world: World, size: str) -> Trial:
+    del size
+    client = world.client()
+    return Trial(lambda: client._client.list_multipart_uploads(world.bucket, "nothing/"), lambda got: got == [])
+
+
+def _list_buckets(world: World, size: str) -> Trial:
+    del size
+    client = world.client()
+    return Trial(lambda: [name for name, _ in client._client.list_buckets()], lambda got: world.bucket in got)
+
+
+# ---- writing
+
+
+def _put(world: World, size: str) -> Trial:
+    key, client, data = world.key(), world.client(), world.content(size)
+
+    def run() -> None:
+        with client.put_object(world.bucket, key) as writer:
+            writer.write(data)
+
+    return Trial(run, lambda got: got is None, written(world, key, None, data))
+
+
+def _replace(world: World, size: str) -> Trial:
+    key = world.stored("small", world.key(), number=1)
+    client, data = world.client(), world.content(size)
+
+    def run() -> None:
+        with client.put_object(world.bucket, key) as writer:
+            for begin in range(0, len(data), PART // 2):
+                writer.write(data[begin : begin + PART // 2])
+
+    return Trial(run, lambda got: got is None, written(world, key, world.content("small", 1), data))
+
+
+def _put_if_none_match(world: World, size: str) -> Trial:
+    key, client, data = world.key(), world.client(), world.content(size)
+
+    def run() -> None:
+        with client.put_object(world.bucket, key, if_none_match=True) as writer:
+            writer.write(data)
+
+    return Trial(run, lambda got: got is None, written(world, key, None, data))
+
+
+def _put_if_match(world: World, size: str) -> Trial:
+    del size
+    key = world.stored("small", world.key(), number=1)
+    client, data, old = world.client(), world.content("small"), world.content("small", 1)
+    etag = world.clean._client.head_object(world.bucket, key).etag
+    return Trial(
+        lambda: client._client.put_object(world.bucket, key, data, if_match=etag),
+        lambda got: isinstance(got, str),  # the ETag
+        written(world, key, old, data),
+    )
+
+
+def _upload_verbs(world: World, size: str) -> Trial:
+    """Create, UploadPartCopy, UploadPart, Complete; aborts the upload after an error, as callers of the verbs must."""
+    del size
+    source, key, core = world.stored("multipart"), world.key(), world.client()._client
+    data = world.content("multipart")
+    joined = data[:PART] + b"the end"
+
+    def run() -> None:
+        upload = core.create_multipart_upload(world.bucket, key)
+        try:
+            parts = [
+                core.upload_part_copy(world.bucket, key, upload, 1, world.bucket, source, 0, PART),
+                core.upload_part(world.bucket, key, upload, 2, b"the end"),
+            ]
+            core.complete_multipart_upload(world.bucket, key, upload, parts, len(joined))
+        except BaseException:
+            core.abort_multipart_upload(world.bucket, key, upload)
+            raise
+
+    return Trial(run, lambda got: got is None, written(world, key, None, joined))
+
+
+def _abort(world: World, size: str) -> Trial:
+    del size
+    key, core = world.key(), world.client()._client
+    upload = world.clean._client.create_multipart_upload(world.bucket, key)
+
+    def state() -> str:
+        left = [one for one in world.open_uploads() if one[0] == key]
+        for _ in left:
+            world.clean._client.abort_multipart_upload(world.bucket, key, upload)
+        return "before" if left else "after"
+
+    return Trial(lambda: core.abort_multipart_upload(world.bucket, key, upload), lambda got: got is None, state)
+
+
+def _copy(world: World, size: str) -> Trial:
+    source, key, client = world.stored(size), world.key(), world.client()
+    return Trial(
+        lambda: client.copy_object(world.bucket, source, world.bucket, key),
+        lambda got: got is None,
+        written(world, key, None, world.content(size)),
+    )
+
+
+# ---- deleting, buckets
+
+
+def _delete(world: World, size: str) -> Trial:
+    del size
+    key = world.stored("small", world.key())
+    client = world.client()
+    return Trial(
+        lambda: client.delete_object(world.bucket, key),
+        lambda got: got is None,
+        written(world, key, world.content("small"), None),
+    )
+
+
+def _delete_objects(world: World, size: str) -> Trial:
+    del size
+    prefix = world.key()
+    keys = [world.stored("small", f"{prefix}-{number}") for number in range(4)]
+    client = world.client()
+    failed: list[Any] = []
+
+    def run() -> list[Any]:
+        failed[:] = client._client.delete_objects(world.bucket, keys)
+        return failed
+
+    def state() -> str:
+        left = world.keys(prefix)
+        if sorted(left) == sorted(entry[0] for entry in failed) and failed:
+            return "after"  # it reported the remaining keys
+        return "after" if not left else "before"
+
+    return Trial(run, lambda got: all(code for _, code, _ in got), state)
+
+
+def _deleted(world: World, bucket: str) -> bool:
+    """Deletes the bucket if it exists. Returns whether it existed."""
+    exists = bucket in world.buckets()
+    if exists:
+        world.clean.delete_bucket(bucket)
+    return exists
+
+
+def _create_bucket(world: World, size: str) -> Trial:
+    del size
+    client, name = world.client(), world.bucket_name()
+
+    def state() -> str:
+        return "after" if _deleted(world, name) else "before"
+
+    return Trial(lambda: client.create_bucket(name), lambda got: got is None, state)
+
+
+def _delete_bucket(world: World, size: str) -> Trial:
+    del size
+    client, name = world.client(), world.bucket_name()
+    world.clean.create_bucket(name)
+
+    def state() -> str:
+        return "before" if _deleted(world, name) else "after"
+
+    return Trial(lambda: client.delete_bucket(name), lambda got: got is None, state)
+
+
+def _head_bucket(world: World, size: str) -> Trial:
+    del size
+    client = world.client()
+    return Trial(lambda: client._client.head_bucket(world.bucket), lambda got: isinstance(got, str))
+
+
+ONE_SIZE = ("small",)
+OPERATIONS = (
+    Operation("get whole", _get),
+    Operation("read in steps", _read_in_steps),
+    Operation("seek and read", _seek_and_read),
+    Operation("readinto of a range", _readinto),
+    Operation("read into memory", _read_into),
+    Operation("head", _head, ONE_SIZE),
+    Operation("list", _list),
+    Operation("list versions", _list_versions),
+    Operation("list uploads", _list_uploads, ONE_SIZE),
+    Operation("list buckets", _list_buckets, ONE_SIZE),
+    Operation("put", _put),
+    Operation("replace", _replace),
+    Operation("put if none match", _put_if_none_match),
+    Operation("put if match", _put_if_match, ONE_SIZE),
+    Operation("upload verbs", _upload_verbs, ("multipart",)),
+    Operation("abort upload", _abort, ("multipart",)),
+    Operation("copy", _copy),
+    Operation("delete", _delete, ONE_SIZE),
+    Operation("delete objects", _delete_objects, ONE_SIZE),
+    Operation("create bucket", _create_bucket, ONE_SIZE),
+    Operation("delete bucket", _delete_bucket, ONE_SIZE),
+    Operation("head bucket", _head_bucket, ONE_SIZE),
+)

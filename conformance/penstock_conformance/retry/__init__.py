@@ -1,0 +1,1 @@
+"""Retries: which requests a client must, may and must not repeat after which failures."""

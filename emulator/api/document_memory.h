@@ -1,0 +1,19 @@
+// The Handler that charges the memory of request documents (XML and JSON bodies) to the memory limit.
+#ifndef PENSTOCK_EMULATOR_API_DOCUMENT_MEMORY_H_
+#define PENSTOCK_EMULATOR_API_DOCUMENT_MEMORY_H_
+
+#include <memory>
+
+#include "emulator/api/exchange.h"
+#include "emulator/store/memory_limit.h"
+
+namespace penstock::emulator::api {
+
+// Charges before the body is read, and gives the memory back with the response (store::DocumentCharge). A request whose
+// document does not fit is answered 503 SlowDown, and its body is not read. A body without a declared length is charged as it
+// is read. `next` outlives the handler.
+std::unique_ptr<Handler> MakeDocumentMemory(std::shared_ptr<store::MemoryLimit> limit, Handler& next);
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_DOCUMENT_MEMORY_H_
