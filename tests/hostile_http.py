@@ -186,7 +186,9 @@ def _ends() -> Iterator[Case]:
     yield Case("403 before the body of a PUT, then FIN", "RFC 9112 9.3", "put_large", [error(b"403 Forbidden",
                b"AccessDenied"), Fin()],
                Raises("S3AccessDeniedError|S3UnavailableError", "."), CLOSED, True)
-    yield Case("200 before the body of a PUT", "RFC 9110 10.1.1", "put_large", [ok(b"")], unavailable("bytes of the request body were sent"), CLOSED, True)
+    # The HEAD that looks for the object goes out on a new connection, which the next request uses again.
+    yield Case("200 before the body of a PUT", "RFC 9110 10.1.1", "put_large", [ok(b"")],
+               unavailable("bytes of the request body were sent"), EITHER, True)
     yield Case("417 to Expect", "RFC 9110 15.5.18", "put_large", [error(b"417 Expectation Failed", b"ExpectationFailed"),
                Fin()], fails("417|lost before a response"), EITHER, True)
 
