@@ -429,6 +429,53 @@ def test_a_reader_that_two_threads_use_at_a_time_raises(kind):
         assert reader.read() == DATA[4:]
 
 
+class FailsAfterOneBlock:
+    """A stream of 100 bytes. The reader uses itself while the next block is due, as a progress callback can."""
+
+    def __init__(self, use):
+        self.use = use
+        self.blocks = iter([b"x" * 100])
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        block = next(self.blocks, None)
+        if block is None:
+            self.use()
+        return block
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda reader: reader.read(),
+        lambda reader: reader.read(200),
+        lambda reader: reader.readinto(bytearray(200)),
+        lambda reader: reader.readline(),
+        next,
+    ],
+)
+def test_a_call_of_a_busy_reader_leaves_its_position_unchanged(call):
+    positions = []
+
+    def use_again():
+        with pytest.raises(RuntimeError, match="two threads"):
+            call(reader)
+        positions.append(reader.tell())
+        raise OSError("the stream ends here")
+
+    reader = SequentialS3Reader(
+        "b", "k", lambda: HeadObjectResult('"e"', 200, 0, "STANDARD"), lambda *_: FailsAfterOneBlock(use_again)
+    )
+    assert reader.read(10) == b"x" * 10
+    with pytest.raises(OSError, match="the stream ends here"):
+        reader.read()
+    assert positions == [10]
+    assert reader.tell() == 10
+    assert reader.read(90) == b"x" * 90
+
+
 @every_kind
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_seek_beyond_what_any_object_can_have_is_clamped(open_reader, kind, first):

@@ -133,11 +133,12 @@ def closing(writer):
 
 def test_abort_of_another_thread_ends_a_close_under_way():
     class Slow(RecordingStream):
-        closing, aborted = threading.Event(), threading.Event()
+        closing, aborted, closed = threading.Event(), threading.Event(), threading.Event()
 
         def close(self):
             self.closing.set()
             assert self.aborted.wait(30), "abort() did not reach the stream during close()"
+            self.closed.set()
             raise penstock.S3Exception("given up")
 
         def abort(self):
@@ -149,8 +150,9 @@ def test_abort_of_another_thread_ends_a_close_under_way():
     closer, raised = closing(writer)
     assert stream.closing.wait(30)
     writer.abort()
-    assert [str(error) for error in raised] == ["given up"]  # abort returned after close had ended
+    assert stream.closed.is_set(), "abort() returned before close() had ended"
     closer.join(30)
+    assert [str(error) for error in raised] == ["given up"]
     assert stream.calls == [("abort",)]
 
 

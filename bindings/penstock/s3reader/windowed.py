@@ -103,13 +103,19 @@ class WindowedS3Reader(S3Reader):
 
     # ---- one call at a time
 
-    def _begin_waiting(self) -> None:
+    def _begin_waiting(self, window: io.BytesIO | None = None, taken: int = 0) -> None:
         """Takes `_waiting`, which the caller releases.
+
+        Args:
+            window: The window that the call has read from.
+            taken: Bytes that the call has read from it. An error makes them unread.
 
         Raises:
             RuntimeError: Another call has it: of another thread, or the one whose progress callback this is.
         """
         if not self._waiting.acquire(blocking=False):
+            if window is not None:
+                window.seek(-taken, io.SEEK_CUR)
             raise RuntimeError(
                 "a reader was used from its own progress callback or by two threads at once; use a separate reader for each"
             )
@@ -193,11 +199,12 @@ class WindowedS3Reader(S3Reader):
 
     def read(self, size: int | None = None) -> bytes:
         limit = check_size(size)
+        window, data = self._window, b""
         if limit is not None:
-            data = self._window.read(limit)
+            data = window.read(limit)
             if len(data) == limit:
                 return data
-        self._begin_waiting()
+        self._begin_waiting(window, len(data))
         try:
             return self._read_rest() if limit is None else self._read_across_windows(data, limit)
         finally:
@@ -236,10 +243,16 @@ class WindowedS3Reader(S3Reader):
 
     def readinto(self, buf: Any) -> int:
         view = writable_bytes(buf)
-        count = self._window.readinto(view)
+        window = self._window
+        count = window.readinto(view)
         if count == len(view):
             return count
-        self._begin_waiting()
+        try:
+            self._begin_waiting(window, count)
+        except RuntimeError as error:
+            if view.obj is None:  # memory passed from C, for example by torch.load
+                self._fail_next_read(error)
+            raise
         try:
             return self._readinto_across_windows(view, count)
         finally:
@@ -272,19 +285,21 @@ class WindowedS3Reader(S3Reader):
         self._window = _FailedWindow(self._window, error)
 
     def readline(self, size: int | None = -1, /) -> bytes:
-        line = self._window.readline(size)
+        window = self._window
+        line = window.readline(size)
         if line[-1:] == b"\n" or len(line) == size:
             return line
-        self._begin_waiting()
+        self._begin_waiting(window, len(line))
         try:
             return self._finish_line(line, size)
         finally:
             self._waiting.release()
 
     def __next__(self) -> bytes:
-        line = self._window.readline()
+        window = self._window
+        line = window.readline()
         if line[-1:] != b"\n":
-            self._begin_waiting()
+            self._begin_waiting(window, len(line))
             try:
                 line = self._finish_line(line, None)
             finally:
