@@ -102,6 +102,17 @@ def test_documents_of_many_clients_take_no_more_memory_than_the_limit(emulator: 
     assert ask(where, "PUT", "/bucket/other", bytes(LIMIT // 2)) == "200", "and objects may use it"
 
 
+def test_a_document_of_which_only_the_head_was_sent_takes_no_memory(emulator: tuple[int, tuple[str, int]]) -> None:
+    _, where = emulator
+    assert ask(where, "PUT", "/bucket") == "200"
+    # 40 bytes of memory for each of them leave less than the 2 MiB of the object.
+    head = "POST /bucket?delete HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1650000\r\nContent-MD5: 1B2M2Y8AsgTpgAmY7PhCfg=="
+    with socket.create_connection(where, timeout=WAIT_S) as wire:
+        wire.sendall(f"{head}\r\nExpect: 100-continue\r\n\r\n".encode())
+        assert wire.recv(1 << 10).startswith(b"HTTP/1.1 100 "), "the emulator waits for the body"
+        assert ask(where, "PUT", "/bucket/key", bytes(2 * MIB)) == "200"
+
+
 def test_a_full_store_is_emptied_by_delete_objects(emulator: tuple[int, tuple[str, int]]) -> None:
     _, where = emulator
     assert ask(where, "PUT", "/bucket") == "200"

@@ -23,6 +23,7 @@ constexpr std::size_t kBlockBytes = 256u << 10;
 constexpr std::size_t kBlocksBytes = BlockLane::kBlocks * kBlockBytes;
 // A smaller body is over before a second thread has begun.
 constexpr std::uint64_t kSmallestLaneBody = 1u << 20;
+constexpr std::uint64_t kMostReserved = 64u << 10;  // for a document of which nothing has arrived
 
 // What a serving thread keeps for the bodies that pass through it.
 struct Bench {
@@ -186,7 +187,7 @@ Result<std::string> ReadDocument(Call& call, DocumentOptions options) {
     return InvalidRequest("Missing required header for this request: Content-MD5 OR x-amz-checksum-*");
   }
   std::string document;
-  document.reserve(std::min(call.exchange.body->Length().value_or(0), options.limit_bytes));
+  document.reserve(std::min(call.exchange.body->Length().value_or(0), std::min(options.limit_bytes, kMostReserved)));
   PENSTOCK_TRY(Drain(call.exchange, [&](ByteView bytes) -> Result<void> {
     if (document.size() + bytes.size() > options.limit_bytes) {
       return MakeError("MaxMessageLengthExceeded", {{"MaxMessageLengthBytes", std::to_string(options.limit_bytes)}});

@@ -10,7 +10,7 @@ namespace penstock::emulator::api {
 // A Wire that knows when its server stops. Thread safety: as Wire.
 class CancellableWire : public Wire {
  public:
-  // The server stops, and either the request's client has closed the connection or the grace period is over.
+  // The server stops, and either the connection is closed in both directions (reset) or the grace period is over.
   virtual bool IsCancelled() const noexcept = 0;
 };
 

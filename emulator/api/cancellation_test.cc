@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "emulator/api/body.h"
+#include "emulator/api/form.h"
+#include "emulator/api/handlers.h"
 #include "emulator/api/testing.h"
 
 namespace penstock::emulator::api {
@@ -72,6 +75,29 @@ TEST_F(CancellationTest, EndsTheReadingOfADocumentBeforeItIsParsed) {
   ASSERT_FALSE(document.ok());
   EXPECT_EQ(document.error().code, "ServiceUnavailable");
   EXPECT_EQ(body_.bytes_read(), 3 * kMiB);
+}
+
+TEST_F(CancellationTest, EndsTheReadingOfAPostedFile) {
+  const std::string form =
+      "--b\r\nContent-Disposition: form-data; name=\"key\"\r\n\r\nposted\r\n"
+      "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\n" +
+      std::string(3 * kMiB, 'x') + "\r\n--b--\r\n";
+  head_.method = "POST";
+  head_.target = "/bucket";
+  head_.headers = {{"Content-Type", "multipart/form-data; boundary=b"}};
+  testing::TextBody body(form, form.size(), {});
+  const auto opened = FormReader::Open(head_, body);
+  ASSERT_TRUE(opened.ok());
+  exchange_.form = &(*opened)->form();
+  exchange_.body = opened->get();
+  exchange_.target.bucket = BucketName("bucket");
+  exchange_.space = std::shared_ptr<Namespace>(std::shared_ptr<void>(), &s3_.space());
+  exchange_.identity = s3_.identity();
+  wire_.left = 2;
+  const auto posted = PostObject(call_);
+  ASSERT_FALSE(posted.ok());
+  EXPECT_EQ(posted.error().code, "ServiceUnavailable");
+  EXPECT_FALSE(s3_.store().FindObject(BucketName("bucket"), ObjectKey("posted")).ok());
 }
 
 TEST_F(CancellationTest, LeavesRequestsOfARunningServerAlone) {

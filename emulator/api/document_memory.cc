@@ -19,7 +19,7 @@ bool TakesDocument(const Exchange& exchange) {
   return !stores && TraitsOf(exchange).takes_body && exchange.body->Length() != 0U;
 }
 
-// Charges what is read.
+// Charges what is read. Charging the declared length would let a client take memory with a head alone.
 class ChargedBody final : public BodyReader {
  public:
   // Both outlive this.
@@ -28,7 +28,7 @@ class ChargedBody final : public BodyReader {
   Result<std::size_t> Read(MutableByteView buffer) override {
     PENSTOCK_ASSIGN(const std::size_t count, inner_.Read(buffer));
     read_ += count;
-    if (read_ <= kLargestDocument) PENSTOCK_TRY(charge_.GrowTo(read_));
+    PENSTOCK_TRY(charge_.GrowTo(std::min(read_, kLargestDocument)));
     return count;
   }
   std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
@@ -48,8 +48,6 @@ class DocumentMemory final : public Handler {
   void Handle(Exchange& exchange) override {
     if (!TakesDocument(exchange)) return next_.Handle(exchange);
     auto charge = std::make_shared<store::DocumentCharge>(limit_.get());  // shared: std::function copies what it keeps
-    const auto charged = charge->GrowTo(std::min(exchange.body->Length().value_or(0), kLargestDocument));
-    if (!charged.ok()) return RespondWithError(exchange, charged.error());
     BodyReader* const inner = exchange.body;
     ChargedBody body(*inner, *charge);
     exchange.body = &body;

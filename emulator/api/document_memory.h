@@ -9,9 +9,8 @@
 
 namespace penstock::emulator::api {
 
-// Charges before the body is read, and gives the memory back with the response (store::DocumentCharge). A request whose
-// document does not fit is answered 503 SlowDown, and its body is not read. A body without a declared length is charged as it
-// is read. `next` outlives the handler.
+// Charges the body as it is read, and gives the memory back with the response (store::DocumentCharge). Once a document does
+// not fit, reading it is SlowDown. `next` outlives the handler.
 std::unique_ptr<Handler> MakeDocumentMemory(std::shared_ptr<store::MemoryLimit> limit, Handler& next);
 
 }  // namespace penstock::emulator::api

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "emulator/api/testing.h"
 
@@ -21,9 +22,11 @@ constexpr std::uint64_t kMiB = 1 << 20;
 // Reads the whole body, in steps, and calls `look` before each.
 class ReadingHandler final : public Handler {
  public:
+  static constexpr std::size_t kStepBytes = 256 << 10;
+
   void Handle(Exchange& exchange) override {
     exchange.response = Response{};
-    std::string step(256 << 10, ' ');
+    std::string step(kStepBytes, ' ');
     for (;;) {
       if (look) look();
       const auto count = exchange.body->Read({reinterpret_cast<std::byte*>(step.data()), step.size()});
@@ -67,17 +70,27 @@ class DocumentMemoryTest : public ::testing::Test {
   std::unique_ptr<Handler> handler_ = MakeDocumentMemory(limit_, next_);
 };
 
-TEST_F(DocumentMemoryTest, ADocumentIsChargedBeforeItIsReadAndGivesItsMemoryBackWithTheResponse) {
-  std::uint64_t at_first = 0;
-  next_.look = [&] { at_first = at_first == 0 ? limit_->used_bytes() : at_first; };
-  EXPECT_EQ(Send(kMiB).status, 200);
-  EXPECT_EQ(at_first, kMiB * DocumentCharge::kBytesPerTextByte);
-  EXPECT_EQ(limit_->used_bytes(), 0U);
+TEST_F(DocumentMemoryTest, ADocumentIsChargedAsItIsReadAndGivesItsMemoryBackWithTheResponse) {
+  for (const bool declare_length : {true, false}) {
+    std::vector<std::uint64_t> charged;
+    next_.look = [&] { charged.push_back(limit_->used_bytes()); };
+    EXPECT_EQ(Send(kMiB, "DeleteObjects", declare_length).status, 200);
+    constexpr std::uint64_t kStep = ReadingHandler::kStepBytes * DocumentCharge::kBytesPerTextByte;
+    EXPECT_EQ(charged, (std::vector<std::uint64_t>{0, kStep, 2 * kStep, 3 * kStep, 4 * kStep})) << declare_length;
+    EXPECT_EQ(limit_->used_bytes(), 0U);
+  }
 }
 
-TEST_F(DocumentMemoryTest, ADocumentWithoutADeclaredLengthIsChargedAsItIsRead) {
-  EXPECT_EQ(MostChargedFor(kMiB, "DeleteObjects", false), kMiB * DocumentCharge::kBytesPerTextByte);
-  EXPECT_EQ(limit_->used_bytes(), 0U);
+TEST_F(DocumentMemoryTest, AnAnnouncedBodyOfWhichNothingHasArrivedTakesNoMemory) {
+  store::MemoryCharge objects(limit_.get());
+  ASSERT_TRUE(objects.GrowTo(limit_->limit_bytes()).ok());
+  bool asked = false;
+  next_.look = [&] {
+    if (std::exchange(asked, true)) return;
+    EXPECT_EQ(limit_->used_bytes(), limit_->limit_bytes());
+    EXPECT_EQ(Send(kMiB).status, 200) << "the place beyond the limit is free";
+  };
+  EXPECT_EQ(Send(2 * kMiB).status, 200);
 }
 
 TEST_F(DocumentMemoryTest, BodiesThatAreStoredAreNoDocuments) {
@@ -88,18 +101,19 @@ TEST_F(DocumentMemoryTest, BodiesThatAreStoredAreNoDocuments) {
 TEST_F(DocumentMemoryTest, DocumentsBeyondTheLimitAreSlowDownUntilOthersAreHandled) {
   Answer second;
   Answer third;
-  // The first charges 40 of 64 MiB. The second is the one that may exceed the limit.
-  int depth = 0;
+  // The first charges 40 of 64 MiB. The second is the one that may exceed the limit. Each is sent when the one before it has
+  // been read.
+  int looks = 0;
   next_.look = [&] {
-    if (++depth == 1) second = Send(kMiB);
-    if (depth == 2) third = Send(kMiB);
+    if (++looks == 5) second = Send(kMiB);
+    if (looks == 10) third = Send(kMiB);
   };
   EXPECT_EQ(Send(kMiB).status, 200);
   EXPECT_EQ(second.status, 200);
   EXPECT_EQ(third.status, 503);
-  EXPECT_EQ(third.bytes_read, 0U);
+  EXPECT_EQ(third.bytes_read, ReadingHandler::kStepBytes) << "the rest of the body is not read";
   EXPECT_NE(third.text.find("<Code>SlowDown</Code>"), std::string::npos) << third.text;
-  EXPECT_NE(third.text.find("needs 40.0 MiB of memory, and 80.0 MiB of the emulator's limit of 64.0 MiB"), std::string::npos) << third.text;
+  EXPECT_NE(third.text.find("needs 10.0 MiB more memory, and 80.0 MiB of the emulator's limit of 64.0 MiB"), std::string::npos) << third.text;
   next_.look = nullptr;
   EXPECT_EQ(Send(kMiB).status, 200) << "once the others are handled";
   EXPECT_EQ(limit_->used_bytes(), 0U);
@@ -109,9 +123,9 @@ TEST_F(DocumentMemoryTest, OneDocumentAtATimeIsReadInAFullStore) {
   store::MemoryCharge objects(limit_.get());
   ASSERT_TRUE(objects.GrowTo(limit_->limit_bytes()).ok());
   Answer beside;
-  bool asked = false;
+  int looks = 0;
   next_.look = [&] {
-    if (!std::exchange(asked, true)) beside = Send(kMiB);
+    if (++looks == 2) beside = Send(kMiB);  // the first step has been read
   };
   EXPECT_EQ(Send(kMiB).status, 200);
   EXPECT_EQ(beside.status, 503);

@@ -250,6 +250,7 @@ Result<void> PostObject(Call& call) {
   PENSTOCK_ASSIGN(head.headers, MakeHeaders(exchange.request, fields));
   if (const auto host = exchange.request.Find("host")) head.headers.push_back({"Host", *host});
   Exchange put{.request = head, .body = &body, .connection = exchange.connection};
+  put.wire = exchange.wire;
   put.target = exchange.target;
   put.target.key = ObjectKey(std::string(ValueOf(fields, "key")));
   put.identity = exchange.identity;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emulator/api/body_size.h"
+#include "emulator/api/cancellation.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/operation_traits.h"
 #include "emulator/api/router.h"
@@ -250,7 +251,10 @@ class CommitFaults final : public api::Handler {
       RepeatedBody repeated(kept);
       exchange.body = &repeated;
       next_.Handle(exchange);
-      if (std::get<DuplicateAction>(step.action->deed).answer == DuplicateAction::Answer::kFirst) exchange.response = std::move(first);
+      const bool wants_first = std::get<DuplicateAction>(step.action->deed).answer == DuplicateAction::Answer::kFirst;
+      // A cancelled request is answered 503, which says that nothing was stored.
+      const bool cancelled = IsRefusal(exchange.response) && !api::RefuseIfCancelled(exchange).ok();
+      if (wants_first || cancelled) exchange.response = std::move(first);
       FaultPlan::Done(step);
     }
     exchange.body = body;

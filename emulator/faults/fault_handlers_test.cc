@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "emulator/api/cancellation.h"
 #include "emulator/faults/scenario_document.h"
 #include "emulator/faults/test_support.h"
 #include "gtest/gtest.h"
@@ -17,6 +18,7 @@ class Operation final : public api::Handler {
  public:
   void Handle(api::Exchange& exchange) override {
     ++calls;
+    if (const auto running = api::RefuseIfCancelled(exchange); !running.ok()) return api::RespondWithError(exchange, running.error());
     std::array<std::byte, 100> buffer;
     for (;;) {
       const auto got = exchange.body->Read(buffer);
@@ -66,6 +68,26 @@ TEST_F(FaultHandlersTest, WhatAnswersAtTheHeadersKeepsTheOperationAway) {
   Set(R"([{"do": {"slow_down": {}}}])");
   EXPECT_EQ(Ask(), 503);
   EXPECT_EQ(operation_.calls, 0);
+}
+
+class StoppingServer final : public api::CancellableWire {
+ public:
+  void BeginWait() noexcept override {}
+  void EndWait() noexcept override {}
+  bool PeerHasClosed() const noexcept override { return false; }
+  bool IsCancelled() const noexcept override { return *commits > 0; }
+  const int* commits = nullptr;
+};
+
+TEST_F(FaultHandlersTest, AnOperationCancelledTheSecondTimeHasTheAnswerOfTheFirst) {
+  Set(R"([{"do": {"duplicate_apply": {}}}])");
+  StoppingServer wire;
+  wire.commits = &operation_.commits;
+  TestRequest request("PUT", "/bucket/key");
+  request.exchange().wire = &wire;
+  EXPECT_EQ(Ask(request), 204);
+  EXPECT_EQ(operation_.calls, 2);
+  EXPECT_EQ(operation_.commits, 1);
 }
 
 TEST_F(FaultHandlersTest, BeforeTheCommitAnOperationWithoutABodyIsNotCalled) {

@@ -146,6 +146,8 @@ class WireConnection final : private api::LateAnswer, private api::CancellableWi
   void EndWait() noexcept override { settings_.allowances->EndWait(turn_->entered); }
   bool PeerHasClosed() const noexcept override;
   bool IsCancelled() const noexcept override;
+  // Both directions have ended: the peer has reset the connection.
+  bool IsClosed() const noexcept;
 
   void EndWait(MonotonicTime now, bool of_requests);
   Pause Proceed(ServingTools& tools, bool expired);

@@ -96,8 +96,7 @@ bool WireConnection::EndPause(MonotonicTime now) {
 // A peer that has closed its side may still read. One that has closed the connection answers what is sent with RST.
 SendResult WireConnection::ScriptedResult() const {
   SendResult result = turn_->scripted->result();
-  pollfd peer{.fd = stream_->fd(), .events = 0, .revents = 0};  // errors and hang-ups are reported without being asked for
-  if (turn_->abandoned && ::poll(&peer, 1, 0) > 0) result.ok = false;
+  if (turn_->abandoned && IsClosed()) result.ok = false;
   return result;
 }
 
@@ -134,8 +133,14 @@ bool WireConnection::PeerHasClosed() const noexcept {
   return ::poll(&peer, 1, 0) > 0;
 }
 
+bool WireConnection::IsClosed() const noexcept {
+  pollfd peer{.fd = stream_->fd(), .events = 0, .revents = 0};  // POLLERR and POLLHUP are reported without being asked for
+  return ::poll(&peer, 1, 0) > 0;
+}
+
+// A peer that has ended its side alone may still read. If its body is incomplete, reading it fails without a wait.
 bool WireConnection::IsCancelled() const noexcept {
-  return stopping() && (interrupted_.load(std::memory_order_relaxed) || PeerHasClosed());
+  return stopping() && (interrupted_.load(std::memory_order_relaxed) || IsClosed());
 }
 
 void WireConnection::LimitUnsent() {

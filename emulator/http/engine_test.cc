@@ -253,7 +253,7 @@ class BusyHandler final : public api::Handler {
   std::atomic<int> cancelled{0};
 };
 
-TEST(Engine, StopCancelsHandlersWhoseClientsAreGoneWithinTheGrace) {
+TEST(Engine, StopCancelsHandlersWhoseConnectionsAreClosedWithinTheGrace) {
   BusyHandler handler;
   const auto server = StartServer(handler);
   {
@@ -261,9 +261,37 @@ TEST(Engine, StopCancelsHandlersWhoseClientsAreGoneWithinTheGrace) {
     client.Send(kGet);
     ASSERT_TRUE(handler.gate.AwaitInside(1));
     handler.gate.Open();
+    const linger reset{.l_onoff = 1, .l_linger = 0};
+    ASSERT_EQ(::setsockopt(client.fd(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset), 0);
   }
   server->Stop(std::chrono::minutes(30));  // longer than any test may last
   EXPECT_EQ(handler.cancelled.load(), 1);
+}
+
+TEST(Engine, StopCancelsNoHandlerWithinTheGraceWhoseClientHasEndedItsSideAndReads) {
+  Gate gate;
+  std::atomic<bool> stopping{false};
+  bool cancelled = false;
+  FunctionHandler handler([&](api::Exchange& exchange) {
+    gate.Pass();
+    while (!exchange.wire->PeerHasClosed()) std::this_thread::yield();
+    while (!stopping) std::this_thread::yield();
+    const auto end = std::chrono::steady_clock::now() + milliseconds(50);  // in which Stop takes effect
+    while (!cancelled && std::chrono::steady_clock::now() < end) cancelled = IsCancelled(exchange);
+    AnswerWith(exchange, "done");
+  });
+  const auto server = StartServer(handler);
+  TestClient client(server->port());
+  client.Send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc");
+  client.EndSending();
+  ASSERT_TRUE(gate.AwaitInside(1));
+  gate.Open();
+  std::jthread stopper([&] {
+    stopping = true;
+    server->Stop(std::chrono::minutes(30));
+  });
+  EXPECT_EQ(client.Read().body, "done");
+  EXPECT_FALSE(cancelled);
 }
 
 TEST(Engine, StopCancelsHandlersWhoseClientsWaitAfterTheGrace) {

@@ -79,7 +79,6 @@ void Refuse(api::Exchange& exchange, int status, const std::string& message) {
 Result<std::string> ReadBody(api::Exchange& exchange, store::DocumentCharge& charge) {
   std::string text;
   if (exchange.body == nullptr) return text;
-  PENSTOCK_TRY(charge.GrowTo(std::min<std::uint64_t>(exchange.body->Length().value_or(0), kLongestBody)));
   std::array<std::byte, 16 << 10> buffer;
   for (;;) {
     PENSTOCK_ASSIGN(const std::size_t count, exchange.body->Read(buffer));

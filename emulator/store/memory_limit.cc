@@ -102,8 +102,17 @@ bool MemoryLimit::HasRoomFor(std::uint64_t bytes) {
 }
 
 bool MemoryLimit::FitsWithoutDocuments(std::uint64_t bytes) const {
-  const std::uint64_t used = used_bytes();
-  const std::uint64_t lasting = used - std::min(used, document_bytes_.load(std::memory_order_relaxed));
+  // At every moment document_bytes_ has at least the documents of used_. So a later value has too, unless a document was
+  // released in between.
+  std::uint64_t releases = 0;
+  std::uint64_t used = 0;
+  std::uint64_t documents = 0;
+  do {
+    releases = document_releases_.load(std::memory_order_acquire);
+    used = used_.load(std::memory_order_acquire);
+    documents = document_bytes_.load(std::memory_order_acquire);
+  } while (document_releases_.load(std::memory_order_relaxed) != releases);
+  const std::uint64_t lasting = used - std::min(used, documents);
   return lasting <= limit_ && bytes <= limit_ - lasting;
 }
 
@@ -125,10 +134,10 @@ Error MemoryLimit::Exceeded(std::uint64_t bytes) const {
 
 Error MemoryLimit::DocumentsInTheWay(std::uint64_t bytes) const {
   Error error = Error::Make(ErrorKind::kThrottled,
-                            "Please reduce your request rate. The request needs " + InMiB(bytes) + " of memory, and " +
+                            "Please reduce your request rate. The request needs " + InMiB(bytes) + " more memory, and " +
                                 InMiB(used_bytes()) + " of the emulator's limit of " + InMiB(limit_) + " are in use, " +
                                 InMiB(document_bytes_.load(std::memory_order_relaxed)) +
-                                " of them for documents of other requests. Send it again, or start the emulator with a larger "
+                                " of them for request documents. Send it again, or start the emulator with a larger "
                                 "--memory-limit (memory_limit).");
   error.code = "SlowDown";
   return error;
@@ -138,7 +147,7 @@ bool MemoryLimit::TryReserve(std::uint64_t bytes) {
   std::uint64_t used = used_.load(std::memory_order_relaxed);
   do {
     if (used > limit_ || bytes > limit_ - used) return false;
-  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_release, std::memory_order_relaxed));
   return true;
 }
 
@@ -189,7 +198,7 @@ Result<void> MemoryCharge::GrowTo(std::uint64_t bytes) {
 
 void MemoryCharge::SetAnyway(std::uint64_t bytes) noexcept {
   if (limit_ == nullptr) return;
-  limit_->used_.fetch_add(bytes - bytes_, std::memory_order_relaxed);  // modulo 2^64: also downwards
+  limit_->used_.fetch_add(bytes - bytes_, std::memory_order_release);  // modulo 2^64: also downwards
   bytes_ = bytes;
 }
 
@@ -198,20 +207,26 @@ Result<void> DocumentCharge::GrowTo(std::uint64_t text_bytes) {
   const std::uint64_t bytes = text_bytes * kBytesPerTextByte;
   if (limit == nullptr || bytes <= charge_.bytes()) return Ok();
   const std::uint64_t more = bytes - charge_.bytes();
-  if (!charge_.GrowTo(bytes).ok()) {
-    if (!beyond_ && limit->document_beyond_.exchange(true)) return limit->DocumentsInTheWay(more);
+  limit->document_bytes_.fetch_add(more, std::memory_order_relaxed);  // first: never less than the documents' part of used_
+  if (!beyond_) {  // else nothing is reclaimed for each step of the document
+    if (charge_.GrowTo(bytes).ok()) return Ok();
+    if (limit->document_beyond_.exchange(true)) {
+      limit->document_bytes_.fetch_sub(more, std::memory_order_relaxed);
+      return limit->DocumentsInTheWay(more);
+    }
     beyond_ = true;
-    charge_.SetAnyway(bytes);
   }
-  limit->document_bytes_.fetch_add(more, std::memory_order_relaxed);
+  charge_.SetAnyway(bytes);
   return Ok();
 }
 
 void DocumentCharge::Release() noexcept {
   MemoryLimit* const limit = charge_.limit();
   if (limit == nullptr || charge_.bytes() == 0) return;
-  limit->document_bytes_.fetch_sub(charge_.bytes(), std::memory_order_relaxed);
+  const std::uint64_t bytes = charge_.bytes();
   charge_.SetAnyway(0);
+  limit->document_releases_.fetch_add(1, std::memory_order_release);
+  limit->document_bytes_.fetch_sub(bytes, std::memory_order_release);  // last, for the same reason
   if (std::exchange(beyond_, false)) limit->document_beyond_.store(false);
 }
 

@@ -65,7 +65,8 @@ class MemoryLimit {
 
   const std::uint64_t limit_;
   std::atomic<std::uint64_t> used_{0};
-  std::atomic<std::uint64_t> document_bytes_{0};  // part of used_
+  std::atomic<std::uint64_t> document_bytes_{0};  // part of used_; more than that while a charge changes
+  std::atomic<std::uint64_t> document_releases_{0};
   std::atomic<bool> document_beyond_{false};      // a DocumentCharge exceeds the limit
   Mutex mutex_;
   CondVar released_;
@@ -100,7 +101,7 @@ class MemoryCharge {
 };
 
 // The memory that one request document (XML or JSON) takes while the request is handled: its text and what is parsed from it.
-// Charged by the size of the text, before the text is read.
+// Charged by the size of the text that has arrived.
 //
 // One document at a time may exceed the limit, so that a request that deletes objects succeeds also in a full store. Others
 // are refused with SlowDown (503), which S3 clients retry: the memory is free again once the documents ahead are handled.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <map>
 #include <string>
 #include <thread>
@@ -63,6 +65,27 @@ TEST(DocumentCharge, AWriteThatWouldFitWithoutDocumentsIsToBeSentAgain) {
   EXPECT_EQ(never.error().code, "InsufficientStorage");
   document.Release();
   EXPECT_TRUE(object.GrowTo(30 * kMiB).ok());
+}
+
+// The counters of all memory and of documents change one after the other.
+TEST(DocumentCharge, AWriteBesideADocumentThatComesAndGoesIsNeverRefusedForGood) {
+  MemoryLimit limit(64 * kMiB);
+  std::atomic<bool> done{false};
+  std::jthread documents([&] {
+    while (!done.load(std::memory_order_relaxed)) {
+      DocumentCharge document(&limit);
+      EXPECT_TRUE(document.GrowTo(kMiB).ok());
+    }
+  });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (std::chrono::steady_clock::now() < end) {
+    MemoryCharge object(&limit);
+    const auto grown = object.GrowTo(30 * kMiB);
+    if (grown.ok()) continue;
+    EXPECT_EQ(grown.error().code, "SlowDown");
+    if (grown.error().code != "SlowDown") break;
+  }
+  done = true;
 }
 
 TEST(DocumentCharge, RecordsAreAdmittedBesideADocumentBeyondTheLimit) {
