@@ -263,14 +263,22 @@ class GetObjectStream:
             self._part_size or DEFAULT_PART_SIZE, READ_AHEAD_PARTS, self.first_part, version_id=source.version_id, **whole,
         )  # fmt: skip
 
-    def read_all(self, before: bytes = b"") -> bytes:
-        """Returns `before` and all bytes of the range as one ``bytes`` object."""
+    def read_all(self, before: bytes = b"", first: bytes | None = None, checksums: Checksums = ()) -> bytes:
+        """Returns `before` and all bytes of the range as one ``bytes`` object.
+
+        Args:
+            before: The bytes that precede the range, from any offset on.
+            first: All bytes that precede the range, from the object's start on; None: the prefetched ones, if there are any.
+            checksums: The checksums of the whole object, with which `first` and the range are compared.
+        """
         source = self._source
         head = self._head()
         reached = self._start + len(head)
         source.count_received(len(head))
-        first, given = source.head, b""
-        if source.checksums and first is not None and len(first) == reached == self._start:
+        given = b""
+        if first is None:
+            first, checksums = source.head, source.checksums
+        if checksums and first is not None and len(first) == reached == self._start:
             given = first[: len(first) - len(before)]  # already read: with it, the checksum covers the whole object
         if before:
             head = before + bytes(head) if len(head) else before
@@ -279,7 +287,7 @@ class GetObjectStream:
         else:
             data, metadata = self._client.read(
                 source.bucket, source.key, reached, self._end, source.size, source.etag, self._part_size, self._parallel,
-                bytes(head), source.progress_callback(reached, self._end), source.version_id, source.checksums, given,
+                bytes(head), source.progress_callback(reached, self._end), source.version_id, checksums, given,
             )  # fmt: skip
             source.set_version_from(metadata, reached)
             source.count_received(len(data) - len(head))

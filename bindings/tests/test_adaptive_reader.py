@@ -249,6 +249,39 @@ def test_an_object_read_in_order_is_verified_by_its_checksum(flipped):
             assert reader.tell() == len(got)
 
 
+def again_from_the_start(reader):
+    reader.read(100)
+    reader.seek(0)
+    return reader.read()
+
+
+@pytest.mark.parametrize("flipped", [None, 0, 150, 5 * MIB, 12 * MIB - 1])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda reader: reader.read(100) + reader.read(),
+        lambda reader: reader.readline(100) + reader.read(),
+        lambda reader: io.BufferedReader(reader).read(),
+        again_from_the_start,
+    ],
+    ids=["rest", "line", "buffered", "again"],
+)
+def test_an_object_whose_rest_is_read_at_once_is_verified_by_its_checksum(flipped, read):
+    data = bytearray(DATA[: 12 * MIB])
+    crc = base64.b64encode(crc64nvme(bytes(data)).to_bytes(8, "big")).decode()
+    if flipped is not None:
+        data[flipped] ^= 1
+    headers = {"x-amz-checksum-crc64nvme": crc, "x-amz-checksum-type": "FULL_OBJECT"}
+    with gate_server(bytes(data), 1, headers) as (_, endpoint):
+        client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
+        reader = client.get_object("b", "k")
+        if flipped is None:
+            assert read(reader) == data
+        else:
+            with pytest.raises(penstock.S3DataLossError, match=re.escape(crc)):
+                read(reader)
+
+
 def test_a_failed_read_keeps_the_position_and_can_be_repeated(client, bucket):
     reader = client.get_object(bucket, "late")
     with pytest.raises(penstock.S3NotFoundError):

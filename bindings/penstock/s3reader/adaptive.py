@@ -150,9 +150,11 @@ class AdaptiveS3Reader(SequentialS3Reader):
             return b""
         head = self._window.read()
         if size is None or end < size:
-            self._ahead = None
+            ahead, self._ahead = self._ahead, None
+            # With the window, if it begins at the object's start, the client compares the whole object with its checksum.
+            first, checksums = (self._window.getvalue(), ahead.checksums) if ahead and self._start == 0 else (None, ())
             try:
-                head = self._ranges(end).read_all(head)
+                head = self._ranges(end).read_all(head, first if checksums else None, checksums)
             except BaseException:
                 self._move_to(begin)
                 raise
