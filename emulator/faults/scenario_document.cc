@@ -13,6 +13,16 @@
 namespace penstock::emulator::faults {
 namespace {
 
+constexpr std::size_t kMostRules = 1'000;  // of a scenario
+constexpr std::size_t kMostActions = 100;  // of a rule: each is compared with each
+
+// Called before anything is built from the rules.
+Result<void> CheckRuleCount(std::size_t count) {
+  if (count <= kMostRules) return Ok();
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "a scenario of " + std::to_string(count) + " rules; it may have " + std::to_string(kMostRules));
+}
+
 Result<void> ReadDeeds(const JsonFields& fields, Rule& rule) {
   const Json* const deeds = fields.Find("do");
   const std::string place = fields.Place("do");
@@ -21,6 +31,9 @@ Result<void> ReadDeeds(const JsonFields& fields, Rule& rule) {
     PENSTOCK_ASSIGN(Action action, ReadAction(*deeds, place));
     rule.deeds.push_back(std::move(action));
     return Ok();
+  }
+  if (deeds->size() > kMostActions) {
+    return FieldError(place, "has " + std::to_string(deeds->size()) + " actions; it may have " + std::to_string(kMostActions));
   }
   for (std::size_t i = 0; i < deeds->size(); ++i) {
     PENSTOCK_ASSIGN(Action action, ReadAction((*deeds)[i], place + "[" + std::to_string(i) + "]"));
@@ -92,6 +105,7 @@ Result<Scenario> ReadScenario(const Json& json) {
     PENSTOCK_ASSIGN(rules, fields.List("rules"));
     if (rules == nullptr) return FieldError("rules", "is missing: a scenario is a list of rules");
   }
+  PENSTOCK_TRY(CheckRuleCount(rules->size()));
   for (std::size_t i = 0; i < rules->size(); ++i) {
     PENSTOCK_ASSIGN(Rule rule, ReadRule((*rules)[i], i));
     scenario.rules.push_back(std::move(rule));
@@ -122,6 +136,7 @@ Result<Scenario> ReadInlineFaults(Json& json) {
   if (json.is_object() && (json.contains("rules") || json.contains("scenario"))) return ReadScenario(json);
   JsonTree rules(Json::array());
   if (json.is_array()) {
+    PENSTOCK_TRY(CheckRuleCount(json.size()));
     for (Json& one : json) AddInlineRule(rules.root(), one);
   } else {
     AddInlineRule(rules.root(), json);
@@ -166,6 +181,9 @@ Result<Scenario> ParseRetryTest(std::string_view text) {
   Json& json = tree.root();
   if (!json.is_object()) return FieldError("", "must be an object of operations and lists of actions, as {\"GetObject\": [\"slow_down\"]}");
   if (json.empty()) return FieldError("", "names no operation: nothing could happen; give one, as {\"GetObject\": [\"slow_down\"]}");
+  std::size_t count = 0;
+  for (const auto& [operation, actions] : json.items()) count += actions.size();
+  PENSTOCK_TRY(CheckRuleCount(count));
   JsonTree rules(Json::array());
   for (auto& [operation, actions] : json.get_ref<Json::object_t&>()) {
     if (const auto known = ExpandOperation(operation); !known.ok()) return FieldError("", known.error().message);

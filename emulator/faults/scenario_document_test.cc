@@ -73,6 +73,22 @@ TEST(ScenarioDocumentTest, ARetryTestHasOperationsOfS3AndSomethingThatHappens) {
   EXPECT_EQ(problem(R"({"GetObject": []})"), "GetObject: is an empty list; give it an action, or leave it out");
 }
 
+// A document of 8 MiB took a minute and 2 GB before its rules were counted.
+TEST(ScenarioDocumentTest, TooManyRulesAreRefusedBeforeTheyAreRead) {
+  const auto list = [](std::string_view element, std::size_t count) {
+    std::string text = "[" + std::string(element);
+    for (std::size_t i = 1; i < count; ++i) text.append(",").append(element);
+    return text + "]";
+  };
+  const std::string problem = "a scenario of 1001 rules; it may have 1000";
+  EXPECT_EQ(ParseScenario(list("7", 1001)).error().message, problem);
+  EXPECT_EQ(ParseInlineFaults(list("7", 1001)).error().message, problem);
+  EXPECT_EQ(ParseRetryTest("{\"GetObject\": " + list("7", 1000) + ", \"PutObject\": [7]}").error().message, problem);
+  EXPECT_EQ(ParseScenario("[{\"do\": " + list("7", 101) + "}]").error().message, "rules[0].do: has 101 actions; it may have 100");
+  EXPECT_TRUE(ParseRetryTest("{\"GetObject\": " + list("\"slow_down\"", 1000) + "}").ok());
+  EXPECT_TRUE(ParseScenario("[{\"do\": " + list(R"({"stall": {"ms": 1}})", 100) + "}]").ok());
+}
+
 TEST(ScenarioDocumentTest, TheAccountIsJson) {
   const auto json = nlohmann::json::parse(AccountJson({.name = "n", .seed = 3, .requests = 9, .fired = 2, .complete = true,
       .rules = {{.id = "r", .matched = 4, .fired = 2, .under_way = 1, .complete = true, .request_ids = {"A", "B"}}}}));
