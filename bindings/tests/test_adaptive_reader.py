@@ -228,8 +228,9 @@ def test_windows_never_mix_versions(client, bucket):
             pass
 
 
-@pytest.mark.parametrize("flipped", [None, 0, 5 * MIB, 12 * MIB - 1])
-def test_an_object_read_in_order_is_verified_by_its_checksum(flipped):
+@contextlib.contextmanager
+def damaged_object(flipped):
+    """A reader of 12 MiB, the bytes that the server sends with the one at `flipped` changed, and the object's checksum."""
     data = bytearray(DATA[: 12 * MIB])
     crc = base64.b64encode(crc64nvme(bytes(data)).to_bytes(8, "big")).decode()
     if flipped is not None:
@@ -237,7 +238,13 @@ def test_an_object_read_in_order_is_verified_by_its_checksum(flipped):
     headers = {"x-amz-checksum-crc64nvme": crc, "x-amz-checksum-type": "FULL_OBJECT"}
     with gate_server(bytes(data), 1, headers) as (_, endpoint):
         client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
-        reader, got = client.get_object("b", "k"), b""
+        yield client.get_object("b", "k"), data, crc
+
+
+@pytest.mark.parametrize("flipped", [None, 0, 5 * MIB, 12 * MIB - 1])
+def test_an_object_read_in_order_is_verified_by_its_checksum(flipped):
+    with damaged_object(flipped) as (reader, data, crc):
+        got = b""
         expected = contextlib.nullcontext() if flipped is None else pytest.raises(penstock.S3DataLossError, match=re.escape(crc))
         with expected:
             while piece := reader.read(300_000):
@@ -267,14 +274,7 @@ def again_from_the_start(reader):
     ids=["rest", "line", "buffered", "again"],
 )
 def test_an_object_whose_rest_is_read_at_once_is_verified_by_its_checksum(flipped, read):
-    data = bytearray(DATA[: 12 * MIB])
-    crc = base64.b64encode(crc64nvme(bytes(data)).to_bytes(8, "big")).decode()
-    if flipped is not None:
-        data[flipped] ^= 1
-    headers = {"x-amz-checksum-crc64nvme": crc, "x-amz-checksum-type": "FULL_OBJECT"}
-    with gate_server(bytes(data), 1, headers) as (_, endpoint):
-        client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
-        reader = client.get_object("b", "k")
+    with damaged_object(flipped) as (reader, data, crc):
         if flipped is None:
             assert read(reader) == data
         else:

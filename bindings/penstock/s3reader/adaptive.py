@@ -152,9 +152,9 @@ class AdaptiveS3Reader(SequentialS3Reader):
         if size is None or end < size:
             ahead, self._ahead = self._ahead, None
             # With the window, if it begins at the object's start, the client compares the whole object with its checksum.
-            first, checksums = (self._window.getvalue(), ahead.checksums) if ahead and self._start == 0 else (None, ())
+            checksums = ahead.checksums if ahead is not None and self._start == 0 else ()
             try:
-                head = self._ranges(end).read_all(head, first if checksums else None, checksums)
+                head = self._ranges(end).read_all(head, self._window.getvalue() if checksums else None, checksums)
             except BaseException:
                 self._move_to(begin)
                 raise
