@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/named_crc.h"
+#include "base/crc/named_crc.h"
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/named_crc.h"
+#include "base/crc/named_crc.h"
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"

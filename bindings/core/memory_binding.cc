@@ -1,7 +1,7 @@
 // What the process's memory budget holds, for tests and for whoever wonders; and checksums of memory.
 #include <pybind11/pybind11.h>
 
-#include "base/crc.h"
+#include "base/crc/crc.h"
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
 #include "penstock/memory.h"

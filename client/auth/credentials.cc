@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "base/dates.h"
-#include "client/auth/container_provider.h"
-#include "client/auth/instance_metadata_provider.h"
-#include "client/auth/profile_provider.h"
-#include "client/auth/provider_answer.h"
-#include "client/auth/sts_provider.h"
+#include "client/auth/providers/container_provider.h"
+#include "client/auth/providers/instance_metadata_provider.h"
+#include "client/auth/providers/profile_provider.h"
+#include "client/auth/providers/provider_answer.h"
+#include "client/auth/providers/sts_provider.h"
 
 namespace penstock::auth {
 namespace {

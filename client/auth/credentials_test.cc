@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "client/auth/provider_for_test.h"
+#include "client/auth/providers/provider_for_test.h"
 
 namespace penstock::auth {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/xml.h"
+#include "base/xml/xml.h"
 #include "client/s3/document.h"
 #include "client/s3/verbs/list_objects.h"
 #include "client/s3/wire.h"

@@ -13,8 +13,8 @@
 
 #include "base/caught.h"
 #include "base/signals_blocked.h"
-#include "client/http/curl_global.h"
-#include "client/http/direct_connection.h"
+#include "client/http/curl/curl_global.h"
+#include "client/http/direct/direct_connection.h"
 #include "client/http/uri.h"
 #include "penstock/base/blocking.h"
 

@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "client/http/curl_transport.h"
-#include "client/http/direct_plane.h"
-#include "client/http/easy_slot.h"
+#include "client/http/curl/curl_transport.h"
+#include "client/http/direct/direct_plane.h"
+#include "client/http/curl/easy_slot.h"
 #include "client/http/transfer.h"
 #include "penstock/base/mutex.h"
 

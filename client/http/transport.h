@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/http/peer_address.h"
+#include "client/http/direct/peer_address.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"

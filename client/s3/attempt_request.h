@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "client/http/transport.h"
-#include "client/s3/endpoint.h"
+#include "client/s3/endpoint/endpoint.h"
 #include "client/s3/wire.h"
 #include "penstock/client.h"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/crc.h"
+#include "base/crc/crc.h"
 
 namespace penstock::s3 {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/named_crc.h"
+#include "base/crc/named_crc.h"
 #include "client/http/transport.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/result.h"

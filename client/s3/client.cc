@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/caught.h"
-#include "client/s3/call_log.h"
+#include "client/s3/metrics/call_log.h"
 #include "client/s3/client_impl.h"
 #include "client/s3/delete_one_by_one.h"
 #include "client/s3/verbs/abort_multipart_upload.h"

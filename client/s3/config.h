@@ -6,9 +6,9 @@
 #include <string>
 
 #include "client/auth/profile.h"
-#include "client/s3/endpoint.h"
-#include "client/s3/endpoint_url.h"
-#include "client/s3/retry_rules.h"
+#include "client/s3/endpoint/endpoint.h"
+#include "client/s3/endpoint/endpoint_url.h"
+#include "client/s3/retry/retry_rules.h"
 #include "penstock/base/result.h"
 #include "penstock/client.h"
 

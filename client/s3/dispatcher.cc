@@ -8,15 +8,15 @@
 
 #include "base/caught.h"
 #include "base/log.h"
-#include "client/http/curl_transport.h"
+#include "client/http/curl/curl_transport.h"
 #include "client/s3/attempt_request.h"
-#include "client/s3/call_log.h"
+#include "client/s3/metrics/call_log.h"
 #include "client/s3/document.h"
 #include "client/s3/error_document.h"
 #include "client/s3/flight.h"
 #include "client/s3/idle_timeout.h"
-#include "client/s3/redirect.h"
-#include "client/s3/signing_credentials.h"
+#include "client/s3/endpoint/redirect.h"
+#include "client/s3/express/signing_credentials.h"
 
 namespace penstock::s3 {
 namespace {

@@ -11,16 +11,16 @@
 #include <memory>
 
 #include "client/http/transport.h"
-#include "client/s3/bucket_regions.h"
-#include "client/s3/call_counters.h"
+#include "client/s3/endpoint/bucket_regions.h"
+#include "client/s3/metrics/call_counters.h"
 #include "client/s3/config.h"
-#include "client/s3/endpoint_cache.h"
-#include "client/s3/hedge_policy.h"
+#include "client/s3/endpoint/endpoint_cache.h"
+#include "client/s3/retry/hedge_policy.h"
 #include "client/s3/process_state.h"
 #include "client/s3/random_bits.h"
-#include "client/s3/rate_control.h"
+#include "client/s3/retry/rate_control.h"
 #include "client/s3/response_bodies.h"
-#include "client/s3/retry_rules.h"
+#include "client/s3/retry/retry_rules.h"
 #include "client/s3/wire.h"
 #include "penstock/base/clock.h"
 

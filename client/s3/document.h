@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/xml.h"
+#include "base/xml/xml.h"
 #include "client/s3/wire.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"

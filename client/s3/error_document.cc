@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/dates.h"
-#include "client/s3/bucket_name.h"
+#include "client/s3/endpoint/bucket_name.h"
 
 namespace penstock::s3 {
 namespace {

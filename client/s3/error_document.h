@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/xml.h"
+#include "base/xml/xml.h"
 #include "client/http/transport.h"
 #include "penstock/base/error.h"
 

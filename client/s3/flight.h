@@ -17,7 +17,7 @@
 #include "client/http/text_source.h"
 #include "client/s3/attempt_request.h"
 #include "client/s3/dispatcher.h"
-#include "client/s3/hedged_attempt.h"
+#include "client/s3/retry/hedged_attempt.h"
 
 namespace penstock::s3 {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "client/s3/flight.h"
-#include "client/s3/redirect.h"
+#include "client/s3/endpoint/redirect.h"
 
 namespace penstock::s3 {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/xml_reader.h"
+#include "base/xml/xml_reader.h"
 #include "client/s3/document.h"
 #include "client/s3/wire.h"
 #include "penstock/base/result.h"

@@ -2,7 +2,7 @@
 #ifndef PENSTOCK_CLIENT_S3_OPERATION_RULES_H_
 #define PENSTOCK_CLIENT_S3_OPERATION_RULES_H_
 
-#include "client/s3/endpoint.h"
+#include "client/s3/endpoint/endpoint.h"
 #include "client/s3/operations.h"
 
 namespace penstock::s3 {

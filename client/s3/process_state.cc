@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/process_id.h"
-#include "client/s3/adaptive_rate.h"
+#include "client/s3/retry/adaptive_rate.h"
 
 namespace penstock::s3 {
 

@@ -14,10 +14,10 @@
 
 #include "client/auth/credentials.h"
 #include "client/auth/signer.h"
-#include "client/s3/append_only_list.h"
-#include "client/s3/express_sessions.h"
+#include "client/s3/endpoint/append_only_list.h"
+#include "client/s3/express/express_sessions.h"
 #include "penstock/base/clock.h"
-#include "client/s3/rate_limiter.h"
+#include "client/s3/retry/rate_limiter.h"
 
 namespace penstock::s3 {
 

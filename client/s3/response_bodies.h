@@ -9,7 +9,7 @@
 
 #include "client/http/transport.h"
 #include "client/s3/body_checksum.h"
-#include "client/s3/call_counters.h"
+#include "client/s3/metrics/call_counters.h"
 #include "client/s3/speed_floor.h"
 #include "client/s3/verbs/get_object.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "base/named_crc.h"
+#include "base/crc/named_crc.h"
 #include "client/testing/memory_state.h"
 
 namespace penstock::testing {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/crc.h"
+#include "base/crc/crc.h"
 #include "base/encoding.h"
 #include "client/transfer/transfer_test_support.h"
 

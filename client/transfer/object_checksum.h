@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "base/named_crc.h"
+#include "base/crc/named_crc.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/result.h"
 #include "penstock/object_store.h"

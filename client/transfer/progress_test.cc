@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/fake_clock.h"
-#include "client/transfer/range_fetch.h"
+#include "client/transfer/download/range_fetch.h"
 #include "client/transfer/transfer_test_support.h"
 #include "penstock/waiter.h"
 

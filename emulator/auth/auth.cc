@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/api/form.h"
-#include "emulator/api/router.h"
-#include "emulator/api/strict.h"
-#include "emulator/auth/body_chain.h"
+#include "emulator/s3/post/form.h"
+#include "emulator/s3/core/router.h"
+#include "emulator/s3/protocol/strict.h"
+#include "emulator/auth/body/body_chain.h"
 #include "emulator/auth/session_token.h"
 #include "emulator/auth/unchecked.h"
 #include "emulator/auth/verifier.h"
@@ -16,13 +16,13 @@ namespace penstock::emulator::auth {
 namespace {
 
 // Those of the signature itself were dealt with here.
-bool IsForRouter(std::string_view name) { return api::IsHeaderInQuery(name) && !IsSignatureParameter(name); }
+bool IsForRouter(std::string_view name) { return s3::IsHeaderInQuery(name) && !IsSignatureParameter(name); }
 
 // In the name of whoever was admitted.
-class Issuer final : public api::SessionIssuer {
+class Issuer final : public s3::SessionIssuer {
  public:
   Issuer(std::shared_ptr<const User> user, std::string access_key_id) : user_(std::move(user)), access_key_id_(std::move(access_key_id)) {}
-  api::SessionCredentials Issue(const api::DirectorySession& session) const override {
+  s3::SessionCredentials Issue(const s3::DirectorySession& session) const override {
     return IssueSession(SecretOf(user_.get()), {access_key_id_, session});
   }
 
@@ -31,12 +31,12 @@ class Issuer final : public api::SessionIssuer {
   const std::string access_key_id_;
 };
 
-class Auth final : public api::Handler {
+class Auth final : public s3::Handler {
  public:
-  Auth(AuthOptions options, const Directory& directory, api::Handler& next)
+  Auth(AuthOptions options, const Directory& directory, s3::Handler& next)
       : options_(std::move(options)), directory_(directory), next_(next), verifier_(options_, directory_) {}
 
-  void Handle(api::Exchange& exchange) override {
+  void Handle(s3::Exchange& exchange) override {
     auto parsed = ParseTargetOnce(exchange);
     if (!parsed.ok()) return Refuse(exchange, parsed.error());
     auto admission = options_.mode == Mode::kOff ? AdmitUnchecked(exchange, options_, directory_) : verifier_.Verify(exchange);
@@ -48,14 +48,14 @@ class Auth final : public api::Handler {
       exchange.sessions = &issuer.emplace(std::move(admission->user), exchange.identity.access_key_id);
     }
     const Mechanism mechanism = admission->mechanism;
-    api::BodyReader* const wire_body = exchange.body;
+    s3::BodyReader* const wire_body = exchange.body;
     BodyChain chain;
     auto ready = chain.Build(exchange, std::move(admission).value());
     if (ready.ok()) ready = DrainUnused(exchange, *chain.outer());
     if (!ready.ok()) return Refuse(exchange, ready.error());
 
     exchange.body = chain.outer();
-    std::unique_ptr<api::FormReader> form;
+    std::unique_ptr<s3::FormReader> form;
     if (exchange.operation == "PostObject") {
       auto opened = OpenForm(exchange, mechanism);
       if (!opened.ok()) {
@@ -76,23 +76,23 @@ class Auth final : public api::Handler {
 
  private:
   // An outer handler may have parsed the target already.
-  Result<void> ParseTargetOnce(api::Exchange& exchange) const {
+  Result<void> ParseTargetOnce(s3::Exchange& exchange) const {
     if (exchange.target.raw_path.empty()) {
       const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
-      auto target = api::ParseTarget(exchange.request.target, host, options_.hosts);
+      auto target = s3::ParseTarget(exchange.request.target, host, options_.hosts);
       if (!target.ok()) {
         if (!exchange.space) exchange.space = directory_.NamespaceOf(nullptr);
         return std::move(target).error();
       }
       exchange.target = std::move(target).value();
     }
-    if (exchange.operation.empty()) exchange.operation = api::OperationName(exchange.request, exchange.target);
+    if (exchange.operation.empty()) exchange.operation = s3::OperationName(exchange.request, exchange.target);
     return Ok();
   }
 
   // Reads a form up to its file, whose content becomes the body, and takes who posts it from its fields.
-  Result<std::unique_ptr<api::FormReader>> OpenForm(api::Exchange& exchange, Mechanism mechanism) {
-    PENSTOCK_ASSIGN(std::unique_ptr<api::FormReader> form, api::FormReader::Open(exchange.request, *exchange.body));
+  Result<std::unique_ptr<s3::FormReader>> OpenForm(s3::Exchange& exchange, Mechanism mechanism) {
+    PENSTOCK_ASSIGN(std::unique_ptr<s3::FormReader> form, s3::FormReader::Open(exchange.request, *exchange.body));
     if (options_.mode != Mode::kOff) {
       PENSTOCK_ASSIGN(exchange.identity, verifier_.VerifyForm(exchange, form->form(), mechanism));
     }
@@ -101,8 +101,8 @@ class Auth final : public api::Handler {
     return form;
   }
 
-  void Refuse(api::Exchange& exchange, const Error& error) const {
-    api::RespondWithError(exchange, error);
+  void Refuse(s3::Exchange& exchange, const Error& error) const {
+    s3::RespondWithError(exchange, error);
     if (!error.region.empty() && !exchange.response.Find("x-amz-bucket-region")) {
       exchange.response.Add("x-amz-bucket-region", error.region);
     }
@@ -110,28 +110,28 @@ class Auth final : public api::Handler {
 
   // A query-authenticated request may carry x-amz-* headers as query parameters: the router finds them as headers. They leave
   // the head when the response is there, because the log and the journal show what the client sent.
-  void ForwardQuery(api::Exchange& exchange) {
-    std::vector<api::HeaderView>& headers = exchange.request.headers;
+  void ForwardQuery(s3::Exchange& exchange) {
+    std::vector<s3::HeaderView>& headers = exchange.request.headers;
     const std::size_t sent = headers.size();
-    for (const api::QueryParameter& parameter : exchange.target.query) {
+    for (const s3::QueryParameter& parameter : exchange.target.query) {
       if (!IsForRouter(parameter.name) || exchange.request.Find(parameter.name)) continue;
       headers.push_back({parameter.name, parameter.value});
     }
     if (headers.size() == sent) return next_.Handle(exchange);
-    exchange.operation = api::OperationName(exchange.request, exchange.target);  // x-amz-copy-source decides it too
+    exchange.operation = s3::OperationName(exchange.request, exchange.target);  // x-amz-copy-source decides it too
     next_.Handle(exchange);
-    exchange.WhenAnswered([sent](api::Exchange& answered) { answered.request.headers.resize(sent); });
+    exchange.WhenAnswered([sent](s3::Exchange& answered) { answered.request.headers.resize(sent); });
   }
 
   const AuthOptions options_;
   const Directory& directory_;
-  api::Handler& next_;
+  s3::Handler& next_;
   Verifier verifier_;
 };
 
 }  // namespace
 
-std::unique_ptr<api::Handler> MakeAuth(AuthOptions options, const Directory& directory, api::Handler& next) {
+std::unique_ptr<s3::Handler> MakeAuth(AuthOptions options, const Directory& directory, s3::Handler& next) {
   return std::make_unique<Auth>(std::move(options), directory, next);
 }
 

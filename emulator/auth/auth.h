@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/api/exchange.h"
+#include "emulator/s3/core/exchange.h"
 
 namespace penstock::emulator::auth {
 
@@ -20,7 +20,7 @@ struct User {
   std::string session_token;        // required on requests when set: a temporary key
   std::optional<WallTime> expires;  // of the token
   bool active = true;               // an inactive key is refused as if it did not exist
-  api::Identity identity;
+  s3::Identity identity;
 };
 
 // Finds users and universes. Thread safety: safe from any thread.
@@ -31,11 +31,11 @@ class Directory {
   virtual std::shared_ptr<const User> FindUser(std::string_view access_key_id) const = 0;
   // The universe of a user that FindUser returned; of the default one for null. Null only for a user whose universe cannot be
   // opened now.
-  virtual std::shared_ptr<api::Namespace> NamespaceOf(const User* user) const = 0;
+  virtual std::shared_ptr<s3::Namespace> NamespaceOf(const User* user) const = 0;
   // Whom a key that FindUser does not know stands for where no secret is asked for (Mode::kParse).
-  virtual api::Identity IdentityOf(std::string_view access_key_id) const = 0;
+  virtual s3::Identity IdentityOf(std::string_view access_key_id) const = 0;
   // Whose requests all are under Mode::kOff. Fixed.
-  virtual const api::Identity& DefaultIdentity() const = 0;
+  virtual const s3::Identity& DefaultIdentity() const = 0;
 };
 
 // How much of a claim is checked. Below kVerify, aws-chunked bodies are still decoded and their framing and lengths
@@ -50,13 +50,13 @@ enum class Mode {
 struct AuthOptions {
   Mode mode = Mode::kVerify;
   std::string region = "us-east-1";
-  api::HostRules hosts;
+  s3::HostRules hosts;
   bool allow_anonymous = false;  // unsigned requests go on without an identity: what that may do, api/access.h decides
 };
 
 // Parses the target, verifies, fills identity, space and operation, wraps the body, then calls `next`.
 // `directory` and `next` outlive the handler.
-std::unique_ptr<api::Handler> MakeAuth(AuthOptions options, const Directory& directory, api::Handler& next);
+std::unique_ptr<s3::Handler> MakeAuth(AuthOptions options, const Directory& directory, s3::Handler& next);
 
 }  // namespace penstock::emulator::auth
 

@@ -27,7 +27,7 @@ inline constexpr std::string_view kExampleScope = "20130524/us-east-1/s3/aws4_re
 inline constexpr std::string_view kEmptySha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 // A body from memory that arrives `step` bytes at a time.
-class TextBody final : public api::BodyReader {
+class TextBody final : public s3::BodyReader {
  public:
   explicit TextBody(std::string text, std::size_t step = 1000) : text_(std::move(text)), step_(step) {}
   Result<std::size_t> Read(MutableByteView buffer) override {
@@ -47,7 +47,7 @@ class TextBody final : public api::BodyReader {
 };
 
 // Everything `body` delivers, read `step` bytes at a time.
-inline Result<std::string> ReadAll(api::BodyReader& body, std::size_t step = 700) {
+inline Result<std::string> ReadAll(s3::BodyReader& body, std::size_t step = 700) {
   std::string out;
   std::vector<std::byte> buffer(step);
   for (;;) {
@@ -71,17 +71,17 @@ class OneUser final : public Directory {
     if (access_key_id != user.access_key_id) return nullptr;
     return std::make_shared<User>(user);
   }
-  std::shared_ptr<api::Namespace> NamespaceOf(const User*) const override { return space; }
-  api::Identity IdentityOf(std::string_view access_key_id) const override {
-    api::Identity identity;
+  std::shared_ptr<s3::Namespace> NamespaceOf(const User*) const override { return space; }
+  s3::Identity IdentityOf(std::string_view access_key_id) const override {
+    s3::Identity identity;
     identity.access_key_id = access_key_id;
     return identity;
   }
-  const api::Identity& DefaultIdentity() const override { return user.identity; }
+  const s3::Identity& DefaultIdentity() const override { return user.identity; }
 
   User user;
   FakeClock clock;
-  std::shared_ptr<api::Namespace> space = std::make_shared<api::Namespace>();
+  std::shared_ptr<s3::Namespace> space = std::make_shared<s3::Namespace>();
 };
 
 struct TestRequest {
@@ -114,32 +114,32 @@ class TestExchange {
  private:
   TestRequest request_;
   TextBody body_;
-  api::RequestHead head_;
-  api::Connection connection_;
+  s3::RequestHead head_;
+  s3::Connection connection_;
 
  public:
-  api::Exchange exchange{.request = head_, .connection = connection_};
+  s3::Exchange exchange{.request = head_, .connection = connection_};
 };
 
 // The innermost handler: remembers what it was given.
-class RecordingRouter final : public api::Handler {
+class RecordingRouter final : public s3::Handler {
  public:
-  void Handle(api::Exchange& exchange) override {
+  void Handle(s3::Exchange& exchange) override {
     ++calls;
     identity = exchange.identity;
     operation = exchange.operation;
     space = exchange.space;
     headers.clear();
-    for (const api::HeaderView& header : exchange.request.headers) headers.emplace_back(header.name, header.value);
+    for (const s3::HeaderView& header : exchange.request.headers) headers.emplace_back(header.name, header.value);
     length = exchange.body->Length();
     body = ReadAll(*exchange.body);
     trailers = exchange.body->Trailers();
   }
 
   int calls = 0;
-  api::Identity identity;
+  s3::Identity identity;
   std::string operation;
-  std::shared_ptr<api::Namespace> space;
+  std::shared_ptr<s3::Namespace> space;
   std::vector<std::pair<std::string, std::string>> headers;
   std::optional<std::uint64_t> length;
   Result<std::string> body = std::string();
@@ -148,7 +148,7 @@ class RecordingRouter final : public api::Handler {
 
 inline AuthOptions ExampleOptions() {
   AuthOptions options;
-  options.hosts = api::HostRules::Default("us-east-1");
+  options.hosts = s3::HostRules::Default("us-east-1");
   options.hosts.suffixes.push_back("s3express-use1-az4.us-east-1.amazonaws.com");
   return options;
 }

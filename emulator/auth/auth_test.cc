@@ -7,7 +7,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "base/xml.h"
+#include "base/xml/xml.h"
 #include "emulator/auth/auth_fixture.h"
 #include "emulator/auth/canonical.h"
 #include "emulator/auth/signing_key.h"
@@ -17,13 +17,13 @@ namespace {
 
 class AuthTest : public testing::Test {
  protected:
-  const api::Response& Handle(TestRequest request) {
+  const s3::Response& Handle(TestRequest request) {
     auth_ = MakeAuth(options_, directory_, router_);
     test_ = std::make_unique<TestExchange>(std::move(request));
     auth_->Handle(test_->exchange);
     return test_->exchange.response;
   }
-  static std::string CodeOf(const api::Response& response) {
+  static std::string CodeOf(const s3::Response& response) {
     const auto* text = std::get_if<std::string>(&response.body);
     if (!text) return "";
     const auto document = XmlDocument::Parse(*text);
@@ -53,7 +53,7 @@ class AuthTest : public testing::Test {
   AuthOptions options_ = ExampleOptions();
   OneUser directory_;
   RecordingRouter router_;
-  std::unique_ptr<api::Handler> auth_;
+  std::unique_ptr<s3::Handler> auth_;
   std::unique_ptr<TestExchange> test_;
 };
 
@@ -100,7 +100,7 @@ TEST_F(AuthTest, FillsWhatTheRouterNeeds) {
 TEST_F(AuthTest, AnswersARefusalWithoutTheRouter) {
   TestRequest request = ExampleGet();
   *request.Header("Range") = "bytes=0-8";
-  const api::Response& response = Handle(request);
+  const s3::Response& response = Handle(request);
   EXPECT_EQ(router_.calls, 0);
   EXPECT_EQ(response.status, 403);
   EXPECT_EQ(CodeOf(response), "SignatureDoesNotMatch");
@@ -109,7 +109,7 @@ TEST_F(AuthTest, AnswersARefusalWithoutTheRouter) {
 
 TEST_F(AuthTest, NamesTheRegionInAHeaderToo) {
   options_.region = "eu-west-1";
-  const api::Response& response = Handle(ExampleGet());
+  const s3::Response& response = Handle(ExampleGet());
   EXPECT_EQ(response.status, 400);
   EXPECT_EQ(response.Find("x-amz-bucket-region"), "eu-west-1");
 }
@@ -165,7 +165,7 @@ TEST_F(AuthTest, ASecondSignatureParameterIsRefused) {
 TEST_F(AuthTest, AnswersAHeadWithoutADocument) {
   TestRequest request = ExampleGet();
   request.method = "HEAD";
-  const api::Response& response = Handle(request);
+  const s3::Response& response = Handle(request);
   EXPECT_EQ(response.status, 403);
   EXPECT_EQ(CodeOf(response), "");
 }
@@ -190,20 +190,20 @@ TEST_F(AuthTest, TurnsQueryParametersIntoHeaders) {
 }
 
 // Keeps an answer back until the test asks for it.
-class LateRouter final : public api::Handler {
+class LateRouter final : public s3::Handler {
  public:
-  void Handle(api::Exchange& exchange) override {
+  void Handle(s3::Exchange& exchange) override {
     clock_ahead = exchange.clock_ahead;
     if (exchange.late == nullptr) return;
     answer.emplace(exchange.AnswerLater());
-    exchange.WhenAnswered([](api::Exchange& answered) { answered.response.status = 299; });
+    exchange.WhenAnswered([](s3::Exchange& answered) { answered.response.status = 299; });
   }
 
   std::chrono::nanoseconds clock_ahead{};
-  std::optional<api::PendingAnswer> answer;
+  std::optional<s3::PendingAnswer> answer;
 };
 
-class PatientWire final : public api::LateAnswer {
+class PatientWire final : public s3::LateAnswer {
  public:
   store::Executor& executor() override { std::abort(); }  // the test's router leaves no work to it
   void Give() noexcept override { ++given; }
@@ -247,7 +247,7 @@ TEST_F(AuthTest, GivesTheWiresBodyBack) {
   TestRequest request = ExampleGet();
   auth_ = MakeAuth(options_, directory_, router_);
   TestExchange test(request);
-  const api::BodyReader* const wire = test.exchange.body;
+  const s3::BodyReader* const wire = test.exchange.body;
   auth_->Handle(test.exchange);
   EXPECT_EQ(test.exchange.body, wire);
 }

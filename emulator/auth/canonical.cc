@@ -101,11 +101,11 @@ bool EqualsLower(std::string_view name, std::string_view lower) {
   return true;
 }
 
-void AppendHeader(std::string& out, const api::RequestHead& head, std::string_view lower_name) {
+void AppendHeader(std::string& out, const s3::RequestHead& head, std::string_view lower_name) {
   out += lower_name;
   out += ':';
   bool first = true;
-  for (const api::HeaderView& header : head.headers) {
+  for (const s3::HeaderView& header : head.headers) {
     if (!EqualsLower(header.name, lower_name)) continue;
     if (!first) out += ',';
     first = false;

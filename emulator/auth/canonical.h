@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/api/exchange.h"
+#include "emulator/s3/core/exchange.h"
 
 namespace penstock::emulator::auth {
 
@@ -21,7 +21,7 @@ std::string CanonicalPath(std::string_view raw_path);
 std::string CanonicalQuery(std::string_view raw_query, std::string_view leave_out);
 
 struct CanonicalInput {
-  const api::RequestHead& head;
+  const s3::RequestHead& head;
   std::string_view raw_path;
   std::string_view raw_query;
   std::string_view query_leave_out;              // "X-Amz-Signature" for presigned requests

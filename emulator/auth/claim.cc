@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/dates.h"
-#include "emulator/api/errors.h"
-#include "emulator/api/text.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/text.h"
 #include "emulator/auth/refusal.h"
 
 namespace penstock::emulator::auth {
@@ -19,10 +19,10 @@ constexpr std::string_view kCredentialForm =
     "the Credential is mal-formed; expecting \"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request\".";
 constexpr long long kLongestExpirySeconds = 604800;
 
-Error HeaderMalformed(std::string message) { return api::MakeError("AuthorizationHeaderMalformed", {}, std::move(message)); }
+Error HeaderMalformed(std::string message) { return s3::MakeError("AuthorizationHeaderMalformed", {}, std::move(message)); }
 
 Error QueryParameters(std::string message) {
-  return api::MakeError("AuthorizationQueryParametersError", {}, std::move(message));
+  return s3::MakeError("AuthorizationQueryParametersError", {}, std::move(message));
 }
 
 // The same complaint about a credential, in the words of either mechanism.
@@ -74,7 +74,7 @@ static_assert(kSignatureParameters[kVersionTwoSignatureParameter] == "Signature"
 std::size_t PlaceOfSignatureParameter(std::string_view name) {
   for (std::size_t place = 0; place < kSignatureParameters.size(); ++place) {
     const std::string_view known = kSignatureParameters[place];
-    if (known.size() == name.size() && (known == name || api::EqualsIgnoreCase(known, name))) return place;
+    if (known.size() == name.size() && (known == name || s3::EqualsIgnoreCase(known, name))) return place;
   }
   return kSignatureParameters.size();
 }
@@ -88,16 +88,16 @@ struct SignatureParts {
 };
 
 // Refuses a second copy of one: a proxy or a log may read another copy than this server.
-Result<SignatureParts> FindSignatureParts(const api::RequestHead& head, const api::Target& target) {
+Result<SignatureParts> FindSignatureParts(const s3::RequestHead& head, const s3::Target& target) {
   constexpr std::string_view kAuthorization = "authorization";
   SignatureParts parts;
-  for (const api::HeaderView& header : head.headers) {
-    if (header.name.size() != kAuthorization.size() || !api::EqualsIgnoreCase(header.name, kAuthorization)) continue;
+  for (const s3::HeaderView& header : head.headers) {
+    if (header.name.size() != kAuthorization.size() || !s3::EqualsIgnoreCase(header.name, kAuthorization)) continue;
     if (parts.authorization) return InvalidArgument("The Authorization header is given twice; send one", "Authorization");
     parts.authorization = header.value;
   }
   std::uint32_t in_any_case = 0;  // X-Amz-Signature and x-amz-signature are copies of each other
-  for (const api::QueryParameter& parameter : target.query) {
+  for (const s3::QueryParameter& parameter : target.query) {
     const std::size_t place = PlaceOfSignatureParameter(parameter.name);
     if (place == kSignatureParameters.size()) continue;
     const std::uint32_t bit = std::uint32_t{1} << place;
@@ -180,7 +180,7 @@ Result<Components> SplitComponents(std::string_view list) {
 }
 
 // The request's date: x-amz-date, else Date in HTTP or ISO basic form.
-Result<void> TakeHeaderDate(Claim& claim, const api::RequestHead& head) {
+Result<void> TakeHeaderDate(Claim& claim, const s3::RequestHead& head) {
   const auto amz_date = head.Find("x-amz-date");
   const auto date = amz_date ? amz_date : head.Find("date");
   std::optional<WallTime> time;
@@ -217,7 +217,7 @@ bool Claim::Signs(std::string_view lower_name) const {
 
 bool IsSignatureParameter(std::string_view name) { return PlaceOfSignatureParameter(name) < kSignatureParameters.size(); }
 
-Result<Mechanism> FindMechanism(const api::RequestHead& head, const api::Target& target) {
+Result<Mechanism> FindMechanism(const s3::RequestHead& head, const s3::Target& target) {
   PENSTOCK_ASSIGN(const SignatureParts parts, FindSignatureParts(head, target));
   const auto& authorization = parts.authorization;
   const bool header = authorization.has_value();
@@ -235,7 +235,7 @@ Result<Mechanism> FindMechanism(const api::RequestHead& head, const api::Target&
   return header ? Mechanism::kHeader : Mechanism::kAnonymous;
 }
 
-Result<Claim> ParseHeaderClaim(const api::RequestHead& head) {
+Result<Claim> ParseHeaderClaim(const s3::RequestHead& head) {
   const std::string_view value = head.Find("authorization").value_or(std::string_view());
   const std::size_t space = value.find(' ');
   if (space == std::string_view::npos || space == 0 || Trimmed(value.substr(space)).empty()) {
@@ -256,7 +256,7 @@ Result<Claim> ParseHeaderClaim(const api::RequestHead& head) {
   return claim;
 }
 
-Result<Claim> ParseQueryClaim(const api::Target& target) {
+Result<Claim> ParseQueryClaim(const s3::Target& target) {
   const auto get = [&target](std::string_view name) { return target.Get(name).value_or(std::string_view()); };
   const std::string_view algorithm = get("X-Amz-Algorithm");
   const std::string_view credential = get("X-Amz-Credential");

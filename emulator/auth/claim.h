@@ -10,14 +10,14 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/api/exchange.h"
+#include "emulator/s3/core/exchange.h"
 
 namespace penstock::emulator::auth {
 
 enum class Mechanism { kAnonymous, kHeader, kQuery, kVersionTwoHeader, kVersionTwoQuery };
 
 // Which mechanism the request uses. InvalidArgument: two at once, or a second Authorization header or signature parameter.
-Result<Mechanism> FindMechanism(const api::RequestHead& head, const api::Target& target);
+Result<Mechanism> FindMechanism(const s3::RequestHead& head, const s3::Target& target);
 
 // Views point into the request head and the target; they live as long as the exchange.
 struct Claim {
@@ -39,8 +39,8 @@ struct Claim {
 };
 
 // Errors as in §2.14's two tables, up to and including the scope's syntax.
-Result<Claim> ParseHeaderClaim(const api::RequestHead& head);
-Result<Claim> ParseQueryClaim(const api::Target& target);
+Result<Claim> ParseHeaderClaim(const s3::RequestHead& head);
+Result<Claim> ParseQueryClaim(const s3::Target& target);
 
 // A query parameter that belongs to the signature itself (of either version), in any case of letters.
 bool IsSignatureParameter(std::string_view name);

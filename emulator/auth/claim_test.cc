@@ -92,8 +92,8 @@ TEST(HeaderClaimTest, RefusesARequestWithoutADate) {
   EXPECT_EQ(ParseHeader(kGood, {{"x-amz-date", "yesterday"}}).error().code, "AccessDenied");
 }
 
-api::Target Presigned(const std::string& name, const std::string& value) {
-  api::Target target;
+s3::Target Presigned(const std::string& name, const std::string& value) {
+  s3::Target target;
   const std::pair<std::string, std::string> defaults[] = {
       {"X-Amz-Algorithm", "AWS4-HMAC-SHA256"},  {"X-Amz-Credential", "AK/20130524/us-east-1/s3/aws4_request"},
       {"X-Amz-Date", "20130524T000000Z"},       {"X-Amz-Expires", "60"},
@@ -103,7 +103,7 @@ api::Target Presigned(const std::string& name, const std::string& value) {
 }
 
 TEST(QueryClaimTest, TakesTheQueryApart) {
-  const api::Target target = Presigned("", "");
+  const s3::Target target = Presigned("", "");
   const auto claim = ParseQueryClaim(target);
   ASSERT_TRUE(claim.ok());
   EXPECT_EQ(claim->access_key_id, "AK");
@@ -129,7 +129,7 @@ TEST(QueryClaimTest, RefusesEachFaultInItsWords) {
       {"X-Amz-Expires", "soon", "should be a number"},
   };
   for (const auto& each : cases) {
-    const api::Target target = Presigned(each.name, each.value);
+    const s3::Target target = Presigned(each.name, each.value);
     const auto claim = ParseQueryClaim(target);
     ASSERT_FALSE(claim.ok()) << each.name;
     EXPECT_EQ(claim.error().code, "AuthorizationQueryParametersError");
@@ -161,7 +161,7 @@ TEST(ScopeTest, RefusesEachPartThatIsNotThisPlaces) {
 }
 
 TEST(ScopeTest, APresignedUrlsOtherDayIsNamed) {
-  const api::Target target = Presigned("X-Amz-Credential", "AK/20130525/us-east-1/s3/aws4_request");
+  const s3::Target target = Presigned("X-Amz-Credential", "AK/20130525/us-east-1/s3/aws4_request");
   const auto claim = ParseQueryClaim(target);
   ASSERT_TRUE(claim.ok());
   const auto checked = CheckScope(*claim, "us-east-1", "s3");
@@ -203,7 +203,7 @@ TEST(MechanismTest, KnowsAVersionTwoHeader) {
 
 TEST(MechanismTest, KnowsAVersionTwoQuery) {
   const TestExchange plain(TestRequest{});
-  api::Target target;
+  s3::Target target;
   target.query = {{"AWSAccessKeyId", "AK"}, {"Signature", "c2ln"}, {"Expires", "1"}};
   EXPECT_EQ(FindMechanism(plain.exchange.request, target).value(), Mechanism::kVersionTwoQuery);
 }

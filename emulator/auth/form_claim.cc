@@ -39,7 +39,7 @@ Error BadCredential(std::string complaint, std::string_view credential) {
 }
 
 template <std::size_t N>
-Result<bool> HasAll(const api::Form& form, const std::array<std::string_view, N>& names) {
+Result<bool> HasAll(const s3::Form& form, const std::array<std::string_view, N>& names) {
   const auto is_there = [&](std::string_view name) { return form.Find(name).has_value(); };
   if (std::none_of(names.begin(), names.end(), is_there)) return false;
   const auto missing = std::find_if_not(names.begin(), names.end(), is_there);
@@ -79,7 +79,7 @@ Result<void> SplitCredential(FormClaim& claim) {
                        claim.credential);
 }
 
-Result<FormClaim> VersionFourClaim(const api::Form& form) {
+Result<FormClaim> VersionFourClaim(const s3::Form& form) {
   FormClaim claim;
   const std::string_view algorithm = *form.Find(kAlgorithm);
   if (algorithm == "AWS4-ECDSA-P256-SHA256") {
@@ -108,7 +108,7 @@ Result<void> Compare(const FormClaim& claim, std::string_view expected) {
 
 }  // namespace
 
-Result<std::optional<FormClaim>> ParseFormClaim(const api::Form& form) {
+Result<std::optional<FormClaim>> ParseFormClaim(const s3::Form& form) {
   PENSTOCK_ASSIGN(const bool version_four, HasAll(form, kVersionFour));
   PENSTOCK_ASSIGN(const bool version_two, HasAll(form, kVersionTwo));
   if (version_four && version_two) {

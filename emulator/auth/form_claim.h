@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/digest.h"
-#include "emulator/api/form.h"
+#include "emulator/s3/post/form.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::auth {
@@ -29,7 +29,7 @@ struct FormClaim {
 };
 
 // nullopt: the form has no field of a signature. InvalidArgument when some are missing or not well-formed.
-Result<std::optional<FormClaim>> ParseFormClaim(const api::Form& form);
+Result<std::optional<FormClaim>> ParseFormClaim(const s3::Form& form);
 
 // InvalidArgument unless the credential is for that region, for S3 and for the day of x-amz-date.
 Result<void> CheckFormScope(const FormClaim& claim, std::string_view region);

@@ -263,7 +263,7 @@ std::string Outcome(TestRequest request) {
   const auto auth = MakeAuth(ExampleOptions(), directory, router);
   TestExchange test(std::move(request));
   auth->Handle(test.exchange);
-  const api::Response& response = test.exchange.response;
+  const s3::Response& response = test.exchange.response;
   if (router.calls == 0) return std::to_string(response.status) + " " + response.error_code;
   if (router.body.ok()) return "accepted";
   return std::to_string(router.body.error().http_status) + " " + router.body.error().code;

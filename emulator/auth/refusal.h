@@ -1,7 +1,7 @@
 // S3's refusals as Error values. Status, kind and standard message of each code are those of the one table in
-// emulator/api/errors.cc; the texts here are those that S3 answers in the cases of authentication.
+// emulator/s3/core/errors.cc; the texts here are those that S3 answers in the cases of authentication.
 //
-// Building the document from them is api::RespondWithError's. Nothing here ever sees a secret key.
+// Building the document from them is s3::RespondWithError's. Nothing here ever sees a secret key.
 #ifndef PENSTOCK_EMULATOR_AUTH_REFUSAL_H_
 #define PENSTOCK_EMULATOR_AUTH_REFUSAL_H_
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/api/errors.h"
+#include "emulator/s3/core/errors.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/error.h"
 
@@ -19,8 +19,8 @@ namespace penstock::emulator::auth {
 Error AccessDenied(std::string message);  // 403
 // 400 + ArgumentName, and ArgumentValue unless empty
 Error InvalidArgument(std::string message, std::string argument_name, std::string_view argument_value = {});
-using api::InvalidRequest;  // 400
-using api::NotImplemented;  // 501
+using s3::InvalidRequest;  // 400
+using s3::NotImplemented;  // 501
 
 // "2013-05-24T00:00:00Z": the times in refusals have no fraction, unlike those of S3's other documents.
 std::string FormatSeconds(WallTime time);

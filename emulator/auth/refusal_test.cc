@@ -38,7 +38,7 @@ TEST(RefusalTest, LengthMismatchNamesBothNumbers) {
 TEST(RefusalTest, KindAndStatusAreThoseOfTheOneTable) {
   for (const Error& error : {AccessDenied("x"), InvalidArgument("x", "y"), RequestTimeTooSkewed("x", WallTime()), VersionTwoRefused(),
                              BodyTerminated(), BodyLengthMismatch(1, 2), MalformedTrailer(), SignatureDoesNotMatch({})}) {
-    const api::ErrorInfo* const info = api::FindErrorInfo(error.code);
+    const s3::ErrorInfo* const info = s3::FindErrorInfo(error.code);
     ASSERT_NE(info, nullptr) << error.code;
     EXPECT_EQ(error.kind, info->kind) << error.code;
     EXPECT_EQ(error.http_status, info->status) << error.code;

@@ -29,7 +29,7 @@ Sha256Digest Derive(std::string_view secret, std::string_view purpose, std::stri
 std::string Pack(const SessionClaim& claim) {
   std::array<std::byte, 12> nonce;
   RandomBytes(nonce);
-  const api::DirectorySession& session = claim.session;
+  const s3::DirectorySession& session = claim.session;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(session.expires.time_since_epoch()).count();
   const std::string expires = std::to_string(seconds);
   const std::string random = HexEncode(nonce);
@@ -53,8 +53,8 @@ std::vector<std::string_view> Lines(std::string_view packed) {
   }
 }
 
-api::SessionCredentials Credentials(std::string_view secret, std::string_view packed, std::string token) {
-  api::SessionCredentials credentials;
+s3::SessionCredentials Credentials(std::string_view secret, std::string_view packed, std::string token) {
+  s3::SessionCredentials credentials;
   const std::string id = HexEncode(Derive(secret, "session access key", packed)).substr(0, kKeyIdDigits);
   credentials.access_key_id = "ASIA";
   for (const char c : id) credentials.access_key_id += c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
@@ -65,7 +65,7 @@ api::SessionCredentials Credentials(std::string_view secret, std::string_view pa
 
 }  // namespace
 
-api::SessionCredentials IssueSession(std::string_view secret, const SessionClaim& claim) {
+s3::SessionCredentials IssueSession(std::string_view secret, const SessionClaim& claim) {
   const std::string packed = Pack(claim);
   const Sha256Digest mac = Derive(secret, "session token", packed);
   return Credentials(secret, packed, Base64Encode(AsBytes(packed + std::string(AsText(mac)))));
@@ -92,7 +92,7 @@ std::optional<SessionClaim> ReadSessionToken(std::string_view token) {
   return claim;
 }
 
-std::optional<api::SessionCredentials> SessionOfToken(std::string_view secret, std::string_view token) {
+std::optional<s3::SessionCredentials> SessionOfToken(std::string_view secret, std::string_view token) {
   const auto raw = Base64Decode(token);
   if (!raw || raw->size() <= kMacBytes) return std::nullopt;
   const std::string_view packed = std::string_view(*raw).substr(0, raw->size() - kMacBytes);

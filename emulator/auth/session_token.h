@@ -10,22 +10,22 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/api/directory_session.h"
+#include "emulator/s3/protocol/directory_session.h"
 
 namespace penstock::emulator::auth {
 
 struct SessionClaim {
   std::string parent;  // the access key that asked for the session
-  api::DirectorySession session;
+  s3::DirectorySession session;
 };
 
-api::SessionCredentials IssueSession(std::string_view secret, const SessionClaim& claim);
+s3::SessionCredentials IssueSession(std::string_view secret, const SessionClaim& claim);
 
 // What the token says, verified by nobody; nullopt when it is none of ours.
 std::optional<SessionClaim> ReadSessionToken(std::string_view token);
 
 // The credentials that went with `token`; nullopt when it was not made with `secret`.
-std::optional<api::SessionCredentials> SessionOfToken(std::string_view secret, std::string_view token);
+std::optional<s3::SessionCredentials> SessionOfToken(std::string_view secret, std::string_view token);
 
 }  // namespace penstock::emulator::auth
 

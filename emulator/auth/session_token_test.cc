@@ -32,7 +32,7 @@ TEST(SessionTokenTest, ATokenSaysWhatItWasIssuedFor) {
 }
 
 TEST(SessionTokenTest, KeysComeBackFromTheTokenUnderTheSameSecretAlone) {
-  const api::SessionCredentials issued = IssueSession(kSecret, Claim());
+  const s3::SessionCredentials issued = IssueSession(kSecret, Claim());
   const auto again = SessionOfToken(kSecret, issued.session_token);
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->access_key_id, issued.access_key_id);
@@ -42,8 +42,8 @@ TEST(SessionTokenTest, KeysComeBackFromTheTokenUnderTheSameSecretAlone) {
 }
 
 TEST(SessionTokenTest, TwoSessionsShareNothing) {
-  const api::SessionCredentials one = IssueSession(kSecret, Claim());
-  const api::SessionCredentials other = IssueSession(kSecret, Claim());
+  const s3::SessionCredentials one = IssueSession(kSecret, Claim());
+  const s3::SessionCredentials other = IssueSession(kSecret, Claim());
   EXPECT_NE(one.session_token, other.session_token);
   EXPECT_NE(one.access_key_id, other.access_key_id);
   EXPECT_NE(one.secret_access_key, other.secret_access_key);

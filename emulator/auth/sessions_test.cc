@@ -6,8 +6,8 @@
 #include "base/dates.h"
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "base/xml.h"
-#include "emulator/api/router.h"
+#include "base/xml/xml.h"
+#include "emulator/s3/core/router.h"
 #include "emulator/auth/auth_fixture.h"
 #include "emulator/auth/canonical.h"
 #include "emulator/auth/signing_key.h"
@@ -53,7 +53,7 @@ class SessionsTest : public testing::Test {
   std::string Handle(TestRequest request) {
     test_ = std::make_unique<TestExchange>(std::move(request));
     auth_->Handle(test_->exchange);
-    const api::Response& response = test_->exchange.response;
+    const s3::Response& response = test_->exchange.response;
     return std::to_string(response.status) + (response.error_code.empty() ? "" : " " + response.error_code);
   }
 
@@ -91,8 +91,8 @@ class SessionsTest : public testing::Test {
   }
 
   OneUser directory_;
-  std::unique_ptr<api::Handler> router_ = api::MakeRouter({});
-  std::unique_ptr<api::Handler> auth_ = MakeAuth(ExampleOptions(), directory_, *router_);
+  std::unique_ptr<s3::Handler> router_ = s3::MakeRouter({});
+  std::unique_ptr<s3::Handler> auth_ = MakeAuth(ExampleOptions(), directory_, *router_);
   std::unique_ptr<TestExchange> test_;
   std::string expiration_;
 };

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "emulator/api/regions.h"
-#include "emulator/api/text.h"
+#include "emulator/s3/protocol/regions.h"
+#include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::auth {
 namespace {
@@ -33,7 +33,7 @@ std::string_view HeaderRegion(std::string_view authorization) {
   return RegionOf(credential.substr(0, credential.find_first_of(", \t")));
 }
 
-bool InQuery(const api::Target& target) {
+bool InQuery(const s3::Target& target) {
   if (target.query.empty()) return false;
   for (const std::string_view name : {"X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature", "AWSAccessKeyId", "Signature"}) {
     if (target.Has(name)) return true;
@@ -41,7 +41,7 @@ bool InQuery(const api::Target& target) {
   return false;
 }
 
-std::string ClaimedRegion(const api::Exchange& exchange, bool in_query, const AuthOptions& options) {
+std::string ClaimedRegion(const s3::Exchange& exchange, bool in_query, const AuthOptions& options) {
   std::string_view region;
   const auto authorization = exchange.request.Find("authorization");
   if (authorization && IsVersionFour(*authorization)) {
@@ -49,22 +49,22 @@ std::string ClaimedRegion(const api::Exchange& exchange, bool in_query, const Au
   } else if (const auto credential = in_query ? exchange.target.Get("X-Amz-Credential") : std::nullopt) {
     region = RegionOf(*credential);
   } else if (authorization || in_query) {
-    return api::ExpectedSigningRegion(exchange, {}, options.region);  // version 2 names no region
+    return s3::ExpectedSigningRegion(exchange, {}, options.region);  // version 2 names no region
   }
   return region.empty() ? exchange.target.host_region : std::string(region);
 }
 
 // A token for a directory bucket's session is known to nobody behind auth; an empty parameter would be a sub-resource.
-void DropSignatureParameters(api::Target& target) {
-  std::erase_if(target.query, [](const api::QueryParameter& parameter) {
+void DropSignatureParameters(s3::Target& target) {
+  std::erase_if(target.query, [](const s3::QueryParameter& parameter) {
     return IsSignatureParameter(parameter.name) &&
-           (parameter.value.empty() || api::EqualsIgnoreCase(parameter.name, "x-amz-s3session-token"));
+           (parameter.value.empty() || s3::EqualsIgnoreCase(parameter.name, "x-amz-s3session-token"));
   });
 }
 
 }  // namespace
 
-Result<Admission> AdmitUnchecked(api::Exchange& exchange, const AuthOptions& options, const Directory& directory) {
+Result<Admission> AdmitUnchecked(s3::Exchange& exchange, const AuthOptions& options, const Directory& directory) {
   exchange.space = directory.NamespaceOf(nullptr);
   const bool in_query = InQuery(exchange.target);
   exchange.signing_region = ClaimedRegion(exchange, in_query, options);

@@ -40,7 +40,7 @@ class UncheckedTest : public testing::Test {
 
   OneUser directory_;
   RecordingRouter router_;
-  std::unique_ptr<api::Handler> auth_;
+  std::unique_ptr<s3::Handler> auth_;
   std::unique_ptr<TestExchange> test_;
 };
 

@@ -179,7 +179,7 @@ class VectorTest : public testing::TestWithParam<Vector> {
 
   OneUser directory_;
   RecordingRouter router_;
-  std::unique_ptr<api::Handler> auth_ = MakeAuth(ExampleOptions(), directory_, router_);
+  std::unique_ptr<s3::Handler> auth_ = MakeAuth(ExampleOptions(), directory_, router_);
 };
 
 // Another digit of the same alphabet.

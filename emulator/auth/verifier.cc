@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/time_ahead.h"
-#include "emulator/api/directory_names.h"
-#include "emulator/api/errors.h"
-#include "emulator/api/regions.h"
+#include "emulator/s3/protocol/directory_names.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/regions.h"
 #include "emulator/auth/canonical.h"
 #include "emulator/auth/refusal.h"
 #include "emulator/auth/session_token.h"
@@ -31,21 +31,21 @@ bool StartsWithAmz(std::string_view name) {
 }
 
 Error InvalidAccessKeyId(std::string_view access_key_id) {
-  return api::MakeError("InvalidAccessKeyId", {{"AWSAccessKeyId", std::string(access_key_id)}});
+  return s3::MakeError("InvalidAccessKeyId", {{"AWSAccessKeyId", std::string(access_key_id)}});
 }
 
-Error InvalidToken(std::string_view token) { return api::MakeError("InvalidToken", {{"Token-0", std::string(token)}}); }
+Error InvalidToken(std::string_view token) { return s3::MakeError("InvalidToken", {{"Token-0", std::string(token)}}); }
 
-Error ExpiredToken(std::string_view token) { return api::MakeError("ExpiredToken", {{"Token-0", std::string(token)}}); }
+Error ExpiredToken(std::string_view token) { return s3::MakeError("ExpiredToken", {{"Token-0", std::string(token)}}); }
 
 // Directory buckets are another service in the credential scope, but for S3's own general purpose endpoints, which know none.
-std::string_view ServiceOf(const api::Exchange& exchange) {
-  const api::Target& target = exchange.target;
-  if (target.directory_endpoint != api::DirectoryEndpoint::kNone) return "s3express";
+std::string_view ServiceOf(const s3::Exchange& exchange) {
+  const s3::Target& target = exchange.target;
+  if (target.directory_endpoint != s3::DirectoryEndpoint::kNone) return "s3express";
   if (target.on_s3_domain) return "s3";
   // Access points of directory buckets are of that service too; the router refuses their names.
   const bool access_point = target.bucket.value.ends_with("--xa-s3");
-  const bool directory = api::IsDirectoryBucketName(target.bucket.value) || access_point || exchange.operation == "ListDirectoryBuckets" ||
+  const bool directory = s3::IsDirectoryBucketName(target.bucket.value) || access_point || exchange.operation == "ListDirectoryBuckets" ||
                          (target.bucket.empty() && exchange.operation == "CreateSession");
   return directory ? "s3express" : "s3";
 }
@@ -61,21 +61,21 @@ Result<void> CheckToken(std::optional<std::string_view> token, std::string_view 
 
 // Parameters of the signature have names of their own, in just that case (X-Amz-Date); one that is spelt as a header counts as
 // that header (§0).
-std::optional<std::string_view> FromQuery(const api::Target& target, std::string_view name, std::string_view as_header) {
+std::optional<std::string_view> FromQuery(const s3::Target& target, std::string_view name, std::string_view as_header) {
   const auto parameter = target.Get(name);
   return parameter ? parameter : target.Get(as_header);
 }
 
-std::optional<std::string_view> TokenOf(const api::Exchange& exchange, const Claim& claim) {
+std::optional<std::string_view> TokenOf(const s3::Exchange& exchange, const Claim& claim) {
   return claim.mechanism == Mechanism::kQuery ? FromQuery(exchange.target, "X-Amz-Security-Token", "x-amz-security-token")
                                               : exchange.request.Find("x-amz-security-token");
 }
 
 // Of a directory bucket's session; nullopt: the requester's own credentials, which do as well there.
-std::optional<std::string_view> SessionTokenOf(const api::Exchange& exchange, const Claim& claim) {
+std::optional<std::string_view> SessionTokenOf(const s3::Exchange& exchange, const Claim& claim) {
   if (claim.service != "s3express") return std::nullopt;
-  return claim.mechanism == Mechanism::kQuery ? FromQuery(exchange.target, "X-Amz-S3session-Token", api::kSessionTokenHeader)
-                                              : exchange.request.Find(api::kSessionTokenHeader);
+  return claim.mechanism == Mechanism::kQuery ? FromQuery(exchange.target, "X-Amz-S3session-Token", s3::kSessionTokenHeader)
+                                              : exchange.request.Find(s3::kSessionTokenHeader);
 }
 
 // The requester showed the token of his own credentials when he got the session.
@@ -85,7 +85,7 @@ std::optional<std::string_view> OwnToken(const User* user) {
 }
 
 
-Result<std::string_view> PayloadClaim(const api::Exchange& exchange, Mechanism mechanism) {
+Result<std::string_view> PayloadClaim(const s3::Exchange& exchange, Mechanism mechanism) {
   if (mechanism == Mechanism::kQuery) {
     if (const auto claim = FromQuery(exchange.target, "X-Amz-Content-Sha256", kContentHash)) return *claim;
   }
@@ -96,14 +96,14 @@ Result<std::string_view> PayloadClaim(const api::Exchange& exchange, Mechanism m
   return std::string_view("UNSIGNED-PAYLOAD");
 }
 
-Result<void> CheckCoverage(const api::RequestHead& head, const Claim& claim) {
+Result<void> CheckCoverage(const s3::RequestHead& head, const Claim& claim) {
   std::string missing;
   const auto add = [&missing](std::string_view name) {
     if (!missing.empty()) missing += ", ";
     missing += name;
   };
   if (!claim.Signs("host")) add("host");
-  for (const api::HeaderView& header : head.headers) {
+  for (const s3::HeaderView& header : head.headers) {
     if (!StartsWithAmz(header.name)) continue;
     const std::string name = Lower(header.name);
     if (name != kContentHash && !claim.Signs(name)) add(name);
@@ -141,18 +141,18 @@ Error NotYetValid(const Claim& claim, WallTime now) {
   return error;
 }
 
-WallTime TimeOf(const api::Exchange& exchange) {
+WallTime TimeOf(const s3::Exchange& exchange) {
   return TimeAhead(exchange.space->clock->Now(), exchange.clock_ahead);
 }
 
 // The session's credentials, when it was given to just that access key.
-Result<api::SessionCredentials> OpenSession(const Claim& claim, std::string_view token, std::string_view secret) {
+Result<s3::SessionCredentials> OpenSession(const Claim& claim, std::string_view token, std::string_view secret) {
   auto credentials = SessionOfToken(secret, token);
   if (!credentials || credentials->access_key_id != claim.access_key_id) return InvalidToken(token);
   return std::move(*credentials);
 }
 
-Result<void> CheckSession(const api::Exchange& exchange, const SessionClaim& session, std::string_view token) {
+Result<void> CheckSession(const s3::Exchange& exchange, const SessionClaim& session, std::string_view token) {
   if (TimeOf(exchange) >= session.session.expires) return ExpiredToken(token);
   if (!session.session.bucket.empty() && session.session.bucket != exchange.target.bucket.value) return AccessDenied("Access Denied");
   return Ok();
@@ -165,9 +165,9 @@ std::string WithSpaces(std::string_view raw_query) {
   return spaced;
 }
 
-Result<void> EnterNamespace(api::Exchange& exchange, const Directory& directory, const User& user) {
-  std::shared_ptr<api::Namespace> space = directory.NamespaceOf(&user);
-  if (!space) return api::MakeError("ServiceUnavailable");
+Result<void> EnterNamespace(s3::Exchange& exchange, const Directory& directory, const User& user) {
+  std::shared_ptr<s3::Namespace> space = directory.NamespaceOf(&user);
+  if (!space) return s3::MakeError("ServiceUnavailable");
   exchange.space = std::move(space);
   return Ok();
 }
@@ -180,7 +180,7 @@ std::string_view SecretOf(const User* user) {
 
 Verifier::Verifier(const AuthOptions& options, const Directory& directory) : options_(options), directory_(directory) {}
 
-Result<Admission> Verifier::Verify(api::Exchange& exchange) {
+Result<Admission> Verifier::Verify(s3::Exchange& exchange) {
   if (!exchange.space) exchange.space = directory_.NamespaceOf(nullptr);
   // A browser asks before it sends: no preflight is signed, and a presigned URL's signature is for another method.
   if (exchange.request.method == "OPTIONS") return AdmitUnsigned(exchange);
@@ -195,14 +195,14 @@ Result<Admission> Verifier::Verify(api::Exchange& exchange) {
   return AdmitVersionFour(exchange, mechanism);
 }
 
-Result<Admission> Verifier::AdmitVersionFour(api::Exchange& exchange, Mechanism mechanism) {
+Result<Admission> Verifier::AdmitVersionFour(s3::Exchange& exchange, Mechanism mechanism) {
   PENSTOCK_ASSIGN(const Claim claim, mechanism == Mechanism::kQuery ? ParseQueryClaim(exchange.target)
                                                                     : ParseHeaderClaim(exchange.request));
   const auto session_token = SessionTokenOf(exchange, claim);
   std::optional<SessionClaim> session;
   if (session_token) {
     // Recorded: whatever the token is.
-    if (exchange.operation == "CreateSession") return api::SessionHeaderRefused();
+    if (exchange.operation == "CreateSession") return s3::SessionHeaderRefused();
     session = ReadSessionToken(*session_token);
     if (!session) return InvalidToken(*session_token);
   }
@@ -213,18 +213,18 @@ Result<Admission> Verifier::AdmitVersionFour(api::Exchange& exchange, Mechanism 
   const User* const user = admission.user.get();
   if (user) PENSTOCK_TRY(EnterNamespace(exchange, directory_, *user));
 
-  PENSTOCK_TRY(CheckScope(claim, api::ExpectedSigningRegion(exchange, claim.region, options_.region), ServiceOf(exchange)));
+  PENSTOCK_TRY(CheckScope(claim, s3::ExpectedSigningRegion(exchange, claim.region, options_.region), ServiceOf(exchange)));
   PENSTOCK_TRY(CheckTime(claim, TimeOf(exchange)));
   admission.mechanism = mechanism;
   std::string_view secret = SecretOf(user);
   std::string session_secret;
   if (session) {
     PENSTOCK_ASSIGN(admission.identity, Identify(exchange, access_key_id, user, OwnToken(user)));
-    PENSTOCK_ASSIGN(api::SessionCredentials credentials, OpenSession(claim, *session_token, secret));
+    PENSTOCK_ASSIGN(s3::SessionCredentials credentials, OpenSession(claim, *session_token, secret));
     PENSTOCK_TRY(CheckSession(exchange, *session, *session_token));
     session_secret = std::move(credentials.secret_access_key);
     secret = session_secret;
-    admission.identity.session = std::make_shared<const api::DirectorySession>(std::move(session->session));
+    admission.identity.session = std::make_shared<const s3::DirectorySession>(std::move(session->session));
   } else {
     PENSTOCK_ASSIGN(admission.identity, Identify(exchange, access_key_id, user, TokenOf(exchange, claim)));
   }
@@ -248,19 +248,19 @@ Result<Admission> Verifier::AdmitVersionFour(api::Exchange& exchange, Mechanism 
   return admission;
 }
 
-Result<Admission> Verifier::AdmitAnonymous(const api::Exchange& exchange) const {
+Result<Admission> Verifier::AdmitAnonymous(const s3::Exchange& exchange) const {
   if (!options_.allow_anonymous) return AccessDenied("Access Denied");
   return AdmitUnsigned(exchange);
 }
 
-Result<Admission> Verifier::AdmitUnsigned(const api::Exchange& exchange) const {
+Result<Admission> Verifier::AdmitUnsigned(const s3::Exchange& exchange) const {
   Admission admission;
   PENSTOCK_TRY(TakeUnsignablePayload(exchange, admission));
   return admission;
 }
 
 // The payload of a request whose signature cannot continue into chunks.
-Result<void> Verifier::TakeUnsignablePayload(const api::Exchange& exchange, Admission& admission) const {
+Result<void> Verifier::TakeUnsignablePayload(const s3::Exchange& exchange, Admission& admission) const {
   PENSTOCK_ASSIGN(admission.payload_claim, PayloadClaim(exchange, Mechanism::kAnonymous));
   PENSTOCK_ASSIGN(admission.payload_kind, Classify(admission.payload_claim));
   if (!IsSignedStreaming(admission.payload_kind)) return Ok();
@@ -276,7 +276,7 @@ Result<PayloadKind> Verifier::Classify(std::string_view payload_claim) const {
 }
 
 // Whom the key stands for, when it may be used now and with this token.
-Result<api::Identity> Verifier::Identify(const api::Exchange& exchange, std::string_view access_key_id, const User* user,
+Result<s3::Identity> Verifier::Identify(const s3::Exchange& exchange, std::string_view access_key_id, const User* user,
                                          std::optional<std::string_view> token) const {
   if (!user && options_.mode == Mode::kParse) return directory_.IdentityOf(access_key_id);
   if (!user || !user->active) return InvalidAccessKeyId(access_key_id);
@@ -288,14 +288,14 @@ Result<api::Identity> Verifier::Identify(const api::Exchange& exchange, std::str
 }
 
 // No scope, and the payload is never part of the signature.
-Result<Admission> Verifier::AdmitVersionTwo(api::Exchange& exchange, Mechanism mechanism) const {
+Result<Admission> Verifier::AdmitVersionTwo(s3::Exchange& exchange, Mechanism mechanism) const {
   const bool in_query = mechanism == Mechanism::kVersionTwoQuery;
   PENSTOCK_ASSIGN(const VersionTwoClaim claim,
                   in_query ? ParseVersionTwoQuery(exchange.target) : ParseVersionTwoHeader(exchange.request));
   const std::shared_ptr<const User> user = directory_.FindUser(claim.access_key_id);
   if (user) PENSTOCK_TRY(EnterNamespace(exchange, directory_, *user));
   // Version 2 names no region, so it is good for the bucket's own.
-  std::string region = api::ExpectedSigningRegion(exchange, {}, options_.region);
+  std::string region = s3::ExpectedSigningRegion(exchange, {}, options_.region);
   if (!SpeaksVersionTwo(region)) return VersionTwoRefused();
   PENSTOCK_TRY(CheckVersionTwoTime(claim, TimeOf(exchange)));
   auto token = in_query ? exchange.target.Get("x-amz-security-token") : std::nullopt;
@@ -312,7 +312,7 @@ Result<Admission> Verifier::AdmitVersionTwo(api::Exchange& exchange, Mechanism m
   return admission;
 }
 
-Result<api::Identity> Verifier::VerifyForm(api::Exchange& exchange, const api::Form& form, Mechanism admitted) {
+Result<s3::Identity> Verifier::VerifyForm(s3::Exchange& exchange, const s3::Form& form, Mechanism admitted) {
   PENSTOCK_ASSIGN(const std::optional<FormClaim> claim, ParseFormClaim(form));
   if (!claim) {
     if (admitted == Mechanism::kAnonymous && !options_.allow_anonymous) return AccessDenied("Access Denied");
@@ -323,10 +323,10 @@ Result<api::Identity> Verifier::VerifyForm(api::Exchange& exchange, const api::F
   }
   const std::shared_ptr<const User> user = directory_.FindUser(claim->access_key_id);
   if (user) PENSTOCK_TRY(EnterNamespace(exchange, directory_, *user));
-  std::string region = api::ExpectedSigningRegion(exchange, claim->region, options_.region);
+  std::string region = s3::ExpectedSigningRegion(exchange, claim->region, options_.region);
   if (!claim->version_two) PENSTOCK_TRY(CheckFormScope(*claim, region));
   if (claim->version_two && !SpeaksVersionTwo(region)) return VersionTwoRefused();
-  PENSTOCK_ASSIGN(api::Identity identity, Identify(exchange, claim->access_key_id, user.get(), claim->token));
+  PENSTOCK_ASSIGN(s3::Identity identity, Identify(exchange, claim->access_key_id, user.get(), claim->token));
   exchange.signing_region = std::move(region);
   if (options_.mode != Mode::kVerify) return identity;
   if (claim->version_two) {
@@ -348,7 +348,7 @@ Result<void> Verifier::CheckTime(const Claim& claim, WallTime now) const {
   return RequestTimeTooSkewed(claim.date_as_sent, now);
 }
 
-Result<void> Verifier::CheckSignature(api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,
+Result<void> Verifier::CheckSignature(s3::Exchange& exchange, const Claim& claim, std::string_view payload_claim,
                                       const HmacSha256Key& key) const {
   const bool in_query = claim.mechanism == Mechanism::kQuery;
   std::string canonical;

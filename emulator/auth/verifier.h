@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "emulator/auth/auth.h"
-#include "emulator/auth/chunked_body.h"
+#include "emulator/auth/body/chunked_body.h"
 #include "emulator/auth/claim.h"
 #include "emulator/auth/form_claim.h"
-#include "emulator/auth/payload.h"
+#include "emulator/auth/body/payload.h"
 #include "emulator/auth/signing_key.h"
 
 namespace penstock::emulator::auth {
@@ -19,7 +19,7 @@ namespace penstock::emulator::auth {
 // A request that may go on: verified as far as the mode asks for it, or an allowed anonymous one.
 struct Admission {
   Mechanism mechanism = Mechanism::kAnonymous;
-  api::Identity identity;
+  s3::Identity identity;
   PayloadKind payload_kind = PayloadKind::kUnsigned;  // kHash only where that hash is to be verified
   std::string_view payload_claim;       // view into head or target
   std::optional<ChunkSigning> signing;  // set for signed chunks that are to be verified
@@ -38,23 +38,23 @@ class Verifier {
   // Reads request and target, sets exchange.space and signing_region, and reads the target's query anew where the signature
   // says what its '+' mean; nothing else. In the order of §2.14: parse,
   // date, scope, skew, key, token, payload claim, signed-headers coverage, signature; the last two only under kVerify.
-  Result<Admission> Verify(api::Exchange& exchange);
+  Result<Admission> Verify(s3::Exchange& exchange);
 
   // A form brings its signature in its fields, which are read after Verify let its request through as `admitted`. Sets
   // exchange.space and signing_region; gives whose post it is. AccessDenied when nobody signed it.
-  Result<api::Identity> VerifyForm(api::Exchange& exchange, const api::Form& form, Mechanism admitted);
+  Result<s3::Identity> VerifyForm(s3::Exchange& exchange, const s3::Form& form, Mechanism admitted);
 
  private:
-  Result<Admission> AdmitAnonymous(const api::Exchange& exchange) const;
-  Result<Admission> AdmitUnsigned(const api::Exchange& exchange) const;
-  Result<void> TakeUnsignablePayload(const api::Exchange& exchange, Admission& admission) const;
+  Result<Admission> AdmitAnonymous(const s3::Exchange& exchange) const;
+  Result<Admission> AdmitUnsigned(const s3::Exchange& exchange) const;
+  Result<void> TakeUnsignablePayload(const s3::Exchange& exchange, Admission& admission) const;
   Result<PayloadKind> Classify(std::string_view payload_claim) const;
-  Result<api::Identity> Identify(const api::Exchange& exchange, std::string_view access_key_id, const User* user,
+  Result<s3::Identity> Identify(const s3::Exchange& exchange, std::string_view access_key_id, const User* user,
                                  std::optional<std::string_view> token) const;
-  Result<Admission> AdmitVersionFour(api::Exchange& exchange, Mechanism mechanism);
-  Result<Admission> AdmitVersionTwo(api::Exchange& exchange, Mechanism mechanism) const;
+  Result<Admission> AdmitVersionFour(s3::Exchange& exchange, Mechanism mechanism);
+  Result<Admission> AdmitVersionTwo(s3::Exchange& exchange, Mechanism mechanism) const;
   Result<void> CheckTime(const Claim& claim, WallTime now) const;
-  Result<void> CheckSignature(api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,
+  Result<void> CheckSignature(s3::Exchange& exchange, const Claim& claim, std::string_view payload_claim,
                               const HmacSha256Key& key) const;
 
   const AuthOptions& options_;

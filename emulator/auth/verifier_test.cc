@@ -22,9 +22,9 @@ class VerifierTest : public testing::Test {
  protected:
   Result<Admission> Verify(TestRequest request, std::chrono::nanoseconds clock_ahead = {}) {
     test_ = std::make_unique<TestExchange>(std::move(request));
-    api::Exchange& exchange = test_->exchange;
+    s3::Exchange& exchange = test_->exchange;
     exchange.clock_ahead = clock_ahead;
-    auto target = api::ParseTarget(exchange.request.target, *exchange.request.Find("host"), options_.hosts);
+    auto target = s3::ParseTarget(exchange.request.target, *exchange.request.Find("host"), options_.hosts);
     exchange.target = std::move(target).value();
     return verifier_.Verify(exchange);
   }

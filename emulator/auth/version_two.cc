@@ -11,8 +11,8 @@
 #include "base/dates.h"
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/api/operations.h"
-#include "emulator/api/text.h"
+#include "emulator/s3/core/operations.h"
+#include "emulator/s3/protocol/text.h"
 #include "emulator/auth/refusal.h"
 
 namespace penstock::emulator::auth {
@@ -43,17 +43,17 @@ constexpr std::array<std::string_view, 9> kVersionTwoRegions = {
     "us-east-1",      "us-gov-west-1",  "us-west-1",      "us-west-2"};
 
 // The header or, in a query, the parameter that stands for it.
-std::string_view SignedValue(const api::RequestHead& head, const api::Target& target, std::string_view name, bool in_query) {
-  if (const auto value = head.Find(name)) return api::Trim(*value);
+std::string_view SignedValue(const s3::RequestHead& head, const s3::Target& target, std::string_view name, bool in_query) {
+  if (const auto value = head.Find(name)) return s3::Trim(*value);
   if (!in_query) return {};
-  for (const api::QueryParameter& parameter : target.query) {
+  for (const s3::QueryParameter& parameter : target.query) {
     if (AsciiLower(parameter.name) == name) return parameter.value;
   }
   return {};
 }
 
 // "name:value\n" of every x-amz-* header (in a query: and parameter), by name; several of one name joined by commas.
-std::string AmzHeaders(const api::RequestHead& head, const api::Target& target, bool in_query) {
+std::string AmzHeaders(const s3::RequestHead& head, const s3::Target& target, bool in_query) {
   std::map<std::string, std::string> found;
   const auto add = [&found](std::string_view name, std::string_view value) {
     std::string lower = AsciiLower(name);
@@ -61,9 +61,9 @@ std::string AmzHeaders(const api::RequestHead& head, const api::Target& target, 
     const auto [place, is_new] = found.try_emplace(std::move(lower), value);
     if (!is_new) place->second.append(",").append(value);
   };
-  for (const api::HeaderView& header : head.headers) add(header.name, api::Trim(header.value));
+  for (const s3::HeaderView& header : head.headers) add(header.name, s3::Trim(header.value));
   if (in_query) {
-    for (const api::QueryParameter& parameter : target.query) add(parameter.name, parameter.value);
+    for (const s3::QueryParameter& parameter : target.query) add(parameter.name, parameter.value);
   }
   std::string lines;
   for (const auto& [name, value] : found) lines.append(name).append(":").append(value).append("\n");
@@ -72,16 +72,16 @@ std::string AmzHeaders(const api::RequestHead& head, const api::Target& target, 
 
 // "/bucket/key" as sent, with the signed parameters sorted by name, their values decoded. A bucket alone is "/bucket/",
 // also where the path has no slash behind it: so clients sign it, for S3 accepts nothing else.
-std::string Resource(const api::Target& target) {
+std::string Resource(const s3::Target& target) {
   std::string resource = target.virtual_hosted ? "/" + target.bucket.value + target.raw_path : target.raw_path;
   if (target.key.value.empty() && !resource.ends_with('/')) resource += '/';
-  std::vector<const api::QueryParameter*> signed_parameters;
-  for (const api::QueryParameter& parameter : target.query) {
+  std::vector<const s3::QueryParameter*> signed_parameters;
+  for (const s3::QueryParameter& parameter : target.query) {
     if (IsSigned(parameter.name)) signed_parameters.push_back(&parameter);
   }
   std::sort(signed_parameters.begin(), signed_parameters.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
   char separator = '?';
-  for (const api::QueryParameter* parameter : signed_parameters) {
+  for (const s3::QueryParameter* parameter : signed_parameters) {
     resource += std::exchange(separator, '&');
     resource += parameter->name;
     if (!parameter->value.empty()) resource.append("=").append(parameter->value);
@@ -103,7 +103,7 @@ bool SpeaksVersionTwo(std::string_view region) {
   return std::find(kVersionTwoRegions.begin(), kVersionTwoRegions.end(), region) != kVersionTwoRegions.end();
 }
 
-Result<VersionTwoClaim> ParseVersionTwoQuery(const api::Target& target) {
+Result<VersionTwoClaim> ParseVersionTwoQuery(const s3::Target& target) {
   const auto get = [&target](std::string_view name) { return target.Get(name).value_or(std::string_view()); };
   VersionTwoClaim claim{.in_query = true,
                         .access_key_id = get("AWSAccessKeyId"),
@@ -126,7 +126,7 @@ Result<VersionTwoClaim> ParseVersionTwoQuery(const api::Target& target) {
   return claim;
 }
 
-Result<VersionTwoClaim> ParseVersionTwoHeader(const api::RequestHead& head) {
+Result<VersionTwoClaim> ParseVersionTwoHeader(const s3::RequestHead& head) {
   constexpr std::string_view kScheme = "AWS ";
   const std::string_view value = head.Find("authorization").value_or(std::string_view());
   const std::string_view pair = value.substr(std::min(value.size(), kScheme.size()));
@@ -149,7 +149,7 @@ Result<VersionTwoClaim> ParseVersionTwoHeader(const api::RequestHead& head) {
   return claim;
 }
 
-std::string VersionTwoStringToSign(const api::RequestHead& head, const api::Target& target, const VersionTwoClaim& claim) {
+std::string VersionTwoStringToSign(const s3::RequestHead& head, const s3::Target& target, const VersionTwoClaim& claim) {
   std::string text(head.method);
   text.append("\n").append(SignedValue(head, target, "content-md5", claim.in_query));
   text.append("\n").append(SignedValue(head, target, "content-type", claim.in_query));
@@ -157,13 +157,13 @@ std::string VersionTwoStringToSign(const api::RequestHead& head, const api::Targ
   return text + AmzHeaders(head, target, claim.in_query) + Resource(target);
 }
 
-Result<void> CheckVersionTwoCoverage(const api::Target& target, const VersionTwoClaim& claim) {
-  for (const api::QueryParameter& parameter : target.query) {
+Result<void> CheckVersionTwoCoverage(const s3::Target& target, const VersionTwoClaim& claim) {
+  for (const s3::QueryParameter& parameter : target.query) {
     const std::string& name = parameter.name;
     if (IsSigned(name) || std::binary_search(kUnsignedParameters.begin(), kUnsignedParameters.end(), name)) continue;
     // Parameters x-amz-* are signed in a query, as the headers they stand for. Unknown ones mean nothing.
-    const bool amz = api::StartsWithIgnoreCase(name, "x-amz-");
-    if (amz ? claim.in_query : !api::IsKnownParameter(name)) continue;
+    const bool amz = s3::StartsWithIgnoreCase(name, "x-amz-");
+    if (amz ? claim.in_query : !s3::IsKnownParameter(name)) continue;
     Error error = AccessDenied("Signature Version 2 does not cover the query parameter '" + name +
                                "'; sign the request with AWS4-HMAC-SHA256");
     error.details.emplace_back("ParametersNotSigned", name);
@@ -184,7 +184,7 @@ Result<void> CheckVersionTwoTime(const VersionTwoClaim& claim, WallTime now) {
   return error;
 }
 
-Result<void> CheckVersionTwoSignature(const api::Exchange& exchange, const VersionTwoClaim& claim, std::string_view secret) {
+Result<void> CheckVersionTwoSignature(const s3::Exchange& exchange, const VersionTwoClaim& claim, std::string_view secret) {
   const std::string text = VersionTwoStringToSign(exchange.request, exchange.target, claim);
   const std::string expected = Base64Encode(HmacSha1(AsBytes(secret), AsBytes(text)));
   if (ConstantTimeEqual(AsBytes(expected), AsBytes(claim.signature))) return Ok();

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/api/exchange.h"
+#include "emulator/s3/core/exchange.h"
 
 namespace penstock::emulator::auth {
 
@@ -23,23 +23,23 @@ struct VersionTwoClaim {
 bool SpeaksVersionTwo(std::string_view region);
 
 // AccessDenied where a parameter is missing or Expires is no count of seconds.
-Result<VersionTwoClaim> ParseVersionTwoQuery(const api::Target& target);
+Result<VersionTwoClaim> ParseVersionTwoQuery(const s3::Target& target);
 // "AWS access-key-id:signature". InvalidArgument for another form, AccessDenied without a readable date.
-Result<VersionTwoClaim> ParseVersionTwoHeader(const api::RequestHead& head);
+Result<VersionTwoClaim> ParseVersionTwoHeader(const s3::RequestHead& head);
 
 // What the client signed: method, Content-MD5, Content-Type, date, every x-amz-* header, the resource. In a query,
 // parameters stand for headers.
-std::string VersionTwoStringToSign(const api::RequestHead& head, const api::Target& target, const VersionTwoClaim& claim);
+std::string VersionTwoStringToSign(const s3::RequestHead& head, const s3::Target& target, const VersionTwoClaim& claim);
 
 // AccessDenied "Request has expired" with Expires and ServerTime; RequestTimeTooSkewed for a header.
 Result<void> CheckVersionTwoTime(const VersionTwoClaim& claim, WallTime now);
 
 // AccessDenied + ParametersNotSigned for a query parameter that has a meaning and that version 2 does not sign, but for those
 // that position and format a list.
-Result<void> CheckVersionTwoCoverage(const api::Target& target, const VersionTwoClaim& claim);
+Result<void> CheckVersionTwoCoverage(const s3::Target& target, const VersionTwoClaim& claim);
 
 // SignatureDoesNotMatch unless the claim's signature is `secret`'s over the string to sign.
-Result<void> CheckVersionTwoSignature(const api::Exchange& exchange, const VersionTwoClaim& claim, std::string_view secret);
+Result<void> CheckVersionTwoSignature(const s3::Exchange& exchange, const VersionTwoClaim& claim, std::string_view secret);
 
 }  // namespace penstock::emulator::auth
 

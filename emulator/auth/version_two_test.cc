@@ -64,7 +64,7 @@ class VersionTwoTest : public ::testing::Test {
 // AWS's documentation of signature version 2 ("johnsmith/photos/puppy.jpg"), recomputed.
 TEST_F(VersionTwoTest, SignsAsTheDocumentedExample) {
   const TestExchange request(TestRequest{});
-  const auto target = api::ParseTarget("/photos/puppy.jpg", "johnsmith.s3.amazonaws.com", api::HostRules::Default("us-east-1"));
+  const auto target = s3::ParseTarget("/photos/puppy.jpg", "johnsmith.s3.amazonaws.com", s3::HostRules::Default("us-east-1"));
   ASSERT_TRUE(target.ok());
   const std::string text = VersionTwoStringToSign(request.exchange.request, *target, {.in_query = true, .date_line = "1175139620"});
   EXPECT_EQ(text, "GET\n\n\n1175139620\n/johnsmith/photos/puppy.jpg");
@@ -211,7 +211,7 @@ class VersionTwoHeaderTest : public VersionTwoTest {
     const int before = router_.calls;
     const auto auth = MakeAuth(options_, users_, router_);
     const TestExchange request(std::move(sent));
-    api::Exchange exchange{.request = request.exchange.request, .body = request.exchange.body, .connection = request.exchange.connection};
+    s3::Exchange exchange{.request = request.exchange.request, .body = request.exchange.body, .connection = request.exchange.connection};
     auth->Handle(exchange);
     region_ = exchange.signing_region;
     if (router_.calls > before) return "ok";

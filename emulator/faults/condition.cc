@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 
-#include "emulator/api/router.h"
+#include "emulator/s3/core/router.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -154,7 +154,7 @@ Result<std::vector<std::string>> ExpandOperation(std::string_view name) {
   if (name.starts_with('@')) return ExpandClass(name);
   const Pattern pattern{std::string(name)};
   std::vector<std::string> found;
-  for (const std::string_view operation : api::OperationNames()) {
+  for (const std::string_view operation : s3::OperationNames()) {
     if (pattern.Matches(operation)) found.emplace_back(operation);
   }
   if (!found.empty()) return found;

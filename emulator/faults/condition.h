@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "emulator/faults/facts.h"
-#include "emulator/faults/number_set.h"
+#include "emulator/faults/documents/number_set.h"
 #include "emulator/faults/pattern.h"
 
 namespace penstock::emulator::faults {

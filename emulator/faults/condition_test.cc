@@ -99,7 +99,7 @@ TEST(ConditionTest, APartitionIsAskedForWhereItIsNamedAlone) {
   const TestRequest request("GET", "/b/k");
   Facts facts = request.facts();
   EXPECT_FALSE(Matches({.partition = Numbers(">=0")}, facts)) << "nobody knows";
-  facts.partition_of = [](const api::Exchange&) { return ++asked, std::optional<std::uint64_t>(3); };
+  facts.partition_of = [](const s3::Exchange&) { return ++asked, std::optional<std::uint64_t>(3); };
   EXPECT_TRUE(Matches({.partition = Numbers("2-4")}, facts));
   EXPECT_FALSE(Matches({.partition = Numbers("0")}, facts));
   EXPECT_EQ(asked, 2);

@@ -1,6 +1,6 @@
 #include "emulator/faults/connection_rules.h"
 
-#include "emulator/faults/scenario_document.h"
+#include "emulator/faults/documents/scenario_document.h"
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::faults {

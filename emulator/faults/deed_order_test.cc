@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "emulator/faults/scenario_document.h"
+#include "emulator/faults/documents/scenario_document.h"
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::faults {

@@ -2,9 +2,9 @@
 
 #include <initializer_list>
 
-#include "emulator/api/claimed_key.h"
-#include "emulator/api/sdk_attempt.h"
-#include "emulator/api/text.h"
+#include "emulator/s3/core/claimed_key.h"
+#include "emulator/s3/protocol/sdk_attempt.h"
+#include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -15,7 +15,7 @@ std::optional<std::uint64_t> ListedRank(std::string_view user_agent) {
   const std::size_t at = user_agent.find(kMark);
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view number = user_agent.substr(at + kMark.size());
-  return api::ParseDecimal(number.substr(0, number.find_first_of(" ;,)")));
+  return s3::ParseDecimal(number.substr(0, number.find_first_of(" ;,)")));
 }
 
 std::optional<Facts::Range> ParseRange(std::string_view header) {
@@ -24,7 +24,7 @@ std::optional<Facts::Range> ParseRange(std::string_view header) {
   header.remove_prefix(kUnit.size());
   const std::size_t dash = header.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const Facts::Range range{.first = api::ParseDecimal(header.substr(0, dash)), .last_inclusive = api::ParseDecimal(header.substr(dash + 1))};
+  const Facts::Range range{.first = s3::ParseDecimal(header.substr(0, dash)), .last_inclusive = s3::ParseDecimal(header.substr(dash + 1))};
   const bool first_is_wrong = dash > 0 && !range.first;
   const bool last_is_wrong = dash + 1 < header.size() && !range.last_inclusive;
   if (first_is_wrong || last_is_wrong || (!range.first && !range.last_inclusive)) return std::nullopt;
@@ -44,12 +44,12 @@ struct Claims {
 };
 
 // One pass over the headers: a name's length leaves one candidate or none.
-Claims ClaimsOf(const api::RequestHead& head) {
+Claims ClaimsOf(const s3::RequestHead& head) {
   Claims claims;
-  const auto keep = [](const api::HeaderView& header, std::string_view name, Claims::Value& value) {
-    if (!value && api::EqualsIgnoreCase(header.name, name)) value = header.value;
+  const auto keep = [](const s3::HeaderView& header, std::string_view name, Claims::Value& value) {
+    if (!value && s3::EqualsIgnoreCase(header.name, name)) value = header.value;
   };
-  for (const api::HeaderView& header : head.headers) {
+  for (const s3::HeaderView& header : head.headers) {
     switch (header.name.size()) {
       case std::string_view("range").size(): keep(header, "range", claims.range); break;
       case std::string_view("user-agent").size(): keep(header, "user-agent", claims.user_agent); break;
@@ -83,42 +83,42 @@ std::string_view RangeHeaderOf(const Facts& facts) { return facts.exchange->requ
 
 }  // namespace
 
-std::string_view KeyAsked(const api::Exchange& exchange) {
-  const api::Target& target = exchange.target;
+std::string_view KeyAsked(const s3::Exchange& exchange) {
+  const s3::Target& target = exchange.target;
   if (!target.key.value.empty() || target.bucket.value.empty() || !exchange.operation.starts_with("List")) return target.key.value;
   return target.Get("prefix").value_or(std::string_view());
 }
 
-std::optional<std::string_view> ClaimedSessionToken(const api::Exchange& exchange) {
+std::optional<std::string_view> ClaimedSessionToken(const s3::Exchange& exchange) {
   for (const std::string_view name : {"x-amz-s3session-token", "x-amz-security-token"}) {
     if (const auto token = exchange.request.Find(name)) return token;
   }
-  for (const api::QueryParameter& parameter : exchange.target.query) {
+  for (const s3::QueryParameter& parameter : exchange.target.query) {
     for (const std::string_view name : {"X-Amz-S3session-Token", "X-Amz-Security-Token"}) {
-      if (api::EqualsIgnoreCase(parameter.name, name)) return parameter.value;
+      if (s3::EqualsIgnoreCase(parameter.name, name)) return parameter.value;
     }
   }
   return std::nullopt;
 }
 
-Facts FactsOf(const api::Exchange& exchange) {
-  const api::RequestHead& head = exchange.request;
+Facts FactsOf(const s3::Exchange& exchange) {
+  const s3::RequestHead& head = exchange.request;
   const Claims claims = ClaimsOf(head);
   Facts facts{.operation = exchange.operation,
               .method = head.method,
               .bucket = exchange.target.bucket.value,
               .key = KeyAsked(exchange),
-              .access_key = api::ClaimedAccessKey(head, exchange.target),
+              .access_key = s3::ClaimedAccessKey(head, exchange.target),
               .user_agent = claims.user_agent.value_or(std::string_view()),
               .invocation = claims.invocation.value_or(std::string_view()),
               .exchange = &exchange};
   facts.directory_bucket = facts.bucket.ends_with("--x-s3");
-  if (const auto part = exchange.target.Get("partNumber")) facts.part = api::ParseDecimal(*part);
+  if (const auto part = exchange.target.Get("partNumber")) facts.part = s3::ParseDecimal(*part);
   if (claims.range) facts.range = ParseRange(*claims.range);
-  if (claims.decoded_length) facts.size = api::ParseDecimal(*claims.decoded_length);
-  if (!facts.size && claims.length) facts.size = api::ParseDecimal(*claims.length);
-  if (claims.sdk_request) facts.attempt = api::ClaimedAttempt(*claims.sdk_request).value_or(1);
-  if (claims.rank) facts.rank = api::ParseDecimal(*claims.rank);
+  if (claims.decoded_length) facts.size = s3::ParseDecimal(*claims.decoded_length);
+  if (!facts.size && claims.length) facts.size = s3::ParseDecimal(*claims.length);
+  if (claims.sdk_request) facts.attempt = s3::ClaimedAttempt(*claims.sdk_request).value_or(1);
+  if (claims.rank) facts.rank = s3::ParseDecimal(*claims.rank);
   if (!facts.rank) facts.rank = ListedRank(facts.user_agent);
   return facts;
 }
@@ -132,7 +132,7 @@ std::string ClientOf(const Facts& facts) { return std::string(facts.access_key.e
 
 std::string AttemptIdentity(const Facts& facts) {
   const std::string rank = facts.rank ? std::to_string(*facts.rank) : std::string();
-  const api::Target& target = facts.exchange->target;
+  const s3::Target& target = facts.exchange->target;
   return Joined(std::string(facts.access_key),
                 {AddressOf(facts), rank, facts.method, facts.bucket, target.raw_path, target.raw_query, RangeHeaderOf(facts)});
 }

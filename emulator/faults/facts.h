@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/api/exchange.h"
+#include "emulator/s3/core/exchange.h"
 
 namespace penstock::emulator::faults {
 
@@ -31,22 +31,22 @@ struct Facts {
   std::string_view invocation;        // amz-sdk-invocation-id; empty: none
   std::uint64_t attempt = 1;          // amz-sdk-request's; 1 where there is none
   std::optional<std::uint64_t> rank;  // x-penstock-rank, or "rank/N" in the user agent
-  const api::Exchange* exchange = nullptr;
+  const s3::Exchange* exchange = nullptr;
   // The id of the partition that has the request's key (throttle/partition_model.h); null: nobody knows. Asked only by rules
   // that name partitions.
-  std::optional<std::uint64_t> (*partition_of)(const api::Exchange& exchange) = nullptr;
+  std::optional<std::uint64_t> (*partition_of)(const s3::Exchange& exchange) = nullptr;
 };
 
 // `exchange` outlives the facts. Its target is parsed.
-Facts FactsOf(const api::Exchange& exchange);
+Facts FactsOf(const s3::Exchange& exchange);
 
 // Facts::key alone.
-std::string_view KeyAsked(const api::Exchange& exchange);
+std::string_view KeyAsked(const s3::Exchange& exchange);
 
 // The token that a request says its credentials are a session's by:
 // x-amz-s3session-token or x-amz-security-token, as a header or in the query.
 // nullopt: none.
-std::optional<std::string_view> ClaimedSessionToken(const api::Exchange& exchange);
+std::optional<std::string_view> ClaimedSessionToken(const s3::Exchange& exchange);
 
 // Facts that are gathered when somebody asks for them: most requests meet nothing.
 //
@@ -54,10 +54,10 @@ std::optional<std::string_view> ClaimedSessionToken(const api::Exchange& exchang
 class LazyFacts {
  public:
   // `exchange` outlives this, with its target parsed.
-  explicit LazyFacts(const api::Exchange& exchange, decltype(Facts::partition_of) partition_of = nullptr)
+  explicit LazyFacts(const s3::Exchange& exchange, decltype(Facts::partition_of) partition_of = nullptr)
       : exchange_(exchange), partition_of_(partition_of) {}
 
-  const api::Exchange& exchange() const { return exchange_; }
+  const s3::Exchange& exchange() const { return exchange_; }
   const Facts& get() {
     if (!facts_) {
       facts_ = FactsOf(exchange_);
@@ -67,7 +67,7 @@ class LazyFacts {
   }
 
  private:
-  const api::Exchange& exchange_;
+  const s3::Exchange& exchange_;
   const decltype(Facts::partition_of) partition_of_;
   std::optional<Facts> facts_;
 };

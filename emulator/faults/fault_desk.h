@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "emulator/faults/earlier_versions.h"
-#include "emulator/faults/hidden_writes.h"
+#include "emulator/faults/documents/earlier_versions.h"
+#include "emulator/faults/actions/hidden_writes.h"
 #include "emulator/faults/running_scenario.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/shared_mutex.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/fake_clock.h"
-#include "emulator/faults/scenario_document.h"
+#include "emulator/faults/documents/scenario_document.h"
 #include "emulator/faults/test_support.h"
 
 namespace penstock::emulator::faults {

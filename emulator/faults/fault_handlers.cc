@@ -7,21 +7,21 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/api/body_size.h"
-#include "emulator/api/cancellation.h"
-#include "emulator/api/errors.h"
-#include "emulator/api/operation_traits.h"
-#include "emulator/api/router.h"
-#include "emulator/api/text.h"
-#include "emulator/faults/answer_shaping.h"
-#include "emulator/faults/earlier_versions.h"
+#include "emulator/s3/core/body_size.h"
+#include "emulator/s3/core/cancellation.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/operation_traits.h"
+#include "emulator/s3/core/router.h"
+#include "emulator/s3/protocol/text.h"
+#include "emulator/faults/actions/answer_shaping.h"
+#include "emulator/faults/documents/earlier_versions.h"
 #include "emulator/faults/fault_plan.h"
-#include "emulator/faults/faulty_body.h"
-#include "emulator/faults/noting_store.h"
-#include "emulator/faults/replayed_body.h"
-#include "emulator/faults/scenario_document.h"
-#include "emulator/faults/torn_store.h"
-#include "emulator/faults/veiled_store.h"
+#include "emulator/faults/actions/faulty_body.h"
+#include "emulator/faults/actions/noting_store.h"
+#include "emulator/faults/actions/replayed_body.h"
+#include "emulator/faults/documents/scenario_document.h"
+#include "emulator/faults/actions/torn_store.h"
+#include "emulator/faults/actions/veiled_store.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -40,11 +40,11 @@ struct Wishes {
 };
 
 // One pass over the headers: most requests have neither.
-Wishes WishesOf(const api::RequestHead& head) {
+Wishes WishesOf(const s3::RequestHead& head) {
   Wishes wishes;
-  for (const api::HeaderView& header : head.headers) {
+  for (const s3::HeaderView& header : head.headers) {
     for (const auto& [name, wish] : {std::pair(kFaultHeader, &wishes.faults), std::pair(kRetryTestHeader, &wishes.retry_test)}) {
-      if (header.name.size() != name.size() || !api::EqualsIgnoreCase(header.name, name)) continue;
+      if (header.name.size() != name.size() || !s3::EqualsIgnoreCase(header.name, name)) continue;
       if (!wish->empty()) wishes.twice = name;
       *wish = header.value;
     }
@@ -52,39 +52,39 @@ Wishes WishesOf(const api::RequestHead& head) {
   return wishes;
 }
 
-bool ExpectsContinue(const api::RequestHead& head) {
+bool ExpectsContinue(const s3::RequestHead& head) {
   const auto expect = head.Find("expect");
-  return expect && api::EqualsIgnoreCase(*expect, "100-continue");
+  return expect && s3::EqualsIgnoreCase(*expect, "100-continue");
 }
 
 bool EndsEarly(const Tickets& tickets) {
   return std::any_of(tickets.begin(), tickets.end(), [](const auto& ticket) { return ticket->rule().final; });
 }
 
-class Faults final : public api::Handler {
+class Faults final : public s3::Handler {
  public:
-  Faults(const FaultHandlerOptions& options, api::Handler& next)
+  Faults(const FaultHandlerOptions& options, s3::Handler& next)
       : desk_of_(options.desk_of),
         partition_of_(options.partition_of),
         by_header_(options.by_header),
         tools_{*options.pauses, pacers_},
         next_(next) {}
 
-  void Handle(api::Exchange& exchange) override {
+  void Handle(s3::Exchange& exchange) override {
     const Wishes wishes = WishesOf(exchange.request);
     FaultDesk* const desk = desk_of_(exchange);
     if (!wishes.any() && (desk == nullptr || desk->idle())) return next_.Handle(exchange);
     if (exchange.target.raw_path.empty()) return next_.Handle(exchange);  // auth refuses it
     auto met = Meet(exchange, desk, wishes);
-    if (!met.ok()) return api::RespondWithError(exchange, met.error());
+    if (!met.ok()) return s3::RespondWithError(exchange, met.error());
     if (met->plan) {
       CarryOut(exchange, std::move(met->plan));
     } else {
       next_.Handle(exchange);
     }
     if (!met->counting) return;
-    exchange.WhenAnswered([counting = std::move(met->counting)](const api::Exchange& answered) {
-      counting->CountBytes(api::BodySize(answered.response));
+    exchange.WhenAnswered([counting = std::move(met->counting)](const s3::Exchange& answered) {
+      counting->CountBytes(s3::BodySize(answered.response));
     });
   }
 
@@ -95,7 +95,7 @@ class Faults final : public api::Handler {
     std::shared_ptr<RunningScenario> counting;
   };
 
-  Result<Met> Meet(api::Exchange& exchange, FaultDesk* desk, const Wishes& wishes) {
+  Result<Met> Meet(s3::Exchange& exchange, FaultDesk* desk, const Wishes& wishes) {
     Met met;
     Tickets tickets;
     LazyFacts facts(exchange, partition_of_);
@@ -130,27 +130,27 @@ class Faults final : public api::Handler {
   }
 
   static Error Refusal(std::string_view header, const std::string& problem) {
-    return api::InvalidArgument(std::string(header) + ": " + problem, header, {});
+    return s3::InvalidArgument(std::string(header) + ": " + problem, header, {});
   }
 
-  void CarryOut(api::Exchange& exchange, std::shared_ptr<FaultPlan> plan) {
+  void CarryOut(s3::Exchange& exchange, std::shared_ptr<FaultPlan> plan) {
     exchange.notes = plan;
     if (DoAtHeaders(exchange, *plan)) {
       if (plan->At(Stage::kBodyIn).empty()) {
         next_.Handle(exchange);
       } else {
-        api::BodyReader* const wire_body = exchange.body;
+        s3::BodyReader* const wire_body = exchange.body;
         FaultyBody body(exchange, *plan, tools_);
         exchange.body = &body;
         next_.Handle(exchange);
         exchange.body = wire_body;
       }
     }
-    exchange.WhenAnswered([this, plan](api::Exchange& answered) { ShapeAnswer(answered, plan, pacers_); });
+    exchange.WhenAnswered([this, plan](s3::Exchange& answered) { ShapeAnswer(answered, plan, pacers_); });
   }
 
   // False: a deed has taken the operation's place.
-  bool DoAtHeaders(api::Exchange& exchange, FaultPlan& plan) {
+  bool DoAtHeaders(s3::Exchange& exchange, FaultPlan& plan) {
     for (FaultPlan::Step& step : plan.At(Stage::kHeaders)) {
       const Deed& deed = step.action->deed;
       bool goes_on = true;
@@ -170,7 +170,7 @@ class Faults final : public api::Handler {
   }
 
   // A client that waits for "100 Continue"; others meet nothing.
-  bool Mislead(api::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step, const ContinueAction& action) {
+  bool Mislead(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step, const ContinueAction& action) {
     using Way = ContinueAction::Kind;
     if (!ExpectsContinue(exchange.request)) return true;
     if (action.kind == Way::kRefuse) return !plan.TakePlace(step);
@@ -183,19 +183,19 @@ class Faults final : public api::Handler {
     return true;
   }
 
-  FaultDesk* (*const desk_of_)(const api::Exchange&);
-  std::optional<std::uint64_t> (*const partition_of_)(const api::Exchange&);
+  FaultDesk* (*const desk_of_)(const s3::Exchange&);
+  std::optional<std::uint64_t> (*const partition_of_)(const s3::Exchange&);
   const bool by_header_;
   Pacers pacers_;
   const FaultTools tools_;
-  api::Handler& next_;
+  s3::Handler& next_;
 };
 
-class CommitFaults final : public api::Handler {
+class CommitFaults final : public s3::Handler {
  public:
-  CommitFaults(const FaultHandlerOptions& options, api::Handler& next) : desk_of_(options.desk_of), pauses_(*options.pauses), next_(next) {}
+  CommitFaults(const FaultHandlerOptions& options, s3::Handler& next) : desk_of_(options.desk_of), pauses_(*options.pauses), next_(next) {}
 
-  void Handle(api::Exchange& exchange) override {
+  void Handle(s3::Exchange& exchange) override {
     FaultPlan* const plan = exchange.notes ? dynamic_cast<FaultPlan*>(exchange.notes.get()) : nullptr;
     FaultDesk* const desk = desk_of_ != nullptr ? desk_of_(exchange) : nullptr;
     if (plan != nullptr && plan->wants_version_before() && desk != nullptr) {
@@ -210,13 +210,13 @@ class CommitFaults final : public api::Handler {
     }
     CarryOut(exchange, plan);
     if (!before) return;
-    exchange.WhenAnswered([desk, before](const api::Exchange& answered) {
+    exchange.WhenAnswered([desk, before](const s3::Exchange& answered) {
       if (!IsRefusal(answered.response)) desk->earlier_versions().Note(answered.target.bucket.value, before);
     });
   }
 
  private:
-  void CarryOut(api::Exchange& exchange, FaultPlan* plan) {
+  void CarryOut(s3::Exchange& exchange, FaultPlan* plan) {
     if (plan == nullptr) return next_.Handle(exchange);
     plan->Begin();
     if (plan->At(Stage::kBeforeCommit).empty()) return next_.Handle(exchange);
@@ -227,33 +227,33 @@ class CommitFaults final : public api::Handler {
       if (PassCommit(exchange, *plan, pauses_)) Apply(exchange, *plan);
       return;
     }
-    api::BodyReader* const body = exchange.body;
+    s3::BodyReader* const body = exchange.body;
     CommitGate gate(exchange, *plan, pauses_);
     exchange.body = &gate;
     Apply(exchange, *plan);
     exchange.body = body;
   }
 
-  void Apply(api::Exchange& exchange, FaultPlan& plan) {
+  void Apply(s3::Exchange& exchange, FaultPlan& plan) {
     FaultPlan::Step* const twice = plan.AtCommit<DuplicateAction>();
-    if (twice != nullptr && api::TraitsOf(exchange).access == api::Access::kWrite) return ApplyTwice(exchange, *twice);
+    if (twice != nullptr && s3::TraitsOf(exchange).access == s3::Access::kWrite) return ApplyTwice(exchange, *twice);
     next_.Handle(exchange);
   }
 
-  void ApplyTwice(api::Exchange& exchange, FaultPlan::Step& step) {
-    api::LateAnswer* const late = std::exchange(exchange.late, nullptr);  // each is over when its call returns
-    api::BodyReader* const body = exchange.body;
+  void ApplyTwice(s3::Exchange& exchange, FaultPlan::Step& step) {
+    s3::LateAnswer* const late = std::exchange(exchange.late, nullptr);  // each is over when its call returns
+    s3::BodyReader* const body = exchange.body;
     KeptBody kept(*body);
     exchange.body = &kept;
     next_.Handle(exchange);
     if (kept.whole() && !IsRefusal(exchange.response)) {
-      api::Response first = std::exchange(exchange.response, api::Response());
+      s3::Response first = std::exchange(exchange.response, s3::Response());
       RepeatedBody repeated(kept);
       exchange.body = &repeated;
       next_.Handle(exchange);
       const bool wants_first = std::get<DuplicateAction>(step.action->deed).answer == DuplicateAction::Answer::kFirst;
       // A cancelled request is answered 503, which says that nothing was stored.
-      const bool cancelled = IsRefusal(exchange.response) && !api::RefuseIfCancelled(exchange).ok();
+      const bool cancelled = IsRefusal(exchange.response) && !s3::RefuseIfCancelled(exchange).ok();
       if (wants_first || cancelled) exchange.response = std::move(first);
       FaultPlan::Done(step);
     }
@@ -262,35 +262,35 @@ class CommitFaults final : public api::Handler {
   }
 
   // An append's bytes are not the whole of what it puts.
-  static bool CanBeTorn(const api::Exchange& exchange) {
+  static bool CanBeTorn(const s3::Exchange& exchange) {
     if (exchange.operation == "PutObject") return !exchange.request.Find("x-amz-write-offset-bytes");
     return exchange.operation == "UploadPart" || exchange.operation == "PostObject";
   }
   // Whether the operation reads its body to the end, if it has one. Bodies that nobody wants auth has read.
-  static bool ReadsBody(const api::Exchange& exchange) {
-    if (!api::TraitsOf(exchange).takes_body) return false;
-    const api::RequestHead& head = exchange.request;
+  static bool ReadsBody(const s3::Exchange& exchange) {
+    if (!s3::TraitsOf(exchange).takes_body) return false;
+    const s3::RequestHead& head = exchange.request;
     const auto length = head.Find("content-length");
     return head.Find("transfer-encoding") || (length && *length != "0");
   }
 
-  FaultDesk* (*const desk_of_)(const api::Exchange&);
+  FaultDesk* (*const desk_of_)(const s3::Exchange&);
 
   Pauses& pauses_;
-  api::Handler& next_;
+  s3::Handler& next_;
 };
 
 }  // namespace
 
-std::unique_ptr<api::Handler> MakeFaults(const FaultHandlerOptions& options, api::Handler& next) {
+std::unique_ptr<s3::Handler> MakeFaults(const FaultHandlerOptions& options, s3::Handler& next) {
   return std::make_unique<Faults>(options, next);
 }
 
-std::unique_ptr<api::Handler> MakeCommitFaults(const FaultHandlerOptions& options, api::Handler& next) {
+std::unique_ptr<s3::Handler> MakeCommitFaults(const FaultHandlerOptions& options, s3::Handler& next) {
   return std::make_unique<CommitFaults>(options, next);
 }
 
-void NoteEnd(const api::Exchange& exchange) {
+void NoteEnd(const s3::Exchange& exchange) {
   auto* const plan = exchange.notes ? dynamic_cast<FaultPlan*>(exchange.notes.get()) : nullptr;
   if (plan != nullptr && !exchange.whole) plan->FailAttempts();
 }

@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "emulator/api/cancellation.h"
-#include "emulator/faults/scenario_document.h"
+#include "emulator/s3/core/cancellation.h"
+#include "emulator/faults/documents/scenario_document.h"
 #include "emulator/faults/test_support.h"
 #include "gtest/gtest.h"
 
@@ -12,20 +12,20 @@ namespace penstock::emulator::faults {
 namespace {
 
 FaultDesk* the_desk = nullptr;
-FaultDesk* TheDesk(const api::Exchange&) { return the_desk; }
+FaultDesk* TheDesk(const s3::Exchange&) { return the_desk; }
 
-class Operation final : public api::Handler {
+class Operation final : public s3::Handler {
  public:
-  void Handle(api::Exchange& exchange) override {
+  void Handle(s3::Exchange& exchange) override {
     ++calls;
-    if (const auto running = api::RefuseIfCancelled(exchange); !running.ok()) return api::RespondWithError(exchange, running.error());
+    if (const auto running = s3::RefuseIfCancelled(exchange); !running.ok()) return s3::RespondWithError(exchange, running.error());
     std::array<std::byte, 100> buffer;
     for (;;) {
       const auto got = exchange.body->Read(buffer);
-      if (!got.ok()) return api::RespondWithError(exchange, got.error());
+      if (!got.ok()) return s3::RespondWithError(exchange, got.error());
       if (*got == 0) break;
     }
-    exchange.response = api::Response{.status = 204};
+    exchange.response = s3::Response{.status = 204};
     ++commits;
   }
   int calls = 0;
@@ -38,9 +38,9 @@ class FaultHandlersTest : public testing::Test {
   ~FaultHandlersTest() override { the_desk = nullptr; }
 
   int Ask(TestRequest& request) {
-    api::Namespace space;
+    s3::Namespace space;
     space.clock = &SystemClock();
-    request.exchange().space = std::make_shared<api::Namespace>(space);
+    request.exchange().space = std::make_shared<s3::Namespace>(space);
     const FaultHandlerOptions options{.desk_of = TheDesk, .pauses = &pauses_};
     const auto inner = MakeCommitFaults(options, operation_);
     const auto outer = MakeFaults(options, *inner);
@@ -70,7 +70,7 @@ TEST_F(FaultHandlersTest, WhatAnswersAtTheHeadersKeepsTheOperationAway) {
   EXPECT_EQ(operation_.calls, 0);
 }
 
-class StoppingServer final : public api::CancellableWire {
+class StoppingServer final : public s3::CancellableWire {
  public:
   void BeginWait() noexcept override {}
   void EndWait() noexcept override {}

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "emulator/api/errors.h"
-#include "emulator/faults/earlier_versions.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/faults/documents/earlier_versions.h"
 #include "emulator/faults/fault_desk.h"
-#include "emulator/faults/partial_failure.h"
+#include "emulator/faults/actions/partial_failure.h"
 
 namespace penstock::emulator::faults {
 
@@ -20,7 +20,7 @@ FaultPlan::FaultPlan(std::vector<std::unique_ptr<Ticket>> tickets) : tickets_(st
 
 FaultPlan::~FaultPlan() { SettleWrites(false); }
 
-void FaultPlan::HideWrite(const api::Exchange& exchange, FaultDesk& desk, Step& step) {
+void FaultPlan::HideWrite(const s3::Exchange& exchange, FaultDesk& desk, Step& step) {
   const std::string& bucket = exchange.target.bucket.value;
   auto place = desk.hidden_writes().Begin(bucket, exchange.target.key.value, CurrentObject(exchange), desk.clock().Now());
   if (place) hidden_.push_back({.step = &step, .space = exchange.space, .desk = &desk, .place = *std::move(place)});
@@ -76,7 +76,7 @@ std::optional<Error> FaultPlan::RefuseEntry(std::size_t place, std::string_view 
     if (failure == nullptr || !FailsEntry(*failure, {.place = place, .key = key, .failed_before = step.entries}, step.ticket->draw())) continue;
     ++step.entries;
     Done(step);
-    return api::MakeError(failure->code, {}, failure->message);
+    return s3::MakeError(failure->code, {}, failure->message);
   }
   return std::nullopt;
 }

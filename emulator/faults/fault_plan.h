@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "emulator/api/exchange.h"
-#include "emulator/faults/hidden_writes.h"
+#include "emulator/s3/core/exchange.h"
+#include "emulator/faults/actions/hidden_writes.h"
 #include "emulator/faults/running_scenario.h"
 
 namespace penstock::emulator::faults {
@@ -24,7 +24,7 @@ class FaultDesk;
 // back.
 //
 // Thread safety: one thread at a time, the one that the request is with.
-class FaultPlan final : public api::RequestNotes {
+class FaultPlan final : public s3::RequestNotes {
  public:
   struct Step {
     const Action* action = nullptr;
@@ -65,7 +65,7 @@ class FaultPlan final : public api::RequestNotes {
   FaultDesk* desk() const { return desk_; }
   void set_desk(FaultDesk* desk) { desk_ = desk; }
   // Reads do not see the write of `exchange` from now on (DelayVisibilityAction).
-  void HideWrite(const api::Exchange& exchange, FaultDesk& desk, Step& step);
+  void HideWrite(const s3::Exchange& exchange, FaultDesk& desk, Step& step);
   // What the commit made of hidden and of cut writes. `done`: the operation did what it was asked to.
   void SettleWrites(bool done);
 
@@ -81,7 +81,7 @@ class FaultPlan final : public api::RequestNotes {
  private:
   struct Hidden {
     Step* step = nullptr;
-    std::shared_ptr<api::Namespace> space;  // shared: the desk is the namespace's
+    std::shared_ptr<s3::Namespace> space;  // shared: the desk is the namespace's
     FaultDesk* desk = nullptr;
     HiddenWrites::Place place;
   };

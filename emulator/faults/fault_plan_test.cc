@@ -1,6 +1,6 @@
 #include "emulator/faults/fault_plan.h"
 
-#include "emulator/faults/scenario_document.h"
+#include "emulator/faults/documents/scenario_document.h"
 #include "emulator/faults/test_support.h"
 #include "gtest/gtest.h"
 

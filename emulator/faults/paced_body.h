@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/api/exchange.h"
+#include "emulator/s3/core/exchange.h"
 #include "emulator/faults/pacer.h"
 #include "emulator/faults/pauses.h"
 
@@ -25,7 +25,7 @@ namespace penstock::emulator::faults {
 class ReadPace {
  public:
   // Both outlive this. Nothing is held back yet. `wire`: the request's, may be null.
-  ReadPace(Pauses& pauses, api::Wire* wire) : pauses_(pauses), wire_(wire) {}
+  ReadPace(Pauses& pauses, s3::Wire* wire) : pauses_(pauses), wire_(wire) {}
 
   // From now on at the pacer's rate.
   Result<void> Keep(std::shared_ptr<Pacer> pacer);
@@ -41,17 +41,17 @@ class ReadPace {
   Result<void> TakeTurn();
 
   Pauses& pauses_;
-  api::Wire* const wire_;
+  s3::Wire* const wire_;
   std::optional<Pauses::Turn> turn_;
   std::uint64_t piece_ = 0;  // 0: no pace
   std::optional<PacedTransfer> transfer_;
   std::chrono::nanoseconds every_{};
 };
 
-class PacedBody final : public api::BodyReader {
+class PacedBody final : public s3::BodyReader {
  public:
   // `inner`, `pauses` and `wire` outlive this. `wire`: see ReadPace.
-  PacedBody(api::BodyReader& inner, Pauses& pauses, api::Wire* wire, std::shared_ptr<Pacer> pacer)
+  PacedBody(s3::BodyReader& inner, Pauses& pauses, s3::Wire* wire, std::shared_ptr<Pacer> pacer)
       : inner_(inner), pace_(pauses, wire), pacer_(std::move(pacer)) {}
 
   Result<std::size_t> Read(MutableByteView buffer) override;
@@ -60,7 +60,7 @@ class PacedBody final : public api::BodyReader {
   bool WithholdContinue() override { return inner_.WithholdContinue(); }
 
  private:
-  api::BodyReader& inner_;
+  s3::BodyReader& inner_;
   ReadPace pace_;
   std::shared_ptr<Pacer> pacer_;  // until the first byte is asked for
 };

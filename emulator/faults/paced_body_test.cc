@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class SomeBytes final : public api::BodyReader {
+class SomeBytes final : public s3::BodyReader {
  public:
   explicit SomeBytes(std::size_t size) : left_(size) {}
   Result<std::size_t> Read(MutableByteView into) override {
@@ -29,7 +29,7 @@ class SomeBytes final : public api::BodyReader {
   std::vector<std::pair<std::string, std::string>> trailers_;
 };
 
-std::chrono::steady_clock::duration TimeToRead(api::BodyReader& body, std::size_t size) {
+std::chrono::steady_clock::duration TimeToRead(s3::BodyReader& body, std::size_t size) {
   const auto began = std::chrono::steady_clock::now();
   std::array<std::byte, 4'096> buffer;
   std::size_t read = 0;
@@ -87,7 +87,7 @@ TEST(PacedBodyTest, NothingIsHeldBackOrRefusedOnceTheServerStops) {
 }
 
 TEST(PacedBodyTest, TheWireIsToldOfEveryWait) {
-  struct Thread final : api::Wire {
+  struct Thread final : s3::Wire {
     void BeginWait() noexcept override { ++begun; }
     void EndWait() noexcept override { ++ended; }
     bool PeerHasClosed() const noexcept override { return false; }

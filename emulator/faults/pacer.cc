@@ -23,9 +23,9 @@ MonotonicTime PacedTransfer::Next(std::uint64_t bytes, MonotonicTime now) {
   return ready_;
 }
 
-void PaceAnswer(api::Delivery& delivery, std::shared_ptr<Pacer> pacer) {
+void PaceAnswer(s3::Delivery& delivery, std::shared_ptr<Pacer> pacer) {
   const std::uint64_t piece = pacer->piece();
-  api::KeepPace(delivery, piece, [transfer = PacedTransfer(std::move(pacer))](std::uint64_t bytes, MonotonicTime now) mutable {
+  s3::KeepPace(delivery, piece, [transfer = PacedTransfer(std::move(pacer))](std::uint64_t bytes, MonotonicTime now) mutable {
     return transfer.Next(bytes, now);
   });
 }

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "emulator/api/delivery.h"
+#include "emulator/s3/core/delivery.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
@@ -48,7 +48,7 @@ class PacedTransfer {
 };
 
 // The answer's body leaves at the pacer's rate, whatever else its delivery says.
-void PaceAnswer(api::Delivery& delivery, std::shared_ptr<Pacer> pacer);
+void PaceAnswer(s3::Delivery& delivery, std::shared_ptr<Pacer> pacer);
 
 // Pacers by what shares them. Thread safety: safe from any thread.
 class Pacers {

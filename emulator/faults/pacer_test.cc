@@ -46,7 +46,7 @@ TEST(PacedTransferTest, TransfersShareARate) {
 }
 
 TEST(PaceAnswerTest, TheSlowerOfTwoRatesCounts) {
-  api::Delivery delivery;
+  s3::Delivery delivery;
   PaceAnswer(delivery, std::make_shared<Pacer>(1'000));
   PaceAnswer(delivery, std::make_shared<Pacer>(500));
   EXPECT_EQ(delivery.piece, 10U);

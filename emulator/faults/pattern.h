@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "emulator/faults/regex.h"
+#include "emulator/faults/documents/regex.h"
 
 namespace penstock::emulator::faults {
 

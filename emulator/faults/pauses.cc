@@ -24,7 +24,7 @@ bool Pauses::Turn::WaitUntil(MonotonicTime until) {
     const MonotonicTime now = std::chrono::steady_clock::now();
     if (now >= until) return true;
     if (now >= look_at_) {
-      look_at_ = now + api::kPeerCheckInterval;
+      look_at_ = now + s3::kPeerCheckInterval;
       if (wire_ != nullptr && wire_->PeerHasClosed()) return false;
     }
     if (pauses_.WaitUntil(std::min(until, look_at_))) return true;

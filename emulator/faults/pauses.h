@@ -4,15 +4,15 @@
 
 #include <chrono>
 
-#include "emulator/api/exchange.h"
-#include "emulator/api/peer_check.h"
+#include "emulator/s3/core/exchange.h"
+#include "emulator/s3/core/peer_check.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::faults {
 
-// A wait occupies its thread: the server starts other threads for other requests (api::Wire). The number of waits is bounded.
-// All of them end when the server stops. One ends within api::kPeerCheckInterval once its client has closed the connection.
+// A wait occupies its thread: the server starts other threads for other requests (s3::Wire). The number of waits is bounded.
+// All of them end when the server stops. One ends within s3::kPeerCheckInterval once its client has closed the connection.
 //
 // Thread safety: safe from any thread.
 class Pauses {
@@ -23,11 +23,11 @@ class Pauses {
   class Turn {
    public:
     // `wire`: the request's, outlives this; may be null: then the client counts as connected.
-    Turn(Pauses& pauses, api::Wire* wire)
+    Turn(Pauses& pauses, s3::Wire* wire)
         : pauses_(pauses),
           wire_(wire),
           granted_(pauses.Enter()),
-          look_at_(std::chrono::steady_clock::now() + api::kPeerCheckInterval) {}
+          look_at_(std::chrono::steady_clock::now() + s3::kPeerCheckInterval) {}
     ~Turn() {
       if (granted_) pauses_.Leave();
     }
@@ -44,7 +44,7 @@ class Pauses {
     bool WaitUntil(MonotonicTime until);
 
     Pauses& pauses_;
-    api::Wire* const wire_;
+    s3::Wire* const wire_;
     const bool granted_;
     MonotonicTime look_at_;
   };

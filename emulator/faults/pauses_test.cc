@@ -41,7 +41,7 @@ TEST(PausesTest, TheEndEndsWaitsNowAndLater) {
   EXPECT_FALSE(Pauses::Turn(pauses, nullptr).granted());
 }
 
-class SomeClient final : public api::Wire {
+class SomeClient final : public s3::Wire {
  public:
   explicit SomeClient(int looks_until_closed) : left_(looks_until_closed) {}
   void BeginWait() noexcept override {}
@@ -58,7 +58,7 @@ TEST(PausesTest, AWaitEndsWhenItsClientHasClosedTheConnection) {
   const auto began = std::chrono::steady_clock::now();
   EXPECT_FALSE(Pauses::Turn(pauses, &client).Wait(std::chrono::seconds(20)));
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
-  EXPECT_GE(std::chrono::steady_clock::now() - began, 3 * api::kPeerCheckInterval);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 3 * s3::kPeerCheckInterval);
 }
 
 TEST(PausesTest, AShortWaitDoesNotCheckTheConnection) {

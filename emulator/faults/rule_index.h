@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/faults/header_needs.h"
+#include "emulator/faults/documents/header_needs.h"
 #include "emulator/faults/rule.h"
 
 namespace penstock::emulator::faults {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "emulator/faults/deed_order.h"
-#include "emulator/faults/failing_deed.h"
+#include "emulator/faults/actions/failing_deed.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -31,7 +31,7 @@ bool AsksForEarlierVersions(const Rule& rule) {
   });
 }
 
-std::uint64_t NumberOf(const throttle::Draw& draw) { return static_cast<std::uint64_t>(draw[0] * 0x1p53); }
+std::uint64_t NumberOf(const traffic::Draw& draw) { return static_cast<std::uint64_t>(draw[0] * 0x1p53); }
 
 }  // namespace
 
@@ -74,7 +74,7 @@ std::chrono::nanoseconds RunningScenario::AgeAt(WallTime now) const {
 
 std::vector<std::unique_ptr<Ticket>> RunningScenario::Meet(LazyFacts& facts, const Clock& clock) {
   const std::uint64_t before = requests_.fetch_add(1, std::memory_order_relaxed);
-  const api::Exchange& exchange = facts.exchange();
+  const s3::Exchange& exchange = facts.exchange();
   std::vector<std::unique_ptr<Ticket>> met;
   std::optional<Asking> asking;
   index_.ForEach({.operation = exchange.operation, .bucket = exchange.target.bucket.value, .key = KeyAsked(exchange),

@@ -19,7 +19,7 @@
 #include "emulator/faults/invocations.h"
 #include "emulator/faults/rule.h"
 #include "emulator/faults/rule_index.h"
-#include "emulator/throttle/draws.h"
+#include "emulator/traffic/draws.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
@@ -59,7 +59,7 @@ class Ticket {
 
   const Rule& rule() const { return *rule_; }
   // The draw of this rule for this request: its first number decided whether the rule is met.
-  const throttle::Draw& draw() const { return draw_; }
+  const traffic::Draw& draw() const { return draw_; }
   // How many requests the rule had chosen before.
   std::uint64_t turn() const { return turn_; }
   // One of the rule's deeds was done. Beyond the last it does nothing.
@@ -79,7 +79,7 @@ class Ticket {
   std::string group_;  // Limit::per's
   std::shared_ptr<Attempt> attempt_;
   std::string request_id_;
-  throttle::Draw draw_{};
+  traffic::Draw draw_{};
   std::uint64_t turn_ = 0;
   std::uint64_t ordinal_ = 0;  // among the requests that matched the rule
   std::size_t left_;
@@ -141,7 +141,7 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   bool IsComplete(const Rule& rule, const State& state) const PENSTOCK_REQUIRES(state.mutex);
 
   const Scenario scenario_;
-  const throttle::Draws draws_;
+  const traffic::Draws draws_;
   const WallTime began_;
   const RuleIndex index_;
   const std::vector<Matcher> matchers_;  // by rule

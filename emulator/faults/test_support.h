@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "base/fake_clock.h"
-#include "emulator/api/exchange.h"
-#include "emulator/api/router.h"
+#include "emulator/s3/core/exchange.h"
+#include "emulator/s3/core/router.h"
 #include "emulator/faults/facts.h"
 #include "emulator/faults/running_scenario.h"
 
 namespace penstock::emulator::faults {
 
-class NoBody final : public api::BodyReader {
+class NoBody final : public s3::BodyReader {
  public:
   Result<std::size_t> Read(MutableByteView) override { return std::size_t{0}; }
   std::optional<std::uint64_t> Length() const override { return 0; }
@@ -35,26 +35,26 @@ class TestRequest {
     head_.target = target_;
     for (const auto& [name, value] : headers_) head_.headers.push_back({name, value});
     connection_.peer = "127.0.0.1:50000";
-    exchange_.target = api::ParseTarget(target_, "127.0.0.1", {}).value();
-    exchange_.operation = api::OperationName(head_, exchange_.target);
+    exchange_.target = s3::ParseTarget(target_, "127.0.0.1", {}).value();
+    exchange_.operation = s3::OperationName(head_, exchange_.target);
     exchange_.request_id = "REQUEST";
   }
   TestRequest(const TestRequest&) = delete;
   TestRequest& operator=(const TestRequest&) = delete;
 
-  api::Exchange& exchange() { return exchange_; }
-  const api::Exchange& exchange() const { return exchange_; }
-  api::Connection& connection() { return connection_; }
+  s3::Exchange& exchange() { return exchange_; }
+  const s3::Exchange& exchange() const { return exchange_; }
+  s3::Connection& connection() { return connection_; }
   Facts facts() const { return FactsOf(exchange_); }
 
  private:
   const std::string method_;
   const std::string target_;
   const std::vector<std::pair<std::string, std::string>> headers_;
-  api::RequestHead head_;
-  api::Connection connection_;
+  s3::RequestHead head_;
+  s3::Connection connection_;
   NoBody body_;
-  api::Exchange exchange_{.request = head_, .body = &body_, .connection = connection_};
+  s3::Exchange exchange_{.request = head_, .body = &body_, .connection = connection_};
 };
 
 // What the request meets, once.

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/api/target.h"
-#include "emulator/api/text.h"
+#include "emulator/s3/protocol/target.h"
+#include "emulator/s3/protocol/text.h"
 #include "emulator/auth/canonical.h"
 #include "emulator/auth/claim.h"
 #include "emulator/auth/version_two.h"
@@ -41,7 +41,7 @@ inline int CountComponents(std::string_view header, std::string_view name) {
   header.remove_prefix(std::min(header.find(' ') + 1, header.size()));
   while (!header.empty()) {
     const std::size_t end = std::min(header.find(','), header.size());
-    if (api::Trim(header.substr(0, end)).starts_with(name)) ++count;
+    if (s3::Trim(header.substr(0, end)).starts_with(name)) ++count;
     header.remove_prefix(std::min(end + 1, header.size()));
   }
   return count;
@@ -64,7 +64,7 @@ inline void CheckParts(const auth::Claim& claim) {
 }
 
 // Writing the claim as a canonical Authorization header and parsing it again returns the same claim.
-inline void CheckHeaderClaim(const api::RequestHead& head) {
+inline void CheckHeaderClaim(const s3::RequestHead& head) {
   const Result<auth::Claim> claim = auth::ParseHeaderClaim(head);
   if (!claim.ok()) return CheckRefusal(claim.error());
   CheckParts(*claim);
@@ -77,32 +77,32 @@ inline void CheckHeaderClaim(const api::RequestHead& head) {
   value.append(claim->access_key_id).append("/").append(claim->scope);
   value.append(", SignedHeaders=").append(JoinedBySemicolons(claim->signed_headers));
   value.append(", Signature=").append(claim->signature);
-  api::RequestHead written;
+  s3::RequestHead written;
   written.headers = {{"Authorization", value}, {"X-Amz-Date", claim->amz_date}};
   const Result<auth::Claim> again = auth::ParseHeaderClaim(written);
   PENSTOCK_CHECK(again.ok() && SameClaim(*again, *claim));
 }
 
 // Writing the claim as a query string and parsing it again returns the same claim.
-inline void CheckQueryClaim(const api::Target& target) {
+inline void CheckQueryClaim(const s3::Target& target) {
   const Result<auth::Claim> claim = auth::ParseQueryClaim(target);
   if (!claim.ok()) return CheckRefusal(claim.error());
   CheckParts(*claim);
   PENSTOCK_CHECK(claim->mechanism == auth::Mechanism::kQuery);
   if (!CanBeWritten(*claim)) return;
   const std::string credential = std::string(claim->access_key_id) + "/" + std::string(claim->scope);
-  std::string text = "/?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" + api::PercentEncode(credential);
+  std::string text = "/?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" + s3::PercentEncode(credential);
   text.append("&X-Amz-Date=").append(claim->amz_date).append("&X-Amz-Expires=").append(std::to_string(claim->expires.count()));
-  text.append("&X-Amz-SignedHeaders=").append(api::PercentEncode(JoinedBySemicolons(claim->signed_headers)));
-  text.append("&X-Amz-Signature=").append(api::PercentEncode(claim->signature));
-  const Result<api::Target> written = api::ParseTarget(text, "127.0.0.1", {});
+  text.append("&X-Amz-SignedHeaders=").append(s3::PercentEncode(JoinedBySemicolons(claim->signed_headers)));
+  text.append("&X-Amz-Signature=").append(s3::PercentEncode(claim->signature));
+  const Result<s3::Target> written = s3::ParseTarget(text, "127.0.0.1", {});
   PENSTOCK_CHECK(written.ok());
   const Result<auth::Claim> again = auth::ParseQueryClaim(*written);
   PENSTOCK_CHECK(again.ok() && SameClaim(*again, *claim));
 }
 
 // The string to sign contains each signed parameter, and a sub-resource that version 2 does not sign is refused.
-inline void CheckVersionTwoClaim(const api::RequestHead& head, const api::Target& target, bool in_query) {
+inline void CheckVersionTwoClaim(const s3::RequestHead& head, const s3::Target& target, bool in_query) {
   const auto claim = in_query ? auth::ParseVersionTwoQuery(target) : auth::ParseVersionTwoHeader(head);
   if (!claim.ok()) return CheckRefusal(claim.error());
   PENSTOCK_CHECK(claim->in_query == in_query && !claim->signature.empty());
@@ -110,7 +110,7 @@ inline void CheckVersionTwoClaim(const api::RequestHead& head, const api::Target
   PENSTOCK_CHECK(text.starts_with(std::string(head.method) + "\n"));
   const auto covered = auth::CheckVersionTwoCoverage(target, *claim);
   if (!covered.ok()) return CheckRefusal(covered.error());
-  api::Target more = target;
+  s3::Target more = target;
   more.query.push_back({"uploads", ""});
   if (!target.Has("uploads")) PENSTOCK_CHECK(auth::VersionTwoStringToSign(head, more, *claim) != text);
   more.query.back() = {"publicAccessBlock", ""};
@@ -118,31 +118,31 @@ inline void CheckVersionTwoClaim(const api::RequestHead& head, const api::Target
 }
 
 // The canonical query has the same parameters as the query.
-inline void CheckCanonicalQuery(const api::Target& target) {
-  const auto sorted = [](const api::Target& of) {
+inline void CheckCanonicalQuery(const s3::Target& target) {
+  const auto sorted = [](const s3::Target& of) {
     std::vector<std::pair<std::string, std::string>> pairs;
-    for (const api::QueryParameter& parameter : of.query) pairs.emplace_back(parameter.name, parameter.value);
+    for (const s3::QueryParameter& parameter : of.query) pairs.emplace_back(parameter.name, parameter.value);
     std::sort(pairs.begin(), pairs.end());
     return pairs;
   };
   const std::string canonical = auth::CanonicalQuery(target.raw_query, {});
-  const Result<api::Target> again = api::ParseTarget("/?" + canonical, "127.0.0.1", {});
+  const Result<s3::Target> again = s3::ParseTarget("/?" + canonical, "127.0.0.1", {});
   PENSTOCK_CHECK(again.ok() && sorted(*again) == sorted(target));
 }
 
 // Input: the request target, then header lines. A request uses at most one signature mechanism.
 inline void CheckClaim(std::string_view input) {
   const std::string_view raw_target = TakeLine(input);
-  const Result<api::Target> target = api::ParseTarget(raw_target, "127.0.0.1", {});
+  const Result<s3::Target> target = s3::ParseTarget(raw_target, "127.0.0.1", {});
   if (!target.ok()) return CheckRefusal(target.error());
   CheckCanonicalQuery(*target);
-  api::RequestHead head;
+  s3::RequestHead head;
   head.method = "GET";
   head.target = raw_target;
   while (!input.empty() && head.headers.size() < 16) {
     const std::string_view line = TakeLine(input);
     const std::size_t colon = std::min(line.find(':'), line.size());
-    head.headers.push_back({line.substr(0, colon), api::Trim(line.substr(std::min(colon + 1, line.size())))});
+    head.headers.push_back({line.substr(0, colon), s3::Trim(line.substr(std::min(colon + 1, line.size())))});
   }
   const Result<auth::Mechanism> mechanism = auth::FindMechanism(head, *target);
   if (!mechanism.ok()) return CheckRefusal(mechanism.error());

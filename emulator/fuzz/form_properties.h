@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/api/form.h"
-#include "emulator/api/post_policy.h"
+#include "emulator/s3/post/form.h"
+#include "emulator/s3/post/post_policy.h"
 #include "emulator/fuzz/s3_properties.h"
 #include "penstock/base/check.h"
 
@@ -22,18 +22,18 @@ struct FormOutcome {
 };
 
 inline FormOutcome ReadForm(std::string_view type, std::string_view body, std::size_t step) {
-  api::RequestHead head;
+  s3::RequestHead head;
   head.headers.push_back({"Content-Type", type});
   SteppedBody source(body, step);
-  const auto opened = api::FormReader::Open(head, source);
+  const auto opened = s3::FormReader::Open(head, source);
   if (!opened.ok()) {
     CheckRefusal(opened.error());
     return {{}, {}, opened.error().code};
   }
   FormOutcome outcome;
-  const api::Form& form = (*opened)->form();
-  for (const api::FormField& field : form.fields) outcome.fields.append(field.name).append("=").append(field.value).append("\n");
-  PENSTOCK_CHECK(outcome.fields.size() <= api::kMaxFormPreludeBytes + form.fields.size() * 2);
+  const s3::Form& form = (*opened)->form();
+  for (const s3::FormField& field : form.fields) outcome.fields.append(field.name).append("=").append(field.value).append("\n");
+  PENSTOCK_CHECK(outcome.fields.size() <= s3::kMaxFormPreludeBytes + form.fields.size() * 2);
   if (form.file_name) PENSTOCK_CHECK(form.file_name->find('/') == std::string::npos && form.file_name->find('\\') == std::string::npos);
   std::vector<std::byte> buffer(std::max<std::size_t>(step, 1));
   for (;;) {
@@ -56,7 +56,7 @@ inline void CheckForm(std::string_view input) {
   const FormOutcome whole = ReadForm(type, input, std::max<std::size_t>(input.size(), 1));
   PENSTOCK_CHECK(ReadForm(type, input, 1) == whole);
   PENSTOCK_CHECK(ReadForm(type, input, 7) == whole);
-  const auto policy = api::ParsePostPolicy(input);
+  const auto policy = s3::ParsePostPolicy(input);
   if (!policy.ok()) return CheckRefusal(policy.error());
   PENSTOCK_CHECK(policy->conditions.size() <= input.size());
 }

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "emulator/json/json_fields.h"
-#include "emulator/server/users_document.h"
-#include "emulator/throttle/limits_document.h"
+#include "emulator/server/identity/users_document.h"
+#include "emulator/traffic/limits_document.h"
 #include "penstock/base/check.h"
 
 namespace penstock::emulator {
@@ -87,12 +87,12 @@ inline void CheckLimitsDocument(const Json& json) {
   const auto fields = JsonFields::Read(
       json, "", {"reads_per_second", "writes_per_second", "burst_ms", "split_after_s", "merge_after_s", "max_partitions"});
   if (!fields.ok()) return;
-  throttle::Limits limits;
-  if (!throttle::ReadLimits(*fields, limits).ok()) return;
-  PENSTOCK_CHECK(limits.reads_per_second <= throttle::kLargestRate && limits.writes_per_second <= throttle::kLargestRate);
-  PENSTOCK_CHECK(limits.max_partitions >= 1 && limits.max_partitions <= throttle::kMostPartitions);
-  PENSTOCK_CHECK(limits.burst <= throttle::kLongestBurst && limits.split_after.count() >= 0 && limits.merge_after.count() >= 0);
-  PENSTOCK_CHECK(limits.Burst(throttle::Traffic::kRead) >= 1);
+  traffic::Limits limits;
+  if (!traffic::ReadLimits(*fields, limits).ok()) return;
+  PENSTOCK_CHECK(limits.reads_per_second <= traffic::kLargestRate && limits.writes_per_second <= traffic::kLargestRate);
+  PENSTOCK_CHECK(limits.max_partitions >= 1 && limits.max_partitions <= traffic::kMostPartitions);
+  PENSTOCK_CHECK(limits.burst <= traffic::kLongestBurst && limits.split_after.count() >= 0 && limits.merge_after.count() >= 0);
+  PENSTOCK_CHECK(limits.Burst(traffic::Traffic::kRead) >= 1);
 }
 
 // ParseJson accepts a text exactly if nlohmann::json accepts it and it is within the limits. Writing the value and parsing

@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "base/utf8.h"
-#include "base/xml.h"
-#include "emulator/api/complete_request.h"
-#include "emulator/api/operations.h"
-#include "emulator/api/ranges.h"
-#include "emulator/api/strict.h"
-#include "emulator/api/target.h"
-#include "emulator/api/text.h"
+#include "base/xml/xml.h"
+#include "emulator/s3/multipart/complete_request.h"
+#include "emulator/s3/core/operations.h"
+#include "emulator/s3/objects/ranges.h"
+#include "emulator/s3/protocol/strict.h"
+#include "emulator/s3/protocol/target.h"
+#include "emulator/s3/protocol/text.h"
 #include "emulator/auth/canonical.h"
-#include "emulator/auth/chunked_body.h"
+#include "emulator/auth/body/chunked_body.h"
 #include "penstock/base/check.h"
 
 namespace penstock::emulator {
@@ -36,21 +36,21 @@ inline void CheckRefusal(const Error& error) { PENSTOCK_CHECK(error.http_status 
 // "host\ntarget". What parses means the same key again when it is written in full; nothing is lost of what was sent.
 inline void CheckTarget(std::string_view input) {
   const std::string_view host = TakeLine(input);
-  const api::HostRules rules = api::HostRules::Default("us-east-1");
-  const Result<api::Target> parsed = api::ParseTarget(input, host, rules);
+  const s3::HostRules rules = s3::HostRules::Default("us-east-1");
+  const Result<s3::Target> parsed = s3::ParseTarget(input, host, rules);
   if (!parsed.ok()) return CheckRefusal(parsed.error());
-  const api::Target& target = *parsed;
+  const s3::Target& target = *parsed;
   PENSTOCK_CHECK(target.raw_path.starts_with('/'));
   PENSTOCK_CHECK(!target.bucket.empty() || target.key.empty());
   PENSTOCK_CHECK(target.key.value.size() + target.bucket.value.size() <= input.size() + host.size());
   PENSTOCK_CHECK(IsValidUtf8(target.bucket.value) && IsValidUtf8(target.key.value));
-  for (const api::QueryParameter& parameter : target.query) {
+  for (const s3::QueryParameter& parameter : target.query) {
     PENSTOCK_CHECK(target.Has(parameter.name));
     PENSTOCK_CHECK(IsValidUtf8(parameter.name) && IsValidUtf8(parameter.value));
   }
 
-  const std::string again = "/" + api::PathEncode(target.bucket.value) + "/" + api::PathEncode(target.key.value);
-  const Result<api::Target> reparsed = api::ParseTarget(again, "127.0.0.1", rules);
+  const std::string again = "/" + s3::PathEncode(target.bucket.value) + "/" + s3::PathEncode(target.key.value);
+  const Result<s3::Target> reparsed = s3::ParseTarget(again, "127.0.0.1", rules);
   if (!target.bucket.empty() && target.bucket.value.find('/') == std::string::npos) {
     PENSTOCK_CHECK(reparsed.ok() && reparsed->bucket == target.bucket && reparsed->key == target.key);
   }
@@ -60,10 +60,10 @@ inline void CheckTarget(std::string_view input) {
   const std::string query = auth::CanonicalQuery(target.raw_query, "X-Amz-Signature");
   PENSTOCK_CHECK(auth::CanonicalQuery(query, "X-Amz-Signature") == query);
 
-  api::RequestHead head;
+  s3::RequestHead head;
   for (const std::string_view method : {"GET", "PUT", "POST", "DELETE"}) {
     head.method = method;
-    const api::Resolution resolution = api::ResolveOperation(head, target);
+    const s3::Resolution resolution = s3::ResolveOperation(head, target);
     PENSTOCK_CHECK((resolution.operation != nullptr) != resolution.error.has_value());
     if (resolution.error) CheckRefusal(*resolution.error);
   }
@@ -71,15 +71,15 @@ inline void CheckTarget(std::string_view input) {
 
 // "size\nheader". A range that is chosen lies within the object.
 inline void CheckRange(std::string_view input) {
-  const std::uint64_t size = api::ParseDecimal(TakeLine(input)).value_or(0);
-  const Result<api::RangeChoice> choice = api::ChooseRange(input, size);
+  const std::uint64_t size = s3::ParseDecimal(TakeLine(input)).value_or(0);
+  const Result<s3::RangeChoice> choice = s3::ChooseRange(input, size);
   if (choice.ok()) {
     PENSTOCK_CHECK(choice->range.begin <= choice->range.end && choice->range.end <= size);
     PENSTOCK_CHECK(choice->partial || choice->range.size() == size);
   } else {
     CheckRefusal(choice.error());
   }
-  const Result<ByteRange> copied = api::ParseCopyRange(input, size);
+  const Result<ByteRange> copied = s3::ParseCopyRange(input, size);
   if (copied.ok()) {
     PENSTOCK_CHECK(copied->begin < copied->end && copied->end <= size);
   } else {
@@ -107,7 +107,7 @@ inline void Collect(const XmlElement& element, XmlContents& contents, int depth 
 
 // No document grows when it is read (no entity of its own is expanded), and what was read can be written and read again.
 inline void CheckXml(std::string_view input) {
-  const Result<std::vector<api::RequestedPart>> parts = api::ParseCompleteRequest(input);
+  const Result<std::vector<s3::RequestedPart>> parts = s3::ParseCompleteRequest(input);
   if (!parts.ok()) CheckRefusal(parts.error());
   const Result<XmlDocument> document = XmlDocument::Parse(input);
   if (!document.ok()) {
@@ -125,7 +125,7 @@ inline void CheckXml(std::string_view input) {
 }
 
 // An encoded body in memory that arrives `step` bytes at a time.
-class SteppedBody final : public api::BodyReader {
+class SteppedBody final : public s3::BodyReader {
  public:
   SteppedBody(std::string_view text, std::size_t step) : text_(text), step_(step) {}
   Result<std::size_t> Read(MutableByteView buffer) override {
@@ -175,7 +175,7 @@ inline void CheckAwsChunked(std::string_view input) {
   std::string_view line = TakeLine(input);
   const std::size_t space = std::min(line.find(' '), line.size());
   auth::ChunkedOptions options;
-  options.decoded_length = api::ParseDecimal(line.substr(0, space), 1 << 20).value_or(0);
+  options.decoded_length = s3::ParseDecimal(line.substr(0, space), 1 << 20).value_or(0);
   options.allow_trailer = space < line.size();
   if (options.allow_trailer && space + 1 < line.size()) options.declared_trailers = {std::string(line.substr(space + 1))};
   const AwsChunkedOutcome whole = DecodeAwsChunked(input, options, std::max<std::size_t>(input.size(), 1));

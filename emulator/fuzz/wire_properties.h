@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/http/chunked_decoder.h"
-#include "emulator/http/framing.h"
-#include "emulator/http/head_parser.h"
+#include "emulator/http/connection/chunked_decoder.h"
+#include "emulator/http/connection/framing.h"
+#include "emulator/http/connection/head_parser.h"
 #include "penstock/base/check.h"
 
 namespace penstock::emulator::http {
@@ -27,7 +27,7 @@ inline void CheckHead(std::string_view input) {
   PENSTOCK_CHECK(found == end);
   if (end == 0) return;
   const std::string_view head_bytes = input.substr(0, end);
-  api::RequestHead head;
+  s3::RequestHead head;
   const Result<void> parsed = ParseHead(head_bytes, HeadLimits{.max_head_bytes = 4096, .max_target_bytes = 1024, .max_headers = 32}, head);
   if (!parsed.ok()) {
     PENSTOCK_CHECK(parsed.error().http_status >= 400 && !parsed.error().code.empty());
@@ -36,7 +36,7 @@ inline void CheckHead(std::string_view input) {
   PENSTOCK_CHECK(IsToken(head.method) && LiesWithin(head.method, head_bytes));
   PENSTOCK_CHECK(head.target.front() == '/' || head.target == "*");
   PENSTOCK_CHECK(head.headers.size() <= 32);
-  for (const api::HeaderView& header : head.headers) {
+  for (const s3::HeaderView& header : head.headers) {
     PENSTOCK_CHECK(IsToken(header.name) && LiesWithin(header.name, head_bytes));
     PENSTOCK_CHECK(IsFieldValue(header.value) && TrimBlanks(header.value) == header.value);
     PENSTOCK_CHECK(header.value.empty() || LiesWithin(header.value, head_bytes));

@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "emulator/http/connection.h"
+#include "emulator/http/connection/connection.h"
 
 namespace penstock::emulator::http {
 namespace {

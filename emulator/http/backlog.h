@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "emulator/api/exchange.h"
+#include "emulator/s3/core/exchange.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::http {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "emulator/http/connection.h"
+#include "emulator/http/connection/connection.h"
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::http {

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "emulator/http/backlog.h"
-#include "emulator/http/connection.h"
+#include "emulator/http/connection/connection.h"
 #include "emulator/http/reception.h"
-#include "emulator/http/tls.h"
+#include "emulator/http/connection/tls.h"
 #include "emulator/http/watch.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/result.h"

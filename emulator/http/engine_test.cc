@@ -47,7 +47,7 @@ class Gate {
 };
 
 TEST(Engine, FiveHundredIdleConnectionsCostNoThread) {
-  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
   ServerOptions options;
   options.min_threads = 2;
   options.max_threads = 2;
@@ -67,7 +67,7 @@ TEST(Engine, FiveHundredIdleConnectionsCostNoThread) {
 
 // The end is told of together with the request, and only once.
 TEST(Engine, AClientThatEndsWithItsRequestIsAnsweredAndClosed) {
-  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
   const auto server = StartServer(handler);
   for (int i = 0; i < 20; ++i) {
     TestClient client(server->port());
@@ -81,13 +81,13 @@ TEST(Engine, AClientThatEndsWithItsRequestIsAnsweredAndClosed) {
 // As the last reference to a large store does.
 TEST(Engine, AConnectionThatIsSlowToDestroyDelaysNoOther) {
   Gate gate;
-  FunctionHandler handler([&](api::Exchange& exchange) {
+  FunctionHandler handler([&](s3::Exchange& exchange) {
     if (exchange.request.target != "/slow") return;
-    exchange.space = std::shared_ptr<api::Namespace>(new api::Namespace, [&](api::Namespace* space) {
+    exchange.space = std::shared_ptr<s3::Namespace>(new s3::Namespace, [&](s3::Namespace* space) {
       gate.Pass();
       delete space;
     });
-    exchange.response.action = api::WireAction::kReset;
+    exchange.response.action = s3::WireAction::kReset;
   });
   const auto server = StartServer(handler);
   TestClient earlier(server->port());
@@ -102,7 +102,7 @@ TEST(Engine, AConnectionThatIsSlowToDestroyDelaysNoOther) {
 
 TEST(Engine, GrowsWhileRequestsStallAndServesTheOthers) {
   Gate gate;
-  FunctionHandler handler([&](api::Exchange& exchange) {
+  FunctionHandler handler([&](s3::Exchange& exchange) {
     if (exchange.request.target == "/stall") gate.Pass();
   });
   ServerOptions options;
@@ -123,7 +123,7 @@ TEST(Engine, GrowsWhileRequestsStallAndServesTheOthers) {
 // Symptom: with a few slow uploads under way and two quiet seconds, the last idle thread left, and a new client was answered
 // only when one of the uploads ended.
 TEST(Engine, TheLastIdleThreadStaysWhileOthersWaitForBodies) {
-  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, ReadBody(*exchange.body)); });
+  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, ReadBody(*exchange.body)); });
   ServerOptions options;
   options.min_threads = 1;
   options.progress_timeout = 4 * kTestPatience;
@@ -149,7 +149,7 @@ TEST(Engine, TheLastIdleThreadStaysWhileOthersWaitForBodies) {
 // They are given time first: on a busy machine more threads would only compete.
 TEST(Engine, GrowsInTheEndAlsoBesideThreadsThatNeverPause) {
   std::atomic<bool> stop{false};
-  FunctionHandler handler([&](api::Exchange& exchange) {
+  FunctionHandler handler([&](s3::Exchange& exchange) {
     while (exchange.request.target == "/spin" && !stop) {
     }
   });
@@ -167,7 +167,7 @@ TEST(Engine, NeverExceedsItsThreads) {
   Gate gate;
   std::atomic<int> inside{0};
   std::atomic<int> most{0};
-  FunctionHandler handler([&](api::Exchange&) {
+  FunctionHandler handler([&](s3::Exchange&) {
     const int now = ++inside;
     int seen = most.load();
     while (now > seen && !most.compare_exchange_weak(seen, now)) {
@@ -192,7 +192,7 @@ TEST(Engine, NeverExceedsItsThreads) {
 
 TEST(Engine, StopLetsARequestInProgressFinish) {
   Gate gate;
-  FunctionHandler handler([&](api::Exchange& exchange) {
+  FunctionHandler handler([&](s3::Exchange& exchange) {
     gate.Pass();
     AnswerWith(exchange, "done");
   });
@@ -210,7 +210,7 @@ TEST(Engine, StopLetsARequestInProgressFinish) {
 TEST(Engine, StopEndsStalledPeersAfterTheGrace) {
   std::promise<void> reading;
   std::promise<std::string> outcome;
-  FunctionHandler handler([&](api::Exchange& exchange) {
+  FunctionHandler handler([&](s3::Exchange& exchange) {
     if (exchange.request.method != "PUT") return AnswerWith(exchange, std::string(64 << 20, 'x'));
     reading.set_value();
     outcome.set_value(ReadBody(*exchange.body));
@@ -234,12 +234,12 @@ TEST(Engine, StopEndsStalledPeersAfterTheGrace) {
   server->Stop(milliseconds(0));  // again: nothing happens
 }
 
-bool IsCancelled(const api::Exchange& exchange) { return dynamic_cast<const api::CancellableWire&>(*exchange.wire).IsCancelled(); }
+bool IsCancelled(const s3::Exchange& exchange) { return dynamic_cast<const s3::CancellableWire&>(*exchange.wire).IsCancelled(); }
 
 // A handler that works until its request is cancelled, as a copy of a large object does between two blocks.
-class BusyHandler final : public api::Handler {
+class BusyHandler final : public s3::Handler {
  public:
-  void Handle(api::Exchange& exchange) override {
+  void Handle(s3::Exchange& exchange) override {
     gate.Pass();
     const auto give_up = std::chrono::steady_clock::now() + kTestPatience;
     while (!IsCancelled(exchange)) {
@@ -272,7 +272,7 @@ TEST(Engine, StopCancelsNoHandlerWithinTheGraceWhoseClientHasEndedItsSideAndRead
   Gate gate;
   std::atomic<bool> stopping{false};
   bool cancelled = false;
-  FunctionHandler handler([&](api::Exchange& exchange) {
+  FunctionHandler handler([&](s3::Exchange& exchange) {
     gate.Pass();
     while (!exchange.wire->PeerHasClosed()) std::this_thread::yield();
     while (!stopping) std::this_thread::yield();
@@ -310,7 +310,7 @@ TEST(Engine, StopCancelsHandlersWhoseClientsWaitAfterTheGrace) {
 TEST(Engine, AClientThatLeavesCancelsNothingWhileTheServerRuns) {
   std::promise<bool> cancelled;
   Gate gate;
-  FunctionHandler handler([&](api::Exchange& exchange) {
+  FunctionHandler handler([&](s3::Exchange& exchange) {
     gate.Pass();
     while (!exchange.wire->PeerHasClosed()) std::this_thread::yield();
     cancelled.set_value(IsCancelled(exchange));
@@ -327,7 +327,7 @@ TEST(Engine, AClientThatLeavesCancelsNothingWhileTheServerRuns) {
 
 TEST(Engine, RetiresThreadsItNoLongerNeeds) {
   Gate gate;
-  FunctionHandler handler([&](api::Exchange&) { gate.Pass(); });
+  FunctionHandler handler([&](s3::Exchange&) { gate.Pass(); });
   RequestIdSource ids(1);
   EngineOptions options = OneThread(handler, ids);
   options.retire_after = milliseconds(20);
@@ -354,8 +354,8 @@ TEST(Engine, RetiresThreadsItNoLongerNeeds) {
 TEST(Engine, StoppingDoesNotSitOutThePauseOfAnAnswerWhoseClientIsGone) {
   Gate gate;
   gate.Open();
-  FunctionHandler handler([&](api::Exchange& exchange) {
-    exchange.response.delivery = std::make_unique<api::Delivery>();
+  FunctionHandler handler([&](s3::Exchange& exchange) {
+    exchange.response.delivery = std::make_unique<s3::Delivery>();
     exchange.response.delivery->steps.push_back({.wait = std::chrono::hours(1)});
     gate.Pass();
   });

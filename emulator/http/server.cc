@@ -9,8 +9,8 @@
 
 #include "emulator/http/engine.h"
 #include "emulator/http/listener.h"
-#include "emulator/http/request_ids.h"
-#include "emulator/http/tls.h"
+#include "emulator/http/connection/request_ids.h"
+#include "emulator/http/connection/tls.h"
 
 namespace penstock::emulator::http {
 namespace {
@@ -54,7 +54,7 @@ class WireServer final : public Server {
     static_cast<void>(engine_.release());
   }
 
-  Result<void> Open(ServerOptions options, api::Handler& handler) {
+  Result<void> Open(ServerOptions options, s3::Handler& handler) {
     EngineOptions engine;
     if (!options.tls_certificate_path.empty()) {
       PENSTOCK_ASSIGN(engine.tls, TlsContext::Create(options.tls_certificate_path, options.tls_key_path));
@@ -101,7 +101,7 @@ class WireServer final : public Server {
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, api::Handler& handler) {
+Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, s3::Handler& handler) {
   PENSTOCK_TRY(Check(options));
   auto server = std::make_unique<WireServer>();
   PENSTOCK_TRY(server->Open(std::move(options), handler));

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "emulator/api/exchange.h"
+#include "emulator/s3/core/exchange.h"
 #include "emulator/http/reception.h"
 #include "penstock/base/result.h"
 
@@ -41,10 +41,10 @@ struct ServerOptions {
   // Called on the serving thread before the end of a response leaves, with what is known of it then (ended, bytes, whole): whoever
   // has the response has it later. Again where the end did not leave at once; not for a response that ends early. May be empty.
   // Must not block.
-  std::function<void(api::Exchange&)> on_ending;
+  std::function<void(s3::Exchange&)> on_ending;
   // Called on the serving thread once the response has left or failed, before the connection's next request; may be
   // empty. Also for requests that never reached the handler (operation and space unset). Must not block.
-  std::function<void(const api::Exchange&)> on_finished;
+  std::function<void(const s3::Exchange&)> on_finished;
 };
 
 // Thread safety: port() and Stop() from any thread.
@@ -52,7 +52,7 @@ class Server {
  public:
   // Listens before it returns. kInvalidArgument for a bad certificate, kUnavailable when the port is taken.
   // `handler` outlives the server.
-  static Result<std::unique_ptr<Server>> Start(ServerOptions options, api::Handler& handler);
+  static Result<std::unique_ptr<Server>> Start(ServerOptions options, s3::Handler& handler);
   virtual ~Server() = default;
   virtual int port() const = 0;
   // Stops accepting, lets requests in progress finish for up to `grace`, then shuts every connection down. Idempotent.

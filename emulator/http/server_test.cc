@@ -20,7 +20,7 @@ constexpr char kGet[] = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 constexpr std::size_t kLargeBytes = 64 << 20;
 
 TEST(Server, RefusesOptionsItCannotServe) {
-  FunctionHandler handler([](api::Exchange&) {});
+  FunctionHandler handler([](s3::Exchange&) {});
   const auto kind_of = [&](auto change) {
     ServerOptions options;
     change(options);
@@ -37,7 +37,7 @@ TEST(Server, RefusesOptionsItCannotServe) {
 }
 
 TEST(Server, RefusesATakenPort) {
-  FunctionHandler handler([](api::Exchange&) {});
+  FunctionHandler handler([](s3::Exchange&) {});
   const auto first = StartServer(handler);
   ServerOptions options;
   options.port = first->port();
@@ -48,7 +48,7 @@ TEST(Server, RefusesATakenPort) {
 
 TEST(Server, DatesItsAnswersByItsClock) {
   FakeClock clock(WallTime{std::chrono::seconds(1369353600)});
-  FunctionHandler handler([](api::Exchange&) {});
+  FunctionHandler handler([](s3::Exchange&) {});
   ServerOptions options;
   options.clock = &clock;
   const auto server = StartServer(handler, options);
@@ -57,8 +57,8 @@ TEST(Server, DatesItsAnswersByItsClock) {
 
 TEST(Server, DatesAnAnswerByTheClockOfItsUniverse) {
   FakeClock clock(WallTime{std::chrono::seconds(1369353600)});
-  FunctionHandler handler([&clock](api::Exchange& exchange) {
-    exchange.space = std::make_shared<api::Namespace>();
+  FunctionHandler handler([&clock](s3::Exchange& exchange) {
+    exchange.space = std::make_shared<s3::Namespace>();
     exchange.space->clock = &clock;
   });
   const auto server = StartServer(handler, {});
@@ -69,7 +69,7 @@ TEST(Server, MovesLargeBodiesBothWays) {
   const std::string text = PatternText(kLargeBytes);
   const auto memory = std::make_shared<MemoryBlob>(text);
   const auto file = std::make_shared<FileBlob>(text);
-  FunctionHandler handler([&](api::Exchange& exchange) {
+  FunctionHandler handler([&](s3::Exchange& exchange) {
     if (exchange.request.method == "PUT") {
       AnswerWith(exchange, ReadBody(*exchange.body, 1 << 20) == text ? "same" : "different");
     } else {
@@ -85,7 +85,7 @@ TEST(Server, MovesLargeBodiesBothWays) {
 }
 
 TEST(Server, AForkedChildDisturbsNothing) {
-  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
   auto server = StartServer(handler);
   TestClient client(server->port());
   ASSERT_EQ(client.Ask(kGet).status, 200);
@@ -103,7 +103,7 @@ TEST(Server, AForkedChildDisturbsNothing) {
 }
 
 TEST(Server, ClosesItsConnectionsThoughAForkedChildHoldsThem) {
-  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
   const auto server = StartServer(handler);
   TestClient kept(server->port());
   ASSERT_EQ(kept.Ask(kGet).status, 200);
@@ -128,7 +128,7 @@ TEST(Server, ClosesItsConnectionsThoughAForkedChildHoldsThem) {
 }
 
 TEST(Server, StoppingTwiceAndDestroyingIsFine) {
-  FunctionHandler handler([](api::Exchange&) {});
+  FunctionHandler handler([](s3::Exchange&) {});
   auto server = StartServer(handler);
   std::jthread other([&] { server->Stop(std::chrono::milliseconds(10)); });
   server->Stop(std::chrono::milliseconds(10));
@@ -150,7 +150,7 @@ class ReceptionTest : public testing::Test {
   }
   TestClient Connect() const { return TestClient(server_->port()); }
 
-  FunctionHandler handler_{[](api::Exchange& exchange) { AnswerWith(exchange, "ok"); }};
+  FunctionHandler handler_{[](s3::Exchange& exchange) { AnswerWith(exchange, "ok"); }};
   Arrival seen_;
   std::unique_ptr<Server> server_;
 };
@@ -236,7 +236,7 @@ class FewDescriptors {
 TEST(Server, ConnectionsLeaveDescriptorsToTheRest) {
   constexpr int kAll = 400;
   constexpr int kKeptBack = kAll / 4;
-  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, "hello"); });
+  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "hello"); });
   const FewDescriptors few(kAll);
   const auto server = StartServer(handler);
   std::vector<std::unique_ptr<TestClient>> served;

@@ -30,7 +30,7 @@ class SlowPeers : public testing::Test {
     options.min_threads = 1;
     options.max_threads = max_threads;
     options.progress_timeout = progress_timeout;
-    if (!options.on_finished) options.on_finished = [this](const api::Exchange& exchange) {
+    if (!options.on_finished) options.on_finished = [this](const s3::Exchange& exchange) {
       const std::lock_guard lock(mutex_);
       if (exchange.request.method == "GET") sent_.set_value(exchange.bytes_out);
     };
@@ -52,7 +52,7 @@ class SlowPeers : public testing::Test {
   std::unique_ptr<Server> server_;
 
  private:
-  void Handle(api::Exchange& exchange) {
+  void Handle(s3::Exchange& exchange) {
     if (exchange.request.target == "/wait") {
       exchange.wire->BeginWait();
       {
@@ -71,7 +71,7 @@ class SlowPeers : public testing::Test {
 
   const store::Content memory_ = ContentOf(std::make_shared<MemoryBlob>(huge_));
   const store::Content file_ = ContentOf(std::make_shared<FileBlob>(huge_));
-  FunctionHandler handler_{[this](api::Exchange& exchange) { Handle(exchange); }};
+  FunctionHandler handler_{[this](s3::Exchange& exchange) { Handle(exchange); }};
 };
 
 TEST_F(SlowPeers, BodiesThatStallHoldNobodyUpAndArriveInTheEnd) {
@@ -194,7 +194,7 @@ void AwaitBytes(const TestClient& client) {
 TEST_F(SlowPeers, UnreadTextsTakeSoMuchMemoryAndNoMore) {
   ServerOptions options;
   options.answer_bytes = 2 * kHuge + kHuge / 2;
-  options.on_finished = [](const api::Exchange&) {};
+  options.on_finished = [](const s3::Exchange&) {};
   Serve(4, kTestPatience, options);
   std::vector<TestClient> unread;
   for (int i = 0; i < 2; ++i) {

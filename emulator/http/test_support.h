@@ -21,10 +21,10 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/api/exchange.h"
-#include "emulator/http/head_parser.h"
+#include "emulator/s3/core/exchange.h"
+#include "emulator/http/connection/head_parser.h"
 #include "emulator/http/server.h"
-#include "emulator/http/stream.h"
+#include "emulator/http/connection/stream.h"
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::http {
@@ -211,20 +211,20 @@ class CountingStream final : public Stream {
   std::uint64_t taken = 0;
 };
 
-class FunctionHandler final : public api::Handler {
+class FunctionHandler final : public s3::Handler {
  public:
-  using Function = std::function<void(api::Exchange&)>;
+  using Function = std::function<void(s3::Exchange&)>;
   explicit FunctionHandler(Function function) : function_(std::move(function)) {}
-  void Handle(api::Exchange& exchange) override { function_(exchange); }
+  void Handle(s3::Exchange& exchange) override { function_(exchange); }
 
  private:
   Function function_;
 };
 
-inline void AnswerWith(api::Exchange& exchange, std::string text) { exchange.response.body = std::move(text); }
+inline void AnswerWith(s3::Exchange& exchange, std::string text) { exchange.response.body = std::move(text); }
 
 // The whole body, or the code of the error it ended in.
-inline std::string ReadBody(api::BodyReader& body, std::size_t step = 64 << 10) {
+inline std::string ReadBody(s3::BodyReader& body, std::size_t step = 64 << 10) {
   std::string text;
   std::vector<std::byte> buffer(step);
   for (;;) {
@@ -236,7 +236,7 @@ inline std::string ReadBody(api::BodyReader& body, std::size_t step = 64 << 10) 
 }
 
 // A server on any free port; aborts the test when it cannot be had.
-inline std::unique_ptr<Server> StartServer(api::Handler& handler, ServerOptions options = {}) {
+inline std::unique_ptr<Server> StartServer(s3::Handler& handler, ServerOptions options = {}) {
   Result<std::unique_ptr<Server>> server = Server::Start(std::move(options), handler);
   if (!server.ok()) ADD_FAILURE() << server.error().ToString();
   return server.ok() ? std::move(*server) : nullptr;

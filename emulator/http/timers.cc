@@ -19,7 +19,7 @@ Timers::~Timers() {
   FireAll();
 }
 
-void Timers::Add(MonotonicTime when, api::LateAnswer& answer) {
+void Timers::Add(MonotonicTime when, s3::LateAnswer& answer) {
   bool first = false;
   {
     const MutexLock lock(mutex_);
@@ -45,7 +45,7 @@ void Timers::FireAll() {
 
 void Timers::Run() {
   for (;;) {
-    api::LateAnswer* due = nullptr;
+    s3::LateAnswer* due = nullptr;
     {
       const MutexLock lock(mutex_);
       while (!stopping_ && (waits_.empty() || waits_.top().when > std::chrono::steady_clock::now())) {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "emulator/api/exchange.h"
+#include "emulator/s3/core/exchange.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
@@ -24,7 +24,7 @@ class Timers {
   Timers& operator=(const Timers&) = delete;
 
   // Calls answer.Give() at `when` or soon after, once, from a thread of its own. `answer` lives until then.
-  void Add(MonotonicTime when, api::LateAnswer& answer);
+  void Add(MonotonicTime when, s3::LateAnswer& answer);
   // Gives all that wait, from this thread.
   void FireAll();
 
@@ -32,7 +32,7 @@ class Timers {
   struct Wait {
     MonotonicTime when;
     std::uint64_t order = 0;  // of coming: equal times are given in it
-    api::LateAnswer* answer = nullptr;
+    s3::LateAnswer* answer = nullptr;
     bool operator>(const Wait& other) const { return when != other.when ? when > other.when : order > other.order; }
   };
   void Run();

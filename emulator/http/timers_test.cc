@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 MonotonicTime In(int ms) { return std::chrono::steady_clock::now() + milliseconds(ms); }
 
-class Noted final : public api::LateAnswer, private store::Executor {
+class Noted final : public s3::LateAnswer, private store::Executor {
  public:
   explicit Noted(std::function<void()> given) : given_(std::move(given)) {}
   store::Executor& executor() override { return *this; }

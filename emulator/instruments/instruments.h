@@ -1,6 +1,6 @@
 // What a namespace has beside its buckets, to test clients with: faults, limits, and a journal.
 //
-// As new after a reset, like the buckets. Reached through api::Namespace.
+// As new after a reset, like the buckets. Reached through s3::Namespace.
 #ifndef PENSTOCK_EMULATOR_INSTRUMENTS_INSTRUMENTS_H_
 #define PENSTOCK_EMULATOR_INSTRUMENTS_INSTRUMENTS_H_
 

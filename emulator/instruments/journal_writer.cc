@@ -6,29 +6,29 @@
 #include <vector>
 
 #include "base/ascii.h"
-#include "emulator/api/body_size.h"
-#include "emulator/api/sdk_attempt.h"
-#include "emulator/api/text.h"
+#include "emulator/s3/core/body_size.h"
+#include "emulator/s3/protocol/sdk_attempt.h"
+#include "emulator/s3/protocol/text.h"
 #include "emulator/instruments/instruments.h"
 #include "emulator/instruments/target_secrets.h"
 
 namespace penstock::emulator::instruments {
 namespace {
 
-class LeavingMarks final : public api::Handler {
+class LeavingMarks final : public s3::Handler {
  public:
-  explicit LeavingMarks(api::Handler& next) : next_(next) {}
+  explicit LeavingMarks(s3::Handler& next) : next_(next) {}
 
-  void Handle(api::Exchange& exchange) override {
+  void Handle(s3::Exchange& exchange) override {
     next_.Handle(exchange);
-    exchange.WhenAnswered([](api::Exchange& answered) {
+    exchange.WhenAnswered([](s3::Exchange& answered) {
       Instruments* const instruments = answered.space ? answered.space->instruments.get() : nullptr;
       if (instruments != nullptr && instruments->journal() != nullptr) answered.journal.mark = instruments->journal()->BeginLeaving();
     });
   }
 
  private:
-  api::Handler& next_;
+  s3::Handler& next_;
 };
 
 // "bytes 0-99/1000"
@@ -39,22 +39,22 @@ std::optional<ByteRange> ParseContentRange(std::string_view header) {
   const std::size_t dash = header.find('-');
   const std::size_t slash = header.find('/');
   if (dash == std::string_view::npos || slash == std::string_view::npos || slash < dash) return std::nullopt;
-  const auto first = api::ParseDecimal(header.substr(0, dash));
-  const auto last = api::ParseDecimal(header.substr(dash + 1, slash - dash - 1));
+  const auto first = s3::ParseDecimal(header.substr(0, dash));
+  const auto last = s3::ParseDecimal(header.substr(dash + 1, slash - dash - 1));
   if (!first || !last || *last < *first) return std::nullopt;
   return ByteRange{*first, *last + 1};
 }
 
-std::optional<ByteRange> AnsweredRange(const api::Exchange& exchange) {
+std::optional<ByteRange> AnsweredRange(const s3::Exchange& exchange) {
   if (exchange.operation != "GetObject") return std::nullopt;
-  const api::Response& response = exchange.response;
+  const s3::Response& response = exchange.response;
   if (response.status == 206) return ParseContentRange(response.Find("Content-Range").value_or(std::string_view()));
   if (response.status != 200) return std::nullopt;
-  return ByteRange{0, response.content_length ? *response.content_length : api::BodySize(response)};
+  return ByteRange{0, response.content_length ? *response.content_length : s3::BodySize(response)};
 }
 
 bool IsChecksum(std::string_view name) {
-  return api::StartsWithIgnoreCase(name, "x-amz-checksum-") || api::EqualsIgnoreCase(name, "content-md5");
+  return s3::StartsWithIgnoreCase(name, "x-amz-checksum-") || s3::EqualsIgnoreCase(name, "content-md5");
 }
 
 void AddPair(std::string& list, std::string_view name, std::string_view value) {
@@ -65,7 +65,7 @@ void AddPair(std::string& list, std::string_view name, std::string_view value) {
 }
 
 std::uint32_t AttemptOf(std::string_view sdk_request) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(api::ClaimedAttempt(sdk_request).value_or(1), UINT32_MAX));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(s3::ClaimedAttempt(sdk_request).value_or(1), UINT32_MAX));
 }
 
 std::string_view PayloadOf(std::string_view claim) {
@@ -82,12 +82,12 @@ struct Told {
   std::string_view trailer;
 };
 
-Told Look(const std::vector<api::HeaderView>& headers, std::string& checksums) {
+Told Look(const std::vector<s3::HeaderView>& headers, std::string& checksums) {
   Told told;
-  const auto is = [](const api::HeaderView& header, std::string_view name, std::string_view& value) {
-    if (value.empty() && api::EqualsIgnoreCase(header.name, name)) value = header.value;
+  const auto is = [](const s3::HeaderView& header, std::string_view name, std::string_view& value) {
+    if (value.empty() && s3::EqualsIgnoreCase(header.name, name)) value = header.value;
   };
-  for (const api::HeaderView& header : headers) {
+  for (const s3::HeaderView& header : headers) {
     switch (header.name.size()) {
       case std::string_view("user-agent").size(): is(header, "user-agent", told.user_agent); break;
       case std::string_view("x-amz-trailer").size(): is(header, "x-amz-trailer", told.trailer); break;
@@ -101,14 +101,14 @@ Told Look(const std::vector<api::HeaderView>& headers, std::string& checksums) {
   return told;
 }
 
-Instruments* InstrumentsWithJournal(const api::Exchange& exchange) {
+Instruments* InstrumentsWithJournal(const s3::Exchange& exchange) {
   Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
   return instruments != nullptr && instruments->journal() != nullptr ? instruments : nullptr;
 }
 
 // Calls `write` with the entry that says what is known of the request now. `faults`: the rules that fired for it.
 template <class Write>
-void WithEntry(const api::Exchange& exchange, MonotonicTime opened, std::string_view faults, Write write) {
+void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_view faults, Write write) {
   // The entry's texts are views: these hold what is made for it, and keep their memory for the next one.
   thread_local std::string checksums;
   thread_local std::string target;
@@ -149,13 +149,13 @@ void WithEntry(const api::Exchange& exchange, MonotonicTime opened, std::string_
   write(entry);
 }
 
-std::string FiredRules(const api::Exchange& exchange) { return exchange.notes ? exchange.notes->FiredRules() : std::string(); }
+std::string FiredRules(const s3::Exchange& exchange) { return exchange.notes ? exchange.notes->FiredRules() : std::string(); }
 
 }  // namespace
 
-std::unique_ptr<api::Handler> MakeLeavingMarks(api::Handler& next) { return std::make_unique<LeavingMarks>(next); }
+std::unique_ptr<s3::Handler> MakeLeavingMarks(s3::Handler& next) { return std::make_unique<LeavingMarks>(next); }
 
-void WriteDown(api::Exchange& exchange) {
+void WriteDown(s3::Exchange& exchange) {
   Instruments* const instruments = InstrumentsWithJournal(exchange);
   if (instruments == nullptr || exchange.journal.number > 0) return;
   const std::string faults = FiredRules(exchange);
@@ -168,10 +168,10 @@ void WriteDown(api::Exchange& exchange) {
   exchange.journal.faults_bytes = faults.size();
 }
 
-void WriteEnd(const api::Exchange& exchange) {
+void WriteEnd(const s3::Exchange& exchange) {
   Instruments* const instruments = InstrumentsWithJournal(exchange);
   if (instruments == nullptr) return;
-  const api::JournalPlace& place = exchange.journal;
+  const s3::JournalPlace& place = exchange.journal;
   const std::string faults = FiredRules(exchange);
   if (place.number > 0 && exchange.whole && exchange.ended == place.ended && faults.size() == place.faults_bytes) return;
   WithEntry(exchange, instruments->opened(), faults, [&](const journal::Entry& entry) {

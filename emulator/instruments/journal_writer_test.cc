@@ -40,10 +40,10 @@ class JournalWriterTest : public testing::Test {
   }
 
   FakeClock clock_;
-  std::shared_ptr<api::Namespace> space_ = std::make_shared<api::Namespace>();
-  api::RequestHead head_{.method = "GET", .target = "/bucket/key"};
-  api::Connection connection_{.id = 7, .peer = "127.0.0.1:5", .tls = true, .requests_before = 3};
-  api::Exchange exchange_{.request = head_, .connection = connection_};
+  std::shared_ptr<s3::Namespace> space_ = std::make_shared<s3::Namespace>();
+  s3::RequestHead head_{.method = "GET", .target = "/bucket/key"};
+  s3::Connection connection_{.id = 7, .peer = "127.0.0.1:5", .tls = true, .requests_before = 3};
+  s3::Exchange exchange_{.request = head_, .connection = connection_};
   journal::Reading reading_;
 };
 
@@ -156,7 +156,7 @@ TEST_F(JournalWriterTest, AnAnswerThatBrokeOffAtItsVeryEndIsAmended) {
 }
 
 TEST_F(JournalWriterTest, ARuleThatFiresBehindTheEndIsTold) {
-  class Notes final : public api::RequestNotes {
+  class Notes final : public s3::RequestNotes {
    public:
     std::size_t MostFiredBytes() const override { return 20; }
     std::string FiredRules() const override { return fired; }
@@ -175,9 +175,9 @@ TEST_F(JournalWriterTest, ARuleThatFiresBehindTheEndIsTold) {
 }
 
 TEST_F(JournalWriterTest, WhoeverSettlesWaitsForAnAnswerThatIsLeaving) {
-  class Next final : public api::Handler {
+  class Next final : public s3::Handler {
    public:
-    void Handle(api::Exchange&) override {}
+    void Handle(s3::Exchange&) override {}
   } next;
   MakeLeavingMarks(next)->Handle(exchange_);
   journal::Journal& journal = *space_->instruments->journal();

@@ -8,11 +8,11 @@ namespace {
 
 double InSeconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }
 
-Json Side(const throttle::PartitionGauge::Side& side) {
+Json Side(const traffic::PartitionGauge::Side& side) {
   return {{"tokens", side.tokens}, {"admitted", side.admitted}, {"refused", side.refused}, {"last_second", side.last_second}};
 }
 
-Json LimitsJson(const throttle::Limits& limits) {
+Json LimitsJson(const traffic::Limits& limits) {
   return {{"reads_per_second", limits.reads_per_second},
           {"writes_per_second", limits.writes_per_second},
           {"burst_ms", limits.burst.count()},
@@ -23,14 +23,14 @@ Json LimitsJson(const throttle::Limits& limits) {
 
 Json BucketJson(const BucketReport& bucket) {
   Json partitions = Json::array();
-  for (const throttle::PartitionGauge& gauge : bucket.partitions) {
+  for (const traffic::PartitionGauge& gauge : bucket.partitions) {
     partitions.push_back(
         {{"id", gauge.id}, {"begin", gauge.begin}, {"end", gauge.end}, {"reads", Side(gauge.reads)}, {"writes", Side(gauge.writes)}});
   }
   Json events = Json::array();
   for (const BucketReport::Event& event : bucket.events) {
     events.push_back({{"at", FormatIso8601(event.at)},
-                      {"kind", event.what.kind == throttle::PartitionEvent::Kind::kSplit ? "split" : "merge"},
+                      {"kind", event.what.kind == traffic::PartitionEvent::Kind::kSplit ? "split" : "merge"},
                       {"boundary", event.what.boundary},
                       {"whole", event.what.whole},
                       {"left", event.what.left},

@@ -12,8 +12,8 @@ TEST(LimitsReportTest, SaysWhatIsSetAndWhatCameOfIt) {
   const FakeClock clock;
   Regulator regulator(clock);
   regulator.Set(ParseThrottleSettings(R"({"writes_per_second": 10, "buckets": {"b": {"boundaries": ["m"]}}})").value());
-  EXPECT_TRUE(regulator.Current()->Admit("b", "a", throttle::Traffic::kWrite));
-  EXPECT_FALSE(regulator.Current()->Admit("b", "a", throttle::Traffic::kWrite));
+  EXPECT_TRUE(regulator.Current()->Admit("b", "a", traffic::Traffic::kWrite));
+  EXPECT_FALSE(regulator.Current()->Admit("b", "a", traffic::Traffic::kWrite));
   const Json report = ParseJson(LimitsReportJson("default", regulator.Report())).value();
   EXPECT_EQ(report.at("namespace"), "default");
   EXPECT_EQ(report.at("limits").at("writes_per_second"), 10);

@@ -6,7 +6,7 @@
 
 namespace penstock::emulator::instruments {
 
-using throttle::Instant;
+using traffic::Instant;
 
 Instant ForwardTime::At(WallTime now) {
   constexpr Instant kEnd = Instant::max() - std::chrono::days(1);  // what is added to it by the models fits too
@@ -21,16 +21,16 @@ Instant ForwardTime::At(WallTime now) {
 }
 
 struct Regime::Bucket {
-  Bucket(throttle::Limits its_limits, const std::vector<std::string>& boundaries, WallTime now)
+  Bucket(traffic::Limits its_limits, const std::vector<std::string>& boundaries, WallTime now)
       : limits(its_limits), model(its_limits) {
     model.Cut(boundaries, time.At(now));
   }
 
-  const throttle::Limits limits;
+  const traffic::Limits limits;
   std::uint64_t last_asked = 0;  // under the regime's mutex
   Mutex mutex;
   ForwardTime time PENSTOCK_GUARDED_BY(mutex);
-  throttle::PartitionModel model PENSTOCK_GUARDED_BY(mutex);
+  traffic::PartitionModel model PENSTOCK_GUARDED_BY(mutex);
   std::uint64_t admitted PENSTOCK_GUARDED_BY(mutex) = 0;
   std::uint64_t refused PENSTOCK_GUARDED_BY(mutex) = 0;
 };
@@ -39,7 +39,7 @@ Regime::Regime(ThrottleSettings settings, const Clock& clock)
     : settings_(std::move(settings)), clock_(clock), draws_(settings_.seed) {}
 
 std::shared_ptr<Regime::Bucket> Regime::Find(std::string_view name) {
-  const throttle::Limits* const limits = settings_.LimitsOf(name);
+  const traffic::Limits* const limits = settings_.LimitsOf(name);
   if (limits == nullptr) return nullptr;
   const MutexLock lock(mutex_);
   auto found = buckets_.find(name);
@@ -59,7 +59,7 @@ void Regime::DropOldest() {
                                   [](const auto& a, const auto& b) { return a.second->last_asked < b.second->last_asked; }));
 }
 
-bool Regime::Admit(std::string_view bucket_name, std::string_view key, throttle::Traffic traffic) {
+bool Regime::Admit(std::string_view bucket_name, std::string_view key, traffic::Traffic traffic) {
   const std::shared_ptr<Bucket> bucket = Find(bucket_name);
   if (!bucket) return true;
   bool admitted = false;
@@ -80,13 +80,13 @@ std::optional<std::uint64_t> Regime::PartitionOf(std::string_view bucket_name, s
   return bucket->model.PartitionOf(key);
 }
 
-throttle::Draw Regime::DrawFor(std::string_view identity) {
+traffic::Draw Regime::DrawFor(std::string_view identity) {
   return draws_.Of(identity, arrivals_.Next(std::hash<std::string_view>()(identity)));
 }
 
 std::uint64_t Regime::RateOf(std::uint64_t connection) const {
   if (settings_.latency.connection_median <= 0) return 0;
-  return throttle::ConnectionRate(settings_.latency, draws_.Of("connection", connection));
+  return traffic::ConnectionRate(settings_.latency, draws_.Of("connection", connection));
 }
 
 RegimeReport Regime::Report() const {
@@ -100,7 +100,7 @@ RegimeReport Regime::Report() const {
     const MutexLock lock(bucket->mutex);
     BucketReport one{.name = std::move(name), .limits = bucket->limits, .admitted = bucket->admitted, .refused = bucket->refused,
                      .partitions = bucket->model.Gauges(bucket->time.At(clock_.Now()))};
-    for (const throttle::PartitionEvent& event : bucket->model.events()) one.events.push_back({bucket->time.WallOf(event.at), event});
+    for (const traffic::PartitionEvent& event : bucket->model.events()) one.events.push_back({bucket->time.WallOf(event.at), event});
     report.buckets.push_back(std::move(one));
   }
   return report;

@@ -17,8 +17,8 @@
 
 #include "emulator/faults/arrivals.h"
 #include "emulator/instruments/throttle_settings.h"
-#include "emulator/throttle/draws.h"
-#include "emulator/throttle/partition_model.h"
+#include "emulator/traffic/draws.h"
+#include "emulator/traffic/partition_model.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
@@ -29,24 +29,24 @@ namespace penstock::emulator::instruments {
 // Thread safety: one thread at a time.
 class ForwardTime {
  public:
-  throttle::Instant At(WallTime now);
+  traffic::Instant At(WallTime now);
   // What the clock showed, or would have shown, at `instant`.
-  WallTime WallOf(throttle::Instant instant) const { return WallTime(std::chrono::duration_cast<WallTime::duration>(instant - lost_)); }
+  WallTime WallOf(traffic::Instant instant) const { return WallTime(std::chrono::duration_cast<WallTime::duration>(instant - lost_)); }
 
  private:
-  throttle::Instant last_ = throttle::Instant::min();  // as the clock showed it
-  throttle::Instant lost_{};                           // by which it ran back, less what a step ahead was cut by
+  traffic::Instant last_ = traffic::Instant::min();  // as the clock showed it
+  traffic::Instant lost_{};                           // by which it ran back, less what a step ahead was cut by
 };
 
 struct BucketReport {
   std::string name;
-  throttle::Limits limits;
+  traffic::Limits limits;
   std::uint64_t admitted = 0;
   std::uint64_t refused = 0;
-  std::vector<throttle::PartitionGauge> partitions;  // in key order
+  std::vector<traffic::PartitionGauge> partitions;  // in key order
   struct Event {
     WallTime at{};  // by the namespace's clock
-    throttle::PartitionEvent what;
+    traffic::PartitionEvent what;
   };
   std::vector<Event> events;  // oldest first
 };
@@ -71,12 +71,12 @@ class Regime {
 
   const ThrottleSettings& settings() const { return settings_; }
   // Takes one of the bucket's tokens for `key`; false: there is none.
-  bool Admit(std::string_view bucket, std::string_view key, throttle::Traffic traffic);
+  bool Admit(std::string_view bucket, std::string_view key, traffic::Traffic traffic);
   // The id of the partition that has `key`; nullopt: the bucket has no limits.
   // Nothing is counted.
   std::optional<std::uint64_t> PartitionOf(std::string_view bucket, std::string_view key);
   // For a request's wait; the n-th of one identity draws apart from its others.
-  throttle::Draw DrawFor(std::string_view identity);
+  traffic::Draw DrawFor(std::string_view identity);
   // Bytes a second; 0: no limit. The same for one connection every time.
   std::uint64_t RateOf(std::uint64_t connection) const;
   RegimeReport Report() const;
@@ -88,7 +88,7 @@ class Regime {
 
   const ThrottleSettings settings_;
   const Clock& clock_;
-  const throttle::Draws draws_;
+  const traffic::Draws draws_;
   faults::Arrivals arrivals_;
   std::atomic<std::uint64_t> admitted_{0};
   std::atomic<std::uint64_t> refused_{0};

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using throttle::Traffic;
+using traffic::Traffic;
 
 class RegulatorTest : public testing::Test {
  protected:
@@ -130,7 +130,7 @@ TEST_F(RegulatorTest, KeepsABoundedNumberOfBuckets) {
 TEST_F(RegulatorTest, DrawsTheSameForTheSameSeed) {
   const auto draws = [&](std::string_view text) {
     const auto regime = Under(text);
-    return std::vector<throttle::Draw>{regime->DrawFor("a"), regime->DrawFor("b"), regime->DrawFor("a")};
+    return std::vector<traffic::Draw>{regime->DrawFor("a"), regime->DrawFor("b"), regime->DrawFor("a")};
   };
   const auto first = draws(R"({"latency": "s3-standard", "seed": 5})");
   EXPECT_EQ(draws(R"({"latency": "s3-standard", "seed": 5})"), first);
@@ -142,12 +142,12 @@ TEST_F(RegulatorTest, ThreadsChangeNothingOfTheDraws) {
   const auto draws = [&](int threads) {
     const auto regime = Under(R"({"latency": "s3-standard"})");
     Mutex mutex;
-    std::multiset<throttle::Draw> drawn;
+    std::multiset<traffic::Draw> drawn;
     std::vector<std::thread> workers;
     for (int worker = 0; worker < threads; ++worker) {
       workers.emplace_back([&] {
         for (int i = 0; i < 800 / threads; ++i) {
-          const throttle::Draw draw = regime->DrawFor(std::to_string(i % 7));
+          const traffic::Draw draw = regime->DrawFor(std::to_string(i % 7));
           const MutexLock lock(mutex);
           drawn.insert(draw);
         }

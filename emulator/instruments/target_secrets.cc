@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/redact.h"
-#include "emulator/api/text.h"
+#include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::instruments {
 namespace {
@@ -56,7 +56,7 @@ class NameTail {
     constexpr std::string_view kCredential = "credential";
     const std::string_view name(text_.data(), size_);
     if (!internal::NamesSecret(name)) return false;
-    return name.size() < kCredential.size() || !api::EqualsIgnoreCase(name.substr(name.size() - kCredential.size()), kCredential);
+    return name.size() < kCredential.size() || !s3::EqualsIgnoreCase(name.substr(name.size() - kCredential.size()), kCredential);
   }
 
  private:

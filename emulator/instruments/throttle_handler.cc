@@ -4,35 +4,35 @@
 #include <string>
 #include <utility>
 
-#include "emulator/api/errors.h"
-#include "emulator/api/form.h"
-#include "emulator/api/operation_traits.h"
-#include "emulator/api/router.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/post/form.h"
+#include "emulator/s3/core/operation_traits.h"
+#include "emulator/s3/core/router.h"
 #include "emulator/faults/facts.h"
 #include "emulator/faults/paced_body.h"
 #include "emulator/faults/pacer.h"
-#include "emulator/faults/request_work.h"
+#include "emulator/faults/actions/request_work.h"
 #include "emulator/instruments/instruments.h"
 
 namespace penstock::emulator::instruments {
 namespace {
 
-using throttle::Traffic;
-using throttle::Work;
+using traffic::Traffic;
+using traffic::Work;
 
 constexpr std::chrono::milliseconds kRefusal{10};  // until a 503 is there, where time passes at all (performance.md §4.2)
 
-void Refuse(api::Exchange& exchange, const Regime& regime) {
-  api::RespondWithError(exchange, api::MakeError("SlowDown"));
+void Refuse(s3::Exchange& exchange, const Regime& regime) {
+  s3::RespondWithError(exchange, s3::MakeError("SlowDown"));
   if (const auto wait = regime.settings().retry_after) exchange.response.Add("x-amz-retry-after", std::to_string(wait->count()));
-  if (regime.settings().shaped) api::HoldBack(exchange.response.Delivering(), kRefusal);
+  if (regime.settings().shaped) s3::HoldBack(exchange.response.Delivering(), kRefusal);
 }
 
-class Throttle final : public api::Handler {
+class Throttle final : public s3::Handler {
  public:
-  Throttle(api::Handler& next, faults::Pauses& pauses) : next_(next), pauses_(pauses) {}
+  Throttle(s3::Handler& next, faults::Pauses& pauses) : next_(next), pauses_(pauses) {}
 
-  void Handle(api::Exchange& exchange) override {
+  void Handle(s3::Exchange& exchange) override {
     Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
     std::shared_ptr<Regime> regime = instruments != nullptr ? instruments->regulator().Current() : nullptr;
     if (!regime) return next_.Handle(exchange);
@@ -42,13 +42,13 @@ class Throttle final : public api::Handler {
     if (!regime->settings().shaped) return next_.Handle(exchange);
     // Drawn at its arrival: how long the others take changes nothing.
     const Work work = faults::WorkOf(exchange);
-    const throttle::Draw draw = regime->DrawFor(faults::RequestIdentity(faults::FactsOf(exchange)));
+    const traffic::Draw draw = regime->DrawFor(faults::RequestIdentity(faults::FactsOf(exchange)));
     HandlePaced(exchange, regime->RateOf(exchange.connection.id));
-    exchange.WhenAnswered([work, draw, regime = std::move(regime)](api::Exchange& answered) {
-      const throttle::LatencyProfile& profile = regime->settings().latency;
+    exchange.WhenAnswered([work, draw, regime = std::move(regime)](s3::Exchange& answered) {
+      const traffic::LatencyProfile& profile = regime->settings().latency;
       const Work done = answered.response.status == 304 ? Work::kHead : work;
-      api::Delivery& delivery = answered.response.Delivering();
-      api::HoldBack(delivery, throttle::FirstByte(profile.Of(done), draw));
+      s3::Delivery& delivery = answered.response.Delivering();
+      s3::HoldBack(delivery, traffic::FirstByte(profile.Of(done), draw));
       const std::uint64_t rate = regime->RateOf(answered.connection.id);
       if (rate > 0) faults::PaceAnswer(delivery, std::make_shared<faults::Pacer>(rate));
     });
@@ -56,35 +56,35 @@ class Throttle final : public api::Handler {
 
  private:
   // A connection carries one request at a time: a pacer for each body is one for the connection.
-  void HandlePaced(api::Exchange& exchange, std::uint64_t rate) {
+  void HandlePaced(s3::Exchange& exchange, std::uint64_t rate) {
     if (rate == 0 || exchange.body->Length() == 0U) return next_.Handle(exchange);
-    api::BodyReader* const unpaced = exchange.body;
+    s3::BodyReader* const unpaced = exchange.body;
     faults::PacedBody body(*unpaced, pauses_, exchange.wire, std::make_shared<faults::Pacer>(rate));
     exchange.body = &body;
     next_.Handle(exchange);
     exchange.body = unpaced;
   }
 
-  api::Handler& next_;
+  s3::Handler& next_;
   faults::Pauses& pauses_;
 };
 
 }  // namespace
 
-std::optional<Asked> AskedFor(const api::Exchange& exchange) {
-  const api::Target& target = exchange.target;
+std::optional<Asked> AskedFor(const s3::Exchange& exchange) {
+  const s3::Target& target = exchange.target;
   if (target.bucket.value.empty()) return std::nullopt;
   if (exchange.request.method == "OPTIONS") return std::nullopt;
-  const api::Access access = api::TraitsOf(exchange).access;
-  if (!target.key.value.empty()) return Asked{access == api::Access::kWrite ? Traffic::kWrite : Traffic::kRead, target.key.value};
-  if (access == api::Access::kList) return Asked{Traffic::kRead, target.Get("prefix").value_or(std::string_view())};
+  const s3::Access access = s3::TraitsOf(exchange).access;
+  if (!target.key.value.empty()) return Asked{access == s3::Access::kWrite ? Traffic::kWrite : Traffic::kRead, target.key.value};
+  if (access == s3::Access::kList) return Asked{Traffic::kRead, target.Get("prefix").value_or(std::string_view())};
   // Its keys stand in the body, which is not read for this: it counts once, against the bucket's first partition.
   if (exchange.operation == "DeleteObjects") return Asked{Traffic::kWrite, {}};
   if (exchange.operation != "PostObject") return std::nullopt;
   return Asked{Traffic::kWrite, exchange.form != nullptr ? exchange.form->Find("key").value_or(std::string_view()) : std::string_view()};
 }
 
-std::unique_ptr<api::Handler> MakeThrottle(api::Handler& next, faults::Pauses& pauses) {
+std::unique_ptr<s3::Handler> MakeThrottle(s3::Handler& next, faults::Pauses& pauses) {
   return std::make_unique<Throttle>(next, pauses);
 }
 

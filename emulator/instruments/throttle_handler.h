@@ -6,26 +6,26 @@
 #include <optional>
 #include <string_view>
 
-#include "emulator/api/exchange.h"
+#include "emulator/s3/core/exchange.h"
 #include "emulator/faults/pauses.h"
-#include "emulator/throttle/limits.h"
+#include "emulator/traffic/limits.h"
 
 namespace penstock::emulator::instruments {
 
 // What a request counts as against the limits of its bucket.
 struct Asked {
-  throttle::Traffic traffic = throttle::Traffic::kRead;
+  traffic::Traffic traffic = traffic::Traffic::kRead;
   std::string_view key;  // the object's, or the prefix that is listed
 };
 
 // nullopt: it counts against none: it is about the service, a bucket's configuration, or nothing S3 has. A view into the
 // exchange.
-std::optional<Asked> AskedFor(const api::Exchange& exchange);
+std::optional<Asked> AskedFor(const s3::Exchange& exchange);
 
 // Asks the regulator of the exchange's namespace: refuses with 503 SlowDown before the body is read, or lets `next` answer and
 // has body and answer flow, and the answer wait, as the regulator's latency says. Stands behind auth: what is refused there
 // costs no budget. A body's pace holds its thread, with a turn of `pauses`. Both outlive the handler.
-std::unique_ptr<api::Handler> MakeThrottle(api::Handler& next, faults::Pauses& pauses);
+std::unique_ptr<s3::Handler> MakeThrottle(s3::Handler& next, faults::Pauses& pauses);
 
 }  // namespace penstock::emulator::instruments
 

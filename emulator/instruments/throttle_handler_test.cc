@@ -6,8 +6,8 @@
 #include <array>
 
 #include "base/fake_clock.h"
-#include "emulator/api/form.h"
-#include "emulator/api/router.h"
+#include "emulator/s3/post/form.h"
+#include "emulator/s3/core/router.h"
 #include "emulator/faults/pacer.h"
 #include "emulator/instruments/instruments.h"
 
@@ -15,9 +15,9 @@ namespace penstock::emulator::instruments {
 namespace {
 
 using std::chrono::milliseconds;
-using throttle::Traffic;
+using traffic::Traffic;
 
-class ZerosBody final : public api::BodyReader {
+class ZerosBody final : public s3::BodyReader {
  public:
   Result<std::size_t> Read(MutableByteView into) override {
     ++reads;
@@ -34,9 +34,9 @@ class ZerosBody final : public api::BodyReader {
   std::vector<std::pair<std::string, std::string>> none_;
 };
 
-class Teapot final : public api::Handler {
+class Teapot final : public s3::Handler {
  public:
-  void Handle(api::Exchange& exchange) override {
+  void Handle(s3::Exchange& exchange) override {
     ++asked;
     if (reads) {
       std::array<std::byte, 4'096> buffer;
@@ -51,22 +51,22 @@ class Teapot final : public api::Handler {
 
 // A request and its exchange in a namespace.
 struct Request {
-  Request(std::string request_method, std::string request_target, const std::shared_ptr<api::Namespace>& space)
+  Request(std::string request_method, std::string request_target, const std::shared_ptr<s3::Namespace>& space)
       : method(std::move(request_method)), target(std::move(request_target)) {
     head.method = method;
     head.target = target;
-    exchange.target = api::ParseTarget(target, "localhost", api::HostRules::Default("us-east-1")).value();
-    exchange.operation = api::OperationName(head, exchange.target);
+    exchange.target = s3::ParseTarget(target, "localhost", s3::HostRules::Default("us-east-1")).value();
+    exchange.operation = s3::OperationName(head, exchange.target);
     exchange.space = space;
     exchange.body = &body;
     exchange.request_id = "0123456789ABCDEF";
   }
   const std::string method;
   const std::string target;
-  api::RequestHead head;
-  api::Connection connection{.id = 7, .peer = {}};
+  s3::RequestHead head;
+  s3::Connection connection{.id = 7, .peer = {}};
   ZerosBody body;
-  api::Exchange exchange{.request = head, .connection = connection};
+  s3::Exchange exchange{.request = head, .connection = connection};
 };
 
 class ThrottleHandlerTest : public testing::Test {
@@ -82,17 +82,17 @@ class ThrottleHandlerTest : public testing::Test {
     return request;
   }
   FakeClock clock_;
-  std::shared_ptr<api::Namespace> space_ = std::make_shared<api::Namespace>();
+  std::shared_ptr<s3::Namespace> space_ = std::make_shared<s3::Namespace>();
   Teapot next_;
   faults::Pauses pauses_;
-  std::unique_ptr<api::Handler> handler_ = MakeThrottle(next_, pauses_);
+  std::unique_ptr<s3::Handler> handler_ = MakeThrottle(next_, pauses_);
 };
 
 TEST_F(ThrottleHandlerTest, RefusesAsS3Does) {
   Set(R"({"writes_per_second": 1})");
   EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.status, 200);
   const auto refused = Ask("PUT", "/b/k");
-  const api::Response& response = refused->exchange.response;
+  const s3::Response& response = refused->exchange.response;
   EXPECT_EQ(response.status, 503);
   EXPECT_EQ(response.reason, "Slow Down");
   EXPECT_EQ(response.error_code, "SlowDown");
@@ -154,7 +154,7 @@ TEST_F(ThrottleHandlerTest, KnowsWhatCountsAsWhat) {
 
 TEST_F(ThrottleHandlerTest, APostedFormCountsForItsKey) {
   Request request("POST", "/b", space_);
-  api::Form form;
+  s3::Form form;
   form.fields.push_back({"Key", "a/k"});
   request.exchange.form = &form;
   ASSERT_EQ(request.exchange.operation, "PostObject");
@@ -187,12 +187,12 @@ TEST_F(ThrottleHandlerTest, WhatFaultsAskedForStays) {
   Set(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})");
   Request request("GET", "/b/k", space_);
   faults::PaceAnswer(request.exchange.response.Delivering(), std::make_shared<faults::Pacer>(1'000));
-  request.exchange.response.Delivering().steps.push_back({.kind = api::DeliveryStep::Kind::kReset});
+  request.exchange.response.Delivering().steps.push_back({.kind = s3::DeliveryStep::Kind::kReset});
   handler_->Handle(request.exchange);
   EXPECT_EQ(request.exchange.response.delivery->piece, 20u);
   const MonotonicTime now{std::chrono::hours(1)};
   EXPECT_EQ(request.exchange.response.delivery->pace(20, now), now + milliseconds(20));
-  EXPECT_EQ(request.exchange.response.delivery->steps.at(1).kind, api::DeliveryStep::Kind::kReset);
+  EXPECT_EQ(request.exchange.response.delivery->steps.at(1).kind, s3::DeliveryStep::Kind::kReset);
 }
 
 TEST_F(ThrottleHandlerTest, ADrawIsOfARequestAndItsTurn) {

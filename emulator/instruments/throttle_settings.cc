@@ -5,7 +5,7 @@
 
 #include "emulator/json/json_fields.h"
 #include "emulator/json/json_tree.h"
-#include "emulator/throttle/limits_document.h"
+#include "emulator/traffic/limits_document.h"
 
 namespace penstock::emulator::instruments {
 namespace {
@@ -16,17 +16,17 @@ constexpr std::uint64_t kFastestConnection = 1'000'000'000'000;
 constexpr std::uint64_t kLongestRetryAfterMs = 60'000;
 
 // What has neither a preset nor members of its own is `otherwise`.
-Result<throttle::Limits> ReadOwn(const JsonFields& fields, std::string_view preset_member, throttle::Limits otherwise) {
+Result<traffic::Limits> ReadOwn(const JsonFields& fields, std::string_view preset_member, traffic::Limits otherwise) {
   PENSTOCK_ASSIGN(const std::optional<std::string> preset, fields.Text(preset_member));
   if (!preset) return otherwise;
-  auto found = throttle::PresetLimits(*preset);
+  auto found = traffic::PresetLimits(*preset);
   if (!found.ok()) return FieldError(fields.Place(preset_member), found.error().message);
   return found;
 }
 
-throttle::Limits Documented(bool directory) { return throttle::PresetLimits(directory ? "aws-express" : "aws-standard").value(); }
+traffic::Limits Documented(bool directory) { return traffic::PresetLimits(directory ? "aws-express" : "aws-standard").value(); }
 
-Result<void> ReadBoundaries(const JsonFields& fields, const throttle::Limits& limits, std::vector<std::string>& boundaries) {
+Result<void> ReadBoundaries(const JsonFields& fields, const traffic::Limits& limits, std::vector<std::string>& boundaries) {
   PENSTOCK_ASSIGN(const Json* list, fields.List("boundaries"));
   if (list == nullptr) return Ok();
   for (const Json& boundary : *list) {
@@ -58,7 +58,7 @@ Result<void> ReadBuckets(const JsonFields& top, ThrottleSettings& settings) {
     const auto& of_its_kind = directory ? settings.directory : settings.general;
     ThrottleSettings::Bucket bucket;
     PENSTOCK_ASSIGN(bucket.limits, ReadOwn(fields, "preset", of_its_kind.value_or(Documented(directory))));
-    PENSTOCK_TRY(throttle::ReadLimits(fields, bucket.limits));
+    PENSTOCK_TRY(traffic::ReadLimits(fields, bucket.limits));
     PENSTOCK_TRY(ReadBoundaries(fields, bucket.limits, bucket.boundaries));
     settings.buckets.emplace(name, std::move(bucket));
   }
@@ -66,7 +66,7 @@ Result<void> ReadBuckets(const JsonFields& top, ThrottleSettings& settings) {
 }
 
 // The same for every request and every connection.
-Result<throttle::LatencyProfile> ReadConstants(const Json& json, std::string place) {
+Result<traffic::LatencyProfile> ReadConstants(const Json& json, std::string place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, std::move(place), {"first_byte_ms", "bytes_per_second"}));
   PENSTOCK_ASSIGN(const std::optional<double> wait, fields.Number("first_byte_ms"));
   if (wait && !(*wait >= 0 && *wait <= kLongestFirstByteMs)) {
@@ -76,8 +76,8 @@ Result<throttle::LatencyProfile> ReadConstants(const Json& json, std::string pla
   if (rate && (*rate < 1 || *rate > kFastestConnection)) {
     return fields.OutOfRange("bytes_per_second", "1 to 1000000000000");
   }
-  throttle::LatencyProfile profile{.name = "constant"};
-  for (throttle::Waiting* waiting : {&profile.get, &profile.head, &profile.list, &profile.write}) waiting->floor_ms = wait.value_or(0);
+  traffic::LatencyProfile profile{.name = "constant"};
+  for (traffic::Waiting* waiting : {&profile.get, &profile.head, &profile.list, &profile.write}) waiting->floor_ms = wait.value_or(0);
   profile.connection_median = profile.connection_least = profile.connection_most = static_cast<double>(rate.value_or(0));
   return profile;
 }
@@ -88,24 +88,24 @@ Result<void> ReadLatency(const JsonFields& fields, ThrottleSettings& settings) {
   if (latency->is_object()) {
     PENSTOCK_ASSIGN(settings.latency, ReadConstants(*latency, fields.Place("latency")));
   } else if (latency->is_string()) {
-    auto found = throttle::FindProfile(latency->get<std::string>());
+    auto found = traffic::FindProfile(latency->get<std::string>());
     if (!found.ok()) return FieldError(fields.Place("latency"), found.error().message);
     settings.latency = *found;
   } else {
     return FieldError(fields.Place("latency"), R"(must be a profile's name or an object such as {"first_byte_ms": 30})");
   }
-  const throttle::LatencyProfile& profile = settings.latency;
+  const traffic::LatencyProfile& profile = settings.latency;
   settings.shaped = profile.connection_median > 0;
-  for (const throttle::Waiting* waiting : {&profile.get, &profile.head, &profile.list, &profile.write}) {
+  for (const traffic::Waiting* waiting : {&profile.get, &profile.head, &profile.list, &profile.write}) {
     settings.shaped = settings.shaped || waiting->floor_ms > 0 || waiting->median_ms > 0;
   }
   return Ok();
 }
 
 Result<void> ReadPresets(const JsonFields& fields, ThrottleSettings& settings) {
-  if (fields.Has("preset") || throttle::HasLimits(fields)) {
+  if (fields.Has("preset") || traffic::HasLimits(fields)) {
     PENSTOCK_ASSIGN(settings.general, ReadOwn(fields, "preset", Documented(false)));
-    PENSTOCK_TRY(throttle::ReadLimits(fields, *settings.general));
+    PENSTOCK_TRY(traffic::ReadLimits(fields, *settings.general));
   }
   // Directory buckets are limited where the others are.
   if (fields.Has("directory_preset") || settings.general) {
@@ -118,14 +118,14 @@ Result<void> ReadPresets(const JsonFields& fields, ThrottleSettings& settings) {
 
 bool IsDirectoryBucket(std::string_view name) { return name.ends_with("--x-s3"); }
 
-const throttle::Limits* ThrottleSettings::LimitsOf(std::string_view bucket) const {
+const traffic::Limits* ThrottleSettings::LimitsOf(std::string_view bucket) const {
   if (const auto own = buckets.find(bucket); own != buckets.end()) return &own->second.limits;
   const auto& of_its_kind = IsDirectoryBucket(bucket) ? directory : general;
   return of_its_kind ? &*of_its_kind : nullptr;
 }
 
 Result<ThrottleSettings> ParseThrottleSettings(std::string_view text) {
-  const bool is_name = throttle::PresetLimits(text).ok();
+  const bool is_name = traffic::PresetLimits(text).ok();
   PENSTOCK_ASSIGN(JsonTree parsed, is_name ? Result<JsonTree>(JsonTree(Json(text))) : ParseJsonTree(text));
   if (Json& root = parsed.root(); root.is_string()) {  // a preset's name stands for {"preset": NAME}
     std::string name = std::move(root.get_ref<std::string&>());

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/throttle/latency_profile.h"
-#include "emulator/throttle/limits.h"
+#include "emulator/traffic/latency_profile.h"
+#include "emulator/traffic/limits.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::instruments {
@@ -21,13 +21,13 @@ bool IsDirectoryBucket(std::string_view name);
 
 struct ThrottleSettings {
   struct Bucket {
-    throttle::Limits limits;
+    traffic::Limits limits;
     std::vector<std::string> boundaries;  // partitions that it has from the beginning
   };
-  std::optional<throttle::Limits> general;    // of each general-purpose bucket; unset: no limits
-  std::optional<throttle::Limits> directory;  // of each directory bucket
+  std::optional<traffic::Limits> general;    // of each general-purpose bucket; unset: no limits
+  std::optional<traffic::Limits> directory;  // of each directory bucket
   std::map<std::string, Bucket, std::less<>> buckets;  // those that have their own
-  throttle::LatencyProfile latency;           // of zeros: answers leave at once
+  traffic::LatencyProfile latency;           // of zeros: answers leave at once
   bool shaped = false;                        // latency has something that is not zero
   std::uint64_t seed = 1;                     // of what is drawn from `latency`
   std::optional<std::chrono::milliseconds> retry_after;  // of refusals: x-amz-retry-after
@@ -36,7 +36,7 @@ struct ThrottleSettings {
   // Nothing is limited, nothing waits.
   bool idle() const { return !general && !directory && buckets.empty() && !shaped; }
   // nullptr: it has no limits.
-  const throttle::Limits* LimitsOf(std::string_view bucket) const;
+  const traffic::Limits* LimitsOf(std::string_view bucket) const;
 };
 
 // `text`: a JSON object, or a preset's name alone, as a JSON string too. kInvalidArgument names the member.

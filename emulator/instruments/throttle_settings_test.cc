@@ -47,8 +47,8 @@ TEST(ThrottleSettingsTest, LatencyIsAProfileOrConstant) {
   EXPECT_EQ(ParseThrottleSettings(R"({"latency": "s3-express", "seed": 9})").value().latency.name, "s3-express");
   const ThrottleSettings constant = ParseThrottleSettings(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})").value();
   EXPECT_TRUE(constant.shaped);
-  EXPECT_EQ(throttle::FirstByte(constant.latency.get, {0.3, 0.2, 0.1, 0.9}), std::chrono::milliseconds(30));
-  EXPECT_EQ(throttle::ConnectionRate(constant.latency, {0.9, 0.1, 0.5, 0.5}), 90'000'000u);
+  EXPECT_EQ(traffic::FirstByte(constant.latency.get, {0.3, 0.2, 0.1, 0.9}), std::chrono::milliseconds(30));
+  EXPECT_EQ(traffic::ConnectionRate(constant.latency, {0.9, 0.1, 0.5, 0.5}), 90'000'000u);
   EXPECT_TRUE(ParseThrottleSettings(R"({"latency": "none"})").value().idle());
 }
 

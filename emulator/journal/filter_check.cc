@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "emulator/api/router.h"
+#include "emulator/s3/core/router.h"
 #include "emulator/json/json_fields.h"
 #include "penstock/base/check.h"
 
@@ -27,7 +27,7 @@ bool IsMethod(const std::string& method) {
 
 Result<void> CheckFilter(const JournalFilter& filter, const std::string& place) {
   const std::string before = place.empty() ? "" : place + ".";
-  const std::vector<std::string_view>& known = api::OperationNames();
+  const std::vector<std::string_view>& known = s3::OperationNames();
   for (const std::string& operation : filter.operations) {
     if (operation.empty() || std::binary_search(known.begin(), known.end(), operation)) continue;
     return FieldError(before + "operations", "'" + operation + "' is no operation of S3; write GetObject, UploadPart or the like, "

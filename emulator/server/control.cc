@@ -8,12 +8,12 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/faults/connection_rules.h"
-#include "emulator/faults/scenario_document.h"
+#include "emulator/faults/documents/scenario_document.h"
 #include "emulator/instruments/limits_report.h"
 #include "emulator/json/json_fields.h"
-#include "emulator/server/given_file.h"
-#include "emulator/server/root_accounts.h"
-#include "emulator/server/seeder.h"
+#include "emulator/server/process/given_file.h"
+#include "emulator/server/identity/root_accounts.h"
+#include "emulator/server/namespaces/seeder.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -45,7 +45,7 @@ Result<journal::Journal*> JournalOf(instruments::Instruments& instruments) {
 
 // Each once, the oldest bucket's first.
 Result<std::vector<std::string>> OwnersOfBuckets(Universe& universe) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<api::Namespace> space, universe.Enter());
+  PENSTOCK_ASSIGN(const std::shared_ptr<s3::Namespace> space, universe.Enter());
   PENSTOCK_ASSIGN(std::vector<store::BucketPtr> buckets, space->store->ListBuckets());
   std::sort(buckets.begin(), buckets.end(), [](const auto& left, const auto& right) {
     return std::tie(left->created, left->name.value) < std::tie(right->created, right->name.value);
@@ -82,7 +82,7 @@ struct Control::Given {
 };
 
 Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, std::shared_ptr<store::MemoryLimit> memory_limit,
-                                               const Clock& machine, api::Handler& router) {
+                                               const Clock& machine, s3::Handler& router) {
   // Read before anything is opened: a mistake in a file leaves no trace.
   instruments::InstrumentOptions instruments{.journal_bytes = options.journal_bytes, .scenario = {}, .throttle = {}};
   PENSTOCK_ASSIGN(instruments.scenario, GivenFaults(options));
@@ -118,7 +118,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, s
     PENSTOCK_ASSIGN(kept, KeptUsers::Open(options.data_directory, durability));
     PENSTOCK_ASSIGN(roots, control->FindRoots(options.access_keys, given, *kept));
   }
-  api::Identity first = MakeIdentity("penstock");
+  s3::Identity first = MakeIdentity("penstock");
   for (auto from = given.rbegin(); from != given.rend(); ++from) {
     if (!from->users.keys.empty()) first = from->users.keys.front().user.identity;
   }
@@ -151,7 +151,7 @@ Result<std::optional<std::vector<RootAccount>>> Control::FindRoots(const std::ve
     PENSTOCK_ASSIGN(earlier.bucket_owners, OwnersOfBuckets(*spaces_->Default()));
   }
   for (std::size_t i = 1; i < given.size(); ++i) {
-    for (const api::Owner& account : given[i].users.accounts) earlier.others.insert(account.id);
+    for (const s3::Owner& account : given[i].users.accounts) earlier.others.insert(account.id);
   }
   RootPlan plan = PlanRoots(pairs, earlier);
   given.front().users = UsersOfPairs(pairs, std::move(plan.identities));
@@ -224,11 +224,11 @@ Result<std::shared_ptr<instruments::Instruments>> Control::InstrumentsOf(const s
 
 Result<SeedReport> Control::Seed(const SeedRequest& request) {
   PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(request.name_space));
-  api::Identity owner = identities_.DefaultIdentity();
+  s3::Identity owner = identities_.DefaultIdentity();
   if (request.name_space != kDefaultNamespace) {
     owner = identities_.OwnerOf(request.name_space).value_or(IdentityOfNamespace(request.name_space));
   }
-  PENSTOCK_ASSIGN(std::shared_ptr<api::Namespace> space, universe->Enter());
+  PENSTOCK_ASSIGN(std::shared_ptr<s3::Namespace> space, universe->Enter());
   const Seeder seeder{router_, std::move(space), std::move(owner), region_, stopping_};
   return seeder.Fill(request);
 }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "emulator/server/identities.h"
-#include "emulator/server/namespaces.h"
+#include "emulator/server/identity/identities.h"
+#include "emulator/server/namespaces/namespaces.h"
 #include "penstock/base/mutex.h"
 #include "penstock/emulator.h"
 
@@ -23,7 +23,7 @@ class Control {
   // `options` as CheckedOptions leaves them. `memory_limit`: of stores in memory. Namespaces' errors, and those of the users given.
   // `machine` and `router` outlive this.
   static Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options, std::shared_ptr<store::MemoryLimit> memory_limit,
-                                               const Clock& machine, api::Handler& router);
+                                               const Clock& machine, s3::Handler& router);
 
   const Identities& identities() const { return identities_; }
   // What Open decided that the user should know.
@@ -62,12 +62,12 @@ class Control {
 
  private:
   struct Given;
-  Control(const Clock& machine, api::Handler& router, std::string region) : machine_(machine), router_(router), region_(std::move(region)) {}
+  Control(const Clock& machine, s3::Handler& router, std::string region) : machine_(machine), router_(router), region_(std::move(region)) {}
   Result<std::optional<std::vector<RootAccount>>> FindRoots(const std::vector<AccessKey>& pairs, std::vector<Given>& given,
                                                             KeptUsers& kept);
 
   const Clock& machine_;
-  api::Handler& router_;
+  s3::Handler& router_;
   const std::string region_;
   std::vector<std::string> notices_;
   std::atomic<bool> stopping_{false};

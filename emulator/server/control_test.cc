@@ -4,8 +4,8 @@
 
 #include <thread>
 
-#include "emulator/api/router.h"
-#include "emulator/server/kept_users_check.h"
+#include "emulator/s3/core/router.h"
+#include "emulator/server/identity/kept_users_check.h"
 #include "emulator/server/server_fixture.h"
 
 namespace penstock::emulator::server {
@@ -15,7 +15,7 @@ class ControlTest : public testing::Test {
  protected:
   Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options) { return Control::Open(options, nullptr, SystemClock(), *router_); }
 
-  const std::unique_ptr<api::Handler> router_ = api::MakeRouter({});
+  const std::unique_ptr<s3::Handler> router_ = s3::MakeRouter({});
 };
 
 constexpr const char* kAnn = R"({"namespaces": ["ann"], "accounts": [{"account_id": "111122223333", "users": [

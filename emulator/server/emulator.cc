@@ -8,25 +8,25 @@
 #include "base/diagnostics.h"
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/api/document_memory.h"
-#include "emulator/api/router.h"
+#include "emulator/s3/core/document_memory.h"
+#include "emulator/s3/core/router.h"
 #include "emulator/auth/auth.h"
-#include "emulator/faults/accept_faults.h"
-#include "emulator/faults/fail_rate.h"
+#include "emulator/faults/actions/accept_faults.h"
+#include "emulator/faults/documents/fail_rate.h"
 #include "emulator/faults/fault_handlers.h"
-#include "emulator/faults/first_byte_delay.h"
+#include "emulator/faults/actions/first_byte_delay.h"
 #include "emulator/faults/connection_rules.h"
-#include "emulator/faults/scenario_document.h"
+#include "emulator/faults/documents/scenario_document.h"
 #include "emulator/http/server.h"
 #include "emulator/instruments/instruments.h"
 #include "emulator/instruments/journal_writer.h"
 #include "emulator/instruments/throttle_handler.h"
-#include "emulator/server/admin.h"
+#include "emulator/server/admin/admin.h"
 #include "emulator/server/control.h"
-#include "emulator/server/counters.h"
-#include "emulator/server/data_directory.h"
+#include "emulator/server/process/counters.h"
+#include "emulator/server/namespaces/data_directory.h"
 #include "emulator/server/front.h"
-#include "emulator/server/options.h"
+#include "emulator/server/process/options.h"
 #include "emulator/server/reception_for.h"
 #include "emulator/server/request_log.h"
 #include "emulator/store/memory_limit.h"
@@ -54,12 +54,12 @@ std::shared_ptr<store::MemoryLimit> MemoryLimitOf(const EmulatorOptions& options
   return std::make_shared<store::MemoryLimit>(options.memory_limit_bytes);
 }
 
-faults::FaultDesk* DeskOf(const api::Exchange& exchange) {
+faults::FaultDesk* DeskOf(const s3::Exchange& exchange) {
   instruments::Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
   return instruments != nullptr ? &instruments->faults() : nullptr;
 }
 
-std::optional<std::uint64_t> PartitionOf(const api::Exchange& exchange) {
+std::optional<std::uint64_t> PartitionOf(const s3::Exchange& exchange) {
   instruments::Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
   const auto regime = instruments != nullptr ? instruments->regulator().Current() : nullptr;
   const auto asked = regime ? instruments::AskedFor(exchange) : std::nullopt;
@@ -83,17 +83,17 @@ class RunningEmulator final : public Emulator {
     if (!options_.log_path.empty()) {
       PENSTOCK_ASSIGN(log_, RequestLog::Open(options_.log_path));
     }
-    const auto bucket_names = options_.relaxed_bucket_names ? api::BucketNames::kRelaxed : api::BucketNames::kOfS3;
+    const auto bucket_names = options_.relaxed_bucket_names ? s3::BucketNames::kRelaxed : s3::BucketNames::kOfS3;
     const std::shared_ptr<store::MemoryLimit> memory_limit = MemoryLimitOf(options_);
-    router_ = api::MakeRouter({.region = options_.region, .bucket_names = bucket_names});
-    documents_ = api::MakeDocumentMemory(memory_limit, *router_);
+    router_ = s3::MakeRouter({.region = options_.region, .bucket_names = bucket_names});
+    documents_ = s3::MakeDocumentMemory(memory_limit, *router_);
     if (!options_.data_directory.empty()) {
       PENSTOCK_ASSIGN(notices_, DataDirectory::Prepare(options_.data_directory));
     }
     PENSTOCK_ASSIGN(control_, Control::Open(options_, memory_limit, clock_, *router_));
     const std::vector<std::string> decided = control_->notices();
     notices_.insert(notices_.end(), decided.begin(), decided.end());
-    const api::HostRules hosts = api::HostRules::Default(options_.region);
+    const s3::HostRules hosts = s3::HostRules::Default(options_.region);
     const Identities& identities = control_->identities();
     // Who must not ask for faults by the admin API must not do so by a header.
     const faults::FaultHandlerOptions faults{
@@ -296,8 +296,8 @@ class RunningEmulator final : public Emulator {
     wire.clock = &clock_;
     wire.yield_to_clients = options_.yield_to_clients;
     wire.on_accept = [this](const http::Arrival& arrival) { return Receive(arrival); };
-    wire.on_ending = [](api::Exchange& exchange) { instruments::WriteDown(exchange); };
-    wire.on_finished = [this](const api::Exchange& exchange) { Finished(exchange); };
+    wire.on_ending = [](s3::Exchange& exchange) { instruments::WriteDown(exchange); };
+    wire.on_finished = [this](const s3::Exchange& exchange) { Finished(exchange); };
     PENSTOCK_ASSIGN(server_, http::Server::Start(std::move(wire), *front_));
     options_.port = server_->port();
     if (options_.admin_port < 0) return Ok();
@@ -320,7 +320,7 @@ class RunningEmulator final : public Emulator {
                                                                  .certificate_may_sign = arrival.certificate_may_sign}));
   }
 
-  void Finished(const api::Exchange& exchange) {
+  void Finished(const s3::Exchange& exchange) {
     if (!exchange.space) counters_.CountRequest({}, exchange.response.status);  // refused by the wire itself
     counters_.CountBytes(exchange.bytes_in, exchange.bytes_out);
     faults::NoteEnd(exchange);
@@ -334,23 +334,23 @@ class RunningEmulator final : public Emulator {
   std::vector<std::string> notices_;
   Counters counters_;
   std::unique_ptr<RequestLog> log_;
-  std::unique_ptr<api::Handler> router_;
-  std::unique_ptr<api::Handler> documents_;
+  std::unique_ptr<s3::Handler> router_;
+  std::unique_ptr<s3::Handler> documents_;
   mutable SharedMutex control_mutex_;  // requests need no lock: they are gone when Stop takes it
   std::unique_ptr<Control> control_;
   std::atomic<bool> closed_{false};
   faults::Pauses pauses_;
   faults::Pauses upload_paces_;  // the limits': apart, so that neither has the other's turns
-  std::unique_ptr<api::Handler> commit_faults_;
-  std::unique_ptr<api::Handler> throttle_;
-  std::unique_ptr<api::Handler> auth_;
+  std::unique_ptr<s3::Handler> commit_faults_;
+  std::unique_ptr<s3::Handler> throttle_;
+  std::unique_ptr<s3::Handler> auth_;
   std::unique_ptr<faults::FailRate> fail_rate_;
-  std::unique_ptr<api::Handler> delay_;
-  std::unique_ptr<api::Handler> faults_;
-  std::unique_ptr<api::Handler> marks_;
-  std::unique_ptr<api::Handler> admin_;
-  std::unique_ptr<api::Handler> aliases_;  // the same on the S3 port, for what IsAdminAlias names
-  std::unique_ptr<api::Handler> front_;
+  std::unique_ptr<s3::Handler> delay_;
+  std::unique_ptr<s3::Handler> faults_;
+  std::unique_ptr<s3::Handler> marks_;
+  std::unique_ptr<s3::Handler> admin_;
+  std::unique_ptr<s3::Handler> aliases_;  // the same on the S3 port, for what IsAdminAlias names
+  std::unique_ptr<s3::Handler> front_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;
 };

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "emulator/api/text.h"
+#include "emulator/s3/protocol/text.h"
 #include "emulator/auth/session_token.h"
 
 namespace penstock::emulator::server {
@@ -15,24 +15,24 @@ namespace {
 class OneUserDirectory final : public auth::Directory {
  public:
   std::shared_ptr<const auth::User> FindUser(std::string_view key) const override { return key == user->access_key_id ? user : nullptr; }
-  std::shared_ptr<api::Namespace> NamespaceOf(const auth::User* found) const override { return found == nullptr ? space : own_space; }
-  api::Identity IdentityOf(std::string_view) const override { return {}; }
-  const api::Identity& DefaultIdentity() const override { return nobody; }
-  api::Identity nobody;
+  std::shared_ptr<s3::Namespace> NamespaceOf(const auth::User* found) const override { return found == nullptr ? space : own_space; }
+  s3::Identity IdentityOf(std::string_view) const override { return {}; }
+  const s3::Identity& DefaultIdentity() const override { return nobody; }
+  s3::Identity nobody;
   std::shared_ptr<const auth::User> user =
       std::make_shared<auth::User>(auth::User{.access_key_id = "AKIDUSER", .secret_access_key = "secret"});
-  std::shared_ptr<api::Namespace> space = std::make_shared<api::Namespace>();
-  std::shared_ptr<api::Namespace> own_space = std::make_shared<api::Namespace>();
+  std::shared_ptr<s3::Namespace> space = std::make_shared<s3::Namespace>();
+  std::shared_ptr<s3::Namespace> own_space = std::make_shared<s3::Namespace>();
 };
 
-class Teapot final : public api::Handler {
+class Teapot final : public s3::Handler {
  public:
-  void Handle(api::Exchange& exchange) override { exchange.response.status = 418; }
+  void Handle(s3::Exchange& exchange) override { exchange.response.status = 418; }
 };
 
 class FrontTest : public testing::Test {
  protected:
-  void Handle(std::string_view target, const std::vector<api::HeaderView>& more = {}) {
+  void Handle(std::string_view target, const std::vector<s3::HeaderView>& more = {}) {
     head_.method = "GET";
     head_.target = target;
     head_.headers = {{"Host", "bucket.localhost:9000"}};
@@ -43,10 +43,10 @@ class FrontTest : public testing::Test {
   OneUserDirectory directory_;
   Counters counters_;
   Teapot next_;
-  std::unique_ptr<api::Handler> front_ = MakeFront({.hosts = api::HostRules::Default("us-east-1")}, directory_, counters_, next_);
-  api::RequestHead head_;
-  api::Connection connection_;
-  api::Exchange exchange_{.request = head_, .connection = connection_};
+  std::unique_ptr<s3::Handler> front_ = MakeFront({.hosts = s3::HostRules::Default("us-east-1")}, directory_, counters_, next_);
+  s3::RequestHead head_;
+  s3::Connection connection_;
+  s3::Exchange exchange_{.request = head_, .connection = connection_};
 };
 
 TEST_F(FrontTest, NamesTargetAndOperation) {
@@ -76,7 +76,7 @@ TEST_F(FrontTest, TheSpaceOfASessionIsThatOfWhoHasIt) {
 TEST_F(FrontTest, TheSpaceOfASessionInAUrlIsThatOfWhoHasIt) {
   const auto session = auth::IssueSession("secret", {.parent = "AKIDUSER", .session = {.bucket = "bucket"}});
   Handle("/key?X-Amz-Credential=" + session.access_key_id + "%2F20260101%2Fus-east-1%2Fs3express%2Faws4_request&X-Amz-S3session-Token=" +
-         api::PercentEncode(session.session_token));
+         s3::PercentEncode(session.session_token));
   EXPECT_EQ(exchange_.space, directory_.own_space);
 }
 

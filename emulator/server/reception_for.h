@@ -2,7 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_SERVER_RECEPTION_FOR_H_
 #define PENSTOCK_EMULATOR_SERVER_RECEPTION_FOR_H_
 
-#include "emulator/faults/accept_faults.h"
+#include "emulator/faults/actions/accept_faults.h"
 #include "emulator/http/reception.h"
 
 namespace penstock::emulator::server {

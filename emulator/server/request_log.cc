@@ -12,7 +12,7 @@
 #include "base/dates.h"
 #include "base/diagnostics.h"
 #include "base/log.h"
-#include "emulator/api/sdk_attempt.h"
+#include "emulator/s3/protocol/sdk_attempt.h"
 #include "emulator/instruments/target_secrets.h"
 #include "emulator/json/json_tree.h"
 
@@ -33,7 +33,7 @@ std::string Masked(const std::string& name) {
 }
 
 // The code of a refusal, or of the error document behind a 200 (CompleteMultipartUpload); else empty.
-std::string ErrorCode(const api::Response& response) {
+std::string ErrorCode(const s3::Response& response) {
   if (!response.error_code.empty()) return response.error_code;
   const auto* document = std::get_if<std::string>(&response.body);
   if (!document) return {};
@@ -47,7 +47,7 @@ std::string ErrorCode(const api::Response& response) {
 
 }  // namespace
 
-std::string LogLine(const api::Exchange& exchange, WallTime finished) {
+std::string LogLine(const s3::Exchange& exchange, WallTime finished) {
   JsonTree tree(EmptyObject(19));
   Json& line = tree.root();
   line["time"] = FormatIso8601(exchange.received);
@@ -69,7 +69,7 @@ std::string LogLine(const api::Exchange& exchange, WallTime finished) {
   line["duration_us"] = std::chrono::duration_cast<std::chrono::microseconds>(finished - exchange.received).count();
   line["access_key_id"] = exchange.identity.access_key_id;
   line["user_agent"] = FreeText(exchange.request.Find("user-agent"));
-  line["attempt"] = api::ClaimedAttempt(exchange.request.Find("amz-sdk-request").value_or(std::string_view())).value_or(0);
+  line["attempt"] = s3::ClaimedAttempt(exchange.request.Find("amz-sdk-request").value_or(std::string_view())).value_or(0);
   // Keys are any bytes; what is not UTF-8 becomes U+FFFD.
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
@@ -89,7 +89,7 @@ Result<std::unique_ptr<RequestLog>> RequestLog::Open(const std::string& path) {
 
 RequestLog::~RequestLog() { ::close(descriptor_); }
 
-void RequestLog::Write(const api::Exchange& exchange, WallTime finished) {
+void RequestLog::Write(const s3::Exchange& exchange, WallTime finished) {
   const std::string line = LogLine(exchange, finished);
   // One write of an O_APPEND file per line: the kernel keeps lines whole, also between processes.
   ssize_t written = 0;

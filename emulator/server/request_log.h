@@ -5,13 +5,13 @@
 #include <memory>
 #include <string>
 
-#include "emulator/api/exchange.h"
+#include "emulator/s3/core/exchange.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::server {
 
 // The line of a finished exchange, with its line feed.
-std::string LogLine(const api::Exchange& exchange, WallTime finished);
+std::string LogLine(const s3::Exchange& exchange, WallTime finished);
 
 // Thread safety: safe from any thread; lines never mix.
 class RequestLog {
@@ -23,7 +23,7 @@ class RequestLog {
   RequestLog& operator=(const RequestLog&) = delete;
 
   // A line that cannot be written is lost: serving goes on.
-  void Write(const api::Exchange& exchange, WallTime finished);
+  void Write(const s3::Exchange& exchange, WallTime finished);
 
  private:
   explicit RequestLog(int descriptor) : descriptor_(descriptor) {}

@@ -22,9 +22,9 @@ class RequestLogTest : public testing::Test {
     return nlohmann::json::parse(LogLine(exchange_, exchange_.received + std::chrono::microseconds(1500)));
   }
 
-  api::RequestHead head_;
-  api::Connection connection_{.id = 7};
-  api::Exchange exchange_{.request = head_, .connection = connection_};
+  s3::RequestHead head_;
+  s3::Connection connection_{.id = 7};
+  s3::Exchange exchange_{.request = head_, .connection = connection_};
 };
 
 TEST_F(RequestLogTest, SaysWhatHappened) {

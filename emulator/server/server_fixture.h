@@ -139,7 +139,7 @@ inline std::string SignedText(const std::string& endpoint, const SignedRequest& 
   const std::string scope = FormatAmzDay(now) + "/us-east-1/s3/aws4_request";
   const std::string hash = HexEncode(Sha256(AsBytes(request.body)));
   const std::string host = endpoint.substr(endpoint.find("://") + 3);
-  api::RequestHead head;
+  s3::RequestHead head;
   head.method = request.method;
   head.headers = {{"host", host}, {"x-amz-content-sha256", hash}, {"x-amz-date", date}};
   const std::size_t question = request.target.find('?');

@@ -6,7 +6,7 @@
 
 #include "emulator/json/json_fields.h"
 #include "emulator/json/json_tree.h"
-#include "emulator/throttle/limits_document.h"
+#include "emulator/traffic/limits_document.h"
 #include "penstock/simulate.h"
 
 namespace penstock::emulator::simulate {
@@ -78,9 +78,9 @@ Json Rounds(const Report& report) {
 
 Json Events(const Report& report) {
   Json events = Json::array();
-  for (const throttle::PartitionEvent& event : report.events) {
+  for (const traffic::PartitionEvent& event : report.events) {
     events.push_back({{"at_s", InSeconds(event.at)},
-                      {"kind", event.kind == throttle::PartitionEvent::Kind::kSplit ? "split" : "merge"},
+                      {"kind", event.kind == traffic::PartitionEvent::Kind::kSplit ? "split" : "merge"},
                       {"boundary", event.boundary},
                       {"whole", event.whole},
                       {"left", event.left},
@@ -116,10 +116,10 @@ Result<Job> ParseJob(std::string_view json) {
   // The prefix strategies stand for the directory of a step, and their epoch for its number.
   if (job.naming.strategy != Strategy::kDefault) job.path = "checkpoint";
   if (path) job.path = *path;
-  PENSTOCK_ASSIGN(job.limits, Named(fields, "limits", "aws-standard", throttle::PresetLimits));
-  PENSTOCK_TRY(throttle::ReadLimits(fields, job.limits));
+  PENSTOCK_ASSIGN(job.limits, Named(fields, "limits", "aws-standard", traffic::PresetLimits));
+  PENSTOCK_TRY(traffic::ReadLimits(fields, job.limits));
   PENSTOCK_TRY(Whole(fields, "warm_partitions", job.warm_partitions));
-  PENSTOCK_ASSIGN(job.latency, Named(fields, "latency", "s3-standard", throttle::FindProfile));
+  PENSTOCK_ASSIGN(job.latency, Named(fields, "latency", "s3-standard", traffic::FindProfile));
   PENSTOCK_ASSIGN(job.client, Named(fields, "client", "standard", FindPolicy));
   PENSTOCK_TRY(Whole(fields, "rank_bytes_per_second", job.rank_bytes_per_second));
   PENSTOCK_TRY(Whole(fields, "seed", job.seed));

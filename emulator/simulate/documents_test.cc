@@ -11,7 +11,7 @@ namespace {
 TEST(DocumentsTest, AnEmptyObjectIsTheDefaultJob) {
   const Job job = ParseJob("{}").value();
   EXPECT_EQ(job.ranks, 8U);
-  EXPECT_EQ(job.limits, throttle::PresetLimits("aws-standard").value());
+  EXPECT_EQ(job.limits, traffic::PresetLimits("aws-standard").value());
   EXPECT_EQ(job.latency.name, "s3-standard");
   EXPECT_EQ(job.client.name, "standard");
   EXPECT_EQ(job.path, "checkpoint/step_{round}");
@@ -39,7 +39,7 @@ TEST(DocumentsTest, EveryMemberIsRead) {
   EXPECT_EQ(job.naming.min_prefix_length, 3U);
   EXPECT_EQ(job.naming.prefix_count, 9U);
   EXPECT_EQ(job.naming.user_prefixes, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(job.limits, (throttle::Limits{.reads_per_second = 11, .writes_per_second = 12, .burst = std::chrono::milliseconds(130),
+  EXPECT_EQ(job.limits, (traffic::Limits{.reads_per_second = 11, .writes_per_second = 12, .burst = std::chrono::milliseconds(130),
                                           .split_after = std::chrono::seconds(14), .merge_after = std::chrono::seconds(15),
                                           .max_partitions = 16}));
   EXPECT_EQ(job.warm_partitions, 5U);

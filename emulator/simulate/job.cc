@@ -79,7 +79,7 @@ Result<void> CheckJob(const Job& job) {
   PENSTOCK_TRY(CheckFields(job.path));
   PENSTOCK_TRY(CheckTimes(job));
   PENSTOCK_TRY(CheckNaming(job.naming));
-  PENSTOCK_TRY(throttle::CheckLimits(job.limits));
+  PENSTOCK_TRY(traffic::CheckLimits(job.limits));
   PENSTOCK_TRY(Between("warm_partitions", job.warm_partitions, 1, job.limits.max_partitions));
   if (job.operation == Operation::kSave && Parts(job) > kMostParts) {
     return Error::Make(ErrorKind::kInvalidArgument, "files of " + std::to_string(job.file_bytes) + " bytes in parts of " +

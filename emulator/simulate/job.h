@@ -9,8 +9,8 @@
 
 #include "emulator/simulate/naming.h"
 #include "emulator/simulate/retry_policy.h"
-#include "emulator/throttle/latency_profile.h"
-#include "emulator/throttle/limits.h"
+#include "emulator/traffic/latency_profile.h"
+#include "emulator/traffic/limits.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::simulate {
@@ -31,11 +31,11 @@ struct Job {
   std::chrono::nanoseconds start_spread{};   // ranks begin a round within this time, evenly
   std::string path = "checkpoint/step_{round}";  // "{round}" is the round's number
   Naming naming;
-  throttle::Limits limits;
+  traffic::Limits limits;
   // Partitions that the bucket has at the beginning, as rounds before have left them: kPastRounds of this job, under the names
   // that its own strategy gave their files, each partition with as many of these files as the others. 1: a bucket without a past.
   std::uint32_t warm_partitions = 1;
-  throttle::LatencyProfile latency;
+  traffic::LatencyProfile latency;
   RetryPolicy client;
   std::uint64_t rank_bytes_per_second = 0;   // of one rank's network; 0: no limit
   std::uint64_t seed = 1;

@@ -13,7 +13,7 @@ std::uint64_t Sum(const PartitionSeries& series) {
 
 }  // namespace
 
-void Recorder::Sent(Instant now, const throttle::Verdict& verdict, std::size_t partitions, bool retry) {
+void Recorder::Sent(Instant now, const traffic::Verdict& verdict, std::size_t partitions, bool retry) {
   while (static_cast<std::size_t>(now / report_.interval) >= kMostIntervals) Coarsen();
   const auto at = static_cast<std::size_t>(now / report_.interval);
   // Intervals in which nothing is asked have as many partitions as before.
@@ -57,7 +57,7 @@ void Recorder::Coarsen() {
   }
 }
 
-Report Recorder::Finish(Instant now, const throttle::PartitionModel& model) {
+Report Recorder::Finish(Instant now, const traffic::PartitionModel& model) {
   report_.ended = now;
   report_.events.assign(model.events().begin(), model.events().end());
   for (auto& [id, series] : followed_) {

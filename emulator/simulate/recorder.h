@@ -10,11 +10,11 @@ namespace penstock::emulator::simulate {
 
 class Recorder {
  public:
-  void Sent(Instant now, const throttle::Verdict& verdict, std::size_t partitions, bool retry);
+  void Sent(Instant now, const traffic::Verdict& verdict, std::size_t partitions, bool retry);
   void GaveUp() { ++report_.gave_up; }
   void Moved(std::uint64_t bytes) { report_.bytes += bytes; }
   void AddRound(Round round) { report_.rounds.push_back(round); }
-  Report Finish(Instant now, const throttle::PartitionModel& model);
+  Report Finish(Instant now, const traffic::PartitionModel& model);
 
   static constexpr std::size_t kMostIntervals = 600;
   static constexpr std::size_t kMostFollowed = 256;  // partitions whose traffic is kept, the first to come

@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-throttle::Verdict To(std::uint32_t partition, bool admitted = true) {
+traffic::Verdict To(std::uint32_t partition, bool admitted = true) {
   return {.admitted = admitted, .partition = partition, .begin = "k"};
 }
 
@@ -19,7 +19,7 @@ TEST(RecorderTest, SortsRequestsIntoIntervals) {
   recorder.Sent(milliseconds(0), To(0), 1, false);
   recorder.Sent(milliseconds(99), To(0, false), 1, false);
   recorder.Sent(milliseconds(250), To(0), 2, true);
-  const Report report = recorder.Finish(seconds(1), throttle::PartitionModel({}));
+  const Report report = recorder.Finish(seconds(1), traffic::PartitionModel({}));
   EXPECT_EQ(report.interval, Instant(milliseconds(100)));
   ASSERT_EQ(report.intervals.size(), 3U);
   EXPECT_EQ(report.intervals[0].requests, 2U);
@@ -36,7 +36,7 @@ TEST(RecorderTest, LongJobsHaveLongerIntervalsAndTheSameSums) {
   Recorder recorder;
   constexpr std::uint64_t kCount = 5'000;
   for (std::uint64_t i = 0; i < kCount; ++i) recorder.Sent(seconds(i), To(static_cast<std::uint32_t>(i % 3)), 3, false);
-  const Report report = recorder.Finish(seconds(kCount), throttle::PartitionModel({}));
+  const Report report = recorder.Finish(seconds(kCount), traffic::PartitionModel({}));
   EXPECT_LE(report.intervals.size(), Recorder::kMostIntervals);
   std::uint64_t sum = 0;
   for (const Interval& interval : report.intervals) sum += interval.requests;
@@ -53,7 +53,7 @@ TEST(RecorderTest, ReportsTheBusiestPartitionsFirstAndNotAll) {
   for (std::uint32_t partition = 0; partition < 100; ++partition) {
     for (std::uint32_t i = 0; i <= partition; ++i) recorder.Sent(seconds(1), To(partition), 100, false);
   }
-  const Report report = recorder.Finish(seconds(2), throttle::PartitionModel({}));
+  const Report report = recorder.Finish(seconds(2), traffic::PartitionModel({}));
   ASSERT_EQ(report.partitions.size(), Recorder::kMostSeries);
   EXPECT_EQ(report.partitions.front().id, 99U);
   EXPECT_EQ(report.partitions.back().id, 84U);

@@ -13,7 +13,7 @@ constexpr std::array<RetryPolicy, 5> kPolicies{{
     {.name = "standard", .max_attempts = 3, .scale_s = 1, .quota = 500},
     {.name = "adaptive", .max_attempts = 3, .scale_s = 1, .quota = 500, .paced = true},
     {.name = "crt", .max_attempts = 10, .scale_s = 0.5, .quota = 500},
-    // Ten attempts that begin close together, as client/s3/retry_rules.h documents it.
+    // Ten attempts that begin close together, as client/s3/retry/retry_rules.h documents it.
     {.name = "penstock", .max_attempts = 10, .scale_s = 0.25, .quota = 500},
 }};
 

@@ -11,8 +11,8 @@
 namespace penstock::emulator::simulate {
 namespace {
 
-using throttle::Traffic;
-using throttle::Work;
+using traffic::Traffic;
+using traffic::Work;
 
 constexpr std::uint64_t kMostPastKeys = 200'000;  // to find equal shares by
 constexpr std::chrono::milliseconds kRefusal{10};  // until a 503 is there (performance.md §4.2)
@@ -82,8 +82,8 @@ class Simulation {
   Rank MakeRank(std::uint32_t number) {
     Rank rank(job_.client);
     for (std::uint32_t slot = 0; slot < job_.connections_per_rank; ++slot) {
-      const throttle::Draw draw = draws_.Of("connection", std::uint64_t{number} << 32 | slot);
-      std::uint64_t rate = throttle::ConnectionRate(job_.latency, draw);
+      const traffic::Draw draw = draws_.Of("connection", std::uint64_t{number} << 32 | slot);
+      std::uint64_t rate = traffic::ConnectionRate(job_.latency, draw);
       const std::uint64_t share = job_.rank_bytes_per_second / job_.connections_per_rank;
       if (job_.rank_bytes_per_second > 0) rate = std::max<std::uint64_t>(1, rate == 0 ? share : std::min(rate, share));
       rank.slots.push_back({.request = {}, .attempt = 0, .bytes_per_second = rate});
@@ -233,7 +233,7 @@ class Simulation {
     Rank& rank = ranks_[number];
     Slot& slot = rank.slots[at];
     const bool read = slot.request.verb == Verb::kGet || slot.request.verb == Verb::kList;
-    const throttle::Verdict verdict = model_.Admit(KeyOf(number, slot.request), read ? Traffic::kRead : Traffic::kWrite, now_);
+    const traffic::Verdict verdict = model_.Admit(KeyOf(number, slot.request), read ? Traffic::kRead : Traffic::kWrite, now_);
     recorder_.Sent(now_, verdict, model_.partitions(), slot.attempt > 1);
     if (!verdict.admitted) return Push(now_ + kRefusal, number, at, Step::kRefused);
     Push(now_ + Lasts(rank, number, slot), number, at, Step::kDone);
@@ -241,7 +241,7 @@ class Simulation {
 
   Instant Lasts(Rank& rank, std::uint32_t number, const Slot& slot) {
     const Work work = slot.request.verb == Verb::kList ? Work::kList : slot.request.verb == Verb::kGet ? Work::kGet : Work::kWrite;
-    Instant lasts = throttle::FirstByte(job_.latency.Of(work), draws_.Of("request", std::uint64_t{number} << 32 | rank.drawn++));
+    Instant lasts = traffic::FirstByte(job_.latency.Of(work), draws_.Of("request", std::uint64_t{number} << 32 | rank.drawn++));
     if (slot.bytes_per_second > 0) {
       lasts += Instant(static_cast<std::int64_t>(static_cast<double>(slot.request.bytes) * 1e9 / static_cast<double>(slot.bytes_per_second)));
     }
@@ -339,8 +339,8 @@ class Simulation {
   }
 
   const Job& job_;
-  const throttle::Draws draws_;
-  throttle::PartitionModel model_;
+  const traffic::Draws draws_;
+  traffic::PartitionModel model_;
   const std::vector<std::string> prefixes_;
   const std::uint64_t parts_;
   std::vector<Rank> ranks_;

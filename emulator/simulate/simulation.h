@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "emulator/simulate/job.h"
-#include "emulator/throttle/partition_model.h"
+#include "emulator/traffic/partition_model.h"
 
 namespace penstock::emulator::simulate {
 
@@ -46,7 +46,7 @@ struct Report {
   std::vector<Interval> intervals;
   // The busiest partitions; the rest of the traffic is in none of them.
   std::vector<PartitionSeries> partitions;
-  std::vector<throttle::PartitionEvent> events;  // the latest splits and merges
+  std::vector<traffic::PartitionEvent> events;  // the latest splits and merges
 };
 
 // CheckJob's errors. Takes about 1 us a request.

@@ -16,8 +16,8 @@ constexpr std::uint64_t kMiB = 1 << 20;
 // One put a rank, no latency: only the limits take time.
 Job Puts(std::uint32_t ranks, std::string_view limits = "aws-strict", std::string_view client = "crt") {
   Job job{.ranks = ranks, .file_bytes = kMiB, .part_bytes = kMiB};
-  job.limits = throttle::PresetLimits(limits).value();
-  job.latency = throttle::FindProfile("none").value();
+  job.limits = traffic::PresetLimits(limits).value();
+  job.latency = traffic::FindProfile("none").value();
   job.client = FindPolicy(client).value();
   return job;
 }
@@ -86,7 +86,7 @@ TEST(SimulationTest, AClientOfThreeAttemptsLosesTheCheckpointThatAPatientOneSave
 
 TEST(SimulationTest, TheSameJobHasTheSameReportAndAnotherSeedAnother) {
   Job job = Puts(64);
-  job.latency = throttle::FindProfile("s3-standard").value();
+  job.latency = traffic::FindProfile("s3-standard").value();
   const std::string first = ReportJson(job, ReportOf(job));
   EXPECT_EQ(ReportJson(job, ReportOf(job)), first);
   job.seed = 2;

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "emulator/store/descriptor.h"
+#include "emulator/store/blobs/descriptor.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::store {

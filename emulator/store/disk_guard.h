@@ -11,7 +11,7 @@
 #include <ctime>
 #include <string>
 
-#include "emulator/store/descriptor.h"
+#include "emulator/store/blobs/descriptor.h"
 #include "emulator/store/reserve.h"
 #include "emulator/store/storage_guard.h"
 #include "emulator/store/store.h"

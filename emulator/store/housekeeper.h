@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "emulator/store/connection_pool.h"
+#include "emulator/store/sqlite/connection_pool.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "emulator/store/descriptor.h"
+#include "emulator/store/blobs/descriptor.h"
 
 namespace penstock::emulator::store {
 

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/diagnostics.h"
-#include "emulator/store/blob_file.h"
-#include "emulator/store/blob_memory.h"
-#include "emulator/store/blob_references.h"
-#include "emulator/store/schema.h"
+#include "emulator/store/blobs/blob_file.h"
+#include "emulator/store/blobs/blob_memory.h"
+#include "emulator/store/blobs/blob_references.h"
+#include "emulator/store/sqlite/schema.h"
 
 namespace penstock::emulator::store {
 namespace {

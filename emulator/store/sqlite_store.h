@@ -11,19 +11,19 @@
 #include <string>
 #include <vector>
 
-#include "emulator/store/blob_registry.h"
-#include "emulator/store/bucket_table.h"
-#include "emulator/store/connection_pool.h"
-#include "emulator/store/descriptor.h"
+#include "emulator/store/blobs/blob_registry.h"
+#include "emulator/store/tables/bucket_table.h"
+#include "emulator/store/sqlite/connection_pool.h"
+#include "emulator/store/blobs/descriptor.h"
 #include "emulator/store/directory_lock.h"
 #include "emulator/store/disk_guard.h"
 #include "emulator/store/housekeeper.h"
 #include "emulator/store/object_cache.h"
-#include "emulator/store/object_writes.h"
-#include "emulator/store/row_memory.h"
-#include "emulator/store/scrubber.h"
+#include "emulator/store/tables/object_writes.h"
+#include "emulator/store/tables/row_memory.h"
+#include "emulator/store/checks/scrubber.h"
 #include "emulator/store/store.h"
-#include "emulator/store/upload_rows.h"
+#include "emulator/store/tables/upload_rows.h"
 #include "emulator/store/write_queue.h"
 
 namespace penstock::emulator::store {

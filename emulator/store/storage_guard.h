@@ -2,7 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_STORE_STORAGE_GUARD_H_
 #define PENSTOCK_EMULATOR_STORE_STORAGE_GUARD_H_
 
-#include "emulator/store/sqlite.h"
+#include "emulator/store/sqlite/sqlite.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::store {

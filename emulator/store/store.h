@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/store/content.h"
+#include "emulator/store/blobs/content.h"
 #include "emulator/store/later.h"
 #include "emulator/store/memo.h"
-#include "emulator/store/text_arena.h"
+#include "emulator/store/tables/text_arena.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
 #include "penstock/base/types.h"

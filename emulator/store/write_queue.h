@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "emulator/store/connection_pool.h"
+#include "emulator/store/sqlite/connection_pool.h"
 #include "emulator/store/later.h"
 #include "emulator/store/storage_guard.h"
 #include "penstock/base/mutex.h"

@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "base/named_crc.h"
-#include "base/xml.h"
+#include "base/crc/named_crc.h"
+#include "base/xml/xml.h"
 #include "client/s3/body_checksum.h"
 #include "client/s3/document.h"
 #include "client/s3/object_headers.h"

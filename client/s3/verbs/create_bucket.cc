@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/xml.h"
-#include "client/s3/bucket_name.h"
+#include "base/xml/xml.h"
+#include "client/s3/endpoint/bucket_name.h"
 #include "client/s3/document.h"
 #include "client/s3/request_start.h"
 #include "penstock/bucket_kind.h"

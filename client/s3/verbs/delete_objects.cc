@@ -5,7 +5,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "base/xml.h"
+#include "base/xml/xml.h"
 #include "client/s3/body_checksum.h"
 #include "client/s3/document.h"
 #include "client/s3/request_start.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/dates.h"
-#include "base/xml_reader.h"
+#include "base/xml/xml_reader.h"
 #include "client/s3/document.h"
 #include "client/s3/listing_page.h"
 #include "client/s3/object_headers.h"

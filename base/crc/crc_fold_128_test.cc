@@ -1,0 +1,31 @@
+#include <gtest/gtest.h>
+
+#include "base/crc/crc.h"
+#include "base/crc/crc_hardware.h"
+#include "base/crc/testing_crc.h"
+
+namespace penstock::internal {
+namespace {
+
+bool ProcessorHasIt() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("pclmul");
+#else
+  return false;
+#endif
+}
+
+TEST(CrcFold128Test, IsOfferedExactlyWhereTheProcessorHasIt) {
+  EXPECT_EQ(Crc32Fold128Path() != nullptr, ProcessorHasIt());
+  EXPECT_EQ(Crc64NvmeFold128Path() != nullptr, ProcessorHasIt());
+}
+
+TEST(CrcFold128Test, AgreesWithThePortablePath) {
+  ASSERT_EQ(Crc32Fold128Path() != nullptr, ProcessorHasIt());
+  if (!ProcessorHasIt()) return;
+  ExpectSameAsPortable(Crc32Fold128Path(), Crc32Portable);
+  ExpectSameAsPortable(Crc64NvmeFold128Path(), Crc64NvmePortable);
+}
+
+}  // namespace
+}  // namespace penstock::internal

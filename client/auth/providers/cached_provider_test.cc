@@ -1,0 +1,169 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "base/fake_clock.h"
+#include "client/auth/credentials.h"
+#include "client/auth/providers/provider_for_test.h"
+
+namespace penstock::auth {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// Answers when told to.
+class ManualProvider final : public CredentialsProvider {
+ public:
+  void Start(std::function<void(Result<CredentialsPtr>)> done) override { asked.push_back(std::move(done)); }
+  void Answer(Result<CredentialsPtr> result) {
+    const auto done = std::move(asked.back());
+    asked.clear();
+    done(std::move(result));
+  }
+  std::vector<std::function<void(Result<CredentialsPtr>)>> asked;
+};
+
+CredentialsPtr Make(std::string id, std::optional<WallTime> expires_at = std::nullopt) {
+  return std::make_shared<const Credentials>(Credentials{std::move(id), "s", "", expires_at});
+}
+
+class CachedProvider : public ::testing::Test {
+ protected:
+  void Ask() {
+    cached_->Start([this](Result<CredentialsPtr> result) { answers_.push_back(std::move(result)); });
+  }
+  std::string LastId() const { return (*answers_.back())->access_key_id; }
+
+  FakeClock clock_;
+  const std::shared_ptr<ManualProvider> inner_ = std::make_shared<ManualProvider>();  // shared with the cache
+  const std::shared_ptr<auth::CachedProvider> cached_ = MakeCachedProvider(inner_, clock_);
+  std::vector<Result<CredentialsPtr>> answers_;
+};
+
+TEST_F(CachedProvider, ConcurrentCallersShareOneRequest) {
+  Ask();
+  Ask();
+  EXPECT_EQ(inner_->asked.size(), 1u);
+  inner_->Answer(Make("a"));
+  EXPECT_EQ(answers_.size(), 2u);
+  Ask();
+  EXPECT_EQ(answers_.size(), 3u);
+  EXPECT_TRUE(inner_->asked.empty());
+}
+
+TEST_F(CachedProvider, CredentialsWithoutExpiryAreKeptForGood) {
+  Ask();
+  inner_->Answer(Make("a"));
+  clock_.Advance(std::chrono::hours(1000));
+  Ask();
+  EXPECT_EQ(LastId(), "a");
+  EXPECT_TRUE(inner_->asked.empty());
+}
+
+TEST_F(CachedProvider, RefreshesFiveMinutesEarlyWithoutHoldingAnybodyUp) {
+  Ask();
+  inner_->Answer(Make("old", clock_.Now() + minutes(60)));
+  clock_.Advance(minutes(55) - seconds(1));
+  Ask();
+  EXPECT_TRUE(inner_->asked.empty());
+  clock_.Advance(seconds(1));
+  Ask();
+  EXPECT_EQ(LastId(), "old");
+  ASSERT_EQ(inner_->asked.size(), 1u);
+  inner_->Answer(Make("new", clock_.Now() + minutes(60)));
+  Ask();
+  EXPECT_EQ(LastId(), "new");
+}
+
+TEST_F(CachedProvider, FailedRefreshKeepsTheOldOnesUntilTheyExpire) {
+  Ask();
+  inner_->Answer(Make("old", clock_.Now() + minutes(60)));
+  clock_.Advance(minutes(56));
+  Ask();
+  inner_->Answer(Error::Make(ErrorKind::kUnavailable, "down"));
+  Ask();
+  EXPECT_EQ(LastId(), "old");
+  EXPECT_TRUE(inner_->asked.empty());  // not for every request
+  clock_.Advance(seconds(30));
+  Ask();
+  EXPECT_EQ(inner_->asked.size(), 1u);
+  inner_->Answer(Error::Make(ErrorKind::kUnavailable, "down"));
+  clock_.Advance(minutes(4));
+  Ask();
+  ASSERT_EQ(inner_->asked.size(), 1u);
+  inner_->Answer(Error::Make(ErrorKind::kUnavailable, "down"));
+  ASSERT_FALSE(answers_.back().ok());
+  EXPECT_EQ(answers_.back().error().kind, ErrorKind::kUnavailable);
+}
+
+TEST_F(CachedProvider, ErrorsAreNotRemembered) {
+  Ask();
+  inner_->Answer(Error::Make(ErrorKind::kUnauthenticated, "none"));
+  Ask();
+  inner_->Answer(Make("a"));
+  EXPECT_EQ(LastId(), "a");
+}
+
+TEST_F(CachedProvider, FreshButExpiredCredentialsAreAnError) {
+  Ask();
+  inner_->Answer(Make("a", clock_.Now() - seconds(1)));
+  ASSERT_FALSE(answers_.back().ok());
+  EXPECT_EQ(answers_.back().error().kind, ErrorKind::kUnauthenticated);
+}
+
+TEST_F(CachedProvider, AnonymousIsRememberedToo) {
+  Ask();
+  inner_->Answer(CredentialsPtr());
+  Ask();
+  ASSERT_EQ(answers_.size(), 2u);
+  EXPECT_EQ(*answers_.back(), nullptr);
+}
+
+TEST_F(CachedProvider, RefusedCredentialsAreAskedForAgainOnce) {
+  Ask();
+  const CredentialsPtr first = Make("a");
+  inner_->Answer(first);
+  cached_->Forget(first);
+  Ask();
+  ASSERT_EQ(inner_->asked.size(), 1u);
+  inner_->Answer(Make("b"));
+  EXPECT_EQ(LastId(), "b");
+  cached_->Forget(first);  // another call's, which was signed before
+  Ask();
+  EXPECT_EQ(LastId(), "b");
+  EXPECT_TRUE(inner_->asked.empty());
+}
+
+TEST(CachedProviderThrows, TheExceptionIsAnErrorForAllWhoWait) {
+  class Throws final : public CredentialsProvider {
+   public:
+    void Start(std::function<void(Result<CredentialsPtr>)>) override { throw std::runtime_error("no vault"); }
+  };
+  const FakeClock clock;
+  const ProviderPtr cached = MakeCachedProvider(std::make_shared<Throws>(), clock);
+  for (int i = 0; i < 2; ++i) EXPECT_NE(ErrorOf(cached).message.find("no vault"), std::string::npos);
+}
+
+TEST(CachedProviderThreads, EveryCallerIsAnsweredOnce) {
+  const FakeClock clock;
+  const ProviderPtr cached = MakeCachedProvider(MakeStaticProvider({"a", "s", "", {}}), clock);
+  std::atomic<int> answered{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        for (int n = 0; n < 100; ++n) {
+          cached->Start([&](Result<CredentialsPtr> result) { answered += result.ok() ? 1 : 0; });
+        }
+      });
+    }
+  }
+  EXPECT_EQ(answered, 400);
+}
+
+}  // namespace
+}  // namespace penstock::auth

@@ -1,0 +1,97 @@
+#include "client/auth/providers/sso_provider.h"
+
+#include <charconv>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "base/dates.h"
+#include "base/digest.h"
+#include "base/encoding.h"
+#include "client/auth/providers/credential_document.h"
+#include "client/auth/providers/provider_answer.h"
+#include "client/http/uri.h"
+
+namespace penstock::auth {
+namespace {
+
+class SsoProvider final : public CredentialsProvider {
+ public:
+  SsoProvider(RemoteContext context, SsoRole role) : context_(std::move(context)), role_(std::move(role)) {}
+
+  void Start(std::function<void(Result<CredentialsPtr>)> done) override {
+    Result<SmallRequest> request = Prepare();
+    if (!request.ok()) return done(std::move(request).error());
+    FetchSmall(context_.transport(), *context_.clock, std::move(request).value(),
+               [done = std::move(done)](Result<SmallAnswer> answer) { done(Read(answer)); });
+  }
+
+ private:
+  Result<SmallRequest> Prepare() const {
+    PENSTOCK_ASSIGN(std::string token, Token());
+    const std::string url = context_.environment.Get("AWS_ENDPOINT_URL_SSO")
+                                .value_or("https://portal.sso." + role_.region + "." + context_.dns_suffix);
+    const std::string query =
+        http::BuildQuery({{"role_name", role_.role_name}, {"account_id", role_.account_id}});
+    auto request = RequestTo("GET", url + "/federation/credentials?" + query, context_.ca_bundle_path);
+    if (!request.ok()) return Unusable("the SSO portal: " + request.error().message);
+    SmallRequest out;
+    out.request = std::move(request).value();
+    out.request.headers.push_back({"x-amz-sso_bearer_token", std::move(token)});
+    return out;
+  }
+
+  Result<std::string> Token() const {
+    const std::string& name = role_.session.empty() ? role_.start_url : role_.session;
+    const std::string path = context_.environment.Get("HOME").value_or("") + "/.aws/sso/cache/" +
+                             HexEncode(Sha1(AsBytes(name))) + ".json";
+    const std::string login = "; log in with `aws sso login`";
+    const auto text = context_.environment.read_file(path);
+    if (!text.ok()) return Unusable("there is no SSO token for '" + name + "'" + login + " (" + text.error().message + ")");
+    auto members = ReadFlatObject(*text);
+    if (!members.ok()) return Unusable("'" + path + "': " + members.error().message + login);
+    std::string expiry = (*members)["expiresAt"];
+    if (expiry.ends_with("UTC")) expiry.replace(expiry.size() - 3, 3, "Z");  // as older versions of the CLI write it
+    const auto expires = ParseIso8601(expiry);
+    std::string token = (*members)["accessToken"];
+    if (token.empty() || token.find_first_of("\r\n") != std::string::npos || !expires) {
+      return Unusable("'" + path + "' holds no token and its expiry" + login);
+    }
+    if (context_.clock->Now() >= *expires) {
+      return Unusable("the SSO token for '" + name + "' expired at " + FormatIso8601(*expires) + login);
+    }
+    return token;
+  }
+
+  static Result<CredentialsPtr> Read(const Result<SmallAnswer>& answer) {
+    if (!answer.ok()) return Unusable("the SSO portal: " + answer.error().message);
+    if (answer->status != 200) {
+      auto members = ReadFlatObject(answer->body);
+      return Unusable("the SSO portal answered " + std::to_string(answer->status) +
+                      (members.ok() ? ": " + (*members)["message"] : std::string()));
+    }
+    PENSTOCK_ASSIGN(auto members, ReadFlatObject(answer->body));
+    Credentials found{members["roleCredentials.accessKeyId"], members["roleCredentials.secretAccessKey"],
+                      members["roleCredentials.sessionToken"], {}};
+    const std::string& text = members["roleCredentials.expiration"];
+    std::int64_t milliseconds = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), milliseconds);
+    if (found.access_key_id.empty() || found.secret_access_key.empty() || error != std::errc{} ||
+        end != text.data() + text.size()) {
+      return Unusable("the SSO portal's answer lacks a key or its expiry");
+    }
+    found.expires_at = WallTime(std::chrono::milliseconds(milliseconds));
+    return Found(std::move(found));
+  }
+
+  const RemoteContext context_;
+  const SsoRole role_;
+};
+
+}  // namespace
+
+ProviderPtr MakeSsoProvider(RemoteContext context, SsoRole role) {
+  return std::make_shared<SsoProvider>(std::move(context), std::move(role));
+}
+
+}  // namespace penstock::auth

@@ -1,0 +1,35 @@
+#include "client/http/curl/curl_global.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace penstock::http {
+namespace {
+
+TEST(CurlGlobal, InitialisesAnyNumberOfTimes) {
+  EXPECT_TRUE(InitCurl());
+  EXPECT_TRUE(InitCurl());
+}
+
+TEST(CurlGlobal, EveryChildIsAnotherGeneration) {
+  const unsigned before = ForkGeneration();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const unsigned first = ForkGeneration();
+    const pid_t grandchild = ::fork();
+    if (grandchild == 0) std::_Exit(ForkGeneration() != first && ForkGeneration() != before && InitCurl() ? 0 : 1);
+    int status = -1;
+    ::waitpid(grandchild, &status, 0);
+    std::_Exit(status == 0 && first != before ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(ForkGeneration(), before);
+}
+
+}  // namespace
+}  // namespace penstock::http

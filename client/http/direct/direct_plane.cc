@@ -1,0 +1,324 @@
+#include "client/http/direct/direct_plane.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/caught.h"
+#include "client/http/curl/curl_options.h"
+#include "client/http/request_rules.h"
+#include "client/http/uri.h"
+
+namespace penstock::http {
+namespace {
+
+constexpr std::size_t kScratchBytes = 16 << 10;
+constexpr std::size_t kEvents = 64;
+constexpr std::string_view kExchange = "the exchange of a request and its response";
+constexpr std::uint64_t kWakeTag = 0;  // no connection lives at address 0
+
+MonotonicTime Now() { return SystemClock().Monotonic(); }
+
+}  // namespace
+
+std::unique_ptr<DirectPlane> DirectPlane::Create(const CurlTransportOptions& options, CURLSH* share,
+                                                 std::size_t max_connections, Finish finish) {
+  const int epoll_fd = ::epoll_create1(EPOLL_CLOEXEC);
+  const int wake_fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = kWakeTag;
+  if (epoll_fd < 0 || wake_fd < 0 || ::epoll_ctl(epoll_fd, EPOLL_CTL_ADD, wake_fd, &event) != 0) {
+    if (epoll_fd >= 0) ::close(epoll_fd);
+    if (wake_fd >= 0) ::close(wake_fd);
+    return nullptr;
+  }
+  return std::unique_ptr<DirectPlane>(
+      new DirectPlane(options, share, max_connections, epoll_fd, wake_fd, std::move(finish)));
+}
+
+DirectPlane::DirectPlane(const CurlTransportOptions& options, CURLSH* share, std::size_t max_connections, int epoll_fd,
+                         int wake_fd, Finish finish)
+    : options_(options),
+      epoll_(epoll_fd),
+      wake_(wake_fd),
+      finish_(std::move(finish)),
+      connector_(share, max_connections, epoll_fd, options.resolve),
+      pool_({max_connections, options.max_idle_age, options.max_lifetime}),
+      events_(kEvents),
+      scratch_(std::make_unique_for_overwrite<std::byte[]>(kScratchBytes)) {}
+
+DirectPlane::~DirectPlane() = default;
+
+DirectPlane::Descriptor::~Descriptor() { ::close(fd); }
+
+bool DirectPlane::Carries(const Request& request) {
+  // libcurl builds a tunnel for TLS; for plain requests a proxy wants to be asked in its own way, which is libcurl's too.
+  return request.endpoint.scheme == "https" || !HasProxyFor(request.endpoint.scheme);
+}
+
+void DirectPlane::Begin(const TransferPtr& transfer) {
+  if (Result<void> sendable = CheckRequest(transfer->request); !sendable.ok()) {
+    return finish_(transfer, std::move(sendable).error());
+  }
+  std::vector<std::unique_ptr<DirectConnection>> expired;
+  DirectConnection* const idle = pool_.TakeIdle(PeerOf(transfer->request), transfer->last_activity, expired);
+  for (auto& connection : expired) Retire(std::move(connection));
+  if (idle == nullptr) return BeginOnFresh(transfer);
+  idle->transfer = transfer;
+  idle->reused = idle->expects = true;
+  transfer->direct = idle;
+  StartExchange(*idle);
+}
+
+void DirectPlane::BeginOnFresh(const TransferPtr& transfer) {
+  dropped_.reserve(dropped_.size() + pool_.size() + 1);  // so that Retire cannot fail
+  auto fresh = std::make_unique<DirectConnection>();
+  fresh->peer = PeerOf(transfer->request);
+  fresh->transfer = transfer;
+  DirectConnection& connection = pool_.Add(std::move(fresh));
+  transfer->direct = &connection;
+  connection.handle = connector_.Connect(transfer->request, &connection);
+  if (connection.handle != nullptr) return;
+  transfer->direct = nullptr;
+  Drop(connection);
+  finish_(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
+}
+
+void DirectPlane::OnConnected(DirectConnection& connection, CURLcode code) {
+  const int fd = code == CURLE_OK ? connection.handle->Socket() : -1;
+  const TransferPtr transfer = connection.transfer;
+  connection.handle->TellCircuit(code);
+  if (fd < 0 && connection.handle->passed_all_over()) {
+    connection.handle = connector_.Connect(transfer->request, &connection, true);
+    if (connection.handle != nullptr) return;
+    transfer->direct = nullptr;
+    Drop(connection);
+    return finish_(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
+  }
+  if (fd < 0) {
+    CurlFailure failure = connection.handle->Failure(code == CURLE_OK ? CURLE_COULDNT_CONNECT : code);
+    Error error = ErrorFromCurl(transfer->request, failure);
+    transfer->direct = nullptr;
+    Drop(connection);
+    return finish_(transfer, std::move(error));
+  }
+  connection.made = transfer->last_activity = Now();
+  connection.address = PeerAddress::OfSocket(fd);
+  connection.socket.emplace(connection.handle->get(), fd, transfer->request.endpoint.scheme == "https");
+  StartExchange(connection);
+}
+
+void DirectPlane::StartExchange(DirectConnection& connection) {
+  Watch(connection, EPOLLIN);
+  connection.transfer->OnConnection({DataPlane::kDirect, connection.reused, connection.address});
+  const std::uint64_t expect_from_bytes = connection.expects ? options_.expect_continue_from_bytes : UINT64_MAX;
+  const Result<void> begun = Caught(
+      kExchange, [&] { connection.exchange.Begin(*connection.transfer, expect_from_bytes, options_.turn_bytes); });
+  if (!begun.ok()) connection.transfer->error = begun.error();
+  if (connection.transfer->error) return OnFailed(connection);
+  GoOn(connection, false);
+  if (connection.transfer == nullptr || !connection.exchange.waits()) return;
+  connection.continue_by = Now() + options_.expect_continue_patience;
+  waiting_.push_back(&connection);
+}
+
+void DirectPlane::Watch(DirectConnection& connection, std::uint32_t events) {
+  if (connection.watched == events) return;
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = &connection;
+  ::epoll_ctl(epoll_.fd, connection.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, connection.socket->fd(), &event);
+  connection.watched = events;
+}
+
+void DirectPlane::GoOn(DirectConnection& connection, bool readable) { Follow(connection, Move(connection, readable)); }
+
+DirectExchange::Step DirectPlane::Move(DirectConnection& connection, bool readable) {
+  try {
+    // What the server says may make the rest of the request needless.
+    if (readable) {
+      const DirectExchange::Step step =
+          connection.exchange.Receive(*connection.socket, {scratch_.get(), kScratchBytes});
+      if (step != DirectExchange::Step::kSend) return step;
+    }
+    return connection.exchange.Send(*connection.socket);
+  } catch (...) {
+    connection.transfer->OnException(kExchange);
+    return DirectExchange::Step::kFailed;
+  }
+}
+
+void DirectPlane::Follow(DirectConnection& connection, DirectExchange::Step step) {
+  switch (step) {
+    case DirectExchange::Step::kReceive:
+      return Watch(connection, EPOLLIN);
+    case DirectExchange::Step::kSend:
+      return Watch(connection, EPOLLIN | EPOLLOUT);
+    case DirectExchange::Step::kAgain:
+      if (!std::exchange(connection.in_again, true)) again_.push_back(&connection);
+      return;
+    case DirectExchange::Step::kDone:
+      return OnDone(connection);
+    case DirectExchange::Step::kFailed:
+      return OnFailed(connection);
+  }
+}
+
+void DirectPlane::OnDone(DirectConnection& connection) {
+  const TransferPtr transfer = std::move(connection.transfer);
+  if (connection.exchange.refused_expect()) {
+    Drop(connection);
+    BeginOnFresh(transfer);
+    if (transfer->direct != nullptr) transfer->direct->expects = false;
+    return;
+  }
+  last_done_ = transfer->arrived;
+  Outcome outcome = connection.exchange.TakeOutcome();
+  outcome.connection_reused = connection.reused;
+  transfer->direct = nullptr;
+  connection.continue_by = MonotonicTime::max();
+  connection.socket->SetLowWater(1);
+  if (connection.exchange.keeps_connection() && IsSilent(*connection.socket)) {
+    Watch(connection, EPOLLIN);
+    if (auto longest_idle = pool_.PutIdle(connection, transfer->arrived); longest_idle != nullptr) Retire(std::move(longest_idle));
+  } else {
+    Drop(connection);
+  }
+  finish_(transfer, std::move(outcome));
+}
+
+// Nothing came after the response. What waits inside TLS no poll would show, and the next response must not begin with it.
+bool DirectPlane::IsSilent(DirectSocket& socket) {
+  std::byte byte;
+  return !socket.buffers() || socket.Receive({&byte, 1}).kind == IoResult::Kind::kWouldBlock;
+}
+
+void DirectPlane::OnFailed(DirectConnection& connection) {
+  const TransferPtr transfer = std::move(connection.transfer);
+  transfer->direct = nullptr;
+  if (connection.reused && connection.exchange.may_repeat()) {
+    Drop(connection);
+    return BeginOnFresh(transfer);
+  }
+  Error error = connection.exchange.error();
+  Drop(connection);
+  finish_(transfer, std::move(error));
+}
+
+void DirectPlane::Abandon(Transfer& transfer) {
+  DirectConnection* const connection = std::exchange(transfer.direct, nullptr);
+  if (connection != nullptr) Drop(*connection);
+}
+
+void DirectPlane::Drop(DirectConnection& connection) { Retire(pool_.Remove(connection)); }
+
+void DirectPlane::Retire(std::unique_ptr<DirectConnection> connection) {
+  if (connection->watched != 0) ::epoll_ctl(epoll_.fd, EPOLL_CTL_DEL, connection->socket->fd(), nullptr);
+  connection->watched = 0;
+  connection->dropped = true;
+  if (connection->in_again) std::erase(again_, connection.get());
+  if (connection->continue_by != MonotonicTime::max()) std::erase(waiting_, connection.get());
+  dropped_.push_back(std::move(connection));
+}
+
+void DirectPlane::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
+  DirectConnection& connection = *transfer->direct;
+  if (!connection.socket) {
+    transfer->last_activity = now;  // still connecting: that is the connect timeout's time
+  } else {
+    GoOn(connection, true);  // a low-water mark keeps quiet about what a slow peer has sent
+  }
+}
+
+MonotonicTime DirectPlane::NextTimer() const {
+  if (!again_.empty()) return MonotonicTime();
+  MonotonicTime next = std::min(connector_.timer(), pool_.next_expiry());
+  for (const DirectConnection* connection : waiting_) next = std::min(next, connection->continue_by);
+  return next;
+}
+
+void DirectPlane::RunDue(MonotonicTime now) {
+  connector_.OnTime(now);
+  std::vector<DirectConnection*> due;
+  std::erase_if(waiting_, [&](DirectConnection* connection) {
+    const bool over = connection->transfer == nullptr || !connection->exchange.waits();
+    if (!over && connection->continue_by > now) return false;
+    connection->continue_by = MonotonicTime::max();
+    if (!over) due.push_back(connection);
+    return true;
+  });
+  for (DirectConnection* connection : due) {
+    if (connection->dropped) continue;
+    connection->exchange.StopWaiting();
+    GoOn(*connection, false);
+  }
+}
+
+void DirectPlane::RetireExpired(MonotonicTime now) {
+  std::vector<std::unique_ptr<DirectConnection>> expired;
+  pool_.TakeExpired(now, expired);
+  for (auto& connection : expired) Retire(std::move(connection));
+}
+
+void DirectPlane::Wait(int timeout_ms) {
+  const int count = ::epoll_wait(epoll_.fd, events_.data(), static_cast<int>(events_.size()), timeout_ms);
+  seen_events_ = count > 0 ? static_cast<std::size_t>(count) : 0;
+}
+
+void DirectPlane::DropIdleWithInput() {
+  if (pool_.idle() == 0) return;
+  if (seen_events_ == 0 && !std::exchange(looked_, true)) Wait(0);
+  for (std::size_t i = 0; i < seen_events_; ++i) {
+    const epoll_event& event = events_[i];
+    if (event.data.u64 == kWakeTag || DirectConnector::FromTag(event.data.u64)) continue;
+    auto& connection = *static_cast<DirectConnection*>(event.data.ptr);
+    if (!connection.dropped && connection.transfer == nullptr) OnConnectionEvent(connection, event.events);
+  }
+}
+
+void DirectPlane::Work() {
+  if (!std::exchange(looked_, false) && seen_events_ == 0) Wait(0);
+  const std::size_t count = std::exchange(seen_events_, 0);
+  for (std::size_t i = 0; i < count; ++i) OnEvent(events_[i]);
+  if (connector_.timer() != MonotonicTime::max() || !waiting_.empty()) RunDue(Now());
+  // Without events it may be time; with some the last response tells it, and asking the clock each time would cost more.
+  if (pool_.idle() != 0 && pool_.next_expiry() <= (count == 0 ? Now() : last_done_)) RetireExpired(Now());
+  connector_.Finished([this](void* owner, CURLcode code) {
+    auto& connection = *static_cast<DirectConnection*>(owner);
+    if (!connection.dropped) OnConnected(connection, code);
+  });
+  for (DirectConnection* connection : std::exchange(again_, {})) {
+    connection->in_again = false;
+    // An event may have been first, and the last of what there was to do.
+    if (!connection->dropped && connection->transfer != nullptr) GoOn(*connection, true);
+  }
+  dropped_.clear();
+}
+
+void DirectPlane::OnEvent(const epoll_event& event) {
+  if (event.data.u64 == kWakeTag) {
+    eventfd_t value = 0;
+    static_cast<void>(::eventfd_read(wake_.fd, &value));
+    return;
+  }
+  if (const auto fd = DirectConnector::FromTag(event.data.u64)) return connector_.OnEvents(*fd, event.events);
+  auto& connection = *static_cast<DirectConnection*>(event.data.ptr);
+  if (!connection.dropped) OnConnectionEvent(connection, event.events);
+}
+
+void DirectPlane::OnConnectionEvent(DirectConnection& connection, std::uint32_t events) {
+  if (connection.transfer != nullptr) return GoOn(connection, (events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0);
+  // An idle one has nothing to say but farewell; over TLS it may have something for libcurl.
+  std::byte byte;
+  const IoResult got = connection.socket->Receive({&byte, 1});
+  if (got.kind != IoResult::Kind::kWouldBlock) Drop(connection);
+}
+
+void DirectPlane::Wake() { static_cast<void>(::eventfd_write(wake_.fd, 1)); }
+
+}  // namespace penstock::http

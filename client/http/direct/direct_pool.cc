@@ -1,0 +1,90 @@
+#include "client/http/direct/direct_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/http/uri.h"
+
+namespace penstock::http {
+
+std::string PeerOf(const Request& request) {
+  const std::string authority = Authority(request.endpoint);
+  std::string peer;  // of every request: one allocation
+  peer.reserve(request.endpoint.scheme.size() + authority.size() + request.ca_bundle_path.size() + 4);
+  return peer.append(request.endpoint.scheme).append("://").append(authority).append("\n").append(request.ca_bundle_path);
+}
+
+DirectConnection& DirectPool::Add(std::unique_ptr<DirectConnection> connection) {
+  DirectConnection& added = *connection;
+  all_.emplace(&added, std::move(connection));
+  return added;
+}
+
+std::unique_ptr<DirectConnection> DirectPool::Remove(DirectConnection& connection) {
+  if (connection.transfer == nullptr) ForgetIdle(connection);
+  const auto found = all_.find(&connection);
+  if (found == all_.end()) return nullptr;
+  std::unique_ptr<DirectConnection> removed = std::move(found->second);
+  all_.erase(found);
+  return removed;
+}
+
+DirectConnection* DirectPool::TakeIdle(const std::string& peer, MonotonicTime now,
+                                       std::vector<std::unique_ptr<DirectConnection>>& expired) {
+  const auto found = idle_.find(peer);
+  if (found == idle_.end()) return nullptr;
+  // The last used is the least likely to be closed meanwhile. Older ones in front of an expired one have expired too,
+  // unless a lifetime ended; those are found out when it is their turn.
+  while (!found->second.empty()) {
+    DirectConnection* const last = found->second.back();
+    if (now < ExpiryOf(*last)) {
+      ForgetIdle(*last);
+      return last;
+    }
+    expired.push_back(Remove(*last));
+  }
+  return nullptr;
+}
+
+void DirectPool::TakeExpired(MonotonicTime now, std::vector<std::unique_ptr<DirectConnection>>& expired) {
+  std::vector<DirectConnection*> old;
+  next_expiry_ = MonotonicTime::max();
+  for (const auto& [peer, connections] : idle_) {
+    for (DirectConnection* const connection : connections) {
+      const MonotonicTime expiry = ExpiryOf(*connection);
+      if (expiry <= now) {
+        old.push_back(connection);
+      } else {
+        next_expiry_ = std::min(next_expiry_, expiry);
+      }
+    }
+  }
+  for (DirectConnection* const connection : old) expired.push_back(Remove(*connection));
+}
+
+std::unique_ptr<DirectConnection> DirectPool::PutIdle(DirectConnection& connection, MonotonicTime now) {
+  connection.idle_since = now;
+  idle_[connection.peer].push_back(&connection);
+  ++idle_count_;
+  next_expiry_ = std::min(next_expiry_, ExpiryOf(connection));
+  if (idle_count_ <= options_.max_idle) return nullptr;
+  DirectConnection* longest = &connection;
+  for (const auto& [peer, connections] : idle_) {
+    if (!connections.empty() && connections.front()->idle_since < longest->idle_since) longest = connections.front();
+  }
+  return Remove(*longest);
+}
+
+MonotonicTime DirectPool::ExpiryOf(const DirectConnection& connection) const {
+  return std::min(connection.idle_since + options_.max_idle_age, connection.made + options_.max_lifetime);
+}
+
+void DirectPool::ForgetIdle(DirectConnection& connection) {
+  const auto found = idle_.find(connection.peer);
+  if (found == idle_.end()) return;
+  idle_count_ -= std::erase(found->second, &connection);
+  // Nobody takes what has expired out of an empty pool: a time left here would be over for good, and never be waited for.
+  if (idle_count_ == 0) next_expiry_ = MonotonicTime::max();
+}
+
+}  // namespace penstock::http

@@ -1,0 +1,40 @@
+// Endpoints that were resolved before: the rules are the same for every request to a bucket.
+#ifndef PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_CACHE_H_
+#define PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_CACHE_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "client/s3/endpoint/append_only_list.h"
+#include "client/s3/config.h"
+#include "client/s3/endpoint/endpoint.h"
+#include "client/s3/operations.h"
+
+namespace penstock::s3 {
+
+using ResolvedEndpointPtr = std::shared_ptr<const ResolvedEndpoint>;  // shared by the calls that go there
+
+// Keeps the first 64; others are resolved each time. Without locks.
+//
+// Thread safety: safe from any thread.
+class EndpointCache {
+ public:
+  // Errors as ResolveEndpoint and CheckSignable; they are not kept.
+  Result<ResolvedEndpointPtr> Resolve(const ResolvedConfig& config, const std::string& bucket, const std::string& region,
+                                      const OperationInfo& operation);
+
+ private:
+  struct Entry {
+    std::string bucket;
+    std::string region;
+    OperationRules rules;
+    ResolvedEndpointPtr endpoint;
+  };
+  AppendOnlyList<Entry> entries_;
+  std::atomic<int> count_{0};
+};
+
+}  // namespace penstock::s3
+
+#endif  // PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_CACHE_H_

@@ -1,0 +1,33 @@
+#include "client/s3/endpoint/partition.h"
+
+#include <gtest/gtest.h>
+
+namespace penstock::s3 {
+namespace {
+
+// The regular expressions of AWS's partition table (botocore's partitions.json), by example.
+TEST(PartitionTest, RegionsAreToldByTheirShape) {
+  EXPECT_EQ(PartitionOf("us-east-1").name, "aws");
+  EXPECT_EQ(PartitionOf("cn-north-1").name, "aws-cn");
+  EXPECT_EQ(PartitionOf("us-gov-west-1").name, "aws-us-gov");
+  EXPECT_EQ(PartitionOf("eusc-de-east-1").name, "aws-eusc");
+  EXPECT_EQ(PartitionOf("us-iso-east-1").name, "aws-iso");
+  EXPECT_EQ(PartitionOf("us-isob-east-1").name, "aws-iso-b");
+  EXPECT_EQ(PartitionOf("eu-isoe-west-1").name, "aws-iso-e");
+  EXPECT_EQ(PartitionOf("us-isof-south-1").name, "aws-iso-f");
+}
+
+TEST(PartitionTest, GlobalRegionsBelongToTheirPartition) {
+  EXPECT_EQ(PartitionOf("aws-global").name, "aws");
+  EXPECT_EQ(PartitionOf("aws-cn-global").dns_suffix, "amazonaws.com.cn");
+  EXPECT_EQ(PartitionOf("aws-iso-b-global").dns_suffix, "sc2s.sgov.gov");
+}
+
+TEST(PartitionTest, WhatFitsNoPartitionCountsAsAws) {
+  for (const char* region : {"xx-new-1", "cn-north", "cn--1", "cn-north-", "cn-north-1a", "eusc-fr-east-1", "", "cn-a-b-1"}) {
+    EXPECT_EQ(PartitionOf(region).name, "aws") << region;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::s3

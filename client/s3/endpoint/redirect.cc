@@ -1,0 +1,88 @@
+#include "client/s3/endpoint/redirect.h"
+
+#include "client/http/uri.h"
+#include "client/s3/endpoint/partition.h"
+
+namespace penstock::s3 {
+namespace {
+
+bool IsBelow(std::string_view host, std::string_view parent) {
+  if (host == parent) return true;
+  return host.size() > parent.size() && host.ends_with(parent) && host[host.size() - parent.size() - 1] == '.';
+}
+
+// The part of the asked host that every host of the same owner ends with.
+std::string_view OwnerOf(const ResolvedEndpoint& asked, std::string_view bucket) {
+  std::string_view host = asked.endpoint.host;
+  if (!bucket.empty() && host.starts_with(std::string(bucket) + ".")) host.remove_prefix(bucket.size() + 1);
+  const std::string_view aws = PartitionOf(asked.signing_region).dns_suffix;
+  return IsBelow(host, aws) ? aws : host;
+}
+
+// Not its path and query, which may be long or secret.
+std::string NotFollowed(std::string_view location) {
+  const auto url = http::ParseUrl(location);
+  if (!url.ok()) return "that is no URL";
+  return url->endpoint.scheme + "://" + http::HostHeader(url->endpoint) + " that is not followed";
+}
+
+}  // namespace
+
+bool SpeaksOfAnotherRegion(const OperationInfo& info, const Error& error) {
+  const int status = error.http_status;
+  if (status == 301 || status == 302 || status == 307) return true;
+  if (info.method == "HEAD" && status == 400) return true;
+  return error.code == "AuthorizationHeaderMalformed" || error.code == "PermanentRedirect" ||
+         error.code == "IllegalLocationConstraintException";
+}
+
+std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& error, const http::ResponseHead& head,
+                                     const ResolvedEndpoint& asked, std::string_view bucket) {
+  if (bucket.empty() || !SpeaksOfAnotherRegion(info, error)) return std::nullopt;
+  if (!error.region.empty() && error.region != asked.signing_region) {
+    if (info.operation == Operation::kCreateBucket) return std::nullopt;  // its body names the region it was built for
+    return Redirect{error.region, std::nullopt};
+  }
+  const auto location = head.Find("location");
+  if (!location || error.http_status != 307) return std::nullopt;
+  const auto url = http::ParseUrl(*location);
+  if (!url.ok() || url->endpoint.scheme != asked.endpoint.scheme ||
+      !IsBelow(url->endpoint.host, OwnerOf(asked, bucket))) {
+    return std::nullopt;
+  }
+  ResolvedEndpoint target = asked;
+  target.endpoint = url->endpoint;
+  target.authority = http::HostHeader(url->endpoint);
+  target.bucket_in_path = !url->endpoint.host.starts_with(std::string(bucket) + ".");
+  return Redirect{{}, target};
+}
+
+void ExplainRedirect(const OperationInfo& info, const http::ResponseHead& head, const ResolvedEndpoint& asked, bool redirected,
+                     Error& error) {
+  // A HEAD's refusal names nothing: where a redirect led, its 400 is most likely another one.
+  const bool bare = info.method == "HEAD" && head.status == 400;
+  if (bare && redirected) error.kind = ErrorKind::kWrongRegion;
+  if (error.kind != ErrorKind::kWrongRegion) return;
+  if (error.region == asked.signing_region) {
+    error.message += " (the bucket is said to be in region " + error.region +
+                     ", which is the one that was asked; the endpoint is perhaps not that region's)";
+  } else if (!error.region.empty()) {
+    error.message += " (the bucket is in region " + error.region + "; configure that region)";
+  } else if (bare) {
+    error.message += " (a HEAD is not told why; the bucket is perhaps not in region " + asked.signing_region + ")";
+  }
+  error.message += " (answered " + std::to_string(head.status) + " by " + asked.authority;
+  if (redirected) error.message += bare ? ", where a redirect had led" : ", where another redirect had led";
+  const auto location = error.region.empty() ? head.Find("location") : std::nullopt;
+  if (location) error.message += ", with a Location " + NotFollowed(*location);
+  error.message += ")";
+}
+
+void ExplainRegionOfNewBucket(const OperationInfo& info, const ResolvedEndpoint& asked, Error& error) {
+  if (info.operation != Operation::kCreateBucket || error.kind != ErrorKind::kWrongRegion) return;
+  if (error.region.empty() || error.region == asked.signing_region) return;
+  error.message = "the service is in " + error.region + ", the client is configured for " + asked.signing_region +
+                  "; set region=" + error.region;
+}
+
+}  // namespace penstock::s3

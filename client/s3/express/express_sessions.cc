@@ -1,0 +1,98 @@
+#include "client/s3/express/express_sessions.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+
+namespace penstock::s3 {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr seconds kRenewEarly{60};
+constexpr seconds kServeUntil{5};
+constexpr seconds kAttemptPause{5};
+constexpr std::size_t kMaxSessions = 100;
+
+}  // namespace
+
+std::string IdentityOf(const Credentials& credentials) {
+  const std::string secrets = credentials.secret_access_key + "\n" + credentials.session_token;
+  return credentials.access_key_id + "/" + HexEncode(Sha256(AsBytes(secrets)));
+}
+
+bool ExpressSessions::Usable(const Entry& entry) const {
+  return entry.session != nullptr && clock_.Monotonic() < entry.ends - kServeUntil;
+}
+
+bool ExpressSessions::DueForRenewal(const Entry& entry) const {
+  const MonotonicTime now = clock_.Monotonic();
+  return now >= entry.ends - kRenewEarly && now >= entry.next_attempt;
+}
+
+void ExpressSessions::Start(const SessionKey& key, const Create& create, Done done) {
+  CredentialsPtr usable;
+  bool ask = false;
+  const MonotonicTime now = clock_.Monotonic();
+  {
+    const MutexLock lock(mutex_);
+    if (!entries_.contains(key)) MakeRoom();
+    Entry& entry = entries_[key];
+    entry.used = now;
+    if (Usable(entry)) {
+      usable = entry.session;
+    } else {
+      entry.waiters.push_back(std::move(done));
+    }
+    ask = !entry.creating && (usable == nullptr || DueForRenewal(entry));
+    if (ask) entry.creating = true;
+  }
+  if (usable != nullptr) done(std::move(usable));
+  if (!ask) return;
+  create([self = shared_from_this(), key, now](Result<BucketSession> result) { self->Take(key, now, std::move(result)); });
+}
+
+void ExpressSessions::Take(const SessionKey& key, MonotonicTime asked, Result<BucketSession> result) {
+  std::vector<Done> waiters;
+  Result<CredentialsPtr> answer = CredentialsPtr();
+  {
+    const MutexLock lock(mutex_);
+    Entry& entry = entries_[key];
+    entry.creating = false;
+    entry.next_attempt = clock_.Monotonic() + kAttemptPause;
+    if (result.ok()) {
+      entry.session = result->credentials;
+      // Counted from when it was asked for: that is earlier than when it was made, so never too late.
+      entry.ends = asked + result->lifetime;
+      answer = entry.session;
+    } else if (Usable(entry)) {
+      answer = entry.session;
+    } else {
+      answer = std::move(result).error();
+      entry.session = nullptr;
+    }
+    waiters.swap(entry.waiters);
+  }
+  for (const Done& done : waiters) done(answer);
+}
+
+void ExpressSessions::Drop(const std::string& bucket, const CredentialsPtr& refused) {
+  const MutexLock lock(mutex_);
+  for (auto& [key, entry] : entries_) {
+    if (key.bucket == bucket && entry.session != nullptr && entry.session == refused) entry.session = nullptr;
+  }
+}
+
+void ExpressSessions::MakeRoom() {
+  if (entries_.size() < kMaxSessions) return;
+  auto oldest = entries_.end();
+  for (auto at = entries_.begin(); at != entries_.end(); ++at) {
+    if (at->second.creating) continue;  // somebody waits for it
+    if (oldest == entries_.end() || at->second.used < oldest->second.used) oldest = at;
+  }
+  if (oldest != entries_.end()) entries_.erase(oldest);
+}
+
+}  // namespace penstock::s3

@@ -1,0 +1,104 @@
+#include "client/s3/metrics/call_counters.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/caught.h"
+
+namespace penstock::s3 {
+namespace {
+
+constexpr std::array<http::DataPlane, 2> kPlanes = {http::DataPlane::kDirect, http::DataPlane::kCurl};
+
+void Add(std::atomic<std::uint64_t>& counter, std::uint64_t count) {
+  if (count != 0) counter.fetch_add(count, std::memory_order_relaxed);
+}
+
+RequestEvent EventOf(const AttemptEnd& end) {
+  return {.operation = std::string(Info(end.operation).name),
+          .bucket = std::string(end.bucket),
+          .key = std::string(end.key),
+          .attempt = end.attempt,
+          .http_status = end.http_status,
+          .error_code = std::string(end.error_code),
+          .started = end.started,
+          .first_byte = end.first_byte,
+          .duration = end.duration,
+          .bytes_sent = end.bytes_sent,
+          .bytes_received = end.bytes_received,
+          .data_plane = std::string(PlaneName(end.connections.plane)),
+          .connection_reused = end.connections.opened == 0 && end.connections.reused != 0};
+}
+
+}  // namespace
+
+std::string_view PlaneName(http::DataPlane plane) {
+  if (plane == http::DataPlane::kDefault) return {};
+  return plane == http::DataPlane::kDirect ? "direct" : "curl";
+}
+
+CallCounters::CallCounters() : exceptions_before_(CaughtExceptions()) {}
+
+CallCounters::~CallCounters() {
+  for (const auto& times : times_) delete times.load(std::memory_order_acquire);
+}
+
+CallCounters::Times& CallCounters::TimesOf(Operation operation) {
+  std::atomic<Times*>& slot = times_[static_cast<std::size_t>(operation)];
+  Times* seen = slot.load(std::memory_order_acquire);
+  if (seen != nullptr) return *seen;
+  auto made = std::make_unique<Times>();
+  if (slot.compare_exchange_strong(seen, made.get(), std::memory_order_acq_rel)) return *made.release();
+  return *seen;  // another thread was first
+}
+
+void CallCounters::OnAttempt(const AttemptEnd& end) {
+  Add(requests_[static_cast<std::size_t>(end.operation)], 1);
+  Times& times = TimesOf(end.operation);
+  if (end.first_byte.count() != 0) times.first_byte.Add(end.first_byte);
+  times.duration.Add(end.duration);
+  if (end.throttled) Add(throttled_, 1);
+  Add(bytes_sent_, end.bytes_sent);
+  Add(bytes_received_, end.bytes_received);
+  PlaneCounters& plane = planes_[end.connections.plane == http::DataPlane::kCurl ? 1 : 0];
+  Add(plane.opened, end.connections.opened);
+  Add(plane.reused, end.connections.reused);
+  const Observer* newest = observers_.FindNewest([](const Observer&) { return true; });
+  if (newest != nullptr && *newest) Contain("the observer of a Client", [&] { (*newest)(EventOf(end)); });
+}
+
+void CallCounters::SetObserver(Observer observer) { observers_.Push(std::move(observer)); }
+
+ClientStats CallCounters::Snapshot() const {
+  ClientStats stats;
+  for (const OperationInfo& info : kOperations) {
+    const auto index = static_cast<std::size_t>(info.operation);
+    const std::uint64_t count = requests_[index].load(std::memory_order_relaxed);
+    if (count == 0) continue;
+    const std::string name(info.name);
+    stats.requests.emplace(name, count);
+    OperationStats& operation = stats.operations[name];
+    operation.requests = count;
+    const Times* times = times_[index].load(std::memory_order_acquire);
+    if (times == nullptr) continue;  // the first attempt is just being counted
+    operation.first_byte = times->first_byte.Snapshot();
+    operation.duration = times->duration.Snapshot();
+  }
+  for (std::size_t i = 0; i < kPlanes.size(); ++i) {
+    const ConnectionStats plane{planes_[i].opened.load(std::memory_order_relaxed),
+                                planes_[i].reused.load(std::memory_order_relaxed)};
+    if (plane.opened + plane.reused > 0) stats.connections.emplace(PlaneName(kPlanes[i]), plane);
+  }
+  stats.retries = retries_.load(std::memory_order_relaxed);
+  stats.hedges = hedges_.load(std::memory_order_relaxed);
+  stats.hedges_won = hedges_won_.load(std::memory_order_relaxed);
+  stats.throttled = throttled_.load(std::memory_order_relaxed);
+  stats.exceptions = CaughtExceptions() - exceptions_before_;
+  stats.failures = failures_.load(std::memory_order_relaxed);
+  stats.bytes_sent = bytes_sent_.load(std::memory_order_relaxed);
+  stats.bytes_received = bytes_received_.load(std::memory_order_relaxed);
+  return stats;
+}
+
+}  // namespace penstock::s3

@@ -1,0 +1,101 @@
+// Counting of attempts and calls for ClientStats, and telling the observer. Without locks.
+#ifndef PENSTOCK_CLIENT_S3_METRICS_CALL_COUNTERS_H_
+#define PENSTOCK_CLIENT_S3_METRICS_CALL_COUNTERS_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "client/http/transport.h"
+#include "client/s3/endpoint/append_only_list.h"
+#include "client/s3/operations.h"
+#include "client/s3/metrics/time_counts.h"
+#include "penstock/client.h"
+
+namespace penstock::s3 {
+
+// Which connections one attempt went out on.
+struct ConnectionsUsed {
+  http::DataPlane plane = http::DataPlane::kDefault;  // kDefault: none
+  std::uint32_t opened = 0;
+  std::uint32_t reused = 0;
+  http::PeerAddress address = {};  // the last one's other end
+
+  bool any() const { return opened + reused > 0; }
+  void Add(const http::ConnectionUse& use) {
+    plane = use.plane;
+    ++(use.reused ? reused : opened);
+    address = use.address;
+  }
+};
+
+// RequestEvent without copies: views live during the call.
+struct AttemptEnd {
+  Operation operation = Operation::kGetObject;
+  std::string_view bucket;
+  std::string_view key;
+  int attempt = 1;
+  int http_status = 0;
+  std::string_view error_code;
+  bool throttled = false;
+  WallTime started{};
+  std::chrono::nanoseconds first_byte{};  // zero: none arrived
+  std::chrono::nanoseconds duration{};
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+  ConnectionsUsed connections;
+};
+
+// "direct", "curl" or nothing.
+std::string_view PlaneName(http::DataPlane plane);
+
+// Thread safety: safe from any thread.
+class CallCounters {
+ public:
+  using Observer = std::function<void(const RequestEvent&)>;
+
+  CallCounters();
+  ~CallCounters();
+
+  // One attempt ended: counts it and calls the newest observer.
+  void OnAttempt(const AttemptEnd& end);
+  void OnRetry() { retries_.fetch_add(1, std::memory_order_relaxed); }
+  void OnHedge() { hedges_.fetch_add(1, std::memory_order_relaxed); }
+  void OnHedgeWon() { hedges_won_.fetch_add(1, std::memory_order_relaxed); }
+  void OnFailure() { failures_.fetch_add(1, std::memory_order_relaxed); }
+
+  // Former observers are kept, unused, as long as the counters live: one may be running.
+  void SetObserver(Observer observer);
+  ClientStats Snapshot() const;
+
+ private:
+  using Counter = std::atomic<std::uint64_t>;
+  struct Times {
+    TimeCounts first_byte;
+    TimeCounts duration;
+  };
+  struct PlaneCounters {
+    Counter opened{0};
+    Counter reused{0};
+  };
+  Times& TimesOf(Operation operation);
+
+  std::array<Counter, kOperationCount> requests_{};
+  std::array<std::atomic<Times*>, kOperationCount> times_{};  // owned; made with an operation's first attempt
+  std::array<PlaneCounters, 2> planes_{};
+  Counter retries_{0};
+  Counter hedges_{0};
+  Counter hedges_won_{0};
+  Counter throttled_{0};
+  Counter failures_{0};
+  Counter bytes_sent_{0};
+  Counter bytes_received_{0};
+  const std::uint64_t exceptions_before_;  // of the process
+  AppendOnlyList<Observer> observers_;
+};
+
+}  // namespace penstock::s3
+
+#endif  // PENSTOCK_CLIENT_S3_METRICS_CALL_COUNTERS_H_

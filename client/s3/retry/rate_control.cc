@@ -1,0 +1,210 @@
+#include "client/s3/retry/rate_control.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+#include "base/process_id.h"
+#include "client/memory/of_process.h"
+
+namespace penstock::s3 {
+namespace {
+
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+// When the rate is taken in hand: fewer refusals, or a smaller share of them, plain retries cope with.
+constexpr int kLeastRefused = 16;
+constexpr double kLeastShare = 0.15;
+constexpr seconds kForgetRefusals{10};
+constexpr double kShareMemory = 1.0 / 32;
+
+constexpr double kLeastRate = 0.5;
+constexpr double kFirstRate = 10;  // at least, and twice what was measured
+constexpr double kSavedTurns = 1;
+
+// Between refusals the rate grows by Step() * Gain() a second, at a refusal it falls by the share Step(). So it stays where
+// the share of refusals p has p * rate^2 = Gain(): nearly a constant, whatever a process asks now, which makes rates equal.
+constexpr double kSettlingGain = 6;
+constexpr double kSettlingGainPerRate = 0.4;
+constexpr double kSteadyGain = 0.15;
+constexpr double kSteadyGainPerRate = 0.02;
+constexpr double kMostRefused = 0.7;
+constexpr double kFirstStep = 0.5;
+constexpr double kLeastSettlingStep = 0.05;
+constexpr double kSteadyStep = 0.03;
+constexpr seconds kSettling{40};
+constexpr double kAveraged = 0.6;           // the last part of that time tells the rate
+constexpr double kSettleAgainShare = 0.3;   // the limit has fallen, or others have come
+constexpr double kQuietIntervals = 3;       // without a refusal for longer the limit seems to have risen
+constexpr seconds kUnusedFor{60};           // nobody waits: there is nothing to hold back
+
+std::string_view PrefixOf(std::string_view key) {
+  const std::size_t first = key.find('/');
+  if (first == std::string_view::npos) return {};
+  const std::size_t second = key.find('/', first + 1);
+  return key.substr(0, second == std::string_view::npos ? first : second);
+}
+
+std::uint64_t HashOf(const RateScope& scope) {
+  std::uint64_t hash = scope.writes ? 0x9e3779b97f4a7c15u : 0;
+  for (const std::string_view part : {scope.host, scope.bucket, PrefixOf(scope.key)}) {
+    hash = (hash ^ std::hash<std::string_view>{}(part)) * 0xff51afd7ed558ccdu;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+}  // namespace
+
+double PrefixRate::NextRandom() {
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  return static_cast<double>(random_ >> 11) / static_cast<double>(std::uint64_t{1} << 53);
+}
+
+double PrefixRate::Gain() const {
+  const bool settling = phase_ == Phase::kSettling;
+  const double gain = settling ? kSettlingGain + kSettlingGainPerRate * rate_ : kSteadyGain + kSteadyGainPerRate * rate_;
+  return std::min(gain, kMostRefused * rate_ * rate_);
+}
+
+double PrefixRate::Step() const {
+  if (phase_ == Phase::kSteady) return kSteadyStep;
+  return std::max(kLeastSettlingStep, kFirstStep / (1 + cuts_ / 2.0));
+}
+
+void PrefixRate::Settle(double rate, MonotonicTime now) {
+  if (phase_ == Phase::kWatching) line_.Reset(now);
+  phase_ = Phase::kSettling;
+  rate_ = std::max(rate, kLeastRate);
+  since_ = last_cut_ = last_wait_ = now;
+  cuts_ = 0;
+  area_ = area_time_ = 0;
+}
+
+void PrefixRate::EndSettling() {
+  if (area_time_ > 0) rate_ = area_ / area_time_;
+  // What was refused of it is no longer asked for.
+  rate_ = std::max(kLeastRate, rate_ * std::max(1 - kMostRefused, 1 - Gain() / (rate_ * rate_)));
+  phase_ = Phase::kSteady;
+  share_ = 0;
+}
+
+void PrefixRate::Advance(MonotonicTime now) {
+  const bool waited = line_.waits();
+  const double passed = line_.Move(rate_, kSavedTurns, now);
+  if (waited) last_wait_ = now;
+  if (now - last_wait_ > kUnusedFor && now - last_cut_ > kUnusedFor) {
+    phase_ = Phase::kWatching;
+    refused_ = 0;
+    share_ = 0;
+    return;
+  }
+  if (phase_ == Phase::kSettling) {
+    if (Seconds(now - since_) > Seconds(kSettling) * (1 - kAveraged)) {
+      area_ += rate_ * passed;
+      area_time_ += passed;
+    }
+    if (now - since_ > kSettling) EndSettling();
+  }
+  if (!waited) return;  // what nobody asks for teaches nothing
+  const double gain = Gain();
+  double growth = Step() * gain;
+  const double interval = rate_ / gain;  // expected between two refusals
+  const double quiet = Seconds(now - last_cut_) - kQuietIntervals * interval;
+  if (quiet > 0) growth *= 1 + quiet / interval;
+  rate_ += growth * passed;
+}
+
+void PrefixRate::Cut(MonotonicTime now) {
+  rate_ = std::max(kLeastRate, rate_ * (1 - Step()));
+  last_cut_ = now;
+  // In a flood each cut is a large one: the finer steps are for when the rate is about right.
+  if (share_ < 0.5) ++cuts_;
+}
+
+void PrefixRate::Watch(bool throttled, MonotonicTime now) {
+  if (refused_ == 0 || now - last_cut_ > kForgetRefusals) {
+    refused_ = answered_ = 0;
+    since_ = now;
+  }
+  if (!throttled) {
+    ++answered_;
+    return;
+  }
+  last_cut_ = now;
+  if (++refused_ < kLeastRefused || share_ < kLeastShare) return;
+  const double measured = answered_ / std::max(0.02, Seconds(now - since_));
+  Settle(std::max(kFirstRate, 2 * measured), now);
+}
+
+Turn PrefixRate::Join(MonotonicTime now) {
+  const MutexLock lock(mutex_);
+  if (phase_ == Phase::kWatching) return 0;
+  Advance(now);
+  if (phase_ == Phase::kWatching) return 0;
+  // While rates are found, requests at odds with a rhythm keep two processes from meeting at every beat.
+  return line_.Join(phase_ == Phase::kSettling ? NextRandom() : 0);
+}
+
+nanoseconds PrefixRate::WaitFor(Turn turn, MonotonicTime now) {
+  if (turn == 0) return {};
+  const MutexLock lock(mutex_);
+  if (phase_ == Phase::kWatching) return {};
+  Advance(now);
+  return phase_ == Phase::kWatching ? nanoseconds() : line_.WaitFor(turn, rate_);
+}
+
+void PrefixRate::Leave(Turn turn, MonotonicTime now) {
+  if (turn == 0) return;
+  const MutexLock lock(mutex_);
+  if (phase_ == Phase::kWatching) return;
+  Advance(now);
+  line_.Leave();
+}
+
+void PrefixRate::OnAnswer(bool throttled, MonotonicTime sent, MonotonicTime now) {
+  const MutexLock lock(mutex_);
+  share_ += kShareMemory * ((throttled ? 1 : 0) - share_);
+  if (phase_ == Phase::kWatching) return Watch(throttled, now);
+  Advance(now);
+  // What went out before the last cut says nothing about the rate since.
+  if (phase_ == Phase::kWatching || !throttled || sent < last_cut_) return;
+  Cut(now);
+  if (phase_ == Phase::kSteady && share_ > kSettleAgainShare) Settle(rate_, now);
+}
+
+double PrefixRate::rate() const {
+  const MutexLock lock(mutex_);
+  return phase_ == Phase::kWatching ? 0 : rate_;
+}
+
+RateControl& RateControl::OfProcess() {
+  static memory::OfProcess<RateControl> of_process;
+  return of_process.Mine([](RateControl*) { return new RateControl; });
+}
+
+RateControl::~RateControl() {
+  for (const auto& rate : rates_) delete rate.load(std::memory_order_acquire);
+}
+
+RateLimiter* RateControl::Look(const RateScope& scope) const {
+  return rates_[HashOf(scope) % rates_.size()].load(std::memory_order_acquire);
+}
+
+RateLimiter& RateControl::For(const RateScope& scope) {
+  const std::uint64_t hash = HashOf(scope);
+  std::atomic<PrefixRate*>& slot = rates_[hash % rates_.size()];
+  PrefixRate* seen = slot.load(std::memory_order_acquire);
+  if (seen == nullptr) {
+    // Of this process alone: eight that drew the same numbers would stay in step.
+    auto made = std::make_unique<PrefixRate>(hash ^ (static_cast<std::uint64_t>(ProcessId()) * 0x9e3779b97f4a7c15u));
+    if (slot.compare_exchange_strong(seen, made.get(), std::memory_order_acq_rel)) seen = made.release();
+  }
+  used_.store(true, std::memory_order_relaxed);
+  return *seen;
+}
+
+}  // namespace penstock::s3

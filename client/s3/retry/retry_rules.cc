@@ -1,0 +1,141 @@
+#include "client/s3/retry/retry_rules.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+
+#include "base/dates.h"
+
+namespace penstock::s3 {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+constexpr seconds kHintReach{5};
+constexpr std::chrono::minutes kSkewTolerance{4};
+
+RetryDecision DecideTuned(const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::kThrottled: return RetryDecision::kThrottled;
+    case ErrorKind::kTimeout: return RetryDecision::kTimeout;
+    // ServiceUnavailable comes with "Please reduce your request rate." too (§7).
+    case ErrorKind::kUnavailable: return error.http_status == 503 ? RetryDecision::kThrottled : RetryDecision::kTransient;
+    // Bytes short, too many or wrong, in either direction: the next transfer may be whole.
+    case ErrorKind::kDataLoss: return RetryDecision::kTransient;
+    default: return RetryDecision::kNo;
+  }
+}
+
+// No answer, or one whose body broke off or was wrong; also an <Error> after a 200, which counts as 500.
+RetryDecision DecideWithoutRefusal(const Error& error) {
+  if (error.kind == ErrorKind::kTimeout) return RetryDecision::kTimeout;
+  const bool transient = error.kind == ErrorKind::kUnavailable || error.kind == ErrorKind::kDataLoss;
+  return transient ? RetryDecision::kTransient : RetryDecision::kNo;
+}
+
+// A code of §5's list of throttling errors, not the text of a status that came without a code.
+bool NamesThrottling(const Error& error) {
+  if (error.code == "PriorRequestNotComplete") return true;
+  return error.kind == ErrorKind::kThrottled && error.code != std::to_string(error.http_status);
+}
+
+RetryDecision DecideStandard(const Error& error) {
+  if (NamesThrottling(error)) return RetryDecision::kThrottled;
+  const int status = error.http_status;
+  if (status < 300) return DecideWithoutRefusal(error);
+  const bool by_status = status == 500 || status == 502 || status == 503 || status == 504;
+  const bool by_code = error.code == "RequestTimeout" || error.code == "RequestTimeoutException";
+  return by_status || by_code ? RetryDecision::kTransient : RetryDecision::kNo;
+}
+
+RetryDecision DecideLegacy(const Error& error) {
+  const int status = error.http_status;
+  if (status < 300 && error.kind != ErrorKind::kThrottled) return DecideWithoutRefusal(error);
+  if (error.kind == ErrorKind::kThrottled) {
+    const bool listed = status < 300 || status == 400 || status == 429 || status == 503 || status == 509;
+    return listed ? RetryDecision::kThrottled : RetryDecision::kNo;
+  }
+  const bool by_status = status == 500 || status == 502 || status == 503 || status == 504 || status == 509;
+  const bool by_code = status == 400 && (error.code == "RequestTimeout" || error.code == "BadDigest");
+  return by_status || by_code ? RetryDecision::kTransient : RetryDecision::kNo;
+}
+
+}  // namespace
+
+int RetryRules::Cost(RetryDecision decision) const {
+  switch (decision) {
+    case RetryDecision::kNo: return 0;
+    case RetryDecision::kTransient: return transient_cost;
+    case RetryDecision::kTimeout: return timeout_cost;
+    case RetryDecision::kThrottled: return throttled_cost;
+  }
+  return 0;
+}
+
+const RetryRules& RetryRulesOf(RetryMode mode, bool of_2026) {
+  const RetryRules* found = &kRetryRules.front();
+  for (const RetryRules& rules : kRetryRules) {
+    if (rules.mode == mode && (!rules.of_2026 || of_2026)) found = &rules;  // those of 2026 come last
+  }
+  return *found;
+}
+
+RetryDecision DecideRetry(const RetryRules& rules, const Error& error) {
+  switch (rules.mode) {
+    case RetryMode::kLegacy: return DecideLegacy(error);
+    case RetryMode::kStandard:
+    case RetryMode::kAdaptive: return DecideStandard(error);
+    default: return DecideTuned(error);
+  }
+}
+
+nanoseconds BackOff(const RetryRules& rules, RetryDecision decision, int attempt, double random,
+                    std::optional<milliseconds> hint) {
+  const nanoseconds scale = decision == RetryDecision::kThrottled ? rules.throttled_scale : rules.transient_scale;
+  const int doublings = std::clamp(attempt - 1, 0, 30);  // 34 years of seconds
+  nanoseconds ceiling = scale * (std::int64_t{1} << doublings);
+  if (rules.cap) ceiling = std::min<nanoseconds>(ceiling, *rules.cap);
+  const auto drawn = nanoseconds(static_cast<std::int64_t>(random * static_cast<double>(ceiling.count())));
+  if (!hint || !rules.heeds_hint) return drawn;
+  return std::max(drawn, std::min<nanoseconds>(*hint, drawn + kHintReach));
+}
+
+std::optional<seconds> ClockSkew(const Error& error, std::string_view method, std::string_view date_header,
+                                 WallTime local_now, WallTime corrected_now) {
+  const bool named = error.code == "RequestTimeTooSkewed" || error.code == "RequestExpired" ||
+                     error.code == "AuthFailure" || error.code == "SignatureDoesNotMatch";
+  const bool unnamed = method == "HEAD" && error.http_status == 403;
+  if (!named && !unnamed) return std::nullopt;
+  const auto server = ParseHttpDate(date_header);
+  if (!server || std::chrono::abs(*server - corrected_now) <= kSkewTolerance) return std::nullopt;
+  return std::chrono::round<seconds>(*server - local_now);
+}
+
+bool RetryQuota::Take(int cost) {
+  int tokens = tokens_.load(std::memory_order_relaxed);
+  while (tokens >= cost) {
+    if (tokens_.compare_exchange_weak(tokens, tokens - cost, std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+void RetryQuota::OnSuccess(int last_taken) {
+  const int gain = last_taken > 0 ? last_taken : 1;
+  int tokens = tokens_.load(std::memory_order_relaxed);
+  while (tokens < kCapacity) {
+    if (tokens_.compare_exchange_weak(tokens, std::min(kCapacity, tokens + gain), std::memory_order_relaxed)) return;
+  }
+}
+
+RetryQuota& RetryQuotas::For(std::string_view host) { return quotas_[std::hash<std::string_view>{}(host) % quotas_.size()]; }
+
+}  // namespace penstock::s3
+
+namespace penstock {
+
+std::string_view RetryModeName(RetryMode mode) { return s3::RetryRulesOf(mode).name; }
+
+}  // namespace penstock

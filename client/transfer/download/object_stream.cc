@@ -1,0 +1,449 @@
+// An object's bytes in order, block by block, with the next blocks already on their way.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/caught.h"
+#include "client/transfer/block_memory.h"
+#include "client/transfer/chained_stop.h"
+#include "client/transfer/upload/part_plan.h"
+#include "client/transfer/process_bound.h"
+#include "client/transfer/download/range_fetch.h"
+#include "client/transfer/download/stream_checksum.h"
+#include "client/transfer/download/stream_plan.h"
+#include "client/transfer/download/stream_queue.h"
+#include "client/transfer/download/stream_source.h"
+#include "client/transfer/download/stream_spare.h"
+#include "penstock/base/mutex.h"
+#include "penstock/memory.h"
+#include "penstock/transfer.h"
+
+namespace penstock {
+namespace {
+
+using transfer::BlockMemory;
+using transfer::RangeFetched;
+
+constexpr std::chrono::milliseconds kPoll{100};
+constexpr std::string_view kBookkeeping = "the bookkeeping of a stream";
+using Slot = transfer::StreamQueue::Slot;
+
+Error Changed(std::uint64_t size, std::uint64_t known) {
+  return Error::Make(ErrorKind::kPreconditionFailed, "the object has " + std::to_string(size) + " bytes, not " +
+                                                         std::to_string(known) + ": it changed");
+}
+
+class StreamImpl final : public ObjectStream {
+ public:
+  StreamImpl(std::shared_ptr<ObjectStore> store, Source source, StreamOptions options, transfer::StreamChecksum checksum)
+      : store_(std::move(store)),
+        source_(std::move(source)),
+        options_(std::move(options)),
+        plan_(options_),
+        // The first answer of such a stream tells the checksum: S3 sends it only with what covers the whole object.
+        covers_object_(source_.ranges.empty() && source_.begin == 0 &&
+                       (!source_.end || (source_.known_size && *source_.end >= *source_.known_size))),
+        stop_(options_.call.cancel),
+        spare_(std::make_shared<transfer::StreamSpare>([this](std::uint64_t bytes) { return GiveUp(bytes); })),
+        position_(source_.begin),
+        checksum_(std::move(checksum)) {}
+
+  ~StreamImpl() override {
+    pool_.budget().Withdraw(*spare_);
+    spare_->Detach();
+    stop_.RequestStop();
+    const MutexLock lock(mutex_);
+    while (in_flight_ > 0) changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
+    while (!queue_.empty()) queue_.Pop()->memory = {};  // its request's last word may still hold the slot
+  }
+
+  Result<std::optional<StreamBlock>> Next(const Interrupt& interrupt, std::uint64_t wanted_bytes,
+                                          std::uint64_t used_bytes) override {
+    BeginReading(wanted_bytes, used_bytes);
+    Result<std::optional<StreamBlock>> block = Await(interrupt);
+    EndReading();
+    return block;
+  }
+
+  void GiveBack(StreamBlock rest) override {
+    if (rest.size == 0) return;
+    {
+      const MutexLock lock(mutex_);
+      PENSTOCK_CHECK(rest.offset >= given_.begin && rest.offset + rest.size == position_);
+      read_.bytes -= rest.size;
+      position_ = rest.offset;
+      queue_.Return(std::move(rest), given_.begin, given_held_);
+    }
+    pool_.budget().Offer(spare_);
+  }
+
+  std::uint64_t asked_until() const override {
+    const MutexLock lock(mutex_);
+    return queue_.EndFrom(position_);
+  }
+
+  std::optional<ObjectMetadata> metadata() const override {
+    const MutexLock lock(mutex_);
+    if (!placed_) return std::nullopt;
+    return metadata_;
+  }
+
+ private:
+  // From here to EndReading the block that the reader waits for is not spare.
+  void BeginReading(std::uint64_t wanted_bytes, std::uint64_t used_bytes) {
+    pool_.budget().Offer(spare_);
+    const MutexLock lock(mutex_);
+    reading_ = true;
+    read_.reached = std::max(read_.reached, std::min(read_.bytes, used_bytes) + wanted_bytes);
+  }
+
+  void EndReading() {
+    mutex_.Lock();
+    reading_ = false;
+    const bool goes_on = !queue_.empty() || !queue_.asked_for_all();  // and keeps its share, also where it holds nothing now
+    mutex_.Unlock();
+    goes_on ? pool_.budget().Offer(spare_) : pool_.budget().Retract(*spare_);
+  }
+
+  Error At(Error error) const { return std::move(error).At("GetObject", source_.bucket.value, source_.key.value); }
+
+  Result<std::optional<StreamBlock>> Await(const Interrupt& interrupt) {
+    if (!started_) {
+      if (Result<void> began = StartReading(interrupt); !began.ok()) return At(std::move(began).error());
+      started_ = true;
+    }
+    for (;;) {
+      if (Result<void> pumped = Pump(&interrupt); !pumped.ok()) return At(std::move(pumped).error());
+      {
+        const MutexLock lock(mutex_);
+        if (error_) return *error_;
+        if (placed_ && queue_.empty() && queue_.asked_for_all()) return std::optional<StreamBlock>();
+        if (!queue_.empty() && queue_.front()->ready) break;
+        changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
+        if (error_ || (!queue_.empty() && queue_.front()->ready)) continue;
+      }
+      // The fetches go on: after an interrupt the next call finds their blocks.
+      if (interrupt && interrupt()) return At(Error::Make(ErrorKind::kCancelled, "the wait for a block was interrupted"));
+    }
+    PENSTOCK_ASSIGN(StreamBlock block, Take());
+    static_cast<void>(Pump(nullptr));  // what goes wrong with blocks ahead is told when they are wanted
+    if (block.size == 0) return std::optional<StreamBlock>();  // an empty object
+    return std::optional<StreamBlock>(std::move(block));
+  }
+
+  Result<void> StartReading(const Interrupt& interrupt) {
+    PENSTOCK_TRY(transfer::CheckStream(source_, options_));
+    ObjectMetadata known;
+    if (source_.known_size) known.size = *source_.known_size;
+    if (source_.known_etag) known.etag = *source_.known_etag;
+    const bool nothing = source_.end == source_.begin || (source_.known_size && source_.begin >= *source_.known_size);
+    if (nothing || (source_.known_size && source_.known_etag && !covers_object_)) {
+      Place(known, 0, {});
+      return Ok();
+    }
+    return Probe(interrupt);
+  }
+
+  // The size is known. `asked_bytes`: of the range, by the request that told it.
+  void Place(const ObjectMetadata& metadata, std::uint64_t asked_bytes, const ExpectedCrc& checksum) {
+    const MutexLock lock(mutex_);
+    metadata_ = metadata;
+    ByteRange whole = transfer::ClipRange(source_.begin, source_.end, metadata.size);
+    whole.begin += asked_bytes;
+    for (const ByteRange& range : source_.ranges) queue_.Append(range);
+    if (source_.ranges.empty() && whole.size() > 0) queue_.Append(whole);
+    if (checksum.crc != Crc::kNone) {
+      checksum_ = {transfer::PiecewiseChecksum(checksum, metadata.size), checksum.crc};
+    }
+    placed_ = true;
+  }
+
+  // The first block, asked for before the checksum is known, and mostly before the size is. Where it is the begin of the
+  // whole object that is asked for, the answer is let go at the block's end.
+  Result<void> Probe(const Interrupt& interrupt) {
+    const std::uint64_t object_bytes = covers_object_ ? source_.known_size.value_or(options_.part_size_bytes) : UINT64_MAX;
+    const ByteRange wanted{source_.begin, source_.end.value_or(UINT64_MAX)};
+    const ByteRange first = transfer::PartAt(wanted, source_.begin, plan_.FirstBlock(object_bytes));
+    const auto slot = std::make_shared<transfer::StreamSlot>(stop_.token());
+    slot->offset = source_.begin;
+    slot->tells_size = true;
+    PENSTOCK_ASSIGN(slot->memory, BlockMemory::Take(pool_, first.size(), interrupt));
+    transfer::RangeFetchSpec spec = SpecFor(covers_object_ ? ByteRange{0, UINT64_MAX} : first, *slot);
+    spec.etag = source_.known_etag;
+    spec.place = [this, slot](const ObjectMetadata& metadata, std::uint64_t length) {
+      return PlaceFirst(*slot, metadata, length);
+    };
+    if (covers_object_) spec.grant = [slot](std::uint64_t) { return transfer::Grant{slot->size, {}}; };
+    Callback<RangeFetched> done = DoneWith(slot);
+    {
+      const MutexLock lock(mutex_);
+      Enqueue(slot);
+    }
+    Start(std::move(spec), std::move(done));
+    return Ok();
+  }
+
+  Result<transfer::Placement> PlaceFirst(transfer::StreamSlot& slot, const ObjectMetadata& metadata, std::uint64_t length) {
+    if (source_.known_size && *source_.known_size != metadata.size) return Changed(metadata.size, *source_.known_size);
+    slot.size = covers_object_ ? std::min(length, plan_.FirstBlock(metadata.size)) : length;
+    // Neither a small object nor the first block of a large one needs what was taken for a part.
+    if (BlockMemory::Cost(slot.size) < slot.memory.held()) {
+      PENSTOCK_ASSIGN(std::optional<BlockMemory> less, BlockMemory::TryTake(pool_, slot.size));
+      if (less) slot.memory = std::move(*less);
+      slot.memory.SetInFlight(true);
+    }
+    // An object that comes whole in one answer is the store's to verify, which then also tries again.
+    ExpectedCrc checksum;
+    if (covers_object_ && slot.size < length) checksum = transfer::ChecksumOf(metadata);
+    slot.crc = checksum.crc;
+    Place(metadata, slot.size, checksum);
+    if (metadata.etag.empty() && source_.begin + slot.size < source_.end.value_or(metadata.size)) {
+      return Error::Make(ErrorKind::kUnsupported,
+                         "the store sent no ETag, so the parts cannot be pinned to one version of the object");
+    }
+    static_cast<void>(Pump(nullptr));
+    return transfer::Placement{slot.memory.bytes().first(slot.size), slot.crc};
+  }
+
+  transfer::RangeFetchSpec SpecFor(ByteRange range, const transfer::StreamSlot& slot) const {
+    transfer::RangeFetchSpec spec{.bucket = source_.bucket, .key = source_.key};
+    spec.version_id = source_.version_id;
+    spec.range = range;
+    spec.call = options_.call;
+    spec.call.cancel = slot.stop.token();
+    return spec;
+  }
+
+  // Starts the blocks that the plan allows. `reader`: he waits, so one at least is started, and its memory waited for.
+  Result<void> Pump(const Interrupt* reader) {
+    const std::uint64_t share = pool_.budget().FairShare();
+    mutex_.Lock();
+    if (pumping_) {
+      mutex_.Unlock();
+      return Ok();
+    }
+    pumping_ = true;
+    read_.share = share;
+    Result<void> result = Ok();
+    while (placed_ && !error_ && !queue_.asked_for_all()) {
+      const ByteRange range = transfer::PartAt(queue_.remaining(), queue_.remaining().begin, plan_.NextBlock(read_));
+      const bool awaited = queue_.empty() && reader != nullptr;
+      if (!awaited && !plan_.MayFetchAhead(read_, queue_.ahead(), range.size())) break;
+      mutex_.Unlock();
+      Result<bool> goes_on = Caught(kBookkeeping, [&] { return Ask(range, awaited ? reader : nullptr); });
+      mutex_.Lock();
+      if (!goes_on.ok()) result = std::move(goes_on).error();
+      if (!result.ok() || !*goes_on) break;
+    }
+    pumping_ = false;
+    changed_.NotifyAll();  // the reader may have come meanwhile, and left it to this
+    mutex_.Unlock();
+    return result;
+  }
+
+  // Asks for the block of `range`. False: there is no memory for it now. An exception leaves it only before the block is in
+  // the queue.
+  Result<bool> Ask(ByteRange range, const Interrupt* reader) {
+    PENSTOCK_ASSIGN(std::optional<BlockMemory> memory, TakeMemory(range.size(), reader));
+    if (!memory) return false;
+    const auto slot = std::make_shared<transfer::StreamSlot>(stop_.token());
+    slot->offset = range.begin;
+    slot->size = range.size();
+    slot->memory = std::move(*memory);
+    Callback<RangeFetched> done = DoneWith(slot);
+    transfer::RangeFetchSpec spec;
+    {
+      const MutexLock lock(mutex_);
+      // What was last may have been dropped meanwhile, and is then to be asked for first.
+      if (queue_.asked_for_all() || queue_.remaining().begin != range.begin || queue_.remaining().end < range.end) return true;
+      slot->crc = checksum_.crc();
+      spec = PinnedSpec(range, slot);
+      Enqueue(slot);
+      queue_.AskUntil(range.end);
+    }
+    Start(std::move(spec), std::move(done));
+    return true;
+  }
+
+  Result<std::optional<BlockMemory>> TakeMemory(std::uint64_t bytes, const Interrupt* reader) {
+    if (reader == nullptr) return BlockMemory::TryTake(pool_, bytes);
+    PENSTOCK_ASSIGN(BlockMemory memory, BlockMemory::Take(pool_, bytes, *reader));
+    return std::optional<BlockMemory>(std::move(memory));
+  }
+
+  transfer::RangeFetchSpec PinnedSpec(ByteRange range, const Slot& slot) PENSTOCK_REQUIRES(mutex_) {
+    transfer::RangeFetchSpec spec = SpecFor(range, *slot);
+    spec.etag = metadata_.etag;
+    spec.place = [slot, size = metadata_.size](const ObjectMetadata& metadata,
+                                               std::uint64_t) -> Result<transfer::Placement> {
+      if (metadata.size != size) return Changed(metadata.size, size);
+      return transfer::Placement{slot->memory.bytes(), slot->crc};
+    };
+    return spec;
+  }
+
+  void Enqueue(const Slot& slot) PENSTOCK_REQUIRES(mutex_) {
+    queue_.Push(slot);
+    slot->memory.SetInFlight(true);
+    ++in_flight_;
+  }
+
+  // `this` stays: the destructor waits for in_flight_ to reach zero.
+  Callback<RangeFetched> DoneWith(const Slot& slot) {
+    return [this, slot](Result<RangeFetched> result) { Fetched(slot, std::move(result)); };
+  }
+
+  void Start(transfer::RangeFetchSpec spec, Callback<RangeFetched> done) {
+    Contain(kBookkeeping, [this] { pool_.budget().Offer(spare_); });
+    transfer::StartRangeFetch(*store_, std::move(spec), std::move(done));
+  }
+
+  void Fetched(const Slot& slot, Result<RangeFetched> result) {
+    Result<bool> usable = Caught(kBookkeeping, [&]() -> Result<bool> {
+      return result.ok() || AcceptNothing(slot, result.error()) || IsDropped(slot);
+    });
+    const bool failed = !usable.ok() || !*usable;
+    if (failed) stop_.RequestStop();
+    slot->memory.SetInFlight(false);
+    // Only now can the stream do without it.
+    if (slot->tells_size) Contain(kBookkeeping, [this] { pool_.budget().Offer(spare_); });
+    const MutexLock lock(mutex_);
+    if (failed && !error_) error_ = usable.ok() ? std::move(result).error() : std::move(usable).error();
+    if (result.ok()) slot->crc_value = result->crc;
+    if (slot->dropped) slot->memory = {};
+    slot->ready = !failed;
+    // Under the lock to the end: once in_flight_ is zero and the lock free, the stream may be gone.
+    --in_flight_;
+    changed_.NotifyAll();
+  }
+
+  bool IsDropped(const Slot& slot) const {
+    const MutexLock lock(mutex_);
+    return slot->dropped;
+  }
+
+  // Lets go of what nobody waits for, from the end; what is in flight is cancelled. As MemoryBudget::Spare::GiveUp.
+  std::uint64_t GiveUp(std::uint64_t bytes) {
+    std::uint64_t coming = 0;
+    std::vector<Slot> dropped;
+    std::vector<BlockMemory> freed;  // after the lock
+    {
+      const MutexLock lock(mutex_);
+      if (!placed_) return 0;
+      for (const std::size_t awaited = reading_ ? 1 : 0; coming < bytes && queue_.MayDrop(awaited);) {
+        const Slot slot = queue_.Drop();
+        const std::uint64_t begin = slot->offset - slot->used;
+        if (covers_object_ && begin == 0 && slot->offset + slot->size == metadata_.size) checksum_.ExpectAgain(metadata_);
+        if (slot->rest) checksum_.Keep(slot->used_bytes());
+        coming += slot->held_bytes();
+        if (slot->ready) freed.push_back(std::move(slot->memory));
+        dropped.push_back(slot);
+      }
+    }
+    for (const Slot& slot : dropped) slot->stop.RequestStop();
+    return coming;
+  }
+
+  // The first block of an object with nothing from `begin` on: no block, no error.
+  bool AcceptNothing(const Slot& slot, const Error& error) {
+    std::optional<ObjectMetadata> beyond = transfer::BeyondTheEnd(error, source_.begin);
+    if (!beyond || source_.known_size) return false;
+    const MutexLock lock(mutex_);
+    if (placed_) return false;
+    PENSTOCK_CHECK(queue_.size() == 1 && queue_.front() == slot);
+    queue_.Clear();
+    metadata_ = std::move(*beyond);
+    metadata_.size = std::min(metadata_.size, source_.begin);
+    if (source_.known_etag) metadata_.etag = *source_.known_etag;
+    placed_ = true;
+    return true;
+  }
+
+  // The block that is ready. The one that makes the object whole only when all amount to its checksum.
+  Result<StreamBlock> Take() {
+    const MutexLock lock(mutex_);
+    Slot slot = queue_.front();
+    if (!slot->rest) {
+      given_ = {slot->offset, slot->offset + slot->size};
+      given_held_ = slot->held_bytes();
+      const bool last = queue_.size() == 1 && queue_.asked_for_all();
+      if (Result<void> compared = checksum_.Give(given_, slot->crc_value, last); !compared.ok()) {
+        error_ = At(std::move(compared).error());
+        return *error_;
+      }
+      ++read_.blocks;
+    }
+    queue_.Pop();
+    read_.bytes += slot->size;
+    position_ = slot->offset + slot->size;
+    return slot->TakeBlock();
+  }
+
+  const std::shared_ptr<ObjectStore> store_;  // shared with the opener: requests in flight need it
+  const Source source_;
+  const StreamOptions options_;
+  const transfer::StreamPlan plan_;
+  const bool covers_object_;
+  BufferPool& pool_ = BufferPool::OfProcess();
+  transfer::ChainedStop stop_;
+  const std::shared_ptr<transfer::StreamSpare> spare_;  // shared with the budget, which may be asking it
+  bool started_ = false;                      // the reader's
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  transfer::StreamQueue queue_ PENSTOCK_GUARDED_BY(mutex_);
+  ObjectMetadata metadata_ PENSTOCK_GUARDED_BY(mutex_);
+  std::uint64_t position_ PENSTOCK_GUARDED_BY(mutex_);  // the reader's, in the object
+  transfer::StreamProgress read_ PENSTOCK_GUARDED_BY(mutex_);
+  ByteRange given_ PENSTOCK_GUARDED_BY(mutex_);             // the block that he was given last
+  std::size_t given_held_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // bytes of memory, by that
+  transfer::StreamChecksum checksum_ PENSTOCK_GUARDED_BY(mutex_);
+  bool placed_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  bool reading_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  bool pumping_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  int in_flight_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  std::optional<Error> error_ PENSTOCK_GUARDED_BY(mutex_);
+};
+
+class BoundStream final : public ObjectStream {
+ public:
+  BoundStream(std::unique_ptr<StreamImpl> stream, const Source& source)
+      : stream_(std::move(stream), "this stream"), bucket_(source.bucket), key_(source.key) {}
+
+  Result<std::optional<StreamBlock>> Next(const Interrupt& interrupt, std::uint64_t wanted_bytes,
+                                          std::uint64_t used_bytes) override {
+    if (Result<void> usable = stream_.CheckBlockingUse("ObjectStream::Next"); !usable.ok()) {
+      return std::move(usable).error().At("GetObject", bucket_.value, key_.value);
+    }
+    return stream_.object().Next(interrupt, wanted_bytes, used_bytes);
+  }
+  void GiveBack(StreamBlock rest) override {
+    if (stream_.mine()) stream_.object().GiveBack(std::move(rest));
+  }
+  std::uint64_t asked_until() const override { return stream_.mine() ? stream_.object().asked_until() : 0; }
+  std::optional<ObjectMetadata> metadata() const override {
+    return stream_.mine() ? stream_.object().metadata() : std::nullopt;
+  }
+
+ private:
+  const transfer::ProcessBound<StreamImpl> stream_;
+  const BucketName bucket_;
+  const ObjectKey key_;
+};
+
+}  // namespace
+
+std::unique_ptr<ObjectStream> ObjectStream::Open(std::shared_ptr<ObjectStore> store, Source source,
+                                                 StreamOptions options) {
+  transfer::StreamChecksum checksum = transfer::ChecksumOfRanges(source);
+  source.read_elsewhere.clear();
+  const Source place{.bucket = source.bucket, .key = source.key};
+  return std::make_unique<BoundStream>(
+      std::make_unique<StreamImpl>(std::move(store), std::move(source), std::move(options), std::move(checksum)), place);
+}
+
+}  // namespace penstock

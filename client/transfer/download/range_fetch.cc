@@ -1,0 +1,268 @@
+#include "client/transfer/download/range_fetch.h"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/caught.h"
+#include "client/transfer/upload/part_plan.h"
+
+namespace penstock::transfer {
+namespace {
+
+constexpr std::string_view kStart = "the start of a ranged read";
+constexpr std::string_view kEnd = "the end of a ranged read";
+
+Error Changed(std::string what) {
+  return Error::Make(ErrorKind::kPreconditionFailed, "the object changed while it was read: " + std::move(what) +
+                                                         "; read it again from the start");
+}
+
+constexpr const char* kActualSize = "ActualObjectSize";  // an element of S3's InvalidRange error
+
+bool IsInvalidRange(const Error& error) { return error.code == "InvalidRange" || error.http_status == 416; }
+
+std::optional<std::uint64_t> ToldSize(const Error& error) {
+  for (const auto& [name, text] : error.details) {
+    std::uint64_t size = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), size);
+    if (name == kActualSize && problem == std::errc() && end == text.data() + text.size()) return size;
+  }
+  return std::nullopt;
+}
+
+// Memory in one piece or several, and how far it is filled.
+class Landing {
+ public:
+  Landing() = default;
+  explicit Landing(MutableByteView memory) : here_(memory), size_(memory.size()) {}
+  explicit Landing(std::vector<MutableByteView> pieces) : pieces_(std::move(pieces)) {
+    for (const MutableByteView piece : pieces_) {
+      PENSTOCK_CHECK(!piece.empty());
+      size_ += piece.size();
+    }
+    here_ = pieces_.front();
+  }
+
+  std::uint64_t size() const { return size_; }
+  // What is left of the piece that is being filled; empty at the end.
+  MutableByteView Window() const { return here_.subspan(filled_); }
+
+  void Advance(std::uint64_t count) {
+    filled_ += count;
+    if (filled_ == here_.size() && index_ + 1 < pieces_.size()) {
+      here_ = pieces_[++index_];
+      filled_ = 0;
+    }
+  }
+
+  void Restart() {
+    index_ = 0;
+    if (!pieces_.empty()) here_ = pieces_.front();
+    filled_ = 0;
+  }
+
+ private:
+  std::vector<MutableByteView> pieces_;  // empty: here_ is all
+  std::size_t index_ = 0;
+  MutableByteView here_;
+  std::uint64_t filled_ = 0;  // of here_
+  std::uint64_t size_ = 0;
+};
+
+// Sink and state of one fetch. The store calls it from one thread at a time.
+class RangeFetch final : public BodySink, public std::enable_shared_from_this<RangeFetch> {
+ public:
+  RangeFetch(ObjectStore& store, RangeFetchSpec spec) : store_(store), spec_(std::move(spec)), pinned_(spec_.etag) {}
+
+  // `done` runs exactly once, also where memory runs out.
+  void Start(Callback<RangeFetched> done) {
+    done_ = std::move(done);
+    Result<void> started = Caught(kStart, [this] { Send(); });
+    if (!started.ok()) Fail(std::move(started).error());
+  }
+
+  Result<void> Begin(const ObjectMetadata& metadata, std::optional<std::uint64_t> body_length) override {
+    Count(-static_cast<std::int64_t>(position_));
+    position_ = 0;
+    target_.Restart();
+    if (pinned_ && metadata.etag != *pinned_) {
+      return Changed("ETag " + metadata.etag.value + " instead of " + pinned_->value);
+    }
+    if (!placed_) {
+      PENSTOCK_TRY(Place(metadata));
+    } else if (metadata.size != metadata_.size) {
+      return Changed(std::to_string(metadata.size) + " bytes instead of " + std::to_string(metadata_.size));
+    }
+    if (body_length && *body_length != length_) {
+      return Error::Make(ErrorKind::kDataLoss, "a range of " + std::to_string(length_) +
+                                                   " bytes was answered with " + std::to_string(*body_length) +
+                                                   " bytes");
+    }
+    crc_value_ = 0;
+    enough_ = false;
+    return Advance();
+  }
+
+  bool FollowsChecksum() const override { return crc_ != Crc::kNone; }
+
+  MutableByteView Window() override {
+    const MutableByteView window = target_.Window();
+    return window.first(std::min<std::uint64_t>(window.size(), granted_ - position_));
+  }
+
+  Result<void> Commit(std::size_t count) override {
+    PENSTOCK_CHECK(count <= granted_ - position_);
+    crc_value_ = UpdateCrc(crc_, target_.Window().first(count), crc_value_);
+    target_.Advance(count);
+    position_ += count;
+    Count(static_cast<std::int64_t>(count));
+    return position_ == granted_ ? Advance() : Ok();
+  }
+
+ private:
+  // An exception leaves it only before the store takes the request.
+  void Send() {
+    GetObjectRequest request;
+    request.bucket = spec_.bucket;
+    request.key = spec_.key;
+    request.range = Wanted();
+    request.if_match = pinned_;
+    request.version_id = spec_.version_id;
+    request.sink = this;
+    request.options = spec_.call;
+    store_.Start(std::move(request), [self = shared_from_this()](Result<ObjectMetadata> result) {
+      self->Ended(std::move(result));
+    });
+  }
+
+  // A whole object is requested without a range: then its checksum comes along, and an empty object is no invalid range.
+  std::optional<RangeRequest> Wanted() const {
+    if (spec_.range.end != UINT64_MAX) return RangeRequest{spec_.range.begin, spec_.range.end, {}};
+    if (spec_.range.begin > 0) return RangeRequest{spec_.range.begin, {}, {}};
+    return std::nullopt;
+  }
+
+  void Count(std::int64_t bytes) {
+    if (spec_.progress != nullptr && bytes != 0) spec_.progress->Add(bytes);
+  }
+
+  Result<void> Advance() {
+    granted_ = length_;
+    if (position_ == length_ || !spec_.grant) return Ok();
+    const Grant grant = spec_.grant(position_);
+    if (grant.memory) {
+      target_ = Landing(*grant.memory);
+      target_.Advance(position_);
+    }
+    granted_ = grant.until;
+    PENSTOCK_CHECK(granted_ >= position_ && granted_ <= target_.size());
+    enough_ = granted_ == position_;
+    if (enough_) return Error::Make(ErrorKind::kCancelled, "the rest of the range comes by other requests");
+    return Ok();
+  }
+
+  Result<void> Place(const ObjectMetadata& metadata) {
+    const ByteRange clipped = ClipRange(spec_.range.begin, spec_.range.end, metadata.size);
+    length_ = clipped.size();
+    metadata_ = metadata;
+    if (!pinned_ && !metadata.etag.empty()) pinned_ = metadata.etag;
+    placed_ = true;
+    PENSTOCK_ASSIGN(Placement placement, spec_.place(metadata, length_));
+    target_ = placement.pieces.empty() ? Landing(placement.memory) : Landing(std::move(placement.pieces));
+    crc_ = placement.crc;
+    if (target_.size() != length_ && !spec_.grant) {
+      return Error::Make(ErrorKind::kInvalidArgument,
+                         "the destination has " + std::to_string(target_.size()) + " bytes, but " +
+                             std::to_string(length_) + " will arrive: return memory of exactly that size");
+    }
+    return Ok();
+  }
+
+  void Ended(Result<ObjectMetadata> result) {
+    if (!result.ok() && !placed_ && !enough_ && IsInvalidRange(result.error()) && !ToldSize(result.error())) {
+      return AskForSize(std::move(result).error());
+    }
+    Result<void> read = Caught(kEnd, [&] { return ResultOf(std::move(result)); });
+    read.ok() ? Succeed() : Fail(std::move(read).error());
+  }
+
+  Result<void> ResultOf(Result<ObjectMetadata> answer) {
+    if (enough_) return Ok();
+    if (!answer.ok()) return std::move(answer).error();
+    // A store may answer an empty body without touching the sink.
+    if (!placed_) PENSTOCK_TRY(Begin(*answer, std::nullopt));
+    if (position_ == length_) return Ok();
+    return Error::Make(ErrorKind::kDataLoss,
+                       "only " + std::to_string(position_) + " of " + std::to_string(length_) + " bytes arrived");
+  }
+
+  // S3 names the object's size in a 416, other servers may not. Without the size nothing shows that the range is beyond the end.
+  void AskForSize(const Error& error) {
+    Result<void> asked = Caught(kEnd, [&] {
+      HeadObjectRequest request;
+      request.bucket = spec_.bucket;
+      request.key = spec_.key;
+      request.version_id = spec_.version_id;
+      request.options = spec_.call;
+      Callback<ObjectMetadata> answered = [self = shared_from_this(), error](const Result<ObjectMetadata>& head) {
+        self->Fail(WithSize(error, head));
+      };
+      store_.Start(std::move(request), std::move(answered));
+    });
+    if (!asked.ok()) Fail(std::move(asked).error());
+  }
+
+  static Error WithSize(Error error, const Result<ObjectMetadata>& head) {
+    Contain(kEnd, [&] {
+      if (head.ok()) error.details.emplace_back(kActualSize, std::to_string(head->size));
+    });
+    return error;
+  }
+
+  void Succeed() {
+    RangeFetched fetched{position_, crc_value_, std::move(metadata_)};
+    std::exchange(done_, nullptr)(std::move(fetched));
+  }
+
+  void Fail(Error error) {
+    Contain(kEnd, [&] { error.At("GetObject", spec_.bucket.value, spec_.key.value); });
+    std::exchange(done_, nullptr)(std::move(error));
+  }
+
+  ObjectStore& store_;  // outlives the completion
+  const RangeFetchSpec spec_;
+  Callback<RangeFetched> done_;
+  std::optional<ETag> pinned_;
+  bool placed_ = false;
+  Landing target_;
+  std::uint64_t length_ = 0;
+  std::uint64_t position_ = 0;  // bytes in place, within the range
+  std::uint64_t granted_ = 0;   // how far Window() may go
+  bool enough_ = false;         // the asker wants no more than what is here
+  Crc crc_ = Crc::kNone;
+  std::uint64_t crc_value_ = 0;  // of the bytes in place
+  ObjectMetadata metadata_;
+};
+
+}  // namespace
+
+void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done) {
+  std::shared_ptr<RangeFetch> fetch;
+  Result<void> made = Caught(kStart, [&] { fetch = std::make_shared<RangeFetch>(store, std::move(spec)); });
+  made.ok() ? fetch->Start(std::move(done)) : done(std::move(made).error());
+}
+
+std::optional<ObjectMetadata> BeyondTheEnd(const Error& error, std::uint64_t begin_bytes) {
+  const std::optional<std::uint64_t> size = IsInvalidRange(error) ? ToldSize(error) : std::nullopt;
+  if (!size || *size > begin_bytes) return std::nullopt;
+  ObjectMetadata metadata;
+  metadata.size = *size;
+  return metadata;
+}
+
+}  // namespace penstock::transfer

@@ -1,0 +1,183 @@
+#include "client/transfer/download/range_fetch.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "client/transfer/transfer_test_support.h"
+#include "penstock/waiter.h"
+
+namespace penstock::transfer {
+namespace {
+
+using penstock::testing::CallPoint;
+using penstock::testing::Fault;
+using penstock::testing::FaultyObjectStore;
+
+struct Fetch {
+  Result<RangeFetched> result;
+  Bytes bytes;
+  int placements = 0;
+};
+
+Fetch FetchFrom(ObjectStore& store, RangeFetchSpec spec) {
+  Bytes memory;
+  int placements = 0;
+  spec.bucket = kBucket;
+  spec.key = kKey;
+  spec.place = [&](const ObjectMetadata&, std::uint64_t length) -> Result<Placement> {
+    ++placements;
+    memory.resize(length);
+    return Placement{MutableByteView(memory), Crc::kCrc64Nvme};
+  };
+  Waiter<RangeFetched> waiter;
+  StartRangeFetch(store, std::move(spec), waiter.Done());
+  auto result = waiter.Wait({}, {});
+  return {std::move(result), std::move(memory), placements};
+}
+
+RangeFetchSpec Range(std::uint64_t begin, std::uint64_t end) {
+  RangeFetchSpec spec;
+  spec.range = {begin, end};
+  return spec;
+}
+
+Bytes Slice(const Bytes& bytes, std::size_t begin, std::size_t end) {
+  return Bytes(bytes.begin() + static_cast<std::ptrdiff_t>(begin), bytes.begin() + static_cast<std::ptrdiff_t>(end));
+}
+
+class RangeFetchTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<ObjectStore> inner_ = MakeStore(Completion::kInline);
+  const Bytes content_ = MakeContent(100);
+  const ETag etag_ = Put(*inner_, content_);
+};
+
+TEST_F(RangeFetchTest, BringsTheRangeClippedToTheObject) {
+  const Fetch fetch = FetchFrom(*inner_, Range(90, 200));
+  ASSERT_TRUE(fetch.result.ok());
+  EXPECT_EQ(fetch.bytes, Slice(content_, 90, 100));
+  EXPECT_EQ(fetch.result->metadata.size, 100u);
+}
+
+TEST_F(RangeFetchTest, AsksForTheVersionThatIsMeant) {
+  RangeFetchSpec spec = Range(0, 100);
+  spec.version_id = VersionId("null");  // what the store in memory calls every object's only version
+  EXPECT_EQ(FetchFrom(*inner_, spec).bytes, content_);
+  spec.version_id = VersionId("another");
+  const Fetch other = FetchFrom(*inner_, spec);
+  ASSERT_FALSE(other.result.ok());
+  EXPECT_EQ(other.result.error().code, "NoSuchVersion");
+}
+
+TEST_F(RangeFetchTest, LeavesRetriesToTheStore) {
+  FaultyObjectStore store(inner_, [](const CallPoint&) {
+    return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 10);
+  });
+  EXPECT_EQ(FetchFrom(store, Range(0, 50)).result.error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(store.count("GetObject"), 1u);
+}
+
+TEST_F(RangeFetchTest, ARetryBelowStartsTheBodyAgain) {
+  FaultyObjectStore store(inner_, [](const CallPoint&) {
+    return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kRetried, 33);
+  });
+  const Fetch fetch = FetchFrom(store, Range(0, 100));
+  ASSERT_TRUE(fetch.result.ok());
+  EXPECT_EQ(fetch.bytes, content_);
+  EXPECT_EQ(fetch.placements, 1);
+}
+
+TEST_F(RangeFetchTest, AnotherVersionThanThePinnedFails) {
+  RangeFetchSpec spec = Range(0, 10);
+  spec.etag = ETag("other");
+  EXPECT_EQ(FetchFrom(*inner_, std::move(spec)).result.error().kind, ErrorKind::kPreconditionFailed);
+}
+
+TEST_F(RangeFetchTest, MemoryOfTheWrongSizeIsRefused) {
+  RangeFetchSpec spec = Range(0, 10);
+  spec.bucket = kBucket;
+  spec.key = kKey;
+  Bytes memory(9);
+  spec.place = [&](const ObjectMetadata&, std::uint64_t) -> Result<Placement> {
+    return Placement{MutableByteView(memory)};
+  };
+  Waiter<RangeFetched> waiter;
+  StartRangeFetch(*inner_, std::move(spec), waiter.Done());
+  EXPECT_EQ(waiter.Wait({}, {}).error().kind, ErrorKind::kInvalidArgument);
+}
+
+// A store whose GET claims success but delivers `bytes` bytes under a given declared length.
+class LyingSinkFeeder {
+ public:
+  static Result<RangeFetched> Feed(std::uint64_t delivered, std::optional<std::uint64_t> declared) {
+    class Store final : public penstock::testing::FaultyObjectStore {
+     public:
+      Store(std::shared_ptr<ObjectStore> inner, std::uint64_t delivered_bytes, std::optional<std::uint64_t> length)
+          : FaultyObjectStore(std::move(inner), nullptr), delivered_(delivered_bytes), declared_(length) {}
+      void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
+        ObjectMetadata metadata;
+        metadata.size = 100;
+        metadata.etag = ETag("e");
+        if (auto begun = request.sink->Begin(metadata, declared_); !begun.ok()) return done(begun.error());
+        if (auto taken = request.sink->Commit(std::min<std::uint64_t>(delivered_, request.sink->Window().size()));
+            !taken.ok()) {
+          return done(taken.error());
+        }
+        done(metadata);
+      }
+
+     private:
+      std::uint64_t delivered_;
+      std::optional<std::uint64_t> declared_;
+    };
+    Store store(MakeStore(Completion::kInline), delivered, declared);
+    return FetchFrom(store, Range(0, 50)).result;
+  }
+};
+
+TEST(RangeFetchLength, ShortBodyIsDataLossEvenWhenTheStoreSaysSuccess) {
+  EXPECT_EQ(LyingSinkFeeder::Feed(49, std::nullopt).error().kind, ErrorKind::kDataLoss);
+  EXPECT_TRUE(LyingSinkFeeder::Feed(50, std::nullopt).ok());
+}
+
+TEST(RangeFetchLength, AnswerOfAnotherLengthIsDataLoss) {
+  // As from a server that ignores Range and sends the whole object.
+  EXPECT_EQ(LyingSinkFeeder::Feed(50, 100).error().kind, ErrorKind::kDataLoss);
+}
+
+// Answers every GET with a 416 that does not name the object's size, as some servers do.
+class NoRangeIsSatisfiable final : public FaultyObjectStore {
+ public:
+  explicit NoRangeIsSatisfiable(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+  using FaultyObjectStore::Start;
+  void Start(GetObjectRequest, Callback<ObjectMetadata> done) override {
+    Error error = Error::Make(ErrorKind::kInvalidArgument, "range");
+    error.http_status = 416;
+    done(std::move(error));
+  }
+};
+
+TEST_F(RangeFetchTest, A416WithoutASizeIsComparedWithTheObject) {
+  NoRangeIsSatisfiable store(inner_);
+  const Fetch whole = FetchFrom(store, Range(0, UINT64_MAX));
+  EXPECT_FALSE(BeyondTheEnd(whole.result.error(), 0).has_value()) << "the object has 100 bytes";
+  const auto beyond = BeyondTheEnd(FetchFrom(store, Range(100, 200)).result.error(), 100);
+  ASSERT_TRUE(beyond.has_value());
+  EXPECT_EQ(beyond->size, 100u);
+}
+
+TEST(BeyondTheEnd, TellsTheSizeS3Named) {
+  Error error = Error::Make(ErrorKind::kInvalidArgument, "range");
+  EXPECT_FALSE(BeyondTheEnd(error, 20).has_value());
+  error.code = "InvalidRange";
+  EXPECT_FALSE(BeyondTheEnd(error, 20).has_value());
+  error.details.emplace_back("ActualObjectSize", "17");
+  ASSERT_TRUE(BeyondTheEnd(error, 20).has_value());
+  EXPECT_EQ(BeyondTheEnd(error, 20)->size, 17u);
+  EXPECT_TRUE(BeyondTheEnd(error, 17).has_value());
+  EXPECT_FALSE(BeyondTheEnd(error, 16).has_value()) << "byte 16 exists";
+}
+
+}  // namespace
+}  // namespace penstock::transfer

@@ -1,0 +1,31 @@
+#include "client/transfer/download/stream_checksum.h"
+
+namespace penstock::transfer {
+
+Result<void> StreamChecksum::Give(ByteRange range, std::uint64_t value, bool last) {
+  if (!settled_) return Ok();
+  if (given_ && given_->range.size() > 0) PENSTOCK_TRY(settled_->Add(given_->range, given_->value));
+  given_ = Given{range, value};
+  if (!last) return Ok();
+  PiecewiseChecksum all = *settled_;  // to be changed only when the reader is through with the block
+  return all.Add(range, value);
+}
+
+void StreamChecksum::ExpectAgain(const ObjectMetadata& metadata) {
+  const ExpectedCrc expected = ChecksumOf(metadata);
+  if (settled_ || expected.crc == Crc::kNone) return;
+  settled_.emplace(expected, metadata.size);
+  crc_ = expected.crc;
+  given_ = Given{};  // to be cut by Keep, where the reader has used some
+}
+
+void StreamChecksum::Keep(ByteView bytes) {
+  if (!given_) return;
+  if (bytes.empty()) {
+    given_.reset();
+    return;
+  }
+  given_ = Given{{given_->range.begin, given_->range.begin + bytes.size()}, UpdateCrc(crc_, bytes, 0)};
+}
+
+}  // namespace penstock::transfer

@@ -1,0 +1,348 @@
+#include "penstock/range_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/caught.h"
+#include "client/transfer/chained_stop.h"
+#include "client/transfer/connection_plan.h"
+#include "client/transfer/process_bound.h"
+#include "client/transfer/download/range_fetch.h"
+#include "client/transfer/ranges/range_overlap.h"
+#include "client/transfer/download/range_plan.h"
+#include "penstock/base/clock.h"
+#include "penstock/base/mutex.h"
+
+namespace penstock {
+namespace {
+
+using transfer::RangeFetched;
+using transfer::RangeLanding;
+
+constexpr std::string_view kCallback = "the callback of a batch of ranges";
+constexpr std::string_view kBookkeeping = "the bookkeeping of ranged reads";
+constexpr int kFirstRequests = 2;                    // before anything is known of the way there
+constexpr std::chrono::milliseconds kFarAway{4};     // a first byte that takes longer crosses a network
+
+// One batch on its way. Its members are the reader's, under the reader's lock, but for those that never change.
+struct Batch {
+  explicit Batch(std::stop_token all) : stop(std::move(all)) {}
+
+  BucketName bucket;
+  ObjectKey key;
+  std::vector<RangePiece> pieces;
+  std::vector<transfer::PieceCopy> copies;
+  std::uint64_t bytes = 0;
+  Callback<RangesRead> done;
+  transfer::ChainedStop stop;
+  std::size_t requests_left = 0;
+  std::optional<Error> error;
+};
+
+struct Request {
+  std::shared_ptr<Batch> batch;
+  ByteRange range;
+};
+
+// How fast single requests are, their waiting for the first byte included.
+class Pace {
+ public:
+  void Completed(std::uint64_t bytes, std::chrono::nanoseconds elapsed) {
+    const double rate = static_cast<double>(bytes) / std::max(std::chrono::duration<double>(elapsed).count(), 1e-6);
+    rate_ = rate_ == 0 ? rate : (rate_ + rate) / 2;
+  }
+  void SawFirstByte(std::chrono::nanoseconds waited) { far_ = far_ || waited >= kFarAway; }
+
+  int Wanted() const {
+    if (rate_ > 0) return transfer::ConnectionsForRate(rate_);
+    return far_ ? transfer::kMostConnections : kFirstRequests;
+  }
+
+ private:
+  double rate_ = 0;  // bytes per second; 0: nothing has completed
+  bool far_ = false;
+};
+
+class Reader : public std::enable_shared_from_this<Reader> {
+ public:
+  Reader(ObjectStore& store, RangeReaderOptions options)
+      : store_(store), options_(std::move(options)), stop_(options_.call.cancel) {}
+
+  // `done` runs exactly once, also where memory runs out.
+  void Start(RangeBatch asked, Callback<RangesRead> done) {
+    std::shared_ptr<Batch> batch;
+    Result<void> queued = Caught(kBookkeeping, [&]() -> Result<void> {
+      PENSTOCK_TRY(Check(asked.pieces));
+      batch = std::make_shared<Batch>(stop_.token());
+      Queue(std::move(asked), batch, done);
+      return Ok();
+    });
+    if (!queued.ok()) return Contain(kCallback, [&] { done(std::move(queued).error()); });
+    if (done) return Contain(kCallback, [&] { done(RangesRead{}); });  // there is nothing to read
+    Pump();
+  }
+
+  void Cancel() {
+    stop_.RequestStop();
+    Pump();
+  }
+
+  void CancelAndWait() {
+    Cancel();
+    const MutexLock lock(mutex_);
+    while (in_flight_ > 0 || !waiting_.empty() || pumping_ || ending_ > 0) {
+      idle_.WaitUntil(mutex_, std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
+    }
+  }
+
+  RangeReader::Usage usage() const {
+    const MutexLock lock(mutex_);
+    return usage_;
+  }
+
+ private:
+  using ObjectPlace = std::pair<std::string, std::string>;
+  static ObjectPlace PlaceOf(const Batch& batch) { return {batch.bucket.value, batch.key.value}; }
+
+  Result<void> Check(std::span<const RangePiece> pieces) const {
+    if (options_.max_request_bytes == 0) {
+      return Error::Make(ErrorKind::kInvalidArgument, "max_request_bytes is 0; it takes at least 1");
+    }
+    if (options_.max_parallel_requests && *options_.max_parallel_requests < 1) {
+      return Error::Make(ErrorKind::kInvalidArgument, "max_parallel_requests is " +
+                                                          std::to_string(*options_.max_parallel_requests) +
+                                                          "; it takes at least 1");
+    }
+    return transfer::CheckPieces(pieces);
+  }
+
+  // Moves `done` into the batch where it has requests, which are then in the queue. An exception leaves it only before.
+  void Queue(RangeBatch asked, const std::shared_ptr<Batch>& batch, Callback<RangesRead>& done) {
+    batch->bucket = std::move(asked.bucket);
+    batch->key = std::move(asked.key);
+    transfer::DisjointPieces disjoint = transfer::WithoutOverlap(std::move(asked.pieces));
+    batch->pieces = std::move(disjoint.pieces);
+    batch->copies = std::move(disjoint.copies);
+    for (const RangePiece& piece : batch->pieces) batch->bytes += piece.memory.size();
+    const std::uint64_t gap = options_.max_gap_bytes.value_or(transfer::GapWorthReading(batch->pieces));
+    const std::uint64_t most =
+        options_.max_request_bytes.value_or(transfer::PlannedPartSize(batch->bytes, transfer::kMostConnections));
+    std::vector<Request> requests;
+    for (const ByteRange range : transfer::PlanRequests(batch->pieces, gap, most)) requests.push_back({batch, range});
+    if (requests.empty()) return;
+    batch->requests_left = requests.size();
+    const MutexLock lock(mutex_);
+    if (asked.known_etag && !asked.known_etag->empty()) etags_.try_emplace(PlaceOf(*batch), *asked.known_etag);
+    waiting_.insert(waiting_.end(), requests.begin(), requests.end());  // all of them, or an exception and none
+    usage_.bytes_wanted += batch->bytes;
+    batch->done = std::exchange(done, nullptr);
+  }
+
+  int Wanted() const PENSTOCK_REQUIRES(mutex_) { return options_.max_parallel_requests.value_or(pace_.Wanted()); }
+
+  // Keeps requests flowing. A store may complete calls before Start returns: one round takes them all up.
+  void Pump() {
+    mutex_.Lock();
+    if (pumping_) {
+      mutex_.Unlock();
+      return;
+    }
+    pumping_ = true;
+    while (!waiting_.empty()) {
+      const bool over = waiting_.front().batch->error.has_value() || stop_.token().stop_requested();
+      if (!over && in_flight_ >= Wanted()) break;
+      Request request = std::move(waiting_.front());
+      waiting_.pop_front();
+      ++ending_;
+      if (!over) {
+        ++in_flight_;
+        usage_.most_parallel = std::max(usage_.most_parallel, in_flight_);
+        ++usage_.requests;
+        usage_.bytes_asked += request.range.size();
+      }
+      mutex_.Unlock();
+      over ? Drop(request) : Begin(request);
+      mutex_.Lock();
+    }
+    pumping_ = false;
+    idle_.NotifyAll();
+    mutex_.Unlock();
+  }
+
+  void Drop(const Request& request) {
+    Result<void> dropped = Caught(kBookkeeping, []() -> Result<void> {
+      return Error::Make(ErrorKind::kCancelled, "the rest of the batch is not wanted any more");
+    });
+    Ended(request, std::move(dropped));
+  }
+
+  void Begin(const Request& request) {
+    Result<void> begun = Caught(kBookkeeping, [&] { Fetch(request); });
+    if (begun.ok()) return;
+    {
+      const MutexLock lock(mutex_);
+      --in_flight_;
+    }
+    Ended(request, std::move(begun));
+  }
+
+  std::optional<ETag> KnownETag(const Batch& batch) const {
+    const ObjectPlace place = PlaceOf(batch);
+    const MutexLock lock(mutex_);
+    const auto known = etags_.find(place);
+    return known == etags_.end() ? std::nullopt : std::optional<ETag>(known->second);
+  }
+
+  // An exception leaves it only before the request is on its way.
+  void Fetch(const Request& request) {
+    struct Flight {
+      RangeLanding landing;
+      MonotonicTime began;
+    };
+    auto flight = std::make_shared<Flight>(Flight{RangeLanding(request.batch->pieces, request.range), SystemClock().Monotonic()});
+    transfer::RangeFetchSpec spec;
+    spec.bucket = request.batch->bucket;
+    spec.key = request.batch->key;
+    spec.range = request.range;
+    spec.etag = KnownETag(*request.batch);
+    spec.call = options_.call;
+    spec.call.cancel = request.batch->stop.token();
+    spec.place = [this, request, flight](const ObjectMetadata& metadata, std::uint64_t length) -> Result<transfer::Placement> {
+      if (length != request.range.size()) return EndsEarly(request, metadata.size);
+      PENSTOCK_TRY(Pin(*request.batch, metadata, SystemClock().Monotonic() - flight->began));
+      return transfer::Placement{.pieces = flight->landing.views()};
+    };
+    Callback<RangeFetched> done = [self = shared_from_this(), request, flight](Result<RangeFetched> result) {
+      Result<void> landed = Caught(kBookkeeping, [&]() -> Result<void> {
+        if (result.ok()) {
+          flight->landing.Settle();
+          return Ok();
+        }
+        const auto beyond = transfer::BeyondTheEnd(result.error(), request.range.begin);
+        return beyond ? EndsEarly(request, beyond->size) : std::move(result).error();
+      });
+      {
+        const MutexLock lock(self->mutex_);
+        --self->in_flight_;
+        if (landed.ok()) self->pace_.Completed(request.range.size(), SystemClock().Monotonic() - flight->began);
+      }
+      self->Ended(request, std::move(landed));
+      self->Pump();
+    };
+    transfer::StartRangeFetch(store_, std::move(spec), std::move(done));
+  }
+
+  static Error EndsEarly(const Request& request, std::uint64_t size) {
+    return Error::Make(ErrorKind::kDataLoss, "the object has " + std::to_string(size) + " bytes, and bytes " +
+                                                 std::to_string(request.range.begin) + " to " +
+                                                 std::to_string(request.range.end) + " are wanted")
+        .At("GetObject", request.batch->bucket.value, request.batch->key.value);
+  }
+
+  // The first answer says which version is read.
+  Result<void> Pin(const Batch& batch, const ObjectMetadata& metadata, std::chrono::nanoseconds waited) {
+    {
+      const MutexLock lock(mutex_);
+      pace_.SawFirstByte(waited);
+      if (metadata.etag.empty()) return Ok();
+      const ETag& pinned = etags_.try_emplace(PlaceOf(batch), metadata.etag).first->second;
+      if (pinned != metadata.etag) {
+        return Error::Make(ErrorKind::kPreconditionFailed, "the object changed while it was read: ETag " +
+                                                               metadata.etag.value + " instead of " + pinned.value +
+                                                               "; read it again from the start");
+      }
+    }
+    Pump();  // more requests may be worth having by now
+    return Ok();
+  }
+
+  void Ended(const Request& request, Result<void> result) {
+    Batch& batch = *request.batch;
+    bool over = false;
+    bool stop = false;
+    {
+      const MutexLock lock(mutex_);
+      stop = !result.ok() && !batch.error;
+      if (stop) batch.error = std::move(result).error();
+      over = --batch.requests_left == 0;
+    }
+    if (stop) batch.stop.RequestStop();
+    if (over) Complete(batch);
+    const MutexLock lock(mutex_);
+    --ending_;
+    idle_.NotifyAll();
+  }
+
+  // After its last request, so nobody else is at the batch.
+  void Complete(Batch& batch) {
+    Result<RangesRead> read = Caught(kBookkeeping, [&]() -> Result<RangesRead> {
+      {
+        const MutexLock lock(mutex_);
+        if (batch.error) return *std::move(batch.error);
+      }
+      return RangesRead{batch.bytes, KnownETag(batch).value_or(ETag())};
+    });
+    const auto done = std::exchange(batch.done, nullptr);
+    if (read.ok()) {
+      for (const transfer::PieceCopy& copy : batch.copies) std::memcpy(copy.to.data(), copy.from.data(), copy.to.size());
+    }
+    Contain(kCallback, [&] { done(std::move(read)); });
+  }
+
+  ObjectStore& store_;  // not used once CancelAndWait has returned
+  const RangeReaderOptions options_;
+  transfer::ChainedStop stop_;
+
+  mutable Mutex mutex_;
+  CondVar idle_;
+  std::deque<Request> waiting_ PENSTOCK_GUARDED_BY(mutex_);
+  std::map<ObjectPlace, ETag> etags_ PENSTOCK_GUARDED_BY(mutex_);  // the version of each object that is read
+  RangeReader::Usage usage_ PENSTOCK_GUARDED_BY(mutex_);
+  Pace pace_ PENSTOCK_GUARDED_BY(mutex_);
+  int in_flight_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  int ending_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // requests whose Ended has not returned
+  bool pumping_ PENSTOCK_GUARDED_BY(mutex_) = false;
+};
+
+// Completions keep the reader alive, and this keeps the store, which may not end on a thread of its own.
+struct OwnedReader {
+  OwnedReader(std::shared_ptr<ObjectStore> given, RangeReaderOptions options)
+      : store(std::move(given)), reader(std::make_shared<Reader>(*store, std::move(options))) {}
+  ~OwnedReader() { reader->CancelAndWait(); }
+  OwnedReader(const OwnedReader&) = delete;
+  OwnedReader& operator=(const OwnedReader&) = delete;
+
+  const std::shared_ptr<ObjectStore> store;
+  const std::shared_ptr<Reader> reader;
+};
+
+class BoundRangeReader final : public RangeReader {
+ public:
+  explicit BoundRangeReader(std::unique_ptr<OwnedReader> owned) : owned_(std::move(owned), "this range reader") {}
+
+  void Start(RangeBatch batch, Callback<RangesRead> done) override {
+    if (Result<void> usable = owned_.CheckProcess(); !usable.ok()) return done(std::move(usable).error());
+    owned_.object().reader->Start(std::move(batch), std::move(done));
+  }
+  void Cancel() override {
+    if (owned_.mine()) owned_.object().reader->Cancel();
+  }
+  Usage usage() const override { return owned_.mine() ? owned_.object().reader->usage() : Usage(); }
+
+ private:
+  const transfer::ProcessBound<OwnedReader> owned_;
+};
+
+}  // namespace
+
+std::unique_ptr<RangeReader> RangeReader::Create(std::shared_ptr<ObjectStore> store, RangeReaderOptions options) {
+  return std::make_unique<BoundRangeReader>(std::make_unique<OwnedReader>(std::move(store), std::move(options)));
+}
+
+}  // namespace penstock

@@ -1,0 +1,314 @@
+// A stream of writes as one object: a single PUT while it is small, growing parts beyond.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "client/transfer/upload/multipart_upload.h"
+#include "client/transfer/upload/part_body.h"
+#include "client/transfer/process_bound.h"
+#include "client/transfer/upload/single_put.h"
+#include "client/transfer/upload/upload_plan.h"
+#include "penstock/memory.h"
+#include "penstock/transfer.h"
+
+namespace penstock {
+namespace {
+
+using transfer::PartBody;
+
+constexpr std::uint64_t kPieceBytes = 8ull << 20;  // of one buffer: no less than S3's least part
+constexpr std::uint64_t kHeapBytes = 64ull << 10;  // up to this it is not worth a huge page
+constexpr std::uint64_t kLeastLentBytes = 4ull << 20;
+constexpr std::uint64_t kLeastLentPiece = 64ull << 10;
+constexpr std::uint64_t kMostHeapBytes = 1ull << 20;  // of one part, between pieces that were lent
+
+class WriterImpl final : public ObjectWriter {
+ public:
+  WriterImpl(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key, UploadOptions options)
+      : store_(std::move(store)), bucket_(std::move(bucket)), key_(std::move(key)), options_(std::move(options)) {}
+
+  // The upload's destructor cancels and awaits the parts, then aborts.
+  ~WriterImpl() override = default;
+
+  Result<void> Write(ByteView data, const Interrupt& interrupt) override {
+    if (finished_) return Refuse("Finish was already called");
+    if (failed_) return *failed_;
+    Result<void> written = Append(data, interrupt);
+    if (written.ok() && lent_) written = upload_->WaitForBorrowed(interrupt);
+    lent_ = false;
+    if (!written.ok()) return Fail(std::move(written).error());
+    return Ok();
+  }
+
+  Result<void> Lend(ByteView data, const Interrupt& interrupt) override {
+    if (finished_) return Refuse("Finish was already called");
+    if (failed_) return *failed_;
+    lends_ = true;
+    Result<void> taken = data.size() < kLeastLentPiece ? Append(data, interrupt) : AppendLent(data, interrupt);
+    if (!taken.ok()) return Fail(std::move(taken).error());
+    return Ok();
+  }
+
+  Result<void> Settle(const Interrupt& interrupt) override {
+    if (failed_) return *failed_;
+    if (!lends_ || finished_) return Ok();
+    Result<void> settled = SettleParts(interrupt);
+    if (!settled.ok()) return Fail(std::move(settled).error());
+    return Ok();
+  }
+
+  Result<UploadResponse> Finish(const Interrupt& interrupt) override {
+    if (finished_) return *finished_;
+    if (failed_) return *failed_;
+    Result<UploadResponse> result = Publish(interrupt);
+    DropParts();
+    if (!result.ok()) failed_ = result.error();
+    finished_ = result;
+    return result;
+  }
+
+  Result<void> Abort() override {
+    if (finished_ && finished_->ok()) return Ok();
+    if (!failed_) failed_ = Refuse("the upload was aborted");
+    DropParts();
+    return upload_ ? upload_->Abort() : Ok();
+  }
+
+  std::uint64_t bytes_written() const override { return written_; }
+
+ private:
+  Error Refuse(std::string why) const {
+    return Error::Make(ErrorKind::kCancelled, std::move(why)).At("PutObject", bucket_.value, key_.value);
+  }
+
+  // No part borrows the caller's memory any more when this returns.
+  Error Fail(Error error) {
+    failed_ = std::move(error);
+    DropParts();
+    if (upload_) upload_->Cancel(*failed_);
+    return *failed_;
+  }
+
+  void DropParts() {
+    waiting_.clear();
+    part_ = PartBody();
+  }
+
+  Result<void> Append(ByteView data, const Interrupt& interrupt) {
+    if (written_ == 0) PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
+    while (!data.empty()) {
+      PENSTOCK_TRY(MakeRoom(data, interrupt));
+      if (const std::size_t lent = upload_ ? LendableBytes(data) : 0; lent > 0) {
+        PENSTOCK_TRY(Lend(data, lent, interrupt));
+        continue;
+      }
+      if (part_.writable() == 0) {
+        PENSTOCK_ASSIGN(const bool added, AddMemory(data, interrupt));
+        if (!added) continue;
+      }
+      const std::size_t count = part_.Append(data);
+      written_ += count;
+      data = data.subspan(count);
+    }
+    return Ok();
+  }
+
+  // The same without copying it or waiting for its end.
+  Result<void> AppendLent(ByteView data, const Interrupt& interrupt) {
+    if (written_ == 0) PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
+    while (!data.empty()) {
+      PENSTOCK_TRY(MakeRoom(data, interrupt));
+      const ByteView lent = data.first(static_cast<std::size_t>(std::min<std::uint64_t>(part_.room(), data.size())));
+      part_.Borrow(lent);
+      written_ += lent.size();
+      data = data.subspan(lent.size());
+    }
+    // It would wait for the next write otherwise, and nothing be sent meanwhile.
+    if (upload_ && part_.room() == 0) return NextPart(interrupt);
+    return Ok();
+  }
+
+  // A part with room for some of `data`.
+  Result<void> MakeRoom(ByteView data, const Interrupt& interrupt) {
+    // Only once more bytes are there: an object that just fits is still one PUT, and no part is empty.
+    const std::uint64_t expected = std::max(written_ + data.size(), options_.size_hint_bytes.value_or(0));
+    if (!upload_ && expected > options_.single_put_limit_bytes) PENSTOCK_TRY(Begin(interrupt));
+    if (part_.room() == 0) return NextPart(interrupt);
+    return Ok();
+  }
+
+  Result<void> SettleParts(const Interrupt& interrupt) {
+    if (!upload_ && !waiting_.empty()) PENSTOCK_TRY(Begin(interrupt));
+    if (part_.borrows()) {
+      if (upload_ && part_.size() >= transfer::LeastPartSize(written_, options_)) {
+        PENSTOCK_TRY(NextPart(interrupt));
+      } else {
+        PENSTOCK_TRY(OwnPart(interrupt));
+      }
+    }
+    return upload_ ? upload_->WaitForBorrowed(interrupt) : Ok();
+  }
+
+  // Copies what the part has been lent.
+  Result<void> OwnPart(const Interrupt& interrupt) {
+    PartBody lent = std::move(part_);
+    part_ = PartBody(lent.size() + lent.room());
+    for (ByteView piece = lent.Next(kPieceBytes); !piece.empty(); piece = lent.Next(kPieceBytes)) {
+      while (!piece.empty()) {
+        if (part_.writable() == 0) {
+          PENSTOCK_ASSIGN(PooledBuffer buffer, pool_.Take(std::min(part_.room(), kPieceBytes), interrupt));
+          part_.AddMemory(std::move(buffer));
+        }
+        piece = piece.subspan(part_.Append(piece));
+      }
+    }
+    return Ok();
+  }
+
+  // A part is full, or there is none: the next.
+  Result<void> NextPart(const Interrupt& interrupt) {
+    PartBody full = std::move(part_);
+    const auto connections = upload_ ? upload_->limit().connections : transfer::Connections::kQuick;
+    part_ = PartBody(transfer::StreamPartSize(written_, options_, connections));
+    if (full.size() == 0) return Ok();
+    if (upload_) return upload_->Send(std::move(full), interrupt);
+    waiting_.push_back(std::move(full));
+    return Ok();
+  }
+
+  // It will not be a single PUT.
+  Result<void> Begin(const Interrupt& interrupt) {
+    upload_ = std::make_unique<transfer::MultipartUpload>(store_, bucket_, key_, options_);
+    PENSTOCK_TRY(upload_->Create(interrupt));
+    std::vector<PartBody> waiting = std::move(waiting_);
+    waiting_.clear();
+    for (PartBody& part : waiting) PENSTOCK_TRY(upload_->Send(std::move(part), interrupt));
+    return Ok();
+  }
+
+  // How much of `data` the part should be sent with from where the caller has it: all but what may be copied, which then
+  // is under way when the call returns and the caller goes on. 0: none.
+  std::size_t LendableBytes(ByteView data) {
+    const std::uint64_t behind = upload_->limit().behind_bytes;
+    const std::uint64_t room = part_.room();
+    if (room < kLeastLentBytes || data.size() < room || data.size() - room < behind) return 0;
+    if (!options_.part_size_bytes) part_.Widen(transfer::LentPartSize(data.size()));
+    return static_cast<std::size_t>(std::min<std::uint64_t>(part_.room(), data.size() - behind));
+  }
+
+  // Adds the first `count` bytes of `data` to the part without a copy, and sends it. Write waits for its end.
+  Result<void> Lend(ByteView& data, std::size_t count, const Interrupt& interrupt) {
+    const ByteView lent = data.first(count);
+    part_.Borrow(lent);
+    lent_ = true;
+    written_ += lent.size();
+    data = data.subspan(lent.size());
+    return NextPart(interrupt);
+  }
+
+  // Memory for the part; false: none was needed after all. Where the budget is spent, what is there leaves first, so that
+  // whoever waits holds nothing that does not come back by itself.
+  Result<bool> AddMemory(ByteView& data, const Interrupt& interrupt) {
+    const std::uint64_t room = part_.room();
+    const bool little = data.size() <= kHeapBytes && (written_ == 0 || (lends_ && part_.held_bytes() < kMostHeapBytes));
+    if (room <= kHeapBytes || little) {
+      part_.AddHeap(static_cast<std::size_t>(std::min(room, kHeapBytes)));
+      return true;
+    }
+    const auto size = static_cast<std::size_t>(std::min(room, kPieceBytes));
+    PENSTOCK_ASSIGN(std::optional<PooledBuffer> buffer, pool_.TryTake(size));
+    if (!buffer) {
+      if (!upload_ && !waiting_.empty()) PENSTOCK_TRY(Begin(interrupt));
+      if (upload_ && room >= kLeastLentBytes && data.size() >= room) {
+        PENSTOCK_TRY(Lend(data, static_cast<std::size_t>(room), interrupt));
+        return false;
+      }
+      if (part_.size() >= transfer::LeastPartSize(written_, options_) && part_.size() > 0) {
+        if (!upload_) PENSTOCK_TRY(Begin(interrupt));
+        PENSTOCK_TRY(NextPart(interrupt));
+        return false;
+      }
+      PENSTOCK_ASSIGN(buffer, pool_.Take(size, interrupt));
+    }
+    part_.AddMemory(*std::move(buffer));
+    return true;
+  }
+
+  Result<UploadResponse> Publish(const Interrupt& interrupt) {
+    PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
+    if (!upload_) {
+      PartBody whole;
+      for (PartBody& part : waiting_) whole.Join(std::move(part));
+      whole.Join(std::move(part_));
+      return transfer::PutWhole(*store_, bucket_, key_, whole, options_, interrupt);
+    }
+    if (part_.size() > 0) PENSTOCK_TRY(upload_->Send(std::move(part_), interrupt));
+    return upload_->Complete(interrupt);
+  }
+
+  const std::shared_ptr<ObjectStore> store_;  // shared with the creator: parts in flight need it
+  const BucketName bucket_;
+  const ObjectKey key_;
+  const UploadOptions options_;
+  BufferPool& pool_ = BufferPool::OfProcess();
+  PartBody part_;                                      // being filled
+  std::vector<PartBody> waiting_;                      // full, before there is an upload
+  std::unique_ptr<transfer::MultipartUpload> upload_;  // null while a single PUT may do
+  bool lent_ = false;   // parts in flight may be of the memory of the Write that runs
+  bool lends_ = false;  // Lend was called
+  std::uint64_t written_ = 0;
+  std::optional<Error> failed_;
+  std::optional<Result<UploadResponse>> finished_;
+};
+
+class BoundWriter final : public ObjectWriter {
+ public:
+  BoundWriter(std::unique_ptr<WriterImpl> writer, BucketName bucket, ObjectKey key)
+      : writer_(std::move(writer), "this writer"), bucket_(std::move(bucket)), key_(std::move(key)) {}
+
+  Result<void> Write(ByteView data, const Interrupt& interrupt) override {
+    PENSTOCK_TRY(Check("ObjectWriter::Write"));
+    return writer_.object().Write(data, interrupt);
+  }
+  Result<void> Lend(ByteView data, const Interrupt& interrupt) override {
+    PENSTOCK_TRY(Check("ObjectWriter::Lend"));
+    return writer_.object().Lend(data, interrupt);
+  }
+  Result<void> Settle(const Interrupt& interrupt) override {
+    PENSTOCK_TRY(Check("ObjectWriter::Settle"));
+    return writer_.object().Settle(interrupt);
+  }
+  Result<UploadResponse> Finish(const Interrupt& interrupt) override {
+    PENSTOCK_TRY(Check("ObjectWriter::Finish"));
+    return writer_.object().Finish(interrupt);
+  }
+  Result<void> Abort() override {
+    PENSTOCK_TRY(Check("ObjectWriter::Abort"));
+    return writer_.object().Abort();
+  }
+  std::uint64_t bytes_written() const override { return writer_.mine() ? writer_.object().bytes_written() : 0; }
+
+ private:
+  Result<void> Check(std::string_view operation) const {
+    Result<void> usable = writer_.CheckBlockingUse(operation);
+    if (!usable.ok()) usable.error().At("PutObject", bucket_.value, key_.value);
+    return usable;
+  }
+
+  const transfer::ProcessBound<WriterImpl> writer_;
+  const BucketName bucket_;
+  const ObjectKey key_;
+};
+
+}  // namespace
+
+std::unique_ptr<ObjectWriter> ObjectWriter::Create(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
+                                                   UploadOptions options) {
+  auto writer = std::make_unique<WriterImpl>(std::move(store), bucket, key, std::move(options));
+  return std::make_unique<BoundWriter>(std::move(writer), std::move(bucket), std::move(key));
+}
+
+}  // namespace penstock

@@ -1,0 +1,73 @@
+#include "client/transfer/upload/settle.h"
+
+#include <string>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+#include "base/crc/named_crc.h"
+
+namespace penstock::transfer {
+namespace {
+
+constexpr std::size_t kStep = 1 << 20;
+
+}  // namespace
+
+bool OutcomeUnknown(const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::kUnavailable:
+    case ErrorKind::kTimeout:
+    case ErrorKind::kCancelled:
+    case ErrorKind::kDataLoss:
+    case ErrorKind::kInternal:
+      return true;
+    default: {
+      const bool another_document = error.kind == ErrorKind::kUnsupported && error.http_status == 200;
+      return another_document || error.attempts > 1 || error.http_status >= 500;
+    }
+  }
+}
+
+std::optional<ETag> MultipartETag(const std::vector<CompletedPart>& parts) {
+  std::string digests;
+  for (const CompletedPart& part : parts) {
+    const std::optional<std::string> raw = HexDecode(part.etag.value);
+    if (!raw || raw->size() != sizeof(Md5Digest)) return std::nullopt;
+    digests += *raw;
+  }
+  return ETag(ContentETag(AsBytes(digests)).value + "-" + std::to_string(parts.size()));
+}
+
+ETag ContentETag(ByteView content) { return ETag(HexEncode(Md5(content))); }
+
+ETag ContentETag(BodySource& content) {
+  Digester digester(DigestAlgorithm::kMd5);
+  content.Rewind();
+  for (ByteView next = content.Next(kStep); !next.empty(); next = content.Next(kStep)) digester.Update(next);
+  content.Rewind();
+  return ETag(HexEncode(AsBytes(digester.Finish())));
+}
+
+std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket, const ObjectKey& key,
+                                  const Fingerprint& ours, CallOptions cleanup) {
+  HeadObjectRequest request;
+  request.bucket = bucket;
+  request.key = key;
+  request.options = std::move(cleanup);
+  Result<ObjectMetadata> head = store.Call(std::move(request));
+  if (!head.ok() || head->size != ours.size_bytes) return std::nullopt;
+  const bool same_etag = ours.etag && head->etag == *ours.etag;
+  const ExpectedCrc stored = FindCrc(head->checksums);
+  const bool same_crc = ours.crc64nvme && stored.crc == Crc::kCrc64Nvme && CompareCrc(stored, *ours.crc64nvme).ok();
+  if (!same_etag && !same_crc) return std::nullopt;
+  return std::move(head->etag);
+}
+
+CallOptions CleanupOptions(bool interrupted) {
+  CallOptions options;
+  options.deadline = Deadline::After(SystemClock(), interrupted ? kInterruptedCleanupLimit : kCleanupLimit);
+  return options;
+}
+
+}  // namespace penstock::transfer

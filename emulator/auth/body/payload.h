@@ -1,0 +1,48 @@
+// What x-amz-content-sha256 says about the body, and the body reader that holds it to that (spec/protocol.md §2.13).
+#ifndef PENSTOCK_EMULATOR_AUTH_BODY_PAYLOAD_H_
+#define PENSTOCK_EMULATOR_AUTH_BODY_PAYLOAD_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/digest.h"
+#include "emulator/s3/core/exchange.h"
+
+namespace penstock::emulator::auth {
+
+enum class PayloadKind {
+  kHash,                      // 64 hex digits
+  kUnsigned,                  // UNSIGNED-PAYLOAD
+  kStreamingSigned,           // STREAMING-AWS4-HMAC-SHA256-PAYLOAD
+  kStreamingSignedTrailer,    // ...-TRAILER
+  kStreamingUnsignedTrailer,  // STREAMING-UNSIGNED-PAYLOAD-TRAILER
+};
+
+// InvalidArgument for anything that is none of S3's values; NotImplemented for the ECDSA ones.
+Result<PayloadKind> ClassifyPayload(std::string_view claim);
+
+inline bool IsStreaming(PayloadKind kind) { return kind != PayloadKind::kHash && kind != PayloadKind::kUnsigned; }
+
+// Passes the body on while digesting it; its end is reached only when the digest is the one claimed.
+class HashedBody final : public s3::BodyReader {
+ public:
+  // `claim`: 64 hex digits. `inner` outlives this.
+  HashedBody(s3::BodyReader& inner, std::string_view claim);
+
+  // XAmzContentSHA256Mismatch instead of the end.
+  Result<std::size_t> Read(MutableByteView buffer) override;
+  std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return inner_.Trailers(); }
+
+ private:
+  s3::BodyReader& inner_;
+  std::string claim_;
+  Digester digester_;
+  bool verified_ = false;
+  std::optional<Error> error_;
+};
+
+}  // namespace penstock::emulator::auth
+
+#endif  // PENSTOCK_EMULATOR_AUTH_BODY_PAYLOAD_H_

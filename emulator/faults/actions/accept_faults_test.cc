@@ -1,0 +1,89 @@
+#include "emulator/faults/actions/accept_faults.h"
+
+#include "emulator/faults/documents/scenario_document.h"
+#include "emulator/faults/test_support.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+using Kind = Greeting::Kind;
+
+class AcceptFaultsTest : public testing::Test {
+ protected:
+  void Set(std::string_view rules) { ASSERT_TRUE(desk_.Start(ParseScenario(rules).value()).ok()); }
+  Greeting Meet(bool tls = false, std::size_t others = 0) {
+    return Greet(desk_, {.connection = {.id = 1, .peer = "10.0.0.1:5000", .tls = tls}, .others = others});
+  }
+  std::uint64_t fired() const { return desk_.Account()->fired; }
+
+  FaultDesk desk_{SystemClock()};
+};
+
+TEST_F(AcceptFaultsTest, WithoutARuleConnectionsAreServed) {
+  EXPECT_EQ(Meet().kind, Kind::kServe);
+  Set(R"([{"do": {"slow_down": {}}}])");
+  EXPECT_EQ(Meet().kind, Kind::kServe) << "that is a request's";
+  EXPECT_EQ(desk_.Account()->requests, 0U);
+}
+
+TEST_F(AcceptFaultsTest, TheyEndAsTheyAreTold) {
+  Set(R"([{"do": {"reset": {}, "at": "accept"}, "when": {"nth": 1}}, {"do": {"fin": {}, "at": "accept"}, "when": {"nth": 1}}])");
+  EXPECT_EQ(Meet().kind, Kind::kReset);
+  EXPECT_EQ(Meet().kind, Kind::kFin) << "the first rule kept the second from the first connection";
+  EXPECT_EQ(Meet().kind, Kind::kServe);
+  EXPECT_EQ(fired(), 2U);
+}
+
+TEST_F(AcceptFaultsTest, AnAlertNeedsTls) {
+  Set(R"([{"do": {"tls_abort": {}}}])");
+  EXPECT_EQ(Meet(false).kind, Kind::kServe);
+  EXPECT_EQ(fired(), 0U);
+  EXPECT_EQ(Meet(true).kind, Kind::kRefuseTls);
+  EXPECT_EQ(fired(), 1U);
+}
+
+TEST_F(AcceptFaultsTest, AnAbortSaysWhich) {
+  Set(R"([{"do": {"tls_abort": {"mode": "truncated"}}}])");
+  EXPECT_EQ(Meet(true).refusal, TlsAbortAction::Kind::kTruncated);
+}
+
+TEST_F(AcceptFaultsTest, WhoIsAbortedSeesNoCertificate) {
+  Set(R"([{"do": {"tls_abort": {}}}, {"do": {"tls_certificate": {"mode": "self-signed"}}}])");
+  EXPECT_EQ(Meet(true).certificate, std::nullopt);
+  EXPECT_EQ(fired(), 1U);
+}
+
+TEST_F(AcceptFaultsTest, AFlawedCertificateNeedsTlsAndOneThatSigns) {
+  Set(R"([{"do": {"tls_certificate": {"mode": "wrong-host"}}}])");
+  const auto meet = [&](bool tls, bool trusts) { return Greet(desk_, {.connection = {.tls = tls}, .certificate_may_sign = trusts}).certificate; };
+  EXPECT_EQ(meet(false, true), std::nullopt);
+  EXPECT_EQ(meet(true, false), std::nullopt);
+  EXPECT_EQ(fired(), 0U);
+  EXPECT_EQ(meet(true, true), TlsCertificateAction::Kind::kWrongHost);
+  EXPECT_EQ(fired(), 1U);
+  Set(R"([{"do": {"tls_certificate": {"mode": "self-signed"}}}, {"do": {"tls_certificate": {"mode": "expired"}}}])");
+  EXPECT_EQ(meet(true, true), TlsCertificateAction::Kind::kSelfSigned) << "nobody needs to trust who signs itself";
+  EXPECT_EQ(fired(), 1U) << "a connection has one certificate";
+}
+
+TEST_F(AcceptFaultsTest, ALimitIsForThoseBeyondIt) {
+  Set(R"([{"do": {"connection_limit": {"most": 2}}, "when": {"client": {"address": "10.*"}}}])");
+  EXPECT_EQ(Meet(false, 1).kind, Kind::kServe);
+  EXPECT_EQ(Meet(false, 2).kind, Kind::kReset);
+}
+
+TEST_F(AcceptFaultsTest, SomeMayCarryAFewRequests) {
+  Set(R"([{"do": {"goaway": {"requests": 3}}}])");
+  EXPECT_EQ(Meet().most_requests, 3U);
+}
+
+TEST_F(AcceptFaultsTest, OfRequestsNothingIsKnown) {
+  EXPECT_EQ(ParseScenario(R"([{"do": {"tls_abort": {}}, "when": {"operation": "GetObject"}}])").error().message,
+            "rule 'rule-1': at accept no request is known: `when` may have client.address, connection.id, nth, after, window and probability");
+  EXPECT_EQ(ParseScenario(R"([{"do": [{"tls_abort": {}}, {"slow_down": {}}]}])").error().message,
+            "rule 'rule-1': what happens at accept is of a connection: give it a rule of its own");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::faults

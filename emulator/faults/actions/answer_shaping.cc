@@ -1,0 +1,275 @@
+#include "emulator/faults/actions/answer_shaping.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "emulator/s3/core/body_size.h"
+#include "emulator/s3/core/claimed_key.h"
+#include "emulator/s3/protocol/text.h"
+#include "emulator/faults/actions/in_place.h"
+#include "emulator/faults/actions/request_work.h"
+#include "emulator/faults/actions/wrong_bytes.h"
+#include "emulator/traffic/latency_profile.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+using Place = s3::DeliveryStep::Place;
+using Kind = s3::DeliveryStep::Kind;
+using Step = FaultPlan::Step;
+
+// The bare address, or the key that a request claims.
+std::string ClientOf(const s3::Exchange& exchange) {
+  const std::string_view key = s3::ClaimedAccessKey(exchange.request, exchange.target);
+  if (!key.empty()) return std::string(key);
+  return exchange.connection.peer.substr(0, exchange.connection.peer.rfind(':'));
+}
+
+// Those that the wire adds to every answer by itself.
+bool IsOfTheWire(const std::string& name) {
+  constexpr std::array<std::string_view, 4> kNames{"date", "server", "x-amz-request-id", "x-amz-id-2"};
+  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view wires) { return s3::EqualsIgnoreCase(name, wires); });
+}
+
+class Shaping {
+ public:
+  Shaping(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers)
+      : exchange_(exchange), plan_(plan), pacers_(pacers), committed_(plan->carried_out() && !IsRefusal(exchange.response)) {}
+
+  void Run() {
+    for (const Step& step : plan_->steps()) {
+      const bool skewed = step.done && std::holds_alternative<SkewAction>(step.action->deed) && step.ticket->attempt();
+      if (skewed && response().error_code == "RequestTimeTooSkewed") step.ticket->attempt()->Fail();
+    }
+    plan_->SettleWrites(committed_);
+    if (Step* const step = plan_->in_place()) Replace(*step);
+    for (Step& step : plan_->steps()) {
+      if (step.action->at.stage < Stage::kAfterCommit || step.done || &step == plan_->in_place()) continue;
+      step_ = &step;
+      std::visit([this](const auto& deed) { Apply(deed); }, step.action->deed);
+    }
+  }
+
+ private:
+  s3::Response& response() { return exchange_.response; }
+  const Point& at() const { return step_->action->at; }
+
+  // For what happens while the answer leaves. The plan outlives the delivery: the exchange has both.
+  std::function<void()> WhenDone(Step& step) {
+    return [plan = plan_, &step] { FaultPlan::Done(step); };
+  }
+  // Happens as the answer passes this place.
+  void Mark(Place place, std::uint64_t offset = 0) {
+    response().Delivering().steps.push_back({.place = place, .offset = offset, .done = WhenDone(*step_)});
+  }
+  void Wait(Place place, std::uint64_t offset, std::chrono::nanoseconds time) {
+    std::vector<s3::DeliveryStep>& steps = response().Delivering().steps;
+    Mark(place, offset);  // a pause has happened as soon as it begins
+    steps.push_back({.place = place, .offset = offset, .wait = time});
+    if (!step_->ticket->attempt()) return;
+    const auto waiting = std::make_shared<std::optional<Attempt::Waiting>>();
+    steps[steps.size() - 2].done = [begun = WhenDone(*step_), waiting, attempt = step_->ticket->attempt()] {
+      waiting->emplace(attempt);
+      begun();
+    };
+    steps.push_back({.place = place, .offset = offset, .done = [waiting] { waiting->reset(); }});
+  }
+  Place PlaceOf() const {
+    switch (at().stage) {
+      case Stage::kStatus:
+      case Stage::kBodyOut: return Place::kBody;
+      case Stage::kTrailer: return Place::kTrailer;
+      case Stage::kClose: return Place::kEnd;
+      default: return Place::kHead;
+    }
+  }
+
+  // The answer in an operation's place, before or after it.
+  void Replace(Step& step) {
+    step_ = &step;
+    const Deed& deed = step.action->deed;
+    if (const auto* drop = std::get_if<DropAction>(&deed)) return DropConnection(exchange_, *drop, WhenDone(step));
+    if (const auto* late = std::get_if<LateErrorAction>(&deed)) {
+      AnswerWithLateError(exchange_, *late);
+      auto& steps = response().delivery->steps;
+      steps.insert(steps.begin(), {.place = Place::kBody, .done = WhenDone(step)});
+      return;
+    }
+    if (const auto* error = std::get_if<ErrorAction>(&deed)) AnswerWithError(exchange_, *error);
+    if (const auto* redirect = std::get_if<RedirectAction>(&deed)) AnswerWithRedirect(exchange_, *redirect);
+    if (const auto* credentials = std::get_if<CredentialsAction>(&deed)) RefuseCredentials(exchange_, *credentials);
+    if (std::holds_alternative<ContinueAction>(deed)) RefuseToContinue(exchange_);
+    // Before the answer leaves: whoever has it finds it counted.
+    FaultPlan::Done(step);
+  }
+  void ReplaceAfterCommit() {
+    if (committed_ && plan_->TakePlace(*step_)) Replace(*step_);
+  }
+
+  void Apply(const ErrorAction&) { ReplaceAfterCommit(); }
+  void Apply(const LateErrorAction&) { ReplaceAfterCommit(); }
+  void Apply(const RedirectAction&) { ReplaceAfterCommit(); }
+  void Apply(const CredentialsAction&) {}
+  void Apply(const ContinueAction&) {}
+  void Apply(const PartialFailureAction&) {}
+  void Apply(const DuplicateAction&) {}
+  void Apply(const CommitPartialAction&) {}
+  void Apply(const DelayVisibilityAction&) {}
+  void Apply(const SkewAction&) {}
+  void Apply(const TlsAbortAction&) {}
+  void Apply(const TlsCertificateAction&) {}
+  void Apply(const GoAwayAction&) {}
+  void Apply(const ConnectionLimitAction&) {}
+
+  void Apply(const DropAction& drop) {
+    // The answer that is lost stays what it was, for the journal.
+    if (at().stage == Stage::kAfterCommit && !(committed_ && plan_->TakePlace(*step_))) return;
+    AddDrop(response().Delivering(), PlaceOf(), at().offset, drop, WhenDone(*step_));
+  }
+  void Apply(const StallAction& stall) { Wait(PlaceOf(), at().offset, stall.time); }
+  void Apply(const LatencyAction& latency) { Wait(Place::kHead, 0, TimeOf(latency, exchange_, *step_->ticket)); }
+
+  void Apply(const PaceAction& pace) {
+    if (!HasBody()) return;  // nothing to pace
+    s3::Delivery& delivery = response().Delivering();
+    Mark(Place::kBody);
+    if (pace.piece > 0) {
+      delivery.piece = delivery.piece == 0 ? pace.piece : std::min(delivery.piece, pace.piece);
+      delivery.piece_every = std::max<std::chrono::nanoseconds>(delivery.piece_every, pace.every);
+      return;
+    }
+    PaceAnswer(delivery, FindPacer(pace, exchange_, *step_->ticket, pacers_));
+  }
+
+  void Apply(const CorruptAction& corrupt) {
+    if (Corrupt(response(), at().offset, corrupt, plan_->version_before().get())) Mark(Place::kBody, at().offset + 1);
+  }
+
+  void Apply(const TruncateAction& truncate) {
+    using Cut = TruncateAction::Kind;
+    const std::uint64_t size = s3::BodySize(response());
+    const bool whole_will_do = truncate.kind == Cut::kNoTerminator;
+    if (size == 0 || at().offset > size || (at().offset == size && !whole_will_do)) return;
+    s3::Delivery& delivery = response().Delivering();
+    switch (truncate.kind) {
+      case Cut::kFin:
+        delivery.steps.push_back({.place = Place::kBody, .offset = at().offset, .kind = Kind::kFin, .done = WhenDone(*step_)});
+        return;
+      case Cut::kReset:
+        delivery.steps.push_back({.place = Place::kBody, .offset = at().offset, .kind = Kind::kReset, .done = WhenDone(*step_)});
+        return;
+      case Cut::kLengthLie:
+        CutBody(response(), at().offset);
+        return Mark(Place::kTrailer);
+      case Cut::kNoTerminator:
+        CutBody(response(), at().offset);
+        response().chunked = true;
+        delivery.steps.push_back({.place = Place::kTrailer, .kind = Kind::kFin, .done = WhenDone(*step_)});
+        return;
+    }
+  }
+
+  // What changes no header has not happened.
+  void Apply(const HeaderAction& headers) {
+    bool changed = false;
+    for (const auto& [name, value] : headers.set) changed |= SetHeader(name, value);
+    for (const std::string& name : headers.repeat) {
+      const auto value = response().Find(name);
+      if (value) response().Add(name, std::string(*value));
+      changed |= value.has_value();
+    }
+    for (const std::string& name : headers.drop) changed |= DropHeader(name);
+    if (changed) FaultPlan::Done(*step_);
+  }
+
+  bool HasBody() const { return exchange_.request.method != "HEAD" && s3::BodySize(exchange_.response) > 0; }
+  // Answers of these statuses have no Content-Length on the wire (RFC 9110, 8.6).
+  bool IsSized() const { return exchange_.response.status != 204 && exchange_.response.status != 304; }
+
+  bool SetHeader(const std::string& name, const std::string& value) {
+    if (s3::EqualsIgnoreCase(name, "content-length")) {
+      if (!IsSized()) return false;
+      std::uint64_t length = 0;
+      std::from_chars(value.data(), value.data() + value.size(), length);
+      const bool lies = std::exchange(response().chunked, false) || length != response().content_length.value_or(s3::BodySize(response()));
+      response().content_length = length;
+      return lies;
+    }
+    for (auto& [header, old] : response().headers) {
+      if (s3::EqualsIgnoreCase(header, name)) return std::exchange(old, value) != value;
+    }
+    response().Add(name, value);
+    return true;
+  }
+
+  bool DropHeader(const std::string& name) {
+    const bool length = s3::EqualsIgnoreCase(name, "content-length");
+    const bool was_sized = length && IsSized() && !std::exchange(response().chunked, true);
+    const auto dropped = std::erase_if(response().headers, [&](const auto& header) { return s3::EqualsIgnoreCase(header.first, name); });
+    response().Delivering().without.push_back(name);  // where the wire would add it
+    return was_sized || dropped > 0 || IsOfTheWire(name);
+  }
+
+  s3::Exchange& exchange_;
+  const std::shared_ptr<FaultPlan>& plan_;
+  Pacers& pacers_;
+  const bool committed_;  // the operation did what it was asked to: there is an acknowledgement to lose
+  Step* step_ = nullptr;
+};
+
+}  // namespace
+
+bool IsRefusal(const s3::Response& response) {
+  constexpr int kLeastError = 400;
+  constexpr int kNotModified = 304;  // which has no code
+  return response.status >= kLeastError || response.status == kNotModified || !response.error_code.empty();
+}
+
+void ShapeAnswer(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers) {
+  Shaping(exchange, plan, pacers).Run();
+}
+
+std::chrono::nanoseconds TimeOf(const LatencyAction& latency, const s3::Exchange& exchange, const Ticket& ticket) {
+  if (!latency.trace_ms.empty()) {
+    const double ms = latency.trace_ms[static_cast<std::size_t>(ticket.turn() % latency.trace_ms.size())];
+    return std::chrono::nanoseconds(std::llround(ms * 1e6));
+  }
+  traffic::Draw draw = ticket.draw();
+  // Its first number also decided whether the rule is met: among those that are, it is uniform below the probability.
+  const double met = ticket.rule().when.probability;
+  if (met > 0) draw[0] = std::min(draw[0] / met, std::nextafter(1.0, 0.0));
+  if (!latency.profile.empty()) {
+    const auto profile = traffic::FindProfile(latency.profile);
+    return profile.ok() ? traffic::FirstByte(profile->Of(WorkOf(exchange)), draw) : std::chrono::nanoseconds(0);
+  }
+  if (latency.most_ms > latency.floor_ms) {
+    const double ms = latency.floor_ms + draw[0] * (latency.most_ms - latency.floor_ms);
+    return std::chrono::nanoseconds(std::llround(ms * 1e6));
+  }
+  const traffic::Waiting waiting{
+      .floor_ms = latency.floor_ms, .median_ms = latency.median_ms, .sigma = latency.sigma, .straggler = {}, .stall = {}};
+  return traffic::FirstByte(waiting, draw);
+}
+
+std::shared_ptr<Pacer> FindPacer(const PaceAction& pace, const s3::Exchange& exchange, const Ticket& ticket, Pacers& pacers) {
+  using Scope = PaceAction::Scope;
+  std::string name = (exchange.space ? exchange.space->name : std::string()) + '\0' + ticket.rule().id + '\0' +
+                     std::to_string(pace.bytes_per_second) + '\0';
+  switch (pace.scope) {
+    case Scope::kRequest: return std::make_shared<Pacer>(pace.bytes_per_second);
+    case Scope::kConnection: name += "connection " + std::to_string(exchange.connection.id); break;
+    case Scope::kClient: name += "client " + ClientOf(exchange); break;
+    case Scope::kBucket: name += "bucket " + exchange.target.bucket.value; break;
+    case Scope::kServer: break;
+  }
+  return pacers.Find(name, pace.bytes_per_second);
+}
+
+}  // namespace penstock::emulator::faults

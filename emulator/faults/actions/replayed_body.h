@@ -1,0 +1,74 @@
+// A request's body for an operation that is to be done twice (DuplicateAction).
+#ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_REPLAYED_BODY_H_
+#define PENSTOCK_EMULATOR_FAULTS_ACTIONS_REPLAYED_BODY_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emulator/s3/core/exchange.h"
+
+namespace penstock::emulator::faults {
+
+// Hands on what the inner one reads, and keeps it.
+//
+// Thread safety: one thread at a time.
+class KeptBody final : public s3::BodyReader {
+ public:
+  static constexpr std::size_t kMost = 64 << 20;
+
+  explicit KeptBody(s3::BodyReader& inner) : inner_(inner) {}
+
+  Result<std::size_t> Read(MutableByteView buffer) override {
+    PENSTOCK_ASSIGN(const std::size_t got, inner_.Read(buffer));
+    whole_ = whole_ && kept_.size() + got <= kMost;
+    if (whole_) {
+      kept_.append(reinterpret_cast<const char*>(buffer.data()), got);
+    } else {
+      kept_ = {};
+    }
+    return got;
+  }
+  std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return inner_.Trailers(); }
+
+  // Every byte of it is kept: there were no more than kMost.
+  bool whole() const { return whole_; }
+  const std::string& kept() const { return kept_; }
+
+ private:
+  s3::BodyReader& inner_;
+  std::string kept_;
+  bool whole_ = true;
+};
+
+// The same bytes again.
+//
+// Thread safety: one thread at a time.
+class RepeatedBody final : public s3::BodyReader {
+ public:
+  // Outlived by `first`.
+  explicit RepeatedBody(const KeptBody& first) : first_(first) {}
+
+  Result<std::size_t> Read(MutableByteView buffer) override {
+    const std::size_t count = std::min(buffer.size(), first_.kept().size() - at_);
+    std::memcpy(buffer.data(), first_.kept().data() + at_, count);
+    at_ += count;
+    return count;
+  }
+  std::optional<std::uint64_t> Length() const override { return first_.Length(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return first_.Trailers(); }
+
+ private:
+  const KeptBody& first_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_ACTIONS_REPLAYED_BODY_H_

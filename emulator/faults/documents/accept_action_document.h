@@ -1,0 +1,20 @@
+// Actions of connections, as JSON: what may happen at `accept` alone.
+#ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_ACCEPT_ACTION_DOCUMENT_H_
+#define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_ACCEPT_ACTION_DOCUMENT_H_
+
+#include <string>
+
+#include "emulator/faults/action.h"
+#include "emulator/json/json_fields.h"
+
+namespace penstock::emulator::faults {
+
+// Each reads the members of one action. kInvalidArgument names the place.
+Result<Deed> ReadTlsAbort(const Json& json, const std::string& place);
+Result<Deed> ReadTlsCertificate(const Json& json, const std::string& place);
+Result<Deed> ReadGoAway(const Json& json, const std::string& place);
+Result<Deed> ReadConnectionLimit(const Json& json, const std::string& place);
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_ACCEPT_ACTION_DOCUMENT_H_

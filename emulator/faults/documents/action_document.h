@@ -1,0 +1,21 @@
+// One element of `do` as JSON: {"error": {...}, "at": "before_commit"}.
+#ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_ACTION_DOCUMENT_H_
+#define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_ACTION_DOCUMENT_H_
+
+#include <string>
+#include <vector>
+
+#include "emulator/faults/rule.h"
+#include "emulator/json/json_fields.h"
+
+namespace penstock::emulator::faults {
+
+// kInvalidArgument names the place, which begins with `place`.
+Result<Action> ReadAction(const Json& json, const std::string& place);
+
+// Names of the actions, in the order of the documentation.
+std::vector<std::string_view> ActionNames();
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_ACTION_DOCUMENT_H_

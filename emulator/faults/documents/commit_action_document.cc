@@ -1,0 +1,51 @@
+#include "emulator/faults/documents/commit_action_document.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "emulator/faults/documents/kind_document.h"
+#include "emulator/faults/documents/milliseconds_document.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+Result<void> NeedUnlikeS3(const JsonFields& fields) {
+  PENSTOCK_ASSIGN(const std::optional<bool> unlike, fields.Flag("unlike_s3"));
+  if (unlike.value_or(false)) return Ok();
+  return FieldError(fields.Place("unlike_s3"),
+                    "must be true: no correct S3 does this, and whoever reads "
+                    "the rule shall know; add \"unlike_s3\": true");
+}
+
+}  // namespace
+
+Result<Deed> ReadDuplicate(const Json& json, const std::string& place) {
+  using Answer = DuplicateAction::Answer;
+  constexpr std::array<std::pair<std::string_view, Answer>, 2> kAnswers{{{"second", Answer::kSecond}, {"first", Answer::kFirst}}};
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"answer"}));
+  DuplicateAction duplicate;
+  PENSTOCK_TRY(ReadKind(fields, "answer", kAnswers, duplicate.answer));
+  return Deed(duplicate);
+}
+
+Result<Deed> ReadCommitPartial(const Json& json, const std::string& place) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"bytes", "unlike_s3"}));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> bytes, fields.Whole("bytes"));
+  if (!bytes) return FieldError(fields.Place("bytes"), "is missing: how many of the first bytes are kept?");
+  PENSTOCK_TRY(NeedUnlikeS3(fields));
+  return Deed(CommitPartialAction{.bytes = *bytes});
+}
+
+Result<Deed> ReadDelayVisibility(const Json& json, const std::string& place) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"ms", "unlike_s3"}));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> ms, fields.Whole("ms"));
+  if (!ms) return FieldError(fields.Place("ms"), "is missing: how many milliseconds?");
+  if (*ms < 1 || *ms > kLongestMs) return fields.OutOfRange("ms", "1 to 3600000 milliseconds");
+  PENSTOCK_TRY(NeedUnlikeS3(fields));
+  return Deed(DelayVisibilityAction{.time = std::chrono::milliseconds(*ms)});
+}
+
+}  // namespace penstock::emulator::faults

@@ -1,0 +1,21 @@
+// JSON of what happens to an operation while it is carried out.
+#ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_COMMIT_ACTION_DOCUMENT_H_
+#define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_COMMIT_ACTION_DOCUMENT_H_
+
+#include <string>
+
+#include "emulator/faults/action.h"
+#include "emulator/json/json_fields.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::faults {
+
+// kInvalidArgument names the field under `place`.
+Result<Deed> ReadDuplicate(const Json& json, const std::string& place);
+// These two need {"unlike_s3": true}: whoever reads the rule knows that S3 does not do it.
+Result<Deed> ReadCommitPartial(const Json& json, const std::string& place);
+Result<Deed> ReadDelayVisibility(const Json& json, const std::string& place);
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_COMMIT_ACTION_DOCUMENT_H_

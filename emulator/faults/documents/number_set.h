@@ -1,0 +1,38 @@
+// Which numbers a rule means: "3", "3-5", ">=2", "2,7,9", "every 5".
+#ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_NUMBER_SET_H_
+#define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_NUMBER_SET_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::faults {
+
+// Thread safety: not changed once parsed.
+class NumberSet {
+ public:
+  // Items with commas between them: N, N-M, >=N, <=N, "every N" (N, 2N, 3N, ...). Numbers up to 18 digits; at most 64 items.
+  // kInvalidArgument says which item is wrong and what there is.
+  static Result<NumberSet> Parse(std::string_view text);
+  static NumberSet Of(std::uint64_t number);
+
+  bool Has(std::uint64_t number) const;
+  // No number of it is 1 or more.
+  bool HasZeroAtMost() const;
+
+ private:
+  struct Item {
+    std::uint64_t least = 0;
+    std::uint64_t most = 0;
+    std::uint64_t every = 1;
+  };
+  static Result<Item> ParseItem(std::string_view text);
+
+  std::vector<Item> items_;
+};
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_NUMBER_SET_H_

@@ -1,0 +1,225 @@
+#include "emulator/faults/documents/scenario_document.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "emulator/faults/documents/action_document.h"
+#include "emulator/faults/documents/condition_document.h"
+#include "emulator/faults/connection_rules.h"
+#include "emulator/faults/documents/named_scenarios.h"
+#include "emulator/json/json_fields.h"
+#include "emulator/json/json_tree.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+constexpr std::size_t kMostRules = 1'000;  // of a scenario
+constexpr std::size_t kMostActions = 100;  // of a rule: each is compared with each
+
+// Called before anything is built from the rules.
+Result<void> CheckRuleCount(std::size_t count) {
+  if (count <= kMostRules) return Ok();
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "a scenario of " + std::to_string(count) + " rules; it may have " + std::to_string(kMostRules));
+}
+
+Result<void> ReadDeeds(const JsonFields& fields, Rule& rule) {
+  const Json* const deeds = fields.Find("do");
+  const std::string place = fields.Place("do");
+  if (deeds == nullptr) return FieldError(place, "is missing: what shall happen?");
+  if (!deeds->is_array()) {
+    PENSTOCK_ASSIGN(Action action, ReadAction(*deeds, place));
+    rule.deeds.push_back(std::move(action));
+    return Ok();
+  }
+  if (deeds->size() > kMostActions) {
+    return FieldError(place, "has " + std::to_string(deeds->size()) + " actions; it may have " + std::to_string(kMostActions));
+  }
+  for (std::size_t i = 0; i < deeds->size(); ++i) {
+    PENSTOCK_ASSIGN(Action action, ReadAction((*deeds)[i], place + "[" + std::to_string(i) + "]"));
+    rule.deeds.push_back(std::move(action));
+  }
+  const auto point = [](const Action& action) { return std::pair(action.at.stage, action.at.offset); };
+  std::stable_sort(rule.deeds.begin(), rule.deeds.end(),
+                   [&](const Action& a, const Action& b) { return point(a) < point(b); });
+  return Ok();
+}
+
+Result<Rule> ReadRule(const Json& json, std::size_t index) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "rules[" + std::to_string(index) + "]",
+                                                            {"id", "when", "do", "limit", "final", "must_fire"}));
+  Rule rule;
+  PENSTOCK_ASSIGN(const std::optional<std::string> id, fields.Text("id"));
+  rule.id = id ? *id : "rule-" + std::to_string(index + 1);
+  if (rule.id.find(',') != std::string::npos) {
+    return FieldError(fields.Place("id"), "'" + rule.id + "' has a comma, which stands between ids in the journal; take another sign");
+  }
+  if (const Json* when = fields.Find("when")) {
+    PENSTOCK_ASSIGN(rule.when, ReadCondition(*when, fields.Place("when")));
+  }
+  PENSTOCK_TRY(ReadDeeds(fields, rule));
+  if (const Json* limit = fields.Find("limit")) {
+    PENSTOCK_ASSIGN(rule.limit, ReadLimit(*limit, fields.Place("limit")));
+  }
+  PENSTOCK_ASSIGN(const std::optional<bool> final, fields.Flag("final"));
+  rule.final = final.value_or(std::any_of(rule.deeds.begin(), rule.deeds.end(), IsTerminal));
+  PENSTOCK_ASSIGN(const std::optional<bool> must_fire, fields.Flag("must_fire"));
+  // What chance decides may well not happen.
+  rule.must_fire = must_fire.value_or(rule.when.probability >= 1);
+  return rule;
+}
+
+Result<Scenario> ReadScenario(const Json& json);
+
+// {"scenario": "hot-prefix", "seed": 1, "bucket": ..., "key": ...}: bucket and key are conditions of every rule of it.
+Result<Scenario> ReadNamed(const Json& json) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"scenario", "seed", "bucket", "key"}));
+  PENSTOCK_ASSIGN(const std::string name, fields.RequiredText("scenario"));
+  std::string known;
+  for (const NamedScenario& named : NamedScenarios()) {
+    known += (known.empty() ? "" : ", ") + std::string(named.name);
+    if (named.name != name) continue;
+    Json rules = Json::parse(named.rules);
+    for (Json& rule : rules) {
+      for (const char* narrower : {"bucket", "key"}) {
+        if (fields.Has(narrower)) rule["when"][narrower] = *fields.Find(narrower);
+      }
+    }
+    Json document = {{"name", name}, {"rules", std::move(rules)}};
+    if (fields.Has("seed")) document["seed"] = *fields.Find("seed");
+    return ReadScenario(document);
+  }
+  return FieldError("scenario", "there is no scenario '" + name + "'; there are " + known);
+}
+
+Result<Scenario> ReadScenario(const Json& json) {
+  if (json.is_object() && json.contains("scenario")) return ReadNamed(json);
+  Scenario scenario;
+  const Json* rules = &json;
+  if (!json.is_array()) {
+    PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"name", "seed", "rules"}));
+    PENSTOCK_ASSIGN(const std::optional<std::string> name, fields.Text("name"));
+    if (name) scenario.name = *name;
+    PENSTOCK_ASSIGN(const std::optional<std::uint64_t> seed, fields.Whole("seed"));
+    if (seed) scenario.seed = *seed;
+    PENSTOCK_ASSIGN(rules, fields.List("rules"));
+    if (rules == nullptr) return FieldError("rules", "is missing: a scenario is a list of rules");
+  }
+  PENSTOCK_TRY(CheckRuleCount(rules->size()));
+  for (std::size_t i = 0; i < rules->size(); ++i) {
+    PENSTOCK_ASSIGN(Rule rule, ReadRule((*rules)[i], i));
+    scenario.rules.push_back(std::move(rule));
+  }
+  PENSTOCK_TRY(CheckScenario(scenario));
+  return scenario;
+}
+
+}  // namespace
+
+Result<Scenario> ParseScenario(std::string_view text) {
+  PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(text));
+  const Json& json = tree.root();
+  return ReadScenario(json);
+}
+
+namespace {
+
+// Moves a rule, or the rule of an action alone, to the end of `rules`.
+void AddInlineRule(Json& rules, Json& one) {
+  const bool action_alone = one.is_object() && !one.contains("do");
+  if (!action_alone) return rules.push_back(std::move(one));
+  rules.push_back(EmptyObject(1));
+  rules.back()["do"] = std::move(one);
+}
+
+Result<Scenario> ReadInlineFaults(Json& json) {
+  if (json.is_object() && (json.contains("rules") || json.contains("scenario"))) return ReadScenario(json);
+  JsonTree rules(Json::array());
+  if (json.is_array()) {
+    PENSTOCK_TRY(CheckRuleCount(json.size()));
+    for (Json& one : json) AddInlineRule(rules.root(), one);
+  } else {
+    AddInlineRule(rules.root(), json);
+  }
+  return ReadScenario(rules.root());
+}
+
+}  // namespace
+
+Result<Scenario> ParseInlineFaults(std::string_view text) {
+  PENSTOCK_ASSIGN(JsonTree tree, ParseJsonTree(text));
+  PENSTOCK_ASSIGN(Scenario scenario, ReadInlineFaults(tree.root()));
+  PENSTOCK_TRY(RefuseConnectionRules(scenario, "the connection of a request is there already"));
+  return scenario;
+}
+
+namespace {
+
+// `given`, which is moved from: an action, or its name alone.
+Result<void> ReadRetryRule(const std::string& operation, std::size_t index, Json& given, Json& rule) {
+  rule["id"] = operation + "-" + std::to_string(index + 1);
+  Json& when = rule["when"] = EmptyObject(1);
+  when["operation"] = operation;
+  Json& action = rule["do"];
+  if (given.is_string()) {
+    action = EmptyObject(1);
+    action[given.get_ref<const std::string&>()] = Json::object();
+  } else {
+    action = std::move(given);
+  }
+  PENSTOCK_TRY(ReadAction(action, operation + "[" + std::to_string(index) + "]"));  // a mistake is named where its author made it
+  Json& limit = rule["limit"] = EmptyObject(1);
+  limit["times"] = 1;
+  rule["final"] = true;
+  return Ok();
+}
+
+}  // namespace
+
+Result<Scenario> ParseRetryTest(std::string_view text) {
+  PENSTOCK_ASSIGN(JsonTree tree, ParseJsonTree(text));
+  Json& json = tree.root();
+  if (!json.is_object()) return FieldError("", "must be an object of operations and lists of actions, as {\"GetObject\": [\"slow_down\"]}");
+  if (json.empty()) return FieldError("", "names no operation: nothing could happen; give one, as {\"GetObject\": [\"slow_down\"]}");
+  std::size_t count = 0;
+  for (const auto& [operation, actions] : json.items()) count += actions.size();
+  PENSTOCK_TRY(CheckRuleCount(count));
+  JsonTree rules(Json::array());
+  for (auto& [operation, actions] : json.get_ref<Json::object_t&>()) {
+    if (const auto known = ExpandOperation(operation); !known.ok()) return FieldError("", known.error().message);
+    if (actions.is_array() && actions.empty()) return FieldError(operation, "is an empty list; give it an action, or leave it out");
+    if (!actions.is_array()) return FieldError(operation, "must be a list of actions");
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+      rules.root().push_back(EmptyObject(5));
+      PENSTOCK_TRY(ReadRetryRule(operation, i, actions[i], rules.root().back()));
+    }
+  }
+  return ReadScenario(rules.root());
+}
+
+namespace {
+
+Json ReadableAccount(const ScenarioAccount& account) {
+  Json rules = Json::array();
+  for (const RuleAccount& rule : account.rules) {
+    rules.push_back({{"id", rule.id},
+                     {"matched", rule.matched},
+                     {"fired", rule.fired},
+                     {"under_way", rule.under_way},
+                     {"complete", rule.complete},
+                     {"request_ids", rule.request_ids}});
+  }
+  return {{"name", account.name},   {"seed", account.seed},         {"requests", account.requests},
+          {"fired", account.fired}, {"complete", account.complete}, {"rules", std::move(rules)}};
+}
+
+}  // namespace
+
+std::string AccountJson(const ScenarioAccount& account) {
+  Json document = ReadableAccount(account);
+  document["replaced"] = Json::array();
+  for (const ScenarioAccount& replaced : account.replaced) document["replaced"].push_back(ReadableAccount(replaced));
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace penstock::emulator::faults

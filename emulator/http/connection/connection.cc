@@ -1,0 +1,341 @@
+#include "emulator/http/connection/connection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/diagnostics.h"
+#include "emulator/http/connection/wire_error.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+using std::chrono::milliseconds;
+
+constinit DiagnosticEvent handler_failed("wire.handler_failed");
+
+constexpr char kTlsHandshake = 0x16;  // RFC 8446 §5.1: the first byte of a ClientHello, and of no request line
+constexpr std::int64_t kServed = 0;
+constexpr std::int64_t kExpired = -1;
+// How long a closing connection waits for a peer that is still sending to notice.
+constexpr milliseconds kLingerPatience{2'000};
+constexpr std::size_t kDiscardBytes = 4 << 20;  // of what such a peer sends, before other connections have their turn
+
+MonotonicTime Now() { return std::chrono::steady_clock::now(); }
+
+std::int64_t Nanoseconds(MonotonicTime time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+
+// RFC 8446 §6.2: fatal alerts as TLS 1.2 and later write them. And §4.1.3, §5.1: the begin of a ServerHello of 118 bytes.
+std::string_view RefusalBytes(TlsRefusal refusal) {
+  using namespace std::string_view_literals;
+  switch (refusal) {
+    case TlsRefusal::kHandshakeFailure: return "\x15\x03\x03\x00\x02\x02\x28"sv;
+    case TlsRefusal::kProtocolVersion: return "\x15\x03\x03\x00\x02\x02\x46"sv;
+    case TlsRefusal::kNoApplicationProtocol: return "\x15\x03\x03\x00\x02\x02\x78"sv;
+    case TlsRefusal::kTruncated: return "\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03"sv;
+  }
+  return {};
+}
+
+}  // namespace
+
+WireConnection::WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream, TlsStream* handshake,
+                               Watch& watch, const ConnectionSettings& settings)
+    : settings_(settings),
+      stream_(std::move(stream)),
+      handshake_(handshake),
+      watch_(watch),
+      buffer_(settings.limits.max_head_bytes),
+      stage_(handshake != nullptr ? Stage::kHandshake : Stage::kHead) {
+  facts_.id = id;
+  facts_.peer = PeerName(stream_->fd());
+  facts_.tls = stream_->tls();
+}
+
+void WireConnection::Receive(const Reception& reception) {
+  most_requests_ = reception.most_requests;
+  if (reception.kind == Reception::Kind::kServe) return;
+  if (reception.kind == Reception::Kind::kRefuseTls) {
+    const ByteView bytes = AsBytes(RefusalBytes(reception.refusal));
+    stream_->Write({&bytes, 1}, More::kNo, milliseconds(0));
+  }
+  stream_->EndWriting();
+  stage_ = Stage::kLinger;
+  stage_until_ = Now() + kLingerPatience;
+}
+
+void WireConnection::StartWait(MonotonicTime now) {
+  wait_began_ = now;
+  MonotonicTime until = now;
+  switch (stage_) {
+    case Stage::kHandshake:
+    case Stage::kHead:
+      if (head_began_ != MonotonicTime{}) {
+        until = head_began_ + settings_.progress_timeout;  // the head is whole within one time-out of its first byte
+      } else {
+        if (idle_began_ == MonotonicTime{}) idle_began_ = now;
+        until = idle_began_ + settings_.idle_timeout;
+      }
+      break;
+    case Stage::kBody:
+      until = now + turn_->body.PatienceLeft();
+      break;
+    case Stage::kAnswer:
+      until = now + settings_.progress_timeout;
+      untaken_.store(stream_->Untaken(), std::memory_order_relaxed);
+      break;
+    case Stage::kDrain:
+    case Stage::kLinger:
+      until = stage_until_;
+      break;
+  }
+  waits_for_.store(stage_, std::memory_order_relaxed);
+  wait_until_.store(std::max<std::int64_t>(Nanoseconds(until), 1), std::memory_order_release);
+}
+
+void WireConnection::ExpireWait(MonotonicTime now) { EndWait(now, true); }
+
+void WireConnection::EndIdleWait() { EndWait(MonotonicTime::max(), false); }
+
+void WireConnection::EndWait(MonotonicTime now, bool of_requests) {
+  std::int64_t until = wait_until_.load(std::memory_order_acquire);
+  if (until == kServed || until == kExpired || until > Nanoseconds(now)) return;
+  const Stage stage = waits_for_.load(std::memory_order_relaxed);
+  if (!of_requests && (stage == Stage::kBody || stage == Stage::kAnswer)) return;
+  if (stage == Stage::kAnswer) {
+    // A peer that takes a little now and then makes room, which alone is told of, only after long.
+    const std::size_t untaken = stream_->Untaken();
+    if (untaken < untaken_.exchange(untaken, std::memory_order_relaxed)) {
+      wait_until_.compare_exchange_strong(until, Nanoseconds(now + settings_.progress_timeout), std::memory_order_acq_rel);
+      return;
+    }
+  }
+  if (!wait_until_.compare_exchange_strong(until, kExpired, std::memory_order_acq_rel)) return;
+  stage == Stage::kAnswer ? stream_->Interrupt() : stream_->InterruptReading();
+}
+
+WireConnection::Next WireConnection::Serve(ServingTools& tools, bool to_the_end) {
+  to_the_end_ = to_the_end;
+  const bool expired = wait_until_.exchange(kServed, std::memory_order_acq_rel) == kExpired;
+  if (stage_ == Stage::kHead) {
+    if (!expired) return ServeWaiting(tools);
+    if (buffer_.empty() || stopping()) return Next::kClose;
+    return *Refuse(RequestTimedOut(), tools);
+  }
+  to_the_end_ = true;  // what was read past the buffer may have left something behind that will not be told of again
+  if (const Pause pause = Proceed(tools, expired)) return *pause;
+  return PrepareNext() ? Next::kWait : ServeWaiting(tools);
+}
+
+WireConnection::Pause WireConnection::Proceed(ServingTools& tools, bool expired) {
+  switch (stage_) {
+    case Stage::kHandshake: return Handshake(expired);
+    case Stage::kBody: return GatherBody(tools, expired);
+    case Stage::kAnswer: return SendAnswer(tools, expired);
+    case Stage::kDrain: return DrainBody(expired);
+    case Stage::kLinger: return Linger(expired);
+    case Stage::kHead: break;
+  }
+  return std::nullopt;
+}
+
+WireConnection::Pause WireConnection::Handshake(bool expired) {
+  if (expired) return Next::kClose;
+  const IoStatus status = handshake_->Handshake();
+  if (status == IoStatus::kWouldBlock) {
+    if (head_began_ == MonotonicTime{}) head_began_ = Now();
+    return handshake_->waits_for_room() ? Next::kRoom : Next::kWait;
+  }
+  if (status != IoStatus::kOk) return Next::kClose;
+  handshake_ = nullptr;
+  stage_ = Stage::kHead;
+  head_began_ = {};
+  return std::nullopt;
+}
+
+WireConnection::Next WireConnection::ServeWaiting(ServingTools& tools) {
+  for (;;) {
+    if (stopping()) return Next::kClose;
+    const std::size_t head_bytes = FindHead();
+    if (head_bytes > 0) {
+      if (const Pause pause = ServeRequest(head_bytes, tools)) return *pause;
+      if (PrepareNext()) return Next::kWait;
+      continue;
+    }
+    if (!buffer_.empty() && buffer_.text().front() == kTlsHandshake) {
+      // Such a client waits for an answer before it sends a line: it hears at once that there is no TLS here.
+      return *Refuse(BadRequest("this port speaks plain http, not TLS."), tools);
+    }
+    if (buffer_.full()) return *Refuse(HeadTooLarge(settings_.limits.max_head_bytes), tools);
+    const IoResult result = buffer_.Fill(*stream_, milliseconds(0));
+    if (result.status == IoStatus::kWouldBlock) {
+      if (buffer_.empty()) {
+        head_began_ = {};
+      } else if (head_began_ == MonotonicTime{}) {
+        head_began_ = Now();
+      }
+      return Next::kWait;
+    }
+    if (result.status != IoStatus::kOk) return Next::kClose;
+  }
+}
+
+std::size_t WireConnection::FindHead() {
+  // RFC 9112 §2.2: empty lines before a request line are ignored.
+  while (buffer_.text().starts_with("\r\n")) {
+    buffer_.Consume(2);
+    scanned_ = 0;
+  }
+  if (buffer_.empty()) return 0;
+  return FindHeadEnd(buffer_.text(), scanned_);
+}
+
+WireConnection::Turn::Turn(WireConnection& connection, const Framing& request_framing)
+    : framing(request_framing),
+      body(*connection.stream_, connection.buffer_, framing, connection.settings_.progress_timeout),
+      exchange{connection.request_, &body, connection.facts_},
+      allowances(connection.settings_.allowances) {
+  RequestIds ids = connection.settings_.ids->Next();
+  exchange.request_id = std::move(ids.request_id);
+  exchange.host_id = std::move(ids.host_id);
+  exchange.received = connection.settings_.clock->Now();
+  exchange.began = Now();
+}
+
+WireConnection::Turn::~Turn() {
+  if (held > 0) allowances->CountHeld(held, 0);
+  if (answer_bytes > 0) allowances->GiveAnswer(answer_bytes);
+}
+
+WireConnection::Pause WireConnection::ServeRequest(std::size_t head_bytes, ServingTools& tools) {
+  const std::string_view head = buffer_.PinHead(head_bytes);
+  const Result<void> parsed = ParseHead(head, settings_.limits, request_);
+  if (!parsed.ok()) return Refuse(parsed.error(), tools);
+  const Result<Framing> framing = ReadFraming(request_);
+  if (!framing.ok()) return Refuse(framing.error(), tools);
+  Turn& turn = turn_.emplace(*this, *framing);
+  if (settings_.backlog != nullptr) turn.exchange.late = this;
+  if (settings_.allowances != nullptr) turn.exchange.wire = this;
+  if (BodyArrived(*framing)) return CallHandler(tools);
+  if (settings_.allowances != nullptr && !settings_.allowances->EnterThread()) {
+    to_the_end_ = true;
+    turn.exchange.body = &turn.gathered.emplace(turn.body, *settings_.allowances);
+    return GatherBody(tools, false);
+  }
+  const HeldThread held(settings_.allowances);  // the connection may be another thread's by its end
+  turn.entered = settings_.allowances != nullptr;
+  watch_.Mute();
+  return CallHandler(tools);
+}
+
+WireConnection::Pause WireConnection::GatherBody(ServingTools& tools, bool expired) {
+  if (stage_ == Stage::kBody) turn_->body.CountWait(std::chrono::round<milliseconds>(Now() - wait_began_));
+  stage_ = Stage::kBody;
+  if (expired) {
+    turn_->gathered->Fail(RequestTimedOut());
+  } else {
+    const GatheredBody::State state = turn_->gathered->Gather();
+    if (state != GatheredBody::State::kReady) return state == GatheredBody::State::kMore ? Next::kServe : Next::kWait;
+  }
+  stage_ = Stage::kHead;
+  return CallHandler(tools);
+}
+
+WireConnection::Pause WireConnection::CallHandler(ServingTools& tools) {
+  met_.store(false, std::memory_order_relaxed);
+  Handle(*turn_);
+  if (turn_->exchange.pending && !met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
+  return FinishTurn(tools);
+}
+
+void WireConnection::Give() noexcept {
+  if (met_.exchange(true, std::memory_order_acq_rel)) settings_.backlog->AddAnswer(*this);
+}
+
+WireConnection::Next WireConnection::Resume(ServingTools& tools) {
+  pausing_.store(false, std::memory_order_relaxed);
+  if (const Pause pause = turn_->scripted ? SendScripted(false) : FinishTurn(tools)) return *pause;
+  if (stopping()) return Next::kClose;
+  if (PrepareNext()) return Next::kWait;
+  if (!buffer_.empty()) head_began_ = Now();
+  return Next::kServe;
+}
+
+WireConnection::Pause WireConnection::DrainBody(bool expired) {
+  if (!turn_->body.Drain(kDrainBytes)) {
+    if (expired || stopping() || !turn_->body.drainable()) return Close(true);
+    stage_ = Stage::kDrain;
+    return Next::kWait;
+  }
+  turn_.reset();
+  ++facts_.requests_before;
+  stage_ = Stage::kHead;
+  return std::nullopt;
+}
+
+WireConnection::Pause WireConnection::Close(bool peer_sends) {
+  return CloseBy(peer_sends ? Now() + std::min(kLingerPatience, settings_.progress_timeout) : MonotonicTime::min());
+}
+
+WireConnection::Pause WireConnection::CloseBy(MonotonicTime until) {
+  turn_.reset();
+  stage_ = Stage::kLinger;
+  stage_until_ = until;
+  stream_->EndWriting();
+  return Linger(false);
+}
+
+WireConnection::Pause WireConnection::Linger(bool expired) {
+  const IoStatus status = stream_->Discard(kDiscardBytes);
+  const bool more = status == IoStatus::kOk || status == IoStatus::kWouldBlock;
+  if (!more || expired || stopping() || Now() >= stage_until_) return Next::kClose;
+  return status == IoStatus::kOk ? Next::kServe : Next::kWait;
+}
+
+bool WireConnection::PrepareNext() {
+  ForgetRequest();
+  buffer_.Unpin();
+  scanned_ = 0;
+  head_began_ = {};
+  idle_began_ = {};
+  // A client that waits for its answer has sent nothing more: the watch on the socket tells as soon as it does, for less
+  // than a read that finds nothing. TLS may hold bytes that no watch sees.
+  return buffer_.empty() && buffer_.took_all() && !to_the_end_ && !facts_.tls && !stopping();
+}
+
+bool WireConnection::BodyArrived(const Framing& framing) const {
+  if (framing.body == BodyFraming::kChunked) return false;
+  return framing.body == BodyFraming::kUndeclared || framing.length <= buffer_.size();
+}
+
+void WireConnection::ForgetRequest() {
+  request_.method = {};
+  request_.target = {};
+  request_.minor_version = s3::RequestHead().minor_version;
+  request_.headers.clear();  // its memory stays for the next head
+}
+
+void WireConnection::Handle(Turn& turn) {
+  s3::Exchange& exchange = turn.exchange;
+  try {
+    settings_.handler->Handle(exchange);
+  } catch (...) {  // this request fails, the server goes on
+    handler_failed.Report(CurrentExceptionError());
+    turn.failed = exchange.pending;
+    if (exchange.pending) return;  // the promise still holds: nothing more may be touched
+    FillErrorResponse(InternalError(), exchange.request_id, exchange.host_id, exchange.response);
+  }
+}
+
+WireConnection::Pause WireConnection::Refuse(const Error& error, ServingTools& tools) {
+  Framing nothing;
+  nothing.keep_alive = false;
+  Turn& turn = turn_.emplace(*this, nothing);
+  turn.refused = true;
+  s3::Exchange& exchange = turn.exchange;
+  FillErrorResponse(error, exchange.request_id, exchange.host_id, exchange.response);
+  return FinishTurn(tools);
+}
+
+}  // namespace penstock::emulator::http

@@ -1,0 +1,95 @@
+#include "emulator/http/connection/gathered_body.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "emulator/http/connection/wire_error.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+constexpr std::size_t kStepBytes = 64 << 10;
+constexpr std::size_t kTurnBytes = 4 << 20;  // then other connections have their turn
+
+}  // namespace
+
+GatheredBody::~GatheredBody() {
+  if (file_ >= 0) ::close(file_);
+  allowances_.GiveSpace(file_bytes_);
+}
+
+GatheredBody::State GatheredBody::Gather() {
+  std::array<std::byte, kStepBytes> step;
+  for (std::size_t taken = 0; taken < kTurnBytes;) {
+    const Result<std::optional<std::size_t>> got = wire_.ReadArrived(step);
+    if (!got.ok()) {
+      Fail(got.error());
+      return State::kReady;
+    }
+    if (!*got) return State::kWaiting;
+    if (**got == 0) return State::kReady;
+    taken += **got;
+    if (const Result<void> kept = Keep(ByteView(step).first(**got)); !kept.ok()) {
+      Fail(kept.error());
+      return State::kReady;
+    }
+  }
+  return State::kMore;
+}
+
+Result<void> GatheredBody::Keep(ByteView bytes) {
+  const std::size_t here = std::min(bytes.size(), kMemoryBytes - memory_.size());
+  memory_.append(AsText(bytes.first(here)));
+  return here == bytes.size() ? Ok() : KeepInFile(bytes.subspan(here));
+}
+
+Result<void> GatheredBody::KeepInFile(ByteView bytes) {
+  if (!allowances_.TakeSpace(bytes.size())) return NoRoomForBody();
+  const std::uint64_t begin = file_bytes_;
+  file_bytes_ += bytes.size();  // given back with the rest
+  if (file_ < 0) {
+    const Result<int> file = allowances_.OpenFile();
+    if (!file.ok()) return NoRoomForBody();
+    file_ = *file;
+  }
+  std::size_t written = 0;
+  while (written < bytes.size()) {
+    const ssize_t count =
+        ::pwrite(file_, bytes.data() + written, bytes.size() - written, static_cast<off_t>(begin + written));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return NoRoomForBody();
+    written += static_cast<std::size_t>(count);
+  }
+  return Ok();
+}
+
+Result<std::size_t> GatheredBody::Read(MutableByteView into) {
+  if (into.empty()) return std::size_t{0};
+  if (read_ < memory_.size()) {
+    const std::size_t count = std::min(into.size(), memory_.size() - read_);
+    std::memcpy(into.data(), memory_.data() + read_, count);
+    read_ += count;
+    return count;
+  }
+  const std::uint64_t at = read_ - memory_.size();
+  if (at < file_bytes_) {
+    const std::size_t wanted = std::min<std::uint64_t>(into.size(), file_bytes_ - at);
+    ssize_t count = -1;
+    do {
+      count = ::pread(file_, into.data(), wanted, static_cast<off_t>(at));
+    } while (count < 0 && errno == EINTR);
+    if (count > 0) {
+      read_ += static_cast<std::size_t>(count);
+      return static_cast<std::size_t>(count);
+    }
+    if (!error_) error_ = InternalError();
+  }
+  if (error_) return *error_;
+  return std::size_t{0};
+}
+
+}  // namespace penstock::emulator::http

@@ -1,0 +1,113 @@
+#include "emulator/http/connection/gathered_body.h"
+
+#include <string>
+
+#include "emulator/http/test_support.h"
+#include "emulator/http/connection/wire_error.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+using State = GatheredBody::State;
+
+Framing OfLength(std::uint64_t length) { return {.body = BodyFraming::kLength, .length = length}; }
+
+class GatheredBodyTest : public testing::Test {
+ protected:
+  WireBodyReader Wire(const Framing& framing) { return WireBodyReader(*pipe_.stream, buffer_, framing, kTestPatience); }
+  // Gathers until the body is ready.
+  static bool Ready(GatheredBody& body) {
+    const auto end = std::chrono::steady_clock::now() + kTestPatience;
+    while (body.Gather() != State::kReady) {
+      if (std::chrono::steady_clock::now() > end) return false;
+    }
+    return true;
+  }
+
+  Pipe pipe_;
+  InputBuffer buffer_{64 << 10};
+  Allowances allowances_{0, "", 1 << 20};
+};
+
+TEST_F(GatheredBodyTest, WaitsForNothingAndGivesBackWhatItTook) {
+  const std::string text = PatternText(300'000);  // a part of it beyond the memory
+  WireBodyReader wire = Wire(OfLength(text.size()));
+  GatheredBody body(wire, allowances_);
+  EXPECT_EQ(body.Length(), text.size());
+  EXPECT_EQ(body.Gather(), State::kWaiting);
+  pipe_.peer->Send(text.substr(0, 1000));
+  EXPECT_EQ(body.Gather(), State::kWaiting);
+  pipe_.peer->Send(text.substr(1000));
+  ASSERT_TRUE(Ready(body));
+  EXPECT_TRUE(wire.at_end());
+  EXPECT_EQ(ReadBody(body, 7777), text);
+  EXPECT_FALSE(allowances_.TakeSpace(1 << 20)) << "the file counts as long as the body lives";
+}
+
+TEST_F(GatheredBodyTest, ItsSpaceIsFreeOnceItIsGone) {
+  {
+    WireBodyReader wire = Wire(OfLength(100'000));
+    GatheredBody body(wire, allowances_);
+    pipe_.peer->Send(std::string(100'000, 'x'));
+    ASSERT_TRUE(Ready(body));
+  }
+  EXPECT_TRUE(allowances_.TakeSpace(1 << 20));
+}
+
+TEST_F(GatheredBodyTest, IsRefusedWhereThereIsNoRoomForIt) {
+  ASSERT_TRUE(allowances_.TakeSpace((1 << 20) - 10));
+  WireBodyReader wire = Wire(OfLength(200'000));
+  GatheredBody body(wire, allowances_);
+  pipe_.peer->Send(std::string(200'000, 'x'));
+  ASSERT_TRUE(Ready(body));
+  EXPECT_EQ(ReadBody(body), "error SlowDown");
+}
+
+TEST_F(GatheredBodyTest, DecodesChunksAndHasTheirTrailers) {
+  WireBodyReader wire = Wire({.body = BodyFraming::kChunked});
+  GatheredBody body(wire, allowances_);
+  for (const std::string piece : {"3", "\r\nab", "c\r\n2\r\nde\r\n0\r\nX-A: b\r\n"}) {
+    pipe_.peer->Send(piece);
+    EXPECT_EQ(body.Gather(), State::kWaiting);
+  }
+  pipe_.peer->Send("\r\n");
+  ASSERT_TRUE(Ready(body));
+  EXPECT_EQ(body.Length(), std::nullopt);
+  EXPECT_EQ(ReadBody(body), "abcde");
+  ASSERT_EQ(body.Trailers().size(), 1u);
+  EXPECT_EQ(body.Trailers()[0].second, "b");
+}
+
+TEST_F(GatheredBodyTest, AsksOnceForABodyThatIsHeldBack) {
+  Framing framing = OfLength(4);
+  framing.expect_continue = true;
+  WireBodyReader wire = Wire(framing);
+  GatheredBody body(wire, allowances_);
+  EXPECT_EQ(body.Gather(), State::kWaiting);
+  EXPECT_EQ(body.Gather(), State::kWaiting);
+  EXPECT_EQ(pipe_.peer->Read().status, 100);
+  EXPECT_TRUE(pipe_.peer->Silent());
+  pipe_.peer->Send("body");
+  ASSERT_TRUE(Ready(body));
+  EXPECT_EQ(ReadBody(body), "body");
+}
+
+TEST_F(GatheredBodyTest, AnErrorComesBehindWhatWasGathered) {
+  WireBodyReader wire = Wire(OfLength(10));
+  GatheredBody body(wire, allowances_);
+  pipe_.peer->Send("abc");
+  pipe_.peer->EndSending();
+  ASSERT_TRUE(Ready(body));
+  std::array<std::byte, 10> into;
+  EXPECT_EQ(*body.Read(into), 3u);
+  EXPECT_EQ(body.Read(into).error().code, "IncompleteBody");
+  EXPECT_EQ(body.Read(into).error().code, "IncompleteBody");
+  WireBodyReader silent = Wire(OfLength(10));
+  GatheredBody given_up(silent, allowances_);
+  given_up.Fail(RequestTimedOut());
+  EXPECT_EQ(ReadBody(given_up), "error RequestTimeout");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::http

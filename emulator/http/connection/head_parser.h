@@ -1,0 +1,44 @@
+// The head of an HTTP/1.x request: from bytes to views. Pure; no I/O, no copy.
+//
+// Stricter than RFC 9112 where leniency invites smuggling: only CRLF ends a line, no obs-fold, no white space before a
+// colon. What the headers mean for framing is framing.h's.
+#ifndef PENSTOCK_EMULATOR_HTTP_CONNECTION_HEAD_PARSER_H_
+#define PENSTOCK_EMULATOR_HTTP_CONNECTION_HEAD_PARSER_H_
+
+#include <cstddef>
+#include <string_view>
+
+#include "emulator/s3/core/exchange.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::http {
+
+struct HeadLimits {
+  std::size_t max_head_bytes = 64 << 10;    // request line, headers and the empty line
+  std::size_t max_target_bytes = 16 << 10;  // the request target
+  std::size_t max_headers = 256;
+};
+
+// Bytes of the head at the front of `input`, through its empty line; 0 while it is incomplete. `scanned` remembers how
+// far earlier calls on a shorter prefix of the same bytes came: 0 for a new head. Bare LFs end a head too, so that
+// ParseHead can refuse it instead of the peer waiting for a time-out.
+std::size_t FindHeadEnd(std::string_view input, std::size_t& scanned);
+
+// Parses one complete head, as FindHeadEnd delimits it. `head` is overwritten; its views point into `bytes`.
+// An absolute-form target ("http://host/key") is reduced to its path and query, and its authority replaces Host's value.
+// Errors: BadRequest (400), URITooLong (414), HTTPVersionNotSupported (505),
+// RequestHeaderSectionTooLarge for too many headers or bytes.
+Result<void> ParseHead(std::string_view bytes, const HeadLimits& limits, s3::RequestHead& head);
+
+// RFC 9110 token: a method or a header name.
+bool IsToken(std::string_view text);
+// Bytes allowed in a header value: no control characters but horizontal tab.
+bool IsFieldValue(std::string_view text);
+// Without leading and trailing spaces and tabs.
+std::string_view TrimBlanks(std::string_view text);
+// ASCII letters without regard to case.
+bool EqualsIgnoringCase(std::string_view a, std::string_view b);
+
+}  // namespace penstock::emulator::http
+
+#endif  // PENSTOCK_EMULATOR_HTTP_CONNECTION_HEAD_PARSER_H_

@@ -1,0 +1,54 @@
+// What has arrived on a connection and nobody has used yet. One per connection, reused by all its requests.
+//
+// The head of the current request is pinned at the front, so that views into it stay valid while its body passes
+// through the space behind it.
+#ifndef PENSTOCK_EMULATOR_HTTP_CONNECTION_INPUT_BUFFER_H_
+#define PENSTOCK_EMULATOR_HTTP_CONNECTION_INPUT_BUFFER_H_
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+#include "emulator/http/connection/stream.h"
+#include "penstock/base/bytes.h"
+
+namespace penstock::emulator::http {
+
+class InputBuffer {
+ public:
+  // Grows from a few KiB up to `max_bytes` plus room for body framing.
+  explicit InputBuffer(std::size_t max_bytes);
+
+  std::string_view text() const { return {data_.get() + begin_, end_ - begin_}; }  // unused bytes
+  std::size_t size() const { return end_ - begin_; }
+  bool empty() const { return begin_ == end_; }
+  // More bytes than the limit wait unused: nothing more can be taken in.
+  bool full() const { return end_ - begin_ > max_bytes_; }
+
+  void Consume(std::size_t bytes) { begin_ += bytes; }
+  // Pins the first `bytes` unused bytes as the head and returns them; valid until Unpin. Consumes them.
+  std::string_view PinHead(std::size_t bytes);
+  // Ends the request: what is unused moves to the front.
+  void Unpin();
+
+  // The last Fill left room: as far as a plain socket goes, it held nothing more at that moment.
+  bool took_all() const { return took_all_; }
+
+  // Reads once more into the free space (growing only while nothing is pinned). Waits up to `patience`; zero: not at all.
+  IoResult Fill(Stream& stream, std::chrono::milliseconds patience);
+
+ private:
+  void MakeRoom();
+
+  const std::size_t max_bytes_;
+  std::size_t capacity_;
+  std::unique_ptr<char[]> data_;
+  bool took_all_ = false;
+  std::size_t pinned_ = 0;  // bytes of the head at the front
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+}  // namespace penstock::emulator::http
+
+#endif  // PENSTOCK_EMULATOR_HTTP_CONNECTION_INPUT_BUFFER_H_

@@ -1,0 +1,104 @@
+// Retention and legal hold of object versions: GetObjectRetention, PutObjectRetention, GetObjectLegalHold,
+// PutObjectLegalHold (spec/protocol.md §2.2, §2.17).
+#include "base/dates.h"
+#include "emulator/s3/checksums/body.h"
+#include "emulator/s3/protocol/document_schema.h"
+#include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/handlers.h"
+#include "emulator/s3/access/object_lock.h"
+#include "emulator/s3/config/sub_resource_schemas.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+struct Locked {
+  std::optional<VersionId> version;
+  store::ObjectPtr object;
+};
+
+// The bucket's Object Lock is asked for first, then the version.
+Result<Locked> OpenLocked(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  Locked locked;
+  PENSTOCK_ASSIGN(locked.version, VersionParameter(call));
+  PENSTOCK_ASSIGN(locked.object, OpenObject(call, locked.version));
+  PENSTOCK_TRY(RequireObjectLock(*bucket));
+  return locked;
+}
+
+Result<Element> ReadLockDocument(Call& call, const Field& schema) {
+  PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
+  if (text.empty()) return MakeError("MissingRequestBodyError");
+  return ReadBySchema(text, schema);
+}
+
+// Changes the lock of that version where it is written. `change` may refuse.
+template <class Change>
+Result<void> ChangeLock(Call& call, const Locked& locked, const Change& change) {
+  // The version that was opened, whatever came after it.
+  return call.store.ChangeAttributes(
+      call.bucket(), call.key(), locked.object->version_id,
+      [&](const store::ObjectRecord& object, store::Attributes& attributes) -> Result<void> {
+        ObjectLock lock = StoredObjectLock(object.attributes);
+        PENSTOCK_TRY(change(lock));
+        ReplaceObjectLock(lock, attributes);
+        return Ok();
+      });
+}
+
+template <class Fill>
+Result<void> RespondElement(Call& call, std::string_view name, const Fill& fill) {
+  XmlWriter xml;
+  xml.Open(name, kXmlNamespace);
+  fill(xml);
+  xml.Close(name);
+  call.RespondXml(xml.Take());
+  return Ok();
+}
+
+}  // namespace
+
+Result<void> GetObjectRetention(Call& call) {
+  PENSTOCK_ASSIGN(const Locked locked, OpenLocked(call));
+  const ObjectLock lock = StoredObjectLock(locked.object->attributes);
+  if (!lock.retention) return MakeError("NoSuchObjectLockConfiguration");
+  return RespondElement(call, "Retention", [&](XmlWriter& xml) {
+    xml.Element("Mode", NameOf(lock.retention->mode));
+    xml.Element("RetainUntilDate", FormatIso8601(lock.retention->until));
+  });
+}
+
+Result<void> PutObjectRetention(Call& call) {
+  PENSTOCK_ASSIGN(const Locked locked, OpenLocked(call));
+  PENSTOCK_ASSIGN(const Element document, ReadLockDocument(call, kRetentionSchema));
+  if (document.Has("Mode") != document.Has("RetainUntilDate")) return MalformedXml();
+  std::optional<Retention> wanted;
+  if (document.Has("Mode")) {
+    PENSTOCK_ASSIGN(wanted, ParseRetention(call, document.TextOf("Mode"), document.TextOf("RetainUntilDate")));
+  }
+  const bool bypass = BypassesGovernance(call);
+  return ChangeLock(call, locked, [&](ObjectLock& lock) -> Result<void> {
+    PENSTOCK_TRY(CheckRetentionChange(lock, wanted, call.exchange.space->clock->Now(), bypass));
+    lock.retention = wanted;
+    return Ok();
+  });
+}
+
+Result<void> GetObjectLegalHold(Call& call) {
+  PENSTOCK_ASSIGN(const Locked locked, OpenLocked(call));
+  const ObjectLock lock = StoredObjectLock(locked.object->attributes);
+  if (!lock.legal_hold) return MakeError("NoSuchObjectLockConfiguration");
+  return RespondElement(call, "LegalHold", [&](XmlWriter& xml) { xml.Element("Status", *lock.legal_hold ? "ON" : "OFF"); });
+}
+
+Result<void> PutObjectLegalHold(Call& call) {
+  PENSTOCK_ASSIGN(const Locked locked, OpenLocked(call));
+  PENSTOCK_ASSIGN(const Element document, ReadLockDocument(call, kLegalHoldSchema));
+  return ChangeLock(call, locked, [&](ObjectLock& lock) -> Result<void> {
+    lock.legal_hold = document.TextOf("Status") == "ON";
+    return Ok();
+  });
+}
+
+}  // namespace penstock::emulator::s3

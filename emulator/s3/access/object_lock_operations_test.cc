@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "emulator/s3/core/testing.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Harness;
+using testing::Reply;
+
+// Spec §2.2 "retention / legal-hold (object)".
+TEST(ObjectLockOperationsTest, AnswersTellABucketWithoutLockFromAnObjectWithout) {
+  Harness s3;
+  s3.Send("PUT /plain");
+  s3.Send("PUT /locked\nx-amz-bucket-object-lock-enabled: true");
+  for (const std::string selector : {"retention", "legal-hold"}) {
+    s3.Send("PUT /plain/k", "x");
+    s3.Send("PUT /locked/k", "x");
+    const Reply plain = s3.Send("GET /plain/k?" + selector);
+    EXPECT_EQ(plain.Outcome(), "400 InvalidRequest") << selector;
+    EXPECT_EQ(plain.Element("Message"), "Bucket is missing Object Lock Configuration") << selector;
+    const Reply locked = s3.Send("GET /locked/k?" + selector);
+    EXPECT_EQ(locked.Outcome(), "404 NoSuchObjectLockConfiguration") << selector;
+    EXPECT_EQ(locked.Element("Message"), "The specified object does not have a ObjectLock configuration") << selector;
+    EXPECT_EQ(s3.Send("GET /locked/absent?" + selector).Outcome(), "404 NoSuchKey") << selector;
+    EXPECT_EQ(s3.SendDocument("PUT /plain/k?" + selector, "<X/>").Outcome(), "400 InvalidRequest") << selector;
+    EXPECT_EQ(s3.Send("PUT /locked/k?" + selector, "<X/>").Outcome(), "400 InvalidRequest") << "no checksum";
+    EXPECT_EQ(s3.SendDocument("PUT /locked/k?" + selector, "<X/>").Outcome(), "400 MalformedXML") << selector;
+    EXPECT_EQ(s3.SendDocument("PUT /locked/k?" + selector, "").Outcome(), "400 MissingRequestBodyError") << selector;
+  }
+}
+
+class LockedObject : public ::testing::Test {
+ protected:
+  LockedObject() {
+    s3_.Send("PUT /box\nx-amz-bucket-object-lock-enabled: true");
+    version_ = s3_.Send("PUT /box/k", "x").Header("x-amz-version-id");
+  }
+  std::string Retain(const std::string& content, const std::string& headers = "") {
+    return s3_.SendDocument("PUT /box/k?retention" + headers, "<Retention>" + content + "</Retention>").Outcome();
+  }
+  static std::string Until(const std::string& mode, const std::string& until) {
+    return "<Mode>" + mode + "</Mode><RetainUntilDate>" + until + "</RetainUntilDate>";
+  }
+
+  Harness s3_;  // 2026-01-02T03:04:05Z
+  std::string version_;
+  const std::string bypass_ = "\nx-amz-bypass-governance-retention: true";
+};
+
+TEST_F(LockedObject, RetentionIsGivenBack) {
+  EXPECT_EQ(Retain(Until("GOVERNANCE", "2026-02-01T00:00:00Z")), "200");
+  const Reply reply = s3_.Send("GET /box/k?retention&versionId=" + version_);
+  EXPECT_EQ(reply.Element("Mode"), "GOVERNANCE");
+  EXPECT_EQ(reply.Element("RetainUntilDate"), "2026-02-01T00:00:00.000Z");
+  EXPECT_NE(reply.body.find("<Retention xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"), std::string::npos);
+  EXPECT_EQ(s3_.Send("DELETE /box/k?versionId=" + version_).Outcome(), "403 AccessDenied");
+}
+
+TEST_F(LockedObject, ARetentionIsRefusedAsSchemaOrAsArgument) {
+  EXPECT_EQ(Retain("<Mode>GOVERNANCE</Mode>"), "400 MalformedXML");
+  EXPECT_EQ(Retain(Until("SOFT", "2030-01-01T00:00:00Z")), "400 MalformedXML");
+  EXPECT_EQ(Retain(Until("GOVERNANCE", "2020-01-01T00:00:00Z")), "400 InvalidArgument");
+  EXPECT_EQ(s3_.Send("GET /box/k?retention").Outcome(), "404 NoSuchObjectLockConfiguration");
+}
+
+TEST_F(LockedObject, GovernanceMayBeExtendedAndBypassed) {
+  ASSERT_EQ(Retain(Until("GOVERNANCE", "2026-02-01T00:00:00Z")), "200");
+  EXPECT_EQ(Retain(Until("GOVERNANCE", "2026-01-15T00:00:00Z")), "403 AccessDenied");
+  EXPECT_EQ(Retain(Until("COMPLIANCE", "2026-03-01T00:00:00Z")), "403 AccessDenied");
+  EXPECT_EQ(Retain(""), "403 AccessDenied");
+  EXPECT_EQ(Retain(Until("GOVERNANCE", "2026-03-01T00:00:00Z")), "200");
+  EXPECT_EQ(Retain(Until("GOVERNANCE", "2026-01-15T00:00:00Z"), bypass_), "200");
+  EXPECT_EQ(Retain("", bypass_), "200");
+  EXPECT_EQ(s3_.Send("GET /box/k?retention").Outcome(), "404 NoSuchObjectLockConfiguration");
+}
+
+TEST_F(LockedObject, ComplianceIsOnlyEverExtendedUntilItEnds) {
+  ASSERT_EQ(Retain(Until("COMPLIANCE", "2026-02-01T00:00:00Z")), "200");
+  EXPECT_EQ(Retain(Until("COMPLIANCE", "2026-01-15T00:00:00Z"), bypass_), "403 AccessDenied");
+  EXPECT_EQ(Retain(Until("GOVERNANCE", "2026-03-01T00:00:00Z"), bypass_), "403 AccessDenied");
+  EXPECT_EQ(Retain("", bypass_), "403 AccessDenied");
+  EXPECT_EQ(Retain(Until("COMPLIANCE", "2026-02-02T00:00:00Z")), "200");
+  s3_.clock().Advance(24h * 40);
+  EXPECT_EQ(s3_.Send("GET /box/k?retention").Element("Mode"), "COMPLIANCE") << "it is shown after its end";
+  EXPECT_EQ(Retain(""), "200");
+}
+
+TEST_F(LockedObject, ALegalHoldIsIndependentOfRetention) {
+  const auto hold = [&](const std::string& status) {
+    return s3_.SendDocument("PUT /box/k?legal-hold", "<LegalHold><Status>" + status + "</Status></LegalHold>").Outcome();
+  };
+  ASSERT_EQ(Retain(Until("GOVERNANCE", "2026-02-01T00:00:00Z")), "200");
+  EXPECT_EQ(hold("ON"), "200");
+  EXPECT_EQ(hold("on"), "400 MalformedXML");
+  EXPECT_EQ(s3_.Send("GET /box/k?legal-hold").Element("Status"), "ON");
+  EXPECT_EQ(s3_.Send("DELETE /box/k?versionId=" + version_ + bypass_).Outcome(), "403 AccessDenied");
+  EXPECT_EQ(hold("OFF"), "200");
+  EXPECT_EQ(s3_.Send("GET /box/k?legal-hold").Element("Status"), "OFF");
+  EXPECT_EQ(s3_.Send("GET /box/k?retention").Element("Mode"), "GOVERNANCE") << "kept";
+  EXPECT_EQ(s3_.Send("DELETE /box/k?versionId=" + version_ + bypass_).status, 204);
+}
+
+TEST_F(LockedObject, VersionsHaveLocksOfTheirOwnAndMarkersNone) {
+  const std::string newer = s3_.Send("PUT /box/k", "y").Header("x-amz-version-id");
+  ASSERT_EQ(s3_.SendDocument("PUT /box/k?legal-hold&versionId=" + version_, "<LegalHold><Status>ON</Status></LegalHold>").status, 200);
+  EXPECT_EQ(s3_.Send("GET /box/k?legal-hold").Outcome(), "404 NoSuchObjectLockConfiguration");
+  EXPECT_EQ(s3_.Send("DELETE /box/k?versionId=" + newer).status, 204);
+  EXPECT_EQ(s3_.Send("DELETE /box/k?versionId=" + version_).status, 403);
+  const std::string marker = s3_.Send("DELETE /box/k").Header("x-amz-version-id");
+  EXPECT_EQ(s3_.Send("GET /box/k?legal-hold&versionId=" + marker).Outcome(), "405 MethodNotAllowed");
+  EXPECT_EQ(s3_.SendDocument("PUT /box/k?legal-hold", "<LegalHold><Status>ON</Status></LegalHold>").Outcome(), "404 NoSuchKey");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::s3

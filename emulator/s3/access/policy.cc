@@ -1,0 +1,197 @@
+#include "emulator/s3/access/policy.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ascii.h"
+#include "emulator/s3/config/configuration_checks.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/text.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMaxBytes = 20u << 10;  // spec §0 "Limits"
+
+Error Malformed(std::string message) { return MakeError("MalformedPolicy", {}, std::move(message)); }
+Error MissingField(std::string_view field) { return Malformed("Missing required field " + std::string(field)); }
+
+// One string or an array of them; nullopt for anything else, and for nothing at all.
+std::optional<std::vector<std::string>> Strings(const Json& json) {
+  std::vector<std::string> all;
+  if (json.is_string()) {
+    all.push_back(json.get<std::string>());
+  } else if (json.is_array()) {
+    for (const Json& item : json) {
+      if (!item.is_string()) return std::nullopt;
+      all.push_back(item.get<std::string>());
+    }
+  }
+  if (all.empty()) return std::nullopt;
+  return all;
+}
+
+bool IsAccount(std::string_view text) { return text.size() == 12 && ParseDecimal(text).has_value(); }
+
+bool IsAwsPrincipal(const std::string& text) {
+  return text == "*" || IsAccount(text) || text.starts_with("arn:aws") || text.starts_with("AIDA") || text.starts_with("AROA");
+}
+
+// "*", or an object of AWS, Service, Federated and CanonicalUser.
+bool IsPrincipal(const Json& json) {
+  if (json.is_string()) return json.get<std::string>() == "*";
+  if (!json.is_object() || json.empty()) return false;
+  for (const auto& [kind, value] : json.items()) {
+    const auto names = Strings(value);
+    if (!names) return false;
+    if (kind == "AWS" ? !std::all_of(names->begin(), names->end(), IsAwsPrincipal)
+                      : kind != "Service" && kind != "Federated" && kind != "CanonicalUser") {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool IsEverybody(const Json& principal) {
+  if (principal.is_string()) return true;
+  const auto names = principal.contains("AWS") ? Strings(principal["AWS"]) : std::nullopt;
+  return names && std::find(names->begin(), names->end(), "*") != names->end();
+}
+
+bool IsAction(std::string_view action) {
+  if (action == "*") return true;
+  if (!StartsWithIgnoreCase(action, "s3:") || action.size() < 4) return false;
+  return std::all_of(action.begin() + 3, action.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '*' || c == '?';
+  });
+}
+
+enum class Subject { kBucket, kObject, kBoth };
+
+// What an action is done to. Named after objects are nearly all that are done to them.
+Subject SubjectOf(std::string_view action) {
+  if (action.find('*') != std::string_view::npos || action.find('?') != std::string_view::npos) return Subject::kBoth;
+  const std::string name = AsciiLower(action);
+  static constexpr std::array<std::string_view, 3> kOthers = {"s3:listmultipartuploadparts", "s3:abortmultipartupload",
+                                                              "s3:bypassgovernanceretention"};
+  if (std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end()) return Subject::kObject;
+  const bool of_object = name.find("object") != std::string::npos && name.find("bucket") == std::string::npos;
+  return of_object ? Subject::kObject : Subject::kBucket;
+}
+
+// The part of a resource after the bucket's name; nullopt when it is of another bucket.
+std::optional<std::string_view> PathInBucket(std::string_view resource, std::string_view bucket) {
+  if (resource == "*") return "/*";
+  const std::string_view name = BucketOfArn(resource);
+  const auto slash = name.find('/');
+  const std::string_view of = name.substr(0, slash);
+  const bool wild = of.find_first_of("*?") != std::string_view::npos;
+  if (of.empty() || (of != bucket && !wild)) return std::nullopt;
+  return slash == std::string_view::npos ? std::string_view() : name.substr(slash);
+}
+
+// Keys that, with values of their own, say who "everybody" is.
+bool NarrowsPrincipals(const Json& condition) {
+  static constexpr std::array<std::string_view, 14> kKeys = {
+      "aws:sourceip",      "aws:sourcearn",       "aws:sourcevpc",      "aws:sourcevpce",    "aws:sourceowner",
+      "aws:sourceaccount", "aws:userid",          "aws:principalorgid", "aws:principalarn",  "aws:principalaccount",
+      "aws:principalorgpaths", "s3:dataaccesspointarn", "s3:dataaccesspointaccount", "s3:x-amz-server-side-encryption-aws-kms-key-id"};
+  const auto fixed = [](const std::string& value) {
+    return value.find_first_of("*?$") == std::string::npos && value != "0.0.0.0/0" && value != "::/0";
+  };
+  for (const auto& [operation, tests] : condition.items()) {
+    if (!tests.is_object()) continue;
+    for (const auto& [key, value] : tests.items()) {
+      const auto values = Strings(value);
+      if (std::find(kKeys.begin(), kKeys.end(), AsciiLower(key)) == kKeys.end() || !values) continue;
+      if (std::all_of(values->begin(), values->end(), fixed)) return true;
+    }
+  }
+  return false;
+}
+
+// One of two spellings ("Action", "NotAction"); null when neither is there.
+const Json* Either(const Json& statement, const char* name, const char* negated) {
+  if (const auto found = statement.find(name); found != statement.end()) return &*found;
+  const auto found = statement.find(negated);
+  return found == statement.end() ? nullptr : &*found;
+}
+
+Result<void> CheckActionsAndResources(const Json& statement, std::string_view bucket) {
+  const Json* action = Either(statement, "Action", "NotAction");
+  if (action == nullptr) return MissingField("Action");
+  const auto actions = Strings(*action);
+  if (!actions || !std::all_of(actions->begin(), actions->end(), IsAction)) return Malformed("Policy has invalid action");
+  const Json* resource = Either(statement, "Resource", "NotResource");
+  if (resource == nullptr) return MissingField("Resource");
+  const auto resources = Strings(*resource);
+  if (!resources) return Malformed("Policy has invalid resource");
+  bool objects = false;
+  bool buckets = false;
+  for (const std::string& name : *resources) {
+    const auto path = PathInBucket(name, bucket);
+    if (!path) return Malformed("Policy has invalid resource");
+    objects = objects || !path->empty() || name.ends_with('*');
+    buckets = buckets || path->empty() || name == "*";
+  }
+  for (const std::string& name : *actions) {
+    const Subject subject = SubjectOf(name);
+    if ((subject == Subject::kObject && !objects) || (subject == Subject::kBucket && !buckets)) {
+      return Malformed("Action does not apply to any resource(s) in statement");
+    }
+  }
+  return Ok();
+}
+
+Result<PolicyFacts> CheckStatement(const Json& statement, std::string_view bucket) {
+  if (!statement.is_object()) return Malformed("Policy has invalid statement");
+  const auto effect = statement.find("Effect");
+  if (effect == statement.end()) return MissingField("Effect");
+  const std::string said = effect->is_string() ? effect->get<std::string>() : effect->type_name();
+  if (said != "Allow" && said != "Deny") return Malformed("Invalid effect: " + said);
+  const Json* principal = Either(statement, "Principal", "NotPrincipal");
+  if (principal == nullptr) return MissingField("Principal");
+  if (!IsPrincipal(*principal)) return Malformed("Invalid principal in policy");
+  PENSTOCK_TRY(CheckActionsAndResources(statement, bucket));
+  const auto condition = statement.find("Condition");
+  if (condition != statement.end() && !condition->is_object()) return Malformed("Policy has an invalid condition key");
+  const bool narrowed = condition != statement.end() && NarrowsPrincipals(*condition);
+  const bool everybody = statement.contains("Principal") && IsEverybody(*principal);
+  return PolicyFacts{.is_public = said == "Allow" && everybody && !narrowed};
+}
+
+}  // namespace
+
+Result<PolicyFacts> CheckPolicy(std::string_view text, std::string_view bucket) {
+  if (text.size() > kMaxBytes) {
+    return Malformed("The policy has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(kMaxBytes));
+  }
+  const Json policy = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  // The library reads a NUL as the end of the text. Valid JSON has none.
+  if (text.empty() || text.front() != '{' || text.find('\0') != std::string_view::npos || !policy.is_object()) {
+    return Malformed("Policies must be valid JSON and the first byte must be '{'");
+  }
+  if (const auto version = policy.find("Version");
+      version != policy.end() && *version != "2012-10-17" && *version != "2008-10-17") {
+    return Malformed("The policy must contain a valid version string");
+  }
+  const auto statements = policy.find("Statement");
+  if (statements == policy.end()) return MissingField("Statement");
+  if (!statements->is_array()) return CheckStatement(*statements, bucket);
+  if (statements->empty()) return Malformed("Could not parse the policy: Statement is empty!");
+  PolicyFacts facts;
+  for (const Json& statement : *statements) {
+    PENSTOCK_ASSIGN(const PolicyFacts one, CheckStatement(statement, bucket));
+    facts.is_public = facts.is_public || one.is_public;
+  }
+  return facts;
+}
+
+}  // namespace penstock::emulator::s3

@@ -1,0 +1,172 @@
+// Get, put, delete and list of the configurations in the table of sub_resources.h.
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "base/encoding.h"
+#include "emulator/s3/checksums/body.h"
+#include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/handlers.h"
+#include "emulator/s3/config/sub_resources.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+constexpr std::size_t kMaxIdCharacters = 64;
+constexpr std::size_t kMaxOfAKind = 1000;
+constexpr std::size_t kPageSize = 100;
+constexpr std::string_view kTokenMark = "penstock-configuration:";
+
+// PutBucketLifecycleConfiguration's setting beside the document.
+constexpr std::string_view kMinimumSizeHeader = "x-amz-transition-default-minimum-object-size";
+constexpr std::string_view kMinimumSizeKey = "lifecycle-minimum-object-size";
+constexpr std::string_view kMinimumSizeDefault = "all_storage_classes_128K";
+
+const SubResource& RowOf(const Call& call) {
+  for (const QueryParameter& parameter : call.exchange.target.query) {
+    if (const SubResource* row = FindSubResource(parameter.name)) return *row;
+  }
+  PENSTOCK_CHECK(false);  // the operation table sends only selectors of the table here
+  return *FindSubResource("cors");
+}
+
+bool IsIdCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+}
+
+Result<std::string> KeyOf(const Call& call, const SubResource& row) {
+  if (row.list_root.empty()) return std::string(row.selector);
+  const std::string_view id = call.Query("id").value_or("");
+  if (id.empty() || id.size() > kMaxIdCharacters || !std::all_of(id.begin(), id.end(), IsIdCharacter)) {
+    return MakeError("InvalidConfigurationId");
+  }
+  return std::string(row.selector) + "/" + std::string(id);
+}
+
+std::string UnsetDocument(const SubResource& row) {
+  std::string xml(kXmlProlog);
+  xml.append("<").append(row.schema->name).append(" ").append(kXmlNamespace);
+  if (row.unset_content.empty()) return xml.append("/>");
+  return xml.append(">").append(row.unset_content).append("</").append(row.schema->name).append(">");
+}
+
+// Configurations that go by an id are missed without naming the bucket, as recorded.
+Error NotSet(const SubResource& row, std::string_view code, const store::BucketRecord& bucket) {
+  if (!row.list_root.empty()) return MakeError(code);
+  return MakeError(code, {{"BucketName", bucket.name.value}});
+}
+
+using Entry = std::pair<std::string, std::string>;
+
+// The bucket's configurations of that kind, by id.
+std::vector<const Entry*> AllOfAKind(const store::BucketRecord& bucket, const SubResource& row) {
+  const std::string prefix = std::string(row.selector) + "/";
+  std::vector<const Entry*> all;
+  for (const Entry& entry : bucket.configuration) {
+    if (entry.first.starts_with(prefix)) all.push_back(&entry);
+  }
+  std::sort(all.begin(), all.end(), [](const Entry* a, const Entry* b) { return a->first < b->first; });
+  return all;
+}
+
+Result<void> CheckId(const Call& call, const store::BucketRecord& bucket, const SubResource& row, const Element& document) {
+  if (document.TextOf("Id") != call.Query("id").value_or("")) return MakeError("IdMismatch");
+  const std::vector<const Entry*> all = AllOfAKind(bucket, row);
+  const std::string key = std::string(row.selector) + "/" + std::string(document.TextOf("Id"));
+  const bool replaces = std::any_of(all.begin(), all.end(), [&](const Entry* entry) { return entry->first == key; });
+  if (replaces || all.size() < kMaxOfAKind) return Ok();
+  return MakeError("TooManyConfigurations");
+}
+
+Result<void> StoreMinimumSize(Call& call) {
+  const std::string_view value = call.Header(kMinimumSizeHeader).value_or(kMinimumSizeDefault);
+  if (value != kMinimumSizeDefault && value != "varies_by_storage_class") {
+    return InvalidRequest("Invalid TransitionDefaultMinimumObjectSize found: " + std::string(value));
+  }
+  call.response().Add(std::string(kMinimumSizeHeader), std::string(value));
+  return call.store.SetConfiguration(call.bucket(), std::string(kMinimumSizeKey), std::string(value));
+}
+
+// A document as it is kept, to stand inside another one.
+std::string WithoutNamespace(std::string document) {
+  const std::string attribute = " " + std::string(kXmlNamespace);
+  if (const auto at = document.find(attribute); at != std::string::npos) document.erase(at, attribute.size());
+  return document;
+}
+
+}  // namespace
+
+Result<void> GetBucketConfiguration(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  const SubResource& row = RowOf(call);
+  PENSTOCK_ASSIGN(const std::string key, KeyOf(call, row));
+  const std::string* document = FindConfiguration(*bucket, key);
+  if (document != nullptr && document->empty()) return NotSet(row, row.deleted_code, *bucket);
+  if (document == nullptr && !row.unset_code.empty()) return NotSet(row, row.unset_code, *bucket);
+  if (row.selector == "lifecycle") {
+    const std::string* size = FindConfiguration(*bucket, kMinimumSizeKey);
+    call.response().Add(std::string(kMinimumSizeHeader), size ? *size : std::string(kMinimumSizeDefault));
+  }
+  call.RespondXml(document ? std::string(kXmlProlog) + *document : UnsetDocument(row));
+  return Ok();
+}
+
+Result<void> PutBucketConfiguration(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  const SubResource& row = RowOf(call);
+  PENSTOCK_ASSIGN(const std::string key, KeyOf(call, row));
+  PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = row.checksum == Checksum::kRequired}));
+  if (text.empty()) return MakeError("MissingRequestBodyError");
+  PENSTOCK_ASSIGN(Element document, ReadBySchema(text, *row.schema));
+  if (!row.list_root.empty()) PENSTOCK_TRY(CheckId(call, *bucket, row, document));
+  if (row.check != nullptr) PENSTOCK_TRY(row.check(CheckContext{call, *bucket}, document));
+  if (row.selector == "lifecycle") PENSTOCK_TRY(StoreMinimumSize(call));
+  PENSTOCK_TRY(call.store.SetConfiguration(bucket->name, key, WriteDocument(document, Prolog::kNo)));
+  call.response().status = row.put_status;
+  return Ok();
+}
+
+Result<void> DeleteBucketConfiguration(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  const SubResource& row = RowOf(call);
+  PENSTOCK_ASSIGN(const std::string key, KeyOf(call, row));
+  if (!row.list_root.empty() && FindConfiguration(*bucket, key) == nullptr) return NotSet(row, row.unset_code, *bucket);
+  // An empty document remembers the deletion where that is not the same as never having been set.
+  const auto left = row.deleted_code.empty() ? std::nullopt : std::optional<std::string>(std::string());
+  PENSTOCK_TRY(call.store.SetConfiguration(bucket->name, key, left));
+  call.response().status = 204;
+  return Ok();
+}
+
+Result<void> ListBucketConfigurations(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  const SubResource& row = RowOf(call);
+  std::string after;
+  const auto token = call.Query("continuation-token");
+  if (token) {
+    const auto raw = Base64Decode(*token);
+    if (!raw || !raw->starts_with(kTokenMark)) {
+      return InvalidArgument("The continuation token provided is incorrect", "continuation-token", *token);
+    }
+    after = raw->substr(kTokenMark.size());
+  }
+  std::vector<const Entry*> all = AllOfAKind(*bucket, row);
+  std::erase_if(all, [&](const Entry* entry) { return entry->first <= after; });
+  const bool truncated = all.size() > kPageSize;
+  if (truncated) all.resize(kPageSize);
+  XmlWriter xml;
+  xml.Open(row.list_root, kXmlNamespace);
+  WriteFlag(xml, "IsTruncated", truncated);
+  if (token) xml.Element("ContinuationToken", *token);
+  if (truncated) {
+    const std::string next = std::string(kTokenMark) + all.back()->first;
+    xml.Element("NextContinuationToken", Base64Encode(AsBytes(next)));
+  }
+  std::string document = xml.Take();
+  for (const Entry* entry : all) document += WithoutNamespace(entry->second);
+  call.RespondXml(document.append("</").append(row.list_root).append(">"));
+  return Ok();
+}
+
+}  // namespace penstock::emulator::s3

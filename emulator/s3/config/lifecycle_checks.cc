@@ -1,0 +1,162 @@
+// The rules of a lifecycle configuration (spec/protocol.md §2.17 "Lifecycle").
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "base/dates.h"
+#include "emulator/s3/config/configuration_checks.h"
+#include "emulator/s3/core/errors.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+constexpr std::size_t kMaxRules = 1000;
+constexpr std::size_t kMaxIdCharacters = 255;
+constexpr std::int64_t kInfrequentAccessDays = 30;
+
+std::int64_t Number(const Element& element) { return std::stoll(element.text); }
+
+Error WrongDays(std::string message, const Element& days) { return InvalidArgument(std::move(message), days.name, days.text); }
+
+Result<void> CheckMidnight(const Element& action) {
+  const Element* date = action.Find("Date");
+  if (date == nullptr) return Ok();
+  const WallTime time = *ParseIso8601(date->text);
+  if (time == std::chrono::floor<std::chrono::days>(time)) return Ok();
+  return InvalidArgument("'Date' must be at midnight GMT", "Date", date->text);
+}
+
+// `days` above `least`, or S3's sentence about `name` in `action`.
+Result<void> CheckPositive(const Element& action, std::string_view name) {
+  const Element* days = action.Find(name);
+  if (days == nullptr || Number(*days) > 0) return Ok();
+  return WrongDays("'" + std::string(name) + "' for " + action.name + " action must be a positive integer", *days);
+}
+
+bool HasTags(const Element& filter) {
+  const Element* both = filter.Find("And");
+  return filter.Has("Tag") || (both != nullptr && both->Has("Tag"));
+}
+
+bool HasSizes(const Element& filter) {
+  const Element* both = filter.Find("And");
+  const auto sized = [](const Element& group) {
+    return group.Has("ObjectSizeGreaterThan") || group.Has("ObjectSizeLessThan");
+  };
+  return sized(filter) || (both != nullptr && sized(*both));
+}
+
+Result<void> CheckSizes(const Element& group) {
+  const Element* least = group.Find("ObjectSizeGreaterThan");
+  const Element* most = group.Find("ObjectSizeLessThan");
+  if (most != nullptr && Number(*most) <= 0) {
+    return InvalidRequest("'ObjectSizeLessThan' should be between 1 and 1099511627776000.");
+  }
+  if (least == nullptr || most == nullptr || Number(*most) > Number(*least)) return Ok();
+  return InvalidRequest("'ObjectSizeLessThan' has to be a value greater than 'ObjectSizeGreaterThan'.");
+}
+
+// Exactly one of Prefix, Tag, a size and And, or nothing; And joins at least two.
+Result<void> CheckFilter(const Element& filter) {
+  if (filter.children.size() > 1) return MalformedXml();
+  PENSTOCK_TRY(CheckSizes(filter));
+  const Element* both = filter.Find("And");
+  if (both == nullptr) return Ok();
+  if (both->children.size() < 2) return MalformedXml();
+  PENSTOCK_TRY(CheckDistinctTagKeys(*both));
+  return CheckSizes(*both);
+}
+
+Result<void> CheckExpiration(const Element& expiration, const Element* filter) {
+  if (expiration.children.size() != 1) return MalformedXml();
+  PENSTOCK_TRY(CheckMidnight(expiration));
+  PENSTOCK_TRY(CheckPositive(expiration, "Days"));
+  if (!expiration.Has("ExpiredObjectDeleteMarker") || filter == nullptr) return Ok();
+  if (HasTags(*filter)) return InvalidRequest("ExpiredObjectDeleteMarker cannot be specified with Tags.");
+  if (HasSizes(*filter)) return InvalidRequest("ExpiredObjectDeleteMarker cannot be specified with Object Size.");
+  return Ok();
+}
+
+Result<void> CheckTransition(const Element& transition) {
+  const Element* days = transition.Find("Days");
+  if ((days != nullptr) == transition.Has("Date")) return MalformedXml();
+  PENSTOCK_TRY(CheckMidnight(transition));
+  if (days == nullptr) return Ok();
+  if (Number(*days) < 0) return WrongDays("'Days' for Transition action must be nonnegative", *days);
+  const std::string_view storage_class = transition.TextOf("StorageClass");
+  if (storage_class.ends_with("_IA") && Number(*days) < kInfrequentAccessDays) {
+    return WrongDays("'Days' in Transition action must be greater than or equal to 30 for storageClass '" +
+                         std::string(storage_class) + "'",
+                     *days);
+  }
+  return Ok();
+}
+
+Result<void> CheckAbort(const Element& abort, const Element* filter) {
+  PENSTOCK_TRY(CheckPositive(abort, "DaysAfterInitiation"));
+  if (filter == nullptr) return Ok();
+  if (HasTags(*filter)) return InvalidRequest("AbortIncompleteMultipartUpload cannot be specified with Tags.");
+  if (HasSizes(*filter)) return InvalidRequest("AbortIncompleteMultipartUpload cannot be specified with Object Size.");
+  return Ok();
+}
+
+Result<void> CheckAction(const Element& action, const Element* filter) {
+  if (action.name == "Expiration") return CheckExpiration(action, filter);
+  if (action.name == "Transition") return CheckTransition(action);
+  if (action.name == "AbortIncompleteMultipartUpload") return CheckAbort(action, filter);
+  if (action.name == "NoncurrentVersionExpiration") {
+    PENSTOCK_TRY(CheckPositive(action, "NoncurrentDays"));
+    return CheckPositive(action, "NewerNoncurrentVersions");
+  }
+  return Ok();
+}
+
+bool IsAction(const Element& element) {
+  return element.name != "ID" && element.name != "Prefix" && element.name != "Filter" && element.name != "Status";
+}
+
+Result<void> CheckRule(const Element& rule) {
+  if (rule.TextOf("ID").size() > kMaxIdCharacters) {
+    return InvalidArgument("ID length should not exceed allowed limit of 255", "ID", rule.TextOf("ID"));
+  }
+  const Element* filter = rule.Find("Filter");
+  if ((filter != nullptr) == rule.Has("Prefix")) return MalformedXml();
+  if (filter != nullptr) PENSTOCK_TRY(CheckFilter(*filter));
+  if (std::none_of(rule.children.begin(), rule.children.end(), IsAction)) {
+    return InvalidRequest("At least one action needs to be specified in a rule");
+  }
+  for (const Element& action : rule.children) {
+    if (IsAction(action)) PENSTOCK_TRY(CheckAction(action, filter));
+  }
+  return Ok();
+}
+
+// Rules with a prefix of their own and rules with a filter do not mix.
+Result<void> CheckOneGeneration(const Element& document) {
+  const bool filters = document.children.front().Has("Filter");
+  for (const Element& rule : document.children) {
+    if (rule.Has("Filter") == filters) continue;
+    return InvalidRequest(filters ? "Base level prefix cannot be used in Lifecycle V2, prefixes are only supported in the Filter."
+                                  : "Filter element can only be used in Lifecycle V2.");
+  }
+  return Ok();
+}
+
+}  // namespace
+
+Result<void> CheckLifecycle(const CheckContext& context, Element& document) {
+  if (document.children.size() > kMaxRules) return MalformedXml();
+  for (auto rule = document.children.begin(); rule != document.children.end(); ++rule) {
+    PENSTOCK_TRY(CheckRule(*rule));
+    const std::string_view id = rule->TextOf("ID");
+    const auto same = [&](const Element& earlier) { return !id.empty() && earlier.TextOf("ID") == id; };
+    if (std::any_of(document.children.begin(), rule, same)) {
+      return InvalidArgument("Rule ID must be unique. Found same ID for more than one rule", "ID", id);
+    }
+  }
+  PENSTOCK_TRY(CheckOneGeneration(document));
+  FillRuleIds(context.call, document, "Rule", "ID");
+  return Ok();
+}
+
+}  // namespace penstock::emulator::s3

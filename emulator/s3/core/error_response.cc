@@ -1,0 +1,94 @@
+// RespondWithError: S3's error document (spec/protocol.md §0 "Error body", "Error headers", "HEAD errors").
+#include "base/utf8.h"
+#include "base/xml/xml.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/router.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+constexpr std::string_view kNoRoom =
+    "The emulator has no room left: its disk, memory or open files are used up. Free some and try again.";
+
+// Errors that are not S3's (the store's disk, a bug) still need a code a client can read. Only what brings bytes can be too
+// much; a deletion or a read that finds no room is the server's failure.
+std::string_view CodeOf(const Error& error, std::string_view method) {
+  if (!error.code.empty()) return error.code;
+  switch (error.kind) {
+    case ErrorKind::kResourceExhausted: return method == "PUT" || method == "POST" ? "InsufficientStorage" : "InternalError";
+    case ErrorKind::kThrottled: return "SlowDown";
+    case ErrorKind::kUnavailable: return "ServiceUnavailable";
+    case ErrorKind::kTimeout: return "RequestTimeout";
+    case ErrorKind::kUnsupported: return "NotImplemented";
+    case ErrorKind::kAccessDenied: return "AccessDenied";
+    case ErrorKind::kPreconditionFailed: return "PreconditionFailed";
+    case ErrorKind::kInvalidArgument: return "InvalidRequest";
+    default: return "InternalError";
+  }
+}
+
+bool IsServersOwn(const Error& error, const ErrorInfo* info) {
+  return error.code.empty() && info != nullptr && info->status >= 500;
+}
+
+bool HasBody(const RequestHead& request) {
+  if (request.Find("transfer-encoding")) return true;
+  const auto length = request.Find("content-length");
+  return length && *length != "0";
+}
+
+// What refusals quote of a request's headers and forms may be no UTF-8, and the document is.
+void WriteQuoted(XmlWriter& xml, std::string_view name, std::string_view text) {
+  if (IsValidUtf8(text)) {
+    xml.Element(name, text);
+  } else {
+    xml.Element(name, ReplaceIllFormedUtf8(text));
+  }
+}
+
+std::string ErrorDocument(const Exchange& exchange, std::string_view code, std::string_view message,
+                          const Error& error) {
+  XmlWriter xml;
+  xml.Open("Error");
+  xml.Element("Code", code);
+  WriteQuoted(xml, "Message", message);
+  for (const auto& [name, value] : error.details) WriteQuoted(xml, name, value);
+  xml.Element("RequestId", exchange.request_id);
+  xml.Element("HostId", exchange.host_id);
+  xml.Close("Error");
+  return xml.Take();
+}
+
+}  // namespace
+
+std::string_view MessageForClient(const Error& error, std::string_view code) {
+  const ErrorInfo* info = FindErrorInfo(code);
+  if (IsServersOwn(error, info)) return error.kind == ErrorKind::kResourceExhausted ? kNoRoom : info->message;
+  if (!error.message.empty()) return error.message;
+  return info ? info->message : std::string_view("Internal Error");
+}
+
+void RespondWithError(Exchange& exchange, const Error& error) {
+  const std::string_view code = CodeOf(error, exchange.request.method);
+  const ErrorInfo* info = FindErrorInfo(code);
+  Response response;
+  response.status = error.http_status != 0 ? error.http_status : info ? info->status : 500;
+  response.error_code = code;
+  if (IsServersOwn(error, info)) response.error_detail = error.message;
+  if (code == "SlowDown") response.reason = "Slow Down";
+  response.headers.reserve(6);
+  response.Add("x-amz-request-id", exchange.request_id);
+  response.Add("x-amz-id-2", exchange.host_id);
+  if (!error.region.empty()) response.Add("x-amz-bucket-region", error.region);
+  response.close = response.status == 503 || HasBody(exchange.request);
+  if (response.status != 304) {
+    response.Add("Content-Type", "application/xml");
+    response.chunked = true;
+    if (exchange.request.method != "HEAD") {
+      response.body = ErrorDocument(exchange, code, MessageForClient(error, code), error);
+    }
+  }
+  exchange.response = std::move(response);
+}
+
+}  // namespace penstock::emulator::s3

@@ -1,0 +1,45 @@
+#include "emulator/s3/core/operation_traits.h"
+
+#include <gtest/gtest.h>
+
+#include "emulator/s3/core/router.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+constexpr std::string_view kMethods[] = {"GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS"};
+
+TEST(OperationTraitsTest, EveryListOfKeysIsAList) {
+  for (const std::string_view name : OperationNames()) {
+    // A list of configurations is one short document.
+    const bool lists = name.starts_with("List") && !name.ends_with("Configurations");
+    EXPECT_EQ(TraitsOf(name, "GET").access == Access::kList, lists) << name;
+  }
+}
+
+TEST(OperationTraitsTest, ReadsTakeNoBody) {
+  for (const std::string_view name : OperationNames()) {
+    const OperationTraits traits = TraitsOf(name, "GET");
+    EXPECT_TRUE(traits.access == Access::kWrite || name == "SelectObjectContent" || !traits.takes_body) << name;
+  }
+}
+
+TEST(OperationTraitsTest, WithoutARowTheMethodDecides) {
+  for (const std::string_view method : kMethods) {
+    const bool writes = method == "PUT" || method == "POST" || method == "DELETE";
+    for (const std::string_view name : {"", "GetObject", "NoOperation"}) {
+      EXPECT_EQ(TraitsOf(name, method).access, writes ? Access::kWrite : Access::kRead) << method;
+      EXPECT_EQ(TraitsOf(name, method).takes_body, writes && method != "DELETE") << method;
+    }
+  }
+}
+
+TEST(OperationTraitsTest, CopiesAndTheBeginOfAnUploadTakeNoBody) {
+  for (const std::string_view name : {"CopyObject", "UploadPartCopy", "CreateMultipartUpload", "RenameObject"}) {
+    EXPECT_EQ(TraitsOf(name, "PUT").access, Access::kWrite) << name;
+    EXPECT_FALSE(TraitsOf(name, "PUT").takes_body) << name;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::emulator::s3

@@ -1,0 +1,23 @@
+#include <gtest/gtest.h>
+
+#include "emulator/s3/core/testing.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+using testing::Harness;
+
+// Spec §2.5 "x-amz-copy-source on non-copy".
+TEST(WritesTest, CopySourceOnAnythingElseIsRefused) {
+  Harness s3;
+  s3.Send("PUT /bucket");
+  for (const char* target : {"POST /bucket/k?uploads", "POST /bucket/k?uploadId=u", "GET /bucket/k", "DELETE /bucket/k"}) {
+    const auto reply = s3.Send(std::string(target) + "\nx-amz-copy-source: /bucket/a");
+    EXPECT_EQ(reply.Outcome(), "400 InvalidArgument") << target;
+    EXPECT_EQ(reply.Element("Message"), "You can only specify a copy source header for copy requests.");
+    EXPECT_EQ(reply.Element("ArgumentName"), "x-amz-copy-source");
+  }
+}
+
+}  // namespace
+}  // namespace penstock::emulator::s3

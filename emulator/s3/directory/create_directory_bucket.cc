@@ -1,0 +1,115 @@
+// CreateBucket of a directory bucket (spec/protocol.md §1.1, §1.4).
+#include <algorithm>
+#include <string>
+
+#include "emulator/s3/access/acl.h"
+#include "emulator/s3/checksums/body.h"
+#include "emulator/s3/config/configuration_checks.h"
+#include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/protocol/directory_names.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/handlers.h"
+#include "emulator/s3/protocol/names.h"
+#include "emulator/s3/protocol/regions.h"
+#include "emulator/s3/config/sub_resource_schemas.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+struct ZoneKind {
+  std::string_view type;
+  std::string_view redundancy;
+};
+constexpr ZoneKind kAvailabilityZone{"AvailabilityZone", "SingleAvailabilityZone"};
+constexpr ZoneKind kLocalZone{"LocalZone", "SingleLocalZone"};
+
+// A document that describes no directory bucket is malformed, also one for a general purpose bucket (recorded).
+Result<Element> ReadDirectoryDocument(Call& call) {
+  PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {}));
+  if (text.empty()) return MalformedXml();
+  PENSTOCK_ASSIGN(Element root, ReadBySchema(text, kCreateBucketSchema));
+  const Element* const location = root.Find("Location");
+  const Element* const bucket = root.Find("Bucket");
+  if (location == nullptr || bucket == nullptr || root.Has("LocationConstraint")) return MalformedXml();
+  if (location->TextOf("Name").empty() || bucket->TextOf("Type") != "Directory") return MalformedXml();
+  return root;
+}
+
+Result<void> CheckZone(const Call& call, const Element& root) {
+  const std::string& name = call.bucket().value;
+  const std::string_view zone = *ZoneOf(name);
+  const Element& location = *root.Find("Location");
+  if (location.TextOf("Name") != zone) {
+    return MakeError("InvalidBucketName", {{"BucketName", name}},
+                     "The specified bucket is not valid: its name is of the zone " + std::string(zone) +
+                         ", and Location.Name is " + std::string(location.TextOf("Name")) + "; they must be the same");
+  }
+  const ZoneKind& kind = IsLocalZone(zone) ? kLocalZone : kAvailabilityZone;
+  if (location.TextOf("Type") != kind.type) {
+    return InvalidRequest("The zone " + std::string(zone) + " is of type " + std::string(kind.type) + ", not '" +
+                          std::string(location.TextOf("Type")) + "'");
+  }
+  const std::string_view redundancy = root.Find("Bucket")->TextOf("DataRedundancy");
+  if (redundancy.empty() || redundancy == kind.redundancy) return Ok();
+  return InvalidRequest("The data redundancy of a directory bucket in a zone of type " + std::string(kind.type) + " is " +
+                        std::string(kind.redundancy) + ", not '" + std::string(redundancy) + "'");
+}
+
+Result<void> AddTags(Call& call, Element& root, store::BucketRecord& record) {
+  Element* const tags = root.Find("Tags");
+  if (tags == nullptr || tags->children.empty()) return Ok();
+  tags->name = "TagSet";
+  Element tagging;
+  tagging.name = "Tagging";
+  tagging.children.push_back(std::move(*tags));
+  PENSTOCK_TRY(CheckTagging(CheckContext{call, record}, tagging));
+  record.configuration.emplace_back("tagging", WriteDocument(tagging, Prolog::kNo));
+  return Ok();
+}
+
+Result<void> CheckQuota(Call& call, std::string_view region) {
+  PENSTOCK_ASSIGN(const auto all, call.store.ListBuckets());
+  const auto mine = std::count_if(all.begin(), all.end(), [&](const store::BucketPtr& bucket) {
+    return IsDirectoryBucketName(bucket->name.value) && bucket->owner_id == call.exchange.identity.owner_id &&
+           RegionOfConstraint(bucket->region) == region;
+  });
+  if (static_cast<std::size_t>(mine) < call.options.max_directory_buckets_per_region) return Ok();
+  return MakeError("TooManyBuckets");
+}
+
+Error AlreadyThere(const Call& call, const store::BucketRecord& existing) {
+  const bool mine = existing.owner_id == call.exchange.identity.owner_id;
+  return MakeError(mine ? "BucketAlreadyOwnedByYou" : "BucketAlreadyExists", {{"BucketName", existing.name.value}});
+}
+
+}  // namespace
+
+Result<void> CreateDirectoryBucket(Call& call) {
+  PENSTOCK_ASSIGN(Element root, ReadDirectoryDocument(call));
+  PENSTOCK_TRY(CheckZone(call, root));
+  const std::string_view ownership = call.Header("x-amz-object-ownership").value_or(kBucketOwnerEnforced);
+  if (ownership != kBucketOwnerEnforced) {
+    return InvalidRequest("The object ownership of a directory bucket is BucketOwnerEnforced, not '" + std::string(ownership) + "'");
+  }
+  store::BucketRecord record;
+  record.name = call.bucket();
+  record.owner_id = call.exchange.identity.owner_id;
+  record.region = EndpointRegion(call.exchange, call.options.region);
+  record.created = call.exchange.space->clock->Now();
+  record.configuration.emplace_back(kLocationTypeKey, root.Find("Location")->TextOf("Type"));
+  PENSTOCK_TRY(AddTags(call, root, record));
+  if (const auto existing = call.store.FindBucket(call.bucket()); existing.ok()) return AlreadyThere(call, **existing);
+  PENSTOCK_TRY(CheckQuota(call, record.region));
+  const std::string location = "https://" + DirectoryHostName(record) + "/";
+  const std::string arn = BucketArn(call, record);
+  if (const auto created = call.store.CreateBucket(std::move(record)); !created.ok()) {
+    const auto existing = call.store.FindBucket(call.bucket());  // two at once: the other one was first
+    if (existing.ok()) return AlreadyThere(call, **existing);
+    return created.error();
+  }
+  call.response().Add("Location", location);
+  call.response().Add("x-amz-bucket-arn", arn);
+  return Ok();
+}
+
+}  // namespace penstock::emulator::s3

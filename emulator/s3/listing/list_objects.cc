@@ -1,0 +1,112 @@
+// ListObjects and ListObjectsV2 (spec/protocol.md §2.4).
+#include <utility>
+
+#include "base/encoding.h"
+#include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/handlers.h"
+#include "emulator/s3/listing/list_entries.h"
+#include "emulator/s3/listing/list_query.h"
+#include "emulator/s3/protocol/names.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+// A token is opaque: the mark tells ours from anything else a client may send.
+constexpr std::string_view kTokenMark = "penstock-1:";
+
+std::string MakeToken(std::string_view start_after) {
+  return Base64Encode(AsBytes(std::string(kTokenMark) + std::string(start_after)));
+}
+
+Result<std::string> ParseToken(std::string_view token) {
+  const auto raw = Base64Decode(token);
+  if (raw && raw->starts_with(kTokenMark)) return raw->substr(kTokenMark.size());
+  return InvalidArgument("The continuation token provided is incorrect", "continuation-token", token);
+}
+
+Result<store::ListPage> ListPage(Call& call, const ListQuery& query, std::string start_after) {
+  if (query.max_keys == 0) return store::ListPage{};
+  return call.store.List(
+      store::ListObjects{call.bucket(), query.prefix, query.delimiter, std::move(start_after), query.max_keys});
+}
+
+// MaxKeys to IsTruncated, the same in both versions.
+void WritePageKind(XmlWriter& xml, const ListQuery& query, const store::ListPage& page) {
+  WriteNumber(xml, "MaxKeys", static_cast<std::uint64_t>(query.max_keys));
+  if (!query.delimiter.empty()) xml.Element("Delimiter", query.Encode(query.delimiter));
+  if (query.url_encoding) xml.Element("EncodingType", "url");
+  WriteFlag(xml, "IsTruncated", page.truncated);
+}
+
+// "RestoreStatus" is the one value there is; nothing here is ever being restored, so it adds nothing.
+Result<void> CheckOptionalAttributes(const Call& call) {
+  const auto value = call.Header("x-amz-optional-object-attributes");
+  if (!value || *value == "RestoreStatus") return Ok();
+  return InvalidArgument("Invalid attribute name specified.", "x-amz-optional-object-attributes", *value);
+}
+
+struct Listing {
+  const store::BucketRecord& bucket;
+  const store::ListPage& page;
+  EntryForm form;
+};
+
+// The entries, behind what `xml` has, and the end.
+void Respond(Call& call, XmlWriter& xml, const Listing& listing) {
+  std::string document = xml.Take();
+  EntryWriter(document, listing.form).WriteContents(listing.page.entries);
+  document += "</ListBucketResult>";
+  call.response().Add("x-amz-bucket-region", std::string(RegionOfConstraint(listing.bucket.region)));
+  call.RespondXml(std::move(document));
+}
+
+}  // namespace
+
+Result<void> ListObjectsV1(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  PENSTOCK_TRY(CheckOptionalAttributes(call));
+  PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-keys"));
+  const std::string marker(call.Query("marker").value_or(""));
+  PENSTOCK_ASSIGN(const store::ListPage page, ListPage(call, query, marker));
+  XmlWriter xml;
+  xml.Open("ListBucketResult", kXmlNamespace);
+  xml.Element("Name", bucket->name.value);
+  xml.Element("Prefix", query.Encode(query.prefix));
+  xml.Element("Marker", query.Encode(marker));
+  if (page.truncated && !query.delimiter.empty()) xml.Element("NextMarker", query.Encode(page.next));
+  WritePageKind(xml, query, page);
+  Respond(call, xml, {*bucket, page, {query.url_encoding, true}});
+  return Ok();
+}
+
+Result<void> ListObjectsV2(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  if (const std::string_view type = call.Query("list-type").value_or(""); type != "2") {
+    return InvalidArgument("Invalid List Type specified in Request", "list-type", type);
+  }
+  PENSTOCK_TRY(CheckOptionalAttributes(call));
+  if (IsDirectoryBucket(*bucket)) return ListDirectory(call, *bucket);
+  PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-keys"));
+  const auto token = call.Query("continuation-token");
+  const std::string asked_start(call.Query("start-after").value_or(""));
+  std::string start_after = asked_start;
+  if (token) {
+    PENSTOCK_ASSIGN(start_after, ParseToken(*token));
+  }
+  PENSTOCK_ASSIGN(const store::ListPage page, ListPage(call, query, std::move(start_after)));
+  XmlWriter xml;
+  xml.Open("ListBucketResult", kXmlNamespace);
+  xml.Element("Name", bucket->name.value);
+  xml.Element("Prefix", query.Encode(query.prefix));
+  if (!token && !asked_start.empty()) xml.Element("StartAfter", query.Encode(asked_start));
+  if (token) xml.Element("ContinuationToken", *token);
+  if (page.truncated) xml.Element("NextContinuationToken", MakeToken(page.next));
+  WriteNumber(xml, "KeyCount", page.entries.size());
+  WritePageKind(xml, query, page);
+  Respond(call, xml, {*bucket, page, {query.url_encoding, call.Query("fetch-owner") == "true"}});
+  return Ok();
+}
+
+}  // namespace penstock::emulator::s3

@@ -1,0 +1,33 @@
+// Query parameters that every listing reads the same way, and the encoding of what it answers (spec/protocol.md §2.3, §2.4).
+#ifndef PENSTOCK_EMULATOR_S3_LISTING_LIST_QUERY_H_
+#define PENSTOCK_EMULATOR_S3_LISTING_LIST_QUERY_H_
+
+#include <string>
+#include <string_view>
+
+#include "base/xml/xml.h"
+#include "emulator/s3/core/call.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::s3 {
+
+struct ListQuery {
+  std::string prefix;
+  std::string delimiter;  // empty: none
+  bool url_encoding = false;
+  int max_keys = 1000;    // 0 to 1000
+
+  // As the answer spells names.
+  std::string Encode(std::string_view text) const;
+};
+
+// `limit_parameter`: "max-keys", "max-uploads" or "max-parts".
+Result<ListQuery> ReadListQuery(const Call& call, std::string_view limit_parameter);
+// The limit alone: default and cap 1000.
+Result<int> ReadLimit(const Call& call, std::string_view parameter);
+
+void WriteCommonPrefix(XmlWriter& xml, const ListQuery& query, std::string_view prefix);
+
+}  // namespace penstock::emulator::s3
+
+#endif  // PENSTOCK_EMULATOR_S3_LISTING_LIST_QUERY_H_

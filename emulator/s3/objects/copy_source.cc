@@ -1,0 +1,92 @@
+#include "emulator/s3/objects/copy_source.h"
+
+#include "emulator/s3/objects/conditions.h"
+#include "emulator/s3/encryption/customer_key.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/objects/metadata.h"
+#include "emulator/s3/protocol/names.h"
+#include "emulator/s3/protocol/text.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+constexpr std::string_view kHeader = "x-amz-copy-source";
+constexpr std::string_view kVersionMark = "?versionId=";
+
+// "https://host/bucket/key" -> "bucket/key".
+std::string_view WithoutOrigin(std::string_view source) {
+  for (const std::string_view scheme : {std::string_view("http://"), std::string_view("https://")}) {
+    if (!StartsWithIgnoreCase(source, scheme)) continue;
+    const auto slash = source.find('/', scheme.size());
+    return slash == std::string_view::npos ? std::string_view() : source.substr(slash + 1);
+  }
+  return source.starts_with('/') ? source.substr(1) : source;
+}
+
+Error SourceNotFound(Error error, const CopySource& source) {
+  if (error.code == "NoSuchBucket") return MakeError("NoSuchBucket", {{"BucketName", source.bucket.value}});
+  if (error.code == "NoSuchKey" && !source.version) return NoSuchKey(source.key.value);
+  if (error.code == "NoSuchVersion" || error.code == "NoSuchKey") {
+    return NoSuchVersion(source.key, *source.version);
+  }
+  return error;
+}
+
+}  // namespace
+
+Result<CopySource> ParseCopySource(std::string_view header, BucketNames allowed) {
+  if (header.starts_with("arn:")) {
+    return NotImplementedHeader(kHeader, "Access point ARNs are not supported as copy source; use bucket/key");
+  }
+  std::string_view path = WithoutOrigin(header);
+  CopySource source;
+  if (const auto mark = path.find(kVersionMark); mark != std::string_view::npos) {
+    const std::string_view id = path.substr(mark + kVersionMark.size());
+    if (!IsVersionId(id)) return InvalidArgument("Invalid version id specified", "versionId", id);
+    source.version = VersionId(std::string(id));
+    path = path.substr(0, mark);
+  }
+  auto decoded = PercentDecode(path, {.plus_is_space = true});
+  if (!decoded) return InvalidArgument("Invalid copy source encoding", kHeader, header);
+  // "%2Fbucket%2Fkey" is a leading slash as well.
+  std::string_view text = *decoded;
+  if (text.starts_with('/')) text.remove_prefix(1);
+  const auto slash = text.find('/');
+  const std::string_view bucket = text.substr(0, slash);
+  if (!CheckBucketName(bucket, allowed).ok()) return InvalidArgument("Invalid copy source bucket name", kHeader, header);
+  if (slash == std::string_view::npos || slash + 1 == text.size()) {
+    return InvalidArgument("Invalid copy source object key", kHeader, header);
+  }
+  source.bucket = BucketName(std::string(bucket));
+  source.key = ObjectKey(std::string(text.substr(slash + 1)));
+  return source;
+}
+
+Result<OpenedSource> OpenCopySource(Call& call) {
+  PENSTOCK_ASSIGN(CopySource address, ParseCopySource(call.Header(kHeader).value_or(""), call.options.bucket_names));
+  PENSTOCK_ASSIGN(store::BucketPtr bucket, OpenSourceBucket(call, address.bucket));
+  auto found = call.store.FindObject(address.bucket, address.key, address.version);
+  if (!found.ok()) return SourceNotFound(std::move(found).error(), address);
+  store::ObjectPtr object = std::move(found).value();
+  if (object->is_delete_marker) {
+    if (!address.version) return NoSuchKey(address.key.value);
+    return InvalidRequest("The source of a copy request may not specifically refer to a delete marker by version id.");
+  }
+  PENSTOCK_TRY(CheckSourceKey(call, *object));
+  if (IsArchived(object->storage_class)) {
+    return MakeError("InvalidObjectState", {{"StorageClass", object->storage_class}},
+                     "Operation is not valid for the source object's storage class");
+  }
+  PENSTOCK_TRY(CheckCopySource(call, *object));
+  return OpenedSource{std::move(address), std::move(bucket), std::move(object)};
+}
+
+void AddSourceVersionHeader(Call& call, const OpenedSource& source) {
+  const store::Versioning versioning = source.bucket->versioning;
+  if (versioning == store::Versioning::kNever) return;
+  // Recorded: a suspended bucket does not tell of its null versions here.
+  if (versioning == store::Versioning::kSuspended && source.object->version_id.value == "null") return;
+  call.response().Add("x-amz-copy-source-version-id", source.object->version_id.value);
+}
+
+}  // namespace penstock::emulator::s3

@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include "emulator/s3/core/testing.h"
+#include "emulator/store/tables/ids.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+using testing::Harness;
+using testing::Reply;
+
+class DeleteObjectsTest : public ::testing::Test {
+ protected:
+  DeleteObjectsTest() {
+    s3_.Send("PUT /bucket");
+    for (const char* key : {"a", "b"}) s3_.Send(std::string("PUT /bucket/") + key, "x");
+  }
+  Reply Delete(const std::string& inner) {
+    return s3_.SendDocument("POST /bucket/?delete",
+                            "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">" + inner + "</Delete>");
+  }
+  Harness s3_;
+};
+
+// Spec §2.8.
+TEST_F(DeleteObjectsTest, ReportsEveryKeyAlsoMissingOnes) {
+  const Reply reply = Delete("<Object><Key>a</Key></Object><Object><Key>absent</Key></Object>");
+  EXPECT_EQ(reply.Outcome(), "200");
+  EXPECT_EQ(reply.Elements("Key"), (std::vector<std::string>{"a", "absent"}));
+  EXPECT_EQ(s3_.Send("GET /bucket/a").status, 404);
+  EXPECT_EQ(s3_.Send("GET /bucket/b").status, 200);
+}
+
+TEST_F(DeleteObjectsTest, QuietKeepsErrorsOnly) {
+  const Reply reply = Delete(
+      "<Quiet>true</Quiet><Object><Key>a</Key></Object><Object><Key>b</Key><VersionId>bad</VersionId></Object>");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.Elements("Deleted").size(), 0u);
+  EXPECT_EQ(reply.Element("Code"), "NoSuchVersion");
+  EXPECT_EQ(reply.Element("Key"), "b");
+  EXPECT_EQ(reply.Element("VersionId"), "bad");
+}
+
+// Recorded against AWS in minio pull request 11086.
+TEST_F(DeleteObjectsTest, AVersionThatIsGoneIsDeletedAgain) {
+  const std::string id = store::MakeVersionId(7).value;
+  const Reply reply = Delete("<Object><Key>a</Key><VersionId>" + id + "</VersionId></Object>"
+                             "<Object><Key>none</Key><VersionId>null</VersionId></Object>");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.Elements("Key"), (std::vector<std::string>{"a", "none"}));
+  EXPECT_EQ(reply.Elements("Error").size(), 0u);
+  EXPECT_EQ(s3_.Send("GET /bucket/a").status, 200);
+}
+
+TEST_F(DeleteObjectsTest, EntriesMayCarryConditions) {
+  const Reply reply = Delete("<Object><Key>a</Key><ETag>other</ETag></Object>"
+                             "<Object><Key>b</Key><ETag>\"9dd4e461268c8034f5c8564e155c67a6\"</ETag></Object>");  // md5("x")
+  EXPECT_EQ(reply.Element("Code"), "PreconditionFailed");
+  EXPECT_EQ(reply.Elements("Deleted").size(), 1u);
+  EXPECT_EQ(s3_.Send("GET /bucket/a").status, 200);
+}
+
+TEST_F(DeleteObjectsTest, VersionedBucketsAnswerMarkers) {
+  s3_.SetVersioning("bucket", "Enabled");
+  const Reply reply = Delete("<Object><Key>a</Key></Object>");
+  EXPECT_EQ(reply.Element("DeleteMarker"), "true");
+  EXPECT_EQ(reply.Element("DeleteMarkerVersionId").size(), 32u);
+}
+
+TEST_F(DeleteObjectsTest, DocumentsAreChecked) {
+  EXPECT_EQ(s3_.Send("POST /bucket?delete", "<Delete><Object><Key>a</Key></Object></Delete>").Element("Message"),
+            "Missing required header for this request: Content-MD5 OR x-amz-checksum-*");
+  EXPECT_EQ(Delete("").Outcome(), "400 MalformedXML");
+  EXPECT_EQ(Delete("<Object/>").Outcome(), "400 MalformedXML");
+  EXPECT_EQ(Delete("<Object><Key>a</Key>").Outcome(), "400 MalformedXML");
+  std::string many;
+  for (int i = 0; i < 1001; ++i) many += "<Object><Key>k</Key></Object>";
+  EXPECT_EQ(Delete(many).Outcome(), "400 MalformedXML");
+  EXPECT_EQ(Delete("<Object><Key>a</Key><Size>1</Size></Object>").Outcome(), "501 NotImplemented");
+  EXPECT_EQ(s3_.Send("GET /bucket/a").status, 200);
+}
+
+// Before S3 knew the ETag element of an entry, it answered MalformedXML to it (boto3#4505, aws-sdk-rust#1311).
+TEST_F(DeleteObjectsTest, DocumentsThatDoNotFitTheSchemaAreMalformed) {
+  const std::string object = "<Object><Key>a</Key></Object>";
+  for (const std::string& document :
+       {object + "<Bogus/>", object + "words", object + "<Quiet>maybe</Quiet>", object + "<Quiet/>",
+        object + "<Quiet>true</Quiet><Quiet>true</Quiet>", std::string("<Object><Key>a</Key><Key>b</Key></Object>"),
+        std::string("<Object><Key>a</Key><Bogus>1</Bogus></Object>"), std::string("<Object><Key>a<b/></Key></Object>"),
+        std::string("<Object><Key>a</Key><VersionId>null</VersionId><VersionId>null</VersionId></Object>"),
+        std::string("<Object xmlns=\"urn:other\"><Key>a</Key></Object>")}) {
+    EXPECT_EQ(Delete(document).Outcome(), "400 MalformedXML") << document;
+  }
+  EXPECT_EQ(s3_.SendDocument("POST /bucket/?delete", "<Delete xmlns=\"urn:other\">" + object + "</Delete>").Outcome(),
+            "400 MalformedXML");
+  EXPECT_EQ(s3_.Send("GET /bucket/a").status, 200);
+  EXPECT_EQ(Delete("\n <Quiet> TRUE </Quiet>\n " + object).Outcome(), "200");
+  EXPECT_EQ(s3_.Send("GET /bucket/a").status, 404);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::s3

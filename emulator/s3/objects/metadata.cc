@@ -1,0 +1,149 @@
+#include "emulator/s3/objects/metadata.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/ascii.h"
+#include "emulator/s3/access/acl.h"
+#include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/protocol/directory_names.h"
+#include "emulator/s3/protocol/encoded_words.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/strict.h"
+#include "emulator/s3/objects/tags.h"
+#include "emulator/s3/protocol/text.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+constexpr std::size_t kMaxUserMetadataBytes = 2048;
+constexpr std::string_view kMetaPrefix = "x-amz-meta-";
+static_assert(kUnprintablePrefix.substr(1) == kMetaPrefix && kUnprintablePrefix.front() == kInternalAttributeMark);
+
+constexpr std::size_t kMaxRedirectBytes = 2048;
+constexpr std::string_view kRedirectPrefixes[] = {"/", "http://", "https://"};
+
+constexpr std::string_view kContentHeaders[] = {"Content-Type",     "Cache-Control",    "Content-Disposition",
+                                                "Content-Language", "Content-Encoding", "Expires"};
+
+constexpr std::string_view kStorageClasses[] = {"STANDARD",   "REDUCED_REDUNDANCY",  "STANDARD_IA",
+                                                "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER",
+                                                "GLACIER_IR", "DEEP_ARCHIVE"};
+
+// "aws-chunked,gzip" -> "gzip": the framing is the wire's, not the object's (spec §2.5).
+std::string WithoutAwsChunked(std::string_view encoding) {
+  std::string kept;
+  for (;;) {
+    const auto comma = encoding.find(',');
+    const std::string_view token = Trim(encoding.substr(0, comma));
+    if (!token.empty() && !EqualsIgnoreCase(token, "aws-chunked")) {
+      if (!kept.empty()) kept += ',';
+      kept += token;
+    }
+    if (comma == std::string_view::npos) return kept;
+    encoding.remove_prefix(comma + 1);
+  }
+}
+
+Result<void> AddContentHeaders(const Call& call, store::Attributes& attributes) {
+  for (const std::string_view name : kContentHeaders) {
+    const auto value = call.Header(name);
+    if (!value) continue;
+    std::string stored = name == "Content-Encoding" ? WithoutAwsChunked(*value) : std::string(*value);
+    if (!stored.empty()) attributes.emplace_back(name, std::move(stored));
+  }
+  const auto redirect = call.Header(kWebsiteRedirect);
+  if (!redirect) return Ok();
+  const bool starts = std::any_of(std::begin(kRedirectPrefixes), std::end(kRedirectPrefixes),
+                                  [&](std::string_view prefix) { return redirect->starts_with(prefix); });
+  if (!starts) return MakeError("InvalidRedirectLocation");
+  if (redirect->size() > kMaxRedirectBytes) {
+    return MakeError("InvalidRedirectLocation", {}, "The length of website redirect location cannot exceed 2,048 characters.");
+  }
+  attributes.emplace_back(kWebsiteRedirect, *redirect);
+  return Ok();
+}
+
+// Repeated headers are one value, joined by commas.
+void AddUserHeader(store::Attributes& attributes, std::string_view name, std::string_view value) {
+  if (!StartsWithIgnoreCase(name, kMetaPrefix)) return;
+  std::string lower = AsciiLower(name);
+  auto [normal, printable] = NormaliseMetadataValue(value);
+  if (!printable) lower.insert(lower.begin(), kInternalAttributeMark);
+  const auto same = std::find_if(attributes.begin(), attributes.end(), [&](const auto& entry) { return entry.first == lower; });
+  if (same == attributes.end()) {
+    attributes.emplace_back(std::move(lower), std::move(normal));
+  } else {
+    same->second += "," + normal;
+  }
+}
+
+Result<void> AddUserMetadata(const Call& call, store::Attributes& attributes) {
+  if (!call.families.metadata) return Ok();
+  for (const HeaderView& header : call.exchange.request.headers) AddUserHeader(attributes, header.name, header.value);
+  if (call.presigned) {
+    for (const QueryParameter& parameter : call.exchange.target.query) {
+      if (!IsHeaderInQuery(parameter.name)) continue;
+      if (call.exchange.request.Find(parameter.name)) continue;  // the verifier has made a header of it already
+      AddUserHeader(attributes, parameter.name, parameter.value);
+    }
+  }
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : attributes) {
+    if (name.starts_with(kMetaPrefix)) bytes += name.size() - kMetaPrefix.size() + DecodedBytes(value);
+    if (name.starts_with(kUnprintablePrefix)) bytes += name.size() - kUnprintablePrefix.size() + value.size();
+  }
+  if (bytes <= kMaxUserMetadataBytes) return Ok();
+  return MakeError("MetadataTooLarge",
+                   {{"Size", std::to_string(bytes)}, {"MaxSizeAllowed", std::to_string(kMaxUserMetadataBytes)}});
+}
+
+// A directory bucket's objects are of its zone's one class.
+Result<std::string> ReadExpressClass(const Call& call, const store::BucketRecord& bucket) {
+  const bool local = IsLocalZone(ZoneOf(bucket.name.value).value_or(""));
+  const auto name = call.Header("x-amz-storage-class");
+  if (!name || *name == kExpressStorageClass || (local && *name == "ONEZONE_IA")) {
+    return std::string(name.value_or(kExpressStorageClass));
+  }
+  return MakeError("InvalidStorageClass", {{"StorageClassRequested", std::string(*name)}});
+}
+
+Result<std::string> ReadStorageClass(const Call& call, const store::BucketRecord& bucket) {
+  if (IsDirectoryBucket(bucket)) return ReadExpressClass(call, bucket);
+  const auto name = call.Header("x-amz-storage-class");
+  if (!name) return std::string("STANDARD");
+  if (std::find(std::begin(kStorageClasses), std::end(kStorageClasses), *name) == std::end(kStorageClasses)) {
+    return MakeError("InvalidStorageClass", {{"StorageClassRequested", std::string(*name)}});
+  }
+  return std::string(*name);
+}
+
+}  // namespace
+
+bool IsArchived(std::string_view storage_class) {
+  return storage_class == "GLACIER" || storage_class == "DEEP_ARCHIVE";
+}
+
+void StoreSettings(ObjectSettings& settings, store::Attributes& attributes) {
+  StoreEncryption(settings.encryption, attributes);
+  StoreObjectLock(settings.lock, attributes);
+  StoreAcl(std::move(settings.acl), attributes);
+}
+
+Result<ObjectSettings> ReadObjectSettings(const Call& call, const store::BucketRecord& bucket) {
+  ObjectSettings settings;
+  if (call.families.acl) {
+    PENSTOCK_ASSIGN(settings.acl, AclOfNewObject(call, bucket));
+  }
+  PENSTOCK_ASSIGN(settings.encryption, ReadEncryption(call, bucket));
+  PENSTOCK_ASSIGN(settings.storage_class, ReadStorageClass(call, bucket));
+  PENSTOCK_ASSIGN(settings.lock, ReadObjectLock(call, bucket));
+  PENSTOCK_TRY(AddContentHeaders(call, settings.attributes));
+  PENSTOCK_TRY(AddUserMetadata(call, settings.attributes));
+  if (const auto tagging = call.Header("x-amz-tagging")) {
+    PENSTOCK_ASSIGN(settings.tags, ParseTagHeader(*tagging));
+  }
+  return settings;
+}
+
+}  // namespace penstock::emulator::s3

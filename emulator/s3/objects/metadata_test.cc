@@ -1,0 +1,118 @@
+#include "emulator/s3/objects/metadata.h"
+
+#include <gtest/gtest.h>
+
+#include "emulator/s3/core/testing.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+using testing::Harness;
+using testing::Reply;
+
+class MetadataTest : public ::testing::Test {
+ protected:
+  MetadataTest() { s3_.Send("PUT /bucket"); }
+  Reply Put(const std::string& headers) { return s3_.Send("PUT /bucket/k\n" + headers, "x"); }
+  Reply Head() { return s3_.Send("HEAD /bucket/k"); }
+  Harness s3_;
+};
+
+TEST_F(MetadataTest, SystemHeadersAreEchoed) {
+  Put("Content-Type: a/b\nContent-Disposition: attachment; x=\"\xE9\"\nContent-Language: de\nExpires: later\n"
+      "x-amz-website-redirect-location: /there");
+  const Reply head = Head();
+  EXPECT_EQ(head.Header("Content-Type"), "a/b");
+  EXPECT_EQ(head.Header("Content-Disposition"), "attachment; x=\"\xE9\"");  // raw bytes, spec §0
+  EXPECT_EQ(head.Header("Content-Language"), "de");
+  EXPECT_EQ(head.Header("Expires"), "later");
+  EXPECT_EQ(head.Header("x-amz-website-redirect-location"), "/there");
+}
+
+// Spec §2.5, last sentence of "Success".
+TEST_F(MetadataTest, AwsChunkedIsNotStored) {
+  Put("Content-Encoding: aws-chunked,gzip");
+  EXPECT_EQ(Head().Header("Content-Encoding"), "gzip");
+  Put("Content-Encoding: aws-chunked");
+  EXPECT_EQ(Head().Header("Content-Encoding"), "<absent>");
+}
+
+// Spec §0 "Header charset".
+TEST_F(MetadataTest, UserMetadataIsLowerCasedAndRfc2047) {
+  Put("X-AMZ-Meta-Name: Plain\nx-amz-meta-word: =?UTF-8?B?aGVsbG8=?=\nx-amz-meta-q: =?UTF-8?Q?a=20b_c?=\n"
+      "x-amz-meta-utf: \xC3\xA9\nx-amz-meta-dup: 1\nx-amz-meta-dup: 2");
+  const Reply head = Head();
+  EXPECT_EQ(head.Header("x-amz-meta-name"), "Plain");
+  EXPECT_EQ(head.Header("x-amz-meta-word"), "hello");
+  EXPECT_EQ(head.Header("x-amz-meta-q"), "a b c");
+  EXPECT_EQ(head.Header("x-amz-meta-utf"), "=?UTF-8?B?w4PCqQ==?=");  // the Latin-1 reading of U+00E9's two bytes
+  EXPECT_EQ(head.Header("x-amz-meta-dup"), "1,2");
+}
+
+// AWS's user guide: x-amz-missing-meta is the number of unprintable entries. "a\r\nb: " would split the header.
+TEST_F(MetadataTest, UnprintableValuesAreCountedNotReturned) {
+  Put("x-amz-meta-evil: =?UTF-8?B?YQ0KYjog?=\nx-amz-meta-bell: =?UTF-8?Q?=07?=\nx-amz-meta-fine: yes");
+  const Reply head = Head();
+  EXPECT_EQ(head.Header("x-amz-missing-meta"), "2");
+  EXPECT_EQ(head.Header("x-amz-meta-evil"), "<absent>");
+  EXPECT_EQ(head.Header("x-amz-meta-fine"), "yes");
+  s3_.Send("PUT /bucket/copy\nx-amz-copy-source: /bucket/k");
+  EXPECT_EQ(s3_.Send("HEAD /bucket/copy").Header("x-amz-missing-meta"), "2");
+  Put("x-amz-meta-fine: yes");
+  EXPECT_EQ(Head().Header("x-amz-missing-meta"), "<absent>");
+}
+
+// Symptom: a presigned PUT with x-amz-meta-a=1 in its query stored "1,1".
+TEST_F(MetadataTest, AQueryParameterThatIsAlsoAHeaderCountsOnce) {
+  const std::string query =
+      "?x-amz-meta-a=1&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=c&X-Amz-Date=d&X-Amz-Expires=1"
+      "&X-Amz-SignedHeaders=host&X-Amz-Signature=s";
+  EXPECT_EQ(s3_.Send("PUT /bucket/k" + query + "\nx-amz-meta-a: 1").Outcome(), "200");
+  EXPECT_EQ(Head().Header("x-amz-meta-a"), "1");
+  EXPECT_EQ(s3_.Send("PUT /bucket/k" + query).Outcome(), "200");
+  EXPECT_EQ(Head().Header("x-amz-meta-a"), "1");
+}
+
+// Spec §0 "Limits": 2 KB, sum of name and value bytes.
+TEST_F(MetadataTest, UserMetadataIsLimited) {
+  EXPECT_EQ(Put("x-amz-meta-a: " + std::string(2047, 'v')).Outcome(), "200");
+  const Reply reply = Put("x-amz-meta-a: " + std::string(2048, 'v'));
+  EXPECT_EQ(reply.Outcome(), "400 MetadataTooLarge");
+  EXPECT_EQ(reply.Element("Size"), "2049");
+  EXPECT_EQ(reply.Element("MaxSizeAllowed"), "2048");
+  // 1023 letters of two bytes each, whatever their encoding takes.
+  std::string umlauts(1023, '\xE4');
+  EXPECT_EQ(Put("x-amz-meta-a: " + umlauts).Outcome(), "200");
+  EXPECT_EQ(Put("x-amz-meta-ab: " + umlauts + "xx").Element("Size"), "2050");
+}
+
+TEST_F(MetadataTest, StorageClassAclAndEncryptionAreChecked) {
+  EXPECT_EQ(Put("x-amz-storage-class: STANDARD_IA").Outcome(), "200");
+  EXPECT_EQ(Head().Header("x-amz-storage-class"), "STANDARD_IA");
+  const Reply unknown = Put("x-amz-storage-class: COLD");
+  EXPECT_EQ(unknown.Outcome(), "400 InvalidStorageClass");
+  EXPECT_EQ(unknown.Element("StorageClassRequested"), "COLD");
+  EXPECT_EQ(Put("x-amz-acl: bucket-owner-full-control").Outcome(), "200");
+  EXPECT_EQ(Put("x-amz-acl: public-read").Outcome(), "400 AccessControlListNotSupported");
+}
+
+// Spec §2.17 "ACL": BucketOwnerEnforced is the default.
+TEST_F(MetadataTest, GrantsAreRefusedWhereAclsAreDisabled) {
+  const Reply grant = Put("x-amz-grant-read: id=\"a\"");
+  EXPECT_EQ(grant.Outcome(), "400 AccessControlListNotSupported");
+  EXPECT_EQ(grant.Element("Message"), "The bucket does not allow ACLs");
+  const Reply both = Put("x-amz-grant-read: id=\"a\"\nx-amz-acl: private");
+  EXPECT_EQ(both.Outcome(), "400 InvalidRequest");
+  EXPECT_EQ(both.Element("Message"), "Specifying both Canned ACLs and Header Grants is not allowed");
+}
+
+TEST_F(MetadataTest, RedirectsPointSomewhere) {
+  const Reply reply = Put("x-amz-website-redirect-location: there");
+  EXPECT_EQ(reply.Outcome(), "400 InvalidRedirectLocation");
+  EXPECT_EQ(reply.Element("Message"), "The website redirect location must have a prefix of 'http://' or 'https://' or '/'.");
+  EXPECT_EQ(Put("x-amz-website-redirect-location: https://host/x").Outcome(), "200");
+  EXPECT_EQ(Put("x-amz-website-redirect-location: /" + std::string(2048, 'x')).Outcome(), "400 InvalidRedirectLocation");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::s3

@@ -1,0 +1,87 @@
+#include "emulator/s3/protocol/directory_names.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "emulator/s3/core/errors.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+constexpr std::string_view kSuffix = "--x-s3";
+constexpr std::string_view kSeparator = "--";
+constexpr std::size_t kZoneLengths[] = {8, 9, 13, 14, 20};
+constexpr std::size_t kLongestName = 63;
+constexpr std::string_view kReservedPrefixes[] = {"xn--", "sthree-", "amzn-s3-demo-"};
+
+bool IsLetter(char c) { return c >= 'a' && c <= 'z'; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+Error Refuse(std::string_view name, const std::string& why) {
+  return MakeError("InvalidBucketName", {{"BucketName", std::string(name)}}, "The specified bucket is not valid: " + why);
+}
+
+// Cuts the piece before the first '-' off.
+std::string_view TakePiece(std::string_view& rest) {
+  const std::string_view piece = rest.substr(0, rest.find('-'));
+  rest.remove_prefix(std::min(rest.size(), piece.size() + 1));
+  return piece;
+}
+
+// "use1", "lax1": letters, then digits.
+bool IsPlace(std::string_view piece) {
+  const auto digits = std::find_if_not(piece.begin(), piece.end(), IsLetter);
+  return digits != piece.begin() && digits != piece.end() && std::all_of(digits, piece.end(), IsDigit);
+}
+
+}  // namespace
+
+bool IsDirectoryBucketName(std::string_view name) { return name.ends_with(kSuffix); }
+
+bool IsZoneId(std::string_view text) {
+  std::string_view rest = text;
+  if (!IsPlace(TakePiece(rest))) return false;
+  std::string_view last = TakePiece(rest);
+  if (!last.starts_with("az") || !rest.empty()) {  // a local zone's place
+    if (!IsPlace(last)) return false;
+    last = TakePiece(rest);
+  }
+  return rest.empty() && !text.ends_with('-') && last.starts_with("az") && IsPlace(last);
+}
+
+bool IsLocalZone(std::string_view zone) { return std::count(zone.begin(), zone.end(), '-') == 2; }
+
+std::optional<std::string_view> ZoneOf(std::string_view bucket) {
+  if (!IsDirectoryBucketName(bucket)) return std::nullopt;
+  const std::string_view front = bucket.substr(0, bucket.size() - kSuffix.size());
+  for (const std::size_t length : kZoneLengths) {
+    if (front.size() < length + kSeparator.size()) continue;
+    const std::string_view before = front.substr(0, front.size() - length);
+    if (before.ends_with(kSeparator)) return front.substr(before.size());
+  }
+  return std::nullopt;
+}
+
+Result<void> CheckDirectoryBucketName(std::string_view name) {
+  if (name.size() > kLongestName) {
+    return Refuse(name, "it has " + std::to_string(name.size()) + " characters, and a directory bucket's name at most " +
+                            std::to_string(kLongestName) + " with its suffix; shorten the base name");
+  }
+  const auto* const bad = std::find_if_not(name.begin(), name.end(), [](char c) { return IsLetter(c) || IsDigit(c) || c == '-'; });
+  if (bad != name.end()) {
+    return Refuse(name, "a directory bucket's name has lower-case letters, digits and hyphens only, no '" + std::string(1, *bad) + "'");
+  }
+  if (name.front() == '-') return Refuse(name, "a name begins with a letter or a digit");
+  for (const std::string_view prefix : kReservedPrefixes) {
+    if (name.starts_with(prefix)) return Refuse(name, "names that begin with '" + std::string(prefix) + "' are reserved");
+  }
+  const auto zone = ZoneOf(name);
+  if (!zone || !IsZoneId(*zone)) {
+    return Refuse(name, "a directory bucket's name is BASE--ZONE--x-s3 with the id of a zone such as use1-az4");
+  }
+  if (zone->size() + kSeparator.size() + kSuffix.size() == name.size()) return Refuse(name, "there is no base name before the zone");
+  return Ok();
+}
+
+}  // namespace penstock::emulator::s3

@@ -1,0 +1,75 @@
+#include "emulator/s3/protocol/documents.h"
+
+#include <chrono>
+
+#include "base/dates.h"
+#include "base/utf8.h"
+#include "emulator/s3/checksums/checksums.h"
+#include "emulator/s3/protocol/document_schema.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/text.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+// The encoding that the XML declaration names; "UTF-8" without one. Of a malformed declaration: no encoding's name.
+std::string DeclaredEncoding(std::string_view text) {
+  text = TrimXml(text);
+  if (!text.starts_with("<?xml")) return "UTF-8";
+  const std::string_view declaration = text.substr(0, text.find("?>"));
+  const auto at = declaration.find("encoding");
+  if (at == std::string_view::npos) return "UTF-8";
+  std::string_view value = TrimXml(declaration.substr(at + std::string_view("encoding").size()));
+  if (!value.starts_with('=')) return {};
+  value = TrimXml(value.substr(1));
+  if (!value.starts_with('"') && !value.starts_with('\'')) return {};
+  const auto end = value.find(value.front(), 1);
+  return end == std::string_view::npos ? std::string() : std::string(value.substr(1, end - 1));
+}
+
+// XML 1.0 §4.3.3: text in another encoding than the declared one is an error. ASCII text is also ISO-8859-1.
+bool HasDeclaredEncoding(std::string_view text) {
+  const std::string name = DeclaredEncoding(text);
+  if (EqualsIgnoreCase(name, "utf-8")) return true;
+  return (EqualsIgnoreCase(name, "us-ascii") || EqualsIgnoreCase(name, "iso-8859-1")) && IsAscii(text);
+}
+
+}  // namespace
+
+Result<XmlDocument> ParseRequestDocument(std::string_view text) {
+  if (!HasDeclaredEncoding(text)) return MalformedXml();
+  auto document = XmlDocument::Parse(text, XmlCharacters::kXml10);
+  if (!document.ok()) return MalformedXml();
+  return document;
+}
+
+std::string Quoted(std::string_view etag) {
+  std::string out;
+  out.reserve(etag.size() + 2);
+  out += '"';
+  out += etag;
+  out += '"';
+  return out;
+}
+
+std::string XmlDate(WallTime time) { return FormatIso8601(std::chrono::floor<std::chrono::seconds>(time)); }
+
+void WriteOwner(XmlWriter& xml, std::string_view element, std::string_view owner_id) {
+  xml.Open(element);
+  xml.Element("ID", owner_id);
+  xml.Close(element);
+}
+
+void WriteFlag(XmlWriter& xml, std::string_view element, bool value) { xml.Element(element, value ? "true" : "false"); }
+
+void WriteNumber(XmlWriter& xml, std::string_view element, std::uint64_t value) {
+  xml.Element(element, std::to_string(value));
+}
+
+void WriteChecksum(XmlWriter& xml, std::string_view algorithm, std::string_view value) {
+  if (const ChecksumInfo* info = FindChecksum(algorithm); info != nullptr && !value.empty()) {
+    xml.Element(info->element, value);
+  }
+}
+
+}  // namespace penstock::emulator::s3

@@ -1,0 +1,46 @@
+#include "emulator/s3/protocol/encoded_words.h"
+
+#include <gtest/gtest.h>
+
+namespace penstock::emulator::s3 {
+namespace {
+
+std::string Stored(std::string_view value) { return NormaliseMetadataValue(value).text; }
+
+TEST(EncodedWordsTest, AsciiWordsAreDecoded) {
+  EXPECT_EQ(Stored("plain"), "plain");
+  EXPECT_EQ(Stored("=?UTF-8?B?aGVsbG8=?="), "hello");
+  EXPECT_EQ(Stored("=?utf-8?q?a=20b_c=25?="), "a b c%");
+  EXPECT_EQ(Stored("=?US-ASCII?Q?100%?="), "100%");
+  EXPECT_EQ(Stored("say =?UTF-8?B?aGVsbG8=?= twice"), "say hello twice");
+  EXPECT_EQ(Stored("=?UTF-8?B?aGVs?= =?UTF-8?B?bG8=?="), "hello");  // RFC 2047 §6.2
+}
+
+TEST(EncodedWordsTest, OtherValuesStay) {
+  for (const char* value : {"=?UTF-8?B?w6k=?=", "=?x?=", "=?", "a=?b", "=?UTF-8?X?aGVs?=", "=?UTF-8?B?a?=", "=?UTF-8?B?aGVs",
+                            "=?UTF-8?B?aGVs?= =?UTF-8?B?w6k=?=", "=?UTF-8?Q?=4?=", "?=", "=?a?b"}) {
+    EXPECT_EQ(Stored(value), value);
+    EXPECT_TRUE(NormaliseMetadataValue(value).printable);
+  }
+}
+
+TEST(EncodedWordsTest, BytesBeyondAsciiAreReadAsLatin1) {
+  EXPECT_EQ(Stored("\xE9"), "=?UTF-8?B?w6k=?=");
+  // The example of AWS's user guide, "Working with object metadata": the bytes were UTF-8, S3 does not ask.
+  EXPECT_EQ(Stored("\xC3\x84M\xC3\x84Z\xC3\x95\xC3\x91 S3"), "=?UTF-8?B?w4PChE3Dg8KEWsODwpXDg8KRIFMz?=");
+}
+
+TEST(EncodedWordsTest, ControlCharactersAreNoticed) {
+  EXPECT_FALSE(NormaliseMetadataValue("=?UTF-8?B?YQ0KYjog?=").printable);  // "a\r\nb: "
+  EXPECT_FALSE(NormaliseMetadataValue("=?UTF-8?Q?=7F?=").printable);
+}
+
+TEST(EncodedWordsTest, CountsBytesOfTheText) {
+  EXPECT_EQ(DecodedBytes("plain"), 5u);
+  EXPECT_EQ(DecodedBytes("=?UTF-8?B?w6k=?="), 2u);
+  EXPECT_EQ(DecodedBytes("a =?UTF-8?B?w6k=?= b"), 6u);
+  EXPECT_EQ(DecodedBytes("=?x?="), 5u);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::s3

@@ -1,0 +1,14 @@
+// A check for the one JSON shape that a header may hold: an object of strings, {"a": "b"} (SSE-KMS encryption contexts).
+#ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_JSON_MAP_H_
+#define PENSTOCK_EMULATOR_S3_PROTOCOL_JSON_MAP_H_
+
+#include <string_view>
+
+namespace penstock::emulator::s3 {
+
+// True when `text` is valid UTF-8 and, by RFC 8259, one object whose values are all strings.
+bool IsJsonStringMap(std::string_view text);
+
+}  // namespace penstock::emulator::s3
+
+#endif  // PENSTOCK_EMULATOR_S3_PROTOCOL_JSON_MAP_H_

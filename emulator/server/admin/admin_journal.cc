@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "emulator/server/admin/admin_json.h"
+#include "emulator/server/admin/admin_routes.h"
+#include "emulator/server/admin/journal_body.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+constexpr std::chrono::milliseconds kWait{10'000};
+constexpr std::uint64_t kLongestWaitMs = 60'000;
+constexpr std::uint64_t kMostWhole = std::uint64_t{1} << 53;  // what JSON's numbers hold exactly
+
+Result<std::uint64_t> WholeOf(std::string_view name, std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number > kMostWhole) {
+    return FieldError(name, "takes a whole number from 0 on");
+  }
+  return number;
+}
+
+Result<std::optional<std::uint64_t>> Whole(const AdminCall& call, std::string_view name) {
+  const std::string_view text = call.Parameter(name);
+  if (text.empty()) return std::optional<std::uint64_t>();
+  PENSTOCK_ASSIGN(const std::uint64_t number, WholeOf(name, text));
+  return std::optional(number);
+}
+
+void AddNames(Json& list, std::string_view names) {
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(','));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+    list.push_back(name);
+  }
+}
+
+// The parameters that are not among `others` are a filter's members.
+Result<JsonTree> FilterOf(const AdminCall& call, std::initializer_list<std::string_view> others) {
+  static constexpr std::array<std::string_view, 3> kNumbers{"connection", "status", "after"};
+  JsonTree tree(EmptyObject(call.query.size()));
+  Json& filter = tree.root();
+  for (const auto& [name, value] : call.query) {
+    if (std::find(others.begin(), others.end(), name) != others.end()) continue;
+    if (filter.contains(name)) return FieldError(name, "is given twice");
+    if (name == "operations") {
+      AddNames(filter[name] = Json::array(), value);
+    } else if (name == "retried" && (value == "true" || value == "false")) {
+      filter[name] = value == "true";
+    } else if (std::find(kNumbers.begin(), kNumbers.end(), name) != kNumbers.end()) {
+      PENSTOCK_ASSIGN(filter[name], WholeOf(name, value));
+    } else {
+      filter[name] = value;
+    }
+  }
+  PENSTOCK_TRY(ParseJournalFilter(JsonText(filter)));  // its errors name the parameter
+  return tree;
+}
+
+// JSON that ends with a line break.
+Result<AdminReply> Reply(journal::Document document, const AdminCall& call) {
+  document.end += "\n";
+  PENSTOCK_ASSIGN(AdminBody body, JournalBody(std::move(document), call.places->downloads));
+  return AdminReply{std::move(body)};
+}
+
+Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
+  PENSTOCK_ASSIGN(JsonTree filter, FilterOf(call, {"format", "limit", "newest"}));
+  const std::string_view format = call.Parameter("format").empty() ? "json" : call.Parameter("format");
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> limit, Whole(call, "limit"));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> newest, Whole(call, "newest"));
+  PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
+  if (format == "json") {
+    JsonTree asked(EmptyObject(4));
+    Json& question = asked.root();
+    question["question"] = "entries";
+    question["filter"] = std::move(filter.root());
+    if (limit) question["limit"] = *limit;
+    if (newest) question["newest"] = *newest;
+    PENSTOCK_ASSIGN(std::optional<journal::Document> document, journal::AskedEntries(reading, JsonText(question)));
+    return Reply(std::move(*document), call);
+  }
+  if (limit || newest) return FieldError("format", "limit and newest go with json alone");
+  PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter.root())));
+  if (format == "jsonl") {
+    PENSTOCK_ASSIGN(AdminBody body, JournalBody(journal::LinesDocument(reading, std::move(selected)), call.places->downloads));
+    return AdminReply{std::move(body), "application/x-ndjson"};
+  }
+  if (format == "har") {
+    PENSTOCK_ASSIGN(AdminBody body, JournalBody(journal::HarDocument(reading, std::move(selected), emulator.endpoint()), call.places->downloads));
+    return AdminReply{std::move(body)};
+  }
+  return FieldError("format", "takes json, jsonl or har");
+}
+
+// Waits until the filter selects an entry behind `after`.
+Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
+  PENSTOCK_ASSIGN(JsonTree filter, FilterOf(call, {"generation", "wait_ms"}));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> wait_ms, Whole(call, "wait_ms"));
+  if (wait_ms && *wait_ms > kLongestWaitMs) return FieldError("wait_ms", "takes at most 60000; ask again with what `last` was");
+  PENSTOCK_ASSIGN(std::optional<std::uint64_t> generation, Whole(call, "generation"));  // of the journal that `after` is about
+  PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter.root())));
+  // It waits on its thread: threads are left for everything else.
+  const std::shared_ptr<void> place = call.places->tails.Take();
+  if (place == nullptr) {
+    return Error::Make(ErrorKind::kUnavailable, "24 requests wait for entries already, the most at a time; ask again when one has its answer");
+  }
+  if (!filter.root().contains("after")) {
+    PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
+    selected.after = reading.last();
+  }
+  std::uint64_t dropped = 0;  // of what was asked, before it was read
+  const MonotonicTime until = SystemClock().Monotonic() + (wait_ms ? std::chrono::milliseconds(*wait_ms) : kWait);
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SystemClock().Monotonic());
+    PENSTOCK_ASSIGN(const JournalReading reading,
+                    emulator.AwaitJournal(call.space(), selected.after, std::max(left, std::chrono::milliseconds(0))));
+    if (generation.value_or(reading.generation()) != reading.generation()) {  // reset: all of the new journal
+      generation = reading.generation();
+      selected.after = 0;
+      continue;
+    }
+    if (reading.last() < selected.after) selected.after = 0;  // reset before the client asked
+    dropped += reading.DroppedOf(selected);
+    const bool nothing_came = reading.size() == 0;
+    if (nothing_came || reading.Count(selected) > 0) {
+      return Reply(journal::EntriesDocument(reading, std::move(selected), dropped), call);
+    }
+    selected.after = reading.last();
+  }
+}
+
+Result<AdminReply> AskJournal(Emulator& emulator, const AdminCall& call) {
+  PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
+  PENSTOCK_ASSIGN(std::optional<journal::Document> document, journal::AskedEntries(reading, call.body));
+  if (document) return Reply(std::move(*document), call);
+  PENSTOCK_ASSIGN(std::string answer, reading.AnswerJson(call.body));
+  return AdminReply{std::move(answer) + "\n"};
+}
+
+Result<AdminReply> ClearJournal(Emulator& emulator, const AdminCall& call) {
+  PENSTOCK_TRY(emulator.ClearJournal(call.space()));
+  return AdminReply{JsonText({{"status", "ok"}})};
+}
+
+constexpr AdminRoute kRoutes[] = {
+    {"journal", "GET", ReadJournal, 200, "*"},
+    {"journal", "DELETE", ClearJournal},
+    {"journal/", "GET", ReadJournal, 200, "*"},
+    {"journal/", "DELETE", ClearJournal},
+    {"journal-tail", "GET", TailJournal, 200, "*"},
+    {"journal-tail/", "GET", TailJournal, 200, "*"},
+    {"journal-query", "POST", AskJournal},
+    {"journal-query/", "POST", AskJournal},
+};
+
+}  // namespace
+
+std::span<const AdminRoute> JournalRoutes() { return kRoutes; }
+
+}  // namespace penstock::emulator::server

@@ -1,0 +1,335 @@
+#include "emulator/server/admin/admin.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <nlohmann/json.hpp>
+
+#include "emulator/server/namespaces/data_directory.h"
+#include "emulator/server/server_fixture.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+class AdminTest : public testing::Test {
+ protected:
+  explicit AdminTest(EmulatorOptions options = {}) : emulator_(Emulator::Start(std::move(options)).value()) {}
+
+  HttpAnswer Ask(const std::string& method, const std::string& path, const std::string& body = "",
+                 const std::string& more_headers = "") {
+    return Exchange(emulator_->admin_endpoint(), method + " " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
+                                                     more_headers + "Content-Length: " + std::to_string(body.size()) +
+                                                     "\r\n\r\n" + body);
+  }
+  static nlohmann::json Json(const HttpAnswer& answer) {
+    return nlohmann::json::parse(answer.text.substr(answer.text.find("\r\n\r\n") + 4));
+  }
+  void MakeBucket(const std::string& name) { ASSERT_EQ(Send(emulator_->endpoint(), {.method = "PUT", .target = "/" + name}).status, 200); }
+  int BucketStatus(const std::string& name) { return Send(emulator_->endpoint(), {.method = "HEAD", .target = "/" + name}).status; }
+
+  const std::unique_ptr<Emulator> emulator_;
+};
+
+TEST_F(AdminTest, IsHealthy) {
+  const auto answer = Ask("GET", "/_penstock/health");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(Json(answer).at("status"), "ok");
+  EXPECT_EQ(Ask("HEAD", "/_penstock/health").status, 200);
+}
+
+TEST_F(AdminTest, ShowsStatistics) {
+  MakeBucket("bucket");
+  const auto stats = Json(Ask("GET", "/_penstock/stats"));
+  EXPECT_EQ(stats.at("requests").at("CreateBucket"), 1);
+  EXPECT_EQ(stats.at("statuses").at("200"), 1);
+}
+
+TEST_F(AdminTest, ResetsOnPostOnly) {
+  MakeBucket("bucket");
+  const auto refused = Ask("GET", "/_penstock/reset");
+  EXPECT_EQ(refused.status, 405);
+  EXPECT_NE(refused.text.find("Allow: POST"), std::string::npos);
+  EXPECT_EQ(BucketStatus("bucket"), 200);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset").status, 200);
+  EXPECT_EQ(BucketStatus("bucket"), 404);
+}
+
+TEST_F(AdminTest, ASeedIsCancelledWhenItsClientClosesTheConnection) {
+  const TemporaryFolder folder;
+  constexpr int kFiles = 2'000;  // more than are seeded before the end of the client's side is noticed
+  for (int i = 0; i < kFiles; ++i) std::ofstream(folder.path() + "/" + std::to_string(i)) << "text";
+  const std::string body = nlohmann::json{{"bucket", "seeded"}, {"directory", folder.path()}}.dump();
+  const Wire wire(emulator_->admin_endpoint());
+  wire.Send("POST /_penstock/seed HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  wire.EndSending();
+  const HttpAnswer answer = wire.Finish();
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_NE(answer.text.find("seeding bucket 'seeded' was cancelled after"), std::string::npos) << answer.text;
+  EXPECT_EQ(BucketStatus("seeded"), 404);
+}
+
+TEST_F(AdminTest, OtherEmulatorsSuitesFindTheirPaths) {
+  MakeBucket("bucket");
+  EXPECT_EQ(Plain(emulator_->endpoint(), "POST", "/moto-api/reset").status, 200);
+  EXPECT_EQ(BucketStatus("bucket"), 404);
+  const auto health = Plain(emulator_->endpoint(), "GET", "/_localstack/health");
+  EXPECT_EQ(health.status, 200);
+  EXPECT_EQ(Json(health).at("services").at("s3"), "running");
+  EXPECT_EQ(Ask("POST", "/moto-api/reset").status, 200);
+  MakeBucket("moto-api");  // still a name like any other
+  EXPECT_EQ(BucketStatus("moto-api"), 200);
+}
+
+TEST_F(AdminTest, NamespacesComeWithAKeyAndGo) {
+  MakeBucket("bucket");
+  const auto made = Ask("POST", "/_penstock/namespaces", R"({"name": "suite"})");
+  ASSERT_EQ(made.status, 201);
+  const SignedRequest there{.method = "HEAD", .target = "/bucket", .body = "", .access_key = Json(made).at("access_key_id"),
+                            .secret = Json(made).at("secret_access_key"), .more_headers = ""};
+  EXPECT_EQ(Send(emulator_->endpoint(), there).status, 404);
+  EXPECT_EQ(Json(Ask("GET", "/_penstock/namespaces")).at("namespaces").size(), 2u);
+  EXPECT_EQ(Ask("POST", "/_penstock/namespaces", R"({"name": "suite"})").status, 409);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", R"({"namespace": "suite"})").status, 200);
+  EXPECT_EQ(BucketStatus("bucket"), 200);
+  EXPECT_EQ(Ask("DELETE", "/_penstock/namespaces/suite").status, 200);
+  EXPECT_EQ(Ask("DELETE", "/_penstock/namespaces/suite").status, 404);
+  EXPECT_EQ(Send(emulator_->endpoint(), there).status, 403);
+}
+
+TEST_F(AdminTest, TheClockDrivesDatesAndSignatures) {
+  const auto moved = Ask("POST", "/_penstock/clock", R"({"advance_seconds": 3600})");
+  ASSERT_EQ(moved.status, 200);
+  EXPECT_NEAR(Json(moved).at("offset_seconds").get<double>(), 3600, 1);
+  EXPECT_EQ(BucketStatus("bucket"), 403);  // signed an hour ago
+  const auto frozen = Ask("POST", "/_penstock/clock/default", R"({"now": "2030-01-01T00:00:00Z", "frozen": true})");
+  EXPECT_EQ(Json(frozen).at("now"), "2030-01-01T00:00:00.000Z");
+  EXPECT_NE(Send(emulator_->endpoint(), {}).text.find("Date: Tue, 01 Jan 2030 00:00:00 GMT"), std::string::npos);
+  EXPECT_EQ(Ask("DELETE", "/_penstock/clock").status, 200);
+  EXPECT_EQ(BucketStatus("bucket"), 404);
+  EXPECT_EQ(Ask("GET", "/_penstock/clock/nobody").status, 404);
+}
+
+TEST_F(AdminTest, SeedsABucketFromADirectory) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() + "/one.txt") << "one";
+  const auto seeded = Ask("POST", "/_penstock/seed",
+                          nlohmann::json{{"bucket", "data"}, {"directory", folder.path()}, {"prefix", "p/"}}.dump());
+  ASSERT_EQ(seeded.status, 200) << seeded.text;
+  EXPECT_EQ(Json(seeded).at("objects"), 1);
+  EXPECT_EQ(Json(seeded).at("bytes"), 3);
+  EXPECT_NE(Send(emulator_->endpoint(), {.target = "/data/p/one.txt"}).text.find("\r\n\r\none"), std::string::npos);
+}
+
+TEST_F(AdminTest, UsersComeChangeAndGo) {
+  const auto added = Ask("POST", "/_penstock/users", R"({"accounts": [{"account_id": "111122223333", "users": [
+    {"name": "ann", "access_keys": [{"access_key_id": "ANN", "secret_access_key": "hush"}]}]}]})");
+  ASSERT_EQ(added.status, 200);
+  EXPECT_EQ(added.text.find("hush"), std::string::npos);
+  const SignedRequest by_ann{.method = "GET", .target = "/", .body = "", .access_key = "ANN", .secret = "hush", .more_headers = ""};
+  EXPECT_EQ(Send(emulator_->endpoint(), by_ann).status, 200);
+  EXPECT_EQ(Ask("PATCH", "/_penstock/access-keys/ANN", R"({"active": false})").status, 200);
+  EXPECT_EQ(Send(emulator_->endpoint(), by_ann).status, 403);
+  EXPECT_EQ(Ask("DELETE", "/_penstock/access-keys/ANN").status, 200);
+  EXPECT_EQ(Ask("DELETE", "/_penstock/access-keys/ANN").status, 404);
+  EXPECT_EQ(Json(Ask("GET", "/_penstock/users")).at("accounts").size(), 2u);
+}
+
+TEST_F(AdminTest, KeysComeIntoNamespacesAndMoveOnPurposeOnly) {
+  const auto users = [](const std::string& name_space, const std::string& made = "") {
+    return R"({"namespaces": [)" + made + R"(], "accounts": [{"account_id": "111122223333", "access_keys": [
+      {"access_key_id": "K", "secret_access_key": "s", "namespace": ")" + name_space + "\"}]}]}";
+  };
+  EXPECT_EQ(Ask("POST", "/_penstock/users", users("suite")).status, 404);
+  EXPECT_EQ(Json(Ask("GET", "/_penstock/namespaces")).at("namespaces").size(), 1u);
+  EXPECT_EQ(Ask("POST", "/_penstock/users", users("suite", "\"suite\"")).status, 200);
+  EXPECT_EQ(Ask("POST", "/_penstock/users", users("default")).status, 409);
+  EXPECT_EQ(Ask("PATCH", "/_penstock/access-keys/K", R"({"namespace": "siute"})").status, 404);
+  EXPECT_EQ(Json(Ask("GET", "/_penstock/namespaces")).at("namespaces").size(), 2u);
+  EXPECT_EQ(Ask("PATCH", "/_penstock/access-keys/K", R"({"namespace": "default"})").status, 200);
+  EXPECT_EQ(Ask("POST", "/_penstock/users", users("default")).status, 200);
+}
+
+TEST_F(AdminTest, BadRequestsAreAnsweredWithTheProblem) {
+  const auto answer = Ask("POST", "/_penstock/namespaces", R"({"nmae": "x"})");
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_TRUE(std::string(Json(answer).at("error")).starts_with("unknown field 'nmae'")) << answer.text;
+  EXPECT_EQ(Json(answer).at("code"), "InvalidArgument");
+  EXPECT_EQ(Json(Ask("DELETE", "/_penstock/access-keys/NOBODY")).at("code"), "NotFound");
+  EXPECT_EQ(Json(Ask("GET", "/_penstock/reset")).at("code"), "MethodNotAllowed");
+  EXPECT_EQ(Ask("POST", "/_penstock/clock", "{").status, 400);
+  EXPECT_EQ(Ask("POST", "/_penstock/users", std::string(9 << 20, ' ')).status, 400);
+}
+
+TEST_F(AdminTest, UnknownAndRepeatedQueryParametersChangeNothing) {
+  MakeBucket("bucket");
+  for (const auto& [method, path] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"POST", "/_penstock/reset?namespace=w2"},
+           {"DELETE", "/_penstock/journal?bucket=x"},
+           {"PUT", "/_penstock/limits?namespace=default"},
+           {"DELETE", "/_penstock/faults?forgett=true"},
+           {"DELETE", "/_penstock/faults?forget=true&forget=false"},
+           {"GET", "/_penstock/journal?limit=1&limit=2"},
+           {"GET", "/_penstock/stats?="}}) {
+    const HttpAnswer answer = Ask(method, path);
+    EXPECT_EQ(answer.status, 400) << path;
+    EXPECT_EQ(Json(answer).at("code"), "InvalidArgument") << path;
+  }
+  EXPECT_EQ(Json(Ask("POST", "/_penstock/reset?namespace=w2")).at("error"), "unknown query parameter 'namespace'; it takes none");
+  EXPECT_EQ(BucketStatus("bucket"), 200);
+  EXPECT_EQ(Ask("DELETE", "/_penstock/faults?forget=true").status, 200);
+  EXPECT_EQ(Ask("GET", "/_penstock/retry-tests?namespace=default").status, 200);
+  EXPECT_EQ(Ask("GET", "/_penstock/journal?limit=1&bucket=bucket").status, 200);
+}
+
+TEST_F(AdminTest, WebPagesMayNotAsk) {
+  MakeBucket("bucket");
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Origin: http://evil.example\r\n").status, 403);
+  EXPECT_EQ(Exchange(emulator_->endpoint(), "POST /moto-api/reset HTTP/1.1\r\nHost: localhost\r\nOrigin: null\r\nConnection: close\r\n"
+                                            "Content-Length: 0\r\n\r\n")
+                .status,
+            403);
+  EXPECT_EQ(BucketStatus("bucket"), 200);
+  // Browsers send no Origin with the requests of images and links.
+  for (const std::string site : {"cross-site", "same-site", "same-origin"}) {
+    EXPECT_EQ(Ask("GET", "/_penstock/users", "", "Sec-Fetch-Site: " + site + "\r\n").status, 403) << site;
+  }
+  EXPECT_EQ(Ask("GET", "/_penstock/users", "", "Sec-Fetch-Site: none\r\n").status, 200) << "typed by the user";
+}
+
+HttpAnswer AskAs(const std::string& endpoint, const std::string& host, const std::string& method, const std::string& path) {
+  return Exchange(endpoint, method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+}
+
+// A page whose DNS name was made to resolve to 127.0.0.1 is of the same origin to its browser: no Origin header betrays it.
+TEST_F(AdminTest, NamesThatMayBeRebindingAreRefused) {
+  MakeBucket("bucket");
+  for (const std::string host : {"evil.example", "evil.example:9001", "127.0.0.1.evil.example", "10.0.0.1"}) {
+    for (const std::string path : {"/_penstock/users", "/_penstock/journal", "/_penstock/stats"}) {
+      const HttpAnswer answer = AskAs(emulator_->admin_endpoint(), host, "GET", path);
+      EXPECT_EQ(answer.status, 421) << host;
+      EXPECT_EQ(Json(answer).at("code"), "MisdirectedRequest");
+      EXPECT_NE(std::string(Json(answer).at("error")).find("--admin-allow-host"), std::string::npos);
+    }
+    EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "POST", "/_penstock/reset").status, 421);
+    EXPECT_EQ(AskAs(emulator_->endpoint(), host, "POST", "/moto-api/reset").status, 421);
+    EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "GET", "/_penstock/health").status, 200) << "says nothing";
+  }
+  EXPECT_EQ(BucketStatus("bucket"), 200);
+  for (const std::string host : {"localhost:1", "127.0.0.1", "[::1]:9001"}) {
+    EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "GET", "/_penstock/users").status, 200) << host;
+  }
+}
+
+TEST(AdminHostTest, AGivenNameIsAnswered) {
+  const auto emulator = Emulator::Start({.admin_allowed_hosts = {"emulator"}}).value();
+  EXPECT_EQ(AskAs(emulator->admin_endpoint(), "emulator:9001", "GET", "/_penstock/users").status, 200);
+  EXPECT_EQ(AskAs(emulator->admin_endpoint(), "emulators", "GET", "/_penstock/users").status, 421);
+}
+
+// 300,000 members took minutes, long after the client and SIGTERM.
+TEST_F(AdminTest, AHugeDocumentIsRefusedAtOnceAndDelaysNoStop) {
+  std::string body = "{";
+  for (int i = 0; i < 300'000; ++i) body += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":{}";
+  body += "}";
+  const auto begin = std::chrono::steady_clock::now();
+  const auto answer = Ask("POST", "/_penstock/users", body);
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_NE(answer.text.find("more than 256 members"), std::string::npos) << answer.text;
+  {  // and one that does not wait for its answer
+    const Wire wire(emulator_->admin_endpoint());
+    wire.Send("POST /_penstock/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  }
+  emulator_->Stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+}
+
+// Anybody who reaches the port may send it, and it empties every bucket.
+TEST(MotoResetTest, IsOnInMemoryOnLoopbackAlone) {
+  const TemporaryFolder folder;
+  const struct {
+    EmulatorOptions options;
+    bool on;
+  } cases[] = {{{}, true},
+               {{.host = "localhost"}, true},
+               {{.data_directory = folder.path()}, false},
+               {{.host = "0.0.0.0"}, false},
+               {{.moto_reset = false}, false},
+               {{.moto_reset = true, .data_directory = folder.path()}, true},
+               {{.host = "0.0.0.0", .moto_reset = true}, true}};
+  int number = 0;
+  for (const auto& each : cases) {
+    const auto emulator = Emulator::Start(each.options).value();
+    for (const std::string path : {"/moto-api/reset", "//moto-api/reset"}) {
+      const std::string bucket = "/bucket-" + std::to_string(number++);
+      ASSERT_EQ(Send(emulator->endpoint(), {.method = "PUT", .target = bucket}).status, 200);
+      const HttpAnswer answer = Plain(emulator->endpoint(), "POST", path);
+      EXPECT_EQ(answer.status, each.on ? 200 : 403) << number;
+      EXPECT_EQ(answer.text.find("--moto-reset on") != std::string::npos, !each.on) << answer.text;
+      EXPECT_EQ(Send(emulator->endpoint(), {.method = "HEAD", .target = bucket}).status, each.on ? 404 : 200) << number;
+    }
+    EXPECT_EQ(Plain(emulator->endpoint(), "GET", "/_localstack/health").status, 200);
+  }
+}
+
+TEST_F(AdminTest, NamesWhatItServes) {
+  const auto answer = Ask("GET", "/bucket/key");
+  EXPECT_EQ(answer.status, 404);
+  EXPECT_NE(std::string(Json(answer).at("error")).find("health"), std::string::npos);
+}
+
+class AdminTokenTest : public AdminTest {
+ protected:
+  AdminTokenTest() : AdminTest({.admin_token = "letmein"}) {}
+};
+
+TEST_F(AdminTokenTest, IsAskedForEverythingButHealth) {
+  EXPECT_EQ(Ask("GET", "/_penstock/health").status, 200);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset").status, 401);
+  EXPECT_EQ(Plain(emulator_->endpoint(), "POST", "/moto-api/reset").status, 401);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Bearer letmeout\r\n").status, 401);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Bearer letmein\r\n").status, 200);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: bearer letmein\r\n").status, 200) << "RFC 9110 section 11.1";
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: BEARER   letmein\r\n").status, 200);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: bearer\r\n").status, 401);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Basic letmein\r\n").status, 401);
+}
+
+HttpAnswer PostJson(const Emulator& emulator, const std::string& path, const std::string& body) {
+  return Exchange(emulator.admin_endpoint(), "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
+                                                 std::to_string(body.size()) + "\r\n\r\n" + body);
+}
+
+TEST(AdminFailureTest, TheAnswerNamesNoFileOfThisMachine) {
+  const TemporaryFolder folder;
+  const auto emulator = Emulator::Start({.data_directory = folder.path()}).value();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 100, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);  // as a full disk
+  const HttpAnswer answer = PostJson(*emulator, "/_penstock/namespaces", R"({"name": "suite"})");
+  EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_GE(answer.status, 500) << answer.text;
+  EXPECT_NE(answer.text.find("diagnostic log"), std::string::npos) << answer.text;
+  EXPECT_EQ(answer.text.find(folder.path()), std::string::npos) << answer.text;
+}
+
+TEST(AdminFailureTest, ADirectoryThatCannotBeUsedIsAFailureOfTheEmulator) {
+  const TemporaryFolder folder;
+  const auto emulator = Emulator::Start({.data_directory = folder.path()}).value();
+  const auto expect_failure = [&](const std::string& path, const std::string& body) {
+    const HttpAnswer answer = PostJson(*emulator, path, body);
+    EXPECT_EQ(answer.status, 500) << answer.text;
+    EXPECT_EQ(answer.text.find(folder.path()), std::string::npos) << answer.text;
+  };
+  const auto other_process = DataDirectory::Open(folder.path() + "/namespaces/locked").value();
+  expect_failure("/_penstock/namespaces", R"({"name": "locked"})");
+  std::ofstream(folder.path() + "/namespaces/file") << "x";
+  expect_failure("/_penstock/namespaces", R"({"name": "file"})");
+  EXPECT_EQ(PostJson(*emulator, "/_penstock/namespaces", R"({"name": "a/b"})").status, 400) << "a mistake of the request";
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server

@@ -1,0 +1,91 @@
+#include "emulator/server/identity/root_accounts.h"
+
+#include <gtest/gtest.h>
+
+namespace penstock::emulator::server {
+namespace {
+
+RootAccount Own(const std::string& key) {
+  const s3::Identity identity = MakeIdentity(key);
+  return {key, {identity.owner_id, identity.display_name, identity.account_id}};
+}
+std::string Id(const std::string& key) { return MakeIdentity(key).owner_id; }
+
+// What is remembered after an earlier run, with buckets of these accounts.
+EarlierRoots Earlier(std::vector<RootAccount> roots, std::vector<std::string> owners) {
+  return {.roots = std::move(roots), .bucket_owners = std::move(owners)};
+}
+
+TEST(RootAccountsTest, OnANewDirectoryAKeyHasTheAccountOfItsName) {
+  const RootPlan plan = PlanRoots({{"a", "s"}, {"b", "s"}}, {.guess = true});
+  EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
+  EXPECT_EQ(plan.identities[1].owner_id, Id("b"));
+  EXPECT_TRUE(plan.notices.empty());
+  ASSERT_EQ(plan.roots.size(), 2u);
+  EXPECT_EQ(plan.roots[1].account.id, Id("b"));
+}
+
+TEST(RootAccountsTest, AnotherKeyTakesTheAccountOver) {
+  const RootPlan plan = PlanRoots({{"b", "s"}}, Earlier({Own("a")}, {Id("a")}));
+  EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
+  EXPECT_EQ(plan.identities[0].account_id, MakeIdentity("a").account_id);
+  EXPECT_EQ(plan.identities[0].arn, MakeIdentity("a").arn);
+  EXPECT_EQ(plan.identities[0].access_key_id, "b");
+  ASSERT_EQ(plan.notices.size(), 1u);
+  EXPECT_TRUE(plan.notices[0].starts_with("access key 'b' takes over the account of access key 'a' (account id "));
+  // And keeps it, also when its buckets are gone.
+  const RootPlan next = PlanRoots({{"b", "s"}}, Earlier(plan.roots, {}));
+  EXPECT_EQ(next.identities[0].owner_id, Id("a"));
+  EXPECT_TRUE(next.notices.empty());
+  // The old key comes back: it is the same account's.
+  const RootPlan back = PlanRoots({{"a", "s"}, {"b", "s"}}, Earlier(plan.roots, {Id("a")}));
+  EXPECT_EQ(back.identities[0].owner_id, Id("a"));
+  EXPECT_EQ(back.identities[1].owner_id, Id("a"));
+}
+
+TEST(RootAccountsTest, OfTwoKeysTheNewOneTakesOver) {
+  const RootPlan plan = PlanRoots({{"b", "s"}, {"c", "s"}}, Earlier({Own("a"), Own("b")}, {Id("a"), Id("b")}));
+  EXPECT_EQ(plan.identities[0].owner_id, Id("b"));
+  EXPECT_EQ(plan.identities[1].owner_id, Id("a"));
+}
+
+TEST(RootAccountsTest, AnAccountThatOwnsNothingIsNotTakenOver) {
+  const RootPlan plan = PlanRoots({{"b", "s"}}, Earlier({Own("a")}, {}));
+  EXPECT_EQ(plan.identities[0].owner_id, Id("b"));
+  EXPECT_TRUE(plan.notices.empty());
+  EXPECT_EQ(plan.roots.size(), 1u);
+}
+
+TEST(RootAccountsTest, WhatNobodyReachesIsNamedAndRemembered) {
+  const RootPlan plan = PlanRoots({{"c", "s"}}, Earlier({Own("a"), Own("b")}, {Id("a"), Id("b")}));
+  EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
+  ASSERT_EQ(plan.notices.size(), 2u);
+  EXPECT_TRUE(plan.notices[1].starts_with("no access key given reaches the account of access key 'b'"));
+  EXPECT_NE(plan.notices[1].find(Id("b")), std::string::npos);
+  const RootPlan next = PlanRoots({{"c", "s"}, {"d", "s"}}, Earlier(plan.roots, {Id("a"), Id("b")}));
+  EXPECT_EQ(next.identities[1].owner_id, Id("b"));
+}
+
+TEST(RootAccountsTest, AnAccountThatTheUsersFileDescribesIsItsOwn) {
+  EarlierRoots earlier = Earlier({Own("a")}, {Id("a")});
+  earlier.others.insert(Id("a"));
+  const RootPlan plan = PlanRoots({{"b", "s"}}, earlier);
+  EXPECT_EQ(plan.identities[0].owner_id, Id("b"));
+  EXPECT_TRUE(plan.notices.empty());
+}
+
+TEST(RootAccountsTest, ADirectoryOfAnOlderVersionTellsByItsBuckets) {
+  EarlierRoots earlier = Earlier({}, {Id("a")});
+  earlier.guess = true;
+  const RootPlan plan = PlanRoots({{"b", "s"}}, earlier);
+  EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
+  EXPECT_EQ(plan.identities[0].account_id, MakeIdentity("a").account_id);
+  const RootPlan same = PlanRoots({{"b", "s"}, {"a", "s"}}, earlier);
+  EXPECT_EQ(same.identities[0].owner_id, Id("b"));
+  EXPECT_EQ(same.identities[1].owner_id, Id("a"));
+  earlier.guess = false;
+  EXPECT_EQ(PlanRoots({{"b", "s"}}, earlier).identities[0].owner_id, Id("b"));
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server

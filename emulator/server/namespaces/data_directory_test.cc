@@ -1,0 +1,165 @@
+#include "emulator/server/namespaces/data_directory.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "emulator/server/server_fixture.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What a complete store has (store/database_creation.h).
+void MakeStoreFolder(const std::string& path) { fs::create_directories(path + "/blobs"); }
+
+TEST(DataDirectoryTest, StartsAtAGenerationOfItsOwn) {
+  const TemporaryFolder folder;
+  const auto directory = DataDirectory::Open(folder.path() + "/new/one");
+  ASSERT_TRUE(directory.ok());
+  // The number is new to the whole process, whatever other directories it had.
+  EXPECT_TRUE((*directory)->CurrentPath().starts_with(folder.path() + "/new/one/generation-")) << (*directory)->CurrentPath();
+}
+
+TEST(DataDirectoryTest, ANewFolderIsItsUsersAlone) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/above/data";
+  EXPECT_TRUE(DataDirectory::Prepare(path).value().empty());
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all);
+  EXPECT_TRUE(DataDirectory::Prepare(path).value().empty());
+}
+
+TEST(DataDirectoryTest, ANameInTheWorkingDirectoryIsEnough) {
+  const TemporaryFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  const auto prepared = DataDirectory::Prepare("data");
+  fs::current_path(before);
+  ASSERT_TRUE(prepared.ok()) << prepared.error().ToString();
+  EXPECT_TRUE(fs::is_directory(folder.path() + "/data"));
+}
+
+TEST(DataDirectoryTest, AFolderThatOthersMayReadIsReportedAndUsed) {
+  const TemporaryFolder folder;
+  for (const char* mode : {"0750", "0704", "0755"}) {
+    fs::permissions(folder.path(), static_cast<fs::perms>(std::stoi(mode, nullptr, 8)));
+    const auto notices = DataDirectory::Prepare(folder.path()).value();
+    ASSERT_EQ(notices.size(), 1U) << mode;
+    EXPECT_NE(notices[0].find(std::string("(mode ") + mode + ")"), std::string::npos) << notices[0];
+    EXPECT_NE(notices[0].find("chmod 700 '" + folder.path() + "'"), std::string::npos) << notices[0];
+  }
+}
+
+TEST(DataDirectoryTest, ContinuesWithTheHighestGeneration) {
+  const TemporaryFolder folder;
+  for (const char* name : {"generation-2", "generation-10", "generation-x", "other"}) MakeStoreFolder(folder.path() + "/" + name);
+  const auto directory = DataDirectory::Open(folder.path());
+  ASSERT_TRUE(directory.ok());
+  EXPECT_EQ((*directory)->CurrentPath(), folder.path() + "/generation-10");
+  (*directory)->RemoveOthers();
+  EXPECT_FALSE(fs::exists(folder.path() + "/generation-2"));
+  EXPECT_TRUE(fs::exists(folder.path() + "/generation-10"));
+  EXPECT_TRUE(fs::exists(folder.path() + "/other")) << "what is not ours stays";
+}
+
+TEST(DataDirectoryTest, AnInterruptedCreationDoesNotReplaceTheLivingGeneration) {
+  const TemporaryFolder folder;
+  MakeStoreFolder(folder.path() + "/generation-5");
+  fs::create_directory(folder.path() + "/generation-6");
+  std::ofstream(folder.path() + "/generation-6/penstock.db");
+  const auto directory = DataDirectory::Open(folder.path()).value();
+  EXPECT_EQ(directory->CurrentPath(), folder.path() + "/generation-5");
+  EXPECT_GT(DataDirectory::GenerationOf(fs::path(directory->NextPath()).filename().string()).value(), 6U);
+  directory->RemoveOthers();
+  EXPECT_FALSE(fs::exists(folder.path() + "/generation-6"));
+}
+
+TEST(DataDirectoryTest, AFolderWithInterruptedCreationsAloneIsVacant) {
+  const TemporaryFolder folder;
+  EXPECT_TRUE(DataDirectory::IsVacant(folder.path()));
+  std::ofstream(folder.path() + "/penstock.lock");
+  fs::create_directory(folder.path() + "/generation-1");
+  EXPECT_TRUE(DataDirectory::IsVacant(folder.path()));
+  std::ofstream(folder.path() + "/notes.txt");
+  EXPECT_FALSE(DataDirectory::IsVacant(folder.path())) << "a file of another program";
+  fs::remove(folder.path() + "/notes.txt");
+  MakeStoreFolder(folder.path() + "/generation-1");
+  EXPECT_FALSE(DataDirectory::IsVacant(folder.path()));
+  std::ofstream(folder.path() + "/deleted-1");
+  EXPECT_TRUE(DataDirectory::IsVacant(folder.path()));
+}
+
+TEST(DataDirectoryTest, AdoptsTheNextGeneration) {
+  const TemporaryFolder folder;
+  const auto directory = DataDirectory::Open(folder.path());
+  ASSERT_TRUE(directory.ok());
+  const std::string next = (*directory)->NextPath();
+  (*directory)->AdoptNext();
+  EXPECT_EQ((*directory)->CurrentPath(), next);
+}
+
+TEST(DataDirectoryTest, AMarkOutlivesTheProcessAndEndsWithAHigherGeneration) {
+  const TemporaryFolder folder;
+  {
+    const auto directory = DataDirectory::Open(folder.path()).value();
+    MakeStoreFolder(directory->CurrentPath());
+    EXPECT_FALSE(DataDirectory::IsDeleted(folder.path()));
+    ASSERT_TRUE(directory->MarkDeleted().ok());
+    EXPECT_TRUE(directory->is_deleted());
+  }
+  EXPECT_TRUE(DataDirectory::IsDeleted(folder.path()));
+  const auto directory = DataDirectory::Open(folder.path()).value();
+  EXPECT_TRUE(directory->is_deleted());
+  MakeStoreFolder(directory->NextPath());
+  EXPECT_FALSE(DataDirectory::IsDeleted(folder.path()));
+  directory->AdoptNext();
+  EXPECT_FALSE(directory->is_deleted());
+  directory->RemoveOthers();
+  EXPECT_TRUE(fs::exists(directory->CurrentPath()));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2) << "and the lock";
+}
+
+TEST(DataDirectoryTest, AGraveIsOutOfTheWay) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() + "/one/generation-1");
+  const auto grave = DataDirectory::MoveToGrave(folder.path() + "/one");
+  ASSERT_TRUE(grave.has_value());
+  EXPECT_TRUE(DataDirectory::IsGrave(fs::path(*grave).filename().string()));
+  EXPECT_FALSE(fs::exists(folder.path() + "/one"));
+  EXPECT_FALSE(DataDirectory::MoveToGrave(folder.path() + "/one").has_value());
+}
+
+TEST(DataDirectoryTest, IsUsedByOneAtATime) {
+  const TemporaryFolder folder;
+  {
+    const auto first = DataDirectory::Open(folder.path());
+    ASSERT_TRUE(first.ok());
+    const auto second = DataDirectory::Open(folder.path());
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().kind, ErrorKind::kInvalidArgument);
+  }
+  EXPECT_TRUE(DataDirectory::Open(folder.path()).ok());
+}
+
+TEST(DataDirectoryTest, UsedUpDescriptorsAreExhaustedResources) {
+  const TemporaryFolder folder;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto directory = DataDirectory::Open(folder.path());
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(directory.ok());
+  EXPECT_EQ(directory.error().kind, ErrorKind::kResourceExhausted) << directory.error().message;
+}
+
+TEST(DataDirectoryTest, NamesAPathThatIsAFile) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() + "/file") << "x";
+  const auto directory = DataDirectory::Open(folder.path() + "/file");
+  ASSERT_FALSE(directory.ok());
+  EXPECT_NE(directory.error().message.find(folder.path() + "/file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server

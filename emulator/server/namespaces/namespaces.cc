@@ -1,0 +1,189 @@
+#include "emulator/server/namespaces/namespaces.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "emulator/faults/connection_rules.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view kFolder = "/namespaces";
+
+// For messages: the default one, and some of the others.
+std::string NamesOf(const std::map<std::string, std::shared_ptr<Universe>, std::less<>>& others) {
+  constexpr std::size_t kMost = 20;
+  std::string names(kDefaultNamespace);
+  std::size_t count = 0;
+  for (const auto& [name, universe] : others) {
+    if (++count > kMost) return names + " and " + std::to_string(others.size() - kMost) + " more";
+    names += ", " + name;
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Namespaces>> Namespaces::Open(NamespacesOptions options) {
+  std::unique_ptr<Namespaces> spaces(new Namespaces(std::move(options)));
+  PENSTOCK_ASSIGN(spaces->default_, Universe::Open(spaces->OptionsOf(kDefaultNamespace)));
+  if (!spaces->options_.directory.empty()) PENSTOCK_TRY(spaces->FindExisting());
+  return spaces;
+}
+
+std::string Namespaces::DirectoryOf(std::string_view name) const {
+  if (options_.directory.empty() || name == kDefaultNamespace) return options_.directory;
+  return options_.directory + std::string(kFolder) + "/" + std::string(name);
+}
+
+// The default namespace's lock is held: nobody else is in the directory.
+Result<void> Namespaces::FindExisting() {
+  const MutexLock lock(mutex_);
+  std::error_code error;
+  std::vector<std::string> graves;
+  std::vector<std::string> vacant;
+  std::vector<std::string> living;
+  fs::directory_iterator entry(options_.directory + std::string(kFolder), error);
+  if (error == std::errc::no_such_file_or_directory) return Ok();
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (DataDirectory::IsGrave(name)) graves.push_back(entry->path().string());
+    if (!NamespaceNameProblem(name).empty() || name == kDefaultNamespace) continue;
+    if (DataDirectory::IsVacant(entry->path().string())) {  // deleted, or the creation was cut off
+      vacant.push_back(entry->path().string());
+    } else {
+      others_.emplace(name, nullptr);
+      living.push_back(entry->path().string());
+    }
+  }
+  if (error) {
+    return Error::Make(ErrorKind::kInvalidArgument, "data directory '" + options_.directory + "' cannot be used: " +
+                                                        error.message() + "; choose a directory this user may write");
+  }
+  // What cannot go now goes next time.
+  for (const std::string& path : graves) DataDirectory::Remove(path);
+  for (const std::string& path : living) DataDirectory::RemoveUnfinished(path);
+  for (const std::string& path : vacant) {
+    if (const auto grave = DataDirectory::MoveToGrave(path)) DataDirectory::Remove(*grave);
+  }
+  return Ok();
+}
+
+UniverseOptions Namespaces::OptionsOf(std::string_view name) const {
+  instruments::InstrumentOptions instruments = options_.instruments;
+  if (instruments.scenario && name != kDefaultNamespace) faults::DropConnectionRules(*instruments.scenario);  // they never happen there
+  std::vector<std::string> parents;
+  if (!options_.directory.empty() && name != kDefaultNamespace) {
+    parents = {options_.directory + std::string(kFolder), options_.directory};
+  }
+  return {.name = std::string(name),
+          .directory = DirectoryOf(name),
+          .parents = std::move(parents),
+          .durability = options_.durability,
+          .memory_limit = options_.memory_limit,
+          .scrub_bytes_per_second = options_.scrub_bytes_per_second,
+          .clock = options_.clock,
+          .owners = options_.owners,
+          .leases = leases_,
+          .remover = remover_,
+          .open_stores = name == kDefaultNamespace ? nullptr : open_stores_,
+          .instruments = std::move(instruments)};
+}
+
+std::vector<std::string> Namespaces::Names() const {
+  std::vector<std::string> names{std::string(kDefaultNamespace)};
+  const MutexLock lock(mutex_);
+  for (const auto& [name, universe] : others_) names.push_back(name);
+  return names;
+}
+
+bool Namespaces::Has(std::string_view name) const {
+  if (name == kDefaultNamespace) return true;
+  const MutexLock lock(mutex_);
+  return others_.contains(name);
+}
+
+Result<std::shared_ptr<Universe>> Namespaces::Find(std::string_view name) {
+  if (name == kDefaultNamespace) return default_;
+  const MutexLock lock(mutex_);
+  const auto found = others_.find(name);
+  if (found == others_.end()) {
+    return Error::Make(ErrorKind::kNotFound, "there is no namespace '" + std::string(name) + "'; there " +
+                                                 (others_.empty() ? "is" : "are") + " " + NamesOf(others_));
+  }
+  if (!found->second) {
+    PENSTOCK_ASSIGN(found->second, Universe::Make(OptionsOf(name)));  // opens nothing
+  }
+  return found->second;
+}
+
+Result<std::shared_ptr<Universe>> Namespaces::Create(std::string_view name) {
+  if (const std::string problem = NamespaceNameProblem(name); !problem.empty()) {
+    return Error::Make(ErrorKind::kInvalidArgument, problem);
+  }
+  PENSTOCK_ASSIGN(std::shared_ptr<Universe> universe, Universe::Make(OptionsOf(name)));
+  {
+    const MutexLock lock(mutex_);
+    if (name == kDefaultNamespace || !others_.emplace(name, universe).second) {
+      return Error::Make(ErrorKind::kAlreadyExists,
+                         "namespace '" + std::string(name) + "' exists already; reset it, or choose another name");
+    }
+  }
+  // The store is opened without the lock. Those who find the universe meanwhile wait for it in Enter.
+  const auto entered = universe->Enter();
+  if (entered.ok()) return universe;
+  Forget(universe);
+  return entered.error();
+}
+
+void Namespaces::Forget(const std::shared_ptr<Universe>& universe) {
+  const MutexLock lock(mutex_);
+  const auto found = others_.find(universe->name());
+  if (found != others_.end() && found->second == universe) others_.erase(found);  // the caller holds it: nothing is destroyed here
+}
+
+Result<std::shared_ptr<Universe>> Namespaces::FindOrCreate(std::string_view name) {
+  for (;;) {  // somebody else may create or delete it in between
+    auto found = Find(name);
+    if (found.ok() || found.error().kind != ErrorKind::kNotFound) return found;
+    auto created = Create(name);
+    if (created.ok() || created.error().kind != ErrorKind::kAlreadyExists) return created;
+  }
+}
+
+Result<void> Namespaces::Delete(std::string_view name) {
+  if (name == kDefaultNamespace) {
+    return Error::Make(ErrorKind::kInvalidArgument, "the default namespace stays; reset it to empty it");
+  }
+  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, Find(name));
+  PENSTOCK_TRY(universe->Discard());
+  Forget(universe);
+  return Ok();
+}
+
+Result<void> Namespaces::ResetAll() {
+  for (const std::string& name : Names()) {
+    auto universe = Find(name);
+    if (!universe.ok() && universe.error().kind == ErrorKind::kNotFound) continue;  // deleted meanwhile
+    if (!universe.ok()) return std::move(universe).error();
+    const auto reset = (*universe)->Reset();
+    if (!reset.ok() && reset.error().kind == ErrorKind::kNotFound) continue;
+    PENSTOCK_TRY(reset);
+  }
+  return Ok();
+}
+
+void Namespaces::StopJournals() {
+  std::vector<std::shared_ptr<Universe>> open{default_};
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [name, universe] : others_) {
+      if (universe) open.push_back(universe);
+    }
+  }
+  for (const auto& universe : open) universe->StopJournal();
+}
+
+}  // namespace penstock::emulator::server

@@ -1,0 +1,251 @@
+#include "emulator/server/namespaces/seeder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/utf8.h"
+#include "base/xml/xml.h"
+#include "emulator/s3/protocol/directory_names.h"
+#include "emulator/s3/protocol/names.h"
+#include "emulator/store/blobs/descriptor.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+constexpr std::size_t kLongestKey = 1024;
+
+Error Wrong(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+
+// A file as a request's body: exactly the bytes it had when it was opened. `go_on` is asked before each read.
+class FileBody final : public s3::BodyReader {
+ public:
+  FileBody(int descriptor, std::uint64_t size, std::function<Result<void>()> go_on)
+      : descriptor_(descriptor), size_(size), left_(size), go_on_(std::move(go_on)) {}
+
+  Result<std::size_t> Read(MutableByteView buffer) override {
+    if (left_ == 0) return std::size_t{0};
+    PENSTOCK_TRY(go_on_());
+    const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), left_);
+    ssize_t count = 0;
+    do {
+      count = ::read(descriptor_, buffer.data(), wanted);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) return Wrong(std::string("reading failed: ") + std::strerror(errno));
+    if (count == 0) return Wrong("the file became shorter while it was read");
+    left_ -= static_cast<std::uint64_t>(count);
+    return static_cast<std::size_t>(count);
+  }
+  std::optional<std::uint64_t> Length() const override { return size_; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+
+ private:
+  int descriptor_;
+  std::uint64_t size_;
+  std::uint64_t left_;
+  const std::function<Result<void>()> go_on_;
+  std::vector<std::pair<std::string, std::string>> trailers_;
+};
+
+// The body of CreateBucket.
+class TextBody final : public s3::BodyReader {
+ public:
+  explicit TextBody(std::string text) : text_(std::move(text)) {}
+  Result<std::size_t> Read(MutableByteView buffer) override {
+    const std::size_t count = std::min(buffer.size(), text_.size() - offset_);
+    std::memcpy(buffer.data(), text_.data() + offset_, count);
+    offset_ += count;
+    return count;
+  }
+  std::optional<std::uint64_t> Length() const override { return text_.size(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+
+ private:
+  std::string text_;
+  std::size_t offset_ = 0;
+  std::vector<std::pair<std::string, std::string>> trailers_;
+};
+
+// One walk. Directories are opened relative to their parents and never through a link, so that nobody who moves things
+// below leads it out.
+class Walk {
+ public:
+  Walk(const Seeder& seeder, const SeedRequest& request) : seeder_(seeder), request_(request) {}
+
+  Result<SeedReport> Run() {
+    if (!request_.directory.starts_with('/')) return Wrong("directory '" + request_.directory + "' is not an absolute path; begin it with /");
+    const store::Descriptor root(::open(request_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (root.get() < 0) {
+      return Wrong("directory '" + request_.directory + "' cannot be read: " + std::strerror(errno) +
+                   "; name a directory that the emulator may read");
+    }
+    // Not a key of its own, but what all keys begin with.
+    if (const auto checked = s3::CheckKey(request_.prefix + "k"); !checked.ok()) {
+      return Wrong("prefix '" + request_.prefix + "' begins no key: keys are UTF-8, have " + std::to_string(kLongestKey) +
+                   " bytes at most and do not lead above their bucket; choose another");
+    }
+    PENSTOCK_TRY(EnsureBucket());
+    auto entered = Enter(root.get(), request_.prefix);
+    if (!entered.ok()) {
+      if (made_bucket_ && !seeder_.stop) Undo();
+      return std::move(entered).error();
+    }
+    return report_;
+  }
+
+ private:
+  // What makes a bucket of that name: a directory bucket is of its name's zone.
+  std::string CreateDocument() const {
+    if (s3::IsDirectoryBucketName(request_.bucket)) {
+      const std::string zone(s3::ZoneOf(request_.bucket).value_or(""));
+      return "<CreateBucketConfiguration><Location><Type>" + std::string(s3::IsLocalZone(zone) ? "LocalZone" : "AvailabilityZone") +
+             "</Type><Name>" + zone + "</Name></Location><Bucket><Type>Directory</Type></Bucket></CreateBucketConfiguration>";
+    }
+    if (seeder_.region == "us-east-1") return {};
+    return "<CreateBucketConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>" + seeder_.region +
+           "</LocationConstraint></CreateBucketConfiguration>";
+  }
+
+  Result<void> EnsureBucket() {
+    std::string body = CreateDocument();
+    if (TextBody none({}); Ask("HEAD", {}, none).status == 200) return Ok();
+    TextBody reader(std::move(body));
+    const Answer answer = Ask("PUT", {}, reader);
+    made_bucket_ = answer.status == 200;
+    if (made_bucket_ || answer.code == "BucketAlreadyOwnedByYou") return Ok();
+    return Wrong("bucket '" + request_.bucket + "' cannot be made: S3 answers " + answer.Text());
+  }
+
+  // The bucket is ours alone to have made: what is left of a failure is nothing, unless others have put something in it.
+  void Undo() {
+    for (const std::string& key : put_) {
+      if (seeder_.stop) return;
+      TextBody none({});
+      Ask("DELETE", key, none);
+    }
+    TextBody none({});
+    Ask("DELETE", {}, none);
+  }
+
+  Result<void> GoOn() const {
+    if (seeder_.stop) return Wrong("the emulator stops; seed again once it runs");
+    if (!request_.cancelled || !request_.cancelled()) return Ok();
+    return Error::Make(ErrorKind::kCancelled, "seeding bucket '" + request_.bucket + "' was cancelled after " + std::to_string(report_.objects) +
+                                                  " objects; keep the connection open until the response is there");
+  }
+
+  // `prefix`: the keys of what is in this directory begin with it.
+  Result<void> Enter(int directory, const std::string& prefix) {
+    PENSTOCK_ASSIGN(const std::vector<std::string> names, Names(directory, prefix));
+    for (const std::string& name : names) {
+      PENSTOCK_TRY(GoOn());
+      const std::string key = prefix + name;
+      if (key.size() > kLongestKey || !IsValidUtf8(name)) {
+        ++report_.skipped;
+        continue;
+      }
+      // Opening a pipe must not wait for its other end.
+      const store::Descriptor entry(::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+      struct stat facts{};
+      if (entry.get() < 0 && (errno == ELOOP || errno == ENXIO || errno == ENOENT)) {  // a link, a socket, or just deleted
+        ++report_.skipped;
+      } else if (entry.get() < 0 || ::fstat(entry.get(), &facts) != 0) {
+        return Wrong("'" + request_.directory + "', file '" + key + "' cannot be read: " + std::strerror(errno));
+      } else if (S_ISDIR(facts.st_mode)) {
+        PENSTOCK_TRY(Enter(entry.get(), key + "/"));
+      } else if (S_ISREG(facts.st_mode)) {
+        PENSTOCK_TRY(PutFile(entry.get(), key, static_cast<std::uint64_t>(facts.st_size)));
+      } else {
+        ++report_.skipped;
+      }
+    }
+    return Ok();
+  }
+
+  // Sorted, so that two runs do the same.
+  Result<std::vector<std::string>> Names(int directory, const std::string& prefix) const {
+    const int copy = ::fcntl(directory, F_DUPFD_CLOEXEC, 0);
+    DIR* const stream = copy < 0 ? nullptr : ::fdopendir(copy);
+    if (stream == nullptr) {
+      if (copy >= 0) ::close(copy);
+      return Wrong("'" + request_.directory + "', directory '" + prefix + "' cannot be read: " + std::strerror(errno));
+    }
+    std::vector<std::string> names;
+    while (const dirent* const entry = ::readdir(stream)) {
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") names.emplace_back(name);
+    }
+    ::closedir(stream);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  Result<void> PutFile(int descriptor, const std::string& key, std::uint64_t size) {
+    Result<void> going_on = Ok();
+    FileBody body(descriptor, size, [this, &going_on] { return going_on = GoOn(); });
+    const Answer answer = Ask("PUT", key, body);
+    PENSTOCK_TRY(std::move(going_on));
+    if (answer.status != 200) {
+      return Wrong("file '" + key + "' of '" + request_.directory + "' cannot be put: S3 answers " + answer.Text());
+    }
+    if (made_bucket_) put_.push_back(key);
+    ++report_.objects;
+    report_.bytes += size;
+    return Ok();
+  }
+
+  struct Answer {
+    int status = 0;
+    std::string code;
+    std::string message;  // the document's, or what kept the server from it
+
+    std::string Text() const {
+      return std::to_string(status) + (code.empty() ? "" : " " + code) + (message.empty() ? "" : ": " + message);
+    }
+  };
+
+  // Asks for the bucket (empty key) or an object.
+  Answer Ask(std::string_view method, const std::string& key, s3::BodyReader& body) const {
+    const std::string length = std::to_string(body.Length().value_or(0));
+    s3::RequestHead head;
+    head.method = method;
+    head.headers = {{"Host", "localhost"}, {"Content-Length", length}};
+    s3::Connection connection;
+    s3::Exchange exchange{.request = head, .body = &body, .connection = connection};
+    exchange.target.raw_path = "/" + request_.bucket + (key.empty() ? "" : "/" + key);
+    head.target = exchange.target.raw_path;
+    exchange.target.bucket = BucketName(request_.bucket);
+    exchange.target.key = ObjectKey(key);
+    exchange.identity = seeder_.owner;
+    exchange.space = seeder_.space;
+    seeder_.router.Handle(exchange);
+    const s3::Response& response = exchange.response;
+    Answer answer{response.status, response.error_code, response.error_detail};
+    const auto* const document = std::get_if<std::string>(&response.body);
+    if (answer.message.empty() && !response.error_code.empty() && document != nullptr) {
+      const auto parsed = XmlDocument::Parse(*document);
+      if (parsed.ok()) answer.message = parsed->root().Child("Message").text();
+    }
+    return answer;
+  }
+
+  const Seeder& seeder_;
+  const SeedRequest& request_;
+  SeedReport report_;
+  bool made_bucket_ = false;
+  std::vector<std::string> put_;  // keys, where the bucket is of our making
+};
+
+}  // namespace
+
+Result<SeedReport> Seeder::Fill(const SeedRequest& request) const { return Walk(*this, request).Run(); }
+
+}  // namespace penstock::emulator::server

@@ -1,0 +1,52 @@
+#include "emulator/server/process/counters.h"
+
+namespace penstock::emulator::server {
+
+Counters::Shard& Counters::OwnShard() {
+  static std::atomic<std::size_t> threads{0};
+  thread_local const std::size_t number = threads.fetch_add(1, std::memory_order_relaxed);
+  return shards_[number % kShards];
+}
+
+void Counters::CountRequest(std::string_view operation, int status) {
+  if (operation.empty()) operation = "Unknown";
+  Shard& shard = OwnShard();
+  const MutexLock lock(shard.mutex);
+  const auto found = shard.requests.find(operation);
+  if (found != shard.requests.end()) {
+    ++found->second;
+  } else {
+    shard.requests.emplace(operation, 1);  // operation names are a fixed set: the map stays small
+  }
+  ++shard.statuses[status];
+}
+
+void Counters::CountBytes(std::uint64_t bytes_in, std::uint64_t bytes_out) {
+  Shard& shard = OwnShard();
+  shard.bytes_in.fetch_add(bytes_in, std::memory_order_relaxed);
+  shard.bytes_out.fetch_add(bytes_out, std::memory_order_relaxed);
+}
+
+EmulatorStats Counters::Snapshot() const {
+  EmulatorStats stats;
+  for (const Shard& shard : shards_) {
+    const MutexLock lock(shard.mutex);
+    for (const auto& [operation, count] : shard.requests) stats.requests[operation] += count;
+    for (const auto& [status, count] : shard.statuses) stats.statuses[status] += count;
+    stats.bytes_in += shard.bytes_in.load(std::memory_order_relaxed);
+    stats.bytes_out += shard.bytes_out.load(std::memory_order_relaxed);
+  }
+  return stats;
+}
+
+void Counters::Reset() {
+  for (Shard& shard : shards_) {
+    const MutexLock lock(shard.mutex);
+    shard.requests.clear();
+    shard.statuses.clear();
+    shard.bytes_in.store(0, std::memory_order_relaxed);
+    shard.bytes_out.store(0, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace penstock::emulator::server

@@ -1,0 +1,47 @@
+// What the emulator counts: requests, statuses, bytes.
+#ifndef PENSTOCK_EMULATOR_SERVER_PROCESS_COUNTERS_H_
+#define PENSTOCK_EMULATOR_SERVER_PROCESS_COUNTERS_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "penstock/base/mutex.h"
+#include "penstock/emulator.h"
+
+namespace penstock::emulator::server {
+
+// Each thread counts in one of a few shards, so that serving threads rarely meet at a lock.
+//
+// Thread safety: safe from any thread.
+class Counters {
+ public:
+  // An unknown operation (empty) is counted as "Unknown".
+  void CountRequest(std::string_view operation, int status);
+  void CountBytes(std::uint64_t bytes_in, std::uint64_t bytes_out);
+  // Everything that was counted before the call. Does not count injected_failures.
+  EmulatorStats Snapshot() const;
+  void Reset();
+
+ private:
+  static constexpr std::size_t kShards = 16;
+  struct alignas(64) Shard {
+    mutable Mutex mutex;
+    std::map<std::string, std::uint64_t, std::less<>> requests PENSTOCK_GUARDED_BY(mutex);
+    std::map<int, std::uint64_t> statuses PENSTOCK_GUARDED_BY(mutex);
+    std::atomic<std::uint64_t> bytes_in{0};
+    std::atomic<std::uint64_t> bytes_out{0};
+  };
+  Shard& OwnShard();
+
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace penstock::emulator::server
+
+#endif  // PENSTOCK_EMULATOR_SERVER_PROCESS_COUNTERS_H_

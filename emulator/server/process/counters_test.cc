@@ -1,0 +1,54 @@
+#include "emulator/server/process/counters.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace penstock::emulator::server {
+namespace {
+
+TEST(CountersTest, CountsByOperationAndStatus) {
+  Counters counters;
+  counters.CountRequest("GetObject", 200);
+  counters.CountRequest("GetObject", 404);
+  counters.CountRequest("", 400);
+  counters.CountBytes(3, 5);
+  const EmulatorStats stats = counters.Snapshot();
+  EXPECT_EQ(stats.requests, (std::map<std::string, std::uint64_t>{{"GetObject", 2}, {"Unknown", 1}}));
+  EXPECT_EQ(stats.statuses, (std::map<int, std::uint64_t>{{200, 1}, {400, 1}, {404, 1}}));
+  EXPECT_EQ(stats.bytes_in, 3u);
+  EXPECT_EQ(stats.bytes_out, 5u);
+}
+
+TEST(CountersTest, ASnapshotHasWhatEveryThreadCounted) {
+  Counters counters;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 40; ++i) {  // more than shards
+      threads.emplace_back([&counters] {
+        for (int j = 0; j < 100; ++j) counters.CountRequest("PutObject", 200);
+        counters.CountBytes(1, 2);
+      });
+    }
+  }
+  const EmulatorStats stats = counters.Snapshot();
+  EXPECT_EQ(stats.requests.at("PutObject"), 4'000u);
+  EXPECT_EQ(stats.statuses.at(200), 4'000u);
+  EXPECT_EQ(stats.bytes_in, 40u);
+  EXPECT_EQ(stats.bytes_out, 80u);
+}
+
+TEST(CountersTest, ResetStartsAtNothing) {
+  Counters counters;
+  counters.CountRequest("GetObject", 200);
+  counters.CountBytes(3, 5);
+  counters.Reset();
+  const EmulatorStats stats = counters.Snapshot();
+  EXPECT_TRUE(stats.requests.empty());
+  EXPECT_TRUE(stats.statuses.empty());
+  EXPECT_EQ(stats.bytes_in + stats.bytes_out, 0u);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server

@@ -1,0 +1,310 @@
+#include "emulator/server/process/fsck_command.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "emulator/server/namespaces/data_directory.h"
+#include "emulator/server/identity/kept_users.h"
+#include "emulator/server/identity/kept_users_check.h"
+#include "emulator/store/checks/commit_check.h"
+#include "emulator/store/sqlite/database_creation.h"
+#include "emulator/store/directory_lock.h"
+#include "emulator/store/checks/fsck.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kFindings = 1;
+constexpr int kNotChecked = 2;
+constexpr int kDeepest = 4;  // folders between the data directory and a store
+
+struct Flags {
+  std::string directory;
+  bool deep = false;
+  bool json = false;
+  bool accept_loss = false;
+};
+
+std::string OneLine(std::string message) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  return message;
+}
+
+FsckOutcome NotChecked(std::string message) { return {kNotChecked, {}, OneLine(std::move(message))}; }
+
+bool Exists(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// True when the folder is that of a store.
+bool CollectStore(const fs::path& folder, FoundStores& found) {
+  if (!Exists(folder / "penstock.db") && !Exists(folder / "penstock.db-mark")) return false;
+  const bool is_unfinished = store::IsUnfinishedStore(folder.string());
+  (is_unfinished ? found.leftovers : found.stores).push_back(folder.string());
+  return true;
+}
+
+void Collect(const fs::path& folder, int depth, FoundStores& found) {
+  if (CollectStore(folder, found) || depth == kDeepest || DataDirectory::IsDeleted(folder.string())) return;
+  std::error_code error;
+  std::optional<std::pair<std::uint64_t, fs::path>> living;
+  bool has_generations = false;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    if (!at->is_directory(ignored) || at->is_symlink(ignored)) continue;
+    const std::string name = at->path().filename().string();
+    if (DataDirectory::IsGrave(name)) continue;
+    const auto generation = DataDirectory::GenerationOf(name);
+    has_generations = has_generations || generation;
+    if (!generation) {
+      Collect(at->path(), depth + 1, found);
+    } else if (store::IsUnfinishedStore(at->path().string())) {
+      found.leftovers.push_back(at->path().string());
+    } else if (!living || *generation > living->first) {
+      living = {*generation, at->path()};
+    }
+  }
+  if (living) CollectStore(living->second, found);
+  if (!has_generations && Exists(folder / "penstock.lock")) found.leftovers.push_back(folder.string());
+}
+
+nlohmann::ordered_json ToJson(const std::vector<store::FsckFinding>& findings) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const store::FsckFinding& finding : findings) {
+    json.push_back({{"kind", finding.is_note ? "note" : "damage"},
+                    {"code", finding.code},
+                    {"subject", finding.subject},
+                    {"message", finding.message}});
+  }
+  return json;
+}
+
+nlohmann::ordered_json ToJson(const std::string& store, const store::FsckReport& report) {
+  nlohmann::ordered_json json;
+  json["store"] = store;
+  json["clean"] = report.clean();
+  json["buckets"] = report.buckets;
+  json["versions"] = report.versions;
+  json["uploads"] = report.uploads;
+  json["parts"] = report.parts;
+  json["blobs"] = report.blobs;
+  json["bytes_read"] = report.bytes_read;
+  json["findings"] = ToJson(report.findings);
+  json["omitted"] = report.omitted;
+  return json;
+}
+
+nlohmann::ordered_json ToJson(const KeptUsersReport& report) {
+  return {{"file", report.path},
+          {"clean", report.clean()},
+          {"accounts", report.accounts},
+          {"access_keys", report.access_keys},
+          {"findings", ToJson(report.findings)}};
+}
+
+std::string ToText(const std::vector<store::FsckFinding>& findings) {
+  std::string text;
+  for (const store::FsckFinding& finding : findings) {
+    text += (finding.is_note ? "note: " : "damage: ") + finding.subject + ": " + finding.message + "\n";
+  }
+  return text;
+}
+
+std::string ToText(const KeptUsersReport& report) {
+  return ToText(report.findings) + report.path + ": " + (report.clean() ? "clean" : "damaged") + ", " +
+         std::to_string(report.accounts) + " accounts, " + std::to_string(report.access_keys) + " access keys\n";
+}
+
+std::string ToText(const std::string& store, const store::FsckReport& report) {
+  std::string text = ToText(report.findings);
+  if (report.omitted > 0) text += "and " + std::to_string(report.omitted) + " more\n";
+  return text + store + ": " + (report.clean() ? "clean" : "damaged") + ", " + std::to_string(report.buckets) +
+         " buckets, " + std::to_string(report.versions) + " versions, " + std::to_string(report.uploads) + " uploads, " +
+         std::to_string(report.blobs) + " blobs\n";
+}
+
+// Gives up what the databases of the directory lost; the check that follows says what is left. Empty: done.
+std::string AcceptLoss(const std::string& directory, const std::vector<std::string>& stores) {
+  // Held while an emulator uses the directory.
+  const auto data = DataDirectory::Open(directory);
+  if (!data.ok()) return data.error().message;
+  std::vector<std::string> databases;
+  for (const std::string& store : stores) databases.push_back(store + "/penstock.db");
+  databases.push_back(directory + "/" + std::string(kKeptUsersFile));
+  for (const std::string& database : databases) {
+    const auto accepted = store::AcceptCommitLoss(database);
+    if (!accepted.ok()) return accepted.error().message;
+  }
+  return {};
+}
+
+// What one run found: the text or the JSON object, and the exit status.
+class Findings {
+ public:
+  explicit Findings(bool json) : json_(json) {}
+
+  void Add(const std::string& store, const store::FsckReport& report) {
+    Note(report.clean());
+    all_["stores"].push_back(ToJson(store, report));
+    text_ += ToText(store, report);
+  }
+  void Add(const KeptUsersReport& report) {
+    Note(report.clean());
+    all_["users"] = ToJson(report);
+    text_ += ToText(report);
+  }
+  void AddLeftovers(const std::vector<store::FsckFinding>& leftovers) {
+    Note(std::all_of(leftovers.begin(), leftovers.end(), [](const store::FsckFinding& leftover) { return leftover.is_note; }));
+    all_["leftovers"] = ToJson(leftovers);
+    text_ += ToText(leftovers);
+  }
+  // `what` has the schema version of another build, for example. The others are checked.
+  void AddUnchecked(const std::string& store, const std::string& message) {
+    all_["clean"] = false;
+    all_["stores"].push_back({{"store", store}, {"clean", false}, {"not_checked", message}});
+    text_ += store + ": not checked\n";
+    if (error_.empty()) error_ = OneLine(message);
+  }
+
+  FsckOutcome Finish() && {
+    const int status = is_damaged_ ? kFindings : error_.empty() ? 0 : kNotChecked;
+    // Keys are bytes: what is no UTF-8 is replaced.
+    if (json_) text_ = all_.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return {status, std::move(text_), std::move(error_)};
+  }
+
+ private:
+  void Note(bool is_clean) {
+    if (is_clean) return;
+    is_damaged_ = true;
+    all_["clean"] = false;
+  }
+
+  const bool json_;
+  bool is_damaged_ = false;
+  nlohmann::ordered_json all_{{"clean", true}, {"stores", nlohmann::ordered_json::array()}};
+  std::string text_;
+  std::string error_;
+};
+
+// The folder of the default namespace gets its store before anything else is put there.
+std::vector<store::FsckFinding> Leftovers(const std::string& directory, const FoundStores& found) {
+  const bool was_started = !found.stores.empty() || Exists(fs::path(directory) / kKeptUsersFile);
+  std::vector<store::FsckFinding> leftovers;
+  for (const std::string& folder : found.leftovers) {
+    if (folder == directory && was_started) {
+      leftovers.push_back({"store", folder, "its store is missing; restore it from a copy", false});
+    } else {
+      leftovers.push_back({"leftover", folder, "the creation of this store was interrupted, and nothing was stored in it; the next "
+                                               "start removes it", true});
+    }
+  }
+  return leftovers;
+}
+
+// An Error: nothing can be checked.
+Result<void> CheckStore(const std::string& store, const Flags& flags, Findings& findings) {
+  const auto report = store::Fsck({.directory = store, .deep = flags.deep});
+  if (report.ok()) {
+    findings.Add(store, *report);
+    return Ok();
+  }
+  const Error& error = report.error();
+  if (error.kind == ErrorKind::kConflict) return error;  // in use
+  if (error.kind == ErrorKind::kInvalidArgument) {
+    findings.AddUnchecked(store, error.message);
+    return Ok();
+  }
+  store::FsckReport damaged;
+  damaged.findings.push_back({"database", store + "/penstock.db", "cannot be checked: " + error.message, false});
+  findings.Add(store, damaged);
+  return Ok();
+}
+
+void AddUsers(const std::string& directory, Findings& findings) {
+  const auto users = CheckKeptUsers(directory);
+  const std::string path = directory + "/" + std::string(kKeptUsersFile);
+  if (users.ok()) {
+    if (*users) findings.Add(**users);
+  } else if (users.error().kind == ErrorKind::kInvalidArgument) {
+    findings.AddUnchecked(path, users.error().message);
+  } else {
+    KeptUsersReport damaged;
+    damaged.path = path;
+    damaged.findings.push_back({"database", path, "cannot be checked: " + users.error().message, false});
+    findings.Add(damaged);
+  }
+}
+
+// One JSON object whatever happened.
+FsckOutcome InJson(FsckOutcome outcome) {
+  if (outcome.out.empty()) {
+    const nlohmann::ordered_json unchecked{{"clean", false}, {"stores", nlohmann::ordered_json::array()}, {"error", outcome.error}};
+    outcome.out = unchecked.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
+  return outcome;
+}
+
+FsckOutcome Check(const Flags& flags) {
+  const FoundStores found = StoresIn(flags.directory);
+  if (found.stores.empty() && found.leftovers.empty()) {
+    return NotChecked("there is no store in '" + flags.directory + "'; name the directory that --data named");
+  }
+  if (flags.accept_loss) {
+    if (std::string error = AcceptLoss(flags.directory, found.stores); !error.empty()) return NotChecked(std::move(error));
+  }
+  // An emulator holds this lock until all its databases are closed; it closes stores of its namespaces earlier.
+  const auto lock = store::DirectoryLock::Share(flags.directory);
+  if (!lock.ok()) return NotChecked(lock.error().message);
+  Findings findings(flags.json);
+  for (const std::string& store : found.stores) {
+    const auto checked = CheckStore(store, flags, findings);
+    if (!checked.ok()) return NotChecked(checked.error().message);
+  }
+  findings.AddLeftovers(Leftovers(flags.directory, found));
+  AddUsers(flags.directory, findings);
+  return std::move(findings).Finish();
+}
+
+}  // namespace
+
+FoundStores StoresIn(const std::string& directory) {
+  FoundStores found;
+  Collect(directory, 0, found);
+  std::sort(found.stores.begin(), found.stores.end());
+  std::sort(found.leftovers.begin(), found.leftovers.end());
+  return found;
+}
+
+FsckOutcome RunFsck(const std::vector<std::string>& arguments) {
+  CLI::App app("Checks a data directory; without --accept-loss it changes nothing. Exit status: 0 clean, 1 damage found, 2 not "
+               "checked.",
+               "penstock-emulator fsck");
+  Flags flags;
+  app.add_option("directory", flags.directory, "what --data named")->required();
+  app.add_flag("--deep", flags.deep, "also read every byte and compare ETags and checksums");
+  app.add_flag("--accept-loss", flags.accept_loss,
+               "first give up committed changes that a damaged log or database file lost, so that the emulator starts again");
+  app.add_flag("--json", flags.json, "print one JSON object");
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them last first
+  } catch (const CLI::CallForHelp&) {
+    return {0, app.help(), {}};
+  } catch (const CLI::ParseError& error) {
+    return NotChecked(error.what());
+  }
+  FsckOutcome outcome = Check(flags);
+  return flags.json ? InJson(std::move(outcome)) : outcome;
+}
+
+}  // namespace penstock::emulator::server

@@ -1,0 +1,198 @@
+#include "emulator/server/process/fsck_command.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "emulator/server/namespaces/data_directory.h"
+#include "emulator/server/identity/kept_users.h"
+#include "emulator/store/store.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FsckCommandTest : public ::testing::Test {
+ protected:
+  FsckCommandTest() {
+    std::string name = (fs::temp_directory_path() / "penstock-fsck-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~FsckCommandTest() override {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  // A store with one object in a file of its own.
+  void MakeStore(const std::string& name) {
+    auto store = store::Store::Open({.directory = path_ + "/" + name});
+    ASSERT_TRUE(store.ok()) << store.error().ToString();
+    store::BucketRecord bucket;
+    bucket.name = BucketName("bucket");
+    ASSERT_TRUE((*store)->CreateBucket(bucket).ok());
+    auto writer = (*store)->NewBlob(0);
+    ASSERT_TRUE((*writer)->Append(AsBytes(std::string(100'000, 'x'))).ok());
+    store::PutObject put;
+    put.bucket = bucket.name;
+    put.record.key = ObjectKey("caf\xC3\xA9 \xFF");
+    put.record.size = 100'000;
+    put.record.content = std::move((*writer)->Finish()).value();
+    ASSERT_TRUE((*store)->Put(std::move(put)).ok());
+  }
+  void RemoveBlobFiles(const std::string& name) { fs::remove_all(path_ + "/" + name + "/blobs"); }
+
+  std::string path_;
+};
+
+TEST_F(FsckCommandTest, ACleanDirectoryIsStatus0) {
+  MakeStore("generation-1");
+  const FsckOutcome outcome = RunFsck({path_, "--deep"});
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.error;
+  EXPECT_NE(outcome.out.find("generation-1: clean, 1 buckets, 1 versions"), std::string::npos);
+}
+
+// An emulator that stops closes stores before the users and before it leaves the directory.
+TEST_F(FsckCommandTest, ADirectoryThatAnEmulatorIsLeavingIsNotChecked) {
+  MakeStore("generation-1");
+  const auto directory = DataDirectory::Open(path_);
+  ASSERT_TRUE(directory.ok());
+  const FsckOutcome outcome = RunFsck({path_});
+  EXPECT_EQ(outcome.status, 2) << outcome.out;
+  EXPECT_NE(outcome.error.find("in use"), std::string::npos) << outcome.error;
+}
+
+TEST_F(FsckCommandTest, DamageIsStatus1AndNamed) {
+  MakeStore("generation-1");
+  RemoveBlobFiles("generation-1");
+  const FsckOutcome outcome = RunFsck({path_});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.out.find("damage: " + path_ + "/generation-1/blobs/"), std::string::npos) << outcome.out;
+}
+
+TEST_F(FsckCommandTest, JsonIsOneObject) {
+  MakeStore("generation-1");
+  EXPECT_TRUE(nlohmann::json::parse(RunFsck({"--json", path_}).out)["clean"].get<bool>());
+  RemoveBlobFiles("generation-1");
+  const auto report = nlohmann::json::parse(RunFsck({path_, "--json"}).out);
+  EXPECT_FALSE(report["clean"].get<bool>());
+  EXPECT_EQ(report["stores"][0]["findings"][0]["kind"], "damage");
+  EXPECT_EQ(report["stores"][0]["findings"][0]["code"], "blob");
+}
+
+TEST_F(FsckCommandTest, OnlyTheLivingGenerationCounts) {
+  MakeStore("generation-9");
+  RemoveBlobFiles("generation-9");
+  MakeStore("generation-10");
+  MakeStore("other/generation-1");
+  EXPECT_EQ(StoresIn(path_).stores, (std::vector<std::string>{path_ + "/generation-10", path_ + "/other/generation-1"}));
+  EXPECT_EQ(RunFsck({path_}).status, 0);
+}
+
+TEST_F(FsckCommandTest, DeletedNamespacesDoNotCount) {
+  MakeStore("generation-1");
+  MakeStore("namespaces/one/generation-3");
+  MakeStore("namespaces/.deleted-1/generation-1");
+  MakeStore("namespaces/two/generation-2");
+  std::ofstream(path_ + "/namespaces/two/deleted-2");
+  EXPECT_EQ(StoresIn(path_).stores, (std::vector<std::string>{path_ + "/generation-1", path_ + "/namespaces/one/generation-3"}));
+}
+
+TEST_F(FsckCommandTest, AnInterruptedCreationIsANote) {
+  MakeStore("generation-1");
+  fs::create_directories(path_ + "/namespaces/one/generation-3");
+  std::ofstream(path_ + "/namespaces/one/generation-3/penstock.db");
+  std::ofstream(path_ + "/namespaces/one/generation-3/penstock.db-wal");
+  fs::create_directories(path_ + "/namespaces/two/generation-4");
+  std::ofstream(path_ + "/namespaces/three.lock");
+  const FsckOutcome outcome = RunFsck({path_});
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.error;
+  EXPECT_NE(outcome.out.find("note: " + path_ + "/namespaces/one/generation-3: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("generation-1: clean, 1 buckets"), std::string::npos) << outcome.out;
+  const auto report = nlohmann::json::parse(RunFsck({path_, "--json"}).out);
+  EXPECT_TRUE(report["clean"].get<bool>());
+  ASSERT_EQ(report["leftovers"].size(), 2U);
+  EXPECT_EQ(report["leftovers"][0]["code"], "leftover");
+  EXPECT_EQ(RunFsck({path_, "--accept-loss"}).status, 0);
+}
+
+TEST_F(FsckCommandTest, AnInterruptedFirstStartIsANote) {
+  std::ofstream(path_ + "/penstock.lock");
+  EXPECT_EQ(RunFsck({path_}).status, 0);
+  EXPECT_NE(RunFsck({path_}).out.find("note: " + path_ + ": "), std::string::npos);
+  fs::create_directory(path_ + "/generation-1");
+  EXPECT_EQ(RunFsck({path_}).status, 0);
+}
+
+TEST_F(FsckCommandTest, ALostDefaultStoreIsDamage) {
+  std::ofstream(path_ + "/penstock.lock");
+  MakeStore("namespaces/one/generation-3");
+  EXPECT_EQ(RunFsck({path_}).status, 1);
+  EXPECT_NE(RunFsck({path_}).out.find("damage: " + path_ + ": its store is missing"), std::string::npos);
+}
+
+TEST_F(FsckCommandTest, AStoreThatCannotBeReadIsDamageAndTheOthersAreChecked) {
+  MakeStore("namespaces/one/generation-1");
+  fs::create_directories(path_ + "/generation-1");
+  std::ofstream(path_ + "/generation-1/penstock.db") << std::string(8192, 'x');
+  const FsckOutcome outcome = RunFsck({path_});
+  EXPECT_EQ(outcome.status, 1) << outcome.error;
+  EXPECT_NE(outcome.out.find("damage: " + path_ + "/generation-1/penstock.db: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("namespaces/one/generation-1: clean"), std::string::npos) << outcome.out;
+}
+
+TEST_F(FsckCommandTest, AStoreOfAnotherVersionIsNotCheckedAndTheOthersAre) {
+  MakeStore("namespaces/one/generation-1");
+  MakeStore("generation-1");
+  ASSERT_TRUE(store::Connection::Open(path_ + "/generation-1/penstock.db").value()->Execute("PRAGMA user_version=99").ok());
+  const FsckOutcome outcome = RunFsck({path_});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.error.find("has schema version 99"), std::string::npos) << outcome.error;
+  EXPECT_NE(outcome.out.find("namespaces/one/generation-1: clean"), std::string::npos) << outcome.out;
+}
+
+TEST_F(FsckCommandTest, KeptUsersAreCheckedToo) {
+  MakeStore("generation-1");
+  ASSERT_TRUE(KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
+  EXPECT_NE(RunFsck({path_}).out.find("/users.db: clean, 0 accounts, 0 access keys"), std::string::npos);
+  ASSERT_TRUE(store::Connection::Open(path_ + "/users.db")
+                  .value()
+                  ->Execute("INSERT INTO accounts VALUES('12', 'x', 'y')")
+                  .ok());
+  EXPECT_EQ(RunFsck({path_}).status, 1);
+  EXPECT_NE(RunFsck({path_}).out.find("damage: account '12': '12' is no account id"), std::string::npos);
+  const auto report = nlohmann::json::parse(RunFsck({path_, "--json"}).out);
+  EXPECT_FALSE(report["clean"].get<bool>());
+  EXPECT_EQ(report["users"]["findings"][0]["kind"], "damage");
+  EXPECT_TRUE(report["stores"][0]["clean"].get<bool>());
+}
+
+TEST_F(FsckCommandTest, WhatCannotBeCheckedIsStatus2) {
+  EXPECT_EQ(RunFsck({}).status, 2);
+  EXPECT_EQ(RunFsck({path_, "--wrong"}).status, 2);
+  const FsckOutcome empty = RunFsck({path_});
+  EXPECT_EQ(empty.status, 2);
+  EXPECT_NE(empty.error.find(path_), std::string::npos);
+  MakeStore("generation-1");
+  const auto user = store::Store::Open({.directory = path_ + "/generation-1"});
+  EXPECT_EQ(RunFsck({path_}).status, 2) << "an emulator has it open";
+}
+
+TEST_F(FsckCommandTest, HelpIsNoError) {
+  EXPECT_EQ(RunFsck({"--help"}).status, 0);
+  EXPECT_NE(RunFsck({"--help"}).out.find("--deep"), std::string::npos);
+}
+
+TEST(FsckWithoutAStoreTest, PrintsOneJsonObject) {
+  const FsckOutcome outcome = RunFsck({"--json", "/nowhere"});
+  EXPECT_EQ(outcome.status, 2);
+  const auto report = nlohmann::json::parse(outcome.out);
+  EXPECT_FALSE(report.at("clean").get<bool>());
+  EXPECT_EQ(report.at("error"), outcome.error);
+  EXPECT_NE(outcome.error.find("'/nowhere'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server

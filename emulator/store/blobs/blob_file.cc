@@ -1,0 +1,331 @@
+#include "emulator/store/blobs/blob_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "base/crc/crc.h"
+#include "emulator/store/blobs/blob_memory.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kHashBuffer = 128 << 10;
+constexpr std::size_t kFirstBuffer = 4 << 10;
+constexpr std::size_t kWriteBuffer = 64 << 10;  // smaller appends are gathered
+// Room on the disk is asked for ahead of the bytes, which makes writing them a quarter cheaper; never for more than this
+// beyond what has arrived, whatever a client announces.
+constexpr std::uint64_t kReserveBytes = 16 << 20;
+constexpr std::uint64_t kSmallestReserve = 1 << 20;
+
+class FileBlobWriter final : public BlobWriter {
+ public:
+  FileBlobWriter(std::shared_ptr<BlobRegistry> registry, FileBlobOptions options, std::uint64_t size_hint)
+      : registry_(std::move(registry)), options_(options), size_hint_(size_hint), id_(registry_->NextId()) {}
+
+  ~FileBlobWriter() override {
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  }
+
+  Result<void> Append(ByteView bytes) override {
+    hasher_.Update(bytes);
+    if (!file_ && std::max(size_ + bytes.size(), size_hint_) > options_.inline_limit_bytes) PENSTOCK_TRY(OpenFile());
+    size_ += bytes.size();
+    if (file_ && buffer_.size() + bytes.size() > kWriteBuffer) {
+      PENSTOCK_TRY(Flush());
+      if (bytes.size() >= kWriteBuffer) return Write(bytes);
+    }
+    while (!bytes.empty()) {
+      if (buffer_.size() == buffer_.capacity()) Grow(bytes.size());
+      bytes = buffer_.Fill(bytes);
+    }
+    return Ok();
+  }
+
+  Result<Content> Finish() override {
+    if (size_ == 0) return Content{};
+    StoredBlobPtr blob;
+    if (file_) {
+      PENSTOCK_TRY(Flush());
+      PENSTOCK_TRY(GiveBackReserve());
+      PENSTOCK_TRY(MoveIntoPlace());
+      auto adopted = FileBlob::Adopt(registry_, id_, std::move(file_), size_, hasher_.Finish());
+      if (!adopted.ok()) {
+        ::unlink(registry_->PathOf(id_).c_str());
+        return std::move(adopted).error();
+      }
+      blob = std::move(adopted).value();
+    } else {
+      buffer_.Trim();
+      blob = std::make_shared<HeapBlob>(registry_, id_, std::move(buffer_), hasher_.Finish());
+    }
+    registry_->AddPending(blob);
+    return Content{{{blob, {0, size_}}}};
+  }
+
+ private:
+  // At most the inline limit or the write buffer: what is copied to grow is small.
+  void Grow(std::size_t wanted) {
+    std::uint64_t capacity = std::max<std::uint64_t>({kFirstBuffer, 2 * buffer_.capacity(), buffer_.size() + wanted});
+    if (file_) capacity = kWriteBuffer;
+    if (!file_ && size_hint_ >= buffer_.size() + wanted) capacity = size_hint_;
+    HeapBuffer larger(static_cast<std::size_t>(capacity));
+    larger.Fill(buffer_.view());
+    buffer_ = std::move(larger);
+  }
+
+  Result<void> OpenFile() {
+    char name[24];
+    std::snprintf(name, sizeof(name), "/tmp/%016llx", static_cast<unsigned long long>(id_));
+    std::string path = registry_->directory() + name;
+    file_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file_) return SystemError(ErrorKind::kInternal, "create", path, errno);
+    temporary_ = std::move(path);
+    return Ok();
+  }
+
+  // Room for what comes next. Where there is none, or the file system has no such thing, writing tells or works as well.
+  void Reserve(std::uint64_t upcoming) {
+    if (written_ + upcoming <= reserved_ || size_hint_ < kSmallestReserve) return;
+    const std::uint64_t end = std::min(size_hint_, written_ + kReserveBytes);
+    if (end <= reserved_) return;
+    const auto begin = static_cast<off_t>(reserved_);
+    if (::fallocate(file_.get(), 0, begin, static_cast<off_t>(end) - begin) == 0) reserved_ = end;
+  }
+
+  Result<void> Write(ByteView bytes) {
+    Reserve(bytes.size());
+    written_ += bytes.size();
+    int error = WriteAll(file_.get(), bytes);
+    if (error == ENOSPC || error == EDQUOT) {  // there may be room when what was deleted is gone
+      registry_->FlushRemovals();
+      error = WriteAll(file_.get(), bytes);
+    }
+    return error == 0 ? Ok() : Result<void>(SystemError(ErrorKind::kInternal, "write", temporary_, error));
+  }
+
+  // Of a body that was shorter than announced.
+  Result<void> GiveBackReserve() {
+    if (reserved_ <= size_ || ::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0) return Ok();
+    return SystemError(ErrorKind::kInternal, "truncate", temporary_, errno);
+  }
+
+  Result<void> Flush() {
+    PENSTOCK_TRY(Write(buffer_.view()));
+    buffer_.Clear();
+    return Ok();
+  }
+
+  Result<void> MoveIntoPlace() {
+    const bool strict = options_.durability == Durability::kStrict;
+    if (strict && ::fdatasync(file_.get()) != 0) {
+      return SystemError(ErrorKind::kInternal, "sync", temporary_, errno);
+    }
+    const std::string path = registry_->PathOf(id_);
+    const std::string folder = fs::path(path).parent_path();
+    int moved = ::rename(temporary_.c_str(), path.c_str());
+    if (moved != 0 && errno == ENOENT) {  // the first file of this folder
+      if (::mkdir(folder.c_str(), 0700) == 0 && strict) PENSTOCK_TRY(SyncDirectory(registry_->directory() + "/blobs"));
+      moved = ::rename(temporary_.c_str(), path.c_str());
+    }
+    if (moved != 0) return SystemError(ErrorKind::kInternal, "rename", temporary_, errno);
+    temporary_.clear();
+    if (!strict) return Ok();
+    Result<void> synced = SyncDirectory(folder);
+    if (!synced.ok()) ::unlink(path.c_str());
+    return synced;
+  }
+
+  const std::shared_ptr<BlobRegistry> registry_;
+  const FileBlobOptions options_;
+  const std::uint64_t size_hint_;
+  const std::int64_t id_;
+  std::uint64_t size_ = 0;
+  std::uint64_t written_ = 0;   // of them, to the file
+  std::uint64_t reserved_ = 0;  // the file's length for now, if it is longer
+  HeapBuffer buffer_;
+  BlockHasher hasher_;
+  Descriptor file_;
+  std::string temporary_;  // empty: no file to clean up
+};
+
+using VisitEntry = std::function<Result<void>(const fs::path& path)>;
+
+// One folder, which may be missing.
+Result<void> VisitFolder(const fs::path& folder, const VisitEntry& visit) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    PENSTOCK_TRY(visit(at->path()));
+  }
+  if (!error || error == std::errc::no_such_file_or_directory) return Ok();
+  return SystemError(ErrorKind::kInvalidArgument, "list", folder.string(), error.value());
+}
+
+// nullopt: not a name that this file gives.
+std::optional<std::int64_t> IdOf(const fs::path& path) {
+  const std::string name = path.filename().string();
+  std::int64_t id = 0;
+  const auto parsed = std::from_chars(name.data(), name.data() + name.size(), id, 16);
+  if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return std::nullopt;
+  return id;
+}
+
+Result<void> MakeDirectory(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return SystemError(ErrorKind::kInvalidArgument, "create the directory", path, error.value());
+  return Ok();
+}
+
+}  // namespace
+
+Result<StoredBlobPtr> FileBlob::Adopt(std::shared_ptr<BlobRegistry> registry, std::int64_t id, Descriptor file,
+                                      std::uint64_t size, std::string block_checksums) {
+  std::shared_ptr<FileBlob> blob(new FileBlob(std::move(registry), id, size, std::move(block_checksums)));
+  blob->share_ = DescriptorShare::Take();
+  if (blob->share_.held()) {
+    blob->file_ = std::move(file);
+    return StoredBlobPtr(std::move(blob));
+  }
+  void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
+  if (mapped == MAP_FAILED) {
+    return Error::Make(ErrorKind::kResourceExhausted,
+                       "too many stored objects are being read at once; raise the limit of open files (ulimit -n)");
+  }
+  blob->mapped_ = static_cast<const std::byte*>(mapped);
+  return StoredBlobPtr(std::move(blob));
+}
+
+Result<StoredBlobPtr> FileBlob::Open(const std::shared_ptr<BlobRegistry>& registry, std::int64_t id,
+                                     std::uint64_t size, std::string block_checksums) {
+  const std::string path = registry->PathOf(id);
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && errno == ENOENT) return StoredBlobPtr();
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) return SystemError(ErrorKind::kInternal, "open", path, errno);
+  if (static_cast<std::uint64_t>(status.st_size) < size) {
+    return Error::Make(ErrorKind::kDataLoss, "the file " + path + " has " + std::to_string(status.st_size) + " of its " +
+                                                 std::to_string(size) + " bytes; the object's bytes are lost");
+  }
+  return Adopt(registry, id, std::move(file), size, std::move(block_checksums));
+}
+
+FileBlob::FileBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, std::uint64_t size, std::string block_checksums)
+    : StoredBlob(registry, id, false, std::move(block_checksums)),
+      size_(size),
+      unverified_(this->block_checksums().empty() ? nullptr : registry->verified().BitsOf(id, BlocksOf(size))) {}
+
+FileBlob::~FileBlob() {
+  if (mapped_ != nullptr) ::munmap(const_cast<std::byte*>(mapped_), size_);
+}
+
+std::optional<ByteView> FileBlob::Memory() const {
+  if (mapped_ == nullptr) return std::nullopt;
+  return ByteView(mapped_, size_);
+}
+
+Result<std::uint64_t> FileBlob::Checked(ByteRange range) const {
+  if (unverified_ == nullptr || unverified_->all()) return range.size();
+  const std::uint64_t first = range.begin / kBlockBytes;
+  if (!unverified_->Test(first)) {
+    PENSTOCK_TRY(VerifyBlock(first));
+    if (unverified_->Set(first)) registry()->verified().MarkWhole(id());
+  }
+  std::uint64_t behind = first + 1;
+  while (behind * kBlockBytes < range.end && unverified_->Test(behind)) ++behind;
+  return std::min(behind * kBlockBytes, range.end) - range.begin;
+}
+
+Result<void> FileBlob::CheckAnew(ByteRange range) const {
+  if (block_checksums().empty() || range.size() == 0) return Ok();
+  for (std::uint64_t block = range.begin / kBlockBytes; block * kBlockBytes < range.end; ++block) {
+    PENSTOCK_TRY(VerifyBlock(block));
+  }
+  return Ok();
+}
+
+Result<void> FileBlob::VerifyBlock(std::uint64_t block) const {
+  const std::uint64_t begin = block * kBlockBytes;
+  PENSTOCK_ASSIGN(const std::uint32_t found, HashBytes({begin, std::min(begin + kBlockBytes, size_)}));
+  if (found == ChecksumOf(block_checksums(), block)) return Ok();
+  return Error::Make(ErrorKind::kDataLoss, "the file " + registry()->PathOf(id()) + " is damaged at offset " +
+                                               std::to_string(begin) + ": the block there does not match its checksum;" +
+                                               " restore the file or write the object again");
+}
+
+Result<std::uint32_t> FileBlob::HashBytes(ByteRange range) const {
+  if (mapped_ != nullptr) return Crc32c({mapped_ + range.begin, range.size()});
+  // Small enough to stay in the processor's cache.
+  thread_local const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kHashBuffer);
+  std::uint32_t crc = 0;
+  while (range.size() > 0) {
+    const std::size_t wanted = std::min<std::uint64_t>(kHashBuffer, range.size());
+    const ssize_t got = ::pread(file_.get(), buffer.get(), wanted, static_cast<off_t>(range.begin));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return SystemError(ErrorKind::kDataLoss, "read", registry()->PathOf(id()), got == 0 ? EIO : errno);
+    crc = Crc32c({buffer.get(), static_cast<std::size_t>(got)}, crc);
+    range.begin += static_cast<std::uint64_t>(got);
+  }
+  return crc;
+}
+
+bool FileBlob::IsLinked() const {
+  struct stat status {};
+  if (file_) return ::fstat(file_.get(), &status) == 0 && status.st_nlink > 0;
+  return ::stat(registry()->PathOf(id()).c_str(), &status) == 0;
+}
+
+Result<void> PrepareBlobDirectory(const std::string& directory, Durability durability) {
+  PENSTOCK_TRY(MakeDirectory(directory + "/tmp"));
+  PENSTOCK_TRY(MakeDirectory(directory + "/blobs"));
+  if (durability != Durability::kStrict) return Ok();
+  PENSTOCK_TRY(SyncDirectory(directory + "/blobs"));
+  return SyncDirectory(directory);
+}
+
+Result<void> VisitBlobFiles(const std::string& directory,
+                            const std::function<Result<void>(std::int64_t id, const std::string& path)>& visit) {
+  return VisitFolder(directory + "/blobs", [&](const fs::path& folder) -> Result<void> {
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored)) return Ok();
+    return VisitFolder(folder, [&](const fs::path& path) -> Result<void> {
+      const auto id = IdOf(path);
+      return id ? visit(*id, path.string()) : Ok();
+    });
+  });
+}
+
+Result<void> SweepBlobDirectory(const std::string& directory, const SweepOptions& options) {
+  const auto is_kept = [&](std::int64_t id) {
+    return id >= options.first_id || (options.stop != nullptr && options.stop->load());
+  };
+  PENSTOCK_TRY(VisitFolder(directory + "/tmp", [&](const fs::path& path) -> Result<void> {
+    const auto id = IdOf(path);
+    if (id && !is_kept(*id)) ::unlink(path.c_str());
+    return Ok();
+  }));
+  return VisitBlobFiles(directory, [&](std::int64_t id, const std::string& path) -> Result<void> {
+    if (is_kept(id)) return Ok();
+    PENSTOCK_ASSIGN(const bool known, options.is_known(id));
+    if (!known) ::unlink(path.c_str());
+    return Ok();
+  });
+}
+
+std::unique_ptr<BlobWriter> NewFileBlobWriter(std::shared_ptr<BlobRegistry> registry, FileBlobOptions options,
+                                              std::uint64_t size_hint) {
+  return std::make_unique<FileBlobWriter>(std::move(registry), options, size_hint);
+}
+
+}  // namespace penstock::emulator::store

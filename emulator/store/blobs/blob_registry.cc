@@ -1,0 +1,115 @@
+#include "emulator/store/blobs/blob_registry.h"
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "base/diagnostics.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+constinit DiagnosticEvent file_left("store.blob_file_left");
+
+}  // namespace
+
+StoredBlob::~StoredBlob() { registry_->Gone(this); }
+
+std::string BlobRegistry::PathOf(std::int64_t id) const {
+  char name[32];
+  std::snprintf(name, sizeof(name), "/blobs/%02x/%016llx", static_cast<unsigned>(id & 0xFF),
+                static_cast<unsigned long long>(id));
+  return directory_ + name;
+}
+
+StoredBlobPtr BlobRegistry::Find(std::int64_t id) {
+  const MutexLock lock(mutex_);
+  const auto found = entries_.find(id);
+  return found == entries_.end() ? nullptr : found->second.weak.lock();
+}
+
+void BlobRegistry::AddPending(const StoredBlobPtr& blob) {
+  const MutexLock lock(mutex_);
+  entries_[blob->id()] = {blob.get(), blob, nullptr, false};
+}
+
+StoredBlobPtr BlobRegistry::AddLoaded(const StoredBlobPtr& blob) {
+  const MutexLock lock(mutex_);
+  const auto found = entries_.find(blob->id());
+  if (found == entries_.end()) {
+    if (!blob->IsLinked()) return nullptr;
+    entries_[blob->id()] = {blob.get(), blob, nullptr, true, false};
+    return blob;
+  }
+  Entry& entry = found->second;
+  if (entry.removing) return nullptr;
+  if (StoredBlobPtr faster = entry.weak.lock(); faster != nullptr) return faster;
+  // The former blob is about to leave; what was to become of the bytes is now this one's to do.
+  entry.live = blob.get();
+  entry.weak = blob;
+  return blob;
+}
+
+void BlobRegistry::Referenced(const StoredBlobPtr& blob) {
+  const MutexLock lock(mutex_);
+  Entry& entry = entries_[blob->id()];
+  entry.live = blob.get();
+  entry.weak = blob;
+  entry.referenced = true;
+  if (in_memory()) entry.keep = blob;
+}
+
+void BlobRegistry::Released(std::int64_t id, bool has_file) {
+  StoredBlobPtr last;  // dies outside the lock
+  {
+    const MutexLock lock(mutex_);
+    auto found = entries_.find(id);
+    if (found != entries_.end()) {  // whoever holds it removes the bytes with the last pointer
+      found->second.referenced = false;
+      last = std::move(found->second.keep);
+      return;
+    }
+    if (!has_file) return;
+    entries_[id].removing = true;
+  }
+  RemoveFile(id);
+}
+
+void BlobRegistry::LetGo() {
+  std::vector<StoredBlobPtr> last;  // die outside the lock
+  const MutexLock lock(mutex_);
+  for (auto& [id, entry] : entries_) {
+    if (entry.keep != nullptr) last.push_back(std::move(entry.keep));
+  }
+}
+
+void BlobRegistry::Gone(const StoredBlob* blob) {
+  {
+    const MutexLock lock(mutex_);
+    const auto found = entries_.find(blob->id());
+    if (found == entries_.end() || found->second.live != blob) return;  // a loaded double, or replaced
+    if (found->second.referenced || in_memory() || blob->IsInline()) {
+      entries_.erase(found);
+      return;
+    }
+    found->second.removing = true;
+  }
+  RemoveFile(blob->id());
+}
+
+// Called by destructors. A file that cannot be removed for want of memory stays until the next start sweeps it.
+void BlobRegistry::RemoveFile(std::int64_t id) noexcept {
+  verified_.Forget(id);
+  try {
+    remover_.Remove(PathOf(id), [this, id] {
+      const MutexLock lock(mutex_);
+      entries_.erase(id);
+    });
+  } catch (...) {
+    file_left.Report(CurrentExceptionError());
+    const MutexLock lock(mutex_);
+    entries_.erase(id);
+  }
+}
+
+}  // namespace penstock::emulator::store

@@ -1,0 +1,430 @@
+#include "emulator/store/checks/fsck.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "emulator/store/blobs/blob_file.h"
+#include "emulator/store/blobs/block_checksums.h"
+#include "emulator/store/tables/codec.h"
+#include "emulator/store/checks/commit_check.h"
+#include "emulator/store/blobs/descriptor.h"
+#include "emulator/store/directory_lock.h"
+#include "emulator/store/checks/fsck_digests.h"
+#include "emulator/store/sqlite/schema.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+constexpr std::size_t kReadBytes = 1 << 20;
+
+struct BlobUse {
+  std::int64_t counted = 0;  // references, as the database says
+  std::int64_t found = 0;    // references that records make
+  std::uint64_t size = 0;
+  bool in_file = false;
+  bool readable = true;
+};
+
+// One run. Reads on one snapshot, of a database that nobody else uses.
+class Checker {
+ public:
+  Checker(Connection& connection, const FsckOptions& options, FsckReport& report)
+      : connection_(connection),
+        options_(options),
+        report_(report),
+        paths_(std::make_shared<BlobRegistry>(options.directory, 0)) {}
+
+  Result<void> Run() {
+    PENSTOCK_TRY(CheckDatabase());
+    PENSTOCK_TRY(LoadBuckets());
+    PENSTOCK_TRY(LoadBlobs());
+    PENSTOCK_TRY(CheckVersions("SELECT bucket, key, version_id, is_marker, size, etag, checksum_algorithm, checksum_type,"
+                               " checksum, attributes, tags, content, parts FROM current"));
+    PENSTOCK_TRY(CheckVersions("SELECT bucket, key, version_id, is_marker, size, etag, checksum_algorithm, checksum_type,"
+                               " checksum, attributes, tags, content, parts FROM versions"));
+    PENSTOCK_TRY(CheckUploads());
+    PENSTOCK_TRY(CheckParts());
+    CheckReferences();
+    return CheckOrphans();
+  }
+
+ private:
+  struct Upload {
+    std::string subject;
+    std::string checksum_algorithm;
+  };
+  // The bytes a record refers to.
+  struct Bytes {
+    std::vector<SliceReference> slices;
+    std::uint64_t size = 0;
+    bool whole = true;  // every slice is there
+  };
+
+  void Find(std::string code, std::string subject, std::string message, bool is_note = false) {
+    if (report_.findings.size() >= kFsckFindings) {
+      ++report_.omitted;
+      return;
+    }
+    report_.findings.push_back({std::move(code), std::move(subject), std::move(message), is_note});
+  }
+
+  // The other checks read damaged pages as they are.
+  Result<void> CheckDatabase() {
+    PENSTOCK_ASSIGN(std::vector<std::string> problems, FindDatabaseDamage(connection_));
+    for (std::string& problem : problems) Find("database", connection_.path(), std::move(problem));
+    connection_.ReadDamagedPages();
+    return Ok();
+  }
+
+  Result<void> LoadBuckets() {
+    Query query(connection_, "SELECT id, name, configuration FROM buckets");
+    for (;;) {
+      PENSTOCK_ASSIGN(const bool row, query.Step());
+      if (!row) break;
+      buckets_[query.Int(0)] = query.Text(1);
+      if (!DecodeAttributes(query.Bytes(2))) Find("record", "s3://" + query.Text(1), "its configuration is damaged");
+    }
+    report_.buckets = buckets_.size();
+    return Ok();
+  }
+
+  Result<void> LoadBlobs() {
+    Query query(connection_, "SELECT id, refs, size, length(bytes), checksums FROM blobs");
+    for (;;) {
+      PENSTOCK_ASSIGN(const bool row, query.Step());
+      if (!row) break;
+      const std::int64_t id = query.Int(0);
+      BlobUse blob{query.Int(1), 0, static_cast<std::uint64_t>(query.Int(2)), query.IsNull(3), true};
+      blob.readable = blob.in_file ? CheckFile(id, blob.size) : CheckInline(id, blob.size, query.Int(3));
+      if (blob.readable && !query.IsNull(4)) PENSTOCK_TRY(CheckBlocks(id, blob, query.Text(4)));
+      blobs_.emplace(id, blob);
+    }
+    report_.blobs = blobs_.size();
+    return Ok();
+  }
+
+  bool CheckInline(std::int64_t id, std::uint64_t size, std::int64_t found) {
+    if (static_cast<std::uint64_t>(found) == size) return true;
+    Find("blob", "blob " + std::to_string(id),
+         "has " + std::to_string(found) + " of its " + std::to_string(size) + " bytes in the database");
+    return false;
+  }
+
+  bool CheckFile(std::int64_t id, std::uint64_t size) {
+    struct stat status {};
+    const std::string path = paths_->PathOf(id);
+    if (::stat(path.c_str(), &status) != 0) {
+      Find("blob", path, "is missing; it has " + std::to_string(size) + " bytes of objects");
+      return false;
+    }
+    if (static_cast<std::uint64_t>(status.st_size) == size) return true;
+    Find("blob", path, "has " + std::to_string(status.st_size) + " bytes instead of " + std::to_string(size));
+    return false;
+  }
+
+  // The bytes of a blob that does not match stay readable: the object that has them is named by its digests.
+  Result<void> CheckBlocks(std::int64_t id, const BlobUse& blob, const std::string& checksums) {
+    const std::string subject = blob.in_file ? paths_->PathOf(id) : "blob " + std::to_string(id);
+    if (!FitsSize(checksums, blob.size)) {
+      Find("blob", subject, "has " + std::to_string(checksums.size()) + " bytes of checksums for " + std::to_string(blob.size) + " bytes");
+      return Ok();
+    }
+    if (!options_.deep) return Ok();
+    BlockHasher hasher;
+    const Result<void> read = ReadBlob(id, blob.in_file, {0, blob.size}, [&](ByteView bytes) { hasher.Update(bytes); });
+    if (!read.ok()) {
+      Find("blob", subject, "cannot be read: " + read.error().message);
+      return Ok();
+    }
+    report_.bytes_read += blob.size;
+    const std::string found = hasher.Finish();
+    for (std::uint64_t block = 0; block < BlocksOf(blob.size); ++block) {
+      if (ChecksumOf(found, block) == ChecksumOf(checksums, block)) continue;
+      Find("blob", subject, "is damaged at offset " + std::to_string(block * kBlockBytes) + ": the block there does not match its checksum");
+    }
+    return Ok();
+  }
+
+  std::string SubjectOf(std::int64_t bucket, std::string_view key) const {
+    const auto found = buckets_.find(bucket);
+    const std::string name = found == buckets_.end() ? "?" + std::to_string(bucket) : found->second;
+    return "s3://" + name + "/" + std::string(key);
+  }
+
+  void CheckBucket(std::int64_t bucket, const std::string& subject) {
+    if (!buckets_.contains(bucket)) Find("record", subject, "belongs to no bucket");
+  }
+
+  // By its name, as everybody tells (spec/protocol.md §1.1).
+  bool IsDirectory(std::int64_t bucket) const {
+    const auto found = buckets_.find(bucket);
+    return found != buckets_.end() && found->second.ends_with("--x-s3");
+  }
+
+  // Counts the references on the way. nullopt: the list is damaged.
+  std::optional<Bytes> Resolve(std::string_view packed, const std::string& subject) {
+    auto slices = DecodeSlices(packed);
+    if (!slices) {
+      Find("record", subject, "its list of blobs is damaged");
+      return std::nullopt;
+    }
+    Bytes bytes{std::move(*slices)};
+    for (const SliceReference& slice : bytes.slices) {
+      bytes.size += slice.range.size();
+      const auto blob = blobs_.find(slice.blob_id);
+      if (blob == blobs_.end()) {
+        Find("record", subject, "refers to blob " + std::to_string(slice.blob_id) + ", which is not there");
+        bytes.whole = false;
+        continue;
+      }
+      ++blob->second.found;
+      if (slice.range.end > blob->second.size) {
+        Find("record", subject, "refers to bytes behind the end of blob " + std::to_string(slice.blob_id));
+        bytes.whole = false;
+      }
+      bytes.whole = bytes.whole && blob->second.readable;
+    }
+    return bytes;
+  }
+
+  Result<void> CheckVersions(const char* sql) {
+    Query query(connection_, sql);
+    for (;;) {
+      PENSTOCK_ASSIGN(const bool row, query.Step());
+      if (!row) return Ok();
+      ++report_.versions;
+      PENSTOCK_TRY(CheckVersion(query));
+    }
+  }
+
+  Result<void> CheckVersion(const Query& query) {
+    const std::string subject = SubjectOf(query.Int(0), query.Bytes(1)) +
+                                (query.Bytes(2) == "null" ? std::string() : "?versionId=" + query.Text(2));
+    CheckBucket(query.Int(0), subject);
+    if (IsDirectory(query.Int(0)) && query.Bytes(2) != "null") Find("record", subject, "is a version, and directory buckets have none");
+    ObjectRecord record;
+    record.size = static_cast<std::uint64_t>(query.Int(4));
+    record.etag = ETag(query.Text(5));
+    record.checksum_algorithm = query.Text(6);
+    record.checksum_type = query.Text(7);
+    record.checksum = query.Text(8);
+    auto attributes = DecodeAttributes(query.Bytes(9));
+    auto parts = DecodeParts(query.Bytes(12));
+    const auto bytes = Resolve(query.Bytes(11), subject);
+    if (!attributes || !parts || !DecodeAttributes(query.Bytes(10))) {
+      Find("record", subject, "its attributes, tags or parts are damaged");
+      return Ok();
+    }
+    if (!bytes || query.Int(3) != 0) return Ok();
+    record.attributes = std::move(*attributes);
+    record.parts = std::move(*parts);
+    if (!CheckSizes(record, *bytes, subject) || !options_.deep) return Ok();
+    const auto read = [&](ByteRange range, const std::function<void(ByteView)>& take) { return Read(*bytes, range, take); };
+    return Report(subject, CompareDigests(record, read, IsDirectory(query.Int(0)) ? ETags::kOpaque : ETags::kDigests));
+  }
+
+  // True when every byte is there to be compared.
+  bool CheckSizes(const ObjectRecord& record, const Bytes& bytes, const std::string& subject) {
+    if (bytes.size != record.size) {
+      Find("record", subject,
+           "has " + std::to_string(record.size) + " bytes, its blobs make " + std::to_string(bytes.size));
+      return false;
+    }
+    std::uint64_t of_parts = 0;
+    for (const PartRecord& part : record.parts) of_parts += part.size;
+    if (!record.parts.empty() && of_parts != record.size) {
+      Find("record", subject, "has " + std::to_string(record.size) + " bytes, its parts " + std::to_string(of_parts));
+      return false;
+    }
+    return bytes.whole;
+  }
+
+  Result<void> Report(const std::string& subject, Result<std::vector<std::string>> complaints) {
+    if (!complaints.ok()) {
+      Find("content", subject, "cannot be read: " + complaints.error().message);
+      return Ok();
+    }
+    for (std::string& complaint : *complaints) Find("content", subject, std::move(complaint));
+    return Ok();
+  }
+
+  Result<void> CheckUploads() {
+    Query query(connection_, "SELECT bucket, key, sequence, checksum_algorithm, attributes, tags FROM uploads");
+    for (;;) {
+      PENSTOCK_ASSIGN(const bool row, query.Step());
+      if (!row) break;
+      const std::string subject = SubjectOf(query.Int(0), query.Bytes(1)) + " (upload)";
+      CheckBucket(query.Int(0), subject);
+      if (!DecodeAttributes(query.Bytes(4)) || !DecodeAttributes(query.Bytes(5))) {
+        Find("record", subject, "its attributes or tags are damaged");
+      }
+      uploads_[query.Int(2)] = {subject, query.Text(3)};
+    }
+    report_.uploads = uploads_.size();
+    return Ok();
+  }
+
+  Result<void> CheckParts() {
+    Query query(connection_, "SELECT upload, number, record, content FROM parts");
+    for (;;) {
+      PENSTOCK_ASSIGN(const bool row, query.Step());
+      if (!row) return Ok();
+      ++report_.parts;
+      const auto upload = uploads_.find(query.Int(0));
+      std::string subject = "part " + std::to_string(query.Int(1)) + " of upload " + std::to_string(query.Int(0));
+      if (upload == uploads_.end()) {
+        Find("upload", subject, "belongs to no upload");
+      } else {
+        subject = upload->second.subject + " part " + std::to_string(query.Int(1));
+      }
+      const auto bytes = Resolve(query.Bytes(3), subject);
+      const auto record = DecodeParts(query.Bytes(2));
+      if (!record || record->size() != 1 || record->front().number != query.Int(1)) {
+        Find("upload", subject, "its record is damaged");
+      } else if (bytes && bytes->size != record->front().size) {
+        Find("upload", subject, "has " + std::to_string(record->front().size) + " bytes, its blobs make " +
+                                    std::to_string(bytes->size));
+      } else if (bytes && bytes->whole && options_.deep && upload != uploads_.end()) {
+        const auto read = [&](ByteRange range, const auto& take) { return Read(*bytes, range, take); };
+        PENSTOCK_TRY(Report(subject, ComparePartDigests(record->front(), upload->second.checksum_algorithm, read)));
+      }
+    }
+  }
+
+  void CheckReferences() {
+    for (const auto& [id, blob] : blobs_) {
+      if (blob.counted == blob.found) continue;
+      Find("references", "blob " + std::to_string(id),
+           "counts " + std::to_string(blob.counted) + " references, records make " + std::to_string(blob.found));
+    }
+  }
+
+  Result<void> CheckOrphans() {
+    const auto note = [this](const std::string& path) {
+      Find("orphan", path, "belongs to no record; the next start removes it", true);
+    };
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(options_.directory + "/tmp", ignored)) {
+      note(entry.path().string());
+    }
+    return VisitBlobFiles(options_.directory, [&](std::int64_t id, const std::string& path) {
+      const auto blob = blobs_.find(id);
+      if (blob == blobs_.end() || !blob->second.in_file) note(path);
+      return Ok();
+    });
+  }
+
+  // `range` of the bytes, across slices.
+  Result<void> Read(const Bytes& bytes, ByteRange range, const std::function<void(ByteView)>& take) {
+    std::uint64_t at = 0;
+    for (const SliceReference& slice : bytes.slices) {
+      const std::uint64_t begin = std::max(at, range.begin);
+      const std::uint64_t end = std::min(at + slice.range.size(), range.end);
+      if (begin < end) {
+        const ByteRange part{slice.range.begin + (begin - at), slice.range.begin + (end - at)};
+        PENSTOCK_TRY(ReadBlob(slice.blob_id, blobs_.at(slice.blob_id).in_file, part, take));
+        report_.bytes_read += part.size();
+      }
+      at += slice.range.size();
+    }
+    return Ok();
+  }
+
+  Result<void> ReadBlob(std::int64_t id, bool in_file, ByteRange range, const std::function<void(ByteView)>& take) {
+    if (!in_file) {
+      Query query(connection_, "SELECT bytes FROM blobs WHERE id=?");
+      PENSTOCK_ASSIGN(const bool row, query.Bind(id).Step());
+      if (row) take(AsBytes(query.Bytes(0)).subspan(range.begin, range.size()));
+      return Ok();
+    }
+    const std::string path = paths_->PathOf(id);
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) return SystemError(ErrorKind::kInternal, "open", path, errno);
+    buffer_.resize(kReadBytes);
+    for (std::uint64_t at = range.begin; at < range.end;) {
+      const std::size_t wanted = std::min<std::uint64_t>(kReadBytes, range.end - at);
+      const ssize_t count = ::pread(file.get(), buffer_.data(), wanted, static_cast<off_t>(at));
+      if (count <= 0) return SystemError(ErrorKind::kDataLoss, "read", path, count == 0 ? EIO : errno);
+      take(ByteView(buffer_.data(), static_cast<std::size_t>(count)));
+      at += static_cast<std::uint64_t>(count);
+    }
+    return Ok();
+  }
+
+  Connection& connection_;
+  const FsckOptions& options_;
+  FsckReport& report_;
+  const std::shared_ptr<BlobRegistry> paths_;  // for PathOf alone
+  std::map<std::int64_t, std::string> buckets_;
+  std::unordered_map<std::int64_t, BlobUse> blobs_;
+  std::map<std::int64_t, Upload> uploads_;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace
+
+bool FsckReport::clean() const {
+  return omitted == 0 &&
+         std::all_of(findings.begin(), findings.end(), [](const FsckFinding& finding) { return finding.is_note; });
+}
+
+Result<std::vector<std::string>> FindDatabaseDamage(Connection& connection) {
+  std::vector<std::string> problems;
+  const Result<void> read = connection.CheckIntegrity(problems);
+  const std::vector<std::uint32_t> pages = connection.DamagedPages();
+  if (!pages.empty()) problems.clear();
+  for (const std::uint32_t page : pages) problems.push_back("page " + std::to_string(page) + " does not match its checksum");
+  if (problems.empty()) PENSTOCK_TRY(read);
+  return problems;
+}
+
+std::vector<FsckFinding> CheckLog(const std::string& database) {
+  std::vector<FsckFinding> findings;
+  if (const auto loss = FindCommitLoss(database, BootId())) {
+    std::string fix = "; restore it from a copy";
+    if (loss->can_be_accepted) fix += ", or give up what was lost with --accept-loss";
+    if (loss->is_permitted) fix = " when the machine stopped; relaxed durability permits that";
+    findings.push_back({"log", loss->file, loss->message + fix, loss->is_permitted});
+  }
+  if (const std::string problem = FindMarkProblem(database); !problem.empty()) {
+    findings.push_back({"mark", CommitMarkPath(database), problem + "; whether committed changes of the log are lost is not known",
+                        true});
+  }
+  const auto mark = CommitMark::Read(CommitMarkPath(database));
+  if (mark && mark->lost_frames > 0) {
+    findings.push_back({"log", database, "earlier starts went on without " + std::to_string(mark->lost_frames) +
+                                             " committed pages that were lost", true});
+  }
+  return findings;
+}
+
+Result<FsckReport> Fsck(const FsckOptions& options) {
+  const std::string database = options.directory + "/penstock.db";
+  if (::access(database.c_str(), F_OK) != 0 && !CommitMark::Read(CommitMarkPath(database))) {
+    return Error::Make(ErrorKind::kInvalidArgument, "there is no store in " + options.directory + ": it has no penstock.db");
+  }
+  PENSTOCK_ASSIGN(const DirectoryLock lock, DirectoryLock::Share(options.directory));
+  FsckReport report;
+  report.findings = CheckLog(database);
+  if (!report.clean()) return report;  // what SQLite would show of it is an older state, or none
+  PENSTOCK_ASSIGN(const auto connection, OpenForInspection(database));
+  PENSTOCK_TRY(Query(*connection, "BEGIN").Run());
+  Checker checker(*connection, options, report);
+  const Result<void> done = checker.Run();
+  if (done.ok()) return report;
+  // Damage that stops the walk is what the check looks for.
+  if (done.error().kind != ErrorKind::kDataLoss) return done.error();
+  report.findings.push_back({"database", database, "the check ended early: " + done.error().message});
+  return report;
+}
+
+}  // namespace penstock::emulator::store

@@ -1,0 +1,54 @@
+#include "emulator/store/sqlite/connection_pool.h"
+
+#include "base/caught.h"
+#include "base/diagnostics.h"
+
+namespace penstock::emulator::store {
+
+std::unique_ptr<Connection> ConnectionPool::TakeIdle() {
+  const MutexLock lock(mutex_);
+  while (idle_.empty() && open_ == limit_) returned_.WaitIdle(mutex_);
+  if (!idle_.empty()) {
+    std::unique_ptr<Connection> connection = std::move(idle_.back());
+    idle_.pop_back();
+    return connection;
+  }
+  idle_.reserve(static_cast<std::size_t>(open_) + 1);  // so that GiveBack needs no memory
+  ++open_;
+  return nullptr;
+}
+
+Result<ConnectionPool::Lease> ConnectionPool::Take() {
+  if (std::unique_ptr<Connection> idle = TakeIdle()) {
+    Lease lease(*this, std::move(idle));
+    if ((*lease).InTransaction()) PENSTOCK_TRY((*lease).Execute("ROLLBACK"));  // GiveBack had no memory for it
+    return lease;
+  }
+  auto opened = [this]() -> Result<std::unique_ptr<Connection>> {
+    try {
+      return opener_();
+    } catch (...) {  // the place taken above is given back either way
+      return CurrentExceptionError();
+    }
+  }();
+  if (!opened.ok()) {
+    const MutexLock lock(mutex_);
+    --open_;
+    returned_.NotifyOne();
+    return std::move(opened).error();
+  }
+  return Lease(*this, std::move(opened).value());
+}
+
+// Called by destructors.
+void ConnectionPool::GiveBack(std::unique_ptr<Connection> connection) noexcept {
+  // A borrower that threw left its transaction open. The next borrower must not find it.
+  if (connection->InTransaction()) {
+    Contain("the rollback of a transaction", [&] { static_cast<void>(connection->Execute("ROLLBACK").ok()); });
+  }
+  const MutexLock lock(mutex_);
+  idle_.push_back(std::move(connection));
+  returned_.NotifyOne();
+}
+
+}  // namespace penstock::emulator::store

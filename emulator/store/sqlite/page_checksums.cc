@@ -1,0 +1,311 @@
+#include "emulator/store/sqlite/page_checksums.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/crc/crc.h"
+#include "base/log.h"
+#include "emulator/store/sqlite/log_vfs.h"
+#include "emulator/store/sqlite/page_bits.h"
+#include "emulator/store/sqlite/vfs_forwarding.h"
+#include "penstock/base/bytes.h"
+#include "penstock/base/mutex.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+constexpr char kName[] = "penstock-pages";
+constexpr std::string_view kMagic("SQLite format 3\0", 16);
+constexpr int kHeaderBytes = 100;      // of a database, at the begin of its first page
+constexpr int kPageSizeAt = 16;        // offset of the page size in the header
+constexpr int kReservedAt = 20;        // where the header has the number of reserved bytes
+constexpr int kSmallestPage = 512;
+constexpr int kUsualPage = 4096;
+constexpr int kLargestPage = 64 << 10;
+// File controls of this VFS; SQLite leaves numbers above 100 to applications.
+constexpr int kGetState = 0x50530001;
+constexpr int kReadDamaged = 0x50530002;
+
+// What the connections of this process to one database file share.
+class DatabasePages {
+ public:
+  explicit DatabasePages(std::string path) : path_(std::move(path)) {}
+
+  std::atomic<int> page_size{0};  // in bytes, of pages with checksums; 0: the pages have none
+  PageBits verified;
+
+  // The file and the page are logged once.
+  void AddDamaged(std::uint32_t page, sqlite3_int64 offset) {
+    {
+      const MutexLock lock(mutex_);
+      const auto at = std::lower_bound(damaged_.begin(), damaged_.end(), page);
+      if (at != damaged_.end() && *at == page) return;
+      damaged_.insert(at, page);
+    }
+    penstock::Log({LogLevel::kError,
+                   "database.page_damaged",
+                   {{"file", path_}, {"page", LogValue::Number(std::to_string(page))},
+                    {"offset", LogValue::Number(std::to_string(offset))}}});
+  }
+  std::vector<std::uint32_t> damaged() const {
+    const MutexLock lock(mutex_);
+    return damaged_;
+  }
+
+ private:
+  const std::string path_;
+  mutable Mutex mutex_;
+  std::vector<std::uint32_t> damaged_ PENSTOCK_GUARDED_BY(mutex_);
+};
+
+std::shared_ptr<DatabasePages> PagesOf(const char* path) {
+  static Mutex* const mutex = new Mutex();  // never destroyed: connections may close at the process's end
+  static auto* const open = new std::map<std::string, std::weak_ptr<DatabasePages>>();
+  const MutexLock lock(*mutex);
+  std::erase_if(*open, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<DatabasePages>& known = (*open)[path];
+  std::shared_ptr<DatabasePages> pages = known.lock();
+  if (pages == nullptr) known = pages = std::make_shared<DatabasePages>(path);
+  return pages;
+}
+
+// An open database file. The real file is one of LogVfsName().
+struct PageFile {
+  ForwardingFile forwarding;  // first
+  std::shared_ptr<DatabasePages>* pages;
+  std::byte* copy;  // of one page; allocated when it is first needed
+  bool reads_damaged;
+};
+
+PageFile& File(sqlite3_file* file) { return *reinterpret_cast<PageFile*>(file); }
+
+int PageSize(const PageFile& file) { return (*file.pages)->page_size.load(std::memory_order_acquire); }
+
+bool HasCopy(PageFile& file) noexcept {
+  if (file.copy == nullptr) file.copy = new (std::nothrow) std::byte[kLargestPage];
+  return file.copy != nullptr;
+}
+
+std::uint32_t NumberOf(int size, sqlite3_int64 offset) { return static_cast<std::uint32_t>(offset / size) + 1; }
+
+std::uint64_t ChecksumOf(const void* page, int size, std::uint32_t number) {
+  return Crc64Nvme({static_cast<const std::byte*>(page), static_cast<std::size_t>(size - kPageChecksumBytes)}, number);
+}
+
+bool Matches(const void* page, int size, std::uint32_t number) {
+  std::uint64_t stored = 0;
+  static_assert(sizeof stored == kPageChecksumBytes);
+  std::memcpy(&stored, static_cast<const std::byte*>(page) + size - kPageChecksumBytes, sizeof stored);
+  return stored == ChecksumOf(page, size, number);
+}
+
+// The size of a database's pages; 0: they have no checksums. A damaged size may count as any other: the first page does not
+// match its checksum then.
+int PageSizeIn(const void* header) {
+  const auto* const bytes = static_cast<const unsigned char*>(header);
+  if (std::memcmp(bytes, kMagic.data(), kMagic.size()) != 0 || bytes[kReservedAt] != kPageChecksumBytes) return 0;
+  // Big-endian; 1 means 65536.
+  const unsigned size = unsigned{bytes[kPageSizeAt]} << 8 | unsigned{bytes[kPageSizeAt + 1]} << 16;
+  const bool fits = std::has_single_bit(size) && size >= kSmallestPage && size <= kLargestPage;
+  return fits ? static_cast<int>(size) : kUsualPage;
+}
+
+// `otherwise` where damaged pages are read.
+int Refuse(PageFile& file, std::uint32_t number, sqlite3_int64 offset, int otherwise) noexcept {
+  try {
+    (*file.pages)->AddDamaged(number, offset);
+  } catch (...) {  // out of memory: the page is refused without a line in the log
+  }
+  return file.reads_damaged ? otherwise : SQLITE_IOERR_DATA;
+}
+
+// Of a whole page: SQLITE_OK, or SQLITE_IOERR_DATA for a page that is to be refused.
+int Verify(PageFile& file, const void* page, int size, sqlite3_int64 offset) noexcept {
+  DatabasePages& pages = **file.pages;
+  const std::uint32_t number = NumberOf(size, offset);
+  if (pages.verified.Test(number)) return SQLITE_OK;
+  if (!Matches(page, size, number)) return Refuse(file, number, offset, SQLITE_OK);
+  pages.verified.Set(number);
+  return SQLITE_OK;
+}
+
+int Close(sqlite3_file* file) {
+  delete File(file).pages;
+  delete[] File(file).copy;
+  return Forward<&sqlite3_io_methods::xClose>(file);
+}
+
+int ReadReal(PageFile& file, void* into, int size, sqlite3_int64 offset) {
+  sqlite3_file* const real = file.forwarding.real;
+  return real->pMethods->xRead(real, into, size, offset);
+}
+
+// Reads bytes of one page. A page is verified as a whole before the first bytes of it are given out. A page that the file
+// lacks is refused: SQLite would take it for zeros, and asks for pages only that the file must have.
+int ReadInPage(PageFile& file, std::byte* into, int size, sqlite3_int64 offset, int page_size) {
+  const auto skipped = static_cast<int>(offset % page_size);
+  const std::uint32_t number = NumberOf(page_size, offset);
+  int code = SQLITE_OK;
+  if (size == page_size || (*file.pages)->verified.Test(number)) {
+    code = ReadReal(file, into, size, offset);
+    if (code == SQLITE_OK && size == page_size) return Verify(file, into, page_size, offset);
+  } else {
+    if (!HasCopy(file)) return SQLITE_IOERR_NOMEM;
+    code = ReadReal(file, file.copy, page_size, offset - skipped);
+    if (code == SQLITE_OK) code = Verify(file, file.copy, page_size, offset - skipped);
+    const bool is_read = code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ;
+    if (is_read) std::memcpy(into, file.copy + skipped, static_cast<std::size_t>(size));
+  }
+  return code == SQLITE_IOERR_SHORT_READ ? Refuse(file, number, offset - skipped, code) : code;
+}
+
+// SQLite reads the header alone when it opens a file, and the page that it is in before it uses the file. From 3.45 on it
+// reads overflow pages without their unused end.
+int Read(sqlite3_file* file, void* into, int size, sqlite3_int64 offset) {
+  PageFile& own = File(file);
+  const int page_size = PageSize(own);
+  if (page_size == 0 || offset + size <= kHeaderBytes) return ReadReal(own, into, size, offset);
+  int result = SQLITE_OK;
+  for (auto* to = static_cast<std::byte*>(into); size > 0;) {
+    const int part = std::min(size, page_size - static_cast<int>(offset % page_size));
+    const int code = ReadInPage(own, to, part, offset, page_size);
+    if (code != SQLITE_OK) result = code;
+    if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return code;  // after a short read the rest is zeros
+    to += part;
+    offset += part;
+    size -= part;
+  }
+  return result;
+}
+
+int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
+  PageFile& own = File(file);
+  DatabasePages& pages = **own.pages;
+  if (offset == 0 && size >= kHeaderBytes) pages.page_size.store(PageSizeIn(bytes), std::memory_order_release);
+  const int page_size = PageSize(own);
+  if (page_size == 0 || size != page_size) return Forward<&sqlite3_io_methods::xWrite>(file, bytes, size, offset);
+  if (!HasCopy(own)) return SQLITE_IOERR_NOMEM;
+  const std::uint32_t number = NumberOf(size, offset);
+  const std::uint64_t checksum = ChecksumOf(bytes, size, number);
+  std::memcpy(own.copy, bytes, static_cast<std::size_t>(size - kPageChecksumBytes));
+  std::memcpy(own.copy + size - kPageChecksumBytes, &checksum, sizeof checksum);
+  const int code = Forward<&sqlite3_io_methods::xWrite>(file, static_cast<const void*>(own.copy), size, offset);
+  pages.verified.Clear(number);
+  return code;
+}
+
+int FileControl(sqlite3_file* file, int what, void* argument) {
+  switch (what) {
+    case kGetState:
+      *static_cast<std::shared_ptr<DatabasePages>*>(argument) = *File(file).pages;
+      return SQLITE_OK;
+    case kReadDamaged:
+      File(file).reads_damaged = true;
+      return SQLITE_OK;
+    default:
+      return Forward<&sqlite3_io_methods::xFileControl>(file, what, argument);
+  }
+}
+
+// Without a page SQLite reads what it wants by xRead.
+int Fetch(sqlite3_file* file, sqlite3_int64 offset, int size, void** page) {
+  const int code = Forward<&sqlite3_io_methods::xFetch>(file, offset, size, page);
+  const int page_size = PageSize(File(file));
+  if (code != SQLITE_OK || *page == nullptr || page_size == 0) return code;
+  const int verified = size == page_size ? Verify(File(file), *page, size, offset) : SQLITE_OK;
+  if (verified == SQLITE_OK && size == page_size) return SQLITE_OK;
+  Forward<&sqlite3_io_methods::xUnfetch>(file, offset, *page);
+  *page = nullptr;
+  return verified;
+}
+
+constexpr sqlite3_io_methods kPageMethods = [] {
+  sqlite3_io_methods methods = kForwardingMethods;
+  methods.xClose = Close;
+  methods.xRead = Read;
+  methods.xWrite = Write;
+  methods.xFileControl = FileControl;
+  methods.xFetch = Fetch;
+  return methods;
+}();
+
+sqlite3_vfs* parent = nullptr;  // set once, before ours is registered
+
+// nullptr when memory has run out.
+std::shared_ptr<DatabasePages>* NewPages(const char* path) noexcept {
+  try {
+    return new std::shared_ptr<DatabasePages>(PagesOf(path));
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int* opened_as) {
+  if ((flags & SQLITE_OPEN_MAIN_DB) == 0 || name == nullptr) return parent->xOpen(parent, name, file, flags, opened_as);
+  PageFile& own = File(file);
+  InitForwarding<PageFile>(file);
+  own.copy = nullptr;
+  own.reads_damaged = false;
+  own.pages = NewPages(name);
+  if (own.pages == nullptr) return SQLITE_NOMEM;
+  const int code = parent->xOpen(parent, name, RealFile(file), flags, opened_as);
+  if (code != SQLITE_OK) {
+    if (RealFile(file)->pMethods != nullptr) Forward<&sqlite3_io_methods::xClose>(file);
+    delete own.pages;
+    return code;
+  }
+  char header[kHeaderBytes] = {};
+  const int page_size = ReadReal(own, header, kHeaderBytes, 0) == SQLITE_OK ? PageSizeIn(header) : 0;
+  if (page_size != 0) (*own.pages)->page_size.store(page_size, std::memory_order_release);
+  own.forwarding.base.pMethods = &kPageMethods;
+  return SQLITE_OK;
+}
+
+const char* Register() {
+  const char* const under = LogVfsName();
+  parent = under == nullptr ? nullptr : sqlite3_vfs_find(under);
+  if (parent == nullptr) return nullptr;
+  static sqlite3_vfs ours = *parent;
+  ours.pNext = nullptr;
+  ours.zName = kName;
+  ours.szOsFile = static_cast<int>(kRealFileOffset<PageFile>) + parent->szOsFile;
+  ours.xOpen = Open;
+  return sqlite3_vfs_register(&ours, 0) == SQLITE_OK ? kName : nullptr;
+}
+
+std::shared_ptr<DatabasePages> StateOf(sqlite3* db) {
+  std::shared_ptr<DatabasePages> pages;
+  static_cast<void>(sqlite3_file_control(db, "main", kGetState, &pages));
+  return pages;
+}
+
+}  // namespace
+
+const char* PageChecksumVfsName() {
+  static const char* const name = Register();
+  return name;
+}
+
+bool HasPageChecksums(sqlite3* db) {
+  const auto pages = StateOf(db);
+  return pages != nullptr && pages->page_size.load(std::memory_order_acquire) != 0;
+}
+
+void ReadDamagedPages(sqlite3* db) { static_cast<void>(sqlite3_file_control(db, "main", kReadDamaged, nullptr)); }
+
+std::vector<std::uint32_t> DamagedPages(sqlite3* db) {
+  const auto pages = StateOf(db);
+  return pages != nullptr ? pages->damaged() : std::vector<std::uint32_t>();
+}
+
+}  // namespace penstock::emulator::store

@@ -1,0 +1,127 @@
+#include "emulator/store/sqlite/sqlite.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "emulator/store/store_testing.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+class SqliteTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto opened = Connection::Open(":memory:");
+    ASSERT_TRUE(opened.ok());
+    connection_ = std::move(opened).value();
+    ASSERT_TRUE(connection_->Execute("CREATE TABLE t(a INTEGER PRIMARY KEY, b BLOB)").ok());
+  }
+  std::unique_ptr<Connection> connection_;
+};
+
+TEST_F(SqliteTest, ValuesComeBack) {
+  const std::string bytes("\0x\xFF", 3);
+  ASSERT_TRUE(Query(*connection_, "INSERT INTO t VALUES(?,?)").Bind(1LL << 60).BindBytes(bytes).Run().ok());
+  ASSERT_TRUE(Query(*connection_, "INSERT INTO t VALUES(?,?)").Bind(-1).BindNull().Run().ok());
+  Query query(*connection_, "SELECT a, b FROM t ORDER BY a");
+  ASSERT_TRUE(*query.Step());
+  EXPECT_EQ(query.Int(0), -1);
+  EXPECT_TRUE(query.IsNull(1));
+  ASSERT_TRUE(*query.Step());
+  EXPECT_EQ(query.Int(0), 1LL << 60);
+  EXPECT_EQ(query.Bytes(1), bytes);
+  EXPECT_FALSE(*query.Step());
+}
+
+TEST_F(SqliteTest, AnEmptyValueIsNotNull) {
+  ASSERT_TRUE(Query(*connection_, "INSERT INTO t VALUES(?,?)").Bind(1).BindBytes("").Run().ok());
+  Query query(*connection_, "SELECT b FROM t");
+  ASSERT_TRUE(*query.Step());
+  EXPECT_FALSE(query.IsNull(0));
+  EXPECT_EQ(query.Bytes(0), "");
+}
+
+TEST_F(SqliteTest, AWrongStatementIsAnErrorThatNamesTheDatabase) {
+  const auto result = Query(*connection_, "SELECT nothing FROM nowhere").Step();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kInternal);
+  EXPECT_NE(result.error().message.find(":memory:"), std::string::npos);
+}
+
+TEST_F(SqliteTest, KnowsWhetherATransactionIsOpen) {
+  EXPECT_FALSE(connection_->InTransaction());
+  ASSERT_TRUE(connection_->Execute("BEGIN").ok());
+  EXPECT_TRUE(connection_->InTransaction());
+}
+
+TEST(Sqlite, TellsTheLengthOfTheLogAfterEachCommit) {
+  const testing::TemporaryDirectory directory;
+  const auto opened = Connection::Open(directory.path() + "/db");
+  ASSERT_TRUE(opened.ok());
+  Connection& connection = **opened;
+  ASSERT_TRUE(connection.Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a)").ok());
+  std::vector<int> lengths;
+  connection.OnCommit([&](int pages) { lengths.push_back(pages); });
+  ASSERT_TRUE(connection.Execute("INSERT INTO t VALUES(1)").ok());
+  ASSERT_TRUE(connection.Execute("INSERT INTO t VALUES(2)").ok());
+  ASSERT_EQ(lengths.size(), 2u);
+  EXPECT_GT(lengths[1], lengths[0]);
+  ASSERT_TRUE(connection.Checkpoint().ok());
+  ASSERT_TRUE(connection.Execute("INSERT INTO t VALUES(3)").ok());
+  EXPECT_LT(lengths[2], lengths[1]) << "the log began anew";
+}
+
+TEST(Sqlite, CountsChangesAlsoOfWhatIsUndone) {
+  const auto opened = Connection::Open(":memory:");
+  ASSERT_TRUE(opened.ok());
+  Connection& connection = **opened;
+  ASSERT_TRUE(connection.Execute("CREATE TABLE t(a)").ok());
+  const std::int64_t before = connection.Changes();
+  ASSERT_TRUE(connection.Execute("BEGIN; INSERT INTO t VALUES(1); ROLLBACK").ok());
+  EXPECT_EQ(connection.Changes() - before, 1);
+}
+
+TEST(Sqlite, AnImmutableDatabaseIsReadWithoutAFileBesideIt) {
+  const testing::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/50%?#.db";
+  ASSERT_TRUE((*Connection::Open(path))->Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES(7)").ok());
+  const auto count_files = [&directory] { return std::distance(std::filesystem::directory_iterator(directory.path()), {}); };
+  const auto files = count_files();  // the database and its mark
+  const auto opened = Connection::Open(path, Connection::Access::kImmutable);
+  ASSERT_TRUE(opened.ok());
+  Query query(**opened, "SELECT a FROM t");
+  ASSERT_TRUE(*query.Step());
+  EXPECT_EQ(query.Int(0), 7);
+  EXPECT_FALSE((*opened)->Execute("INSERT INTO t VALUES(8)").ok());
+  EXPECT_EQ(count_files(), files);
+}
+
+TEST(ConnectionTest, RollsBackWhatIsOpen) {
+  const auto connection = Connection::Open(":memory:");
+  ASSERT_TRUE(connection.ok());
+  ASSERT_TRUE((*connection)->Execute("CREATE TABLE t(a); BEGIN; INSERT INTO t VALUES(1)").ok());
+  (*connection)->RollBack();
+  EXPECT_FALSE((*connection)->InTransaction());
+  (*connection)->RollBack();  // nothing is open
+  EXPECT_TRUE((*connection)->Execute("BEGIN; COMMIT").ok());
+}
+
+TEST(ConnectionTest, ARollbackThatFailsIsReported) {
+  const auto connection = Connection::Open(":memory:");
+  ASSERT_TRUE(connection.ok());
+  ASSERT_TRUE((*connection)->Execute("BEGIN").ok());
+  const auto refuse = [](void*, int action, const char*, const char*, const char*, const char*) {
+    return action == SQLITE_TRANSACTION ? SQLITE_DENY : SQLITE_OK;
+  };
+  sqlite3_set_authorizer((*connection)->handle(), refuse, nullptr);
+  const std::uint64_t before = DiagnosticCounts()["store.rollback_failed"];
+  (*connection)->RollBack();
+  EXPECT_EQ(DiagnosticCounts()["store.rollback_failed"], before + 1);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::store
