@@ -186,7 +186,7 @@ py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& h
     return Download(*self.client, std::move(request), progress.interrupt());
   });
   const DownloadResponse response = Unwrap(std::move(result));
-  progress.Tell();
+  progress.Report();
   if (!bytes) bytes = head;
   const ByteView object = AsBytes(std::string_view(py::reinterpret_borrow<py::bytes>(bytes)));
   if (checksum.crc != Crc::kNone && before.size() + object.size() == response.metadata.size) {
@@ -212,7 +212,7 @@ py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments
   request.destination = [memory](std::uint64_t size) -> Result<MutableByteView> { return memory.first(size); };
   auto result = WithoutGil([&] { return Download(*self.client, std::move(request), progress.interrupt()); });
   const DownloadResponse response = Unwrap(std::move(result));
-  progress.Tell();
+  progress.Report();
   const std::size_t held = filled + response.bytes;
   if (checksum.crc != Crc::kNone && held == response.metadata.size) {
     HoldToChecksum(checksum, {}, ByteView(view.writable()).first(held), place[0], place[1]);

@@ -29,15 +29,15 @@ using namespace py::literals;
 //
 // Thread safety: one caller at a time, besides the I/O thread that completes it. Destroying it cancels the download and
 // waits for its end. Needs the GIL to be destroyed.
-class Flight {
+class PendingFetch {
  public:
-  explicit Flight(std::shared_ptr<Client> client) : client_(std::move(client)) {}
-  ~Flight() {
+  explicit PendingFetch(std::shared_ptr<Client> client) : client_(std::move(client)) {}
+  ~PendingFetch() {
     Cancel();
     if (started_ && !Landed()) WithoutGil([&] { static_cast<void>(Wait({})); });
   }
-  Flight(const Flight&) = delete;
-  Flight& operator=(const Flight&) = delete;
+  PendingFetch(const PendingFetch&) = delete;
+  PendingFetch& operator=(const PendingFetch&) = delete;
 
   void Start(DownloadRequest request, std::uint64_t limit) {
     if (request.known_size && request.known_etag) memory_.Expect(std::min(*request.known_size, limit));
@@ -94,12 +94,12 @@ class Flight {
   const std::shared_ptr<Landing> landing_ = std::make_shared<Landing>();
   std::stop_source stop_;
   bool started_ = false;
-  LandingMemory memory_;
+  ReceiveBuffer memory_;
 };
 
 class PyFetch {
  public:
-  explicit PyFetch(std::unique_ptr<Flight> flight) : flight_(std::move(flight), "this fetch") {}
+  explicit PyFetch(std::unique_ptr<PendingFetch> flight) : flight_(std::move(flight), "this fetch") {}
 
   py::tuple Take() { return flight_.Get().Take(); }
   bool Landed() const { return flight_.Get().Landed(); }
@@ -108,7 +108,7 @@ class PyFetch {
   }
 
  private:
-  ProcessBound<Flight> flight_;
+  ProcessBound<PendingFetch> flight_;
 };
 
 std::unique_ptr<PyFetch> MakeFetch(const PyClient& client, Text<"bucket"> bucket, Text<"key"> key, std::uint64_t limit,
@@ -122,7 +122,7 @@ std::unique_ptr<PyFetch> MakeFetch(const PyClient& client, Text<"bucket"> bucket
   request.version_id = VersionId(std::move(version.value));
   request.options.part_size_bytes = part_size;
   request.options.max_parallel_parts = parallel;
-  auto flight = std::make_unique<Flight>(client.client);
+  auto flight = std::make_unique<PendingFetch>(client.client);
   flight->Start(std::move(request), limit);
   return std::make_unique<PyFetch>(std::move(flight));
 }

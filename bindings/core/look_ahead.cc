@@ -26,13 +26,13 @@ constexpr std::size_t kChunkFraction = 4;  // of what is coming, given out at a 
 }  // namespace
 
 // An object that is coming, and the memory that it comes into.
-struct LookAhead::Flight {
+struct LookAhead::PendingDownload {
   ObjectItem item;
   std::uint64_t reserved = 0;
   MemoryBudget::Share share;
   bool fetched = false;
-  LandingMemory memory;
-  // Guarded by the board's mutex until `result` is there, which is when both have come.
+  ReceiveBuffer memory;
+  // Guarded by the state's mutex until `result` is there, which is when both have come.
   int requests = 1;
   std::optional<Result<DownloadResponse>> answer;
   std::optional<ObjectMetadata> about;
@@ -40,27 +40,27 @@ struct LookAhead::Flight {
 };
 
 // Where completions report.
-struct LookAhead::Board {
+struct LookAhead::CompletionState {
   Mutex mutex;
   CondVar changed;
   std::size_t under_way PENSTOCK_GUARDED_BY(mutex) = 0;
   std::size_t landed PENSTOCK_GUARDED_BY(mutex) = 0;  // and not given out
   // Whom the user waits for, and for how many besides; null: for nobody.
-  const Flight* awaited PENSTOCK_GUARDED_BY(mutex) = nullptr;
+  const PendingDownload* awaited PENSTOCK_GUARDED_BY(mutex) = nullptr;
   std::size_t goal PENSTOCK_GUARDED_BY(mutex) = 0;
   bool ending PENSTOCK_GUARDED_BY(mutex) = false;
   int fruitless PENSTOCK_GUARDED_BY(mutex) = 0;
 
   bool Enough() const PENSTOCK_REQUIRES(mutex) { return landed >= goal || under_way == 0; }
 
-  void Land(Flight& flight, Result<DownloadResponse> answer) {
+  void Land(PendingDownload& flight, Result<DownloadResponse> answer) {
     const MutexLock lock(mutex);
     flight.share.SetInFlight(false);
     flight.answer.emplace(std::move(answer));
     Arrive(flight);
   }
 
-  void Tell(Flight& flight, Result<ObjectMetadata> about) {
+  void Tell(PendingDownload& flight, Result<ObjectMetadata> about) {
     const MutexLock lock(mutex);
     if (about.ok()) {
       fruitless = FindCrc(about->checksums).crc == Crc::kNone ? fruitless + 1 : 0;
@@ -69,7 +69,7 @@ struct LookAhead::Board {
     Arrive(flight);
   }
 
-  void Arrive(Flight& flight) PENSTOCK_REQUIRES(mutex) {
+  void Arrive(PendingDownload& flight) PENSTOCK_REQUIRES(mutex) {
     if (--flight.requests > 0) return;
     flight.result = std::move(flight.answer);
     --under_way;
@@ -79,14 +79,14 @@ struct LookAhead::Board {
 };
 
 LookAhead::LookAhead(std::shared_ptr<Client> client, std::shared_ptr<ObjectItems> items, LookAheadLimits limits)
-    : client_(std::move(client)), items_(std::move(items)), limits_(limits), board_(std::make_shared<Board>()) {}
+    : client_(std::move(client)), items_(std::move(items)), limits_(limits), state_(std::make_shared<CompletionState>()) {}
 
 LookAhead::~LookAhead() {
   Cancel();
   const ReleasedGil unlocked;
-  const MutexLock lock(board_->mutex);
-  board_->ending = true;
-  while (board_->under_way != 0) board_->changed.WaitUntil(board_->mutex, std::chrono::steady_clock::now() + kSignalPoll);
+  const MutexLock lock(state_->mutex);
+  state_->ending = true;
+  while (state_->under_way != 0) state_->changed.WaitUntil(state_->mutex, std::chrono::steady_clock::now() + kSignalPoll);
 }
 
 // The next item, which stays the next until it is taken. Its iterator's error waits until the objects before it were given
@@ -118,16 +118,16 @@ void LookAhead::Fill(bool fetch, std::uint64_t guess) {
     MemoryBudget::Share share;
     if (!coming_.empty()) {
       auto taken = coming_bytes_ + given_bytes_ + reserved <= limits_.budget_bytes
-                       ? MemoryBudget::OfProcess().TryTake(reserved)
+                       ? MemoryBudget::PerProcess().TryTake(reserved)
                        : std::nullopt;
       if (!taken) {
         peeked_ = std::move(item);
         return;
       }
       share = *std::move(taken);
-      BufferPool::OfProcess().MakeRoom();  // the bytes come to Python's memory
+      BufferPool::PerProcess().MakeRoom();  // the bytes come to Python's memory
     }
-    auto flight = std::make_unique<Flight>();
+    auto flight = std::make_unique<PendingDownload>();
     flight->item = *std::move(item);
     flight->fetched = most != 0;
     flight->share = std::move(share);
@@ -138,7 +138,7 @@ void LookAhead::Fill(bool fetch, std::uint64_t guess) {
   }
 }
 
-void LookAhead::Prepare(Flight& flight) {
+void LookAhead::Prepare(PendingDownload& flight) {
   if (flight.item.size) flight.memory.Expect(flight.reserved);
   prepared_.push_back(&flight);
 }
@@ -149,18 +149,18 @@ void LookAhead::StartPrepared() {
   WithoutGil([&] {
     bool heads = false;
     {
-      const MutexLock lock(board_->mutex);
-      board_->under_way += prepared_.size();
-      heads = board_->fruitless < kFruitless;
+      const MutexLock lock(state_->mutex);
+      state_->under_way += prepared_.size();
+      heads = state_->fruitless < kFruitless;
     }
-    for (Flight* const flight : prepared_) {
+    for (PendingDownload* const flight : prepared_) {
       flight->share.SetInFlight(true);
       // Of an object that comes in ranges no answer but a HEAD's tells the checksum. It costs no time beside the first part.
       if (heads && flight->item.size && *flight->item.size > flight->reserved) {
         flight->requests = 2;
         HeadObjectRequest about{BucketName(flight->item.bucket_name), ObjectKey(flight->item.key_name), {}, {}};
         about.options.cancel = stop_.get_token();
-        client_->Start(std::move(about), [board = board_, flight](Result<ObjectMetadata> told) { board->Tell(*flight, std::move(told)); });
+        client_->Start(std::move(about), [state = state_, flight](Result<ObjectMetadata> told) { state->Tell(*flight, std::move(told)); });
       }
       DownloadRequest request;
       request.bucket = BucketName(flight->item.bucket_name);
@@ -170,8 +170,8 @@ void LookAhead::StartPrepared() {
       request.options.max_parallel_parts = limits_.parallel;
       request.options.call.cancel = stop_.get_token();
       request.destination = [flight](std::uint64_t size) { return flight->memory.Place(size); };
-      StartDownload(client_, std::move(request), [board = board_, flight](Result<DownloadResponse> result) {
-        board->Land(*flight, std::move(result));
+      StartDownload(client_, std::move(request), [state = state_, flight](Result<DownloadResponse> result) {
+        state->Land(*flight, std::move(result));
       });
     }
   });
@@ -181,21 +181,21 @@ void LookAhead::StartPrepared() {
 // Waits until the first object has landed; without the GIL. False: a signal came first.
 bool LookAhead::AwaitFront() {
   using Clock = std::chrono::steady_clock;
-  Board& board = *board_;
-  const Flight& front = *coming_.front();
+  CompletionState& state = *state_;
+  const PendingDownload& front = *coming_.front();
   const auto begin = Clock::now();
   bool gathering = quick_;
   for (;;) {
     {
-      const MutexLock lock(board.mutex);
-      board.goal = gathering ? std::min(kGathered, board.under_way + board.landed) : 1;
-      board.awaited = &front;
-      if (!front.result || !board.Enough()) {
-        board.changed.WaitUntil(board.mutex, gathering ? begin + kGathering : Clock::now() + kSignalPoll);
+      const MutexLock lock(state.mutex);
+      state.goal = gathering ? std::min(kGathered, state.under_way + state.landed) : 1;
+      state.awaited = &front;
+      if (!front.result || !state.Enough()) {
+        state.changed.WaitUntil(state.mutex, gathering ? begin + kGathering : Clock::now() + kSignalPoll);
       }
-      board.awaited = nullptr;
+      state.awaited = nullptr;
       const bool late = Clock::now() - begin >= kGathering;
-      if (front.result && (board.Enough() || late)) {
+      if (front.result && (state.Enough() || late)) {
         quick_ = !late;
         return true;
       }
@@ -207,12 +207,12 @@ bool LookAhead::AwaitFront() {
 
 // How many of the first objects have landed.
 std::size_t LookAhead::Landed() const {
-  const MutexLock lock(board_->mutex);
+  const MutexLock lock(state_->mutex);
   const auto waiting = std::ranges::find_if(coming_, [](const auto& flight) { return !flight->result.has_value(); });
   return static_cast<std::size_t>(waiting - coming_.begin());
 }
 
-py::object LookAhead::Give(Flight& flight) {
+py::object LookAhead::Give(PendingDownload& flight) {
   py::object head = py::none(), size = py::none(), etag = py::none(), error = py::none(), checksums = py::tuple();
   if (flight.fetched) {
     if (flight.result->ok()) {
@@ -254,11 +254,11 @@ py::list LookAhead::Next(bool fetch, std::uint64_t guess) {
     if ((quick_ || Landed() == 0) && !WithoutGil([&] { return AwaitFront(); })) throw py::error_already_set();
     count = Landed();
     if (!items_ended_ || peeked_) count = std::min(count, std::max<std::size_t>(1, coming_.size() / kChunkFraction));
-    const MutexLock lock(board_->mutex);
-    board_->landed -= count;
+    const MutexLock lock(state_->mutex);
+    state_->landed -= count;
   }
   for (; count > 0; --count) {
-    const std::unique_ptr<Flight> flight = std::move(coming_.front());
+    const std::unique_ptr<PendingDownload> flight = std::move(coming_.front());
     coming_.pop_front();
     coming_bytes_ -= flight->reserved;
     given_bytes_ += flight->reserved;

@@ -57,26 +57,26 @@ class LookAhead {
   std::uint64_t coming_bytes() const { return coming_bytes_; }
 
  private:
-  struct Board;
-  struct Flight;
+  struct CompletionState;
+  struct PendingDownload;
 
   void Fill(bool fetch, std::uint64_t guess);
   std::optional<ObjectItem> Peek();
-  void Prepare(Flight& flight);
+  void Prepare(PendingDownload& flight);
   void StartPrepared();
   void FillAndStart(bool fetch, std::uint64_t guess);
   [[noreturn]] void RaiseError();
   bool AwaitFront();
   std::size_t Landed() const;
-  pybind11::object Give(Flight& flight);
+  pybind11::object Give(PendingDownload& flight);
 
   const std::shared_ptr<Client> client_;
   const std::shared_ptr<ObjectItems> items_;  // shared with Python's iterator over them
   const LookAheadLimits limits_;
-  const std::shared_ptr<Board> board_;  // with the completions, which may come when this is gone
+  const std::shared_ptr<CompletionState> state_;  // with the completions, which may come when this is gone
   std::stop_source stop_;
-  std::deque<std::unique_ptr<Flight>> coming_;
-  std::vector<Flight*> prepared_;  // of those, to be started
+  std::deque<std::unique_ptr<PendingDownload>> coming_;
+  std::vector<PendingDownload*> prepared_;  // of those, to be started
   std::uint64_t coming_bytes_ = 0;
   std::uint64_t given_bytes_ = 0;  // in the last chunk
   std::optional<ObjectItem> peeked_;

@@ -47,11 +47,11 @@ void BindMemory(py::module_& module) {
              "The CRC-32 of A followed by B, from those of A and B and the size of B in bytes.");
   module.def("set_memory_limit", [](std::uint64_t limit) { Unwrap(SetMemoryLimit(limit)); }, "limit"_a);
   module.def("memory_usage", [] {
-    const MemoryBudget::Usage usage = MemoryBudget::OfProcess().usage();
+    const MemoryBudget::Usage usage = MemoryBudget::PerProcess().usage();
     return py::dict("limit"_a = usage.limit, "held"_a = usage.held, "most_held"_a = usage.most_held,
                     "in_flight"_a = usage.in_flight, "waiting"_a = usage.waiting, "beyond_limit"_a = usage.beyond_limit,
                     "taken_back"_a = usage.taken_back,
-                    "kept"_a = BufferPool::OfProcess().kept_bytes());
+                    "kept"_a = BufferPool::PerProcess().kept_bytes());
   }, "Bytes that this process holds for blocks and parts on their way, and how many callers wait for some.");
 }
 

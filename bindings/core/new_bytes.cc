@@ -37,16 +37,16 @@ Result<pybind11::object> NewBytes(std::uint64_t size) {
   return bytes;
 }
 
-void LandingMemory::Expect(std::uint64_t size) { bytes_ = Unwrap(NewBytes(size)); }
+void ReceiveBuffer::Expect(std::uint64_t size) { bytes_ = Unwrap(NewBytes(size)); }
 
-Result<MutableByteView> LandingMemory::Place(std::uint64_t size) {
+Result<MutableByteView> ReceiveBuffer::Place(std::uint64_t size) {
   if (bytes_ && BytesMemory(bytes_).size() == size) return BytesMemory(bytes_);
   memory_.reset(new (std::nothrow) std::byte[size]);
   if (memory_ == nullptr) return NoMemory(size);
   return MutableByteView(memory_.get(), size);
 }
 
-pybind11::object LandingMemory::Take(std::uint64_t size) {
+pybind11::object ReceiveBuffer::Take(std::uint64_t size) {
   pybind11::object bytes = std::move(bytes_);
   if (!bytes || BytesMemory(bytes).size() != size) bytes = pybind11::bytes(reinterpret_cast<const char*>(memory_.get()), size);
   memory_.reset();

@@ -29,7 +29,7 @@ void AdviseHugePages(MutableByteView memory);
 
 // What the first bytes of an object land in: a `bytes` where their number was guessed right beforehand, else memory that the
 // first response asks for, without the GIL, and that is copied.
-class LandingMemory {
+class ReceiveBuffer {
  public:
   // So many bytes probably come. Needs the GIL; throws where there is no memory.
   void Expect(std::uint64_t size);

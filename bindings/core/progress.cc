@@ -21,15 +21,15 @@ Interrupt Progress::interrupt() const {
     if (SignalPending()) return true;
     if (!counts_->news.load(std::memory_order_relaxed)) return false;
     const HeldGil gil;
-    return TellQuietly();
+    return ReportNoThrow();
   };
 }
 
-void Progress::Tell() const {
-  if (TellQuietly()) throw py::error_already_set();
+void Progress::Report() const {
+  if (ReportNoThrow()) throw py::error_already_set();
 }
 
-bool Progress::TellQuietly() const {
+bool Progress::ReportNoThrow() const {
   if (callback_.is_none() || !counts_->news.exchange(false, std::memory_order_acquire)) return false;
   const std::uint64_t total = counts_->total.load(std::memory_order_relaxed);
   const py::object known = total == UINT64_MAX ? py::object(py::none()) : py::object(py::int_(total));

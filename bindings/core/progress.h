@@ -35,10 +35,10 @@ class Progress {
   // the transfer, as Ctrl-C does. Called without the GIL; this outlives it.
   Interrupt interrupt() const;
   // Tells the last news. Throws what the callback raised.
-  void Tell() const;
+  void Report() const;
 
  private:
-  bool TellQuietly() const;  // true: it raised
+  bool ReportNoThrow() const;  // true: it raised
 
   pybind11::object callback_;
   std::shared_ptr<ProgressCounts> counts_;

@@ -159,7 +159,7 @@ StreamPointer Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> ke
   source.version_id = VersionId(std::move(version.value));
   for (const auto& [first, last] : ranges) source.ranges.push_back({first, last});
   source.known_checksums = std::move(checksums);
-  for (const auto& [begin, bytes] : elsewhere) source.read_elsewhere.push_back({begin, AsBytes(std::string_view(bytes))});
+  for (const auto& [begin, bytes] : elsewhere) source.already_read.push_back({begin, AsBytes(std::string_view(bytes))});
   StreamOptions options;
   options.part_size_bytes = part_size;
   options.read_ahead_parts = read_ahead;

@@ -78,7 +78,7 @@ class PyWriter {
     before.clear();
     if (gathered_.empty()) gathered_ = std::move(before);  // its memory
     Unwrap(std::move(result));
-    progress.Tell();
+    progress.Report();
     EndIfAborted();
     return bytes.size();
   }
@@ -103,7 +103,7 @@ class PyWriter {
       return writer.Lend(bytes, interrupt);
     });
     Unwrap(std::move(result));
-    progress.Tell();
+    progress.Report();
     EndIfAborted();
   }
 
@@ -117,7 +117,7 @@ class PyWriter {
     });
     Unwrap(std::move(result));
     owners_->Clear();
-    progress.Tell();
+    progress.Report();
     EndIfAborted();
   }
 
@@ -137,7 +137,7 @@ class PyWriter {
     });
     owners_->Clear();
     const UploadResponse response = Unwrap(std::move(result));
-    progress.Tell();
+    progress.Report();
     return TextToPython(response.etag.value);
   }
 

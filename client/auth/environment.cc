@@ -45,7 +45,7 @@ Result<std::string> Environment::ReadToken(const std::string& path) const {
   return text;
 }
 
-Environment Environment::OfProcess() {
+Environment Environment::PerProcess() {
   Environment environment;
   environment.variable = [](const std::string& name) -> std::optional<std::string> {
     const char* value = std::getenv(name.c_str());

@@ -11,14 +11,14 @@ namespace {
 
 TEST(Environment, ReadsTheProcessesVariables) {
   ::setenv("PENSTOCK_ENVIRONMENT_TEST", "v", 1);
-  EXPECT_EQ(Environment::OfProcess().Get("PENSTOCK_ENVIRONMENT_TEST"), "v");
+  EXPECT_EQ(Environment::PerProcess().Get("PENSTOCK_ENVIRONMENT_TEST"), "v");
   ::unsetenv("PENSTOCK_ENVIRONMENT_TEST");
-  EXPECT_FALSE(Environment::OfProcess().Get("PENSTOCK_ENVIRONMENT_TEST").has_value());
+  EXPECT_FALSE(Environment::PerProcess().Get("PENSTOCK_ENVIRONMENT_TEST").has_value());
 }
 
 TEST(Environment, EmptyVariableCountsAsUnset) {
   ::setenv("PENSTOCK_ENVIRONMENT_TEST", "", 1);
-  EXPECT_FALSE(Environment::OfProcess().Get("PENSTOCK_ENVIRONMENT_TEST").has_value());
+  EXPECT_FALSE(Environment::PerProcess().Get("PENSTOCK_ENVIRONMENT_TEST").has_value());
   ::unsetenv("PENSTOCK_ENVIRONMENT_TEST");
 }
 
@@ -27,18 +27,18 @@ TEST(Environment, ReadsWholeFiles) {
   const int file = ::mkstemp(path.data());
   ASSERT_GE(file, 0);
   std::ofstream(path) << "[default]\nregion = r\n";
-  EXPECT_EQ(*Environment::OfProcess().read_file(path), "[default]\nregion = r\n");
+  EXPECT_EQ(*Environment::PerProcess().read_file(path), "[default]\nregion = r\n");
   std::filesystem::remove(path);
 }
 
 TEST(Environment, MissingFileIsNotFoundAndADirectoryIsAnError) {
-  const Environment environment = Environment::OfProcess();
+  const Environment environment = Environment::PerProcess();
   EXPECT_EQ(environment.read_file("/nonexistent/file").error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(environment.read_file("/").error().kind, ErrorKind::kInvalidArgument);
 }
 
 TEST(Environment, EndlessFileIsRefused) {
-  EXPECT_EQ(Environment::OfProcess().read_file("/dev/zero").error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(Environment::PerProcess().read_file("/dev/zero").error().kind, ErrorKind::kInvalidArgument);
 }
 
 }  // namespace

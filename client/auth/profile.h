@@ -26,7 +26,7 @@ struct Environment {
   std::optional<std::string> Get(const std::string& name) const;
   // A file that holds one secret: its text without the line breaks at its end.
   Result<std::string> ReadToken(const std::string& path) const;
-  static Environment OfProcess();
+  static Environment PerProcess();
 };
 
 // Settings of one section. Names are lower-case; a sub-property is "s3.addressing_style".

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "client/http/body_for_test.h"
-#include "client/http/curl/curl_transport.h"
+#include "client/http/curl/http_transport.h"
 #include "client/http/transport.h"
 
 namespace penstock::http {

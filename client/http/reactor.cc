@@ -74,7 +74,7 @@ void LookAtUnsent(Transfer& transfer, MonotonicTime now) {
 
 }  // namespace
 
-Reactor::Reactor(const CurlTransportOptions& options, std::size_t max_transfers)
+Reactor::Reactor(const HttpTransportOptions& options, std::size_t max_transfers)
     : options_(options), max_transfers_(max_transfers), fork_generation_(ForkGeneration()) {
   active_.reserve(max_transfers_);  // so that adding one cannot fail
 }
@@ -383,7 +383,7 @@ void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
   const TransferPtr alive = transfer;  // the caller's reference may be the map's own
   if (alive->state == TransferState::kWaiting) std::erase(waiting_, alive);
   if (alive->slot != nullptr) {
-    alive->slot->TellConnection();
+    alive->slot->RecordConnection();
     curl_multi_remove_handle(multi_, alive->slot->handle);
     alive->slot->transfer = nullptr;
     free_slots_.push_back(std::exchange(alive->slot, nullptr));

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "client/http/curl/curl_transport.h"
+#include "client/http/curl/http_transport.h"
 #include "client/http/direct/direct_plane.h"
 #include "client/http/curl/easy_slot.h"
 #include "client/http/transfer.h"
@@ -30,7 +30,7 @@ namespace penstock::http {
 class Reactor : public std::enable_shared_from_this<Reactor> {
  public:
   // `max_transfers`: attached to the multi handle at a time; also the size of the connection cache.
-  Reactor(const CurlTransportOptions& options, std::size_t max_transfers);
+  Reactor(const HttpTransportOptions& options, std::size_t max_transfers);
   ~Reactor();
 
   // Fills in `transfer->on_stop` and queues it; its completion then runs exactly once. An error or an exception: it was not
@@ -98,7 +98,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   void Poll();
   void ShutDown();
 
-  const CurlTransportOptions options_;
+  const HttpTransportOptions options_;
   const std::size_t max_transfers_;
   const unsigned fork_generation_;
   std::atomic<std::size_t> load_{0};

@@ -23,7 +23,7 @@ TEST(Reactor, CountsItsLoad) {
     asked.set_value();
     connection.WaitForClose();
   });
-  const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
+  const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   EXPECT_EQ(reactor->load(), 0u);
   Pending pending;
   reactor->Submit(pending.Make(server.Get()));
@@ -35,7 +35,7 @@ TEST(Reactor, CountsItsLoad) {
 }
 
 TEST(Reactor, StopIsIdempotentAndEndsLaterRequestsAtOnce) {
-  const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
+  const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic(), [] {}).ok());
   reactor->Stop();
   reactor->Stop();
@@ -45,7 +45,7 @@ TEST(Reactor, StopIsIdempotentAndEndsLaterRequestsAtOnce) {
 }
 
 TEST(Reactor, StopWithoutAnyRequestStartsNothing) {
-  const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
+  const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   reactor->Stop();
   bool ran = false;
   const Result<void> refused = reactor->RunAt(SystemClock().Monotonic(), [&] { ran = true; });
@@ -55,7 +55,7 @@ TEST(Reactor, StopWithoutAnyRequestStartsNothing) {
 }
 
 TEST(Reactor, TasksRunAtStopMayStartRequestsThatEndCancelled) {
-  const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
+  const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   Pending pending;
   ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1),
                              [&] { reactor->Submit(pending.Make(Request{})); }).ok());
@@ -65,7 +65,7 @@ TEST(Reactor, TasksRunAtStopMayStartRequestsThatEndCancelled) {
 
 // A task that wanted to wait on was dropped, and the call that waited for it never ended.
 TEST(Reactor, TasksRunAtStopMayNotWaitOnAndAreToldSo) {
-  const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
+  const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   std::promise<bool> accepted;
   ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [&] {
     accepted.set_value(reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [] {}).ok());
@@ -98,7 +98,7 @@ class ThreadsCannotStart {
 };
 
 TEST(Reactor, WithoutAThreadTimersAndRequestsAreRefusedAtOnceAndTakenOnceThereIsOne) {
-  const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
+  const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   RawServer server(RawServer::Ok);
   {
     const ThreadsCannotStart none;
@@ -115,7 +115,7 @@ TEST(Reactor, WithoutAThreadTimersAndRequestsAreRefusedAtOnceAndTakenOnceThereIs
 
 TEST(Reactor, AnExceptionOfACompletionOrATaskEndsNothingElse) {
   RawServer server(RawServer::Ok);
-  const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
+  const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   Pending thrower;
   const TransferPtr transfer = thrower.Make(server.Get());
   transfer->done = [](Result<Outcome>) { throw std::runtime_error("broken"); };
@@ -130,7 +130,7 @@ TEST(Reactor, AnExceptionOfACompletionOrATaskEndsNothingElse) {
 }
 
 TEST(Reactor, ItsThreadIsAnIoThread) {
-  const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
+  const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   std::promise<bool> on_io_thread;
   ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic(), [&] { on_io_thread.set_value(OnIoThread()); }).ok());
   EXPECT_TRUE(on_io_thread.get_future().get());
@@ -147,7 +147,7 @@ TEST(Reactor, IdleConnectionsAreClosedWithoutAnotherRequest) {
       connection.WaitForClose();
       closed.set_value();
     });
-    const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{.plane = plane, .max_idle_age = std::chrono::seconds(0)}, 4);
+    const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{.plane = plane, .max_idle_age = std::chrono::seconds(0)}, 4);
     Pending pending;
     reactor->Submit(pending.Make(server.Get()));
     ASSERT_TRUE(pending.Wait().ok());
@@ -164,7 +164,7 @@ TEST(Reactor, ParkStopsTheThreadAndCompletesEverything) {
     asked.set_value();
     connection.WaitForClose();
   });
-  auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
+  auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   Pending in_flight;
   reactor->Submit(in_flight.Make(server.Get()));
   asked.get_future().wait();
@@ -181,7 +181,7 @@ TEST(Reactor, ParkStopsTheThreadAndCompletesEverything) {
 }
 
 TEST(Reactor, ParkGivesUpOnAThreadThatIsStuck) {
-  const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
+  const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   std::promise<void> running;
   std::promise<void> release;
   ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic(), [&] {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/process_id.h"
-#include "client/memory/of_process.h"
+#include "client/memory/per_process.h"
 #include "penstock/memory.h"
 
 namespace penstock {
@@ -69,9 +69,9 @@ BufferPool::~BufferPool() {
   if (process_ == ProcessId()) Trim();
 }
 
-BufferPool& BufferPool::OfProcess() {
-  static memory::OfProcess<BufferPool> pools;
-  return pools.Mine([](const BufferPool*) { return new BufferPool(MemoryBudget::OfProcess()); });
+BufferPool& BufferPool::PerProcess() {
+  static memory::PerProcess<BufferPool> pools;
+  return pools.Mine([](const BufferPool*) { return new BufferPool(MemoryBudget::PerProcess()); });
 }
 
 Result<std::optional<PooledBuffer>> BufferPool::TryTake(std::size_t bytes, Grain grain) {

@@ -142,14 +142,14 @@ TEST(BufferPoolTest, WhatNoMachineHasIsRefused) {
 }
 
 TEST(BufferPoolTest, AForkedChildHasItsOwnAndLeavesItsParentsAlone) {
-  BufferPool& parents = BufferPool::OfProcess();
+  BufferPool& parents = BufferPool::PerProcess();
   PooledBuffer held = Must(parents.Take(2 * kMiB));
   std::memset(held.data(), 7, held.size());
   const pid_t child = ::fork();
   if (child == 0) {
     const bool readable = held.bytes().back() == std::byte{7};
     held.Release();
-    BufferPool& own = BufferPool::OfProcess();
+    BufferPool& own = BufferPool::PerProcess();
     const PooledBuffer mine = Must(own.Take(2 * kMiB));
     std::memset(mine.data(), 1, mine.size());
     std::_Exit(readable && &own != &parents && &own.budget() != &parents.budget() ? 0 : 1);

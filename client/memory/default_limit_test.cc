@@ -52,7 +52,7 @@ TEST(DefaultLimitTest, ALimitSetForTheProcessHoldsAndIsChecked) {
   const std::uint64_t before = MemoryLimit();
   ASSERT_TRUE(SetMemoryLimit(48 * kMiB).ok());
   EXPECT_EQ(MemoryLimit(), 48 * kMiB);
-  EXPECT_EQ(MemoryBudget::OfProcess().limit(), 48 * kMiB);
+  EXPECT_EQ(MemoryBudget::PerProcess().limit(), 48 * kMiB);
   const auto refused = SetMemoryLimit(1000);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().kind, ErrorKind::kInvalidArgument);

@@ -5,7 +5,7 @@
 
 #include "base/process_id.h"
 #include "client/memory/default_limit.h"
-#include "client/memory/of_process.h"
+#include "client/memory/per_process.h"
 #include "penstock/base/blocking.h"
 #include "penstock/memory.h"
 
@@ -41,8 +41,8 @@ void MemoryBudget::Share::Release() {
 MemoryBudget::MemoryBudget(std::uint64_t limit_bytes, std::chrono::milliseconds patience)
     : process_(ProcessId()), patience_(patience), limit_(limit_bytes) {}
 
-MemoryBudget& MemoryBudget::OfProcess() {
-  static memory::OfProcess<MemoryBudget> budgets;
+MemoryBudget& MemoryBudget::PerProcess() {
+  static memory::PerProcess<MemoryBudget> budgets;
   return budgets.Mine([](const MemoryBudget* of_parent) {
     return new MemoryBudget(of_parent != nullptr ? of_parent->limit() : memory::InitialLimit());
   });
@@ -54,11 +54,11 @@ Result<void> SetMemoryLimit(std::uint64_t limit_bytes) {
                        "the memory limit is " + std::to_string(limit_bytes) + " bytes; use 16777216 (16 MiB) or more")
         .About("memory_limit");
   }
-  MemoryBudget::OfProcess().SetLimit(limit_bytes);
+  MemoryBudget::PerProcess().SetLimit(limit_bytes);
   return Ok();
 }
 
-std::uint64_t MemoryLimit() { return MemoryBudget::OfProcess().limit(); }
+std::uint64_t MemoryLimit() { return MemoryBudget::PerProcess().limit(); }
 
 std::optional<MemoryBudget::Share> MemoryBudget::TryTake(std::uint64_t bytes) {
   const MutexLock lock(mutex_);
@@ -110,7 +110,7 @@ MemoryBudget::Usage MemoryBudget::usage() const {
   return usage;
 }
 
-void MemoryBudget::Offer(const std::shared_ptr<Spare>& spare) {
+void MemoryBudget::Register(const std::shared_ptr<Evictable>& spare) {
   if (!mine()) return;
   {
     const MutexLock lock(mutex_);
@@ -125,13 +125,13 @@ void MemoryBudget::Offer(const std::shared_ptr<Spare>& spare) {
   changed_.NotifyAll();  // who waits may want it
 }
 
-void MemoryBudget::Retract(Spare& spare) { Unlist(spare, !kForGood); }
+void MemoryBudget::Unregister(Evictable& spare) { Unlist(spare, !kForGood); }
 
-void MemoryBudget::Withdraw(Spare& spare) { Unlist(spare, kForGood); }
+void MemoryBudget::Withdraw(Evictable& spare) { Unlist(spare, kForGood); }
 
-void MemoryBudget::Unlist(Spare& spare, bool for_good) {
+void MemoryBudget::Unlist(Evictable& spare, bool for_good) {
   if (!mine()) return;
-  std::shared_ptr<Spare> last;  // destroyed after the lock
+  std::shared_ptr<Evictable> last;  // destroyed after the lock
   const MutexLock lock(mutex_);
   spare.withdrawn_ = spare.withdrawn_ || for_good;
   if (!spare.place_) return;
@@ -155,7 +155,7 @@ void MemoryBudget::TakeBack(std::uint64_t bytes, Promised& promised) {
     const std::uint64_t wanted = bytes > limit() ? usage_.held : usage_.held + bytes - limit();  // beyond the limit: alone
     if (coming >= wanted) return;
     const std::uint64_t missing = wanted - coming;
-    const std::shared_ptr<Spare> spare = std::move(spares_.front());
+    const std::shared_ptr<Evictable> spare = std::move(spares_.front());
     spares_.pop_front();
     spare->place_.reset();
     mutex_.Unlock();

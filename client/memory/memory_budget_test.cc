@@ -167,7 +167,7 @@ TEST(MemoryBudgetTest, ManyTakersStayWithinTheLimitAndAllEnd) {
 }
 
 // Holds shares of ten bytes that nobody needs.
-class TenEach final : public MemoryBudget::Spare {
+class TenEach final : public MemoryBudget::Evictable {
  public:
   TenEach(MemoryBudget& budget, int shares) {
     for (int i = 0; i < shares; ++i) held_.push_back(Must(budget.Take(10)));
@@ -206,7 +206,7 @@ class TenEach final : public MemoryBudget::Spare {
 TEST(MemoryBudgetTest, WhoWaitsIsGivenWhatOthersCanDoWithout) {
   MemoryBudget budget(100, kForEver);
   const auto spare = std::make_shared<TenEach>(budget, 8);
-  budget.Offer(spare);
+  budget.Register(spare);
   const Share share = Must(budget.Take(50));
   EXPECT_EQ(spare->left(), 5u);
   EXPECT_EQ(budget.usage().taken_back, 30u);
@@ -220,9 +220,9 @@ TEST(MemoryBudgetTest, ThoseNotUsedForLongestGiveFirst) {
   std::vector<std::shared_ptr<TenEach>> spares;
   for (int i = 0; i < 3; ++i) {
     spares.push_back(std::make_shared<TenEach>(budget, 3));
-    budget.Offer(spares.back());
+    budget.Register(spares.back());
   }
-  budget.Offer(spares[0]);  // used again
+  budget.Register(spares[0]);  // used again
   const Share share = Must(budget.Take(50));
   EXPECT_EQ(spares[1]->left(), 0u);
   EXPECT_EQ(spares[2]->left(), 2u);
@@ -235,7 +235,7 @@ TEST(MemoryBudgetTest, ThoseNotUsedForLongestGiveFirst) {
 TEST(MemoryBudgetTest, MoreThanTheLimitTakesAllThatIsSpare) {
   MemoryBudget budget(100, kForEver);
   const auto spare = std::make_shared<TenEach>(budget, 3);
-  budget.Offer(spare);
+  budget.Register(spare);
   EXPECT_EQ(Must(budget.Take(1000)).bytes(), 1000u);
   EXPECT_EQ(spare->left(), 0u);
 }
@@ -245,11 +245,11 @@ TEST(MemoryBudgetTest, WhatIsOnItsWayBackIsWaitedForAndNotAskedForTwice) {
   const auto first = std::make_shared<TenEach>(budget, 5);
   const auto second = std::make_shared<TenEach>(budget, 5);
   first->Keep();
-  budget.Offer(first);
-  budget.Offer(second);
+  budget.Register(first);
+  budget.Register(second);
   std::jthread taker([&] { EXPECT_TRUE(Must(budget.Take(40))); });
   while (first->leaving() < 4) std::this_thread::yield();
-  budget.Offer(second);  // wakes the taker
+  budget.Register(second);  // wakes the taker
   first->Land();
   taker.join();
   EXPECT_EQ(first->left(), 1u);
@@ -261,7 +261,7 @@ TEST(MemoryBudgetTest, WhatBecomesSpareServesThoseWhoWait) {
   const auto spare = std::make_shared<TenEach>(budget, 10);
   std::jthread taker([&] { EXPECT_TRUE(Must(budget.Take(50))); });
   AwaitWaiting(budget, 1);
-  budget.Offer(spare);
+  budget.Register(spare);
   taker.join();
   EXPECT_EQ(spare->left(), 5u);
 }
@@ -269,11 +269,11 @@ TEST(MemoryBudgetTest, WhatBecomesSpareServesThoseWhoWait) {
 TEST(MemoryBudgetTest, TheWithdrawnAreNeitherAskedNorKnownAgain) {
   MemoryBudget budget(100, milliseconds(1));
   const auto spare = std::make_shared<TenEach>(budget, 10);
-  budget.Offer(spare);
-  budget.Retract(*spare);
-  budget.Offer(spare);
+  budget.Register(spare);
+  budget.Unregister(*spare);
+  budget.Register(spare);
   budget.Withdraw(*spare);
-  budget.Offer(spare);
+  budget.Register(spare);
   const Share share = Must(budget.Take(10));
   EXPECT_EQ(spare->left(), 10u);
   EXPECT_EQ(spare.use_count(), 1);
@@ -284,24 +284,24 @@ TEST(MemoryBudgetTest, ThoseWhoHaveSomethingToSpareShareEvenly) {
   EXPECT_EQ(budget.FairShare(), 100u);
   const auto one = std::make_shared<TenEach>(budget, 1);
   const auto other = std::make_shared<TenEach>(budget, 1);
-  budget.Offer(one);
-  budget.Offer(one);
+  budget.Register(one);
+  budget.Register(one);
   EXPECT_EQ(budget.FairShare(), 100u);
-  budget.Offer(other);
+  budget.Register(other);
   EXPECT_EQ(budget.FairShare(), 50u);
-  budget.Retract(*one);
+  budget.Unregister(*one);
   EXPECT_EQ(budget.FairShare(), 100u);
 }
 
 TEST(MemoryBudgetTest, AForkedChildHasItsOwnOfTheSameLimit) {
-  MemoryBudget& parents = MemoryBudget::OfProcess();
+  MemoryBudget& parents = MemoryBudget::PerProcess();
   const std::uint64_t before = parents.limit();
   parents.SetLimit(32 << 20);
   Share held = Must(parents.Take(20 << 20));
   const pid_t child = ::fork();
   if (child == 0) {
     held.Release();  // the parent's: does nothing here
-    MemoryBudget& own = MemoryBudget::OfProcess();
+    MemoryBudget& own = MemoryBudget::PerProcess();
     const bool good = &own != &parents && own.limit() == 32u << 20 && own.TryTake(32 << 20).has_value();
     std::_Exit(good ? 0 : 1);
   }

@@ -116,7 +116,7 @@ void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Req
 
 }  // namespace
 
-Result<std::unique_ptr<Client>> Client::Impl::Make(ClientConfig config, s3::Surroundings surroundings) {
+Result<std::unique_ptr<Client>> Client::Impl::Make(ClientConfig config, s3::ClientDependencies surroundings) {
   PENSTOCK_TRY(s3::ApplyLogLevel(surroundings.environment));
   PENSTOCK_ASSIGN(s3::ResolvedConfig resolved, s3::ResolveConfig(std::move(config), surroundings.environment));
   s3::LogClientMade(resolved);
@@ -126,7 +126,7 @@ Result<std::unique_ptr<Client>> Client::Impl::Make(ClientConfig config, s3::Surr
 }
 
 Result<std::unique_ptr<Client>> Client::Create(ClientConfig config) {
-  return Impl::Make(std::move(config), s3::Surroundings::OfProcess());
+  return Impl::Make(std::move(config), s3::ClientDependencies::PerProcess());
 }
 
 Client::Client(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -45,7 +45,7 @@ struct ClientUnderTest {
     if (config.credentials == nullptr) config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
     // Not owned: the transport is the test's.
     auto shared = std::shared_ptr<http::Transport>(&transport, [](http::Transport*) {});
-    Surroundings surroundings{[shared] { return shared; }, &transport.clock(), [] { return std::uint64_t{1} << 63; },
+    ClientDependencies surroundings{[shared] { return shared; }, &transport.clock(), [] { return std::uint64_t{1} << 63; },
                               EmptyEnvironment(), [this]() -> RateControl& { return rates; }};
     client = Client::Impl::Make(std::move(config), std::move(surroundings)).value();
   }

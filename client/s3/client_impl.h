@@ -13,7 +13,7 @@ struct Client::Impl {
   std::shared_ptr<s3::ClientState> state;  // shared with the calls in flight
 
   // Client::Create with injected surroundings.
-  static Result<std::unique_ptr<Client>> Make(ClientConfig config, s3::Surroundings surroundings);
+  static Result<std::unique_ptr<Client>> Make(ClientConfig config, s3::ClientDependencies surroundings);
   // For tests.
   static s3::ClientState& StateOf(const Client& client) { return *client.impl_->state; }
 };

@@ -8,7 +8,7 @@
 
 #include "base/caught.h"
 #include "base/log.h"
-#include "client/http/curl/curl_transport.h"
+#include "client/http/curl/http_transport.h"
 #include "client/s3/attempt_request.h"
 #include "client/s3/metrics/call_log.h"
 #include "client/s3/document.h"
@@ -253,7 +253,7 @@ void Flight::Learn(const http::Outcome& outcome) {
   state_->hedging.OnFirstByte(counting_->began - first_.began + outcome.first_byte);
 }
 
-void Flight::TellLimiter(bool throttled) {
+void Flight::RecordOutcome(bool throttled) {
   if (!throttled && limiter_ == nullptr) return;
   const MonotonicTime now = clock().Monotonic();
   if (throttled) state_->hedging.OnThrottled(now);
@@ -268,7 +268,7 @@ void Flight::OnOutcome(Result<http::Outcome> outcome) {
   Report(end, result);
   LearnRegion(result);
   const RetryDecision decision = result.ok() ? RetryDecision::kNo : DecideRetry(*state_->config.retry_rules, result.error());
-  TellLimiter(decision == RetryDecision::kThrottled);
+  RecordOutcome(decision == RetryDecision::kThrottled);
   if (!result.ok()) return OnFailure(std::move(result).error(), decision);
   state_->quotas.For(endpoint_->endpoint.host).OnSuccess(tokens_taken_);
   Finish(Ok());
@@ -319,7 +319,7 @@ bool Flight::LeftOpen(const Error& error) const {
 
 void Flight::OnFailure(Error error, RetryDecision decision) {
   if (attempts_ > 1 || decision != RetryDecision::kNo) Remember(error);
-  const bool echo = info_.retry_class == RetryClass::kEcho && may_have_happened_ && error.code == info_.echo_code;
+  const bool echo = info_.retry_class == RetryClass::kAlreadyDoneIsSuccess && may_have_happened_ && error.code == info_.already_done_code;
   if (echo) return Finish(Ok());
   if (body().refused_by_caller() || error.kind == ErrorKind::kCancelled) return Finish(std::move(error));
   if (IsOfNoS3(error)) {
@@ -392,11 +392,11 @@ BuildContext MakeBuildContext(const ResolvedConfig& config) {
 
 }  // namespace
 
-Surroundings Surroundings::OfProcess() {
-  return {[] { return http::SharedTransport(); }, &SystemClock(), MakeRandomBits(), auth::Environment::OfProcess()};
+ClientDependencies ClientDependencies::PerProcess() {
+  return {[] { return http::SharedTransport(); }, &SystemClock(), MakeRandomBits(), auth::Environment::PerProcess()};
 }
 
-ClientState::ClientState(ResolvedConfig resolved, Surroundings outside)
+ClientState::ClientState(ResolvedConfig resolved, ClientDependencies outside)
     : config(std::move(resolved)), surroundings(std::move(outside)), build_context(MakeBuildContext(config)),
       user_agent(MakeUserAgent(config.client.user_agent)), process(ProviderMakerOf(config, surroundings), *surroundings.clock) {}
 

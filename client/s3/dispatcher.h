@@ -27,22 +27,22 @@
 namespace penstock::s3 {
 
 // The outside world, injected so that tests own it.
-struct Surroundings {
+struct ClientDependencies {
   std::function<std::shared_ptr<http::Transport>()> transport;  // asked at every call: a fork may change the answer
   const Clock* clock = nullptr;                                 // lives forever
   RandomBits random;
   auth::Environment environment;
-  std::function<RateControl&()> rates = RateControl::OfProcess;  // as transport
+  std::function<RateControl&()> rates = RateControl::PerProcess;  // as transport
 
-  static Surroundings OfProcess();
+  static ClientDependencies PerProcess();
 };
 
 // What the calls of one Client share. Holds no lock but behind ProcessState.
 struct ClientState {
-  ClientState(ResolvedConfig resolved, Surroundings outside);
+  ClientState(ResolvedConfig resolved, ClientDependencies outside);
 
   const ResolvedConfig config;
-  const Surroundings surroundings;
+  const ClientDependencies surroundings;
   const BuildContext build_context;
   const std::string user_agent;
   ProcessState process;

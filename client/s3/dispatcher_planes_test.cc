@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/auth/credentials.h"
-#include "client/http/curl/curl_transport.h"
+#include "client/http/curl/http_transport.h"
 #include "client/http/raw_server_for_test.h"
 #include "client/s3/client_for_test.h"
 

@@ -83,8 +83,8 @@ class Flight : public std::enable_shared_from_this<Flight> {
   RateScope Scope() const;
   bool PacesPrefixes() const { return state_->config.retry_rules->mode == RetryMode::kTuned; }
   RateLimiter* FindLimiter() const;
-  void TellLimiter(bool throttled);
-  std::optional<std::chrono::nanoseconds> Patience();
+  void RecordOutcome(bool throttled);
+  std::optional<std::chrono::nanoseconds> HedgeDelay();
   Result<http::Request> MakeRequest(int attempt) const;
   Deadline AttemptDeadline() const;
   Result<void> Sign(http::Request& request) const;

@@ -41,7 +41,7 @@ inline constexpr std::size_t kOperationCount = 22;
 enum class RetryClass : std::uint8_t {
   kRead,        // changes nothing
   kIdempotent,  // the same state, the same answer
-  kEcho,        // answered with `echo_code` because the lost attempt had done the work: counts as success
+  kAlreadyDoneIsSuccess,        // answered with `already_done_code` because the lost attempt had done the work: counts as success
   kAmbiguous,   // may leave a second upload or find it already completed: the final error says so
 };
 
@@ -52,7 +52,7 @@ struct OperationInfo {
   RetryClass retry_class;
   std::array<int, 2> success;  // HTTP statuses; the second may repeat the first
   bool requester_pays;         // takes x-amz-request-payer
-  std::string_view echo_code;  // for kEcho
+  std::string_view already_done_code;  // for kAlreadyDoneIsSuccess
 };
 
 inline constexpr std::array<OperationInfo, kOperationCount> kOperations = {{
@@ -69,13 +69,13 @@ inline constexpr std::array<OperationInfo, kOperationCount> kOperations = {{
     {Operation::kUploadPartCopy, "UploadPartCopy", "PUT", RetryClass::kIdempotent, {200, 200}, true, {}},
     {Operation::kCompleteMultipartUpload, "CompleteMultipartUpload", "POST", RetryClass::kAmbiguous, {200, 200}, true,
      {}},
-    {Operation::kAbortMultipartUpload, "AbortMultipartUpload", "DELETE", RetryClass::kEcho, {204, 200}, true,
+    {Operation::kAbortMultipartUpload, "AbortMultipartUpload", "DELETE", RetryClass::kAlreadyDoneIsSuccess, {204, 200}, true,
      "NoSuchUpload"},
     {Operation::kListParts, "ListParts", "GET", RetryClass::kRead, {200, 200}, true, {}},
     {Operation::kListMultipartUploads, "ListMultipartUploads", "GET", RetryClass::kRead, {200, 200}, true, {}},
-    {Operation::kCreateBucket, "CreateBucket", "PUT", RetryClass::kEcho, {200, 200}, false, "BucketAlreadyOwnedByYou"},
+    {Operation::kCreateBucket, "CreateBucket", "PUT", RetryClass::kAlreadyDoneIsSuccess, {200, 200}, false, "BucketAlreadyOwnedByYou"},
     {Operation::kHeadBucket, "HeadBucket", "HEAD", RetryClass::kRead, {200, 200}, false, {}},
-    {Operation::kDeleteBucket, "DeleteBucket", "DELETE", RetryClass::kEcho, {204, 200}, false, "NoSuchBucket"},
+    {Operation::kDeleteBucket, "DeleteBucket", "DELETE", RetryClass::kAlreadyDoneIsSuccess, {204, 200}, false, "NoSuchBucket"},
     {Operation::kListBuckets, "ListBuckets", "GET", RetryClass::kRead, {200, 200}, false, {}},
     {Operation::kCreateSession, "CreateSession", "GET", RetryClass::kRead, {200, 200}, false, {}},
     {Operation::kListDirectoryBuckets, "ListDirectoryBuckets", "GET", RetryClass::kRead, {200, 200}, false, {}},

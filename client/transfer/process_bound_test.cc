@@ -143,7 +143,7 @@ TEST_F(HandleTest, BlockingCallsOnAnIoThreadFailAtOnceAndStartNothing) {
     EXPECT_TRUE(refused(writer->Finish()));
     EXPECT_TRUE(refused(writer->Abort()));
     EXPECT_TRUE(refused(Upload(store_, kBucket, kKey, data, {})));
-    EXPECT_TRUE(refused(MemoryBudget::OfProcess().Take(1)));
+    EXPECT_TRUE(refused(MemoryBudget::PerProcess().Take(1)));
     DownloadRequest request{.bucket = kBucket, .key = kKey};
     request.destination = [](std::uint64_t) -> Result<MutableByteView> { return MutableByteView(); };
     EXPECT_TRUE(refused(Download(*store_, std::move(request))));

@@ -15,17 +15,17 @@ void ProgressMeter::Add(std::int64_t bytes) {
   if (bytes <= 0 || now < due_.load(std::memory_order_relaxed)) return;
   if (telling_.exchange(true, std::memory_order_acquire)) return;  // another thread tells right now
   due_.store(now + kInterval, std::memory_order_relaxed);
-  Tell(static_cast<std::uint64_t>(std::max<std::int64_t>(moved, 0)));
+  Report(static_cast<std::uint64_t>(std::max<std::int64_t>(moved, 0)));
   telling_.store(false, std::memory_order_release);
 }
 
 void ProgressMeter::Finish(std::uint64_t bytes) {
   if (!told_) return;
   SetTotal(bytes);
-  Tell(bytes);
+  Report(bytes);
 }
 
-void ProgressMeter::Tell(std::uint64_t bytes) {
+void ProgressMeter::Report(std::uint64_t bytes) {
   TransferProgress progress;
   const std::uint64_t total = total_.load(std::memory_order_relaxed);
   // Bytes that will have to be moved again may be more than there are.

@@ -28,7 +28,7 @@ class ProgressMeter {
 
  private:
   static constexpr std::uint64_t kUnknown = UINT64_MAX;
-  void Tell(std::uint64_t bytes);
+  void Report(std::uint64_t bytes);
 
   const ProgressCallback told_;
   const Clock& clock_;

@@ -195,18 +195,18 @@ class LateRouter final : public s3::Handler {
   void Handle(s3::Exchange& exchange) override {
     clock_ahead = exchange.clock_ahead;
     if (exchange.late == nullptr) return;
-    answer.emplace(exchange.AnswerLater());
+    answer.emplace(exchange.RespondLater());
     exchange.WhenAnswered([](s3::Exchange& answered) { answered.response.status = 299; });
   }
 
   std::chrono::nanoseconds clock_ahead{};
-  std::optional<s3::PendingAnswer> answer;
+  std::optional<s3::PendingResponse> answer;
 };
 
-class PatientWire final : public s3::LateAnswer {
+class PatientWire final : public s3::AsyncResponse {
  public:
   store::Executor& executor() override { std::abort(); }  // the test's router leaves no work to it
-  void Give() noexcept override { ++given; }
+  void Complete() noexcept override { ++given; }
 
   int given = 0;
 };

@@ -170,13 +170,13 @@ struct ConnectionLimitAction {
   std::uint64_t most = 0;
 };
 
-using Deed =
+using Action =
     std::variant<ErrorAction, LateErrorAction, PartialFailureAction, DuplicateAction, CommitPartialAction, DelayVisibilityAction,
                  DropAction, StallAction, PaceAction, LatencyAction, CorruptAction, TruncateAction, HeaderAction, RedirectAction,
                  ContinueAction, CredentialsAction, SkewAction, TlsAbortAction, TlsCertificateAction, GoAwayAction, ConnectionLimitAction>;
 
-struct Action {
-  Deed deed;
+struct TimedAction {
+  Action action;
   Point at;
   std::string_view name = "action";  // the documents', of a literal
 };

@@ -7,7 +7,7 @@
 
 namespace penstock::emulator::faults {
 
-bool IsOfConnections(const Rule& rule) { return !rule.deeds.empty() && rule.deeds.front().at.stage == Stage::kAccept; }
+bool IsOfConnections(const Rule& rule) { return !rule.actions.empty() && rule.actions.front().at.stage == Stage::kAccept; }
 
 Result<void> RefuseConnectionRules(const Scenario& scenario, std::string_view reason) {
   const auto found = std::find_if(scenario.rules.begin(), scenario.rules.end(), IsOfConnections);
@@ -20,9 +20,9 @@ Result<void> RefuseConnectionRules(const Scenario& scenario, std::string_view re
 
 Result<void> RefuseTlsRules(const Scenario& scenario) {
   for (const Rule& rule : scenario.rules) {
-    for (const Action& action : rule.deeds) {
-      const bool aborts = std::holds_alternative<TlsAbortAction>(action.deed);
-      if (!aborts && !std::holds_alternative<TlsCertificateAction>(action.deed)) continue;
+    for (const TimedAction& timed : rule.actions) {
+      const bool aborts = std::holds_alternative<TlsAbortAction>(timed.action);
+      if (!aborts && !std::holds_alternative<TlsCertificateAction>(timed.action)) continue;
       return Error::Make(ErrorKind::kInvalidArgument,
                          "rule '" + rule.id + "': " + (aborts ? "tls_abort" : "tls_certificate") +
                              " happens in a TLS handshake, and would never happen here: this emulator serves plain HTTP. Start it "

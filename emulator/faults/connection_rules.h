@@ -9,7 +9,7 @@
 
 namespace penstock::emulator::faults {
 
-// `rule` has a deed, and says nothing that CheckScenario refuses.
+// `rule` has an action, and says nothing that CheckScenario refuses.
 bool IsOfConnections(const Rule& rule);
 
 // For scenarios that no connection ever meets: kInvalidArgument names the first such rule, `reason` and where it belongs.

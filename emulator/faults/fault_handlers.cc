@@ -17,11 +17,11 @@
 #include "emulator/faults/documents/earlier_versions.h"
 #include "emulator/faults/fault_plan.h"
 #include "emulator/faults/actions/faulty_body.h"
-#include "emulator/faults/actions/noting_store.h"
+#include "emulator/faults/actions/history_store.h"
 #include "emulator/faults/actions/replayed_body.h"
 #include "emulator/faults/documents/scenario_document.h"
-#include "emulator/faults/actions/torn_store.h"
-#include "emulator/faults/actions/veiled_store.h"
+#include "emulator/faults/actions/truncated_write_store.h"
+#include "emulator/faults/actions/stale_read_store.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -32,7 +32,7 @@ constexpr std::string_view kFaultHeader = "x-penstock-fault";
 constexpr std::string_view kRetryTestHeader = "x-penstock-retry-test";
 
 // What a request asks for itself. Views into its head.
-struct Wishes {
+struct FaultHeaders {
   std::string_view faults;
   std::string_view retry_test;
   std::string_view twice;  // a name of the two that came more than once
@@ -40,16 +40,16 @@ struct Wishes {
 };
 
 // One pass over the headers: most requests have neither.
-Wishes WishesOf(const s3::RequestHead& head) {
-  Wishes wishes;
+FaultHeaders ReadFaultHeaders(const s3::RequestHead& head) {
+  FaultHeaders requested;
   for (const s3::HeaderView& header : head.headers) {
-    for (const auto& [name, wish] : {std::pair(kFaultHeader, &wishes.faults), std::pair(kRetryTestHeader, &wishes.retry_test)}) {
+    for (const auto& [name, wish] : {std::pair(kFaultHeader, &requested.faults), std::pair(kRetryTestHeader, &requested.retry_test)}) {
       if (header.name.size() != name.size() || !s3::EqualsIgnoreCase(header.name, name)) continue;
-      if (!wish->empty()) wishes.twice = name;
+      if (!wish->empty()) requested.twice = name;
       *wish = header.value;
     }
   }
-  return wishes;
+  return requested;
 }
 
 bool ExpectsContinue(const s3::RequestHead& head) {
@@ -71,11 +71,11 @@ class Faults final : public s3::Handler {
         next_(next) {}
 
   void Handle(s3::Exchange& exchange) override {
-    const Wishes wishes = WishesOf(exchange.request);
-    FaultDesk* const desk = desk_of_(exchange);
-    if (!wishes.any() && (desk == nullptr || desk->idle())) return next_.Handle(exchange);
+    const FaultHeaders requested = ReadFaultHeaders(exchange.request);
+    FaultRegistry* const registry = desk_of_(exchange);
+    if (!requested.any() && (registry == nullptr || registry->idle())) return next_.Handle(exchange);
     if (exchange.target.raw_path.empty()) return next_.Handle(exchange);  // auth refuses it
-    auto met = Meet(exchange, desk, wishes);
+    auto met = Meet(exchange, registry, requested);
     if (!met.ok()) return s3::RespondWithError(exchange, met.error());
     if (met->plan) {
       CarryOut(exchange, std::move(met->plan));
@@ -95,23 +95,23 @@ class Faults final : public s3::Handler {
     std::shared_ptr<RunningScenario> counting;
   };
 
-  Result<Met> Meet(s3::Exchange& exchange, FaultDesk* desk, const Wishes& wishes) {
+  Result<Met> Meet(s3::Exchange& exchange, FaultRegistry* registry, const FaultHeaders& requested) {
     Met met;
     Tickets tickets;
     LazyFacts facts(exchange, partition_of_);
-    if (!wishes.twice.empty()) return Refusal(wishes.twice, "the header is there twice; give it once, with all rules in one list");
-    if (!wishes.faults.empty()) {
+    if (!requested.twice.empty()) return Refusal(requested.twice, "the header is there twice; give it once, with all rules in one list");
+    if (!requested.faults.empty()) {
       if (!by_header_) return Refusal(kFaultHeader, "an emulator with an admin token takes faults from its admin API alone");
       const Clock& clock = *exchange.space->clock;
-      auto scenario = ParseInlineFaults(wishes.faults);
+      auto scenario = ParseInlineFaults(requested.faults);
       if (!scenario.ok()) return Refusal(kFaultHeader, scenario.error().message);
       auto running = RunningScenario::Start(std::move(scenario).value(), clock.Now());
       if (!running.ok()) return Refusal(kFaultHeader, running.error().message);
       tickets = (*running)->Meet(facts, clock);
     }
-    if (desk == nullptr && !wishes.retry_test.empty()) return Refusal(kRetryTestHeader, "this namespace has no faults");
-    if (desk != nullptr && (!wishes.retry_test.empty() || !desk->idle()) && !EndsEarly(tickets)) {
-      auto found = desk->Find(wishes.retry_test);
+    if (registry == nullptr && !requested.retry_test.empty()) return Refusal(kRetryTestHeader, "this namespace has no faults");
+    if (registry != nullptr && (!requested.retry_test.empty() || !registry->idle()) && !EndsEarly(tickets)) {
+      auto found = registry->Find(requested.retry_test);
       if (!found.ok()) return Refusal(kRetryTestHeader, found.error().message);
       if (const std::shared_ptr<RunningScenario> scenario = std::move(found).value()) {
         Tickets more = scenario->Meet(facts, *exchange.space->clock);
@@ -124,7 +124,7 @@ class Faults final : public s3::Handler {
     }
     if (!tickets.empty()) {
       met.plan = std::make_shared<FaultPlan>(std::move(tickets));
-      met.plan->set_desk(desk);
+      met.plan->set_desk(registry);
     }
     return met;
   }
@@ -149,17 +149,17 @@ class Faults final : public s3::Handler {
     exchange.WhenAnswered([this, plan](s3::Exchange& answered) { ShapeAnswer(answered, plan, pacers_); });
   }
 
-  // False: a deed has taken the operation's place.
+  // False: an action has taken the operation's place.
   bool DoAtHeaders(s3::Exchange& exchange, FaultPlan& plan) {
     for (FaultPlan::Step& step : plan.At(Stage::kHeaders)) {
-      const Deed& deed = step.action->deed;
+      const Action& action = step.timed->action;
       bool goes_on = true;
-      if (const auto* skew = std::get_if<SkewAction>(&deed)) {
+      if (const auto* skew = std::get_if<SkewAction>(&action)) {
         exchange.clock_ahead = skew->ahead;
         FaultPlan::Done(step);
-      } else if (const auto* expect = std::get_if<ContinueAction>(&deed)) {
+      } else if (const auto* expect = std::get_if<ContinueAction>(&action)) {
         goes_on = Mislead(exchange, plan, step, *expect);
-      } else if (std::holds_alternative<CredentialsAction>(deed)) {
+      } else if (std::holds_alternative<CredentialsAction>(action)) {
         goes_on = !plan.TakePlace(step);
       } else {
         goes_on = DoBeforeCommit(exchange, plan, step, tools_.pauses);
@@ -183,7 +183,7 @@ class Faults final : public s3::Handler {
     return true;
   }
 
-  FaultDesk* (*const desk_of_)(const s3::Exchange&);
+  FaultRegistry* (*const desk_of_)(const s3::Exchange&);
   std::optional<std::uint64_t> (*const partition_of_)(const s3::Exchange&);
   const bool by_header_;
   Pacers pacers_;
@@ -197,21 +197,21 @@ class CommitFaults final : public s3::Handler {
 
   void Handle(s3::Exchange& exchange) override {
     FaultPlan* const plan = exchange.notes ? dynamic_cast<FaultPlan*>(exchange.notes.get()) : nullptr;
-    FaultDesk* const desk = desk_of_ != nullptr ? desk_of_(exchange) : nullptr;
-    if (plan != nullptr && plan->wants_version_before() && desk != nullptr) {
-      plan->set_version_before(VersionBefore(exchange, desk->earlier_versions()));
+    FaultRegistry* const registry = desk_of_ != nullptr ? desk_of_(exchange) : nullptr;
+    if (plan != nullptr && plan->wants_version_before() && registry != nullptr) {
+      plan->set_version_before(VersionBefore(exchange, registry->earlier_versions()));
     }
-    const bool keeps = desk != nullptr && desk->keeps_earlier_versions();
+    const bool keeps = registry != nullptr && registry->keeps_earlier_versions();
     const bool notes = keeps && (Overwrites(exchange) || DeletesCurrent(exchange));
     const store::ObjectPtr before = notes ? CurrentObject(exchange) : nullptr;
-    if (keeps && exchange.operation == "DeleteObjects") WrapStore<NotingStore>(exchange, desk->earlier_versions());
-    if (desk != nullptr && !desk->hidden_writes().empty() && LooksThroughVeil(exchange)) {
-      WrapStore<VeiledStore>(exchange, desk->hidden_writes(), desk->clock().Now());
+    if (keeps && exchange.operation == "DeleteObjects") WrapStore<HistoryStore>(exchange, registry->earlier_versions());
+    if (registry != nullptr && !registry->hidden_writes().empty() && LooksThroughVeil(exchange)) {
+      WrapStore<StaleReadStore>(exchange, registry->hidden_writes(), registry->clock().Now());
     }
     CarryOut(exchange, plan);
     if (!before) return;
-    exchange.WhenAnswered([desk, before](const s3::Exchange& answered) {
-      if (!IsRefusal(answered.response)) desk->earlier_versions().Note(answered.target.bucket.value, before);
+    exchange.WhenAnswered([registry, before](const s3::Exchange& answered) {
+      if (!IsRefusal(answered.response)) registry->earlier_versions().Note(answered.target.bucket.value, before);
     });
   }
 
@@ -221,7 +221,7 @@ class CommitFaults final : public s3::Handler {
     plan->Begin();
     if (plan->At(Stage::kBeforeCommit).empty()) return next_.Handle(exchange);
     if (FaultPlan::Step* const step = plan->AtCommit<CommitPartialAction>(); step != nullptr && CanBeTorn(exchange)) {
-      WrapStore<TornStore>(exchange, std::get<CommitPartialAction>(step->action->deed).bytes, [step] { step->entries = 1; });
+      WrapStore<TruncatedWriteStore>(exchange, std::get<CommitPartialAction>(step->timed->action).bytes, [step] { step->entries = 1; });
     }
     if (!ReadsBody(exchange)) {
       if (PassCommit(exchange, *plan, pauses_)) Apply(exchange, *plan);
@@ -241,7 +241,7 @@ class CommitFaults final : public s3::Handler {
   }
 
   void ApplyTwice(s3::Exchange& exchange, FaultPlan::Step& step) {
-    s3::LateAnswer* const late = std::exchange(exchange.late, nullptr);  // each is over when its call returns
+    s3::AsyncResponse* const late = std::exchange(exchange.late, nullptr);  // each is over when its call returns
     s3::BodyReader* const body = exchange.body;
     KeptBody kept(*body);
     exchange.body = &kept;
@@ -251,7 +251,7 @@ class CommitFaults final : public s3::Handler {
       RepeatedBody repeated(kept);
       exchange.body = &repeated;
       next_.Handle(exchange);
-      const bool wants_first = std::get<DuplicateAction>(step.action->deed).answer == DuplicateAction::Answer::kFirst;
+      const bool wants_first = std::get<DuplicateAction>(step.timed->action).answer == DuplicateAction::Answer::kFirst;
       // A cancelled request is answered 503, which says that nothing was stored.
       const bool cancelled = IsRefusal(exchange.response) && !s3::RefuseIfCancelled(exchange).ok();
       if (wants_first || cancelled) exchange.response = std::move(first);
@@ -274,7 +274,7 @@ class CommitFaults final : public s3::Handler {
     return head.Find("transfer-encoding") || (length && *length != "0");
   }
 
-  FaultDesk* (*const desk_of_)(const s3::Exchange&);
+  FaultRegistry* (*const desk_of_)(const s3::Exchange&);
 
   Pauses& pauses_;
   s3::Handler& next_;

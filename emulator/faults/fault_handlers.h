@@ -10,13 +10,13 @@
 #include <optional>
 
 #include "emulator/s3/core/exchange.h"
-#include "emulator/faults/fault_desk.h"
+#include "emulator/faults/fault_registry.h"
 #include "emulator/faults/pauses.h"
 
 namespace penstock::emulator::faults {
 
 struct FaultHandlerOptions {
-  FaultDesk* (*desk_of)(const s3::Exchange& exchange) = nullptr;  // null where the namespace has none
+  FaultRegistry* (*desk_of)(const s3::Exchange& exchange) = nullptr;  // null where the namespace has none
   // The partition that has a request's key (Facts::partition_of); null: rules that name one are met by nobody.
   std::optional<std::uint64_t> (*partition_of)(const s3::Exchange& exchange) = nullptr;
   Pauses* pauses = nullptr;  // shared by both; outlives them

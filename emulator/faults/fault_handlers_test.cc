@@ -11,8 +11,8 @@
 namespace penstock::emulator::faults {
 namespace {
 
-FaultDesk* the_desk = nullptr;
-FaultDesk* TheDesk(const s3::Exchange&) { return the_desk; }
+FaultRegistry* the_desk = nullptr;
+FaultRegistry* TheDesk(const s3::Exchange&) { return the_desk; }
 
 class Operation final : public s3::Handler {
  public:
@@ -34,7 +34,7 @@ class Operation final : public s3::Handler {
 
 class FaultHandlersTest : public testing::Test {
  protected:
-  FaultHandlersTest() { the_desk = &desk_; }
+  FaultHandlersTest() { the_desk = &registry_; }
   ~FaultHandlersTest() override { the_desk = nullptr; }
 
   int Ask(TestRequest& request) {
@@ -51,9 +51,9 @@ class FaultHandlersTest : public testing::Test {
     TestRequest request(std::move(method), "/bucket/key", std::move(headers));
     return Ask(request);
   }
-  void Set(std::string_view rules) { ASSERT_TRUE(desk_.Start(ParseScenario(rules).value()).ok()); }
+  void Set(std::string_view rules) { ASSERT_TRUE(registry_.Start(ParseScenario(rules).value()).ok()); }
 
-  FaultDesk desk_{SystemClock()};
+  FaultRegistry registry_{SystemClock()};
   Pauses pauses_;
   Operation operation_;
 };

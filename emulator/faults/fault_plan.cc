@@ -5,35 +5,35 @@
 
 #include "emulator/s3/core/errors.h"
 #include "emulator/faults/documents/earlier_versions.h"
-#include "emulator/faults/fault_desk.h"
+#include "emulator/faults/fault_registry.h"
 #include "emulator/faults/actions/partial_failure.h"
 
 namespace penstock::emulator::faults {
 
 FaultPlan::FaultPlan(std::vector<std::unique_ptr<Ticket>> tickets) : tickets_(std::move(tickets)) {
   for (const auto& ticket : tickets_) {
-    for (const Action& action : ticket->rule().deeds) steps_.push_back({.action = &action, .ticket = ticket.get()});
+    for (const TimedAction& timed : ticket->rule().actions) steps_.push_back({.timed = &timed, .ticket = ticket.get()});
   }
-  const auto point = [](const Step& step) { return std::pair(step.action->at.stage, step.action->at.offset); };
+  const auto point = [](const Step& step) { return std::pair(step.timed->at.stage, step.timed->at.offset); };
   std::stable_sort(steps_.begin(), steps_.end(), [&](const Step& a, const Step& b) { return point(a) < point(b); });
 }
 
 FaultPlan::~FaultPlan() { SettleWrites(false); }
 
-void FaultPlan::HideWrite(const s3::Exchange& exchange, FaultDesk& desk, Step& step) {
+void FaultPlan::HideWrite(const s3::Exchange& exchange, FaultRegistry& registry, Step& step) {
   const std::string& bucket = exchange.target.bucket.value;
-  auto place = desk.hidden_writes().Begin(bucket, exchange.target.key.value, CurrentObject(exchange), desk.clock().Now());
-  if (place) hidden_.push_back({.step = &step, .space = exchange.space, .desk = &desk, .place = *std::move(place)});
+  auto place = registry.hidden_writes().Begin(bucket, exchange.target.key.value, CurrentObject(exchange), registry.clock().Now());
+  if (place) hidden_.push_back({.step = &step, .space = exchange.space, .registry = &registry, .place = *std::move(place)});
 }
 
 void FaultPlan::SettleWrites(bool done) {
   for (const Hidden& hidden : hidden_) {
-    HiddenWrites& writes = hidden.desk->hidden_writes();
+    HiddenWrites& writes = hidden.registry->hidden_writes();
     if (!done) {
       writes.Drop(hidden.place);
       continue;
     }
-    writes.Settle(hidden.place, hidden.desk->clock().Now() + std::get<DelayVisibilityAction>(hidden.step->action->deed).time);
+    writes.Settle(hidden.place, hidden.registry->clock().Now() + std::get<DelayVisibilityAction>(hidden.step->timed->action).time);
     Done(*hidden.step);
   }
   hidden_.clear();
@@ -43,19 +43,19 @@ void FaultPlan::SettleWrites(bool done) {
 
 bool FaultPlan::wants_version_before() const {
   return std::any_of(steps_.begin(), steps_.end(), [](const Step& step) {
-    const auto* const corrupt = std::get_if<CorruptAction>(&step.action->deed);
+    const auto* const corrupt = std::get_if<CorruptAction>(&step.timed->action);
     return corrupt != nullptr && corrupt->kind == CorruptKind::kStaleVersion;
   });
 }
 
 std::span<FaultPlan::Step> FaultPlan::At(Stage stage) {
-  const auto first = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) { return step.action->at.stage == stage; });
-  const auto last = std::find_if(first, steps_.end(), [&](const Step& step) { return step.action->at.stage != stage; });
+  const auto first = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) { return step.timed->at.stage == stage; });
+  const auto last = std::find_if(first, steps_.end(), [&](const Step& step) { return step.timed->at.stage != stage; });
   return {first, last};
 }
 
 void FaultPlan::Done(Step& step) {
-  if (!std::exchange(step.done, true)) step.ticket->Done(step.action->deed);
+  if (!std::exchange(step.done, true)) step.ticket->Done(step.timed->action);
 }
 
 void FaultPlan::FailAttempts() {
@@ -72,7 +72,7 @@ bool FaultPlan::TakePlace(Step& step) {
 
 std::optional<Error> FaultPlan::RefuseEntry(std::size_t place, std::string_view key) {
   for (Step& step : At(Stage::kBeforeCommit)) {
-    const auto* const failure = std::get_if<PartialFailureAction>(&step.action->deed);
+    const auto* const failure = std::get_if<PartialFailureAction>(&step.timed->action);
     if (failure == nullptr || !FailsEntry(*failure, {.place = place, .key = key, .failed_before = step.entries}, step.ticket->draw())) continue;
     ++step.entries;
     Done(step);

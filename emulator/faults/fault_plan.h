@@ -18,16 +18,16 @@
 
 namespace penstock::emulator::faults {
 
-class FaultDesk;
+class FaultRegistry;
 
-// Kept with the request until its answer has left (Exchange::notes). Tickets whose deeds were not all done by then are given
+// Kept with the request until its answer has left (Exchange::notes). Tickets whose actions were not all done by then are given
 // back.
 //
 // Thread safety: one thread at a time, the one that the request is with.
 class FaultPlan final : public s3::RequestNotes {
  public:
   struct Step {
-    const Action* action = nullptr;
+    const TimedAction* timed = nullptr;
     Ticket* ticket = nullptr;
     bool done = false;
     std::uint64_t entries = 0;  // that it refused (PartialFailureAction) or cut (CommitPartialAction)
@@ -42,10 +42,10 @@ class FaultPlan final : public s3::RequestNotes {
   // It happened. Once is enough.
   static void Done(Step& step);
 
-  // The client has not got the whole answer: every deed that was done has failed its attempt.
+  // The client has not got the whole answer: every action that was done has failed its attempt.
   void FailAttempts();
 
-  // The deed that takes the place of the operation, or of its answer: the first one alone.
+  // The action that takes the place of the operation, or of its answer: the first one alone.
   bool TakePlace(Step& step);
   Step* in_place() const { return in_place_; }
   // The operation was begun, and nothing stopped it before its end.
@@ -53,23 +53,23 @@ class FaultPlan final : public s3::RequestNotes {
   void Begin() { begun_ = true; }
   void Stop() { stopped_ = true; }
 
-  // The step at the commit whose deed is a `Wanted`; null: none is.
+  // The step at the commit whose action is a `Wanted`; null: none is.
   template <class Wanted>
   Step* AtCommit() {
     for (Step& step : At(Stage::kBeforeCommit)) {
-      if (std::holds_alternative<Wanted>(step.action->deed)) return &step;
+      if (std::holds_alternative<Wanted>(step.timed->action)) return &step;
     }
     return nullptr;
   }
   // The namespace's; null: it has none.
-  FaultDesk* desk() const { return desk_; }
-  void set_desk(FaultDesk* desk) { desk_ = desk; }
+  FaultRegistry* registry() const { return registry_; }
+  void set_desk(FaultRegistry* registry) { registry_ = registry; }
   // Reads do not see the write of `exchange` from now on (DelayVisibilityAction).
-  void HideWrite(const s3::Exchange& exchange, FaultDesk& desk, Step& step);
+  void HideWrite(const s3::Exchange& exchange, FaultRegistry& registry, Step& step);
   // What the commit made of hidden and of cut writes. `done`: the operation did what it was asked to.
   void SettleWrites(bool done);
 
-  // A deed asks for the bytes of the object's version before.
+  // An action asks for the bytes of the object's version before.
   bool wants_version_before() const;
   const store::ObjectPtr& version_before() const { return version_before_; }  // null: there is none
   void set_version_before(store::ObjectPtr object) { version_before_ = std::move(object); }
@@ -81,14 +81,14 @@ class FaultPlan final : public s3::RequestNotes {
  private:
   struct Hidden {
     Step* step = nullptr;
-    std::shared_ptr<s3::Namespace> space;  // shared: the desk is the namespace's
-    FaultDesk* desk = nullptr;
+    std::shared_ptr<s3::Namespace> space;  // shared: the registry is the namespace's
+    FaultRegistry* registry = nullptr;
     HiddenWrites::Place place;
   };
   std::vector<std::unique_ptr<Ticket>> tickets_;
   std::vector<Step> steps_;
   Step* in_place_ = nullptr;
-  FaultDesk* desk_ = nullptr;
+  FaultRegistry* registry_ = nullptr;
   bool begun_ = false;
   bool stopped_ = false;
   std::vector<Hidden> hidden_;

@@ -26,18 +26,18 @@ TEST_F(FaultPlanTest, StepsComeInTheOrderOfTheirPoints) {
   const auto plan = Plan(R"([{"id": "a", "do": [{"stall": {"ms": 1}, "at": "body_out@9"}, {"stall": {"ms": 2}, "at": "headers"}]},
                              {"id": "b", "do": [{"stall": {"ms": 3}, "at": "body_out@4"}, {"stall": {"ms": 4}, "at": "headers"}]}])");
   std::vector<std::int64_t> order;
-  for (const FaultPlan::Step& step : plan->steps()) order.push_back(std::get<StallAction>(step.action->deed).time.count());
+  for (const FaultPlan::Step& step : plan->steps()) order.push_back(std::get<StallAction>(step.timed->action).time.count());
   EXPECT_EQ(order, (std::vector<std::int64_t>{2, 4, 3, 1}));
   EXPECT_EQ(plan->At(Stage::kHeaders).size(), 2U);
   EXPECT_EQ(plan->At(Stage::kBodyOut).size(), 2U);
   EXPECT_TRUE(plan->At(Stage::kBodyIn).empty());
 }
 
-TEST_F(FaultPlanTest, ARuleHasFiredOnceItsLastDeedIsDone) {
+TEST_F(FaultPlanTest, ARuleHasFiredOnceItsLastActionIsDone) {
   auto plan = Plan(R"([{"id": "a", "do": [{"stall": {"ms": 1}}, {"stall": {"ms": 1}, "at": "close"}]}, {"id": "b", "do": {"stall": {"ms": 1}}}])");
   FaultPlan::Done(plan->steps()[0]);
   FaultPlan::Done(plan->steps()[0]);
-  EXPECT_EQ(plan->FiredRules(), "") << "the same deed counts once";
+  EXPECT_EQ(plan->FiredRules(), "") << "the same action counts once";
   FaultPlan::Done(plan->steps()[1]);
   EXPECT_EQ(plan->FiredRules(), "b");
   EXPECT_EQ(account().rules[1].fired, 1U) << "at once, not when the request is over";
@@ -81,7 +81,7 @@ TEST_F(FaultPlanTest, EntriesAreRefusedByTheFirstRuleThatChoosesThem) {
   EXPECT_EQ(plan->FiredRules(), "a,b");
 }
 
-TEST_F(FaultPlanTest, OneDeedTakesTheOperationsPlace) {
+TEST_F(FaultPlanTest, OneActionTakesTheOperationsPlace) {
   const auto plan = Plan(R"([{"do": {"slow_down": {}}, "final": false}, {"do": {"reset": {}}}])");
   EXPECT_FALSE(plan->carried_out());
   EXPECT_TRUE(plan->TakePlace(plan->steps()[0]));

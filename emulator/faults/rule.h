@@ -31,7 +31,7 @@ struct Limit {
 struct Rule {
   std::string id;  // of this rule alone
   Condition when;
-  std::vector<Action> deeds;  // at least one; in the order of their points
+  std::vector<TimedAction> actions;  // at least one; in the order of their points
   Limit limit;
   // Rules behind a final one are not looked at for the same request. Unless said otherwise one is final that answers in the
   // operation's place or ends the connection.

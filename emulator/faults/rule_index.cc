@@ -5,26 +5,26 @@
 
 namespace penstock::emulator::faults {
 
-Opening Opening::OfName(std::string_view name) {
-  Opening opening;
+PrefixMask PrefixMask::OfName(std::string_view name) {
+  PrefixMask mask;
   // Who has no name at all has no address either.
-  if (!name.empty()) std::memcpy(opening.bytes_.data(), name.data(), std::min(name.size(), sizeof(opening.bytes_)));
-  return opening;
+  if (!name.empty()) std::memcpy(mask.bytes_.data(), name.data(), std::min(name.size(), sizeof(mask.bytes_)));
+  return mask;
 }
 
-Opening Opening::OfPattern(const std::optional<Pattern>& pattern) {
+PrefixMask PrefixMask::OfPattern(const std::optional<Pattern>& pattern) {
   if (!pattern) return {};
-  Opening opening = OfName(pattern->literal());
-  std::memset(opening.mask_.data(), 0xff, std::min(pattern->literal().size(), sizeof(opening.mask_)));
-  return opening;
+  PrefixMask mask = OfName(pattern->literal());
+  std::memset(mask.mask_.data(), 0xff, std::min(pattern->literal().size(), sizeof(mask.mask_)));
+  return mask;
 }
 
-void Openings::Add(const Opening& opening) {
-  std::vector<Words>& sorted = sorted_by_mask_[opening.mask_];
-  sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), opening.bytes_), opening.bytes_);
+void PrefixMasks::Add(const PrefixMask& mask) {
+  std::vector<Words>& sorted = sorted_by_mask_[mask.mask_];
+  sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), mask.bytes_), mask.bytes_);
 }
 
-bool Openings::Admit(const Opening& name) const {
+bool PrefixMasks::Admit(const PrefixMask& name) const {
   return std::any_of(sorted_by_mask_.begin(), sorted_by_mask_.end(), [&name](const auto& group) {
     const auto& [mask, sorted] = group;
     return std::binary_search(sorted.begin(), sorted.end(), Words{name.bytes_[0] & mask[0], name.bytes_[1] & mask[1]});
@@ -46,8 +46,8 @@ RuleIndex::RuleIndex(const std::vector<Rule>& rules) {
   }
   for (std::size_t place = 0; place < rules.size(); ++place) {
     const Condition& when = rules[place].when;
-    if (rules[place].deeds.front().at.stage == Stage::kAccept) continue;
-    const Candidate candidate{.key = Opening::OfPattern(when.key), .headers = NeedsOf(when), .bucket = Opening::OfPattern(when.bucket), .place = place};
+    if (rules[place].actions.front().at.stage == Stage::kAccept) continue;
+    const Candidate candidate{.key = PrefixMask::OfPattern(when.key), .headers = NeedsOf(when), .bucket = PrefixMask::OfPattern(when.bucket), .place = place};
     if (when.operations.empty()) of_others_.Add(candidate);
     for (auto& [operation, candidates] : by_operation_) {
       if (when.operations.empty() || std::binary_search(when.operations.begin(), when.operations.end(), operation)) {

@@ -19,33 +19,33 @@
 namespace penstock::emulator::faults {
 
 // The first bytes of a name, or of what every name begins with that a pattern matches.
-class Opening {
+class PrefixMask {
  public:
   // Everything.
-  Opening() = default;
+  PrefixMask() = default;
   // Of a name as a request has it; bytes that it has not are zeros.
-  static Opening OfName(std::string_view name);
-  static Opening OfPattern(const std::optional<Pattern>& pattern);
+  static PrefixMask OfName(std::string_view name);
+  static PrefixMask OfPattern(const std::optional<Pattern>& pattern);
 
-  // False: the pattern whose opening this is does not match the name whose opening `name` is.
-  bool Admits(const Opening& name) const {
+  // False: the pattern whose mask this is does not match the name whose mask `name` is.
+  bool Admits(const PrefixMask& name) const {
     return ((name.bytes_[0] & mask_[0]) == bytes_[0]) && ((name.bytes_[1] & mask_[1]) == bytes_[1]);
   }
   // It admits everything.
   bool empty() const { return mask_[0] == 0; }
 
  private:
-  friend class Openings;
+  friend class PrefixMasks;
   std::array<std::uint64_t, 2> bytes_{};
   std::array<std::uint64_t, 2> mask_{};
 };
 
 // Many of them, none empty, asked at once: a search for each length that they have, 16 at most, however many there are.
-class Openings {
+class PrefixMasks {
  public:
-  void Add(const Opening& opening);
+  void Add(const PrefixMask& mask);
   // Whether one of them does.
-  bool Admit(const Opening& name) const;
+  bool Admit(const PrefixMask& name) const;
 
  private:
   using Words = std::array<std::uint64_t, 2>;
@@ -69,8 +69,8 @@ class RuleIndex {
   // Calls `look` with the place of each rule that the request may meet, in order, until it returns false.
   template <class Look>
   void ForEach(const Names& names, Look look) const {
-    const Opening bucket = Opening::OfName(names.bucket);
-    const Opening key = Opening::OfName(names.key);
+    const PrefixMask bucket = PrefixMask::OfName(names.bucket);
+    const PrefixMask key = PrefixMask::OfName(names.key);
     const Candidates& candidates = Of(names.operation);
     for (const Candidate& candidate : candidates.openings.Admit(key) ? candidates.all : candidates.of_any_key) {
       if (candidate.key.Admits(key) && candidate.headers.MetBy(names.headers) && candidate.bucket.Admits(bucket) &&
@@ -82,9 +82,9 @@ class RuleIndex {
 
  private:
   struct Candidate {
-    Opening key;
+    PrefixMask key;
     HeaderNeeds headers;
-    Opening bucket;
+    PrefixMask bucket;
     std::size_t place = 0;
   };
   // Rules that may concern an operation; those that name none concern every one.
@@ -92,7 +92,7 @@ class RuleIndex {
     void Add(const Candidate& candidate);
 
     std::vector<Candidate> all;
-    Openings openings;                  // of the keys, of those that have one ...
+    PrefixMasks openings;                  // of the keys, of those that have one ...
     std::vector<Candidate> of_any_key;  // ... and the others: for most requests there are no more
   };
   const Candidates& Of(std::string_view operation) const;

@@ -6,7 +6,7 @@ namespace penstock::emulator::faults {
 namespace {
 
 Rule MakeRule(Condition when, Stage stage = Stage::kHeaders) {
-  return {.id = "r", .when = std::move(when), .deeds = {{.deed = StallAction{}, .at = {.stage = stage}}}};
+  return {.id = "r", .when = std::move(when), .actions = {{.action = StallAction{}, .at = {.stage = stage}}}};
 }
 
 std::vector<std::size_t> Places(const RuleIndex& index, const RuleIndex::Names& names) {

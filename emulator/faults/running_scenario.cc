@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "emulator/faults/deed_order.h"
-#include "emulator/faults/actions/failing_deed.h"
+#include "emulator/faults/action_conflicts.h"
+#include "emulator/faults/actions/failing_action.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -25,8 +25,8 @@ bool AsksForInvocations(const Rule& rule) {
 }
 
 bool AsksForEarlierVersions(const Rule& rule) {
-  return std::any_of(rule.deeds.begin(), rule.deeds.end(), [](const Action& action) {
-    const auto* const corrupt = std::get_if<CorruptAction>(&action.deed);
+  return std::any_of(rule.actions.begin(), rule.actions.end(), [](const TimedAction& timed) {
+    const auto* const corrupt = std::get_if<CorruptAction>(&timed.action);
     return corrupt != nullptr && corrupt->kind == CorruptKind::kStaleVersion;
   });
 }
@@ -35,14 +35,14 @@ std::uint64_t NumberOf(const traffic::Draw& draw) { return static_cast<std::uint
 
 }  // namespace
 
-Ticket::Ticket(std::size_t index, const Rule& rule) : index_(index), rule_(&rule), left_(rule.deeds.size()) {}
+Ticket::Ticket(std::size_t index, const Rule& rule) : index_(index), rule_(&rule), left_(rule.actions.size()) {}
 
 Ticket::~Ticket() {
   if (scenario_ && !fired()) scenario_->Settle(*this);
 }
 
-void Ticket::Done(const Deed& deed) {
-  if (attempt_ && FailsAttempt(deed)) attempt_->Fail();
+void Ticket::Done(const Action& action) {
+  if (attempt_ && FailsAttempt(action)) attempt_->Fail();
   if (left_ > 0 && --left_ == 0 && scenario_) scenario_->Settle(*this);
 }
 
@@ -59,7 +59,7 @@ RunningScenario::RunningScenario(Scenario scenario, WallTime now)
                                                                                                    : nullptr) {
   for (std::size_t i = 0; i < scenario_.rules.size(); ++i) {
     states_.push_back(std::make_unique<State>());
-    if (scenario_.rules[i].deeds.front().at.stage == Stage::kAccept) for_connections_.push_back(i);
+    if (scenario_.rules[i].actions.front().at.stage == Stage::kAccept) for_connections_.push_back(i);
   }
 }
 
@@ -227,22 +227,22 @@ bool TellsOfConnectionsAlone(const Condition& when) {
          !when.rank && !when.attempt && !when.connection_reused && !when.connection_requests;
 }
 
-// What is wrong with where its deeds happen; empty: nothing.
+// What is wrong with where its actions happen; empty: nothing.
 std::string StageProblem(const Rule& rule) {
-  const auto at_accept = std::count_if(rule.deeds.begin(), rule.deeds.end(), [](const Action& action) { return action.at.stage == Stage::kAccept; });
+  const auto at_accept = std::count_if(rule.actions.begin(), rule.actions.end(), [](const TimedAction& timed) { return timed.at.stage == Stage::kAccept; });
   if (at_accept == 0) return {};
-  if (static_cast<std::size_t>(at_accept) != rule.deeds.size()) return "what happens at accept is of a connection: give it a rule of its own";
+  if (static_cast<std::size_t>(at_accept) != rule.actions.size()) return "what happens at accept is of a connection: give it a rule of its own";
   if (TellsOfConnectionsAlone(rule.when)) return {};
   return "at accept no request is known: `when` may have client.address, connection.id, nth, after, window and probability";
 }
 
 }  // namespace
 
-bool IsTerminal(const Action& action) {
-  return std::holds_alternative<ErrorAction>(action.deed) || std::holds_alternative<LateErrorAction>(action.deed) ||
-         std::holds_alternative<DropAction>(action.deed) || std::holds_alternative<TruncateAction>(action.deed) ||
-         std::holds_alternative<RedirectAction>(action.deed) || std::holds_alternative<CredentialsAction>(action.deed) ||
-         std::holds_alternative<TlsAbortAction>(action.deed);
+bool IsTerminal(const TimedAction& timed) {
+  return std::holds_alternative<ErrorAction>(timed.action) || std::holds_alternative<LateErrorAction>(timed.action) ||
+         std::holds_alternative<DropAction>(timed.action) || std::holds_alternative<TruncateAction>(timed.action) ||
+         std::holds_alternative<RedirectAction>(timed.action) || std::holds_alternative<CredentialsAction>(timed.action) ||
+         std::holds_alternative<TlsAbortAction>(timed.action);
 }
 
 Result<void> CheckScenario(const Scenario& scenario) {
@@ -254,9 +254,9 @@ Result<void> CheckScenario(const Scenario& scenario) {
   for (const Rule& rule : scenario.rules) {
     if (rule.id.empty()) return Error::Make(ErrorKind::kInvalidArgument, "a rule has no id");
     if (!ids.insert(rule.id).second) return wrong(rule, "two rules have this id; give each its own");
-    if (rule.deeds.empty()) return wrong(rule, "does nothing; give it at least one action");
+    if (rule.actions.empty()) return wrong(rule, "does nothing; give it at least one action");
     if (std::string problem = StageProblem(rule); !problem.empty()) return wrong(rule, std::move(problem));
-    if (std::string problem = ImpossibleDeeds(rule); !problem.empty()) return wrong(rule, std::move(problem));
+    if (std::string problem = ConflictingActions(rule); !problem.empty()) return wrong(rule, std::move(problem));
     if (!(rule.when.probability >= 0 && rule.when.probability <= 1)) return wrong(rule, "the probability must be 0 to 1");
     if (rule.limit.budget && (rule.limit.budget->of < 1 || rule.limit.budget->of > kLongestBudget)) {
       return wrong(rule, "a budget is counted over 1 to 1024 requests, not " + std::to_string(rule.limit.budget->of));

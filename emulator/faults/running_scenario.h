@@ -29,8 +29,8 @@ namespace penstock::emulator::faults {
 struct RuleAccount {
   std::string id;
   std::uint64_t matched = 0;  // requests whose head fulfilled the condition
-  std::uint64_t fired = 0;    // whose last deed was done
-  std::uint64_t under_way = 0;  // chosen, and not at its last deed yet
+  std::uint64_t fired = 0;    // whose last action was done
+  std::uint64_t under_way = 0;  // chosen, and not at its last action yet
   bool complete = false;      // it need not fire any more for the scenario to be complete
   std::vector<std::string> request_ids;  // of the latest that fired, at most 32
 };
@@ -42,12 +42,12 @@ struct ScenarioAccount {
   std::uint64_t fired = 0;
   bool complete = false;
   std::vector<RuleAccount> rules;
-  std::vector<ScenarioAccount> replaced = {};  // FaultDesk's: of scenarios before it that ended incomplete
+  std::vector<ScenarioAccount> replaced = {};  // FaultRegistry's: of scenarios before it that ended incomplete
 };
 
 class RunningScenario;
 
-// A rule's claim on one request: it has been counted against the rule's limit, and counts as fired as soon as every deed was done.
+// A rule's claim on one request: it has been counted against the rule's limit, and counts as fired as soon as every action was done.
 // Destroyed before that, it is given back, and another request may have it.
 //
 // Thread safety: one thread at a time; it may be another one each time.
@@ -62,8 +62,8 @@ class Ticket {
   const traffic::Draw& draw() const { return draw_; }
   // How many requests the rule had chosen before.
   std::uint64_t turn() const { return turn_; }
-  // One of the rule's deeds was done. Beyond the last it does nothing.
-  void Done(const Deed& deed);
+  // One of the rule's actions was done. Beyond the last it does nothing.
+  void Done(const Action& action);
   bool fired() const { return left_ == 0; }
   // The attempt that the request is of an invocation; null: nobody counts them.
   const std::shared_ptr<Attempt>& attempt() const { return attempt_; }
@@ -159,8 +159,8 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
 Result<void> CheckAccount(const ScenarioAccount& account);
 
 // Whether an action answers in the operation's place or ends the connection.
-bool IsTerminal(const Action& action);
-// kInvalidArgument: no or too many rules, two of one id, a rule without a deed, numbers out of range; names rule and field.
+bool IsTerminal(const TimedAction& timed);
+// kInvalidArgument: no or too many rules, two of one id, a rule without an action, numbers out of range; names rule and field.
 Result<void> CheckScenario(const Scenario& scenario);
 
 }  // namespace penstock::emulator::faults

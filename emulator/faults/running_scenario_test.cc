@@ -14,13 +14,13 @@ using std::chrono::seconds;
 const WallTime kBegin = WallTime(std::chrono::hours(24 * 20'000));
 
 Rule MakeRule(std::string id, Condition when = {}, Limit limit = {}) {
-  return {.id = std::move(id), .when = std::move(when), .deeds = {{.deed = StallAction{}, .at = {}}}, .limit = std::move(limit)};
+  return {.id = std::move(id), .when = std::move(when), .actions = {{.action = StallAction{}, .at = {}}}, .limit = std::move(limit)};
 }
 
 // What fails the attempt that meets it.
 Rule MakeDrop(std::string id, Condition when = {}, Limit limit = {}) {
   Rule rule = MakeRule(std::move(id), std::move(when), std::move(limit));
-  rule.deeds = {{.deed = DropAction{}, .at = {}}};
+  rule.actions = {{.action = DropAction{}, .at = {}}};
   return rule;
 }
 
@@ -34,7 +34,7 @@ std::string Ask(RunningScenario& scenario, const char* method = "GET", const std
   const TestRequest request(method, target, std::move(headers));
   std::string ids;
   for (const auto& ticket : Meet(scenario, request, now)) {
-    ticket->Done(ticket->rule().deeds.front().deed);
+    ticket->Done(ticket->rule().actions.front().action);
     ids += (ids.empty() ? "" : " ") + ticket->rule().id;
   }
   return ids;
@@ -149,11 +149,11 @@ TEST(RunningScenarioTest, ATicketThatDidNotFireIsGivenBack) {
   EXPECT_TRUE(scenario->Account().complete);
 }
 
-TEST(RunningScenarioTest, ARuleFiresWithItsLastDeed) {
+TEST(RunningScenarioTest, ARuleFiresWithItsLastAction) {
   Rule rule = MakeRule("r");
-  rule.deeds.push_back({.deed = DropAction{}, .at = {}});
+  rule.actions.push_back({.action = DropAction{}, .at = {}});
   const auto scenario = Start({rule});
-  EXPECT_EQ(Ask(*scenario), "r");  // one of two deeds
+  EXPECT_EQ(Ask(*scenario), "r");  // one of two actions
   EXPECT_EQ(scenario->Account().fired, 0U);
 }
 

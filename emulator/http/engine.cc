@@ -34,7 +34,7 @@ constexpr milliseconds kMaxSweep{1'000};   // how often waits are checked for th
 constexpr milliseconds kMinSweep{5};
 constexpr milliseconds kStopRound{10};
 constexpr milliseconds kMaxGrace{3'600'000};
-constexpr int kErrandPatience = 32;  // connections that a thread serves before an errand that waits
+constexpr int kTaskPatience = 32;  // connections that a thread serves before an task that waits
 
 constinit DiagnosticEvent connection_failed("wire.connection_failed");
 constinit DiagnosticEvent no_descriptor_left("wire.descriptors_kept_back");
@@ -102,13 +102,13 @@ Result<std::unique_ptr<Engine>> Engine::Start(EngineOptions options) {
 
 Engine::Engine(EngineOptions options)
     : options_(std::move(options)),
-      allowances_(std::max(options_.max_threads, options_.min_threads) / 2, options_.body_directory, options_.body_disk_bytes,
-                  Allowances::UsualCrowdBytes(), options_.answer_bytes) {
+      quotas_(std::max(options_.max_threads, options_.min_threads) / 2, options_.body_directory, options_.body_disk_bytes,
+                  ConnectionQuotas::UsualCrowdBytes(), options_.answer_bytes) {
   options_.min_threads = std::max(options_.min_threads, 1);
   options_.max_threads = std::max(options_.max_threads, options_.min_threads);
   options_.connection.stopping = &stopping_;
-  options_.connection.backlog = &backlog_;
-  options_.connection.allowances = &allowances_;
+  options_.connection.completions = &completions_;
+  options_.connection.quotas = &quotas_;
   options_.connection.timers = &timers_;
 }
 
@@ -152,15 +152,15 @@ void Engine::Add(int fd) {
   const std::uint64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
   ClosesUnlessOwned socket(fd);
   if (fd >= MostForConnections()) return no_descriptor_left.Report("a connection was closed: raise the limit of open files");
-  const Reception reception = Receive(id, fd);
+  const AcceptDecision reception = Receive(id, fd);
   std::unique_ptr<Stream> stream;
   TlsStream* handshake = nullptr;
-  if (reception.kind == Reception::Kind::kReset) {
+  if (decision.kind == AcceptDecision::Kind::kReset) {
     socket.Owned();
     return PlainStream(fd).Reset();
   }
-  if (options_.tls != nullptr && reception.kind == Reception::Kind::kServe) {
-    std::unique_ptr<TlsStream> tls = options_.tls->Accept(fd, reception.flaw);
+  if (options_.tls != nullptr && decision.kind == AcceptDecision::Kind::kServe) {
+    std::unique_ptr<TlsStream> tls = options_.tls->Accept(fd, decision.flaw);
     socket.Owned();  // also where Accept returned null: it has closed it
     if (tls == nullptr) return;
     handshake = tls.get();
@@ -169,15 +169,15 @@ void Engine::Add(int fd) {
     stream = std::make_unique<PlainStream>(fd);
     socket.Owned();
   }
-  Watch& watch = TakeWatch();
-  const auto give_back = [this](Watch* unused) {
+  EpollRegistration& registration = TakeRegistration();
+  const auto give_back = [this](EpollRegistration* unused) {
     const MutexLock lock(mutex_);
-    free_watches_.push_back(unused);
+    free_registrations_.push_back(unused);
   };
-  std::unique_ptr<Watch, decltype(give_back)> taken(&watch, give_back);  // until Destroy gives it back
-  auto owned = std::make_unique<WireConnection>(id, std::move(stream), handshake, watch, options_.connection);
+  std::unique_ptr<EpollRegistration, decltype(give_back)> taken(&registration, give_back);  // until Destroy gives it back
+  auto owned = std::make_unique<WireConnection>(id, std::move(stream), handshake, registration, options_.connection);
   WireConnection& connection = *owned;
-  connection.Receive(reception);
+  connection.Receive(decision);
   connection.StartWait(Now());
   {
     // Open is called under the lock: the connection must not be removed before it returns.
@@ -185,7 +185,7 @@ void Engine::Add(int fd) {
     connections_.reserve(connections_.size() + 1);  // so that a failure destroys nothing under the lock
     connections_.emplace(id, std::move(owned));
     static_cast<void>(taken.release());
-    if (watch.Open(epoll_, fd, connection)) {
+    if (registration.Open(epoll_, fd, connection)) {
       open_.store(connections_.size(), std::memory_order_relaxed);
       if (connections_.size() == 1) wake_supervisor_.NotifyOne();  // there are waits to watch again
       return;
@@ -194,19 +194,19 @@ void Engine::Add(int fd) {
   Destroy(connection);
 }
 
-Watch& Engine::TakeWatch() {
+EpollRegistration& Engine::TakeRegistration() {
   const MutexLock lock(mutex_);
-  if (free_watches_.empty()) {
+  if (free_registrations_.empty()) {
     // Reserved for all of them, so that giving one back cannot fail.
-    if (free_watches_.capacity() <= watches_.size()) free_watches_.reserve(2 * watches_.size() + 16);
-    return watches_.emplace_back();
+    if (free_registrations_.capacity() <= registrations_.size()) free_registrations_.reserve(2 * registrations_.size() + 16);
+    return registrations_.emplace_back();
   }
-  Watch& watch = *free_watches_.back();
-  free_watches_.pop_back();
-  return watch;
+  EpollRegistration& registration = *free_registrations_.back();
+  free_registrations_.pop_back();
+  return registration;
 }
 
-Reception Engine::Receive(std::uint64_t id, int fd) const {
+AcceptDecision Engine::Receive(std::uint64_t id, int fd) const {
   if (!options_.on_accept) return {};
   return options_.on_accept({.id = id, .peer = PeerName(fd), .tls = options_.tls != nullptr, .others = open_.load(std::memory_order_relaxed),
                              .certificate_may_sign = options_.tls && options_.tls->may_sign()});
@@ -219,33 +219,33 @@ std::size_t Engine::connections() const {
 
 void Engine::Work(Worker& self) {
   bool yielding = false;
-  int passed_over = 0;  // connections served while an errand waited
+  int passed_over = 0;  // connections served while an task waited
   ServingTools tools;
   for (;;) {
     if (options_.yield_to_clients) {
       const bool crowd = open_.load(std::memory_order_relaxed) >= (yielding ? kCrowd / 2 : kCrowd);
       if (crowd != yielding) YieldToClients(yielding = crowd);
     }
-    if (WireConnection* const answered = backlog_.TakeAnswer(); answered != nullptr) {
+    if (WireConnection* const answered = completions_.TakeAnswer(); answered != nullptr) {
       Advance(*answered, [&] { return answered->Resume(tools); }, tools);
       continue;
     }
     Ready ready;
-    if (passed_over < kErrandPatience) ready = AwaitReady();
+    if (passed_over < kTaskPatience) ready = AwaitReady();
     if (ready.count == 0) {
       // Whoever called an idle thread meant this one, perhaps: it must not leave.
-      const bool waited_in_vain = passed_over == 0 && backlog_.empty();
+      const bool waited_in_vain = passed_over == 0 && completions_.empty();
       passed_over = 0;
-      backlog_.RunErrand();
+      completions_.RunTask();
       if (waited_in_vain && Retire()) break;
       continue;
     }
     if (ready.count < 0 || ready.what == this) continue;
     if (ready.what == nullptr) break;
     taken_.fetch_add(1, std::memory_order_relaxed);
-    passed_over = backlog_.has_errands() ? passed_over + 1 : 0;
+    passed_over = completions_.has_tasks() ? passed_over + 1 : 0;
     if (ready.none_idle || passed_over > 0) AskForThreads();
-    WireConnection* const connection = static_cast<Watch*>(ready.what)->Claim();
+    WireConnection* const connection = static_cast<EpollRegistration*>(ready.what)->Claim();
     if (connection != nullptr) Advance(*connection, [&] { return connection->Serve(tools, ready.ended); }, tools);
   }
   const MutexLock lock(mutex_);
@@ -257,13 +257,13 @@ void Engine::Work(Worker& self) {
 Engine::Ready Engine::AwaitReady() {
   epoll_event event{};
   Ready ready;
-  if (!backlog_.empty()) {
+  if (!completions_.empty()) {
     ready.count = ::epoll_wait(epoll_, &event, 1, 0);
     ready.none_idle = idle_.load(std::memory_order_relaxed) == 0;
   } else {
     idle_.fetch_add(1);
-    // Who adds to the backlog looks for idle threads afterwards: one of the two sees the other.
-    const int patience_ms = backlog_.empty() ? static_cast<int>(options_.retire_after.count()) : 0;
+    // Who adds to the completions looks for idle threads afterwards: one of the two sees the other.
+    const int patience_ms = completions_.empty() ? static_cast<int>(options_.retire_after.count()) : 0;
     ready.count = ::epoll_wait(epoll_, &event, 1, patience_ms);
     ready.none_idle = idle_.fetch_sub(1) == 1;
   }
@@ -272,18 +272,18 @@ Engine::Ready Engine::AwaitReady() {
   return ready;
 }
 
-Watch::Left Engine::Leave(Watch& watch, WireConnection::Next next) {
+EpollRegistration::Rearmed Engine::Leave(EpollRegistration& registration, WireConnection::Next next) {
   switch (next) {
-    case WireConnection::Next::kRoom: return watch.LeaveUntilWritable();
-    case WireConnection::Next::kServe: return watch.LeaveReady();
-    default: return watch.Leave();
+    case WireConnection::Next::kRoom: return registration.RearmUntilWritable();
+    case WireConnection::Next::kServe: return registration.RearmReady();
+    default: return registration.Rearm();
   }
 }
 
 template <class Step>
 void Engine::Advance(WireConnection& connection, Step step, ServingTools& tools) {
   using Next = WireConnection::Next;
-  Watch& watch = connection.watch();
+  EpollRegistration& registration = connection.registration();
   const auto next_of = [](const auto& taken) {
     try {
       return taken();
@@ -297,22 +297,22 @@ void Engine::Advance(WireConnection& connection, Step step, ServingTools& tools)
     if (next == Next::kLater) return;
     if (next == Next::kClose) return Remove(connection);
     connection.StartWait(Now());
-    const Watch::Left left = Leave(watch, next);
-    if (left == Watch::Left::kYes) return;
-    if (left == Watch::Left::kFailed) return Remove(connection);
+    const EpollRegistration::Rearmed left = Leave(registration, next);
+    if (left == EpollRegistration::Rearmed::kYes) return;
+    if (left == EpollRegistration::Rearmed::kFailed) return Remove(connection);
     // What came may have been the end.
     next = next_of([&] { return connection.Serve(tools, true); });
   }
 }
 
 void Engine::Remove(WireConnection& connection) {
-  connection.watch().Close();
+  connection.registration().Close();
   Destroy(connection);
 }
 
 // The connection is destroyed without the lock: its request may hold the last reference to a store.
 void Engine::Destroy(WireConnection& connection) {
-  Watch& watch = connection.watch();
+  EpollRegistration& registration = connection.registration();
   std::unique_ptr<WireConnection> last;
   {
     const MutexLock lock(mutex_);
@@ -323,7 +323,7 @@ void Engine::Destroy(WireConnection& connection) {
   }
   last.reset();
   const MutexLock lock(mutex_);
-  free_watches_.push_back(&watch);  // now that its socket is closed
+  free_registrations_.push_back(&registration);  // now that its socket is closed
   if (stopping_.load(std::memory_order_relaxed) && connections_.empty()) gone_.NotifyAll();
 }
 
@@ -338,7 +338,7 @@ bool Engine::Retire() {
 }
 
 void Engine::Call() {
-  if (idle_.load() == 0) return AskForThreads();  // whoever is free next looks at the backlog first
+  if (idle_.load() == 0) return AskForThreads();  // whoever is free next looks at the completions first
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(call_event_, &one, sizeof one);
 }
@@ -391,20 +391,20 @@ void Engine::JoinFinished() {
 MonotonicTime Engine::WatchLoad(MonotonicTime now) {
   if (!watching_.load()) return MonotonicTime::max();
   const std::uint64_t taken = taken_.load(std::memory_order_relaxed);
-  const std::uint64_t backlog_taken = backlog_.taken();
-  const std::uint64_t of_backlog = backlog_taken - std::exchange(load_.backlog_taken_before, backlog_taken);
-  const std::uint64_t progress = taken - std::exchange(load_.taken_before, taken) + of_backlog;
+  const std::uint64_t completions_taken = completions_.taken();
+  const std::uint64_t of_completions = completions_taken - std::exchange(load_.completions_taken_before, completions_taken);
+  const std::uint64_t progress = taken - std::exchange(load_.taken_before, taken) + of_completions;
   const std::chrono::nanoseconds processor_time = ProcessorTime();
   const std::chrono::nanoseconds worked = processor_time - std::exchange(load_.processor_time, processor_time);
   const auto elapsed = now - std::exchange(load_.looked, now);
   // A share of the processors that blocked threads cannot use up and working threads reach also beside their clients.
   const bool busy = worked >= elapsed * Processors() / 4;
-  const bool had_backlog = std::exchange(load_.had_backlog, !backlog_.empty());
-  const bool neglected = had_backlog && load_.had_backlog && of_backlog == 0;  // for a tick
+  const bool had_completions = std::exchange(load_.had_completions, !completions_.empty());
+  const bool neglected = had_completions && load_.had_completions && of_completions == 0;  // for a tick
   const int threads = threads_.load(std::memory_order_relaxed);
   if (idle_.load(std::memory_order_relaxed) > 0) {
     if (neglected) Call();  // who meant to see to it is held up by a slow request
-    if (load_.had_backlog) load_.calm_ticks = 0;
+    if (load_.had_completions) load_.calm_ticks = 0;
     if (++load_.calm_ticks < kCalmTicks) return now + kTick;
     load_.calm_ticks = 0;
     watching_.store(false);
@@ -412,7 +412,7 @@ MonotonicTime Engine::WatchLoad(MonotonicTime now) {
   }
   load_.calm_ticks = 0;
   // Threads that wait on purpose serve nothing, and do not count against the limit.
-  const int waiting = allowances_.waiting_threads();
+  const int waiting = quotas_.waiting_threads();
   const int serving = std::max(threads - waiting, 0);
   // Threads that each take several connections per tick are busy, not stuck: more of them would only compete.
   const bool stuck = progress < static_cast<std::uint64_t>(std::max(serving, 1));
@@ -474,7 +474,7 @@ void Engine::Stop(milliseconds grace) {
     last.swap(workers_);
   }
   for (Worker& worker : last) worker.thread.join();
-  backlog_.AwaitCallers();
+  completions_.AwaitCallers();
 }
 
 void Engine::EndConnections(MonotonicTime end_of_grace) {

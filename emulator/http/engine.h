@@ -1,7 +1,7 @@
 // Which thread serves which connection when: one epoll set, a growing and shrinking set of threads.
 //
-// Waiting connections cost no thread, whatever they wait for. The thread that is told of a ready connection serves it itself (watch.h). What
-// has been promised for later (backlog.h) is done between connections: answers first, errands when none is ready.
+// Waiting connections cost no thread, whatever they wait for. The thread that is told of a ready connection serves it itself (registration.h). What
+// has been promised for later (completions.h) is done between connections: answers first, tasks when none is ready.
 #ifndef PENSTOCK_EMULATOR_HTTP_ENGINE_H_
 #define PENSTOCK_EMULATOR_HTTP_ENGINE_H_
 
@@ -18,25 +18,25 @@
 #include <unordered_map>
 #include <vector>
 
-#include "emulator/http/backlog.h"
+#include "emulator/http/completions.h"
 #include "emulator/http/connection/connection.h"
-#include "emulator/http/reception.h"
+#include "emulator/http/accept_decision.h"
 #include "emulator/http/connection/tls.h"
-#include "emulator/http/watch.h"
+#include "emulator/http/epoll_registration.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::http {
 
 struct EngineOptions {
-  ConnectionSettings connection;  // `stopping`, `backlog` and `allowances` are set by the engine
+  ConnectionSettings connection;  // `stopping`, `completions` and `allowances` are set by the engine
   std::unique_ptr<TlsContext> tls;  // null: plain HTTP
   int min_threads = 4;
-  int max_threads = 256;  // half of them may wait for bodies (allowances.h); without those that wait on purpose
+  int max_threads = 256;  // half of them may wait for bodies (quotas.h); without those that wait on purpose
   std::string body_directory;             // of bodies that no thread waits for; empty: the system's temporary one
   std::uint64_t body_disk_bytes = 8ull << 30;  // for all of these together
-  std::uint64_t answer_bytes = Allowances::kUsualAnswerBytes;  // ServerOptions::answer_bytes
-  std::function<Reception(const Arrival&)> on_accept;  // may be empty: all are served
+  std::uint64_t answer_bytes = ConnectionQuotas::kUsualAnswerBytes;  // ServerOptions::answer_bytes
+  std::function<AcceptDecision(const Arrival&)> on_accept;  // may be empty: all are served
   bool yield_to_clients = false;  // ServerOptions::yield_to_clients
   std::chrono::milliseconds retire_after{2'000};  // an idle thread beyond the minimum ends
 };
@@ -68,14 +68,14 @@ class Engine {
   Result<void> Open();
 
   // What on_accept says of a connection that is about to get this id.
-  Reception Receive(std::uint64_t id, int fd) const;
+  AcceptDecision Receive(std::uint64_t id, int fd) const;
 
   void Work(Worker& self);
   // The next ready connection (count 1), or none within the time that an idle thread stays, or none at once where there
-  // is a backlog.
+  // is a completions.
   struct Ready {
     int count = 0;
-    void* what = nullptr;  // null: the end; `this`: a call; else a Watch
+    void* what = nullptr;  // null: the end; `this`: a call; else a EpollRegistration
     bool ended = false;    // the peer has ended, or may have
     bool none_idle = false;
   };
@@ -83,12 +83,12 @@ class Engine {
   // One step of a connection that the calling thread owns, and what follows from it.
   template <class Step>
   void Advance(WireConnection& connection, Step step, ServingTools& tools);
-  static Watch::Left Leave(Watch& watch, WireConnection::Next next);
+  static EpollRegistration::Rearmed Leave(EpollRegistration& registration, WireConnection::Next next);
   void Remove(WireConnection& connection);
   void Destroy(WireConnection& connection);
-  Watch& TakeWatch();
+  EpollRegistration& TakeRegistration();
   bool Retire();
-  // Sees to it that a backlog is looked at by another thread.
+  // Sees to it that a completions is looked at by another thread.
   void Call();
   void AskForThreads();
 
@@ -105,22 +105,22 @@ class Engine {
   int epoll_ = -1;
   int end_event_ = -1;   // readable once all threads shall end
   int call_event_ = -1;  // written to wake one idle thread
-  Backlog backlog_{[this] { Call(); }};
-  Allowances allowances_;
+  CompletionQueue completions_{[this] { Call(); }};
+  ConnectionQuotas quotas_;
   Timers timers_;
 
   std::atomic<std::size_t> open_{0};  // connections
   std::atomic<std::uint64_t> next_id_{1};
   std::atomic<int> threads_{0};
   std::atomic<int> idle_{0};                // threads waiting for a ready connection
-  std::atomic<std::uint64_t> taken_{0};     // ready connections taken so far, without the backlog's
+  std::atomic<std::uint64_t> taken_{0};     // ready connections taken so far, without the completions's
   std::atomic<bool> watching_{false};       // the supervisor looks at the load
 
   mutable Mutex mutex_;
   CondVar wake_supervisor_;
   CondVar gone_;  // a connection was removed, or the supervisor ended
-  std::deque<Watch> watches_ PENSTOCK_GUARDED_BY(mutex_);  // of all connections there ever were at a time
-  std::vector<Watch*> free_watches_ PENSTOCK_GUARDED_BY(mutex_);
+  std::deque<EpollRegistration> registrations_ PENSTOCK_GUARDED_BY(mutex_);  // of all connections there ever were at a time
+  std::vector<EpollRegistration*> free_registrations_ PENSTOCK_GUARDED_BY(mutex_);
   std::unordered_map<std::uint64_t, std::unique_ptr<WireConnection>> connections_ PENSTOCK_GUARDED_BY(mutex_);
   std::list<Worker> workers_ PENSTOCK_GUARDED_BY(mutex_);
   int finished_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // workers that ended and have not been joined
@@ -129,8 +129,8 @@ class Engine {
   // What WatchLoad saw before. Of the supervisor's thread alone.
   struct Load {
     std::uint64_t taken_before = 0;
-    std::uint64_t backlog_taken_before = 0;
-    bool had_backlog = false;  // at the tick before
+    std::uint64_t completions_taken_before = 0;
+    bool had_completions = false;  // at the tick before
     int calm_ticks = 0;
     int busy_ticks = 0;
     MonotonicTime looked{};

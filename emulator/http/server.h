@@ -1,7 +1,7 @@
 // The wire: an HTTP/1.1 server of our own behind cpp-httplib's listener (architecture §4).
 //
 // Knows bytes on sockets, not S3. One epoll set holds the connections that wait, for bytes or for room to write; a small set
-// of threads serves those that need not. Handlers alone block, and only so many at a time for a client (allowances.h).
+// of threads serves those that need not. Handlers alone block, and only so many at a time for a client (quotas.h).
 #ifndef PENSTOCK_EMULATOR_HTTP_SERVER_H_
 #define PENSTOCK_EMULATOR_HTTP_SERVER_H_
 
@@ -12,7 +12,7 @@
 #include <string>
 
 #include "emulator/s3/core/exchange.h"
-#include "emulator/http/reception.h"
+#include "emulator/http/accept_decision.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::http {
@@ -37,7 +37,7 @@ struct ServerOptions {
   std::chrono::milliseconds progress_timeout{20'000};  // no byte moved within a request
   const Clock* clock = nullptr;  // null: the system's. For dates; time-outs run on the machine's monotonic clock
   // Asked about every connection, on the thread that accepts; may be empty. Must not block.
-  std::function<Reception(const Arrival&)> on_accept;
+  std::function<AcceptDecision(const Arrival&)> on_accept;
   // Called on the serving thread before the end of a response leaves, with what is known of it then (ended, bytes, whole): whoever
   // has the response has it later. Again where the end did not leave at once; not for a response that ends early. May be empty.
   // Must not block.

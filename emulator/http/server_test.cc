@@ -55,7 +55,7 @@ TEST(Server, DatesItsAnswersByItsClock) {
   EXPECT_EQ(TestClient(server->port()).Ask(kGet).Find("Date"), "Fri, 24 May 2013 00:00:00 GMT");
 }
 
-TEST(Server, DatesAnAnswerByTheClockOfItsUniverse) {
+TEST(Server, DatesAnAnswerByTheClockOfItsNamespace) {
   FakeClock clock(WallTime{std::chrono::seconds(1369353600)});
   FunctionHandler handler([&clock](s3::Exchange& exchange) {
     exchange.space = std::make_shared<s3::Namespace>();
@@ -137,13 +137,13 @@ TEST(Server, StoppingTwiceAndDestroyingIsFine) {
   SUCCEED();
 }
 
-class ReceptionTest : public testing::Test {
+class AcceptDecisionTest : public testing::Test {
  protected:
-  void Start(Reception reception) {
+  void Start(AcceptDecision decision) {
     ServerOptions options;
     options.on_accept = [this, reception](const Arrival& arrival) {
       seen_ = arrival;
-      return reception;
+      return decision;
     };
     server_ = StartServer(handler_, options);
     ASSERT_NE(server_, nullptr);
@@ -157,7 +157,7 @@ class ReceptionTest : public testing::Test {
 
 constexpr std::string_view kReceptionGet = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
-TEST_F(ReceptionTest, ConnectionsAreServedAndTellWhoTheyAre) {
+TEST_F(AcceptDecisionTest, ConnectionsAreServedAndTellWhoTheyAre) {
   Start({});
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kReceptionGet).body, "ok");
@@ -170,16 +170,16 @@ TEST_F(ReceptionTest, ConnectionsAreServedAndTellWhoTheyAre) {
   EXPECT_EQ(seen_.others, 1U);
 }
 
-TEST_F(ReceptionTest, OneMayBeResetAtOnce) {
-  Start({.kind = Reception::Kind::kReset});
+TEST_F(AcceptDecisionTest, OneMayBeResetAtOnce) {
+  Start({.kind = AcceptDecision::Kind::kReset});
   TestClient client = Connect();
   int error = 0;
   EXPECT_EQ(client.ReadToEnd(&error), "");
   EXPECT_EQ(error, ECONNRESET);
 }
 
-TEST_F(ReceptionTest, OneMayEndWithFinWhateverItSends) {
-  Start({.kind = Reception::Kind::kFin});
+TEST_F(AcceptDecisionTest, OneMayEndWithFinWhateverItSends) {
+  Start({.kind = AcceptDecision::Kind::kFin});
   TestClient client = Connect();
   client.Send(kReceptionGet);
   EXPECT_TRUE(client.EndsOrderly());
@@ -191,10 +191,10 @@ struct RefusalCase {
   std::string bytes;
 };
 
-class TlsRefusalTest : public ReceptionTest, public testing::WithParamInterface<RefusalCase> {};
+class TlsRefusalTest : public AcceptDecisionTest, public testing::WithParamInterface<RefusalCase> {};
 
 TEST_P(TlsRefusalTest, OneMayGetItInPlaceOfAHandshake) {
-  Start({.kind = Reception::Kind::kRefuseTls, .refusal = GetParam().refusal});
+  Start({.kind = AcceptDecision::Kind::kRefuseTls, .refusal = GetParam().refusal});
   TestClient client = Connect();
   int error = -1;
   EXPECT_EQ(client.ReadToEnd(&error), GetParam().bytes);
@@ -209,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(
                     RefusalCase{"Truncated", TlsRefusal::kTruncated, std::string("\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03", 11)}),
     [](const auto& one) { return std::string(one.param.name); });
 
-TEST_F(ReceptionTest, OneMayCarryOnlySoManyRequests) {
+TEST_F(AcceptDecisionTest, OneMayCarryOnlySoManyRequests) {
   Start({.most_requests = 2});
   TestClient client = Connect();
   EXPECT_FALSE(client.Ask(kReceptionGet).Find("Connection"));

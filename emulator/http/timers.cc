@@ -19,7 +19,7 @@ Timers::~Timers() {
   FireAll();
 }
 
-void Timers::Add(MonotonicTime when, s3::LateAnswer& answer) {
+void Timers::Add(MonotonicTime when, s3::AsyncResponse& answer) {
   bool first = false;
   {
     const MutexLock lock(mutex_);
@@ -40,12 +40,12 @@ void Timers::FireAll() {
     const MutexLock lock(mutex_);
     std::swap(all, waits_);
   }
-  for (; !all.empty(); all.pop()) all.top().answer->Give();
+  for (; !all.empty(); all.pop()) all.top().answer->Complete();
 }
 
 void Timers::Run() {
   for (;;) {
-    s3::LateAnswer* due = nullptr;
+    s3::AsyncResponse* due = nullptr;
     {
       const MutexLock lock(mutex_);
       while (!stopping_ && (waits_.empty() || waits_.top().when > std::chrono::steady_clock::now())) {
@@ -60,7 +60,7 @@ void Timers::Run() {
       waits_.pop();
     }
     // Outside of the lock: who receives the answer may add another wait.
-    due->Give();
+    due->Complete();
   }
 }
 

@@ -23,8 +23,8 @@ class Timers {
   Timers(const Timers&) = delete;
   Timers& operator=(const Timers&) = delete;
 
-  // Calls answer.Give() at `when` or soon after, once, from a thread of its own. `answer` lives until then.
-  void Add(MonotonicTime when, s3::LateAnswer& answer);
+  // Calls answer.Complete() at `when` or soon after, once, from a thread of its own. `answer` lives until then.
+  void Add(MonotonicTime when, s3::AsyncResponse& answer);
   // Gives all that wait, from this thread.
   void FireAll();
 
@@ -32,7 +32,7 @@ class Timers {
   struct Wait {
     MonotonicTime when;
     std::uint64_t order = 0;  // of coming: equal times are given in it
-    s3::LateAnswer* answer = nullptr;
+    s3::AsyncResponse* answer = nullptr;
     bool operator>(const Wait& other) const { return when != other.when ? when > other.when : order > other.order; }
   };
   void Run();

@@ -16,14 +16,14 @@ using std::chrono::milliseconds;
 
 MonotonicTime In(int ms) { return std::chrono::steady_clock::now() + milliseconds(ms); }
 
-class Noted final : public s3::LateAnswer, private store::Executor {
+class Noted final : public s3::AsyncResponse, private store::Executor {
  public:
   explicit Noted(std::function<void()> given) : given_(std::move(given)) {}
   store::Executor& executor() override { return *this; }
-  void Give() noexcept override { given_(); }
+  void Complete() noexcept override { given_(); }
 
  private:
-  void Execute(store::Errand&, Caller) noexcept override {}
+  void Execute(store::Task&, Caller) noexcept override {}
   const std::function<void()> given_;
 };
 

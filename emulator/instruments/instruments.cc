@@ -2,8 +2,8 @@
 
 namespace penstock::emulator::instruments {
 
-Instruments::Instruments(const InstrumentOptions& options, const Clock& clock) : opened_(clock.Monotonic()), faults_(clock), regulator_(clock) {
-  regulator_.Set(options.throttle);
+Instruments::Instruments(const InstrumentOptions& options, const Clock& clock) : opened_(clock.Monotonic()), faults_(clock), limiter_(clock) {
+  limiter_.Set(options.throttle);
   if (options.journal_bytes > 0) journal_.emplace(options.journal_bytes);
 }
 

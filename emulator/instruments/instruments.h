@@ -8,8 +8,8 @@
 #include <memory>
 #include <optional>
 
-#include "emulator/faults/fault_desk.h"
-#include "emulator/instruments/regulator.h"
+#include "emulator/faults/fault_registry.h"
+#include "emulator/instruments/rate_limiter.h"
 #include "emulator/journal/journal.h"
 #include "penstock/base/clock.h"
 
@@ -28,8 +28,8 @@ class Instruments {
   // `clock`: the namespace's; outlives this. CheckScenario's errors.
   static Result<std::shared_ptr<Instruments>> Open(const InstrumentOptions& options, const Clock& clock);
 
-  faults::FaultDesk& faults() { return faults_; }
-  Regulator& regulator() { return regulator_; }
+  faults::FaultRegistry& faults() { return faults_; }
+  RateLimiter& limiter() { return limiter_; }
   journal::Journal* journal() { return journal_ ? &*journal_ : nullptr; }  // null: there is none
   // Where the journal's monotonic times begin.
   MonotonicTime opened() const { return opened_; }
@@ -38,8 +38,8 @@ class Instruments {
   Instruments(const InstrumentOptions& options, const Clock& clock);
 
   const MonotonicTime opened_;
-  faults::FaultDesk faults_;
-  Regulator regulator_;
+  faults::FaultRegistry faults_;
+  RateLimiter limiter_;
   std::optional<journal::Journal> journal_;
 };
 

@@ -15,9 +15,9 @@
 namespace penstock::emulator::instruments {
 namespace {
 
-class LeavingMarks final : public s3::Handler {
+class InFlightTracker final : public s3::Handler {
  public:
-  explicit LeavingMarks(s3::Handler& next) : next_(next) {}
+  explicit InFlightTracker(s3::Handler& next) : next_(next) {}
 
   void Handle(s3::Exchange& exchange) override {
     next_.Handle(exchange);
@@ -74,7 +74,7 @@ std::string_view PayloadOf(std::string_view claim) {
 }
 
 // What the headers say that an entry keeps, found in one pass: this runs for every request. The first of a name counts.
-struct Told {
+struct LogHeaders {
   std::string_view invocation;
   std::string_view attempt;  // amz-sdk-request
   std::string_view user_agent;
@@ -82,8 +82,8 @@ struct Told {
   std::string_view trailer;
 };
 
-Told Look(const std::vector<s3::HeaderView>& headers, std::string& checksums) {
-  Told told;
+LogHeaders Look(const std::vector<s3::HeaderView>& headers, std::string& checksums) {
+  LogHeaders told;
   const auto is = [](const s3::HeaderView& header, std::string_view name, std::string_view& value) {
     if (value.empty() && s3::EqualsIgnoreCase(header.name, name)) value = header.value;
   };
@@ -117,7 +117,7 @@ void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_v
   thread_local std::string invocation;
   thread_local std::string user_agent;
   checksums.clear();
-  const Told told = Look(exchange.request.headers, checksums);
+  const LogHeaders told = Look(exchange.request.headers, checksums);
   // A trailer's name is announced in a header; its value is the answer's where that has it.
   if (IsChecksum(told.trailer)) AddPair(checksums, told.trailer, exchange.response.Find(told.trailer).value_or(std::string_view("trailer")));
   const journal::Entry entry{.received = exchange.received,
@@ -153,9 +153,9 @@ std::string FiredRules(const s3::Exchange& exchange) { return exchange.notes ? e
 
 }  // namespace
 
-std::unique_ptr<s3::Handler> MakeLeavingMarks(s3::Handler& next) { return std::make_unique<LeavingMarks>(next); }
+std::unique_ptr<s3::Handler> MakeInFlightTracker(s3::Handler& next) { return std::make_unique<InFlightTracker>(next); }
 
-void WriteDown(s3::Exchange& exchange) {
+void RecordEntry(s3::Exchange& exchange) {
   Instruments* const instruments = InstrumentsWithJournal(exchange);
   if (instruments == nullptr || exchange.journal.number > 0) return;
   const std::string faults = FiredRules(exchange);

@@ -115,7 +115,7 @@ TEST_F(JournalWriterTest, TheFirstHeaderOfANameCounts) {
 TEST_F(JournalWriterTest, WritesNothingWithoutAJournal) {
   space_->instruments = Instruments::Open({.journal_bytes = 0}, clock_).value();
   const auto write = [this] {
-    WriteDown(exchange_);
+    RecordEntry(exchange_);
     WriteEnd(exchange_);
   };
   write();
@@ -130,9 +130,9 @@ TEST_F(JournalWriterTest, WritesNothingWithoutAJournal) {
 TEST_F(JournalWriterTest, AnEntryIsThereBeforeTheEndAndThereOnce) {
   exchange_.ended = clock_.Monotonic();
   exchange_.whole = true;
-  WriteDown(exchange_);
+  RecordEntry(exchange_);
   EXPECT_EQ(Last().number, 1u);
-  WriteDown(exchange_);  // the end did not leave at once
+  RecordEntry(exchange_);  // the end did not leave at once
   WriteEnd(exchange_);
   EXPECT_EQ(Last().number, 1u);
   EXPECT_EQ(reading_.size(), 1u);
@@ -142,7 +142,7 @@ TEST_F(JournalWriterTest, AnAnswerThatBrokeOffAtItsVeryEndIsAmended) {
   exchange_.ended = clock_.Monotonic();
   exchange_.whole = true;
   exchange_.bytes_out = 100;
-  WriteDown(exchange_);
+  RecordEntry(exchange_);
   EXPECT_EQ(Last().ending, Ending::kAnswered);
   clock_.Advance(std::chrono::milliseconds(7));
   exchange_.ended = clock_.Monotonic();
@@ -166,7 +166,7 @@ TEST_F(JournalWriterTest, ARuleThatFiresBehindTheEndIsTold) {
   exchange_.notes = notes;
   exchange_.ended = clock_.Monotonic();
   exchange_.whole = true;
-  WriteDown(exchange_);
+  RecordEntry(exchange_);
   EXPECT_EQ(Last().faults, "slow");
   notes->fired = "slow,reset-at-close";
   WriteEnd(exchange_);
@@ -179,10 +179,10 @@ TEST_F(JournalWriterTest, WhoeverSettlesWaitsForAnAnswerThatIsLeaving) {
    public:
     void Handle(s3::Exchange&) override {}
   } next;
-  MakeLeavingMarks(next)->Handle(exchange_);
+  MakeInFlightTracker(next)->Handle(exchange_);
   journal::Journal& journal = *space_->instruments->journal();
   EXPECT_FALSE(journal.Settle(MonotonicTime::clock::now()));
-  WriteDown(exchange_);
+  RecordEntry(exchange_);
   EXPECT_TRUE(journal.Settle(MonotonicTime::clock::now()));
 }
 

@@ -42,7 +42,7 @@ Json BucketJson(const BucketReport& bucket) {
 
 }  // namespace
 
-std::string LimitsReportJson(std::string_view name_space, const RegimeReport& report) {
+std::string LimitsReportJson(std::string_view name_space, const ThrottleReport& report) {
   Json buckets = Json::array();
   for (const BucketReport& bucket : report.buckets) buckets.push_back(BucketJson(bucket));
   const Json document = {{"namespace", name_space},

@@ -10,11 +10,11 @@ namespace {
 
 TEST(LimitsReportTest, SaysWhatIsSetAndWhatCameOfIt) {
   const FakeClock clock;
-  Regulator regulator(clock);
-  regulator.Set(ParseThrottleSettings(R"({"writes_per_second": 10, "buckets": {"b": {"boundaries": ["m"]}}})").value());
-  EXPECT_TRUE(regulator.Current()->Admit("b", "a", traffic::Traffic::kWrite));
-  EXPECT_FALSE(regulator.Current()->Admit("b", "a", traffic::Traffic::kWrite));
-  const Json report = ParseJson(LimitsReportJson("default", regulator.Report())).value();
+  RateLimiter limiter(clock);
+  limiter.Set(ParseThrottleSettings(R"({"writes_per_second": 10, "buckets": {"b": {"boundaries": ["m"]}}})").value());
+  EXPECT_TRUE(limiter.Current()->Admit("b", "a", traffic::Traffic::kWrite));
+  EXPECT_FALSE(limiter.Current()->Admit("b", "a", traffic::Traffic::kWrite));
+  const Json report = ParseJson(LimitsReportJson("default", limiter.Report())).value();
   EXPECT_EQ(report.at("namespace"), "default");
   EXPECT_EQ(report.at("limits").at("writes_per_second"), 10);
   EXPECT_EQ(report.at("admitted"), 1);
@@ -29,7 +29,7 @@ TEST(LimitsReportTest, SaysWhatIsSetAndWhatCameOfIt) {
 }
 
 TEST(LimitsReportTest, NamesSplitsByTheClocksTime) {
-  RegimeReport report{.document = "{}"};
+  ThrottleReport report{.document = "{}"};
   report.buckets.push_back({.name = "b"});
   report.buckets[0].events.push_back({FakeClock().Now(), {.boundary = "k\xff", .whole = 1, .left = 2, .right = 3}});
   const Json event = ParseJson(LimitsReportJson("n", report)).value().at("buckets").at(0).at("events").at(0);

@@ -22,10 +22,10 @@ using traffic::Work;
 
 constexpr std::chrono::milliseconds kRefusal{10};  // until a 503 is there, where time passes at all (performance.md §4.2)
 
-void Refuse(s3::Exchange& exchange, const Regime& regime) {
+void Refuse(s3::Exchange& exchange, const ThrottleState& throttle) {
   s3::RespondWithError(exchange, s3::MakeError("SlowDown"));
-  if (const auto wait = regime.settings().retry_after) exchange.response.Add("x-amz-retry-after", std::to_string(wait->count()));
-  if (regime.settings().shaped) s3::HoldBack(exchange.response.Delivering(), kRefusal);
+  if (const auto wait = throttle.settings().retry_after) exchange.response.Add("x-amz-retry-after", std::to_string(wait->count()));
+  if (throttle.settings().shaped) s3::HoldBack(exchange.response.Delivering(), kRefusal);
 }
 
 class Throttle final : public s3::Handler {
@@ -34,22 +34,22 @@ class Throttle final : public s3::Handler {
 
   void Handle(s3::Exchange& exchange) override {
     Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
-    std::shared_ptr<Regime> regime = instruments != nullptr ? instruments->regulator().Current() : nullptr;
-    if (!regime) return next_.Handle(exchange);
-    if (const std::optional<Asked> asked = AskedFor(exchange)) {
-      if (!regime->Admit(exchange.target.bucket.value, asked->key, asked->traffic)) return Refuse(exchange, *regime);
+    std::shared_ptr<ThrottleState> throttle = instruments != nullptr ? instruments->limiter().Current() : nullptr;
+    if (!throttle) return next_.Handle(exchange);
+    if (const std::optional<RequestCost> cost = CostOf(exchange)) {
+      if (!throttle->Admit(exchange.target.bucket.value, cost->key, cost->traffic)) return Refuse(exchange, *throttle);
     }
-    if (!regime->settings().shaped) return next_.Handle(exchange);
+    if (!throttle->settings().shaped) return next_.Handle(exchange);
     // Drawn at its arrival: how long the others take changes nothing.
     const Work work = faults::WorkOf(exchange);
-    const traffic::Draw draw = regime->DrawFor(faults::RequestIdentity(faults::FactsOf(exchange)));
-    HandlePaced(exchange, regime->RateOf(exchange.connection.id));
-    exchange.WhenAnswered([work, draw, regime = std::move(regime)](s3::Exchange& answered) {
-      const traffic::LatencyProfile& profile = regime->settings().latency;
+    const traffic::Draw draw = throttle->DrawFor(faults::RequestIdentity(faults::FactsOf(exchange)));
+    HandlePaced(exchange, throttle->RateOf(exchange.connection.id));
+    exchange.WhenAnswered([work, draw, throttle = std::move(throttle)](s3::Exchange& answered) {
+      const traffic::LatencyProfile& profile = throttle->settings().latency;
       const Work done = answered.response.status == 304 ? Work::kHead : work;
       s3::Delivery& delivery = answered.response.Delivering();
       s3::HoldBack(delivery, traffic::FirstByte(profile.Of(done), draw));
-      const std::uint64_t rate = regime->RateOf(answered.connection.id);
+      const std::uint64_t rate = throttle->RateOf(answered.connection.id);
       if (rate > 0) faults::PaceAnswer(delivery, std::make_shared<faults::Pacer>(rate));
     });
   }
@@ -71,17 +71,17 @@ class Throttle final : public s3::Handler {
 
 }  // namespace
 
-std::optional<Asked> AskedFor(const s3::Exchange& exchange) {
+std::optional<RequestCost> CostOf(const s3::Exchange& exchange) {
   const s3::Target& target = exchange.target;
   if (target.bucket.value.empty()) return std::nullopt;
   if (exchange.request.method == "OPTIONS") return std::nullopt;
   const s3::Access access = s3::TraitsOf(exchange).access;
-  if (!target.key.value.empty()) return Asked{access == s3::Access::kWrite ? Traffic::kWrite : Traffic::kRead, target.key.value};
-  if (access == s3::Access::kList) return Asked{Traffic::kRead, target.Get("prefix").value_or(std::string_view())};
+  if (!target.key.value.empty()) return RequestCost{access == s3::Access::kWrite ? Traffic::kWrite : Traffic::kRead, target.key.value};
+  if (access == s3::Access::kList) return RequestCost{Traffic::kRead, target.Get("prefix").value_or(std::string_view())};
   // Its keys stand in the body, which is not read for this: it counts once, against the bucket's first partition.
-  if (exchange.operation == "DeleteObjects") return Asked{Traffic::kWrite, {}};
+  if (exchange.operation == "DeleteObjects") return RequestCost{Traffic::kWrite, {}};
   if (exchange.operation != "PostObject") return std::nullopt;
-  return Asked{Traffic::kWrite, exchange.form != nullptr ? exchange.form->Find("key").value_or(std::string_view()) : std::string_view()};
+  return RequestCost{Traffic::kWrite, exchange.form != nullptr ? exchange.form->Find("key").value_or(std::string_view()) : std::string_view()};
 }
 
 std::unique_ptr<s3::Handler> MakeThrottle(s3::Handler& next, faults::Pauses& pauses) {

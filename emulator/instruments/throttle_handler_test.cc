@@ -37,14 +37,14 @@ class ZerosBody final : public s3::BodyReader {
 class Teapot final : public s3::Handler {
  public:
   void Handle(s3::Exchange& exchange) override {
-    ++asked;
+    ++cost;
     if (reads) {
       std::array<std::byte, 4'096> buffer;
       while (exchange.body->Read(buffer).value() > 0) continue;
     }
     exchange.response.status = status;
   }
-  int asked = 0;
+  int cost = 0;
   int status = 200;
   bool reads = false;  // the body, to its end
 };
@@ -75,7 +75,7 @@ class ThrottleHandlerTest : public testing::Test {
     space_->clock = &clock_;
     space_->instruments = Instruments::Open({.journal_bytes = 0}, clock_).value();
   }
-  void Set(std::string_view text) { space_->instruments->regulator().Set(ParseThrottleSettings(text).value()); }
+  void Set(std::string_view text) { space_->instruments->limiter().Set(ParseThrottleSettings(text).value()); }
   std::unique_ptr<Request> Ask(const std::string& method, const std::string& target) {
     auto request = std::make_unique<Request>(method, target, space_);
     handler_->Handle(request->exchange);
@@ -102,7 +102,7 @@ TEST_F(ThrottleHandlerTest, RefusesAsS3Does) {
   EXPECT_NE(std::get<std::string>(response.body).find("<Code>SlowDown</Code><Message>Please reduce your request rate.</Message>"),
             std::string::npos);
   EXPECT_EQ(refused->body.reads, 0);
-  EXPECT_EQ(next_.asked, 1);
+  EXPECT_EQ(next_.cost, 1);
 }
 
 TEST_F(ThrottleHandlerTest, TellsWhenToComeAgainWhereItIsToldTo) {
@@ -113,10 +113,10 @@ TEST_F(ThrottleHandlerTest, TellsWhenToComeAgainWhereItIsToldTo) {
 
 TEST_F(ThrottleHandlerTest, IsNotThereWithoutSettings) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.delivery, nullptr);
-  EXPECT_EQ(next_.asked, 3);
+  EXPECT_EQ(next_.cost, 3);
   auto lost = std::make_unique<Request>("GET", "/b/k", nullptr);
   handler_->Handle(lost->exchange);
-  EXPECT_EQ(next_.asked, 4) << "without a namespace there is nobody to ask";
+  EXPECT_EQ(next_.cost, 4) << "without a namespace there is nobody to ask";
 }
 
 TEST_F(ThrottleHandlerTest, CountsReadsAndWritesApart) {
@@ -128,28 +128,28 @@ TEST_F(ThrottleHandlerTest, CountsReadsAndWritesApart) {
 }
 
 TEST_F(ThrottleHandlerTest, KnowsWhatCountsAsWhat) {
-  const auto asked = [&](const std::string& method, const std::string& target) -> std::string {
+  const auto cost = [&](const std::string& method, const std::string& target) -> std::string {
     const Request request(method, target, space_);
-    const std::optional<Asked> what = AskedFor(request.exchange);
+    const std::optional<RequestCost> what = CostOf(request.exchange);
     if (!what) return "nothing";
     return (what->traffic == Traffic::kRead ? "read " : "write ") + std::string(what->key);
   };
-  EXPECT_EQ(asked("GET", "/b/a/k"), "read a/k");
-  EXPECT_EQ(asked("HEAD", "/b/a/k"), "read a/k");
-  EXPECT_EQ(asked("GET", "/b/a/k?uploadId=1"), "read a/k");
-  EXPECT_EQ(asked("PUT", "/b/a/k?partNumber=1&uploadId=1"), "write a/k");
-  EXPECT_EQ(asked("POST", "/b/a/k?uploads"), "write a/k");
-  EXPECT_EQ(asked("DELETE", "/b/a/k"), "write a/k");
-  EXPECT_EQ(asked("GET", "/b?list-type=2&prefix=a/"), "read a/");
-  EXPECT_EQ(asked("GET", "/b?prefix=a/"), "read a/");
-  EXPECT_EQ(asked("GET", "/b?versions&prefix=a/"), "read a/");
-  EXPECT_EQ(asked("GET", "/b?uploads&prefix=a/"), "read a/");
-  EXPECT_EQ(asked("POST", "/b?delete"), "write ");
-  EXPECT_EQ(asked("GET", "/b?policy"), "nothing");
-  EXPECT_EQ(asked("PUT", "/b"), "nothing");
-  EXPECT_EQ(asked("HEAD", "/b"), "nothing");
-  EXPECT_EQ(asked("OPTIONS", "/b/k"), "nothing");
-  EXPECT_EQ(asked("GET", "/"), "nothing");
+  EXPECT_EQ(cost("GET", "/b/a/k"), "read a/k");
+  EXPECT_EQ(cost("HEAD", "/b/a/k"), "read a/k");
+  EXPECT_EQ(cost("GET", "/b/a/k?uploadId=1"), "read a/k");
+  EXPECT_EQ(cost("PUT", "/b/a/k?partNumber=1&uploadId=1"), "write a/k");
+  EXPECT_EQ(cost("POST", "/b/a/k?uploads"), "write a/k");
+  EXPECT_EQ(cost("DELETE", "/b/a/k"), "write a/k");
+  EXPECT_EQ(cost("GET", "/b?list-type=2&prefix=a/"), "read a/");
+  EXPECT_EQ(cost("GET", "/b?prefix=a/"), "read a/");
+  EXPECT_EQ(cost("GET", "/b?versions&prefix=a/"), "read a/");
+  EXPECT_EQ(cost("GET", "/b?uploads&prefix=a/"), "read a/");
+  EXPECT_EQ(cost("POST", "/b?delete"), "write ");
+  EXPECT_EQ(cost("GET", "/b?policy"), "nothing");
+  EXPECT_EQ(cost("PUT", "/b"), "nothing");
+  EXPECT_EQ(cost("HEAD", "/b"), "nothing");
+  EXPECT_EQ(cost("OPTIONS", "/b/k"), "nothing");
+  EXPECT_EQ(cost("GET", "/"), "nothing");
 }
 
 TEST_F(ThrottleHandlerTest, APostedFormCountsForItsKey) {
@@ -158,7 +158,7 @@ TEST_F(ThrottleHandlerTest, APostedFormCountsForItsKey) {
   form.fields.push_back({"Key", "a/k"});
   request.exchange.form = &form;
   ASSERT_EQ(request.exchange.operation, "PostObject");
-  EXPECT_EQ(AskedFor(request.exchange)->key, "a/k");
+  EXPECT_EQ(CostOf(request.exchange)->key, "a/k");
 }
 
 TEST_F(ThrottleHandlerTest, AnswersWaitAndFlowAsTheProfileSays) {

@@ -53,29 +53,29 @@ Result<JournalFilter> FilterIn(const JsonFields& fields, std::string_view name) 
   return filter == nullptr ? Result<JournalFilter>(JournalFilter()) : FilterOf(*filter, fields.Place(name));
 }
 
-struct Asked {
+struct ParsedQuestion {
   JsonFields fields;
   JournalFilter filter;
 };
-Result<Asked> Take(const Json& question, std::initializer_list<std::string_view> members) {
+Result<ParsedQuestion> Take(const Json& question, std::initializer_list<std::string_view> members) {
   PENSTOCK_ASSIGN(JsonFields fields, JsonFields::Read(question, "", members));
   PENSTOCK_ASSIGN(JournalFilter filter, FilterIn(fields, "filter"));
-  return Asked{std::move(fields), std::move(filter)};
+  return ParsedQuestion{std::move(fields), std::move(filter)};
 }
 
 // Each of the functions below answers one question.
 using Answer = Result<Json> (*)(const JournalReading& reading, const Json& question);
 
 Result<Json> CountAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter"}));
-  return Json{{"count", reading.Count(asked.filter)}, {"dropped", reading.DroppedOf(asked.filter)}};
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter"}));
+  return Json{{"count", reading.Count(parsed.filter)}, {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
 Result<Json> RangesAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter", "wanted"}));
-  if (!asked.filter.key || !asked.filter.bucket) return FieldError("filter", "ranges are of one object; give bucket and key");
-  PENSTOCK_ASSIGN(std::vector<ByteRange> wanted, RangesOf(asked.fields, "wanted"));
-  const RangeReport report = reading.Ranges(asked.filter, std::move(wanted));
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter", "wanted"}));
+  if (!parsed.filter.key || !parsed.filter.bucket) return FieldError("filter", "ranges are of one object; give bucket and key");
+  PENSTOCK_ASSIGN(std::vector<ByteRange> wanted, RangesOf(parsed.fields, "wanted"));
+  const RangeReport report = reading.Ranges(parsed.filter, std::move(wanted));
   return Json{{"fetched", Pairs(report.fetched)},
               {"covered", Pairs(report.covered)},
               {"fetched_bytes", report.fetched_bytes},
@@ -83,29 +83,29 @@ Result<Json> RangesAnswer(const JournalReading& reading, const Json& question) {
               {"overlap_bytes", report.overlap_bytes},
               {"missing", Pairs(report.missing)},
               {"over_read_bytes", report.over_read_bytes},
-              {"dropped", reading.DroppedOf(asked.filter)}};
+              {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
 Result<Json> ConcurrencyAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter"}));
-  return Json{{"max_concurrency", reading.MaxConcurrency(asked.filter)}, {"dropped", reading.DroppedOf(asked.filter)}};
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter"}));
+  return Json{{"max_concurrency", reading.MaxConcurrency(parsed.filter)}, {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
 Result<Json> RateAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter"}));
-  return Json{{"requests_per_second", reading.RequestsPerSecond(asked.filter)}, {"dropped", reading.DroppedOf(asked.filter)}};
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter"}));
+  return Json{{"requests_per_second", reading.RequestsPerSecond(parsed.filter)}, {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
 Result<Json> RetriesAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter"}));
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter"}));
   Json retries = Json::array();
-  for (const Invocation& invocation : reading.Retries(asked.filter)) {
+  for (const Invocation& invocation : reading.Retries(parsed.filter)) {
     std::vector<double> began_s;
     for (const std::chrono::nanoseconds began : invocation.began) began_s.push_back(std::chrono::duration<double>(began).count());
     retries.push_back(
         {{"invocation", invocation.id}, {"entries", invocation.entries}, {"statuses", invocation.statuses}, {"began_s", began_s}});
   }
-  return Json{{"retries", std::move(retries)}, {"dropped", reading.DroppedOf(asked.filter)}};
+  return Json{{"retries", std::move(retries)}, {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
 // Two questions in one: what either of them may have lost.
@@ -114,27 +114,27 @@ std::uint64_t DroppedOfBoth(const JournalReading& reading, const JournalFilter& 
 }
 
 Result<Json> OrderAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter", "then"}));
-  if (!asked.fields.Has("then")) return FieldError("then", "is missing: which requests come after those of filter?");
-  PENSTOCK_ASSIGN(const JournalFilter then, FilterIn(asked.fields, "then"));
-  return Json{{"in_order", reading.InOrder(asked.filter, then)}, {"dropped", DroppedOfBoth(reading, asked.filter, then)}};
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter", "then"}));
+  if (!parsed.fields.Has("then")) return FieldError("then", "is missing: which requests come after those of filter?");
+  PENSTOCK_ASSIGN(const JournalFilter then, FilterIn(parsed.fields, "then"));
+  return Json{{"in_order", reading.InOrder(parsed.filter, then)}, {"dropped", DroppedOfBoth(reading, parsed.filter, then)}};
 }
 
 Result<Json> AfterAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter", "then"}));
-  PENSTOCK_ASSIGN(const JournalFilter then, FilterIn(asked.fields, "then"));
-  return Json{{"requests_after", reading.RequestsAfter(asked.filter, then)}, {"dropped", DroppedOfBoth(reading, asked.filter, then)}};
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter", "then"}));
+  PENSTOCK_ASSIGN(const JournalFilter then, FilterIn(parsed.fields, "then"));
+  return Json{{"requests_after", reading.RequestsAfter(parsed.filter, then)}, {"dropped", DroppedOfBoth(reading, parsed.filter, then)}};
 }
 
 // "limit": that many, the oldest; "newest": that many, the latest; both oldest first.
 Result<Document> EntriesAsked(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(Asked asked, Take(question, {"question", "filter", "limit", "newest"}));
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> limit, asked.fields.Whole("limit"));
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> newest, asked.fields.Whole("newest"));
-  if (limit && newest) return FieldError(asked.fields.Place("newest"), "does not go with limit; give one of them");
-  const std::uint64_t matches = newest ? reading.Count(asked.filter) : 0;
-  const std::uint64_t dropped = reading.DroppedOf(asked.filter);
-  Document document = EntriesDocument(reading, std::move(asked.filter), dropped);
+  PENSTOCK_ASSIGN(ParsedQuestion parsed, Take(question, {"question", "filter", "limit", "newest"}));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> limit, parsed.fields.Whole("limit"));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> newest, parsed.fields.Whole("newest"));
+  if (limit && newest) return FieldError(parsed.fields.Place("newest"), "does not go with limit; give one of them");
+  const std::uint64_t matches = newest ? reading.Count(parsed.filter) : 0;
+  const std::uint64_t dropped = reading.DroppedOf(parsed.filter);
+  Document document = EntriesDocument(reading, std::move(parsed.filter), dropped);
   if (newest && *newest < matches) document.skip = matches - *newest;
   if (limit) document.most = *limit;
   return document;

@@ -218,9 +218,9 @@ class AllTogetherTest : public testing::Test {
     if (!changed.ok() && !hurry_) Mistake(changed.error().message);
     if (const auto account = emulator_->FaultAccount(space); account.ok()) CheckAccount(*account, /*quiet=*/false);
     const std::size_t at_accept = turn % (std::size(kAtAccept) * 8);
-    const auto greeting = at_accept < std::size(kAtAccept) ? emulator_->SetFaults("default", kAtAccept[at_accept])
+    const auto fault = at_accept < std::size(kAtAccept) ? emulator_->SetFaults("default", kAtAccept[at_accept])
                                                            : emulator_->ClearFaults("default");
-    if (!greeting.ok() && !hurry_) Mistake(greeting.error().message);
+    if (!fault.ok() && !hurry_) Mistake(fault.error().message);
   }
   void ChangeLimitsAndClocks(std::size_t turn) {
     const string space = kSpaces[turn % 2];

@@ -11,7 +11,7 @@
 #include "emulator/faults/documents/scenario_document.h"
 #include "emulator/instruments/limits_report.h"
 #include "emulator/json/json_fields.h"
-#include "emulator/server/process/given_file.h"
+#include "emulator/server/process/config_file.h"
 #include "emulator/server/identity/root_accounts.h"
 #include "emulator/server/namespaces/seeder.h"
 
@@ -44,7 +44,7 @@ Result<journal::Journal*> JournalOf(instruments::Instruments& instruments) {
 }
 
 // Each once, the oldest bucket's first.
-Result<std::vector<std::string>> OwnersOfBuckets(Universe& universe) {
+Result<std::vector<std::string>> OwnersOfBuckets(NamespaceStore& universe) {
   PENSTOCK_ASSIGN(const std::shared_ptr<s3::Namespace> space, universe.Enter());
   PENSTOCK_ASSIGN(std::vector<store::BucketPtr> buckets, space->store->ListBuckets());
   std::sort(buckets.begin(), buckets.end(), [](const auto& left, const auto& right) {
@@ -145,7 +145,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, s
 Result<std::optional<std::vector<RootAccount>>> Control::FindRoots(const std::vector<AccessKey>& pairs, std::vector<Given>& given,
                                                                    KeptUsers& kept) {
   PENSTOCK_ASSIGN(std::optional<std::vector<RootAccount>> known, kept.ReadRoots());
-  EarlierRoots earlier{.roots = known.value_or(std::vector<RootAccount>()), .guess = !known};
+  PreviousRoots earlier{.roots = known.value_or(std::vector<RootAccount>()), .guess = !known};
   const auto same = [](const AccessKey& pair, const RootAccount& root) { return pair.id == root.access_key_id; };
   if (!std::equal(pairs.begin(), pairs.end(), earlier.roots.begin(), earlier.roots.end(), same)) {
     PENSTOCK_ASSIGN(earlier.bucket_owners, OwnersOfBuckets(*spaces_->Default()));
@@ -153,7 +153,7 @@ Result<std::optional<std::vector<RootAccount>>> Control::FindRoots(const std::ve
   for (std::size_t i = 1; i < given.size(); ++i) {
     for (const s3::Owner& account : given[i].users.accounts) earlier.others.insert(account.id);
   }
-  RootPlan plan = PlanRoots(pairs, earlier);
+  RootPlan plan = AssignRootAccounts(pairs, earlier);
   given.front().users = UsersOfPairs(pairs, std::move(plan.identities));
   notices_ = std::move(plan.notices);
   const auto equal = [](const RootAccount& left, const RootAccount& right) {
@@ -166,7 +166,7 @@ Result<std::optional<std::vector<RootAccount>>> Control::FindRoots(const std::ve
 }
 
 Result<void> Control::ResetNamespace(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
   return universe->Reset();
 }
 
@@ -182,48 +182,48 @@ Result<AccessKey> Control::CreateNamespace(const std::string& name) {
 
 Result<void> Control::DeleteNamespace(const std::string& name) {
   const MutexLock one_at_a_time(namespaces_mutex_);
-  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
-  if (name != kDefaultNamespace) PENSTOCK_TRY(identities_.RemoveNamespace(*universe));  // before the name is free for another
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
+  if (name != kDefaultNamespace) PENSTOCK_TRY(identities_.RemoveNamespace(*namespace_store));  // before the name is free for another
   PENSTOCK_TRY(spaces_->Delete(name));
-  return identities_.RemoveNamespace(*universe);  // keys that came in between
+  return identities_.RemoveNamespace(*namespace_store);  // keys that came in between
 }
 
 Result<ClockState> Control::GetClock(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
   return universe->clock().State();
 }
 
 Result<ClockState> Control::ChangeClock(const std::string& name, const ClockChange& change) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
-  PENSTOCK_TRY(universe->clock().Change(change));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
+  PENSTOCK_TRY(namespace_store->clock().Change(change));
   return universe->clock().State();
 }
 
 Result<ClockState> Control::RestoreClock(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
   universe->clock().Restore();
   return universe->clock().State();
 }
 
 Result<void> Control::SetLimits(const std::string& name, const std::string& json) {
   PENSTOCK_ASSIGN(instruments::ThrottleSettings settings, instruments::ParseThrottleSettings(json));
-  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
-  universe->CurrentInstruments()->regulator().Set(std::move(settings));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
+  universe->CurrentInstruments()->limiter().Set(std::move(settings));
   return Ok();
 }
 
 Result<std::string> Control::LimitsReport(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
-  return instruments::LimitsReportJson(name, universe->CurrentInstruments()->regulator().Report());
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
+  return instruments::LimitsReportJson(name, universe->CurrentInstruments()->limiter().Report());
 }
 
 Result<std::shared_ptr<instruments::Instruments>> Control::InstrumentsOf(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
   return universe->CurrentInstruments();
 }
 
 Result<SeedReport> Control::Seed(const SeedRequest& request) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(request.name_space));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(request.name_space));
   s3::Identity owner = identities_.DefaultIdentity();
   if (request.name_space != kDefaultNamespace) {
     owner = identities_.OwnerOf(request.name_space).value_or(IdentityOfNamespace(request.name_space));
@@ -234,7 +234,7 @@ Result<SeedReport> Control::Seed(const SeedRequest& request) {
 }
 
 Result<JournalReading> Control::ReadJournal(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
   const std::shared_ptr<instruments::Instruments> instruments = universe->CurrentInstruments();
   PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*instruments));
   journal->Settle(machine_.Monotonic() + kOnTheirWay);
@@ -242,7 +242,7 @@ Result<JournalReading> Control::ReadJournal(const std::string& name) {
 }
 
 Result<JournalReading> Control::AwaitJournal(const std::string& name, std::uint64_t after, std::chrono::milliseconds wait) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
   const MonotonicTime until = machine_.Monotonic() + wait;
   for (;;) {
     // A reset begins another journal, and stops the one before.
@@ -251,12 +251,12 @@ Result<JournalReading> Control::AwaitJournal(const std::string& name, std::uint6
     if (journal->written() < after) after = 0;
     if (stopping_) return journal->ReadAfter(after);  // one that began after StopWaits came by was not stopped
     if (journal->Await(after, until) || stopping_ || machine_.Monotonic() >= until) return journal->ReadAfter(after);
-    if (universe->CurrentInstruments() == instruments) return journal->ReadAfter(after);  // deleted
+    if (namespace_store->CurrentInstruments() == instruments) return journal->ReadAfter(after);  // deleted
   }
 }
 
 Result<void> Control::ClearJournal(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
   const std::shared_ptr<instruments::Instruments> instruments = universe->CurrentInstruments();
   PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*instruments));
   journal->Settle(machine_.Monotonic() + kOnTheirWay);

@@ -27,7 +27,7 @@
 #include "emulator/server/namespaces/data_directory.h"
 #include "emulator/server/front.h"
 #include "emulator/server/process/options.h"
-#include "emulator/server/reception_for.h"
+#include "emulator/server/accept_decision_for.h"
 #include "emulator/server/request_log.h"
 #include "emulator/store/memory_limit.h"
 #include "penstock/base/shared_mutex.h"
@@ -54,16 +54,16 @@ std::shared_ptr<store::MemoryLimit> MemoryLimitOf(const EmulatorOptions& options
   return std::make_shared<store::MemoryLimit>(options.memory_limit_bytes);
 }
 
-faults::FaultDesk* DeskOf(const s3::Exchange& exchange) {
+faults::FaultRegistry* DeskOf(const s3::Exchange& exchange) {
   instruments::Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
   return instruments != nullptr ? &instruments->faults() : nullptr;
 }
 
 std::optional<std::uint64_t> PartitionOf(const s3::Exchange& exchange) {
   instruments::Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
-  const auto regime = instruments != nullptr ? instruments->regulator().Current() : nullptr;
-  const auto asked = regime ? instruments::AskedFor(exchange) : std::nullopt;
-  return asked ? regime->PartitionOf(exchange.target.bucket.value, asked->key) : std::nullopt;
+  const auto throttle = instruments != nullptr ? instruments->limiter().Current() : nullptr;
+  const auto asked = throttle ? instruments::AskedFor(exchange) : std::nullopt;
+  return asked ? throttle->PartitionOf(exchange.target.bucket.value, asked->key) : std::nullopt;
 }
 
 std::string NewRetryTestId() {
@@ -105,7 +105,7 @@ class RunningEmulator final : public Emulator {
     fail_rate_ = faults::MakeFailRate({.rate = options_.fail_rate, .seed = options_.fail_seed}, *auth_);
     delay_ = faults::MakeFirstByteDelay(std::chrono::milliseconds(options_.first_byte_delay_ms), *fail_rate_);
     faults_ = faults::MakeFaults(faults, *delay_);
-    marks_ = instruments::MakeLeavingMarks(*faults_);
+    marks_ = instruments::MakeInFlightTracker(*faults_);
     admin_ = MakeAdmin(*this, {.token = options_.admin_token,
                                .hosts = {options_.admin_host, options_.admin_allowed_hosts},
                                .document_memory = memory_limit});
@@ -190,51 +190,51 @@ class RunningEmulator final : public Emulator {
       PENSTOCK_TRY(faults::RefuseConnectionRules(scenario, "nobody has named an access key, and so a namespace, yet"));
     }
     if (options_.tls_certificate_path.empty()) PENSTOCK_TRY(faults::RefuseTlsRules(scenario));
-    return OfDesk(name_space, [&](faults::FaultDesk& desk) { return desk.Start(std::move(scenario)); });
+    return OfDesk(name_space, [&](faults::FaultRegistry& registry) { return registry.Start(std::move(scenario)); });
   }
   Result<std::string> FaultAccount(const std::string& name_space) const override {
-    return OfDesk(name_space, [&](faults::FaultDesk& desk) -> Result<std::string> {
-      if (const auto account = desk.Account()) return faults::AccountJson(*account);
+    return OfDesk(name_space, [&](faults::FaultRegistry& registry) -> Result<std::string> {
+      if (const auto account = registry.Account()) return faults::AccountJson(*account);
       return Error::Make(ErrorKind::kNotFound, "no scenario of faults runs in namespace '" + name_space + "'; set one first");
     });
   }
   Result<void> CheckFaults(const std::string& name_space) const override {
-    return OfDesk(name_space, [](faults::FaultDesk& desk) { return desk.Check(); });
+    return OfDesk(name_space, [](faults::FaultRegistry& registry) { return registry.Check(); });
   }
   Result<void> ClearFaults(const std::string& name_space) override {
-    return OfDesk(name_space, [](faults::FaultDesk& desk) -> Result<void> {
-      desk.Stop();
+    return OfDesk(name_space, [](faults::FaultRegistry& registry) -> Result<void> {
+      registry.Stop();
       return Ok();
     });
   }
   Result<void> ForgetFaults(const std::string& name_space) override {
-    return OfDesk(name_space, [](faults::FaultDesk& desk) -> Result<void> {
-      desk.Forget();
+    return OfDesk(name_space, [](faults::FaultRegistry& registry) -> Result<void> {
+      registry.Forget();
       return Ok();
     });
   }
   Result<void> RestoreFaults(const std::string& name_space) override {
-    return OfDesk(name_space, [](faults::FaultDesk& desk) { return desk.Restore(); });
+    return OfDesk(name_space, [](faults::FaultRegistry& registry) { return registry.Restore(); });
   }
   Result<std::string> CreateRetryTest(const std::string& name_space, const std::string& json) override {
     PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseRetryTest(json));
-    return OfDesk(name_space, [&](faults::FaultDesk& desk) -> Result<std::string> {
+    return OfDesk(name_space, [&](faults::FaultRegistry& registry) -> Result<std::string> {
       std::string id = NewRetryTestId();
-      PENSTOCK_TRY(desk.AddRetryTest(id, std::move(scenario)));
+      PENSTOCK_TRY(registry.AddRetryTest(id, std::move(scenario)));
       return id;
     });
   }
   Result<std::vector<std::string>> RetryTests(const std::string& name_space) const override {
-    return OfDesk(name_space, [](faults::FaultDesk& desk) -> Result<std::vector<std::string>> { return desk.RetryTests(); });
+    return OfDesk(name_space, [](faults::FaultRegistry& registry) -> Result<std::vector<std::string>> { return registry.RetryTests(); });
   }
   Result<std::string> RetryTestAccount(const std::string& name_space, const std::string& id) const override {
-    return OfDesk(name_space, [&](faults::FaultDesk& desk) -> Result<std::string> {
-      PENSTOCK_ASSIGN(const faults::ScenarioAccount account, desk.RetryTestAccount(id));
+    return OfDesk(name_space, [&](faults::FaultRegistry& registry) -> Result<std::string> {
+      PENSTOCK_ASSIGN(const faults::ScenarioAccount account, registry.RetryTestAccount(id));
       return faults::AccountJson(account);
     });
   }
   Result<void> DeleteRetryTest(const std::string& name_space, const std::string& id) override {
-    return OfDesk(name_space, [&](faults::FaultDesk& desk) { return desk.RemoveRetryTest(id); });
+    return OfDesk(name_space, [&](faults::FaultRegistry& registry) { return registry.RemoveRetryTest(id); });
   }
 
   Result<SeedReport> Seed(const SeedRequest& request) override {
@@ -281,8 +281,8 @@ class RunningEmulator final : public Emulator {
   }
 
   template <class Ask>
-  std::invoke_result_t<Ask, faults::FaultDesk&> OfDesk(const std::string& name_space, Ask ask) const {
-    return Asking([&](Control& control) -> std::invoke_result_t<Ask, faults::FaultDesk&> {
+  std::invoke_result_t<Ask, faults::FaultRegistry&> OfDesk(const std::string& name_space, Ask ask) const {
+    return Asking([&](Control& control) -> std::invoke_result_t<Ask, faults::FaultRegistry&> {
       PENSTOCK_ASSIGN(const auto instruments, control.InstrumentsOf(name_space));
       return ask(instruments->faults());
     });
@@ -296,7 +296,7 @@ class RunningEmulator final : public Emulator {
     wire.clock = &clock_;
     wire.yield_to_clients = options_.yield_to_clients;
     wire.on_accept = [this](const http::Arrival& arrival) { return Receive(arrival); };
-    wire.on_ending = [](s3::Exchange& exchange) { instruments::WriteDown(exchange); };
+    wire.on_ending = [](s3::Exchange& exchange) { instruments::RecordEntry(exchange); };
     wire.on_finished = [this](const s3::Exchange& exchange) { Finished(exchange); };
     PENSTOCK_ASSIGN(server_, http::Server::Start(std::move(wire), *front_));
     options_.port = server_->port();
@@ -312,10 +312,10 @@ class RunningEmulator final : public Emulator {
   }
 
   // By the default namespace's faults: nobody has claimed a key yet.
-  http::Reception Receive(const http::Arrival& arrival) {
+  http::AcceptDecision Receive(const http::Arrival& arrival) {
     const auto instruments = control_->InstrumentsOf(std::string(kDefaultNamespace));
     if (!instruments.ok()) return {};
-    return ReceptionFor(faults::Greet((*instruments)->faults(), {.connection = {.id = arrival.id, .peer = arrival.peer, .tls = arrival.tls},
+    return ToAcceptDecision(faults::FaultOfAccept((*instruments)->faults(), {.connection = {.id = arrival.id, .peer = arrival.peer, .tls = arrival.tls},
                                                                  .others = arrival.others,
                                                                  .certificate_may_sign = arrival.certificate_may_sign}));
   }

@@ -40,13 +40,13 @@ class DeferredWrite final : public WriteQueue::Deferred {
 template <class Work, class... Arguments>
 decltype(std::declval<Work&>().TakeOutcome()) WriteNow(WriteQueue& queue, Arguments&&... arguments) {
   Work work(std::forward<Arguments>(arguments)...);
-  PENSTOCK_TRY(queue.Run(std::ref(work), WriteQueue::Company::kWelcome, Work::kPurpose));
+  PENSTOCK_TRY(queue.Run(std::ref(work), WriteQueue::Batching::kAllowed, Work::kPurpose));
   return work.TakeOutcome();
 }
 
 // The same, but returns at once.
 template <class Work, class T, class... Arguments>
-void WriteDeferred(WriteQueue& queue, Later<T> later, Arguments&&... arguments) {
+void WriteDeferred(WriteQueue& queue, Async<T> later, Arguments&&... arguments) {
   queue.Submit(std::make_unique<DeferredWrite<Work, T>>(std::move(later.completion), std::forward<Arguments>(arguments)...),
                later.executor);
 }

@@ -13,11 +13,11 @@ namespace {
 using namespace testing;  // NOLINT: the helpers of this folder's tests
 
 struct ListingExecutor final : Executor {
-  void Execute(Errand& errand, Caller) noexcept override { errands.Push(errand); }
+  void Execute(Task& task, Caller) noexcept override { tasks.Push(task); }
   void RunAll() {
-    while (Errand* errand = errands.Pop()) errand->Run();
+    while (Task* task = tasks.Pop()) task->Run();
   }
-  ErrandList errands;
+  TaskList tasks;
 };
 
 template <class T>
@@ -39,7 +39,7 @@ class DeferredWriteTest : public ::testing::TestWithParam<bool> {
     MakeBucket(*store_);
   }
   template <class T>
-  Later<T> Into(std::optional<Result<T>>& result) {
+  Async<T> Into(std::optional<Result<T>>& result) {
     return {executor_, std::make_unique<Keep<T>>(result)};
   }
 

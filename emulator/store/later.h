@@ -9,47 +9,47 @@
 namespace penstock::emulator::store {
 
 // A piece of work for an Executor. Its owner keeps it until Run has begun, and may post it again from then on.
-class Errand {
+class Task {
  public:
-  virtual ~Errand() = default;
+  virtual ~Task() = default;
   virtual void Run() noexcept = 0;
 
  private:
-  friend class ErrandList;
-  Errand* next_ = nullptr;
+  friend class TaskList;
+  Task* next_ = nullptr;
 };
 
-// Errands in the order of their coming. Not thread safe.
-class ErrandList {
+// Tasks in the order of their coming. Not thread safe.
+class TaskList {
  public:
   bool empty() const { return first_ == nullptr; }
 
-  void Push(Errand& errand) noexcept {
-    errand.next_ = nullptr;
-    (first_ == nullptr ? first_ : last_->next_) = &errand;
-    last_ = &errand;
+  void Push(Task& task) noexcept {
+    task.next_ = nullptr;
+    (first_ == nullptr ? first_ : last_->next_) = &task;
+    last_ = &task;
   }
   // Null: there is none.
-  Errand* Pop() noexcept {
-    Errand* const errand = first_;
-    if (errand != nullptr) first_ = errand->next_;
-    return errand;
+  Task* Pop() noexcept {
+    Task* const task = first_;
+    if (task != nullptr) first_ = task->next_;
+    return task;
   }
 
  private:
-  Errand* first_ = nullptr;
-  Errand* last_ = nullptr;
+  Task* first_ = nullptr;
+  Task* last_ = nullptr;
 };
 
-// Somebody's threads, which find time for errands between other things. Thread safety: any thread.
+// Somebody's threads, which find time for tasks between other things. Thread safety: any thread.
 class Executor {
  public:
   virtual ~Executor() = default;
   // What the calling thread does next. kReturns: it goes back to its executor, if it is one of its threads, and can run
-  // the errand itself. kGoesOn: it may be busy for long; another one is called.
+  // the task itself. kGoesOn: it may be busy for long; another one is called.
   enum class Caller { kReturns, kGoesOn };
-  // Runs `errand` once, soon, on a thread of the executor's.
-  virtual void Execute(Errand& errand, Caller caller) noexcept = 0;
+  // Runs `task` once, soon, on a thread of the executor's.
+  virtual void Execute(Task& task, Caller caller) noexcept = 0;
 };
 
 // Who is told what became of a write. Destroyed without Complete: the write failed before it began, for want of memory.
@@ -63,7 +63,7 @@ class Completion {
 
 // `executor` outlives the write.
 template <class T>
-struct Later {
+struct Async {
   Executor& executor;
   std::unique_ptr<Completion<T>> completion;
 };

@@ -45,9 +45,9 @@ class SqliteStore final : public Store {
   Result<ObjectPtr> FindObject(const BucketName& bucket, const ObjectKey& key,
                                const std::optional<VersionId>& version) override;
   Result<PutOutcome> Put(PutObject request) override;
-  void Put(PutObject request, Later<PutOutcome> later) override;
+  void Put(PutObject request, Async<PutOutcome> later) override;
   Result<DeleteOutcome> Delete(DeleteObject request) override;
-  void Delete(DeleteObject request, Later<DeleteOutcome> later) override;
+  void Delete(DeleteObject request, Async<DeleteOutcome> later) override;
   std::vector<Result<DeleteOutcome>> Delete(std::vector<DeleteObject> requests) override;
   Result<void> Rename(RenameObject request) override;
   Result<void> SetTags(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
@@ -63,7 +63,7 @@ class SqliteStore final : public Store {
   Result<UploadPtr> CreateUpload(UploadRecord upload) override;
   Result<UploadPtr> FindUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) override;
   Result<void> Put(PutPart request) override;
-  void Put(PutPart request, Later<void> later) override;
+  void Put(PutPart request, Async<void> later) override;
   Result<std::vector<StoredPart>> ListParts(const BucketName& bucket, const ObjectKey& key, const UploadId& id,
                                             int marker, int limit) override;
   Result<PutOutcome> Complete(CompleteUpload request) override;

@@ -17,7 +17,7 @@
 
 #include "emulator/store/blobs/content.h"
 #include "emulator/store/later.h"
-#include "emulator/store/memo.h"
+#include "emulator/store/cached_value.h"
 #include "emulator/store/tables/text_arena.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
@@ -54,7 +54,7 @@ struct BucketRecord {
   WallTime created{};
   Versioning versioning = Versioning::kNever;
   Attributes configuration;  // sub-resource name -> stored document
-  Memo lifecycle_rules = {};  // api/'s, of configuration["lifecycle"]
+  CachedValue lifecycle_rules = {};  // api/'s, of configuration["lifecycle"]
 };
 using BucketPtr = std::shared_ptr<const BucketRecord>;
 
@@ -286,8 +286,8 @@ class Store {
   virtual Result<DeleteOutcome> Delete(DeleteObject request) = 0;
   // The same without waiting for the commit: `later` is told of it. What the request refers to, and the store, must live
   // until then.
-  virtual void Put(PutObject request, Later<PutOutcome> later) = 0;
-  virtual void Delete(DeleteObject request, Later<DeleteOutcome> later) = 0;
+  virtual void Put(PutObject request, Async<PutOutcome> later) = 0;
+  virtual void Delete(DeleteObject request, Async<DeleteOutcome> later) = 0;
   // The same for each of them in order, in one commit. Every request has its own outcome; a refused one changes nothing.
   virtual std::vector<Result<DeleteOutcome>> Delete(std::vector<DeleteObject> requests) = 0;
   // NoSuchKey: the source is not there. IdempotencyParameterMismatch: the token came with another request.
@@ -309,7 +309,7 @@ class Store {
   virtual Result<UploadPtr> CreateUpload(UploadRecord upload) = 0;  // id and initiated are the store's
   virtual Result<UploadPtr> FindUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) = 0;
   virtual Result<void> Put(PutPart request) = 0;  // replaces a part of the same number
-  virtual void Put(PutPart request, Later<void> later) = 0;
+  virtual void Put(PutPart request, Async<void> later) = 0;
   // Parts with number > marker, ascending, at most `limit`.
   virtual Result<std::vector<StoredPart>> ListParts(const BucketName& bucket, const ObjectKey& key, const UploadId& id,
                                                     int marker, int limit) = 0;

@@ -37,12 +37,12 @@ Result<void> RunEffects(const std::vector<WriteTransaction::Effect>& effects, Co
 
 }  // namespace
 
-void WriteQueue::Doorbell::Prepare() {
+void WriteQueue::Waiter::Prepare() {
   const MutexLock lock(mutex_);
   state_ = State::kWaiting;
 }
 
-void WriteQueue::Doorbell::Ring(State news) {
+void WriteQueue::Waiter::Ring(State news) {
   {
     const MutexLock lock(mutex_);
     state_ = news;
@@ -50,14 +50,14 @@ void WriteQueue::Doorbell::Ring(State news) {
   rung_.NotifyOne();
 }
 
-WriteQueue::State WriteQueue::Doorbell::Await() {
+WriteQueue::State WriteQueue::Waiter::Await() {
   const MutexLock lock(mutex_);
   while (state_ == State::kWaiting) rung_.WaitIdle(mutex_);
   return state_;
 }
 
-const std::shared_ptr<WriteQueue::Doorbell>& WriteQueue::OwnDoorbell() {
-  thread_local const auto own = std::make_shared<Doorbell>();
+const std::shared_ptr<WriteQueue::Waiter>& WriteQueue::OwnDoorbell() {
+  thread_local const auto own = std::make_shared<Waiter>();
   return own;
 }
 
@@ -70,10 +70,10 @@ Result<void> WriteQueue::Ticket::Perform(WriteTransaction& transaction) noexcept
   }
 }
 
-Result<void> WriteQueue::Run(const Work& work, Company company, Purpose purpose) {
+Result<void> WriteQueue::Run(const Work& work, Batching batching, Purpose purpose) {
   Ticket mine;
   mine.work = &work;
-  mine.company = company;
+  mine.batching = batching;
   mine.purpose = purpose;
   mine.doorbell = OwnDoorbell();
   mine.doorbell->Prepare();
@@ -123,14 +123,14 @@ void WriteQueue::WriteBatch(Executor::Caller caller, const Ticket* own) noexcept
       const std::unique_ptr<Ticket> owned(ticket);
       ticket->deferred->Done(std::move(ticket->result));
     } else {
-      const std::shared_ptr<Doorbell> doorbell = ticket->doorbell;
+      const std::shared_ptr<Waiter> doorbell = ticket->doorbell;
       doorbell->Ring(State::kDone);
     }
   }
 }
 
 void WriteQueue::PassOn(const Batch& batch, Executor::Caller caller) noexcept {
-  std::shared_ptr<Doorbell> next;
+  std::shared_ptr<Waiter> next;
   Executor* executor = nullptr;
   {
     const MutexLock lock(mutex_);
@@ -151,7 +151,7 @@ void WriteQueue::TakeBatch(Batch& batch) {
   const MutexLock lock(mutex_);
   while (!waiting_.empty() && batch.size < kLargestBatch) {
     Ticket* const ticket = waiting_.front();
-    const bool alone = ticket->company == Company::kAlone;
+    const bool alone = ticket->batching == Batching::kAlone;
     if (alone && batch.size > 0) break;
     batch.tickets[batch.size++] = ticket;
     waiting_.pop_front();

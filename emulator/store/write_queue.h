@@ -2,7 +2,7 @@
 //
 // There is one writer at a time. Of the callers that wait, the first becomes the writer, runs everybody's work in one
 // transaction and wakes the others with their results: a lone caller pays no change of thread, and nobody is woken before
-// there is something for him to do. Where nobody waits, the writer is an errand of the executor that came with the first
+// there is something for him to do. Where nobody waits, the writer is an task of the executor that came with the first
 // write: by the time it runs, others have joined.
 #ifndef PENSTOCK_EMULATOR_STORE_WRITE_QUEUE_H_
 #define PENSTOCK_EMULATOR_STORE_WRITE_QUEUE_H_
@@ -58,14 +58,14 @@ class WriteQueue {
   // outlive the queue.
   explicit WriteQueue(ConnectionPool& pool, StorageGuard* guard = nullptr) : pool_(pool), guard_(guard), commit_(*this) {}
 
-  enum class Company { kWelcome, kAlone };  // kAlone: no other work in the same transaction
+  enum class Batching { kAllowed, kAlone };  // kAlone: no other work in the same transaction
   enum class Purpose { kStore, kRemove };   // kRemove: only removes, so it is admitted when the disk is full
   // Runs `work` inside a transaction and returns when it is committed (durable as the connection is set) or undone. An
   // Error of the work undoes this work only. It may be run again after a failure of others, so it must not consume what
   // it captured, and it may run on another thread while the caller waits. Work that throws has failed
   // with CurrentExceptionError.
   using Work = std::function<Result<void>(WriteTransaction&)>;
-  Result<void> Run(const Work& work, Company company = Company::kWelcome, Purpose purpose = Purpose::kStore);
+  Result<void> Run(const Work& work, Batching batching = Batching::kAllowed, Purpose purpose = Purpose::kStore);
 
   // A write that nobody waits for.
   class Deferred {
@@ -77,7 +77,7 @@ class WriteQueue {
     // Called once, last: what became of it, as Run returns it. Must not wait for anything. The queue may be gone by then.
     virtual void Done(Result<void> result) noexcept = 0;
   };
-  // As Run with welcome company, but returns at once. Whoever needs Done to come keeps the queue until then.
+  // As Run with welcome batching, but returns at once. Whoever needs Done to come keeps the queue until then.
   void Submit(std::unique_ptr<Deferred> write, Executor& executor) noexcept;
 
  private:
@@ -86,7 +86,7 @@ class WriteQueue {
   enum class State { kWaiting, kWriter, kDone };
   // Where one thread waits for news. Shared, so that who brings the news may ring after the waiter has left: ringing under
   // the lock would wake it only to wait for the lock.
-  class Doorbell {
+  class Waiter {
    public:
     void Prepare();
     void Ring(State news);
@@ -101,9 +101,9 @@ class WriteQueue {
   // given: owned by the queue.
   struct Ticket {
     const Work* work = nullptr;
-    Company company = Company::kWelcome;
+    Batching batching = Batching::kAllowed;
     Purpose purpose = Purpose::kStore;
-    std::shared_ptr<Doorbell> doorbell;
+    std::shared_ptr<Waiter> doorbell;
     std::unique_ptr<Deferred> deferred;  // null: Run's
     Executor* executor = nullptr;
     Result<void> result;
@@ -119,7 +119,7 @@ class WriteQueue {
     auto begin() const { return tickets.begin(); }
     auto end() const { return tickets.begin() + static_cast<std::ptrdiff_t>(size); }
   };
-  class Commit final : public Errand {
+  class Commit final : public Task {
    public:
     explicit Commit(WriteQueue& queue) : queue_(queue) {}
     void Run() noexcept override { queue_.WriteBatch(Executor::Caller::kReturns, nullptr); }
@@ -129,7 +129,7 @@ class WriteQueue {
   };
 
   // The calling thread's own.
-  static const std::shared_ptr<Doorbell>& OwnDoorbell();
+  static const std::shared_ptr<Waiter>& OwnDoorbell();
   // The writer's part: one batch, from the queue to everybody's result. `own`: the ticket of the calling thread, if any.
   void WriteBatch(Executor::Caller caller, const Ticket* own) noexcept;
   void TakeBatch(Batch& batch);

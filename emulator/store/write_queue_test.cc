@@ -50,17 +50,17 @@ class WriteQueueTest : public ::testing::Test {
   void Submit(std::int64_t value) { Submit(value, queue_); }
 
   struct ListingExecutor final : Executor {
-    void Execute(Errand& errand, Caller caller) noexcept override {
-      errands.Push(errand);
+    void Execute(Task& task, Caller caller) noexcept override {
+      tasks.Push(task);
       callers += caller == Caller::kReturns ? "returns " : "goes on ";
     }
     // False: there is none.
     bool RunOne() {
-      Errand* const errand = errands.Pop();
-      if (errand != nullptr) errand->Run();
-      return errand != nullptr;
+      Task* const task = tasks.Pop();
+      if (task != nullptr) task->Run();
+      return task != nullptr;
     }
-    ErrandList errands;
+    TaskList tasks;
     std::string callers;
   };
 
@@ -103,13 +103,13 @@ TEST_F(WriteQueueTest, EveryCallerOfABatchGetsItsOwnResult) {
     threads.emplace_back([&, thread] {
       for (int i = 0; i < kWrites; ++i) {
         const bool fail = i % 3 == 0;
-        const auto company = i % 10 == 0 ? WriteQueue::Company::kAlone : WriteQueue::Company::kWelcome;
+        const auto batching = i % 10 == 0 ? WriteQueue::Batching::kAlone : WriteQueue::Batching::kAllowed;
         const auto work = [&](WriteTransaction& transaction) -> Result<void> {
           PENSTOCK_TRY(Insert(transaction, thread * kWrites + i));
           if (fail) return Error::Make(ErrorKind::kConflict, std::to_string(thread));
           return Ok();
         };
-        const auto result = queue_.Run(work, company);
+        const auto result = queue_.Run(work, batching);
         if (result.ok() == fail) ++wrong;
         if (!result.ok() && result.error().message != std::to_string(thread)) ++wrong;
       }
@@ -229,7 +229,7 @@ TEST_F(WriteQueueTest, AnEffectThatThrowsBeforeTheCommitUndoesTheWrite) {
   EXPECT_TRUE(queue_.Run([](WriteTransaction& transaction) { return Insert(transaction, 2); }).ok());
 }
 
-TEST_F(WriteQueueTest, WritesThatNobodyWaitsForShareTheErrandOfTheFirst) {
+TEST_F(WriteQueueTest, WritesThatNobodyWaitsForShareTheTaskOfTheFirst) {
   for (const int value : {1, 2, 3}) Submit(value);
   EXPECT_EQ(executor_.callers, "returns ");
   EXPECT_EQ(outcomes_, "");
@@ -238,7 +238,7 @@ TEST_F(WriteQueueTest, WritesThatNobodyWaitsForShareTheErrandOfTheFirst) {
   EXPECT_EQ(outcomes_, "1 2 3 ");
   EXPECT_EQ(Count(), 3);
   EXPECT_FALSE(executor_.RunOne());
-  Submit(4);  // the next one needs an errand again
+  Submit(4);  // the next one needs an task again
   EXPECT_TRUE(executor_.RunOne());
   EXPECT_EQ(outcomes_, "1 2 3 4 ");
 }
@@ -250,7 +250,7 @@ TEST_F(WriteQueueTest, AFailureAmongThemIsItsOwn) {
   EXPECT_EQ(Count(), 3);
 }
 
-TEST_F(WriteQueueTest, WhatDoesNotFitOneBatchIsTheNextErrands) {
+TEST_F(WriteQueueTest, WhatDoesNotFitOneBatchIsTheNextTasks) {
   for (int value = 0; value < 100; ++value) Submit(value);
   EXPECT_TRUE(executor_.RunOne());
   EXPECT_LT(Count(), 100);
@@ -272,7 +272,7 @@ TEST_F(WriteQueueTest, AWaitingWriterThatGoesOnLeavesTheRestToSomebodyElse) {
   EXPECT_EQ(outcomes_, "2 ");
 }
 
-TEST_F(WriteQueueTest, WhoWaitsBehindAnErrandIsServed) {
+TEST_F(WriteQueueTest, WhoWaitsBehindAnTaskIsServed) {
   Submit(1);
   std::atomic<bool> done{false};
   std::thread waiting([&] {
@@ -285,7 +285,7 @@ TEST_F(WriteQueueTest, WhoWaitsBehindAnErrandIsServed) {
   EXPECT_EQ(Count(), 2);
 }
 
-TEST_F(WriteQueueTest, AnErrandThatCannotWriteFailsEveryOneOfItsBatch) {
+TEST_F(WriteQueueTest, AnTaskThatCannotWriteFailsEveryOneOfItsBatch) {
   ConnectionPool closed(1, []() -> Result<std::unique_ptr<Connection>> { throw std::bad_alloc(); });
   WriteQueue without(closed);
   for (const int value : {1, 2}) Submit(value, without);
@@ -347,7 +347,7 @@ class GuardedWriteQueueTest : public WriteQueueTest {
       if (!disk_.has_room) return Error::Make(ErrorKind::kResourceExhausted, "no room");
       return Insert(transaction, value);
     };
-    return guarded_.Run(work, WriteQueue::Company::kWelcome, purpose);
+    return guarded_.Run(work, WriteQueue::Batching::kAllowed, purpose);
   }
 
   FullDisk disk_;

@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
     threads.emplace_back([&, i] { verb == "read" ? Read(task) : Write(task, piece, i); });
   }
   threads.clear();
-  const penstock::MemoryBudget::Usage usage = penstock::MemoryBudget::OfProcess().usage();
+  const penstock::MemoryBudget::Usage usage = penstock::MemoryBudget::PerProcess().usage();
   std::printf("{\"grown_kib\": %llu, \"left_kib\": %llu, \"most_held\": %llu, \"held\": %llu, \"beyond_limit\": %llu}\n",
               static_cast<unsigned long long>(MemoryKib("VmHWM:") - before),
               static_cast<unsigned long long>(std::max(MemoryKib("VmRSS:"), before) - before),

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "client/http/call_for_test.h"
-#include "client/http/curl/curl_transport.h"
+#include "client/http/curl/http_transport.h"
 #include "client/http/raw_server_for_test.h"
 
 namespace penstock::http {
@@ -297,7 +297,7 @@ TEST_P(CurlFailure, CancelRacingWithCompletionEndsExactlyOnce) {
 
 TEST_P(CurlFailure, QueuedRequestHonoursItsDeadlineAndCancellation) {
   RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
-  CurlTransportOptions options;
+  HttpTransportOptions options;
   options.plane = GetParam();
   options.io_threads = 1;
   options.max_transfers = 1;

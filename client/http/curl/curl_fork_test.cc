@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "client/http/call_for_test.h"
-#include "client/http/curl/curl_transport.h"
+#include "client/http/curl/http_transport.h"
 #include "client/http/raw_server_for_test.h"
 
 namespace penstock::http {

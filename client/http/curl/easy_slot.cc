@@ -56,7 +56,7 @@ int SeekCallback(void* slot, curl_off_t offset, int origin) {
 
 EasySlot::~EasySlot() { curl_easy_cleanup(handle); }
 
-std::unique_ptr<EasySlot> EasySlot::Create(const CurlTransportOptions& options, CURLSH* share, CurlSockets* sockets) {
+std::unique_ptr<EasySlot> EasySlot::Create(const HttpTransportOptions& options, CURLSH* share, CurlSockets* sockets) {
   auto slot = std::make_unique<EasySlot>();
   slot->sockets = sockets;
   slot->handle = curl_easy_init();
@@ -66,7 +66,7 @@ std::unique_ptr<EasySlot> EasySlot::Create(const CurlTransportOptions& options, 
   return slot;
 }
 
-void EasySlot::SetConstants(const CurlTransportOptions& options, CURLSH* share) {
+void EasySlot::SetConstants(const HttpTransportOptions& options, CURLSH* share) {
   curl_easy_reset(handle);  // keeps connections and TLS sessions
   SetConnectionOptions(handle, share, ca_bundle_path);
   resolve->Apply(handle);
@@ -91,7 +91,7 @@ void EasySlot::SetConstants(const CurlTransportOptions& options, CURLSH* share) 
   curl_easy_setopt(handle, CURLOPT_PREREQDATA, this);
 }
 
-void EasySlot::SetHeaders(const Transfer& next, const CurlTransportOptions& options) {
+void EasySlot::SetHeaders(const Transfer& next, const HttpTransportOptions& options) {
   header_text.clear();
   std::vector<std::size_t> starts;
   const auto add = [&](std::string_view name, std::string_view separator, std::string_view value) {
@@ -131,7 +131,7 @@ void EasySlot::SetMethod(const Transfer& next) {
   }
 }
 
-Result<void> EasySlot::Load(Transfer& next, const CurlTransportOptions& options, CURLSH* share) {
+Result<void> EasySlot::Load(Transfer& next, const HttpTransportOptions& options, CURLSH* share) {
   PENSTOCK_TRY(CheckRequest(next.request));
   if (ca_bundle_path != next.request.ca_bundle_path) {
     ca_bundle_path = next.request.ca_bundle_path;
@@ -210,7 +210,7 @@ bool EasySlot::FollowedByBytes() const {
   return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
-void EasySlot::TellConnection() const {
+void EasySlot::RecordConnection() const {
   curl_off_t connected_us = 0;
   long new_connections = 0;
   curl_easy_getinfo(handle, CURLINFO_PRETRANSFER_TIME_T, &connected_us);

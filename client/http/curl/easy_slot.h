@@ -12,7 +12,7 @@
 
 #include "client/http/curl/curl_options.h"
 #include "client/http/curl/curl_sockets.h"
-#include "client/http/curl/curl_transport.h"
+#include "client/http/curl/http_transport.h"
 #include "client/http/transfer.h"
 
 namespace penstock::http {
@@ -39,11 +39,11 @@ struct EasySlot {
   ~EasySlot();
 
   // Null when libcurl gives no handle. `share` and `sockets` may be null and outlive the slot.
-  static std::unique_ptr<EasySlot> Create(const CurlTransportOptions& options, CURLSH* share, CurlSockets* sockets = nullptr);
+  static std::unique_ptr<EasySlot> Create(const HttpTransportOptions& options, CURLSH* share, CurlSockets* sockets = nullptr);
 
   // Sets the handle up for `next`. kInvalidArgument naming what cannot be sent: a target that does not start with '/'
   // or holds a blank, control or non-ASCII byte or '#'; a header with a line break; no Host; an own Content-Length.
-  Result<void> Load(Transfer& next, const CurlTransportOptions& options, CURLSH* share);
+  Result<void> Load(Transfer& next, const HttpTransportOptions& options, CURLSH* share);
 
   // Whether libcurl, which is about to send, may: it repeats by itself what a kept connection took and did not answer. What
   // changes something and may have arrived is for whoever retries to judge; false, with the transfer's error set.
@@ -63,11 +63,11 @@ struct EasySlot {
   // plain sockets.
   bool FollowedByBytes() const;
   // Tells the transfer's response body which connection it went out on, if it got one. Once, at the end.
-  void TellConnection() const;
+  void RecordConnection() const;
 
  private:
-  void SetConstants(const CurlTransportOptions& options, CURLSH* share);
-  void SetHeaders(const Transfer& next, const CurlTransportOptions& options);
+  void SetConstants(const HttpTransportOptions& options, CURLSH* share);
+  void SetHeaders(const Transfer& next, const HttpTransportOptions& options);
   void SetMethod(const Transfer& next);
 };
 

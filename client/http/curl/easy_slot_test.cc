@@ -27,7 +27,7 @@ class EasySlotTest : public ::testing::Test {
     return lines;
   }
 
-  const CurlTransportOptions options_;
+  const HttpTransportOptions options_;
   std::unique_ptr<EasySlot> slot_;
   Transfer transfer_;
 };

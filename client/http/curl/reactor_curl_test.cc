@@ -18,7 +18,7 @@ TEST(ReactorCurl, TheCurlPlaneGoesOnAfterItsIdleConnectionsWereClosed) {
     closed.notify_all();
   });
   const auto reactor = std::make_shared<Reactor>(
-      CurlTransportOptions{.plane = DataPlane::kCurl, .max_idle_age = std::chrono::seconds(0)}, 4);
+      HttpTransportOptions{.plane = DataPlane::kCurl, .max_idle_age = std::chrono::seconds(0)}, 4);
   for (int i = 0; i < 3; ++i) {
     Pending pending;
     reactor->Submit(pending.Make(server.Get()));
@@ -39,7 +39,7 @@ TEST(ReactorCurl, WhatFollowsAResponseOverTlsIsNotTheNextOnesOnEitherPlane) {
         connection.Flush();
       }
     });
-    const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{.plane = plane}, 4);
+    const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{.plane = plane}, 4);
     for (int i = 0; i < 3; ++i) {
       Pending pending;
       reactor->Submit(pending.Make(server.Get()));

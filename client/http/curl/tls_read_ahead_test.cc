@@ -30,7 +30,7 @@ std::string Pattern(std::size_t size) {
 }
 
 std::shared_ptr<Transport> Make(DataPlane plane) {
-  CurlTransportOptions options;
+  HttpTransportOptions options;
   options.plane = plane;
   options.io_threads = 1;
   options.turn_bytes = std::size_t{1} << 30;  // no turn ends before the socket is full or empty

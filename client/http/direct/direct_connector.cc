@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "client/http/direct/address_circuit.h"
+#include "client/http/direct/address_circuit_breaker.h"
 #include "client/http/curl/tls_read_ahead.h"
 #include "client/http/uri.h"
 #include "penstock/base/clock.h"
@@ -27,7 +27,7 @@ int ConnectHandle::Socket() const {
 curl_socket_t ConnectHandle::OnOpenSocket(void* self, curlsocktype, curl_sockaddr* address) {
   auto& handle = *static_cast<ConnectHandle*>(self);
   const PeerAddress peer = PeerAddress::Of(&address->addr);
-  if (peer.known() && !handle.tries_all_ && AddressCircuit::OfProcess().Avoids(peer, SystemClock().Monotonic())) {
+  if (peer.known() && !handle.tries_all_ && AddressCircuitBreaker::PerProcess().Avoids(peer, SystemClock().Monotonic())) {
     handle.passed_over_ = true;
     handle.connector_.lost_.push_back(&handle);
     return CURL_SOCKET_BAD;  // libcurl goes on to the host's next address
@@ -36,8 +36,8 @@ curl_socket_t ConnectHandle::OnOpenSocket(void* self, curlsocktype, curl_sockadd
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-void ConnectHandle::TellCircuit(CURLcode code) const {
-  AddressCircuit& circuit = AddressCircuit::OfProcess();
+void ConnectHandle::RecordResult(CURLcode code) const {
+  AddressCircuitBreaker& circuit = AddressCircuitBreaker::PerProcess();
   const bool unreachable = code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT;
   if (code != CURLE_OK && !unreachable) return;
   const int fd = code == CURLE_OK ? Socket() : -1;

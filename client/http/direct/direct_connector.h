@@ -33,8 +33,8 @@ class ConnectHandle {
   // Once connected. -1: the connection is gone.
   int Socket() const;
   CurlFailure Failure(CURLcode code) const;
-  // How it went, for the addresses that were tried: those that failed are passed over for a while (address_circuit.h).
-  void TellCircuit(CURLcode code) const;
+  // How it went, for the addresses that were tried: those that failed are passed over for a while (address_circuit_breaker.h).
+  void RecordResult(CURLcode code) const;
   // It failed because every address was passed over: none was tried.
   bool passed_all_over() const { return passed_over_ && tried_.empty(); }
   const std::vector<PeerAddress>& tried() const { return tried_; }
@@ -58,7 +58,7 @@ class ConnectHandle {
 // made, tagged as Tag says.
 class DirectConnector {
  public:
-  // `share` outlives this, and this every handle. `resolve` as in CurlTransportOptions.
+  // `share` outlives this, and this every handle. `resolve` as in HttpTransportOptions.
   DirectConnector(CURLSH* share, std::size_t max_connections, int epoll_fd, const std::vector<std::string>& resolve = {});
   ~DirectConnector();
   DirectConnector(const DirectConnector&) = delete;

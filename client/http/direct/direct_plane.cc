@@ -25,7 +25,7 @@ MonotonicTime Now() { return SystemClock().Monotonic(); }
 
 }  // namespace
 
-std::unique_ptr<DirectPlane> DirectPlane::Create(const CurlTransportOptions& options, CURLSH* share,
+std::unique_ptr<DirectPlane> DirectPlane::Create(const HttpTransportOptions& options, CURLSH* share,
                                                  std::size_t max_connections, Finish finish) {
   const int epoll_fd = ::epoll_create1(EPOLL_CLOEXEC);
   const int wake_fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -41,7 +41,7 @@ std::unique_ptr<DirectPlane> DirectPlane::Create(const CurlTransportOptions& opt
       new DirectPlane(options, share, max_connections, epoll_fd, wake_fd, std::move(finish)));
 }
 
-DirectPlane::DirectPlane(const CurlTransportOptions& options, CURLSH* share, std::size_t max_connections, int epoll_fd,
+DirectPlane::DirectPlane(const HttpTransportOptions& options, CURLSH* share, std::size_t max_connections, int epoll_fd,
                          int wake_fd, Finish finish)
     : options_(options),
       epoll_(epoll_fd),
@@ -92,7 +92,7 @@ void DirectPlane::BeginOnFresh(const TransferPtr& transfer) {
 void DirectPlane::OnConnected(DirectConnection& connection, CURLcode code) {
   const int fd = code == CURLE_OK ? connection.handle->Socket() : -1;
   const TransferPtr transfer = connection.transfer;
-  connection.handle->TellCircuit(code);
+  connection.handle->RecordResult(code);
   if (fd < 0 && connection.handle->passed_all_over()) {
     connection.handle = connector_.Connect(transfer->request, &connection, true);
     if (connection.handle != nullptr) return;

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "client/http/curl/curl_transport.h"
+#include "client/http/curl/http_transport.h"
 #include "client/http/direct/direct_connection.h"
 #include "client/http/direct/direct_connector.h"
 #include "client/http/direct/direct_pool.h"
@@ -26,7 +26,7 @@ class DirectPlane {
 
   // Null: no descriptor left. `options` and `share` outlive it; `finish` is told how a transfer ended, and may be in the
   // middle of Begin, Work or CheckTimer. What it is told of is no longer the plane's.
-  static std::unique_ptr<DirectPlane> Create(const CurlTransportOptions& options, CURLSH* share,
+  static std::unique_ptr<DirectPlane> Create(const HttpTransportOptions& options, CURLSH* share,
                                              std::size_t max_connections, Finish finish);
   ~DirectPlane();
   DirectPlane(const DirectPlane&) = delete;
@@ -56,7 +56,7 @@ class DirectPlane {
   void Wake();
 
  private:
-  DirectPlane(const CurlTransportOptions& options, CURLSH* share, std::size_t max_connections, int epoll_fd, int wake_fd,
+  DirectPlane(const HttpTransportOptions& options, CURLSH* share, std::size_t max_connections, int epoll_fd, int wake_fd,
               Finish finish);
 
   void BeginOnFresh(const TransferPtr& transfer);
@@ -83,7 +83,7 @@ class DirectPlane {
     const int fd;
   };
 
-  const CurlTransportOptions& options_;
+  const HttpTransportOptions& options_;
   const Descriptor epoll_;  // first: the connector takes descriptors out of it to the end
   const Descriptor wake_;
   const Finish finish_;

@@ -53,7 +53,7 @@ class DirectPlaneTest : public ::testing::Test {
     return outcomes_.at(transfer.get());
   }
 
-  CurlTransportOptions options_{.expect_continue_from_bytes = 5, .expect_continue_patience = std::chrono::milliseconds(20)};
+  HttpTransportOptions options_{.expect_continue_from_bytes = 5, .expect_continue_patience = std::chrono::milliseconds(20)};
   Collector sink_;
   std::vector<TransferPtr> begun_;
   std::map<Transfer*, Result<Outcome>> outcomes_;

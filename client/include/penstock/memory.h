@@ -41,7 +41,7 @@ std::uint64_t MemoryLimit();
 
 // Bytes that may be held at a time. Those who wait are served in the order they came.
 //
-// It never deadlocks. What was fetched ahead for somebody who does not wait for it is taken back at once (`Spare`). A request
+// It never deadlocks. What was fetched ahead for somebody who does not wait for it is taken back at once (`Evictable`). A request
 // larger than the limit proceeds when nothing else is held. And since those who hold the rest may be waiting for the one in
 // front (one thread that writes to many objects), he is let beyond the limit once `kPatience` has passed in which nothing
 // was given back and nothing held was in flight, that is, would come back by itself. That is counted
@@ -77,9 +77,9 @@ class MemoryBudget {
 
   // Holds memory that nobody waits for and that can be filled again, such as blocks fetched ahead. The budget may destroy it,
   // under its lock: whatever holds shares is another object.
-  class Spare {
+  class Evictable {
    public:
-    virtual ~Spare() = default;
+    virtual ~Evictable() = default;
     // Gives back about `bytes`, or all there is where that is less; memory in flight is to come back soon by itself. Returns
     // how much that is. On the thread of somebody who waits, who holds no lock of the budget. Does not wait for memory.
     virtual std::uint64_t GiveUp(std::uint64_t bytes) = 0;
@@ -87,7 +87,7 @@ class MemoryBudget {
    private:
     friend class MemoryBudget;
     // The budget's, under its lock.
-    std::optional<std::list<std::shared_ptr<Spare>>::iterator> place_;
+    std::optional<std::list<std::shared_ptr<Evictable>>::iterator> place_;
     bool withdrawn_ = false;
   };
 
@@ -106,7 +106,7 @@ class MemoryBudget {
   MemoryBudget& operator=(const MemoryBudget&) = delete;
 
   // The budget of this process, with MemoryLimit() as its limit. A forked child has its own, empty, with the same limit.
-  static MemoryBudget& OfProcess();
+  static MemoryBudget& PerProcess();
 
   // Now or not at all: nullopt also while others wait. For work that can do with less, such as fetching ahead.
   std::optional<Share> TryTake(std::uint64_t bytes);
@@ -115,11 +115,11 @@ class MemoryBudget {
 
   // `spare` was used just now: those not used for longest are asked first. It stays known until it was asked and had less
   // than that, or is retracted. Shared, since it may be asked while its owner withdraws it.
-  void Offer(const std::shared_ptr<Spare>& spare);
+  void Register(const std::shared_ptr<Evictable>& spare);
   // It holds nothing now. It may be being asked all the same.
-  void Retract(Spare& spare);
-  // The same for good: Offer does nothing from now on.
-  void Withdraw(Spare& spare);
+  void Unregister(Evictable& spare);
+  // The same for good: Register does nothing from now on.
+  void Withdraw(Evictable& spare);
   // What each of those with spare memory may hold, so that all together stay within the limit.
   std::uint64_t FairShare() const;
 
@@ -136,7 +136,7 @@ class MemoryBudget {
     std::uint64_t held = 0;
   };
   static constexpr bool kForGood = true;
-  void Unlist(Spare& spare, bool for_good);
+  void Unlist(Evictable& spare, bool for_good);
   void TakeBack(std::uint64_t bytes, Promised& promised) PENSTOCK_REQUIRES(mutex_);
   bool Fits(std::uint64_t bytes) const PENSTOCK_REQUIRES(mutex_);
   bool IsStuck() const PENSTOCK_REQUIRES(mutex_);
@@ -152,7 +152,7 @@ class MemoryBudget {
   CondVar changed_;
   Usage usage_ PENSTOCK_GUARDED_BY(mutex_);
   std::list<Waiter> waiting_ PENSTOCK_GUARDED_BY(mutex_);  // first come, first served; each is its caller's place
-  std::list<std::shared_ptr<Spare>> spares_ PENSTOCK_GUARDED_BY(mutex_);  // those not used for longest first
+  std::list<std::shared_ptr<Evictable>> spares_ PENSTOCK_GUARDED_BY(mutex_);  // those not used for longest first
   std::chrono::steady_clock::time_point last_change_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
@@ -201,8 +201,8 @@ class BufferPool {
   BufferPool& operator=(const BufferPool&) = delete;
   ~BufferPool();
 
-  // Over MemoryBudget::OfProcess().
-  static BufferPool& OfProcess();
+  // Over MemoryBudget::PerProcess().
+  static BufferPool& PerProcess();
 
   // As MemoryBudget's. kResourceExhausted when the system has no memory.
   Result<std::optional<PooledBuffer>> TryTake(std::size_t bytes, Grain grain = Grain::kHuge);

@@ -127,7 +127,7 @@ class ObjectStream {
       ByteView bytes;
     };
     std::vector<std::pair<std::string, std::string>> known_checksums;
-    std::vector<Piece> read_elsewhere;  // looked at by Open, not kept
+    std::vector<Piece> already_read;  // looked at by Open, not kept
     VersionId version_id;               // empty: the object as it is now
   };
   static std::unique_ptr<ObjectStream> Open(std::shared_ptr<ObjectStore> store, Source source, StreamOptions options);

@@ -38,7 +38,7 @@ void CallCreateSession(const std::shared_ptr<ClientState>& state, const std::str
 
 }  // namespace
 
-ProcessState::MakeProvider ProviderMakerOf(const ResolvedConfig& config, const Surroundings& surroundings) {
+ProcessState::MakeProvider ProviderMakerOf(const ResolvedConfig& config, const ClientDependencies& surroundings) {
   if (config.client.signing == Signing::kUnsigned) return [] { return auth::MakeAnonymousProvider(); };
   if (config.client.credentials != nullptr) {
     return [given = config.client.credentials, clock = surroundings.clock] { return auth::MakeCachedProvider(given, *clock); };

@@ -13,7 +13,7 @@
 namespace penstock::s3 {
 
 // Where the identity of a client comes from: unsigned, given, or the default chain.
-ProcessState::MakeProvider ProviderMakerOf(const ResolvedConfig& config, const Surroundings& surroundings);
+ProcessState::MakeProvider ProviderMakerOf(const ResolvedConfig& config, const ClientDependencies& surroundings);
 
 // `done` exactly once, possibly before this returns; null: do not sign. A session that could not be had is CreateSession's
 // error. Never blocks.

@@ -54,7 +54,7 @@ void HedgePolicy::Learn() {
     return TimeCounts::BeginOf(bucket + 1);
   };
   const nanoseconds median = end_of(0.5);
-  const nanoseconds patience = std::max({end_of(kLate), median * 2, nanoseconds(kLeastPatience)});
+  const nanoseconds patience = std::max({end_of(kLate), median * 2, nanoseconds(kLeastDelay)});
   patience_ns_.store(median < kLeastMedian ? 0 : patience.count(), std::memory_order_relaxed);
   if (total < kForgetFrom) return;
   for (std::size_t i = 0; i < seen.size(); ++i) counts_[i].fetch_sub(seen[i] - seen[i] / 2, std::memory_order_relaxed);

@@ -23,7 +23,7 @@ class HedgePolicy {
   static constexpr std::int64_t kMostSaved = 32;      // hedges that may come at once
   static constexpr double kLate = 0.985;              // this share of first bytes is not late
   static constexpr std::uint32_t kLeastSamples = 100;
-  static constexpr std::chrono::milliseconds kLeastPatience{5};
+  static constexpr std::chrono::milliseconds kLeastDelay{5};
   static constexpr std::chrono::milliseconds kLeastMedian{1};
   static constexpr std::chrono::seconds kPauseAfterThrottling{5};
 

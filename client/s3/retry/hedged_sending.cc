@@ -32,7 +32,7 @@ void Flight::Send() {
   first_.started = clock().Now();
   first_.began = clock().Monotonic();
   counting_ = &first_;
-  if (const auto patience = Patience()) return SendHedged(std::move(request).value(), *patience);
+  if (const auto patience = HedgeDelay()) return SendHedged(std::move(request).value(), *patience);
   transport_->Start(std::move(request).value(), Body(), &first_.body, {AttemptDeadline(), call_.options.cancel},
                     [self = shared_from_this()](Result<http::Outcome> outcome) {
                       self->Proceed([&] { self->OnOutcome(std::move(outcome)); });
@@ -40,7 +40,7 @@ void Flight::Send() {
 }
 
 // Only the answer to a read can be taken from whoever is first.
-std::optional<std::chrono::nanoseconds> Flight::Patience() {
+std::optional<std::chrono::nanoseconds> Flight::HedgeDelay() {
   if (call_.success_body == nullptr || !state_->config.hedge_reads) return std::nullopt;
   return state_->hedging.OnRead(first_.began);
 }

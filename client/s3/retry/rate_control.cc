@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "base/process_id.h"
-#include "client/memory/of_process.h"
+#include "client/memory/per_process.h"
 
 namespace penstock::s3 {
 namespace {
@@ -181,8 +181,8 @@ double PrefixRate::rate() const {
   return phase_ == Phase::kWatching ? 0 : rate_;
 }
 
-RateControl& RateControl::OfProcess() {
-  static memory::OfProcess<RateControl> of_process;
+RateControl& RateControl::PerProcess() {
+  static memory::PerProcess<RateControl> of_process;
   return of_process.Mine([](RateControl*) { return new RateControl; });
 }
 

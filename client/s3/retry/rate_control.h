@@ -73,7 +73,7 @@ struct RateScope {
 // Thread safety: safe from any thread. A forked child has its own.
 class RateControl {
  public:
-  static RateControl& OfProcess();
+  static RateControl& PerProcess();
 
   RateControl() = default;
   RateControl(const RateControl&) = delete;

@@ -57,7 +57,7 @@ class StagedBytes {
   // Exactly `size` bytes.
   Result<void> Take(std::uint64_t size) {
     if (size >= BufferPool::kLeastHuge && size <= kMostPooledBytes) {
-      PENSTOCK_ASSIGN(std::optional<PooledBuffer> pooled, BufferPool::OfProcess().TryTake(static_cast<std::size_t>(size)));
+      PENSTOCK_ASSIGN(std::optional<PooledBuffer> pooled, BufferPool::PerProcess().TryTake(static_cast<std::size_t>(size)));
       if (pooled) {
         pooled_ = *std::move(pooled);
         bytes_ = pooled_.bytes().first(static_cast<std::size_t>(size));

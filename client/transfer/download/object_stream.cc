@@ -17,7 +17,7 @@
 #include "client/transfer/download/stream_plan.h"
 #include "client/transfer/download/stream_queue.h"
 #include "client/transfer/download/stream_source.h"
-#include "client/transfer/download/stream_spare.h"
+#include "client/transfer/download/evictable_stream.h"
 #include "penstock/base/mutex.h"
 #include "penstock/memory.h"
 #include "penstock/transfer.h"
@@ -48,7 +48,7 @@ class StreamImpl final : public ObjectStream {
         covers_object_(source_.ranges.empty() && source_.begin == 0 &&
                        (!source_.end || (source_.known_size && *source_.end >= *source_.known_size))),
         stop_(options_.call.cancel),
-        spare_(std::make_shared<transfer::StreamSpare>([this](std::uint64_t bytes) { return GiveUp(bytes); })),
+        spare_(std::make_shared<transfer::EvictableStream>([this](std::uint64_t bytes) { return GiveUp(bytes); })),
         position_(source_.begin),
         checksum_(std::move(checksum)) {}
 
@@ -78,7 +78,7 @@ class StreamImpl final : public ObjectStream {
       position_ = rest.offset;
       queue_.Return(std::move(rest), given_.begin, given_held_);
     }
-    pool_.budget().Offer(spare_);
+    pool_.budget().Register(spare_);
   }
 
   std::uint64_t asked_until() const override {
@@ -95,7 +95,7 @@ class StreamImpl final : public ObjectStream {
  private:
   // From here to EndReading the block that the reader waits for is not spare.
   void BeginReading(std::uint64_t wanted_bytes, std::uint64_t used_bytes) {
-    pool_.budget().Offer(spare_);
+    pool_.budget().Register(spare_);
     const MutexLock lock(mutex_);
     reading_ = true;
     read_.reached = std::max(read_.reached, std::min(read_.bytes, used_bytes) + wanted_bytes);
@@ -106,7 +106,7 @@ class StreamImpl final : public ObjectStream {
     reading_ = false;
     const bool goes_on = !queue_.empty() || !queue_.asked_for_all();  // and keeps its share, also where it holds nothing now
     mutex_.Unlock();
-    goes_on ? pool_.budget().Offer(spare_) : pool_.budget().Retract(*spare_);
+    goes_on ? pool_.budget().Register(spare_) : pool_.budget().Unregister(*spare_);
   }
 
   Error At(Error error) const { return std::move(error).At("GetObject", source_.bucket.value, source_.key.value); }
@@ -298,7 +298,7 @@ class StreamImpl final : public ObjectStream {
   }
 
   void Start(transfer::RangeFetchSpec spec, Callback<RangeFetched> done) {
-    Contain(kBookkeeping, [this] { pool_.budget().Offer(spare_); });
+    Contain(kBookkeeping, [this] { pool_.budget().Register(spare_); });
     transfer::StartRangeFetch(*store_, std::move(spec), std::move(done));
   }
 
@@ -310,7 +310,7 @@ class StreamImpl final : public ObjectStream {
     if (failed) stop_.RequestStop();
     slot->memory.SetInFlight(false);
     // Only now can the stream do without it.
-    if (slot->tells_size) Contain(kBookkeeping, [this] { pool_.budget().Offer(spare_); });
+    if (slot->tells_size) Contain(kBookkeeping, [this] { pool_.budget().Register(spare_); });
     const MutexLock lock(mutex_);
     if (failed && !error_) error_ = usable.ok() ? std::move(result).error() : std::move(usable).error();
     if (result.ok()) slot->crc_value = result->crc;
@@ -326,7 +326,7 @@ class StreamImpl final : public ObjectStream {
     return slot->dropped;
   }
 
-  // Lets go of what nobody waits for, from the end; what is in flight is cancelled. As MemoryBudget::Spare::GiveUp.
+  // Lets go of what nobody waits for, from the end; what is in flight is cancelled. As MemoryBudget::Evictable::GiveUp.
   std::uint64_t GiveUp(std::uint64_t bytes) {
     std::uint64_t coming = 0;
     std::vector<Slot> dropped;
@@ -388,9 +388,9 @@ class StreamImpl final : public ObjectStream {
   const StreamOptions options_;
   const transfer::StreamPlan plan_;
   const bool covers_object_;
-  BufferPool& pool_ = BufferPool::OfProcess();
+  BufferPool& pool_ = BufferPool::PerProcess();
   transfer::ChainedStop stop_;
-  const std::shared_ptr<transfer::StreamSpare> spare_;  // shared with the budget, which may be asking it
+  const std::shared_ptr<transfer::EvictableStream> spare_;  // shared with the budget, which may be asking it
   bool started_ = false;                      // the reader's
 
   mutable Mutex mutex_;
@@ -440,7 +440,7 @@ class BoundStream final : public ObjectStream {
 std::unique_ptr<ObjectStream> ObjectStream::Open(std::shared_ptr<ObjectStore> store, Source source,
                                                  StreamOptions options) {
   transfer::StreamChecksum checksum = transfer::ChecksumOfRanges(source);
-  source.read_elsewhere.clear();
+  source.already_read.clear();
   const Source place{.bucket = source.bucket, .key = source.key};
   return std::make_unique<BoundStream>(
       std::make_unique<StreamImpl>(std::move(store), std::move(source), std::move(options), std::move(checksum)), place);

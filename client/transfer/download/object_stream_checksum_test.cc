@@ -110,7 +110,7 @@ TEST_P(ObjectStreamChecksumTest, RangesAndWhatWasReadBeforeAmountToTheObjectsChe
     source.known_etag = etag_;
     source.ranges = {{600, 1000}, {50, 300}, {300, 600}};
     source.known_checksums = {{"crc64nvme", Crc64Text(content_)}};
-    source.read_elsewhere = {{1000, ByteView(content_).subspan(1000)}, {0, ByteView(content_).first(50)}};
+    source.already_read = {{1000, ByteView(content_).subspan(1000)}, {0, ByteView(content_).first(50)}};
     return Open(source);
   };
   EXPECT_TRUE(Read(*open()).ok());
@@ -132,7 +132,7 @@ TEST_P(ObjectStreamChecksumTest, RangesThatAreNotTheRestAreNotHeldAgainstTheWhol
     source.known_etag = etag_;
     source.ranges = ranges;
     source.known_checksums = {{"crc64nvme", Crc64Text(content_)}};
-    source.read_elsewhere = {{0, ByteView(content_).first(50)}, {1000, ByteView(content_).subspan(1000)}};
+    source.already_read = {{0, ByteView(content_).first(50)}, {1000, ByteView(content_).subspan(1000)}};
     EXPECT_TRUE(Read(*Open(source)).ok()) << ranges[0].begin;
   }
 }

@@ -68,7 +68,7 @@ class ObjectStreamMemoryTest : public ::testing::Test {
     return used;
   }
 
-  MemoryBudget& budget_ = MemoryBudget::OfProcess();
+  MemoryBudget& budget_ = MemoryBudget::PerProcess();
   const MemoryBudget::Usage before_ = budget_.usage();
   std::shared_ptr<ObjectStore> store_ = MakeStore();
   const Bytes content_ = MakeContent(20 * kBlock + 5);

@@ -164,16 +164,16 @@ TEST_P(ObjectStreamTest, WhatIsOnItsWayCountsIntoTheProcessesBudget) {
   constexpr std::uint64_t kMiB = 1 << 20;
   const Bytes content = MakeContent(4 * kMiB);
   Put(*inner_, content);
-  const std::uint64_t before = MemoryBudget::OfProcess().usage().held;
+  const std::uint64_t before = MemoryBudget::PerProcess().usage().held;
   StreamOptions options;
   options.part_size_bytes = kMiB;
   auto stream = ObjectStream::Open(inner_, Whole(), options);
   const StreamBlock kept = stream->Next().value().value();
-  EXPECT_GE(MemoryBudget::OfProcess().usage().held, before + kMiB);
+  EXPECT_GE(MemoryBudget::PerProcess().usage().held, before + kMiB);
   EXPECT_EQ(ReadAll(*stream).value(), Bytes(content.begin() + kMiB, content.end()));
   stream.reset();
-  EXPECT_EQ(MemoryBudget::OfProcess().usage().held, before + 2 * kMiB);  // of the kept block: pooled memory is whole 2 MiB
-  EXPECT_EQ(MemoryBudget::OfProcess().usage().in_flight, 0u);
+  EXPECT_EQ(MemoryBudget::PerProcess().usage().held, before + 2 * kMiB);  // of the kept block: pooled memory is whole 2 MiB
+  EXPECT_EQ(MemoryBudget::PerProcess().usage().in_flight, 0u);
 }
 
 TEST_P(ObjectStreamTest, WorksWithoutReadAhead) {

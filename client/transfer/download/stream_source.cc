@@ -31,10 +31,10 @@ StreamChecksum ChecksumOfRanges(const ObjectStream::Source& source) {
   if (source.ranges.empty() || !source.known_size || checksum.crc == Crc::kNone) return {};
   std::uint64_t bytes = 0;
   for (const ByteRange& range : source.ranges) bytes += range.size();
-  for (const ObjectStream::Source::Piece& piece : source.read_elsewhere) bytes += piece.bytes.size();
+  for (const ObjectStream::Source::Piece& piece : source.already_read) bytes += piece.bytes.size();
   if (bytes != *source.known_size) return {};
   PiecewiseChecksum arrived(checksum, *source.known_size);
-  for (const auto& [begin, piece] : source.read_elsewhere) {
+  for (const auto& [begin, piece] : source.already_read) {
     static_cast<void>(arrived.Add({begin, begin + piece.size()}, UpdateCrc(checksum.crc, piece, 0)));  // a range is missing
   }
   return {std::move(arrived), checksum.crc};

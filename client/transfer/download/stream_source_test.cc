@@ -43,7 +43,7 @@ TEST(ChecksumOfRanges, VerifiesOnlyWhereTheRangesAndTheRestAreTheObject) {
   source.known_checksums = {{"crc64nvme", Crc64Text(content)}};
   source.ranges = {{4, 10}};
   EXPECT_EQ(ChecksumOfRanges(source).crc(), Crc::kNone);
-  source.read_elsewhere = {{0, ByteView(content).first(4)}};
+  source.already_read = {{0, ByteView(content).first(4)}};
   StreamChecksum checksum = ChecksumOfRanges(source);
   EXPECT_EQ(checksum.crc(), Crc::kCrc64Nvme);
   EXPECT_TRUE(checksum.Give({4, 10}, UpdateCrc(Crc::kCrc64Nvme, ByteView(content).subspan(4), 0), true).ok());

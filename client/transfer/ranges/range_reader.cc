@@ -201,11 +201,11 @@ class Reader : public std::enable_shared_from_this<Reader> {
 
   // An exception leaves it only before the request is on its way.
   void Fetch(const Request& request) {
-    struct Flight {
+    struct PendingRange {
       RangeLanding landing;
       MonotonicTime began;
     };
-    auto flight = std::make_shared<Flight>(Flight{RangeLanding(request.batch->pieces, request.range), SystemClock().Monotonic()});
+    auto flight = std::make_shared<PendingRange>(PendingRange{RangeLanding(request.batch->pieces, request.range), SystemClock().Monotonic()});
     transfer::RangeFetchSpec spec;
     spec.bucket = request.batch->bucket;
     spec.key = request.batch->key;

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/signals_blocked.h"
-#include "client/memory/of_process.h"
+#include "client/memory/per_process.h"
 #include "penstock/base/blocking.h"
 #include "penstock/base/mutex.h"
 
@@ -39,7 +39,7 @@ class UnderWay {
 // Kept per process, so a forked child does not wait for its parent's, and never destroyed: a cleanup may end while the
 // process does.
 UnderWay& Mine() {
-  static memory::OfProcess<UnderWay> processes;
+  static memory::PerProcess<UnderWay> processes;
   // The handler is registered after what the cleanups use was made, so it runs before that is destroyed. Running it again,
   // for a parent or for another thread that was here at the same time, does nothing.
   return processes.Mine([](const UnderWay*) {

@@ -126,7 +126,7 @@ Result<void> MultipartUpload::Send(PartBody body, const Interrupt& interrupt) {
 
 // An exception leaves it only before the part is in flight.
 void MultipartUpload::StartPart(PartBody body, std::uint64_t held) {
-  auto flight = std::make_shared<Flight>();  // shared with the request's callback
+  auto flight = std::make_shared<PendingPart>();  // shared with the request's callback
   flight->body = std::move(body);
   flight->body.set_follows_checksum(keeps_crc_);
   flight->body.set_progress(&progress_);
@@ -148,7 +148,7 @@ void MultipartUpload::StartPart(PartBody body, std::uint64_t held) {
 }
 
 // An exception leaves it only before the store takes the request.
-void MultipartUpload::Launch(const std::shared_ptr<Flight>& flight) {
+void MultipartUpload::Launch(const std::shared_ptr<PendingPart>& flight) {
   flight->body.Rewind();
   UploadPartRequest request;
   request.bucket = bucket_;
@@ -162,7 +162,7 @@ void MultipartUpload::Launch(const std::shared_ptr<Flight>& flight) {
                 [this, flight](Result<CompletedPart> result) { OnAnswer(flight, std::move(result)); });
 }
 
-void MultipartUpload::OnAnswer(const std::shared_ptr<Flight>& flight, Result<CompletedPart> result) {
+void MultipartUpload::OnAnswer(const std::shared_ptr<PendingPart>& flight, Result<CompletedPart> result) {
   bool sent_again = false;
   Result<void> checked = Caught(kPart, [&]() -> Result<void> {
     if (!result.ok() || !keeps_crc_ || result->checksum_crc64nvme.empty()) return Ok();
@@ -183,7 +183,7 @@ void MultipartUpload::OnAnswer(const std::shared_ptr<Flight>& flight, Result<Com
   PartEnded(*flight, std::move(result));
 }
 
-void MultipartUpload::PartEnded(Flight& flight, Result<CompletedPart> result) {
+void MultipartUpload::PartEnded(PendingPart& flight, Result<CompletedPart> result) {
   const bool failed = !result.ok();
   if (failed) {
     const MutexLock lock(mutex_);

@@ -59,7 +59,7 @@ class MultipartUpload {
 
  private:
   // A part between its first request and its last answer.
-  struct Flight {
+  struct PendingPart {
     PartBody body;
     int number = 0;
     int times_damaged = 0;
@@ -72,9 +72,9 @@ class MultipartUpload {
   };
 
   void StartPart(PartBody body, std::uint64_t held);
-  void Launch(const std::shared_ptr<Flight>& flight);
-  void OnAnswer(const std::shared_ptr<Flight>& flight, Result<CompletedPart> result);
-  void PartEnded(Flight& flight, Result<CompletedPart> result);
+  void Launch(const std::shared_ptr<PendingPart>& flight);
+  void OnAnswer(const std::shared_ptr<PendingPart>& flight, Result<CompletedPart> result);
+  void PartEnded(PendingPart& flight, Result<CompletedPart> result);
   void Measure(std::chrono::steady_clock::time_point started, std::uint64_t bytes) PENSTOCK_REQUIRES(mutex_);
   template <class Ready>
   Result<void> WaitUntil(const char* operation, const Interrupt& interrupt, Ready ready);

@@ -253,7 +253,7 @@ class WriterImpl final : public ObjectWriter {
   const BucketName bucket_;
   const ObjectKey key_;
   const UploadOptions options_;
-  BufferPool& pool_ = BufferPool::OfProcess();
+  BufferPool& pool_ = BufferPool::PerProcess();
   PartBody part_;                                      // being filled
   std::vector<PartBody> waiting_;                      // full, before there is an upload
   std::unique_ptr<transfer::MultipartUpload> upload_;  // null while a single PUT may do

@@ -65,14 +65,14 @@ TEST_F(LendTest, WhatIsLentIsNotCopied) {
 }
 
 TEST_F(LendTest, HeadersBetweenWhatIsLentTakeNoPooledMemory) {
-  const std::uint64_t before = MemoryBudget::OfProcess().usage().held;
+  const std::uint64_t before = MemoryBudget::PerProcess().usage().held;
   const Bytes content = MakeContent(100 * kKiB);
   const auto writer = Open();
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(writer->Write(ByteView(content).first(1000)).ok());
     ASSERT_TRUE(writer->Lend(content).ok());
   }
-  EXPECT_EQ(MemoryBudget::OfProcess().usage().held, before);
+  EXPECT_EQ(MemoryBudget::PerProcess().usage().held, before);
   ASSERT_TRUE(writer->Finish().ok());
   EXPECT_EQ(Stored(*inner_)->size(), 100 * (1000 + 100 * kKiB));
 }

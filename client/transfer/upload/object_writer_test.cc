@@ -268,11 +268,11 @@ TEST(ObjectWriterMemory, AnInterruptedLargeWriteReturnsOnlyOnceNoPartNeedsItsMem
 
 TEST(ObjectWriterMemory, LittleIsKeptOnTheHeap) {
   const auto store = MakeStore();
-  const std::uint64_t before = MemoryBudget::OfProcess().usage().held;
+  const std::uint64_t before = MemoryBudget::PerProcess().usage().held;
   const auto writer = ObjectWriter::Create(store, kBucket, kKey, {});
   const Bytes content = MakeContent(50'000);
   ASSERT_TRUE(writer->Write(content).ok());
-  EXPECT_EQ(MemoryBudget::OfProcess().usage().held, before);
+  EXPECT_EQ(MemoryBudget::PerProcess().usage().held, before);
   ASSERT_TRUE(writer->Finish().ok());
   EXPECT_EQ(Stored(*store), content);
 }
@@ -282,7 +282,7 @@ class ObjectWriterBudget : public ::testing::Test {
   ObjectWriterBudget() { budget_.SetLimit(16 * kMiB); }
   ~ObjectWriterBudget() override { budget_.SetLimit(before_); }
 
-  MemoryBudget& budget_ = MemoryBudget::OfProcess();
+  MemoryBudget& budget_ = MemoryBudget::PerProcess();
   const std::uint64_t before_ = budget_.limit();
 };
 

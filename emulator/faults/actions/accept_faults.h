@@ -8,11 +8,11 @@
 
 #include "emulator/s3/core/exchange.h"
 #include "emulator/faults/action.h"
-#include "emulator/faults/fault_desk.h"
+#include "emulator/faults/fault_registry.h"
 
 namespace penstock::emulator::faults {
 
-struct Greeting {
+struct AcceptFault {
   enum class Kind : std::uint8_t { kServe, kReset, kFin, kRefuseTls } kind = Kind::kServe;
   TlsAbortAction::Kind refusal = TlsAbortAction::Kind::kHandshakeFailure;  // of kRefuseTls
   std::optional<TlsCertificateAction::Kind> certificate;  // in place of the server's own
@@ -25,8 +25,8 @@ struct Caller {
   bool certificate_may_sign = false;  // the server's: who trusts it trusts what it signs (http/flawed_certificates.h)
 };
 
-// By the scenario that runs at the desk; its rules at `accept` alone. Waits for nothing.
-Greeting Greet(const FaultDesk& desk, Caller caller);
+// By the scenario that runs at the registry; its rules at `accept` alone. Waits for nothing.
+AcceptFault FaultOfAccept(const FaultRegistry& registry, Caller caller);
 
 }  // namespace penstock::emulator::faults
 

@@ -7,24 +7,24 @@
 namespace penstock::emulator::faults {
 namespace {
 
-using Kind = Greeting::Kind;
+using Kind = AcceptFault::Kind;
 
 class AcceptFaultsTest : public testing::Test {
  protected:
-  void Set(std::string_view rules) { ASSERT_TRUE(desk_.Start(ParseScenario(rules).value()).ok()); }
-  Greeting Meet(bool tls = false, std::size_t others = 0) {
-    return Greet(desk_, {.connection = {.id = 1, .peer = "10.0.0.1:5000", .tls = tls}, .others = others});
+  void Set(std::string_view rules) { ASSERT_TRUE(registry_.Start(ParseScenario(rules).value()).ok()); }
+  AcceptFault Meet(bool tls = false, std::size_t others = 0) {
+    return FaultOfAccept(registry_, {.connection = {.id = 1, .peer = "10.0.0.1:5000", .tls = tls}, .others = others});
   }
-  std::uint64_t fired() const { return desk_.Account()->fired; }
+  std::uint64_t fired() const { return registry_.Account()->fired; }
 
-  FaultDesk desk_{SystemClock()};
+  FaultRegistry registry_{SystemClock()};
 };
 
 TEST_F(AcceptFaultsTest, WithoutARuleConnectionsAreServed) {
   EXPECT_EQ(Meet().kind, Kind::kServe);
   Set(R"([{"do": {"slow_down": {}}}])");
   EXPECT_EQ(Meet().kind, Kind::kServe) << "that is a request's";
-  EXPECT_EQ(desk_.Account()->requests, 0U);
+  EXPECT_EQ(registry_.Account()->requests, 0U);
 }
 
 TEST_F(AcceptFaultsTest, TheyEndAsTheyAreTold) {
@@ -56,7 +56,7 @@ TEST_F(AcceptFaultsTest, WhoIsAbortedSeesNoCertificate) {
 
 TEST_F(AcceptFaultsTest, AFlawedCertificateNeedsTlsAndOneThatSigns) {
   Set(R"([{"do": {"tls_certificate": {"mode": "wrong-host"}}}])");
-  const auto meet = [&](bool tls, bool trusts) { return Greet(desk_, {.connection = {.tls = tls}, .certificate_may_sign = trusts}).certificate; };
+  const auto meet = [&](bool tls, bool trusts) { return FaultOfAccept(registry_, {.connection = {.tls = tls}, .certificate_may_sign = trusts}).certificate; };
   EXPECT_EQ(meet(false, true), std::nullopt);
   EXPECT_EQ(meet(true, false), std::nullopt);
   EXPECT_EQ(fired(), 0U);

@@ -45,15 +45,15 @@ class Shaping {
 
   void Run() {
     for (const Step& step : plan_->steps()) {
-      const bool skewed = step.done && std::holds_alternative<SkewAction>(step.action->deed) && step.ticket->attempt();
+      const bool skewed = step.done && std::holds_alternative<SkewAction>(step.timed->action) && step.ticket->attempt();
       if (skewed && response().error_code == "RequestTimeTooSkewed") step.ticket->attempt()->Fail();
     }
     plan_->SettleWrites(committed_);
     if (Step* const step = plan_->in_place()) Replace(*step);
     for (Step& step : plan_->steps()) {
-      if (step.action->at.stage < Stage::kAfterCommit || step.done || &step == plan_->in_place()) continue;
+      if (step.timed->at.stage < Stage::kAfterCommit || step.done || &step == plan_->in_place()) continue;
       step_ = &step;
-      std::visit([this](const auto& deed) { Apply(deed); }, step.action->deed);
+      std::visit([this](const auto& action) { Apply(action); }, step.timed->action);
     }
   }
 
@@ -94,18 +94,18 @@ class Shaping {
   // The answer in an operation's place, before or after it.
   void Replace(Step& step) {
     step_ = &step;
-    const Deed& deed = step.action->deed;
-    if (const auto* drop = std::get_if<DropAction>(&deed)) return DropConnection(exchange_, *drop, WhenDone(step));
-    if (const auto* late = std::get_if<LateErrorAction>(&deed)) {
+    const Action& action = step.timed->action;
+    if (const auto* drop = std::get_if<DropAction>(&action)) return DropConnection(exchange_, *drop, WhenDone(step));
+    if (const auto* late = std::get_if<LateErrorAction>(&action)) {
       AnswerWithLateError(exchange_, *late);
       auto& steps = response().delivery->steps;
       steps.insert(steps.begin(), {.place = Place::kBody, .done = WhenDone(step)});
       return;
     }
-    if (const auto* error = std::get_if<ErrorAction>(&deed)) AnswerWithError(exchange_, *error);
-    if (const auto* redirect = std::get_if<RedirectAction>(&deed)) AnswerWithRedirect(exchange_, *redirect);
-    if (const auto* credentials = std::get_if<CredentialsAction>(&deed)) RefuseCredentials(exchange_, *credentials);
-    if (std::holds_alternative<ContinueAction>(deed)) RefuseToContinue(exchange_);
+    if (const auto* error = std::get_if<ErrorAction>(&action)) AnswerWithError(exchange_, *error);
+    if (const auto* redirect = std::get_if<RedirectAction>(&action)) AnswerWithRedirect(exchange_, *redirect);
+    if (const auto* credentials = std::get_if<CredentialsAction>(&action)) RefuseCredentials(exchange_, *credentials);
+    if (std::holds_alternative<ContinueAction>(action)) RefuseToContinue(exchange_);
     // Before the answer leaves: whoever has it finds it counted.
     FaultPlan::Done(step);
   }

@@ -11,7 +11,7 @@
 
 namespace penstock::emulator::faults {
 
-// The deeds of `plan` from after_commit on, and the one that takes the operation's place. Waits for nothing. What happens
+// The actions of `plan` from after_commit on, and the one that takes the operation's place. Waits for nothing. What happens
 // while the answer leaves is counted then.
 void ShapeAnswer(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers);
 

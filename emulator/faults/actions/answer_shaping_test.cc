@@ -124,22 +124,22 @@ TEST_F(AnswerShapingTest, WhereNothingWasDoneNoAcknowledgementIsLost) {
 }
 
 TEST_F(AnswerShapingTest, ARefusalHasNothingToLose) {
-  for (const char* deed : {R"("reset": {})", R"("fin": {})", R"("half_close": {})", R"("black_hole": {})", R"("error": {})",
+  for (const char* action : {R"("reset": {})", R"("fin": {})", R"("half_close": {})", R"("black_hole": {})", R"("error": {})",
                            R"("slow_down": {})", R"("late_error": {})", R"("redirect": {})"}) {
     for (const auto& [status, code] : std::vector<std::pair<int, std::string>>{{404, "NoSuchKey"}, {412, ""}, {304, ""}}) {
       request_.emplace("GET", "/bucket/key");
-      running_ = RunningScenario::Start(ParseScenario("[{\"limit\": {\"times\": 1}, \"do\": {" + std::string(deed) +
+      running_ = RunningScenario::Start(ParseScenario("[{\"limit\": {\"times\": 1}, \"do\": {" + std::string(action) +
                                                       R"(, "at": "after_commit"}}])").value(), WallTime()).value();
       auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
       plan->Begin();
       response().status = status;
       response().error_code = code;
       ShapeAnswer(request_->exchange(), plan, pacers_);
-      EXPECT_EQ(response().status, status) << deed;
-      EXPECT_FALSE(response().delivery) << deed;
+      EXPECT_EQ(response().status, status) << action;
+      EXPECT_FALSE(response().delivery) << action;
       plan.reset();
       EXPECT_EQ(running_->Account().fired, 0U);
-      EXPECT_EQ(faults::Meet(*running_, *request_).size(), 1U) << "another request may have the claim: " << deed;
+      EXPECT_EQ(faults::Meet(*running_, *request_).size(), 1U) << "another request may have the claim: " << action;
     }
   }
 }
@@ -218,7 +218,7 @@ TEST_F(AnswerShapingTest, ATraceIsPlayedBackInOrderAndAgain) {
   std::vector<double> times;
   for (int i = 0; i < 5; ++i) {
     const auto met = faults::Meet(*running_, request);
-    const auto& latency = std::get<LatencyAction>(met.front()->rule().deeds.front().deed);
+    const auto& latency = std::get<LatencyAction>(met.front()->rule().actions.front().action);
     times.push_back(static_cast<double>(TimeOf(latency, request.exchange(), *met.front()).count()) / 1e6);
   }
   EXPECT_EQ(times, (std::vector<double>{12, 340, 0.5, 12, 340}));

@@ -37,21 +37,21 @@ void WaitNow(const s3::Exchange& exchange, FaultPlan::Step& step, std::chrono::n
 }  // namespace
 
 bool DoBeforeCommit(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step, Pauses& pauses) {
-  const Deed& deed = step.action->deed;
-  if (const auto* stall = std::get_if<StallAction>(&deed)) {
+  const Action& action = step.timed->action;
+  if (const auto* stall = std::get_if<StallAction>(&action)) {
     WaitNow(exchange, step, stall->time, pauses);
     return true;
   }
-  if (const auto* latency = std::get_if<LatencyAction>(&deed)) {
+  if (const auto* latency = std::get_if<LatencyAction>(&action)) {
     WaitNow(exchange, step, TimeOf(*latency, exchange, *step.ticket), pauses);
     return true;
   }
-  if (std::holds_alternative<DelayVisibilityAction>(deed)) {
-    if (plan.desk() != nullptr && CanBeHidden(exchange)) plan.HideWrite(exchange, *plan.desk(), step);
+  if (std::holds_alternative<DelayVisibilityAction>(action)) {
+    if (plan.registry() != nullptr && CanBeHidden(exchange)) plan.HideWrite(exchange, *plan.registry(), step);
     return true;
   }
-  const bool in_place = std::holds_alternative<ErrorAction>(deed) || std::holds_alternative<LateErrorAction>(deed) ||
-                        std::holds_alternative<DropAction>(deed) || std::holds_alternative<RedirectAction>(deed);
+  const bool in_place = std::holds_alternative<ErrorAction>(action) || std::holds_alternative<LateErrorAction>(action) ||
+                        std::holds_alternative<DropAction>(action) || std::holds_alternative<RedirectAction>(action);
   if (!in_place || !plan.TakePlace(step)) return true;
   plan.Stop();
   return false;
@@ -77,7 +77,7 @@ Result<void> FaultyBody::DoWhatIsDue() {
   while (!steps_.empty() && steps_.front().action->at.offset <= read_) {
     FaultPlan::Step& step = steps_.front();
     steps_ = steps_.subspan(1);
-    if (const auto* pace = std::get_if<PaceAction>(&step.action->deed)) {
+    if (const auto* pace = std::get_if<PaceAction>(&step.timed->action)) {
       PENSTOCK_TRY(KeepPace(step, *pace));
     } else if (!DoBeforeCommit(exchange_, plan_, step, tools_.pauses)) {
       stopped_ = true;

@@ -14,17 +14,17 @@
 
 namespace penstock::emulator::faults {
 
-// What deeds need that wait or share. Outlives the requests.
+// What actions need that wait or share. Outlives the requests.
 struct FaultTools {
   Pauses& pauses;
   Pacers& pacers;
 };
 
-// A deed before the commit: waits, or takes the operation's place. False: it has taken the place, nothing more may be done.
+// An action before the commit: waits, or takes the operation's place. False: it has taken the place, nothing more may be done.
 // What does not fit a time before the commit does nothing.
 bool DoBeforeCommit(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step, Pauses& pauses);
 
-// The bytes as they came over the wire: the deeds of body_in. Every read ends where a deed is due.
+// The bytes as they came over the wire: the actions of body_in. Every read ends where an action is due.
 class FaultyBody final : public s3::BodyReader {
  public:
   // All outlive this.
@@ -49,7 +49,7 @@ class FaultyBody final : public s3::BodyReader {
   ReadPace pace_;
 };
 
-// The bytes as the operation gets them: the deeds of before_commit, once the verified end has been read.
+// The bytes as the operation gets them: the actions of before_commit, once the verified end has been read.
 class CommitGate final : public s3::BodyReader {
  public:
   CommitGate(s3::Exchange& exchange, FaultPlan& plan, Pauses& pauses)

@@ -52,7 +52,7 @@ class FaultyBodyTest : public testing::Test {
   std::shared_ptr<FaultPlan> plan_;
 };
 
-TEST_F(FaultyBodyTest, ReadsEndWhereADeedIsDue) {
+TEST_F(FaultyBodyTest, ReadsEndWhereAnActionIsDue) {
   Meet(R"([{"do": [{"stall": {"ms": 0}, "at": "body_in@3"}, {"stall": {"ms": 0}, "at": "body_in@7"}]}])");
   FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
   EXPECT_EQ(ReadAll(body), (std::vector<int>{3, 4, 3, 0}));

@@ -39,9 +39,9 @@ class PassingStore : public store::Store {
     return inner_->FindObject(bucket, key, version);
   }
   Result<store::PutOutcome> Put(store::PutObject request) override { return inner_->Put(std::move(request)); }
-  void Put(store::PutObject request, store::Later<store::PutOutcome> later) override { inner_->Put(std::move(request), std::move(later)); }
+  void Put(store::PutObject request, store::Async<store::PutOutcome> later) override { inner_->Put(std::move(request), std::move(later)); }
   Result<store::DeleteOutcome> Delete(store::DeleteObject request) override { return inner_->Delete(std::move(request)); }
-  void Delete(store::DeleteObject request, store::Later<store::DeleteOutcome> later) override {
+  void Delete(store::DeleteObject request, store::Async<store::DeleteOutcome> later) override {
     inner_->Delete(std::move(request), std::move(later));
   }
   std::vector<Result<store::DeleteOutcome>> Delete(std::vector<store::DeleteObject> requests) override {
@@ -69,7 +69,7 @@ class PassingStore : public store::Store {
     return inner_->FindUpload(bucket, key, id);
   }
   Result<void> Put(store::PutPart request) override { return inner_->Put(std::move(request)); }
-  void Put(store::PutPart request, store::Later<void> later) override { inner_->Put(std::move(request), std::move(later)); }
+  void Put(store::PutPart request, store::Async<void> later) override { inner_->Put(std::move(request), std::move(later)); }
   Result<std::vector<store::StoredPart>> ListParts(const BucketName& bucket, const ObjectKey& key, const UploadId& id, int marker,
                                                    int limit) override {
     return inner_->ListParts(bucket, key, id, marker, limit);

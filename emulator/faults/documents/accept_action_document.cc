@@ -8,7 +8,7 @@
 
 namespace penstock::emulator::faults {
 
-Result<Deed> ReadTlsAbort(const Json& json, const std::string& place) {
+Result<Action> ReadTlsAbort(const Json& json, const std::string& place) {
   using Kind = TlsAbortAction::Kind;
   constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{{{"handshake-failure", Kind::kHandshakeFailure},
                                                                      {"protocol-version", Kind::kProtocolVersion},
@@ -17,10 +17,10 @@ Result<Deed> ReadTlsAbort(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode"}));
   TlsAbortAction abort;
   PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, abort.kind));
-  return Deed(abort);
+  return Action(abort);
 }
 
-Result<Deed> ReadTlsCertificate(const Json& json, const std::string& place) {
+Result<Action> ReadTlsCertificate(const Json& json, const std::string& place) {
   using Kind = TlsCertificateAction::Kind;
   constexpr std::array<std::pair<std::string_view, Kind>, 5> kKinds{{{"expired", Kind::kExpired},
                                                                      {"not-yet-valid", Kind::kNotYetValid},
@@ -30,21 +30,21 @@ Result<Deed> ReadTlsCertificate(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode"}));
   TlsCertificateAction certificate;
   PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, certificate.kind));
-  return Deed(certificate);
+  return Action(certificate);
 }
 
-Result<Deed> ReadGoAway(const Json& json, const std::string& place) {
+Result<Action> ReadGoAway(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"requests"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> requests, fields.Whole("requests"));
   if (!requests || *requests == 0) return FieldError(fields.Place("requests"), "must be at least 1: how many requests may a connection carry?");
-  return Deed(GoAwayAction{.requests = *requests});
+  return Action(GoAwayAction{.requests = *requests});
 }
 
-Result<Deed> ReadConnectionLimit(const Json& json, const std::string& place) {
+Result<Action> ReadConnectionLimit(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"most"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> most, fields.Whole("most"));
   if (!most) return FieldError(fields.Place("most"), "is missing: how many connections at a time?");
-  return Deed(ConnectionLimitAction{.most = *most});
+  return Action(ConnectionLimitAction{.most = *most});
 }
 
 }  // namespace penstock::emulator::faults

@@ -10,10 +10,10 @@
 namespace penstock::emulator::faults {
 
 // Each reads the members of one action. kInvalidArgument names the place.
-Result<Deed> ReadTlsAbort(const Json& json, const std::string& place);
-Result<Deed> ReadTlsCertificate(const Json& json, const std::string& place);
-Result<Deed> ReadGoAway(const Json& json, const std::string& place);
-Result<Deed> ReadConnectionLimit(const Json& json, const std::string& place);
+Result<Action> ReadTlsAbort(const Json& json, const std::string& place);
+Result<Action> ReadTlsCertificate(const Json& json, const std::string& place);
+Result<Action> ReadGoAway(const Json& json, const std::string& place);
+Result<Action> ReadConnectionLimit(const Json& json, const std::string& place);
 
 }  // namespace penstock::emulator::faults
 

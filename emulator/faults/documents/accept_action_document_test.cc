@@ -6,17 +6,17 @@
 namespace penstock::emulator::faults {
 namespace {
 
-Action Read(std::string_view json) { return ReadAction(ParseJson(json).value(), "do").value(); }
+TimedAction Read(std::string_view json) { return ReadAction(ParseJson(json).value(), "do").value(); }
 std::string Problem(std::string_view json) { return ReadAction(ParseJson(json).value(), "do").error().message; }
 
 TEST(AcceptActionDocumentTest, ActionsOfConnectionsHappenAtAccept) {
-  EXPECT_TRUE(std::holds_alternative<TlsAbortAction>(Read(R"({"tls_abort": {}})").deed));
-  EXPECT_EQ(std::get<TlsAbortAction>(Read(R"({"tls_abort": {"mode": "protocol-version"}})").deed).kind, TlsAbortAction::Kind::kProtocolVersion);
-  EXPECT_EQ(std::get<TlsCertificateAction>(Read(R"({"tls_certificate": {}})").deed).kind, TlsCertificateAction::Kind::kExpired);
-  EXPECT_EQ(std::get<TlsCertificateAction>(Read(R"({"tls_certificate": {"mode": "unknown-authority"}})").deed).kind,
+  EXPECT_TRUE(std::holds_alternative<TlsAbortAction>(Read(R"({"tls_abort": {}})").action));
+  EXPECT_EQ(std::get<TlsAbortAction>(Read(R"({"tls_abort": {"mode": "protocol-version"}})").action).kind, TlsAbortAction::Kind::kProtocolVersion);
+  EXPECT_EQ(std::get<TlsCertificateAction>(Read(R"({"tls_certificate": {}})").action).kind, TlsCertificateAction::Kind::kExpired);
+  EXPECT_EQ(std::get<TlsCertificateAction>(Read(R"({"tls_certificate": {"mode": "unknown-authority"}})").action).kind,
             TlsCertificateAction::Kind::kUnknownAuthority);
-  EXPECT_EQ(std::get<GoAwayAction>(Read(R"({"goaway": {"requests": 2}})").deed).requests, 2U);
-  EXPECT_EQ(std::get<ConnectionLimitAction>(Read(R"({"connection_limit": {"most": 0}})").deed).most, 0U);
+  EXPECT_EQ(std::get<GoAwayAction>(Read(R"({"goaway": {"requests": 2}})").action).requests, 2U);
+  EXPECT_EQ(std::get<ConnectionLimitAction>(Read(R"({"connection_limit": {"most": 0}})").action).most, 0U);
   for (const char* json : {R"({"tls_abort": {}})", R"({"tls_certificate": {}})", R"({"goaway": {"requests": 2}})", R"({"connection_limit": {"most": 0}})",
                            R"({"reset": {}, "at": "accept"})", R"({"fin": {}, "at": "accept"})"}) {
     EXPECT_EQ(Read(json).at.stage, Stage::kAccept) << json;

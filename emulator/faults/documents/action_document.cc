@@ -66,7 +66,7 @@ Result<void> ReadErrorFields(const JsonFields& fields, ErrorAction& error) {
 }
 
 // The status is the code's own unless it is given.
-Result<Deed> ReadError(const Json& json, const std::string& place) {
+Result<Action> ReadError(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, place, {"status", "code", "message", "retry_after_ms", "headers", "body", "close", "chunked"}));
   ErrorAction error{.status = 500, .code = "InternalError"};
@@ -76,17 +76,17 @@ Result<Deed> ReadError(const Json& json, const std::string& place) {
   if (status && (*status < 200 || *status > 599)) return fields.OutOfRange("status", "200 to 599");
   if (status) error.status = static_cast<int>(*status);
   PENSTOCK_TRY(ReadErrorFields(fields, error));
-  return Deed(std::move(error));
+  return Action(std::move(error));
 }
 
-Result<Deed> ReadSlowDown(const Json& json, const std::string& place) {
+Result<Action> ReadSlowDown(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"message", "retry_after_ms", "headers", "body", "close", "chunked"}));
   ErrorAction error{.status = 503, .code = "SlowDown", .close = true};
   PENSTOCK_TRY(ReadErrorFields(fields, error));
-  return Deed(std::move(error));
+  return Action(std::move(error));
 }
 
-Result<Deed> ReadLateError(const Json& json, const std::string& place) {
+Result<Action> ReadLateError(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"code", "message", "after_ms", "every_ms"}));
   LateErrorAction error;
   PENSTOCK_TRY(ReadText(fields, "code", error.code));
@@ -94,30 +94,30 @@ Result<Deed> ReadLateError(const Json& json, const std::string& place) {
   PENSTOCK_TRY(ReadMs(fields, "after_ms", error.after));
   PENSTOCK_TRY(ReadMs(fields, "every_ms", error.every));
   if (error.every.count() == 0) return FieldError(fields.Place("every_ms"), "must be more than 0");
-  return Deed(std::move(error));
+  return Action(std::move(error));
 }
 
 template <DropKind kind>
-Result<Deed> ReadDrop(const Json& json, const std::string& place) {
+Result<Action> ReadDrop(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {}));
-  return Deed(DropAction{.kind = kind});
+  return Action(DropAction{.kind = kind});
 }
 
-Result<Deed> ReadHang(const Json& json, const std::string& place) {
+Result<Action> ReadHang(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"ms"}));
   DropAction drop{.kind = DropKind::kHang};
   PENSTOCK_TRY(ReadMs(fields, "ms", drop.hang));
-  return Deed(drop);
+  return Action(drop);
 }
 
-Result<Deed> ReadStall(const Json& json, const std::string& place) {
+Result<Action> ReadStall(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"ms"}));
   StallAction stall;
   PENSTOCK_TRY(NeedMs(fields, "ms", stall.time));
-  return Deed(stall);
+  return Action(stall);
 }
 
-Result<Deed> ReadDrip(const Json& json, const std::string& place) {
+Result<Action> ReadDrip(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"bytes", "every_ms"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> bytes, fields.Whole("bytes"));
   Milliseconds every{};
@@ -125,10 +125,10 @@ Result<Deed> ReadDrip(const Json& json, const std::string& place) {
   if (!bytes || *bytes == 0) return FieldError(fields.Place("bytes"), "must be at least 1: how many bytes at a time?");
   if (every.count() == 0) return FieldError(fields.Place("every_ms"), "must be more than 0");
   const double rate = static_cast<double>(*bytes) * 1'000 / static_cast<double>(every.count());
-  return Deed(PaceAction{.bytes_per_second = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rate)), .piece = *bytes, .every = every});
+  return Action(PaceAction{.bytes_per_second = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rate)), .piece = *bytes, .every = every});
 }
 
-Result<Deed> ReadBandwidth(const Json& json, const std::string& place) {
+Result<Action> ReadBandwidth(const Json& json, const std::string& place) {
   using Scope = PaceAction::Scope;
   constexpr std::array<std::pair<std::string_view, Scope>, 5> kScopes{{{"request", Scope::kRequest},
                                                                        {"connection", Scope::kConnection},
@@ -140,10 +140,10 @@ Result<Deed> ReadBandwidth(const Json& json, const std::string& place) {
   if (!rate || *rate == 0) return FieldError(fields.Place("bytes_per_second"), "must be at least 1");
   PaceAction pace{.bytes_per_second = *rate};
   PENSTOCK_TRY(ReadKind(fields, "scope", kScopes, pace.scope));
-  return Deed(pace);
+  return Action(pace);
 }
 
-Result<Deed> ReadCorrupt(const Json& json, const std::string& place) {
+Result<Action> ReadCorrupt(const Json& json, const std::string& place) {
   constexpr std::array<std::pair<std::string_view, CorruptKind>, 5> kKinds{{{"flip-bit", CorruptKind::kFlipBit},
                                                                             {"zero", CorruptKind::kZero},
                                                                             {"repeat-block", CorruptKind::kRepeatBlock},
@@ -162,10 +162,10 @@ Result<Deed> ReadCorrupt(const Json& json, const std::string& place) {
   if (corrupt.kind == CorruptKind::kStaleVersion) corrupt.length = 0;
   if (length) corrupt.length = *length;
   PENSTOCK_TRY(ReadFlag(fields, "fix_checksum", corrupt.fix_checksum));
-  return Deed(corrupt);
+  return Action(corrupt);
 }
 
-Result<Deed> ReadTruncate(const Json& json, const std::string& place) {
+Result<Action> ReadTruncate(const Json& json, const std::string& place) {
   using Kind = TruncateAction::Kind;
   constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{{{"fin", Kind::kFin},
                                                                      {"reset", Kind::kReset},
@@ -174,7 +174,7 @@ Result<Deed> ReadTruncate(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode"}));
   TruncateAction truncate;
   PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, truncate.kind));
-  return Deed(truncate);
+  return Action(truncate);
 }
 
 // The wire writes these two, whatever an answer has.
@@ -184,7 +184,7 @@ Result<void> CheckLieOfTheWire(const std::string& place, std::string_view name) 
                     "for a body in chunks, and end a connection with fin or error's `close`");
 }
 
-Result<Deed> ReadHeaderLie(const Json& json, const std::string& place) {
+Result<Action> ReadHeaderLie(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"set", "drop", "repeat"}));
   HeaderAction headers;
   PENSTOCK_TRY(ReadHeaders(fields, "set", headers.set));
@@ -196,10 +196,10 @@ Result<Deed> ReadHeaderLie(const Json& json, const std::string& place) {
   for (const auto& [name, value] : headers.set) PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("set"), name));
   for (const std::string& name : headers.drop) PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("drop"), name));
   for (const std::string& name : headers.repeat) PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("repeat"), name));
-  return Deed(std::move(headers));
+  return Action(std::move(headers));
 }
 
-Result<Deed> ReadRedirect(const Json& json, const std::string& place) {
+Result<Action> ReadRedirect(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"status", "location", "region"}));
   RedirectAction redirect;
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> status, fields.Whole("status"));
@@ -210,10 +210,10 @@ Result<Deed> ReadRedirect(const Json& json, const std::string& place) {
   for (const auto& [name, text] : {std::pair("location", &redirect.location), std::pair("region", &redirect.region)}) {
     if (!IsHeaderText(*text)) return FieldError(fields.Place(name), "must not have line breaks or bytes of value 0");
   }
-  return Deed(std::move(redirect));
+  return Action(std::move(redirect));
 }
 
-Result<Deed> ReadContinue(const Json& json, const std::string& place) {
+Result<Action> ReadContinue(const Json& json, const std::string& place) {
   using Kind = ContinueAction::Kind;
   constexpr std::array<std::pair<std::string_view, Kind>, 3> kKinds{{{"never", Kind::kNever}, {"refuse", Kind::kRefuse}, {"late", Kind::kLate}}};
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode", "ms"}));
@@ -221,10 +221,10 @@ Result<Deed> ReadContinue(const Json& json, const std::string& place) {
   PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, action.kind));
   PENSTOCK_TRY(ReadMs(fields, "ms", action.late));
   if (action.kind == Kind::kLate && action.late.count() == 0) return FieldError(fields.Place("ms"), "is missing: how late?");
-  return Deed(action);
+  return Action(action);
 }
 
-Result<Deed> ReadCredentials(const Json& json, const std::string& place) {
+Result<Action> ReadCredentials(const Json& json, const std::string& place) {
   using Kind = CredentialsAction::Kind;
   constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{{{"expired", Kind::kExpired},
                                                                      {"invalid-token", Kind::kInvalidToken},
@@ -233,22 +233,22 @@ Result<Deed> ReadCredentials(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode"}));
   CredentialsAction credentials;
   PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, credentials.kind));
-  return Deed(credentials);
+  return Action(credentials);
 }
 
-Result<Deed> ReadSkew(const Json& json, const std::string& place) {
+Result<Action> ReadSkew(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"ahead_s"}));
   PENSTOCK_ASSIGN(const std::optional<double> ahead, fields.Number("ahead_s"));
   constexpr double kMost = 10 * 365 * 86'400.0;
   if (!ahead || !(std::abs(*ahead) <= kMost)) {
     return fields.OutOfRange("ahead_s", "a number of seconds, up to ten years (315360000) either way");
   }
-  return Deed(SkewAction{.ahead = Milliseconds(std::llround(*ahead * 1'000))});
+  return Action(SkewAction{.ahead = Milliseconds(std::llround(*ahead * 1'000))});
 }
 
 struct Kind {
   std::string_view name;
-  Result<Deed> (*read)(const Json& json, const std::string& place);
+  Result<Action> (*read)(const Json& json, const std::string& place);
   Stage stage;           // where it happens unless said otherwise
   std::uint32_t stages;  // bit n: it may happen at Stage n
 };
@@ -333,7 +333,7 @@ std::string ProblemWithout(const Json& json) {
 
 }  // namespace
 
-Result<Action> ReadAction(const Json& json, const std::string& place) {
+Result<TimedAction> ReadAction(const Json& json, const std::string& place) {
   if (!json.is_object()) return FieldError(place, "must be a JSON object such as {\"slow_down\": {}}");
   const Kind* chosen = nullptr;
   std::string known;
@@ -345,20 +345,20 @@ Result<Action> ReadAction(const Json& json, const std::string& place) {
   }
   if (chosen == nullptr) return FieldError(place, ProblemWithout(json) + "; there are " + known);
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {chosen->name, "at"}));
-  Action action;
-  PENSTOCK_ASSIGN(action.deed, chosen->read(*fields.Find(chosen->name), fields.Place(chosen->name)));
-  action.at.stage = chosen->stage;
-  action.name = chosen->name;
+  TimedAction timed;
+  PENSTOCK_ASSIGN(timed.action, chosen->read(*fields.Find(chosen->name), fields.Place(chosen->name)));
+  timed.at.stage = chosen->stage;
+  timed.name = chosen->name;
   PENSTOCK_ASSIGN(const std::optional<std::string> at, fields.Text("at"));
-  if (!at) return action;
-  PENSTOCK_ASSIGN(action.at, ReadPoint(*at, fields.Place("at")));
-  if ((chosen->stages >> static_cast<unsigned>(action.at.stage) & 1) == 0) {
+  if (!at) return timed;
+  PENSTOCK_ASSIGN(timed.at, ReadPoint(*at, fields.Place("at")));
+  if ((chosen->stages >> static_cast<unsigned>(timed.at.stage) & 1) == 0) {
     return FieldError(fields.Place("at"), "'" + std::string(chosen->name) + "' cannot happen at '" + *at + "'");
   }
-  if (std::holds_alternative<PaceAction>(action.deed) && action.at.offset > 0) {
+  if (std::holds_alternative<PaceAction>(timed.action) && timed.at.offset > 0) {
     return FieldError(fields.Place("at"), "'" + std::string(chosen->name) + "' holds for the whole body: leave @N out");
   }
-  return action;
+  return timed;
 }
 
 }  // namespace penstock::emulator::faults

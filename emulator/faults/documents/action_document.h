@@ -11,7 +11,7 @@
 namespace penstock::emulator::faults {
 
 // kInvalidArgument names the place, which begins with `place`.
-Result<Action> ReadAction(const Json& json, const std::string& place);
+Result<TimedAction> ReadAction(const Json& json, const std::string& place);
 
 // Names of the actions, in the order of the documentation.
 std::vector<std::string_view> ActionNames();

@@ -7,19 +7,19 @@
 namespace penstock::emulator::faults {
 namespace {
 
-Action Read(std::string_view json) { return ReadAction(ParseJson(json).value(), "do").value(); }
+TimedAction Read(std::string_view json) { return ReadAction(ParseJson(json).value(), "do").value(); }
 std::string Problem(std::string_view json) { return ReadAction(ParseJson(json).value(), "do").error().message; }
 
 template <class T>
-T Deed(std::string_view json) {
-  return std::get<T>(Read(json).deed);
+T Action(std::string_view json) {
+  return std::get<T>(Read(json).action);
 }
 
 TEST(ActionDocumentTest, AnErrorHasItsCodesStatusUnlessItIsGiven) {
-  EXPECT_EQ(Deed<ErrorAction>(R"({"error": {"code": "NoSuchKey"}})").status, 404);
-  EXPECT_EQ(Deed<ErrorAction>(R"({"error": {"code": "NoSuchKey", "status": 500}})").status, 500);
-  EXPECT_EQ(Deed<ErrorAction>(R"({"error": {}})").code, "InternalError");
-  const auto error = Deed<ErrorAction>(R"({"error": {"message": "m", "retry_after_ms": 7, "headers": {"a": "b"}, "body": "html",
+  EXPECT_EQ(Action<ErrorAction>(R"({"error": {"code": "NoSuchKey"}})").status, 404);
+  EXPECT_EQ(Action<ErrorAction>(R"({"error": {"code": "NoSuchKey", "status": 500}})").status, 500);
+  EXPECT_EQ(Action<ErrorAction>(R"({"error": {}})").code, "InternalError");
+  const auto error = Action<ErrorAction>(R"({"error": {"message": "m", "retry_after_ms": 7, "headers": {"a": "b"}, "body": "html",
     "close": true, "chunked": false}})");
   EXPECT_EQ(error.message, "m");
   EXPECT_EQ(error.retry_after, std::chrono::milliseconds(7));
@@ -30,35 +30,35 @@ TEST(ActionDocumentTest, AnErrorHasItsCodesStatusUnlessItIsGiven) {
 }
 
 TEST(ActionDocumentTest, SlowDownIsS3sOwn) {
-  const Action action = Read(R"({"slow_down": {}})");
-  const auto& error = std::get<ErrorAction>(action.deed);
+  const TimedAction timed = Read(R"({"slow_down": {}})");
+  const auto& error = std::get<ErrorAction>(timed.action);
   EXPECT_EQ(error.status, 503);
   EXPECT_EQ(error.code, "SlowDown");
   EXPECT_TRUE(error.close);
   EXPECT_TRUE(error.chunked);
-  EXPECT_EQ(action.at.stage, Stage::kHeaders);
+  EXPECT_EQ(timed.at.stage, Stage::kHeaders);
 }
 
 TEST(ActionDocumentTest, EveryOtherActionIsRead) {
-  EXPECT_EQ(Deed<LateErrorAction>(R"({"late_error": {"code": "SlowDown", "after_ms": 5, "every_ms": 2}})").after.count(), 5);
-  EXPECT_EQ(Deed<DropAction>(R"({"reset": {}})").kind, DropKind::kReset);
-  EXPECT_EQ(Deed<DropAction>(R"({"fin": {}})").kind, DropKind::kFin);
-  EXPECT_EQ(Deed<DropAction>(R"({"half_close": {}})").kind, DropKind::kHalfClose);
-  EXPECT_EQ(Deed<DropAction>(R"({"black_hole": {"ms": 9}})").hang.count(), 9);
-  EXPECT_EQ(Deed<StallAction>(R"({"stall": {"ms": 9}})").time.count(), 9);
-  EXPECT_EQ(Deed<PaceAction>(R"({"drip": {"bytes": 10, "every_ms": 100}})").bytes_per_second, 100U);
-  EXPECT_EQ(Deed<PaceAction>(R"({"bandwidth": {"bytes_per_second": 90, "scope": "client"}})").scope, PaceAction::Scope::kClient);
-  EXPECT_EQ(Deed<LatencyAction>(R"({"latency": {"profile": "s3-standard"}})").profile, "s3-standard");
-  const auto corrupt = Deed<CorruptAction>(R"({"corrupt": {"mode": "zero", "length": 8, "fix_checksum": true}})");
+  EXPECT_EQ(Action<LateErrorAction>(R"({"late_error": {"code": "SlowDown", "after_ms": 5, "every_ms": 2}})").after.count(), 5);
+  EXPECT_EQ(Action<DropAction>(R"({"reset": {}})").kind, DropKind::kReset);
+  EXPECT_EQ(Action<DropAction>(R"({"fin": {}})").kind, DropKind::kFin);
+  EXPECT_EQ(Action<DropAction>(R"({"half_close": {}})").kind, DropKind::kHalfClose);
+  EXPECT_EQ(Action<DropAction>(R"({"black_hole": {"ms": 9}})").hang.count(), 9);
+  EXPECT_EQ(Action<StallAction>(R"({"stall": {"ms": 9}})").time.count(), 9);
+  EXPECT_EQ(Action<PaceAction>(R"({"drip": {"bytes": 10, "every_ms": 100}})").bytes_per_second, 100U);
+  EXPECT_EQ(Action<PaceAction>(R"({"bandwidth": {"bytes_per_second": 90, "scope": "client"}})").scope, PaceAction::Scope::kClient);
+  EXPECT_EQ(Action<LatencyAction>(R"({"latency": {"profile": "s3-standard"}})").profile, "s3-standard");
+  const auto corrupt = Action<CorruptAction>(R"({"corrupt": {"mode": "zero", "length": 8, "fix_checksum": true}})");
   EXPECT_EQ(corrupt.kind, CorruptKind::kZero);
   EXPECT_EQ(corrupt.length, 8U);
   EXPECT_TRUE(corrupt.fix_checksum);
-  EXPECT_EQ(Deed<TruncateAction>(R"({"truncate": {"mode": "length-lie"}})").kind, TruncateAction::Kind::kLengthLie);
-  EXPECT_EQ(Deed<HeaderAction>(R"({"header_lie": {"drop": ["ETag"]}})").drop, std::vector<std::string>{"ETag"});
-  EXPECT_EQ(Deed<RedirectAction>(R"({"redirect": {"status": 301, "region": "eu-west-1"}})").region, "eu-west-1");
-  EXPECT_EQ(Deed<ContinueAction>(R"({"expect_100": {"mode": "late", "ms": 4}})").late.count(), 4);
-  EXPECT_EQ(Deed<CredentialsAction>(R"({"credentials": {"mode": "invalid-token"}})").kind, CredentialsAction::Kind::kInvalidToken);
-  EXPECT_EQ(Deed<SkewAction>(R"({"clock_skew": {"ahead_s": -1000}})").ahead.count(), -1'000'000);
+  EXPECT_EQ(Action<TruncateAction>(R"({"truncate": {"mode": "length-lie"}})").kind, TruncateAction::Kind::kLengthLie);
+  EXPECT_EQ(Action<HeaderAction>(R"({"header_lie": {"drop": ["ETag"]}})").drop, std::vector<std::string>{"ETag"});
+  EXPECT_EQ(Action<RedirectAction>(R"({"redirect": {"status": 301, "region": "eu-west-1"}})").region, "eu-west-1");
+  EXPECT_EQ(Action<ContinueAction>(R"({"expect_100": {"mode": "late", "ms": 4}})").late.count(), 4);
+  EXPECT_EQ(Action<CredentialsAction>(R"({"credentials": {"mode": "invalid-token"}})").kind, CredentialsAction::Kind::kInvalidToken);
+  EXPECT_EQ(Action<SkewAction>(R"({"clock_skew": {"ahead_s": -1000}})").ahead.count(), -1'000'000);
 }
 
 TEST(ActionDocumentTest, StagesAreNamedAndOffsetsCounted) {
@@ -81,9 +81,9 @@ TEST(ActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
   EXPECT_EQ(Problem(R"({"error": {"body": "yaml"}})"), "do.error.body: must be one of xml, empty, html, json, truncated-xml, not 'yaml'");
   EXPECT_EQ(Problem(R"({"error": {"headers": {"a": "b\r\nc: d"}}})"), "do.error.headers.a: must be a text without line breaks");
   for (const char* const name : {"Content-Length", "transfer-encoding", "Connection"}) {
-    for (const char* const deed : {"error", "slow_down"}) {
-      const std::string problem = Problem("{\"" + std::string(deed) + "\": {\"headers\": {\"" + name + "\": \"3\"}}}");
-      EXPECT_TRUE(problem.starts_with("do." + std::string(deed) + ".headers." + name + ": cannot be given")) << problem;
+    for (const char* const action : {"error", "slow_down"}) {
+      const std::string problem = Problem("{\"" + std::string(action) + "\": {\"headers\": {\"" + name + "\": \"3\"}}}");
+      EXPECT_TRUE(problem.starts_with("do." + std::string(action) + ".headers." + name + ": cannot be given")) << problem;
       EXPECT_NE(problem.find("header_lie"), std::string::npos) << problem;
     }
   }
@@ -117,8 +117,8 @@ TEST(ActionDocumentTest, ValuesOutOfRangeAreNamedWithTheirPlace) {
 }
 
 TEST(ActionDocumentTest, StaleBytesGoToTheEndUnlessALengthIsGiven) {
-  EXPECT_EQ(Deed<CorruptAction>(R"({"corrupt": {"mode": "stale-version"}})").length, 0U);
-  EXPECT_EQ(Deed<CorruptAction>(R"({"corrupt": {"mode": "stale-version", "length": 7}})").length, 7U);
+  EXPECT_EQ(Action<CorruptAction>(R"({"corrupt": {"mode": "stale-version"}})").length, 0U);
+  EXPECT_EQ(Action<CorruptAction>(R"({"corrupt": {"mode": "stale-version", "length": 7}})").length, 7U);
 }
 
 TEST(ActionDocumentTest, AnUnknownActionIsRefusedWithAllThereAre) {

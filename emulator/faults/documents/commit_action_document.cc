@@ -22,30 +22,30 @@ Result<void> NeedUnlikeS3(const JsonFields& fields) {
 
 }  // namespace
 
-Result<Deed> ReadDuplicate(const Json& json, const std::string& place) {
+Result<Action> ReadDuplicate(const Json& json, const std::string& place) {
   using Answer = DuplicateAction::Answer;
   constexpr std::array<std::pair<std::string_view, Answer>, 2> kAnswers{{{"second", Answer::kSecond}, {"first", Answer::kFirst}}};
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"answer"}));
   DuplicateAction duplicate;
   PENSTOCK_TRY(ReadKind(fields, "answer", kAnswers, duplicate.answer));
-  return Deed(duplicate);
+  return Action(duplicate);
 }
 
-Result<Deed> ReadCommitPartial(const Json& json, const std::string& place) {
+Result<Action> ReadCommitPartial(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"bytes", "unlike_s3"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> bytes, fields.Whole("bytes"));
   if (!bytes) return FieldError(fields.Place("bytes"), "is missing: how many of the first bytes are kept?");
   PENSTOCK_TRY(NeedUnlikeS3(fields));
-  return Deed(CommitPartialAction{.bytes = *bytes});
+  return Action(CommitPartialAction{.bytes = *bytes});
 }
 
-Result<Deed> ReadDelayVisibility(const Json& json, const std::string& place) {
+Result<Action> ReadDelayVisibility(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"ms", "unlike_s3"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> ms, fields.Whole("ms"));
   if (!ms) return FieldError(fields.Place("ms"), "is missing: how many milliseconds?");
   if (*ms < 1 || *ms > kLongestMs) return fields.OutOfRange("ms", "1 to 3600000 milliseconds");
   PENSTOCK_TRY(NeedUnlikeS3(fields));
-  return Deed(DelayVisibilityAction{.time = std::chrono::milliseconds(*ms)});
+  return Action(DelayVisibilityAction{.time = std::chrono::milliseconds(*ms)});
 }
 
 }  // namespace penstock::emulator::faults

@@ -11,10 +11,10 @@
 namespace penstock::emulator::faults {
 
 // kInvalidArgument names the field under `place`.
-Result<Deed> ReadDuplicate(const Json& json, const std::string& place);
+Result<Action> ReadDuplicate(const Json& json, const std::string& place);
 // These two need {"unlike_s3": true}: whoever reads the rule knows that S3 does not do it.
-Result<Deed> ReadCommitPartial(const Json& json, const std::string& place);
-Result<Deed> ReadDelayVisibility(const Json& json, const std::string& place);
+Result<Action> ReadCommitPartial(const Json& json, const std::string& place);
+Result<Action> ReadDelayVisibility(const Json& json, const std::string& place);
 
 }  // namespace penstock::emulator::faults
 

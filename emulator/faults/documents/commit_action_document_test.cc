@@ -6,7 +6,7 @@
 namespace penstock::emulator::faults {
 namespace {
 
-Result<Action> Read(const std::string& text) { return ReadAction(ParseJson(text).value(), "do"); }
+Result<TimedAction> Read(const std::string& text) { return ReadAction(ParseJson(text).value(), "do"); }
 std::string Problem(const std::string& text) {
   const auto action = Read(text);
   return action.ok() ? std::string() : action.error().message;
@@ -14,11 +14,11 @@ std::string Problem(const std::string& text) {
 
 TEST(CommitActionDocumentTest, HappenAtTheCommit) {
   const auto duplicate = Read(R"({"duplicate_apply": {"answer": "first"}})");
-  EXPECT_EQ(std::get<DuplicateAction>(duplicate->deed).answer, DuplicateAction::Answer::kFirst);
+  EXPECT_EQ(std::get<DuplicateAction>(duplicate->action).answer, DuplicateAction::Answer::kFirst);
   EXPECT_EQ(duplicate->at.stage, Stage::kBeforeCommit);
-  EXPECT_EQ(std::get<DuplicateAction>(Read(R"({"duplicate_apply": {}})")->deed).answer, DuplicateAction::Answer::kSecond);
-  EXPECT_EQ(std::get<CommitPartialAction>(Read(R"({"commit_partial": {"bytes": 0, "unlike_s3": true}})")->deed).bytes, 0U);
-  EXPECT_EQ(std::get<DelayVisibilityAction>(Read(R"({"delay_visibility": {"ms": 5, "unlike_s3": true}})")->deed).time.count(), 5);
+  EXPECT_EQ(std::get<DuplicateAction>(Read(R"({"duplicate_apply": {}})")->action).answer, DuplicateAction::Answer::kSecond);
+  EXPECT_EQ(std::get<CommitPartialAction>(Read(R"({"commit_partial": {"bytes": 0, "unlike_s3": true}})")->action).bytes, 0U);
+  EXPECT_EQ(std::get<DelayVisibilityAction>(Read(R"({"delay_visibility": {"ms": 5, "unlike_s3": true}})")->action).time.count(), 5);
   EXPECT_EQ(Problem(R"({"duplicate_apply": {}, "at": "headers"})"), "do.at: 'duplicate_apply' cannot happen at 'headers'");
 }
 

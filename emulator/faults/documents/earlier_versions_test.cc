@@ -1,6 +1,6 @@
 #include "emulator/faults/documents/earlier_versions.h"
 
-#include "emulator/faults/actions/noting_store.h"
+#include "emulator/faults/actions/history_store.h"
 #include "emulator/faults/test_support.h"
 #include "emulator/store/store_testing.h"
 
@@ -52,7 +52,7 @@ TEST_F(EarlierVersionsTest, OfABucketWithVersionsItIsTheOneBehind) {
 TEST_F(EarlierVersionsTest, WhatOneRequestDeletesOfManyKeysIsNoted) {
   store::testing::MakeBucket(*store_);
   ASSERT_TRUE(PutText(*store_, "a", "1").ok());
-  NotingStore noting(store_, noted_);
+  HistoryStore noting(store_, noted_);
   const BucketName bucket("bucket");
   const auto outcomes = noting.Delete(std::vector<store::DeleteObject>{{.bucket = bucket, .key = ObjectKey("a"), .version_id = {}, .precondition = {}},
                                                                        {.bucket = bucket, .key = ObjectKey("none"), .version_id = {}, .precondition = {}}});

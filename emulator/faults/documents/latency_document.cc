@@ -43,7 +43,7 @@ Result<std::vector<double>> ReadTrace(const Json& list, const std::string& place
 
 // {"ms": 30}, {"least_ms": 10, "most_ms": 50}, {"floor_ms": 12, "median_ms": 18, "sigma": 0.5}, {"profile": "s3-standard"},
 // {"trace_ms": [12, 340, 9]}.
-Result<Deed> ReadLatency(const Json& json, const std::string& place) {
+Result<Action> ReadLatency(const Json& json, const std::string& place) {
   constexpr auto kMost = static_cast<double>(kLongestMs);
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, place, {"ms", "least_ms", "most_ms", "floor_ms", "median_ms", "sigma", "profile", "trace_ms"}));
@@ -53,13 +53,13 @@ Result<Deed> ReadLatency(const Json& json, const std::string& place) {
     latency.profile = *profile;
     if (auto found = traffic::FindProfile(latency.profile); !found.ok()) return FieldError(fields.Place("profile"), found.error().message);
     if (json.size() > 1) return FieldError(place, "a profile has its own figures: leave the others out");
-    return Deed(std::move(latency));
+    return Action(std::move(latency));
   }
   PENSTOCK_ASSIGN(const Json* const trace, fields.List("trace_ms"));
   if (trace != nullptr) {
     if (json.size() > 1) return FieldError(place, "a trace has its own times: leave the others out");
     PENSTOCK_ASSIGN(latency.trace_ms, ReadTrace(*trace, fields.Place("trace_ms")));
-    return Deed(std::move(latency));
+    return Action(std::move(latency));
   }
   if (fields.Has("least_ms") != fields.Has("most_ms")) {
     return FieldError(fields.Place(fields.Has("least_ms") ? "most_ms" : "least_ms"), "is missing: least_ms and most_ms are the two ends; for one time give ms");
@@ -73,7 +73,7 @@ Result<Deed> ReadLatency(const Json& json, const std::string& place) {
   if (latency.floor_ms <= 0 && latency.most_ms <= 0 && latency.median_ms <= 0) {
     return FieldError(place, "takes no time: give ms, least_ms and most_ms, median_ms and sigma, profile, or trace_ms");
   }
-  return Deed(std::move(latency));
+  return Action(std::move(latency));
 }
 
 }  // namespace penstock::emulator::faults

@@ -10,7 +10,7 @@
 namespace penstock::emulator::faults {
 
 // Reads the members of the action. kInvalidArgument names the place.
-Result<Deed> ReadLatency(const Json& json, const std::string& place);
+Result<Action> ReadLatency(const Json& json, const std::string& place);
 
 }  // namespace penstock::emulator::faults
 

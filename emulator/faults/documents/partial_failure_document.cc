@@ -27,7 +27,7 @@ Result<void> ReadKeys(const Json& json, const std::string& place, std::vector<Pa
 
 }  // namespace
 
-Result<Deed> ReadPartialFailure(const Json& json, const std::string& place) {
+Result<Action> ReadPartialFailure(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"code", "message", "key", "entries", "most", "probability"}));
   PartialFailureAction failure;
   PENSTOCK_ASSIGN(const std::optional<std::string> code, fields.Text("code"));
@@ -44,7 +44,7 @@ Result<Deed> ReadPartialFailure(const Json& json, const std::string& place) {
     return FieldError(fields.Place("probability"), "must be more than 0, and at most 1");
   }
   failure.probability = probability.value_or(1);
-  return Deed(std::move(failure));
+  return Action(std::move(failure));
 }
 
 }  // namespace penstock::emulator::faults

@@ -7,8 +7,8 @@ namespace penstock::emulator::faults {
 namespace {
 
 Result<PartialFailureAction> Read(const char* text) {
-  PENSTOCK_ASSIGN(Deed deed, ReadPartialFailure(Json::parse(text), "do.partial_failure"));
-  return std::get<PartialFailureAction>(std::move(deed));
+  PENSTOCK_ASSIGN(Action action, ReadPartialFailure(Json::parse(text), "do.partial_failure"));
+  return std::get<PartialFailureAction>(std::move(action));
 }
 
 TEST(PartialFailureDocumentTest, MembersAreReadAndHaveDefaults) {

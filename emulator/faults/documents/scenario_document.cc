@@ -23,25 +23,25 @@ Result<void> CheckRuleCount(std::size_t count) {
                      "a scenario of " + std::to_string(count) + " rules; it may have " + std::to_string(kMostRules));
 }
 
-Result<void> ReadDeeds(const JsonFields& fields, Rule& rule) {
-  const Json* const deeds = fields.Find("do");
+Result<void> ReadActions(const JsonFields& fields, Rule& rule) {
+  const Json* const actions = fields.Find("do");
   const std::string place = fields.Place("do");
-  if (deeds == nullptr) return FieldError(place, "is missing: what shall happen?");
-  if (!deeds->is_array()) {
-    PENSTOCK_ASSIGN(Action action, ReadAction(*deeds, place));
-    rule.deeds.push_back(std::move(action));
+  if (actions == nullptr) return FieldError(place, "is missing: what shall happen?");
+  if (!actions->is_array()) {
+    PENSTOCK_ASSIGN(TimedAction timed, ReadAction(*actions, place));
+    rule.actions.push_back(std::move(timed));
     return Ok();
   }
-  if (deeds->size() > kMostActions) {
-    return FieldError(place, "has " + std::to_string(deeds->size()) + " actions; it may have " + std::to_string(kMostActions));
+  if (actions->size() > kMostActions) {
+    return FieldError(place, "has " + std::to_string(actions->size()) + " actions; it may have " + std::to_string(kMostActions));
   }
-  for (std::size_t i = 0; i < deeds->size(); ++i) {
-    PENSTOCK_ASSIGN(Action action, ReadAction((*deeds)[i], place + "[" + std::to_string(i) + "]"));
-    rule.deeds.push_back(std::move(action));
+  for (std::size_t i = 0; i < actions->size(); ++i) {
+    PENSTOCK_ASSIGN(TimedAction timed, ReadAction((*actions)[i], place + "[" + std::to_string(i) + "]"));
+    rule.actions.push_back(std::move(timed));
   }
-  const auto point = [](const Action& action) { return std::pair(action.at.stage, action.at.offset); };
-  std::stable_sort(rule.deeds.begin(), rule.deeds.end(),
-                   [&](const Action& a, const Action& b) { return point(a) < point(b); });
+  const auto point = [](const TimedAction& timed) { return std::pair(timed.at.stage, timed.at.offset); };
+  std::stable_sort(rule.actions.begin(), rule.actions.end(),
+                   [&](const TimedAction& a, const TimedAction& b) { return point(a) < point(b); });
   return Ok();
 }
 
@@ -57,12 +57,12 @@ Result<Rule> ReadRule(const Json& json, std::size_t index) {
   if (const Json* when = fields.Find("when")) {
     PENSTOCK_ASSIGN(rule.when, ReadCondition(*when, fields.Place("when")));
   }
-  PENSTOCK_TRY(ReadDeeds(fields, rule));
+  PENSTOCK_TRY(ReadActions(fields, rule));
   if (const Json* limit = fields.Find("limit")) {
     PENSTOCK_ASSIGN(rule.limit, ReadLimit(*limit, fields.Place("limit")));
   }
   PENSTOCK_ASSIGN(const std::optional<bool> final, fields.Flag("final"));
-  rule.final = final.value_or(std::any_of(rule.deeds.begin(), rule.deeds.end(), IsTerminal));
+  rule.final = final.value_or(std::any_of(rule.actions.begin(), rule.actions.end(), IsTerminal));
   PENSTOCK_ASSIGN(const std::optional<bool> must_fire, fields.Flag("must_fire"));
   // What chance decides may well not happen.
   rule.must_fire = must_fire.value_or(rule.when.probability >= 1);

@@ -29,10 +29,10 @@ TEST(ScenarioDocumentTest, ReadsAScenario) {
   EXPECT_EQ(second.id, "rule-2");
   EXPECT_FALSE(second.final);
   EXPECT_FALSE(second.must_fire);
-  ASSERT_EQ(second.deeds.size(), 2U);
-  EXPECT_EQ(second.deeds[0].at.stage, Stage::kAfterCommit) << "deeds stand in the order in which they happen";
-  EXPECT_EQ(second.deeds[1].at.stage, Stage::kBodyOut);
-  EXPECT_EQ(second.deeds[1].at.offset, 65'536U);
+  ASSERT_EQ(second.actions.size(), 2U);
+  EXPECT_EQ(second.actions[0].at.stage, Stage::kAfterCommit) << "actions stand in the order in which they happen";
+  EXPECT_EQ(second.actions[1].at.stage, Stage::kBodyOut);
+  EXPECT_EQ(second.actions[1].at.offset, 65'536U);
 }
 
 TEST(ScenarioDocumentTest, AListOfRulesIsAScenario) {

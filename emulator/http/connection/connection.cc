@@ -41,11 +41,11 @@ std::string_view RefusalBytes(TlsRefusal refusal) {
 }  // namespace
 
 WireConnection::WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream, TlsStream* handshake,
-                               Watch& watch, const ConnectionSettings& settings)
+                               EpollRegistration& registration, const ConnectionSettings& settings)
     : settings_(settings),
       stream_(std::move(stream)),
       handshake_(handshake),
-      watch_(watch),
+      registration_(registration),
       buffer_(settings.limits.max_head_bytes),
       stage_(handshake != nullptr ? Stage::kHandshake : Stage::kHead) {
   facts_.id = id;
@@ -53,11 +53,11 @@ WireConnection::WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream,
   facts_.tls = stream_->tls();
 }
 
-void WireConnection::Receive(const Reception& reception) {
-  most_requests_ = reception.most_requests;
-  if (reception.kind == Reception::Kind::kServe) return;
-  if (reception.kind == Reception::Kind::kRefuseTls) {
-    const ByteView bytes = AsBytes(RefusalBytes(reception.refusal));
+void WireConnection::Receive(const AcceptDecision& decision) {
+  most_requests_ = decision.most_requests;
+  if (decision.kind == AcceptDecision::Kind::kServe) return;
+  if (decision.kind == AcceptDecision::Kind::kRefuseTls) {
+    const ByteView bytes = AsBytes(RefusalBytes(decision.refusal));
     stream_->Write({&bytes, 1}, More::kNo, milliseconds(0));
   }
   stream_->EndWriting();
@@ -79,7 +79,7 @@ void WireConnection::StartWait(MonotonicTime now) {
       }
       break;
     case Stage::kBody:
-      until = now + turn_->body.PatienceLeft();
+      until = now + current_->body.PatienceLeft();
       break;
     case Stage::kAnswer:
       until = now + settings_.progress_timeout;
@@ -191,11 +191,11 @@ std::size_t WireConnection::FindHead() {
   return FindHeadEnd(buffer_.text(), scanned_);
 }
 
-WireConnection::Turn::Turn(WireConnection& connection, const Framing& request_framing)
+WireConnection::RequestState::RequestState(WireConnection& connection, const Framing& request_framing)
     : framing(request_framing),
       body(*connection.stream_, connection.buffer_, framing, connection.settings_.progress_timeout),
       exchange{connection.request_, &body, connection.facts_},
-      allowances(connection.settings_.allowances) {
+      quotas(connection.settings_.quotas) {
   RequestIds ids = connection.settings_.ids->Next();
   exchange.request_id = std::move(ids.request_id);
   exchange.host_id = std::move(ids.host_id);
@@ -203,9 +203,9 @@ WireConnection::Turn::Turn(WireConnection& connection, const Framing& request_fr
   exchange.began = Now();
 }
 
-WireConnection::Turn::~Turn() {
-  if (held > 0) allowances->CountHeld(held, 0);
-  if (answer_bytes > 0) allowances->GiveAnswer(answer_bytes);
+WireConnection::RequestState::~RequestState() {
+  if (held > 0) quotas->CountHeld(held, 0);
+  if (answer_bytes > 0) quotas->GiveAnswer(answer_bytes);
 }
 
 WireConnection::Pause WireConnection::ServeRequest(std::size_t head_bytes, ServingTools& tools) {
@@ -214,28 +214,28 @@ WireConnection::Pause WireConnection::ServeRequest(std::size_t head_bytes, Servi
   if (!parsed.ok()) return Refuse(parsed.error(), tools);
   const Result<Framing> framing = ReadFraming(request_);
   if (!framing.ok()) return Refuse(framing.error(), tools);
-  Turn& turn = turn_.emplace(*this, *framing);
-  if (settings_.backlog != nullptr) turn.exchange.late = this;
-  if (settings_.allowances != nullptr) turn.exchange.wire = this;
+  RequestState& state = current_.emplace(*this, *framing);
+  if (settings_.completions != nullptr) state.exchange.late = this;
+  if (settings_.quotas != nullptr) state.exchange.wire = this;
   if (BodyArrived(*framing)) return CallHandler(tools);
-  if (settings_.allowances != nullptr && !settings_.allowances->EnterThread()) {
+  if (settings_.quotas != nullptr && !settings_.quotas->EnterThread()) {
     to_the_end_ = true;
-    turn.exchange.body = &turn.gathered.emplace(turn.body, *settings_.allowances);
+    state.exchange.body = &state.gathered.emplace(state.body, *settings_.quotas);
     return GatherBody(tools, false);
   }
-  const HeldThread held(settings_.allowances);  // the connection may be another thread's by its end
-  turn.entered = settings_.allowances != nullptr;
-  watch_.Mute();
+  const HeldThread held(settings_.quotas);  // the connection may be another thread's by its end
+  state.entered = settings_.quotas != nullptr;
+  registration_.Mute();
   return CallHandler(tools);
 }
 
 WireConnection::Pause WireConnection::GatherBody(ServingTools& tools, bool expired) {
-  if (stage_ == Stage::kBody) turn_->body.CountWait(std::chrono::round<milliseconds>(Now() - wait_began_));
+  if (stage_ == Stage::kBody) current_->body.CountWait(std::chrono::round<milliseconds>(Now() - wait_began_));
   stage_ = Stage::kBody;
   if (expired) {
-    turn_->gathered->Fail(RequestTimedOut());
+    current_->gathered->Fail(RequestTimedOut());
   } else {
-    const GatheredBody::State state = turn_->gathered->Gather();
+    const GatheredBody::State state = current_->gathered->Gather();
     if (state != GatheredBody::State::kReady) return state == GatheredBody::State::kMore ? Next::kServe : Next::kWait;
   }
   stage_ = Stage::kHead;
@@ -244,18 +244,18 @@ WireConnection::Pause WireConnection::GatherBody(ServingTools& tools, bool expir
 
 WireConnection::Pause WireConnection::CallHandler(ServingTools& tools) {
   met_.store(false, std::memory_order_relaxed);
-  Handle(*turn_);
-  if (turn_->exchange.pending && !met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
+  Handle(*current_);
+  if (current_->exchange.pending && !met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
   return FinishTurn(tools);
 }
 
-void WireConnection::Give() noexcept {
-  if (met_.exchange(true, std::memory_order_acq_rel)) settings_.backlog->AddAnswer(*this);
+void WireConnection::Complete() noexcept {
+  if (met_.exchange(true, std::memory_order_acq_rel)) settings_.completions->AddAnswer(*this);
 }
 
 WireConnection::Next WireConnection::Resume(ServingTools& tools) {
   pausing_.store(false, std::memory_order_relaxed);
-  if (const Pause pause = turn_->scripted ? SendScripted(false) : FinishTurn(tools)) return *pause;
+  if (const Pause pause = current_->scripted ? SendScripted(false) : FinishTurn(tools)) return *pause;
   if (stopping()) return Next::kClose;
   if (PrepareNext()) return Next::kWait;
   if (!buffer_.empty()) head_began_ = Now();
@@ -263,12 +263,12 @@ WireConnection::Next WireConnection::Resume(ServingTools& tools) {
 }
 
 WireConnection::Pause WireConnection::DrainBody(bool expired) {
-  if (!turn_->body.Drain(kDrainBytes)) {
-    if (expired || stopping() || !turn_->body.drainable()) return Close(true);
+  if (!current_->body.Drain(kDrainBytes)) {
+    if (expired || stopping() || !current_->body.drainable()) return Close(true);
     stage_ = Stage::kDrain;
     return Next::kWait;
   }
-  turn_.reset();
+  current_.reset();
   ++facts_.requests_before;
   stage_ = Stage::kHead;
   return std::nullopt;
@@ -279,7 +279,7 @@ WireConnection::Pause WireConnection::Close(bool peer_sends) {
 }
 
 WireConnection::Pause WireConnection::CloseBy(MonotonicTime until) {
-  turn_.reset();
+  current_.reset();
   stage_ = Stage::kLinger;
   stage_until_ = until;
   stream_->EndWriting();
@@ -316,13 +316,13 @@ void WireConnection::ForgetRequest() {
   request_.headers.clear();  // its memory stays for the next head
 }
 
-void WireConnection::Handle(Turn& turn) {
-  s3::Exchange& exchange = turn.exchange;
+void WireConnection::Handle(RequestState& state) {
+  s3::Exchange& exchange = state.exchange;
   try {
     settings_.handler->Handle(exchange);
   } catch (...) {  // this request fails, the server goes on
     handler_failed.Report(CurrentExceptionError());
-    turn.failed = exchange.pending;
+    state.failed = exchange.pending;
     if (exchange.pending) return;  // the promise still holds: nothing more may be touched
     FillErrorResponse(InternalError(), exchange.request_id, exchange.host_id, exchange.response);
   }
@@ -331,9 +331,9 @@ void WireConnection::Handle(Turn& turn) {
 WireConnection::Pause WireConnection::Refuse(const Error& error, ServingTools& tools) {
   Framing nothing;
   nothing.keep_alive = false;
-  Turn& turn = turn_.emplace(*this, nothing);
-  turn.refused = true;
-  s3::Exchange& exchange = turn.exchange;
+  RequestState& state = current_.emplace(*this, nothing);
+  state.refused = true;
+  s3::Exchange& exchange = state.exchange;
   FillErrorResponse(error, exchange.request_id, exchange.host_id, exchange.response);
   return FinishTurn(tools);
 }

@@ -13,21 +13,21 @@
 
 #include "emulator/s3/core/cancellation.h"
 #include "emulator/s3/core/exchange.h"
-#include "emulator/http/backlog.h"
-#include "emulator/http/allowances.h"
+#include "emulator/http/completions.h"
+#include "emulator/http/connection_quotas.h"
 #include "emulator/http/connection/body_reader.h"
 #include "emulator/http/connection/framing.h"
 #include "emulator/http/connection/gathered_body.h"
 #include "emulator/http/connection/head_parser.h"
 #include "emulator/http/connection/input_buffer.h"
-#include "emulator/http/reception.h"
+#include "emulator/http/accept_decision.h"
 #include "emulator/http/connection/request_ids.h"
 #include "emulator/http/connection/response_writer.h"
 #include "emulator/http/connection/scripted_answer.h"
 #include "emulator/http/connection/stream.h"
 #include "emulator/http/timers.h"
 #include "emulator/http/connection/tls.h"
-#include "emulator/http/watch.h"
+#include "emulator/http/epoll_registration.h"
 #include "penstock/base/clock.h"
 
 namespace penstock::emulator::http {
@@ -38,8 +38,8 @@ struct ConnectionSettings {
   const Clock* clock = nullptr;
   RequestIdSource* ids = nullptr;
   const std::atomic<bool>* stopping = nullptr;  // true: no further request on any connection
-  Backlog* backlog = nullptr;  // where answers that were given later wait for a thread; null: handlers answer at once
-  Allowances* allowances = nullptr;  // null: every handler waits for its request's body on its thread
+  CompletionQueue* completions = nullptr;  // where answers that were given later wait for a thread; null: handlers answer at once
+  ConnectionQuotas* quotas = nullptr;  // null: every handler waits for its request's body on its thread
   Timers* timers = nullptr;  // for deliveries that pause; null: they do not pause
   HeadLimits limits;
   std::chrono::milliseconds idle_timeout{60'000};
@@ -56,23 +56,23 @@ struct ServingTools {
 
 // Owned by one thread at a time: the one that serves it, or nobody while it waits, for bytes, for room to write or for an
 // answer that is given later. The time limit of the wait is watched by a third party through ExpireWait, which never touches
-// anything else. Nothing here waits on a thread, but a handler for a body that it was let wait for (allowances.h).
-class WireConnection final : private s3::LateAnswer, private s3::CancellableWire {
+// anything else. Nothing here waits on a thread, but a handler for a body that it was let wait for (quotas.h).
+class WireConnection final : private s3::AsyncResponse, private s3::CancellableWire {
  public:
   enum class Next {
     kWait,   // nothing more has arrived: call StartWait and leave the watch
     kRoom,   // the socket is full: the same, until it can be written to
     kServe,  // more may have arrived: the same, but Serve is due at once
-    kLater,  // its answer is given later: it may already be another thread's; from the backlog it goes to Resume
+    kLater,  // its answer is given later: it may already be another thread's; from the completions it goes to Resume
     kClose,  // destroy it
   };
 
   // `handshake`: the stream itself when it is TLS, else null. `watch`: the socket's, which outlives the connection.
-  WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream, TlsStream* handshake, Watch& watch,
+  WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream, TlsStream* handshake, EpollRegistration& registration,
                  const ConnectionSettings& settings);
 
   // Before anything else: one that is not to be served is told so, and its end awaited. Not kReset.
-  void Receive(const Reception& reception);
+  void Receive(const AcceptDecision& decision);
 
   // Goes on with what the connection waited for, and serves every request that has arrived whole or begun its body, up to
   // one that is answered later.
@@ -99,10 +99,10 @@ class WireConnection final : private s3::LateAnswer, private s3::CancellableWire
 
   std::uint64_t id() const { return facts_.id; }
   int fd() const { return stream_->fd(); }
-  Watch& watch() { return watch_; }
+  EpollRegistration& registration() { return registration_; }
 
  private:
-  friend class Backlog;
+  friend class CompletionQueue;
 
   // What it waits for.
   enum class Stage : std::uint8_t {
@@ -119,31 +119,31 @@ class WireConnection final : private s3::LateAnswer, private s3::CancellableWire
   using Pause = std::optional<Next>;
 
   // One request, from its head to its answer.
-  struct Turn {
-    Turn(WireConnection& connection, const Framing& request_framing);
-    ~Turn();
+  struct RequestState {
+    RequestState(WireConnection& connection, const Framing& request_framing);
+    ~RequestState();
     const Framing framing;
     WireBodyReader body;
     std::optional<GatheredBody> gathered;
     s3::Exchange exchange;
     bool failed = false;  // something was thrown after the operation had promised to answer later
-    bool entered = false;  // its handler waits for the body on its thread (Allowances::EnterThread)
+    bool entered = false;  // its handler waits for the body on its thread (ConnectionQuotas::EnterThread)
     bool refused = false;  // by the wire: whatever else was sent belongs to nothing
     UnsentResponse unsent;
     std::optional<ScriptedAnswer> scripted;  // in place of `unsent`
     MonotonicTime look_at{};  // when a pause of `scripted` checks whether the peer is connected
     bool abandoned = false;   // it was not, or only half: `scripted` pauses no more
     MonotonicTime listen_until{};  // its end leaves the peer's side open; epoch: it does not
-    Allowances* const allowances;
+    ConnectionQuotas* const quotas;
     std::optional<std::uint64_t> taken;  // of the request's body, where a handler stopped reading at a certain byte
-    std::uint64_t answer_bytes = 0;  // of the allowances, for the answer's text
-    std::uint64_t held = 0;  // by the socket, as far as the allowances know
+    std::uint64_t answer_bytes = 0;  // of the quotas, for the answer's text
+    std::uint64_t held = 0;  // by the socket, as far as the quotas know
   };
 
-  store::Executor& executor() override { return *settings_.backlog; }
-  void Give() noexcept override;
-  void BeginWait() noexcept override { settings_.allowances->BeginWait(turn_->entered); }
-  void EndWait() noexcept override { settings_.allowances->EndWait(turn_->entered); }
+  store::Executor& executor() override { return *settings_.completions; }
+  void Complete() noexcept override;
+  void BeginWait() noexcept override { settings_.quotas->BeginWait(current_->entered); }
+  void EndWait() noexcept override { settings_.quotas->EndWait(current_->entered); }
   bool PeerHasClosed() const noexcept override;
   bool IsCancelled() const noexcept override;
   // Both directions have ended: the peer has reset the connection.
@@ -157,17 +157,17 @@ class WireConnection final : private s3::LateAnswer, private s3::CancellableWire
   Pause ServeRequest(std::size_t head_bytes, ServingTools& tools);
   Pause GatherBody(ServingTools& tools, bool expired);
   Pause CallHandler(ServingTools& tools);
-  // Answers the request of turn_ and ends it.
+  // Answers the request of current_ and ends it.
   Pause FinishTurn(ServingTools& tools);
   Pause SendAnswer(ServingTools& tools, bool expired);
   void ReportDamage(const std::string& damage);
   Pause EndAnswer(const SendResult& sent);
-  // The end of turn_'s answer leaves next; of its body so many bytes do in all.
+  // The end of current_'s answer leaves next; of its body so many bytes do in all.
   void ShowEnd(std::uint64_t body_bytes);
   BeforeEnd end_shown() {
     return [this](std::uint64_t body_bytes) { ShowEnd(body_bytes); };
   }
-  // Goes on with turn_'s scripted answer.
+  // Goes on with current_'s scripted answer.
   Pause SendScripted(bool expired);
   // Whether a pause of the scripted answer ends now because the peer has closed the connection or its sending side.
   bool EndPause(MonotonicTime now);
@@ -182,10 +182,10 @@ class WireConnection final : private s3::LateAnswer, private s3::CancellableWire
   bool PrepareNext();
   // The views of a served request die with its pinned head; a refusal of the next one must not find them.
   void ForgetRequest();
-  void Handle(Turn& turn);
-  static void ShowAnswer(Turn& turn);
-  // Counts the answer's text against the allowances; where they are used up, refuses the request, or breaks the connection off.
-  static void BoundAnswer(Turn& turn);
+  void Handle(RequestState& state);
+  static void ShowAnswer(RequestState& state);
+  // Counts the answer's text against the quotas; where they are used up, refuses the request, or breaks the connection off.
+  static void BoundAnswer(RequestState& state);
   // Before anything of an answer is sent.
   void LimitUnsent();
   Pause AwaitRoom(ServingTools& tools);
@@ -199,7 +199,7 @@ class WireConnection final : private s3::LateAnswer, private s3::CancellableWire
   const ConnectionSettings& settings_;
   std::unique_ptr<Stream> stream_;
   TlsStream* handshake_;  // null once done
-  Watch& watch_;
+  EpollRegistration& registration_;
   InputBuffer buffer_;
   std::size_t scanned_ = 0;             // of the head that is arriving
   bool to_the_end_ = false;             // more may have arrived that will not be told of: read on
@@ -219,10 +219,10 @@ class WireConnection final : private s3::LateAnswer, private s3::CancellableWire
   std::atomic<Stage> waits_for_{Stage::kHead};
   std::atomic<std::size_t> untaken_{0};
   std::atomic<bool> pausing_{false};
-  std::optional<Turn> turn_;
+  std::optional<RequestState> current_;
   // Of an answer given later: set by the handler's return and by Give. Whoever comes second goes on with the connection.
   std::atomic<bool> met_{false};
-  WireConnection* next_answer_ = nullptr;  // the backlog's
+  WireConnection* next_answer_ = nullptr;  // the completions's
 };
 
 }  // namespace penstock::emulator::http

@@ -34,28 +34,28 @@ bool AsksToClose(const s3::Response& response) {
 }  // namespace
 
 WireConnection::Pause WireConnection::FinishTurn(ServingTools& tools) {
-  Turn& turn = *turn_;
-  if (turn.exchange.pending) ShowAnswer(turn);
-  BoundAnswer(turn);
-  if (turn.exchange.response.action != s3::WireAction::kSend) return EndAnswer({});
-  if (turn.exchange.bytes_in > 0) turn.taken = turn.exchange.bytes_in;  // what is thrown away below nobody has taken
-  const bool unread = !turn.body.Drain(kDrainBytes);
+  RequestState& state = *current_;
+  if (state.exchange.pending) ShowAnswer(state);
+  BoundAnswer(state);
+  if (state.exchange.response.action != s3::WireAction::kSend) return EndAnswer({});
+  if (state.exchange.bytes_in > 0) state.taken = state.exchange.bytes_in;  // what is thrown away below nobody has taken
+  const bool unread = !state.body.Drain(kDrainBytes);
   // A small body that is still arriving is waited for once the answer has left; a larger one costs the connection.
   const bool soon_read =
-      turn.body.drainable() && turn.body.Length() && *turn.body.Length() - turn.body.bytes_read() <= kDrainBytes;
+      state.body.drainable() && state.body.Length() && *state.body.Length() - state.body.bytes_read() <= kDrainBytes;
   const bool last = most_requests_ > 0 && facts_.requests_before + 1 >= most_requests_;
-  const bool can_keep = turn.framing.keep_alive && (!unread || soon_read) && !last;
-  if (turn.exchange.response.delivery) {
-    turn.scripted.emplace(turn.exchange.response, ContextOf(turn.exchange, can_keep, tools));
-    turn.look_at = Now() + s3::kPeerCheckInterval;
+  const bool can_keep = state.framing.keep_alive && (!unread || soon_read) && !last;
+  if (state.exchange.response.delivery) {
+    state.scripted.emplace(state.exchange.response, ContextOf(state.exchange, can_keep, tools));
+    state.look_at = Now() + s3::kPeerCheckInterval;
     return SendScripted(false);
   }
-  const SendResult sent = BeginSending(turn.exchange, can_keep, tools);
+  const SendResult sent = BeginSending(state.exchange, can_keep, tools);
   return sent.blocked ? AwaitRoom(tools) : EndAnswer(sent);
 }
 
 WireConnection::Pause WireConnection::SendScripted(bool expired) {
-  ScriptedAnswer& answer = *turn_->scripted;
+  ScriptedAnswer& answer = *current_->scripted;
   if (expired) stream_->Reset();
   for (;;) {
     const MonotonicTime now = Now();
@@ -67,15 +67,15 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
         if (EndPause(now)) continue;
         met_.store(false, std::memory_order_relaxed);
         pausing_.store(true, std::memory_order_relaxed);
-        settings_.timers->Add(turn_->abandoned ? answer.wait_until() : std::min(answer.wait_until(), turn_->look_at), *this);
+        settings_.timers->Add(current_->abandoned ? answer.wait_until() : std::min(answer.wait_until(), current_->look_at), *this);
         if (!met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
         pausing_.store(false, std::memory_order_relaxed);
         continue;
       case ScriptedAnswer::State::kReset:
-        turn_->exchange.response.action = s3::WireAction::kReset;
+        current_->exchange.response.action = s3::WireAction::kReset;
         return EndAnswer(answer.result());
       case ScriptedAnswer::State::kHalfClose:
-        turn_->listen_until = answer.wait_until();
+        current_->listen_until = answer.wait_until();
         return EndAnswer(answer.result());
       case ScriptedAnswer::State::kDone:
       case ScriptedAnswer::State::kFin:
@@ -85,43 +85,43 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
 }
 
 bool WireConnection::EndPause(MonotonicTime now) {
-  Turn& turn = *turn_;
-  if (!turn.abandoned && now >= turn.look_at) {
-    turn.look_at = now + s3::kPeerCheckInterval;
-    turn.abandoned = PeerHasClosed();
+  RequestState& state = *current_;
+  if (!state.abandoned && now >= state.look_at) {
+    state.look_at = now + s3::kPeerCheckInterval;
+    state.abandoned = PeerHasClosed();
   }
-  return turn.abandoned && turn.scripted->EndPause();
+  return state.abandoned && state.scripted->EndPause();
 }
 
 // A peer that has closed its side may still read. One that has closed the connection answers what is sent with RST.
 SendResult WireConnection::ScriptedResult() const {
-  SendResult result = turn_->scripted->result();
-  if (turn_->abandoned && IsClosed()) result.ok = false;
+  SendResult result = current_->scripted->result();
+  if (current_->abandoned && IsClosed()) result.ok = false;
   return result;
 }
 
 WireConnection::Pause WireConnection::SendAnswer(ServingTools& tools, bool expired) {
-  Turn& turn = *turn_;
-  if (turn.scripted) return SendScripted(expired);
+  RequestState& state = *current_;
+  if (state.scripted) return SendScripted(expired);
   if (expired) {
     stream_->Reset();  // or the kernel would keep what the peer never took
-    SendResult broken = turn.unsent.so_far;
+    SendResult broken = state.unsent.so_far;
     broken.ok = false;
     return EndAnswer(broken);
   }
   LimitUnsent();
   const SendResult sent =
-      tools.writer.Continue(*stream_, turn.exchange.response, std::move(turn.unsent), milliseconds(0), end_shown());
+      tools.writer.Continue(*stream_, state.exchange.response, std::move(state.unsent), milliseconds(0), end_shown());
   return sent.blocked ? AwaitRoom(tools) : EndAnswer(sent);
 }
 
 WireConnection::Pause WireConnection::AwaitRoom(ServingTools& tools) {
-  Turn& turn = *turn_;
-  turn.unsent = tools.writer.TakeUnsent();
+  RequestState& state = *current_;
+  state.unsent = tools.writer.TakeUnsent();
   stage_ = Stage::kAnswer;
-  if (turn.allowances != nullptr) {
+  if (state.quotas != nullptr) {
     const std::uint64_t held = stream_->Untaken();
-    turn.allowances->CountHeld(std::exchange(turn.held, held), held);
+    state.quotas->CountHeld(std::exchange(state.held, held), held);
   }
   return Next::kRoom;
 }
@@ -144,24 +144,24 @@ bool WireConnection::IsCancelled() const noexcept {
 }
 
 void WireConnection::LimitUnsent() {
-  const bool limit = settings_.allowances != nullptr && settings_.allowances->crowded();
+  const bool limit = settings_.quotas != nullptr && settings_.quotas->crowded();
   if (limit == unsent_limited_) return;
   unsent_limited_ = limit;
   stream_->LimitUnsent(limit ? kUnsentInCrowd : 0);
 }
 
 void WireConnection::ShowEnd(std::uint64_t body_bytes) {
-  Turn& turn = *turn_;
-  turn.exchange.ended = Now();
-  turn.exchange.bytes_out = body_bytes;
-  turn.exchange.bytes_in = turn.taken.value_or(turn.body.bytes_read());
-  turn.exchange.whole = true;
-  if (settings_.on_ending) settings_.on_ending(turn.exchange);
+  RequestState& state = *current_;
+  state.exchange.ended = Now();
+  state.exchange.bytes_out = body_bytes;
+  state.exchange.bytes_in = state.taken.value_or(state.body.bytes_read());
+  state.exchange.whole = true;
+  if (settings_.on_ending) settings_.on_ending(state.exchange);
 }
 
 // The head has left with a good status, so the connection is broken off: the client sees a short body.
 void WireConnection::ReportDamage(const std::string& damage) {
-  s3::Exchange& exchange = turn_->exchange;
+  s3::Exchange& exchange = current_->exchange;
   exchange.response.error_code = "InternalError";
   exchange.response.error_detail = damage;
   Log({LogLevel::kError,
@@ -172,48 +172,48 @@ void WireConnection::ReportDamage(const std::string& damage) {
 
 // What it did is known before the peer can learn of its end.
 WireConnection::Pause WireConnection::EndAnswer(const SendResult& sent) {
-  Turn& turn = *turn_;
+  RequestState& state = *current_;
   if (!sent.damage.empty()) ReportDamage(sent.damage);
-  turn.exchange.bytes_out = sent.body_bytes;
-  turn.exchange.bytes_in = turn.taken.value_or(turn.body.bytes_read());
-  turn.exchange.whole = sent.ok;
-  if (!sent.ok || turn.exchange.ended == MonotonicTime{}) turn.exchange.ended = Now();
-  if (settings_.on_finished) settings_.on_finished(turn.exchange);
-  if (turn.exchange.response.action == s3::WireAction::kReset) {
+  state.exchange.bytes_out = sent.body_bytes;
+  state.exchange.bytes_in = state.taken.value_or(state.body.bytes_read());
+  state.exchange.whole = sent.ok;
+  if (!sent.ok || state.exchange.ended == MonotonicTime{}) state.exchange.ended = Now();
+  if (settings_.on_finished) settings_.on_finished(state.exchange);
+  if (state.exchange.response.action == s3::WireAction::kReset) {
     stream_->Reset();
     return Next::kClose;
   }
-  if (turn.listen_until != MonotonicTime{}) return CloseBy(turn.listen_until);
-  if (!sent.ok || !sent.keep_alive) return Close(turn.refused || !turn.body.at_end());
+  if (state.listen_until != MonotonicTime{}) return CloseBy(state.listen_until);
+  if (!sent.ok || !sent.keep_alive) return Close(state.refused || !state.body.at_end());
   stage_until_ = Now() + kDrainPatience;
   return DrainBody(false);
 }
 
-void WireConnection::ShowAnswer(Turn& turn) {
-  turn.exchange.pending = false;
-  for (const auto& look : turn.exchange.when_answered) {
+void WireConnection::ShowAnswer(RequestState& state) {
+  state.exchange.pending = false;
+  for (const auto& look : state.exchange.when_answered) {
     try {
-      look(turn.exchange);
+      look(state.exchange);
     } catch (...) {
       observer_failed.Report(CurrentExceptionError());
-      turn.failed = true;
+      state.failed = true;
     }
   }
-  if (!turn.failed) return;
-  FillErrorResponse(InternalError(), turn.exchange.request_id, turn.exchange.host_id, turn.exchange.response);
+  if (!state.failed) return;
+  FillErrorResponse(InternalError(), state.exchange.request_id, state.exchange.host_id, state.exchange.response);
 }
 
-void WireConnection::BoundAnswer(Turn& turn) {
-  const auto* const text = std::get_if<std::string>(&turn.exchange.response.body);
-  if (text == nullptr || text->size() < kLargeText || turn.allowances == nullptr) return;
+void WireConnection::BoundAnswer(RequestState& state) {
+  const auto* const text = std::get_if<std::string>(&state.exchange.response.body);
+  if (text == nullptr || text->size() < kLargeText || state.quotas == nullptr) return;
   const std::uint64_t bytes = text->capacity();
-  const bool can_refuse = turn.exchange.request.method == "GET";  // nothing was done that its client must hear of
-  if (turn.allowances->TakeAnswer(bytes, !can_refuse)) {
-    turn.answer_bytes = bytes;
+  const bool can_refuse = state.exchange.request.method == "GET";  // nothing was done that its client must hear of
+  if (state.quotas->TakeAnswer(bytes, !can_refuse)) {
+    state.answer_bytes = bytes;
   } else if (can_refuse) {
-    FillErrorResponse(NoRoomForAnswer(), turn.exchange.request_id, turn.exchange.host_id, turn.exchange.response);
+    FillErrorResponse(NoRoomForAnswer(), state.exchange.request_id, state.exchange.host_id, state.exchange.response);
   } else {
-    turn.exchange.response.action = s3::WireAction::kReset;
+    state.exchange.response.action = s3::WireAction::kReset;
   }
 }
 

@@ -26,7 +26,7 @@ class Promiser final : public s3::Handler {
     if (exchange.request.target == "/now") return AnswerWith(exchange, "now");
     {
       const std::lock_guard lock(mutex_);
-      promises_.push_back(exchange.AnswerLater());
+      promises_.push_back(exchange.RespondLater());
     }
     exchange.WhenAnswered([](s3::Exchange& answered) { AnswerWith(answered, "late " + std::string(answered.request.target)); });
     if (exchange.request.target == "/early") GiveAll();
@@ -46,14 +46,14 @@ class Promiser final : public s3::Handler {
     ADD_FAILURE() << "so many requests never came";
   }
   void GiveAll() {
-    std::vector<s3::PendingAnswer> given;
+    std::vector<s3::PendingResponse> given;
     const std::lock_guard lock(mutex_);
     given.swap(promises_);
   }
 
  private:
   mutable std::mutex mutex_;
-  std::vector<s3::PendingAnswer> promises_;
+  std::vector<s3::PendingResponse> promises_;
 };
 
 class LateAnswerTest : public testing::Test {
@@ -186,16 +186,16 @@ TEST_F(LateAnswerTest, StopWithoutGraceStillWaitsForThePromise) {
   EXPECT_NE(Finished().find("/a 200;"), std::string::npos) << Finished();
 }
 
-// Leaves the answer to an errand, as a store does with a commit.
-class ErrandHandler final : public s3::Handler {
+// Leaves the answer to an task, as a store does with a commit.
+class TaskHandler final : public s3::Handler {
  public:
-  class Answer final : public store::Errand {
+  class Answer final : public store::Task {
    public:
-    explicit Answer(s3::PendingAnswer promise) : promise_(std::move(promise)) {}
+    explicit Answer(s3::PendingResponse promise) : promise_(std::move(promise)) {}
     void Run() noexcept override { promise_.reset(); }
 
    private:
-    std::optional<s3::PendingAnswer> promise_;
+    std::optional<s3::PendingResponse> promise_;
   };
 
   void Handle(s3::Exchange& exchange) override {
@@ -204,14 +204,14 @@ class ErrandHandler final : public s3::Handler {
       released.wait();
       return;
     }
-    errand.emplace(exchange.AnswerLater());
+    task.emplace(exchange.RespondLater());
     exchange.WhenAnswered([](s3::Exchange& answered) { AnswerWith(answered, "done"); });
-    exchange.late->executor().Execute(*errand, caller);
+    exchange.late->executor().Execute(*task, caller);
     if (exchange.request.target == "/first") ready.wait();
   }
 
   store::Executor::Caller caller = store::Executor::Caller::kReturns;
-  std::optional<Answer> errand;
+  std::optional<Answer> task;
   std::promise<void> stalled;
   std::promise<void> release;
   std::shared_future<void> released{release.get_future()};
@@ -219,8 +219,8 @@ class ErrandHandler final : public s3::Handler {
   std::shared_future<void> ready{sent.get_future()};
 };
 
-TEST(LateAnswerErrandTest, RunsOnTheThreadThatLeftIt) {
-  ErrandHandler handler;
+TEST(LateResponseTaskTest, RunsOnTheThreadThatLeftIt) {
+  TaskHandler handler;
   ServerOptions options;
   options.min_threads = 1;
   options.max_threads = 1;
@@ -229,9 +229,9 @@ TEST(LateAnswerErrandTest, RunsOnTheThreadThatLeftIt) {
   for (int round = 0; round < 20; ++round) ASSERT_EQ(client.Ask(Get("/a")).body, "done");
 }
 
-// The thread that left the errand is held up by a slow request that was ready before it: another one must run it.
-TEST(LateAnswerErrandTest, IsRunThoughEveryThreadIsHeldUp) {
-  ErrandHandler handler;
+// The thread that left the task is held up by a slow request that was ready before it: another one must run it.
+TEST(LateResponseTaskTest, IsRunThoughEveryThreadIsHeldUp) {
+  TaskHandler handler;
   ServerOptions options;
   options.min_threads = 1;
   options.max_threads = 8;
@@ -246,15 +246,15 @@ TEST(LateAnswerErrandTest, IsRunThoughEveryThreadIsHeldUp) {
   EXPECT_EQ(slow.Read().status, 200);
 }
 
-TEST(LateAnswerErrandTest, AnIdleThreadIsCalledByOneThatGoesOn) {
-  ErrandHandler handler;
+TEST(LateResponseTaskTest, AnIdleThreadIsCalledByOneThatGoesOn) {
+  TaskHandler handler;
   handler.caller = store::Executor::Caller::kGoesOn;
   ServerOptions options;
   options.min_threads = 2;
   options.max_threads = 2;
   const auto server = StartServer(handler, options);
   TestClient client(server->port());
-  client.Send(Get("/first"));  // its thread is busy until `ready`, its errand is run before
+  client.Send(Get("/first"));  // its thread is busy until `ready`, its task is run before
   const auto end = std::chrono::steady_clock::now() + kTestPatience;
   EXPECT_TRUE(client.Silent());
   handler.sent.set_value();

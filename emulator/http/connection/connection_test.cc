@@ -83,8 +83,8 @@ TEST_F(ConnectionTest, AnEmptyLineThatArrivesInTwoPiecesIsIgnored) {
   RequestIdSource ids(1);
   std::atomic<bool> stopping{false};
   ConnectionSettings settings{.handler = &handler, .clock = &SystemClock(), .ids = &ids, .stopping = &stopping};
-  Watch watch;
-  WireConnection connection(1, std::move(pipe.stream), nullptr, watch, settings);
+  EpollRegistration registration;
+  WireConnection connection(1, std::move(pipe.stream), nullptr, registration, settings);
   ServingTools tools;
   for (const std::string piece : {"\r", "\n", "\r\nGET / HTTP/1.1\r\nHo"}) {
     pipe.peer->Send(piece);

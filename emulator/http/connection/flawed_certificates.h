@@ -2,7 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_HTTP_CONNECTION_FLAWED_CERTIFICATES_H_
 #define PENSTOCK_EMULATOR_HTTP_CONNECTION_FLAWED_CERTIFICATES_H_
 
-#include "emulator/http/reception.h"
+#include "emulator/http/accept_decision.h"
 #include "penstock/base/result.h"
 
 struct ssl_ctx_st;  // OpenSSL's SSL_CTX

@@ -19,7 +19,7 @@ constexpr std::size_t kTurnBytes = 4 << 20;  // then other connections have thei
 
 GatheredBody::~GatheredBody() {
   if (file_ >= 0) ::close(file_);
-  allowances_.GiveSpace(file_bytes_);
+  quotas_.GiveSpace(file_bytes_);
 }
 
 GatheredBody::State GatheredBody::Gather() {
@@ -48,11 +48,11 @@ Result<void> GatheredBody::Keep(ByteView bytes) {
 }
 
 Result<void> GatheredBody::KeepInFile(ByteView bytes) {
-  if (!allowances_.TakeSpace(bytes.size())) return NoRoomForBody();
+  if (!quotas_.TakeSpace(bytes.size())) return NoRoomForBody();
   const std::uint64_t begin = file_bytes_;
   file_bytes_ += bytes.size();  // given back with the rest
   if (file_ < 0) {
-    const Result<int> file = allowances_.OpenFile();
+    const Result<int> file = quotas_.OpenFile();
     if (!file.ok()) return NoRoomForBody();
     file_ = *file;
   }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "emulator/s3/core/exchange.h"
-#include "emulator/http/allowances.h"
+#include "emulator/http/connection_quotas.h"
 #include "emulator/http/connection/body_reader.h"
 
 namespace penstock::emulator::http {
@@ -27,7 +27,7 @@ class GatheredBody final : public s3::BodyReader {
   };
 
   // Both outlive this.
-  GatheredBody(WireBodyReader& wire, Allowances& allowances) : wire_(wire), allowances_(allowances) {}
+  GatheredBody(WireBodyReader& wire, ConnectionQuotas& quotas) : wire_(wire), quotas_(quotas) {}
   ~GatheredBody() override;
   GatheredBody(const GatheredBody&) = delete;
   GatheredBody& operator=(const GatheredBody&) = delete;
@@ -46,7 +46,7 @@ class GatheredBody final : public s3::BodyReader {
   Result<void> KeepInFile(ByteView bytes);
 
   WireBodyReader& wire_;
-  Allowances& allowances_;
+  ConnectionQuotas& quotas_;
   std::string memory_;
   int file_ = -1;
   std::uint64_t file_bytes_ = 0;

@@ -27,13 +27,13 @@ class GatheredBodyTest : public testing::Test {
 
   Pipe pipe_;
   InputBuffer buffer_{64 << 10};
-  Allowances allowances_{0, "", 1 << 20};
+  ConnectionQuotas quotas_{0, "", 1 << 20};
 };
 
 TEST_F(GatheredBodyTest, WaitsForNothingAndGivesBackWhatItTook) {
   const std::string text = PatternText(300'000);  // a part of it beyond the memory
   WireBodyReader wire = Wire(OfLength(text.size()));
-  GatheredBody body(wire, allowances_);
+  GatheredBody body(wire, quotas_);
   EXPECT_EQ(body.Length(), text.size());
   EXPECT_EQ(body.Gather(), State::kWaiting);
   pipe_.peer->Send(text.substr(0, 1000));
@@ -42,23 +42,23 @@ TEST_F(GatheredBodyTest, WaitsForNothingAndGivesBackWhatItTook) {
   ASSERT_TRUE(Ready(body));
   EXPECT_TRUE(wire.at_end());
   EXPECT_EQ(ReadBody(body, 7777), text);
-  EXPECT_FALSE(allowances_.TakeSpace(1 << 20)) << "the file counts as long as the body lives";
+  EXPECT_FALSE(quotas_.TakeSpace(1 << 20)) << "the file counts as long as the body lives";
 }
 
 TEST_F(GatheredBodyTest, ItsSpaceIsFreeOnceItIsGone) {
   {
     WireBodyReader wire = Wire(OfLength(100'000));
-    GatheredBody body(wire, allowances_);
+    GatheredBody body(wire, quotas_);
     pipe_.peer->Send(std::string(100'000, 'x'));
     ASSERT_TRUE(Ready(body));
   }
-  EXPECT_TRUE(allowances_.TakeSpace(1 << 20));
+  EXPECT_TRUE(quotas_.TakeSpace(1 << 20));
 }
 
 TEST_F(GatheredBodyTest, IsRefusedWhereThereIsNoRoomForIt) {
-  ASSERT_TRUE(allowances_.TakeSpace((1 << 20) - 10));
+  ASSERT_TRUE(quotas_.TakeSpace((1 << 20) - 10));
   WireBodyReader wire = Wire(OfLength(200'000));
-  GatheredBody body(wire, allowances_);
+  GatheredBody body(wire, quotas_);
   pipe_.peer->Send(std::string(200'000, 'x'));
   ASSERT_TRUE(Ready(body));
   EXPECT_EQ(ReadBody(body), "error SlowDown");
@@ -66,7 +66,7 @@ TEST_F(GatheredBodyTest, IsRefusedWhereThereIsNoRoomForIt) {
 
 TEST_F(GatheredBodyTest, DecodesChunksAndHasTheirTrailers) {
   WireBodyReader wire = Wire({.body = BodyFraming::kChunked});
-  GatheredBody body(wire, allowances_);
+  GatheredBody body(wire, quotas_);
   for (const std::string piece : {"3", "\r\nab", "c\r\n2\r\nde\r\n0\r\nX-A: b\r\n"}) {
     pipe_.peer->Send(piece);
     EXPECT_EQ(body.Gather(), State::kWaiting);
@@ -83,7 +83,7 @@ TEST_F(GatheredBodyTest, AsksOnceForABodyThatIsHeldBack) {
   Framing framing = OfLength(4);
   framing.expect_continue = true;
   WireBodyReader wire = Wire(framing);
-  GatheredBody body(wire, allowances_);
+  GatheredBody body(wire, quotas_);
   EXPECT_EQ(body.Gather(), State::kWaiting);
   EXPECT_EQ(body.Gather(), State::kWaiting);
   EXPECT_EQ(pipe_.peer->Read().status, 100);
@@ -95,7 +95,7 @@ TEST_F(GatheredBodyTest, AsksOnceForABodyThatIsHeldBack) {
 
 TEST_F(GatheredBodyTest, AnErrorComesBehindWhatWasGathered) {
   WireBodyReader wire = Wire(OfLength(10));
-  GatheredBody body(wire, allowances_);
+  GatheredBody body(wire, quotas_);
   pipe_.peer->Send("abc");
   pipe_.peer->EndSending();
   ASSERT_TRUE(Ready(body));
@@ -104,7 +104,7 @@ TEST_F(GatheredBodyTest, AnErrorComesBehindWhatWasGathered) {
   EXPECT_EQ(body.Read(into).error().code, "IncompleteBody");
   EXPECT_EQ(body.Read(into).error().code, "IncompleteBody");
   WireBodyReader silent = Wire(OfLength(10));
-  GatheredBody given_up(silent, allowances_);
+  GatheredBody given_up(silent, quotas_);
   given_up.Fail(RequestTimedOut());
   EXPECT_EQ(ReadBody(given_up), "error RequestTimeout");
 }

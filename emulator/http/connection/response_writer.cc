@@ -226,7 +226,7 @@ SendResult ResponseWriter::Continue(Stream& stream, const s3::Response& response
   return ContinueText(stream, body != nullptr ? std::string_view(*body) : std::string_view(), patience);
 }
 
-void ResponseWriter::TellEnd() const {
+void ResponseWriter::ReportEnd() const {
   if (*before_end_) (*before_end_)(unsent_.body_bytes);
 }
 
@@ -234,7 +234,7 @@ IoResult ResponseWriter::WriteEnd(Stream& stream, std::span<const ByteView> piec
   std::uint64_t size = 0;
   for (const ByteView piece : pieces) size += piece.size();
   if (size <= kWholeBytes) {
-    TellEnd();
+    ReportEnd();
     return stream.Write(pieces, More::kNo, patience);
   }
   std::array<ByteView, kMostPieces> front;
@@ -248,7 +248,7 @@ IoResult ResponseWriter::WriteEnd(Stream& stream, std::span<const ByteView> piec
   }
   const IoResult sent = stream.Write({front.data(), pieces.size()}, More::kYes, patience);
   if (sent.status != IoStatus::kOk) return sent;
-  TellEnd();
+  ReportEnd();
   const IoResult rest = stream.Write({end.data(), pieces.size()}, More::kNo, patience);
   return {rest.status, sent.bytes + rest.bytes};
 }
@@ -263,7 +263,7 @@ IoResult ResponseWriter::SendFileEnd(Stream& stream, int file, std::uint64_t beg
   const std::uint64_t in_front = size - std::min(size, kEndBytes);
   const IoResult sent = stream.SendFile(file, begin, in_front, patience);
   if (sent.status != IoStatus::kOk) return sent;
-  TellEnd();
+  ReportEnd();
   const IoResult rest = stream.SendFile(file, begin + in_front, size - in_front, patience);
   return {rest.status, sent.bytes + rest.bytes};
 }

@@ -108,7 +108,7 @@ class ResponseWriter {
   IoResult WriteEnd(Stream& stream, std::span<const ByteView> pieces, std::chrono::milliseconds patience);
   IoResult WritePieces(Stream& stream, std::span<const ByteView> pieces, More more, std::chrono::milliseconds patience);
   IoResult SendFileEnd(Stream& stream, int file, std::uint64_t begin, std::uint64_t size, std::chrono::milliseconds patience);
-  void TellEnd() const;
+  void ReportEnd() const;
 
   UnsentResponse unsent_;
   std::vector<std::byte> scratch_;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "emulator/http/reception.h"
+#include "emulator/http/accept_decision.h"
 #include "emulator/http/connection/stream.h"
 #include "penstock/base/result.h"
 

@@ -226,7 +226,7 @@ TEST_F(TlsTest, AConnectionMayBeGivenAFlawedCertificateAndNoOldSession) {
   ServerOptions options;
   options.on_accept = [&](const Arrival& arrival) {
     may_sign = arrival.certificate_may_sign;
-    return Reception{.flaw = flaw};
+    return AcceptDecision{.flaw = flaw};
   };
   const auto server = Start(handler, options);
   const Handshake good(server->port());

@@ -10,7 +10,7 @@
 #include "base/diagnostics.h"
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/s3/checksums/block_lane.h"
+#include "emulator/s3/checksums/hash_pipeline.h"
 #include "emulator/s3/core/cancellation.h"
 #include "emulator/s3/core/errors.h"
 
@@ -20,14 +20,14 @@ namespace {
 constinit DiagnosticEvent second_thread_not_started("body.second_thread_not_started");
 
 constexpr std::size_t kBlockBytes = 256u << 10;
-constexpr std::size_t kBlocksBytes = BlockLane::kBlocks * kBlockBytes;
+constexpr std::size_t kBlocksBytes = HashPipeline::kBlocks * kBlockBytes;
 // A smaller body is over before a second thread has begun.
 constexpr std::uint64_t kSmallestLaneBody = 1u << 20;
 constexpr std::uint64_t kMostReserved = 64u << 10;  // for a document of which nothing has arrived
 
 // What a serving thread keeps for the bodies that pass through it.
-struct Bench {
-  ~Bench() {
+struct ThreadScratch {
+  ~ThreadScratch() {
     if (second != nullptr && !second->is_here()) static_cast<void>(second.release());
   }
 
@@ -37,9 +37,9 @@ struct Bench {
   MutableByteView blocks() { return {memory.get(), kBlocksBytes}; }
 };
 
-Bench& OwnBench() {
-  thread_local Bench bench;
-  return bench;
+ThreadScratch& OwnScratch() {
+  thread_local ThreadScratch scratch;
+  return scratch;
 }
 
 Error EntityTooLarge(std::uint64_t proposed) {
@@ -79,7 +79,7 @@ Result<std::size_t> Fill(const Exchange& exchange, MutableByteView block) {
 // Reads to the end. `take` sees each block.
 template <class Take>
 Result<void> Drain(const Exchange& exchange, const Take& take) {
-  const MutableByteView block = OwnBench().blocks().first(kBlockBytes);
+  const MutableByteView block = OwnScratch().blocks().first(kBlockBytes);
   for (;;) {
     PENSTOCK_ASSIGN(const std::size_t count, Fill(exchange, block));
     if (count == 0) return Ok();
@@ -98,7 +98,7 @@ unsigned Processors() {
 // help, or where none is to be had.
 StandbyThread* SecondThread(std::uint64_t length, unsigned processors) {
   if (length < kSmallestLaneBody || Processors() < processors) return nullptr;
-  std::unique_ptr<StandbyThread>& second = OwnBench().second;
+  std::unique_ptr<StandbyThread>& second = OwnScratch().second;
   if (second != nullptr && second->is_here()) return second.get();
   static_cast<void>(second.release());  // of the process that this one was forked from
   try {
@@ -118,12 +118,12 @@ Result<void> DrainInTwo(const Exchange& exchange, StandbyThread* second, const B
       return here(bytes);
     });
   }
-  BlockLane lane(*second, OwnBench().blocks(), aside);
+  HashPipeline pipeline(*second, OwnScratch().blocks(), aside);
   for (;;) {
-    const MutableByteView block = lane.NextBlock();
+    const MutableByteView block = pipeline.NextBlock();
     PENSTOCK_ASSIGN(const std::size_t count, Fill(exchange, block));
-    if (count == 0) return lane.Finish();
-    PENSTOCK_TRY(lane.Submit(count));
+    if (count == 0) return pipeline.Finish();
+    PENSTOCK_TRY(pipeline.Submit(count));
     PENSTOCK_TRY(here(block.first(count)));
   }
 }
@@ -212,7 +212,7 @@ Result<ContentDigests> DigestContent(const Exchange& exchange, const store::Cont
   std::optional<Digester> md5;
   if (options.md5) md5.emplace(DigestAlgorithm::kMd5);
   ChecksumDigester checksum(options.algorithm);
-  const MutableByteView block = OwnBench().blocks();
+  const MutableByteView block = OwnScratch().blocks();
   for (std::uint64_t at = range.begin; at < range.end;) {
     PENSTOCK_TRY(RefuseIfCancelled(exchange));
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), range.end - at));

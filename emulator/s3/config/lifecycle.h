@@ -12,7 +12,7 @@
 
 #include "emulator/s3/core/call.h"
 #include "emulator/s3/protocol/document_schema.h"
-#include "emulator/store/memo.h"
+#include "emulator/store/cached_value.h"
 #include "emulator/store/store.h"
 
 namespace penstock::emulator::s3 {
@@ -23,7 +23,7 @@ struct LifecycleEnd {
 };
 
 // The enabled rules of one configuration that end something. Immutable.
-class LifecycleRules final : public store::Memo::Value {
+class LifecycleRules final : public store::CachedValue::Value {
  public:
   // `document` as it is kept; one that cannot be read has no rules.
   explicit LifecycleRules(std::string_view document);

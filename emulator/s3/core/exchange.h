@@ -153,27 +153,27 @@ class RequestNotes {
 };
 
 // Takes an answer that is given after Handle has returned. The wire's part.
-class LateAnswer {
+class AsyncResponse {
  public:
-  virtual ~LateAnswer() = default;
+  virtual ~AsyncResponse() = default;
   // For what the operation leaves to others; outlives the exchange.
   virtual store::Executor& executor() = 0;
   // The response can be made now. Once, from any thread, also before Handle has returned.
-  virtual void Give() noexcept = 0;
+  virtual void Complete() noexcept = 0;
 };
 
 // The promise of an answer: gives it when destroyed. What it was made from is untouched until then.
-class PendingAnswer {
+class PendingResponse {
  public:
-  explicit PendingAnswer(LateAnswer& answer) : answer_(&answer) {}
-  PendingAnswer(PendingAnswer&& other) noexcept : answer_(std::exchange(other.answer_, nullptr)) {}
-  PendingAnswer& operator=(PendingAnswer&&) = delete;
-  ~PendingAnswer() {
-    if (answer_ != nullptr) answer_->Give();
+  explicit PendingResponse(AsyncResponse& answer) : answer_(&answer) {}
+  PendingResponse(PendingResponse&& other) noexcept : answer_(std::exchange(other.answer_, nullptr)) {}
+  PendingResponse& operator=(PendingResponse&&) = delete;
+  ~PendingResponse() {
+    if (answer_ != nullptr) answer_->Complete();
   }
 
  private:
-  LateAnswer* answer_;
+  AsyncResponse* answer_;
 };
 
 // What a handler may ask of the connection and the thread that serve its request. Thread safety: the handler's thread alone.
@@ -214,16 +214,16 @@ struct Exchange {
   Response response;
 
   // Set by a wire that can wait for an answer; null: Handle must leave the response before it returns.
-  LateAnswer* late = nullptr;
+  AsyncResponse* late = nullptr;
   Wire* wire = nullptr;  // null: the request came over no connection, or its threads have no limit
   bool pending = false;  // the operation answers later: there is no response yet
   std::vector<std::function<void(Exchange&)>> when_answered = {};
 
   // Lets the operation answer later; only where `late` is set, and once. It must be through with the request's body, and
   // until the promise is kept nothing may touch the exchange but the handlers that are about to return.
-  [[nodiscard]] PendingAnswer AnswerLater() {
+  [[nodiscard]] PendingResponse RespondLater() {
     pending = true;
-    return PendingAnswer(*late);
+    return PendingResponse(*late);
   }
   // Calls `look` when the response is there: now, or, where the operation answers later, before the answer leaves, on
   // another thread, in the order of the calls. It must not wait for anything.

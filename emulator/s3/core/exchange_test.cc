@@ -25,10 +25,10 @@ TEST(ExchangeTest, ResponseKeepsDuplicatesInOrder) {
   EXPECT_FALSE(response.Find("x").has_value());
 }
 
-class CountingWire final : public LateAnswer {
+class CountingWire final : public AsyncResponse {
  public:
   store::Executor& executor() override { std::abort(); }
-  void Give() noexcept override { ++given; }
+  void Complete() noexcept override { ++given; }
   int given = 0;
 };
 
@@ -41,7 +41,7 @@ TEST(ExchangeTest, LooksAtTheAnswerAtOnceOrInOrderOnceItIsThere) {
   std::string looks;
   exchange.WhenAnswered([&](Exchange&) { looks += "now "; });
   EXPECT_EQ(looks, "now ");
-  const PendingAnswer answer = exchange.AnswerLater();
+  const PendingResponse answer = exchange.RespondLater();
   exchange.WhenAnswered([&](Exchange&) { looks += "inner "; });
   exchange.WhenAnswered([&](Exchange&) { looks += "outer"; });
   EXPECT_EQ(looks, "now ");
@@ -52,8 +52,8 @@ TEST(ExchangeTest, LooksAtTheAnswerAtOnceOrInOrderOnceItIsThere) {
 TEST(ExchangeTest, APromiseIsKeptOnceHoweverOftenItIsMoved) {
   CountingWire wire;
   {
-    PendingAnswer first(wire);
-    PendingAnswer second(std::move(first));
+    PendingResponse first(wire);
+    PendingResponse second(std::move(first));
     EXPECT_EQ(wire.given, 0);
   }
   EXPECT_EQ(wire.given, 1);

@@ -39,7 +39,7 @@ Error WithElements(const Call& call, Error error) {
 }
 
 // HeadBucket names the region also when it refuses, so that clients can find their way (spec §0 "x-amz-bucket-region").
-void TellRegion(Call& call, const Error& error) {
+void AddRegionHeader(Call& call, const Error& error) {
   if (!error.region.empty()) return;
   const auto bucket = call.store.FindBucket(call.bucket());
   if (bucket.ok()) call.error_headers.emplace_back("x-amz-bucket-region", RegionOfConstraint((*bucket)->region));
@@ -76,7 +76,7 @@ class Router final : public Handler {
   static void Refuse(Call& call, Error error) {
     Exchange& exchange = call.exchange;
     if (error.kind == ErrorKind::kDataLoss && error.code.empty()) ReportDamage(exchange, error);
-    if (exchange.operation == "HeadBucket") TellRegion(call, error);
+    if (exchange.operation == "HeadBucket") AddRegionHeader(call, error);
     RespondWithError(exchange, WithElements(call, std::move(error)));
     for (auto& [name, value] : call.error_headers) exchange.response.Add(std::move(name), std::move(value));
   }

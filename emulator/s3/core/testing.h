@@ -108,13 +108,13 @@ struct Body {
 };
 
 // A wire that can wait for an answer: runs what the operation left behind when it is told to.
-class PatientWire final : public LateAnswer, public store::Executor {
+class PatientWire final : public AsyncResponse, public store::Executor {
  public:
   store::Executor& executor() override { return *this; }
-  void Give() noexcept override { ++answers; }
-  void Execute(store::Errand& errand, Caller) noexcept override { errands.Push(errand); }
+  void Complete() noexcept override { ++answers; }
+  void Execute(store::Task& task, Caller) noexcept override { tasks.Push(task); }
 
-  store::ErrandList errands;
+  store::TaskList tasks;
   int answers = 0;
 };
 
@@ -222,7 +222,7 @@ class Harness {
     router_->Handle(exchange);
     if (!exchange.pending) return;
     ++late_answers;
-    while (store::Errand* errand = wire.errands.Pop()) errand->Run();
+    while (store::Task* task = wire.tasks.Pop()) task->Run();
     PENSTOCK_CHECK(wire.answers == 1);
     exchange.pending = false;
     for (const auto& look : exchange.when_answered) look(exchange);

@@ -83,7 +83,7 @@ TEST(WriteLaterTest, NothingIsAnsweredBeforeTheCommit) {
   EXPECT_EQ(wire.answers, 0);
   EXPECT_EQ(s3.Send("HEAD /bucket/k").status, 404);
   EXPECT_EQ(status, 0);
-  wire.errands.Pop()->Run();
+  wire.tasks.Pop()->Run();
   EXPECT_EQ(wire.answers, 1);
   EXPECT_EQ(s3.Send("HEAD /bucket/k").status, 200);
   exchange.pending = false;
@@ -106,7 +106,7 @@ TEST(WriteLaterTest, AWriteThatNeverBeganIsAnsweredAsAFailure) {
   bool answered = false;
   struct Drop {
     Result<void> operator()() const { return Ok(); }
-    void operator()(store::Later<void>) const {}
+    void operator()(store::Async<void>) const {}
   };
   ASSERT_TRUE(WriteThenAnswer<void>(call, Drop(), [&](Call&, Result<void>) -> Result<void> {
                 answered = true;

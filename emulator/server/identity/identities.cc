@@ -51,7 +51,7 @@ UsersDocument UsersOfNamespace(const std::string& name, const AccessKey& pair) {
   return users;
 }
 
-void Identities::Attach(std::shared_ptr<Universe> shared, Spaces spaces, s3::Identity default_identity) {
+void Identities::Attach(std::shared_ptr<NamespaceStore> shared, Spaces spaces, s3::Identity default_identity) {
   shared_ = std::move(shared);
   spaces_ = std::move(spaces);
   default_identity_ = std::move(default_identity);
@@ -76,7 +76,7 @@ Result<void> Identities::CheckStays(const Tables& tables, const KeyRecord& key) 
                         "/_penstock/access-keys/" + key.user.access_key_id);
 }
 
-Result<std::shared_ptr<Universe>> Identities::SpaceOf(const KeyRecord& key, const std::string& name_space) const {
+Result<std::shared_ptr<NamespaceStore>> Identities::SpaceOf(const KeyRecord& key, const std::string& name_space) const {
   auto found = spaces_.find(name_space);
   if (found.ok() || found.error().kind != ErrorKind::kNotFound) return found;
   return FieldError(ErrorKind::kNotFound, key.place,
@@ -104,7 +104,7 @@ Result<void> Identities::Add(UsersDocument users) {
     const auto known = tables.keys.find(key.user.access_key_id);
     auto entry = std::make_shared<Entry>();
     entry->name_space = known != tables.keys.end() ? known->second->name_space : key.name_space.value_or(std::string(kDefaultNamespace));
-    PENSTOCK_ASSIGN(entry->universe, SpaceOf(key, entry->name_space));
+    PENSTOCK_ASSIGN(entry->namespace_store, SpaceOf(key, entry->name_space));
     entry->kept = kept_ != nullptr;
     static_cast<auth::User&>(*entry) = std::move(key.user);
     std::string id = entry->access_key_id;
@@ -206,7 +206,7 @@ Result<void> Identities::Change(std::string_view access_key_id, const AccessKeyC
   }
   if (change.expires) changed->expires = change.expires;
   if (change.name_space) {
-    PENSTOCK_ASSIGN(changed->universe, spaces_.find(*change.name_space));
+    PENSTOCK_ASSIGN(changed->namespace_store, spaces_.find(*change.name_space));
     changed->name_space = *change.name_space;
   }
   if (changed->kept) PENSTOCK_TRY(kept_->Put({.keys = {RecordOf(*changed)}}));
@@ -225,7 +225,7 @@ Result<void> Identities::Remove(std::string_view access_key_id) {
   return Ok();
 }
 
-Result<void> Identities::RemoveNamespace(const Universe& universe) {
+Result<void> Identities::RemoveNamespace(const NamespaceStore& universe) {
   const MutexLock one_at_a_time(change_mutex_);
   Tables tables = Copy();
   // Accounts that were made for such a key alone go with it; one that somebody described stays.
@@ -233,7 +233,7 @@ Result<void> Identities::RemoveNamespace(const Universe& universe) {
   std::vector<std::string> ids;
   std::erase_if(tables.keys, [&](const auto& key) {
     const Entry& entry = *key.second;
-    const bool selects = entry.universe ? entry.universe.get() == &universe : entry.name_space == universe.name();
+    const bool selects = entry.namespace_store ? entry.namespace_store.get() == &namespace_store : entry.name_space == universe.name();
     if (!selects) return false;
     ids.push_back(entry.access_key_id);
     if (entry.identity.owner_id == MakeIdentity(entry.access_key_id).owner_id ||
@@ -282,7 +282,7 @@ std::shared_ptr<const Identities::Entry> Identities::FindEntry(std::string_view 
 
 std::shared_ptr<const auth::User> Identities::FindUser(std::string_view access_key_id) const {
   std::shared_ptr<const Entry> entry = FindEntry(access_key_id);
-  while (entry && !entry->universe) entry = Settle(std::move(entry));
+  while (entry && !entry->namespace_store) entry = Settle(std::move(entry));
   return entry;
 }
 
@@ -290,9 +290,9 @@ std::shared_ptr<const auth::User> Identities::FindUser(std::string_view access_k
 // then be one that was made again under the name, and not the key's.
 std::shared_ptr<const Identities::Entry> Identities::Settle(std::shared_ptr<const Entry> restored) const {
   auto universe = spaces_.find(restored->name_space);
-  if (!universe.ok()) return nullptr;
+  if (!namespace_store.ok()) return nullptr;
   auto settled = std::make_shared<Entry>(*restored);
-  settled->universe = std::move(universe).value();
+  settled->namespace_store = std::move(namespace_store).value();
   const WriterLock lock(mutex_);
   const auto found = tables_.keys.find(restored->access_key_id);
   if (found == tables_.keys.end()) return nullptr;
@@ -302,7 +302,7 @@ std::shared_ptr<const Identities::Entry> Identities::Settle(std::shared_ptr<cons
 
 std::shared_ptr<s3::Namespace> Identities::NamespaceOf(const auth::User* user) const {
   // Every user came from FindUser and is an Entry.
-  return (user == nullptr ? *shared_ : *static_cast<const Entry*>(user)->universe).Current();
+  return (user == nullptr ? *shared_ : *static_cast<const Entry*>(user)->namespace_store).Current();
 }
 
 std::optional<s3::Owner> Identities::FindOwner(std::string_view canonical_id) const {

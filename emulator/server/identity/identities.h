@@ -12,7 +12,7 @@
 
 #include "emulator/auth/auth.h"
 #include "emulator/server/identity/kept_users.h"
-#include "emulator/server/namespaces/universe.h"
+#include "emulator/server/namespaces/namespace_store.h"
 #include "emulator/server/identity/users_document.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/shared_mutex.h"
@@ -34,13 +34,13 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
  public:
   // Where the universe of a name comes from.
   struct Spaces {
-    using Open = std::function<Result<std::shared_ptr<Universe>>(std::string_view name)>;
+    using Open = std::function<Result<std::shared_ptr<NamespaceStore>>(std::string_view name)>;
     Open find;  // kNotFound
     Open find_or_create;
     std::function<bool(std::string_view name)> has;  // opens nothing
   };
   // Before the first key is added and before anything is asked.
-  void Attach(std::shared_ptr<Universe> shared, Spaces spaces, s3::Identity default_identity);
+  void Attach(std::shared_ptr<NamespaceStore> shared, Spaces spaces, s3::Identity default_identity);
 
   // Adds all of them or none; replaces what has the same account id or access key id. Namespaces are made only where the
   // document lists them. kNotFound for another that is not there; kAlreadyExists when two accounts would share a canonical
@@ -53,7 +53,7 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
   Result<void> Change(std::string_view access_key_id, const AccessKeyChange& change);
   Result<void> Remove(std::string_view access_key_id);
   // Removes the keys that select it, and accounts that were made for one of them alone. An error: they may be kept still.
-  Result<void> RemoveNamespace(const Universe& universe);
+  Result<void> RemoveNamespace(const NamespaceStore& universe);
 
   // Without secrets and tokens; by account id, by access key id.
   UsersDocument List() const;
@@ -70,7 +70,7 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
  private:
   struct Entry final : auth::User {
     std::string name_space;
-    std::shared_ptr<Universe> universe;  // null: restored, and not asked for yet
+    std::shared_ptr<NamespaceStore> universe;  // null: restored, and not asked for yet
     bool kept = false;  // by kept_
   };
   struct Tables {
@@ -87,9 +87,9 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
   Tables Copy() const;
   std::shared_ptr<const Entry> FindEntry(std::string_view access_key_id) const;
   std::shared_ptr<const Entry> Settle(std::shared_ptr<const Entry> restored) const;
-  Result<std::shared_ptr<Universe>> SpaceOf(const KeyRecord& key, const std::string& name_space) const;
+  Result<std::shared_ptr<NamespaceStore>> SpaceOf(const KeyRecord& key, const std::string& name_space) const;
 
-  std::shared_ptr<Universe> shared_;
+  std::shared_ptr<NamespaceStore> shared_;
   Spaces spaces_;
   s3::Identity default_identity_;
   Mutex change_mutex_;  // one change at a time

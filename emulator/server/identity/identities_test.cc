@@ -22,26 +22,26 @@ class IdentitiesTest : public testing::Test {
     EXPECT_TRUE(identities_.Add(UsersOfPairs({{"a", "1"}, {"b", "2"}})).ok());
   }
 
-  Result<std::shared_ptr<Universe>> Open(const std::string& name) {
+  Result<std::shared_ptr<NamespaceStore>> Open(const std::string& name) {
     if (name == "broken") return Error::Make(ErrorKind::kResourceExhausted, "disk full");
-    std::shared_ptr<Universe>& universe = spaces_[name];
-    if (!universe) {
-      PENSTOCK_ASSIGN(universe, Universe::Open({.name = name, .clock = &SystemClock()}));
+    std::shared_ptr<NamespaceStore>& universe = spaces_[name];
+    if (!namespace_store) {
+      PENSTOCK_ASSIGN(namespace_store, NamespaceStore::Open({.name = name, .clock = &SystemClock()}));
     }
     return universe;
   }
-  Result<std::shared_ptr<Universe>> Find(const std::string& name) {
+  Result<std::shared_ptr<NamespaceStore>> Find(const std::string& name) {
     if (spaces_.contains(name)) return spaces_[name];
     return Error::Make(ErrorKind::kNotFound, "no namespace '" + name + "'");
   }
   static UsersDocument Document(const char* json) { return ParseUsers(json).value(); }
 
-  std::map<std::string, std::shared_ptr<Universe>> spaces_;
-  std::shared_ptr<Universe> shared_;
+  std::map<std::string, std::shared_ptr<NamespaceStore>> spaces_;
+  std::shared_ptr<NamespaceStore> shared_;
   Identities identities_;
 };
 
-TEST_F(IdentitiesTest, PairsAreAccountsOfTheirOwnInTheSharedUniverse) {
+TEST_F(IdentitiesTest, PairsAreAccountsOfTheirOwnInTheSharedNamespace) {
   ASSERT_NE(identities_.FindUser("b"), nullptr);
   EXPECT_EQ(identities_.FindUser("b")->secret_access_key, "2");
   EXPECT_NE(identities_.FindUser("a")->identity.owner_id, identities_.FindUser("b")->identity.owner_id);

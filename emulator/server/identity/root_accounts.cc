@@ -27,7 +27,7 @@ s3::Identity RootOf(const std::string& access_key_id, const s3::Owner& account) 
 }
 
 // Remembered ones, and those that only their buckets tell of.
-std::vector<RootAccount> Candidates(const EarlierRoots& earlier) {
+std::vector<RootAccount> Candidates(const PreviousRoots& earlier) {
   std::vector<RootAccount> found = earlier.roots;
   for (const std::string& owner : earlier.bucket_owners) {
     const bool known = std::any_of(found.begin(), found.end(), [&](const RootAccount& root) { return root.account.id == owner; });
@@ -38,7 +38,7 @@ std::vector<RootAccount> Candidates(const EarlierRoots& earlier) {
 
 }  // namespace
 
-RootPlan PlanRoots(const std::vector<AccessKey>& pairs, const EarlierRoots& earlier) {
+RootPlan AssignRootAccounts(const std::vector<AccessKey>& pairs, const PreviousRoots& earlier) {
   const std::vector<RootAccount> candidates = Candidates(earlier);
   std::vector<std::optional<s3::Identity>> assigned(pairs.size());
   std::vector<std::string> reached;  // canonical ids

@@ -15,7 +15,7 @@
 namespace penstock::emulator::server {
 
 // What is known of earlier runs on the data directory.
-struct EarlierRoots {
+struct PreviousRoots {
   std::vector<RootAccount> roots;
   std::vector<std::string> bucket_owners;     // canonical ids in the default namespace, each once, the oldest bucket's first
   std::set<std::string, std::less<>> others;  // canonical ids of accounts that somebody else describes
@@ -31,7 +31,7 @@ struct RootPlan {
 
 // A key keeps the account it had; one that is new, the account that its name makes where that owns something; else it takes
 // over, in order, accounts that own buckets and have no key any more; else it gets the account that its name makes.
-RootPlan PlanRoots(const std::vector<AccessKey>& pairs, const EarlierRoots& earlier);
+RootPlan AssignRootAccounts(const std::vector<AccessKey>& pairs, const PreviousRoots& earlier);
 
 }  // namespace penstock::emulator::server
 

@@ -12,12 +12,12 @@ RootAccount Own(const std::string& key) {
 std::string Id(const std::string& key) { return MakeIdentity(key).owner_id; }
 
 // What is remembered after an earlier run, with buckets of these accounts.
-EarlierRoots Earlier(std::vector<RootAccount> roots, std::vector<std::string> owners) {
+PreviousRoots Earlier(std::vector<RootAccount> roots, std::vector<std::string> owners) {
   return {.roots = std::move(roots), .bucket_owners = std::move(owners)};
 }
 
 TEST(RootAccountsTest, OnANewDirectoryAKeyHasTheAccountOfItsName) {
-  const RootPlan plan = PlanRoots({{"a", "s"}, {"b", "s"}}, {.guess = true});
+  const RootPlan plan = AssignRootAccounts({{"a", "s"}, {"b", "s"}}, {.guess = true});
   EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
   EXPECT_EQ(plan.identities[1].owner_id, Id("b"));
   EXPECT_TRUE(plan.notices.empty());
@@ -26,7 +26,7 @@ TEST(RootAccountsTest, OnANewDirectoryAKeyHasTheAccountOfItsName) {
 }
 
 TEST(RootAccountsTest, AnotherKeyTakesTheAccountOver) {
-  const RootPlan plan = PlanRoots({{"b", "s"}}, Earlier({Own("a")}, {Id("a")}));
+  const RootPlan plan = AssignRootAccounts({{"b", "s"}}, Earlier({Own("a")}, {Id("a")}));
   EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
   EXPECT_EQ(plan.identities[0].account_id, MakeIdentity("a").account_id);
   EXPECT_EQ(plan.identities[0].arn, MakeIdentity("a").arn);
@@ -34,57 +34,57 @@ TEST(RootAccountsTest, AnotherKeyTakesTheAccountOver) {
   ASSERT_EQ(plan.notices.size(), 1u);
   EXPECT_TRUE(plan.notices[0].starts_with("access key 'b' takes over the account of access key 'a' (account id "));
   // And keeps it, also when its buckets are gone.
-  const RootPlan next = PlanRoots({{"b", "s"}}, Earlier(plan.roots, {}));
+  const RootPlan next = AssignRootAccounts({{"b", "s"}}, Earlier(plan.roots, {}));
   EXPECT_EQ(next.identities[0].owner_id, Id("a"));
   EXPECT_TRUE(next.notices.empty());
   // The old key comes back: it is the same account's.
-  const RootPlan back = PlanRoots({{"a", "s"}, {"b", "s"}}, Earlier(plan.roots, {Id("a")}));
+  const RootPlan back = AssignRootAccounts({{"a", "s"}, {"b", "s"}}, Earlier(plan.roots, {Id("a")}));
   EXPECT_EQ(back.identities[0].owner_id, Id("a"));
   EXPECT_EQ(back.identities[1].owner_id, Id("a"));
 }
 
 TEST(RootAccountsTest, OfTwoKeysTheNewOneTakesOver) {
-  const RootPlan plan = PlanRoots({{"b", "s"}, {"c", "s"}}, Earlier({Own("a"), Own("b")}, {Id("a"), Id("b")}));
+  const RootPlan plan = AssignRootAccounts({{"b", "s"}, {"c", "s"}}, Earlier({Own("a"), Own("b")}, {Id("a"), Id("b")}));
   EXPECT_EQ(plan.identities[0].owner_id, Id("b"));
   EXPECT_EQ(plan.identities[1].owner_id, Id("a"));
 }
 
 TEST(RootAccountsTest, AnAccountThatOwnsNothingIsNotTakenOver) {
-  const RootPlan plan = PlanRoots({{"b", "s"}}, Earlier({Own("a")}, {}));
+  const RootPlan plan = AssignRootAccounts({{"b", "s"}}, Earlier({Own("a")}, {}));
   EXPECT_EQ(plan.identities[0].owner_id, Id("b"));
   EXPECT_TRUE(plan.notices.empty());
   EXPECT_EQ(plan.roots.size(), 1u);
 }
 
 TEST(RootAccountsTest, WhatNobodyReachesIsNamedAndRemembered) {
-  const RootPlan plan = PlanRoots({{"c", "s"}}, Earlier({Own("a"), Own("b")}, {Id("a"), Id("b")}));
+  const RootPlan plan = AssignRootAccounts({{"c", "s"}}, Earlier({Own("a"), Own("b")}, {Id("a"), Id("b")}));
   EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
   ASSERT_EQ(plan.notices.size(), 2u);
   EXPECT_TRUE(plan.notices[1].starts_with("no access key given reaches the account of access key 'b'"));
   EXPECT_NE(plan.notices[1].find(Id("b")), std::string::npos);
-  const RootPlan next = PlanRoots({{"c", "s"}, {"d", "s"}}, Earlier(plan.roots, {Id("a"), Id("b")}));
+  const RootPlan next = AssignRootAccounts({{"c", "s"}, {"d", "s"}}, Earlier(plan.roots, {Id("a"), Id("b")}));
   EXPECT_EQ(next.identities[1].owner_id, Id("b"));
 }
 
 TEST(RootAccountsTest, AnAccountThatTheUsersFileDescribesIsItsOwn) {
-  EarlierRoots earlier = Earlier({Own("a")}, {Id("a")});
+  PreviousRoots earlier = Earlier({Own("a")}, {Id("a")});
   earlier.others.insert(Id("a"));
-  const RootPlan plan = PlanRoots({{"b", "s"}}, earlier);
+  const RootPlan plan = AssignRootAccounts({{"b", "s"}}, earlier);
   EXPECT_EQ(plan.identities[0].owner_id, Id("b"));
   EXPECT_TRUE(plan.notices.empty());
 }
 
 TEST(RootAccountsTest, ADirectoryOfAnOlderVersionTellsByItsBuckets) {
-  EarlierRoots earlier = Earlier({}, {Id("a")});
+  PreviousRoots earlier = Earlier({}, {Id("a")});
   earlier.guess = true;
-  const RootPlan plan = PlanRoots({{"b", "s"}}, earlier);
+  const RootPlan plan = AssignRootAccounts({{"b", "s"}}, earlier);
   EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
   EXPECT_EQ(plan.identities[0].account_id, MakeIdentity("a").account_id);
-  const RootPlan same = PlanRoots({{"b", "s"}, {"a", "s"}}, earlier);
+  const RootPlan same = AssignRootAccounts({{"b", "s"}, {"a", "s"}}, earlier);
   EXPECT_EQ(same.identities[0].owner_id, Id("b"));
   EXPECT_EQ(same.identities[1].owner_id, Id("a"));
   earlier.guess = false;
-  EXPECT_EQ(PlanRoots({{"b", "s"}}, earlier).identities[0].owner_id, Id("b"));
+  EXPECT_EQ(AssignRootAccounts({{"b", "s"}}, earlier).identities[0].owner_id, Id("b"));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "base/encoding.h"
 #include "emulator/json/json_fields.h"
 #include "emulator/json/json_tree.h"
-#include "emulator/server/process/given_file.h"
+#include "emulator/server/process/config_file.h"
 
 namespace penstock::emulator::server {
 namespace {

@@ -205,7 +205,7 @@ std::optional<std::string> DataDirectory::MoveToGrave(const std::string& path) {
   return grave.string();
 }
 
-bool DataDirectory::IsGrave(std::string_view folder_name) { return folder_name.starts_with(kGrave); }
+bool DataDirectory::IsTrash(std::string_view folder_name) { return folder_name.starts_with(kGrave); }
 
 void DataDirectory::Remove(const std::string& path) {
   std::error_code error;

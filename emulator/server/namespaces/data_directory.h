@@ -47,9 +47,9 @@ class DataDirectory {
   static bool IsDeleted(const std::string& path);
   // Whether a folder that nobody has open was deleted, or has nothing but generations whose creation was cut off.
   static bool IsVacant(const std::string& path);
-  // Renames a folder that nobody uses to a name beside it that IsGrave knows; nullopt when that fails.
+  // Renames a folder that nobody uses to a name beside it that IsTrash knows; nullopt when that fails.
   static std::optional<std::string> MoveToGrave(const std::string& path);
-  static bool IsGrave(std::string_view folder_name);
+  static bool IsTrash(std::string_view folder_name);
 
   // Removes a folder and everything in it. Failures leave it for the next start.
   static void Remove(const std::string& path);

@@ -124,7 +124,7 @@ TEST(DataDirectoryTest, AGraveIsOutOfTheWay) {
   fs::create_directories(folder.path() + "/one/generation-1");
   const auto grave = DataDirectory::MoveToGrave(folder.path() + "/one");
   ASSERT_TRUE(grave.has_value());
-  EXPECT_TRUE(DataDirectory::IsGrave(fs::path(*grave).filename().string()));
+  EXPECT_TRUE(DataDirectory::IsTrash(fs::path(*grave).filename().string()));
   EXPECT_FALSE(fs::exists(folder.path() + "/one"));
   EXPECT_FALSE(DataDirectory::MoveToGrave(folder.path() + "/one").has_value());
 }

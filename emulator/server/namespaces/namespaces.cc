@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kFolder = "/namespaces";
 
 // For messages: the default one, and some of the others.
-std::string NamesOf(const std::map<std::string, std::shared_ptr<Universe>, std::less<>>& others) {
+std::string NamesOf(const std::map<std::string, std::shared_ptr<NamespaceStore>, std::less<>>& others) {
   constexpr std::size_t kMost = 20;
   std::string names(kDefaultNamespace);
   std::size_t count = 0;
@@ -28,7 +28,7 @@ std::string NamesOf(const std::map<std::string, std::shared_ptr<Universe>, std::
 
 Result<std::unique_ptr<Namespaces>> Namespaces::Open(NamespacesOptions options) {
   std::unique_ptr<Namespaces> spaces(new Namespaces(std::move(options)));
-  PENSTOCK_ASSIGN(spaces->default_, Universe::Open(spaces->OptionsOf(kDefaultNamespace)));
+  PENSTOCK_ASSIGN(spaces->default_, NamespaceStore::Open(spaces->OptionsOf(kDefaultNamespace)));
   if (!spaces->options_.directory.empty()) PENSTOCK_TRY(spaces->FindExisting());
   return spaces;
 }
@@ -49,7 +49,7 @@ Result<void> Namespaces::FindExisting() {
   if (error == std::errc::no_such_file_or_directory) return Ok();
   for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (DataDirectory::IsGrave(name)) graves.push_back(entry->path().string());
+    if (DataDirectory::IsTrash(name)) graves.push_back(entry->path().string());
     if (!NamespaceNameProblem(name).empty() || name == kDefaultNamespace) continue;
     if (DataDirectory::IsVacant(entry->path().string())) {  // deleted, or the creation was cut off
       vacant.push_back(entry->path().string());
@@ -71,7 +71,7 @@ Result<void> Namespaces::FindExisting() {
   return Ok();
 }
 
-UniverseOptions Namespaces::OptionsOf(std::string_view name) const {
+NamespaceStoreOptions Namespaces::OptionsOf(std::string_view name) const {
   instruments::InstrumentOptions instruments = options_.instruments;
   if (instruments.scenario && name != kDefaultNamespace) faults::DropConnectionRules(*instruments.scenario);  // they never happen there
   std::vector<std::string> parents;
@@ -105,7 +105,7 @@ bool Namespaces::Has(std::string_view name) const {
   return others_.contains(name);
 }
 
-Result<std::shared_ptr<Universe>> Namespaces::Find(std::string_view name) {
+Result<std::shared_ptr<NamespaceStore>> Namespaces::Find(std::string_view name) {
   if (name == kDefaultNamespace) return default_;
   const MutexLock lock(mutex_);
   const auto found = others_.find(name);
@@ -114,16 +114,16 @@ Result<std::shared_ptr<Universe>> Namespaces::Find(std::string_view name) {
                                                  (others_.empty() ? "is" : "are") + " " + NamesOf(others_));
   }
   if (!found->second) {
-    PENSTOCK_ASSIGN(found->second, Universe::Make(OptionsOf(name)));  // opens nothing
+    PENSTOCK_ASSIGN(found->second, NamespaceStore::Make(OptionsOf(name)));  // opens nothing
   }
   return found->second;
 }
 
-Result<std::shared_ptr<Universe>> Namespaces::Create(std::string_view name) {
+Result<std::shared_ptr<NamespaceStore>> Namespaces::Create(std::string_view name) {
   if (const std::string problem = NamespaceNameProblem(name); !problem.empty()) {
     return Error::Make(ErrorKind::kInvalidArgument, problem);
   }
-  PENSTOCK_ASSIGN(std::shared_ptr<Universe> universe, Universe::Make(OptionsOf(name)));
+  PENSTOCK_ASSIGN(std::shared_ptr<NamespaceStore> universe, NamespaceStore::Make(OptionsOf(name)));
   {
     const MutexLock lock(mutex_);
     if (name == kDefaultNamespace || !others_.emplace(name, universe).second) {
@@ -134,17 +134,17 @@ Result<std::shared_ptr<Universe>> Namespaces::Create(std::string_view name) {
   // The store is opened without the lock. Those who find the universe meanwhile wait for it in Enter.
   const auto entered = universe->Enter();
   if (entered.ok()) return universe;
-  Forget(universe);
+  Forget(namespace_store);
   return entered.error();
 }
 
-void Namespaces::Forget(const std::shared_ptr<Universe>& universe) {
+void Namespaces::Forget(const std::shared_ptr<NamespaceStore>& universe) {
   const MutexLock lock(mutex_);
-  const auto found = others_.find(universe->name());
+  const auto found = others_.find(namespace_store->name());
   if (found != others_.end() && found->second == universe) others_.erase(found);  // the caller holds it: nothing is destroyed here
 }
 
-Result<std::shared_ptr<Universe>> Namespaces::FindOrCreate(std::string_view name) {
+Result<std::shared_ptr<NamespaceStore>> Namespaces::FindOrCreate(std::string_view name) {
   for (;;) {  // somebody else may create or delete it in between
     auto found = Find(name);
     if (found.ok() || found.error().kind != ErrorKind::kNotFound) return found;
@@ -157,18 +157,18 @@ Result<void> Namespaces::Delete(std::string_view name) {
   if (name == kDefaultNamespace) {
     return Error::Make(ErrorKind::kInvalidArgument, "the default namespace stays; reset it to empty it");
   }
-  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, Find(name));
-  PENSTOCK_TRY(universe->Discard());
-  Forget(universe);
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, Find(name));
+  PENSTOCK_TRY(namespace_store->Discard());
+  Forget(namespace_store);
   return Ok();
 }
 
 Result<void> Namespaces::ResetAll() {
   for (const std::string& name : Names()) {
     auto universe = Find(name);
-    if (!universe.ok() && universe.error().kind == ErrorKind::kNotFound) continue;  // deleted meanwhile
-    if (!universe.ok()) return std::move(universe).error();
-    const auto reset = (*universe)->Reset();
+    if (!namespace_store.ok() && universe.error().kind == ErrorKind::kNotFound) continue;  // deleted meanwhile
+    if (!namespace_store.ok()) return std::move(namespace_store).error();
+    const auto reset = (*namespace_store)->Reset();
     if (!reset.ok() && reset.error().kind == ErrorKind::kNotFound) continue;
     PENSTOCK_TRY(reset);
   }
@@ -176,11 +176,11 @@ Result<void> Namespaces::ResetAll() {
 }
 
 void Namespaces::StopJournals() {
-  std::vector<std::shared_ptr<Universe>> open{default_};
+  std::vector<std::shared_ptr<NamespaceStore>> open{default_};
   {
     const MutexLock lock(mutex_);
     for (const auto& [name, universe] : others_) {
-      if (universe) open.push_back(universe);
+      if (namespace_store) open.push_back(namespace_store);
     }
   }
   for (const auto& universe : open) universe->StopJournal();

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/server/namespaces/universe.h"
+#include "emulator/server/namespaces/namespace_store.h"
 #include "emulator/server/identity/users_document.h"
 #include "penstock/base/mutex.h"
 
@@ -33,23 +33,23 @@ struct NamespacesOptions {
   std::size_t most_open = 0;
 };
 
-// Thread safety: safe from any thread. Requests ask a Universe, not this.
+// Thread safety: safe from any thread. Requests ask a NamespaceStore, not this.
 class Namespaces {
  public:
-  // Opens the default namespace alone. Others of the data directory are opened by Universe::Enter, and idle ones are closed
+  // Opens the default namespace alone. Others of the data directory are opened by NamespaceStore::Enter, and idle ones are closed
   // where more than `most_open` are open.
   static Result<std::unique_ptr<Namespaces>> Open(NamespacesOptions options);
 
-  std::shared_ptr<Universe> Default() const { return default_; }
+  std::shared_ptr<NamespaceStore> Default() const { return default_; }
   // By name, the default first.
   std::vector<std::string> Names() const;
   // Opens nothing.
   bool Has(std::string_view name) const;
   // Opens nothing. kNotFound, naming what there is.
-  Result<std::shared_ptr<Universe>> Find(std::string_view name);
+  Result<std::shared_ptr<NamespaceStore>> Find(std::string_view name);
   // kAlreadyExists, also while another caller creates it; kInvalidArgument for a bad name. Store::Open's errors.
-  Result<std::shared_ptr<Universe>> Create(std::string_view name);
-  Result<std::shared_ptr<Universe>> FindOrCreate(std::string_view name);
+  Result<std::shared_ptr<NamespaceStore>> Create(std::string_view name);
+  Result<std::shared_ptr<NamespaceStore>> FindOrCreate(std::string_view name);
   // At once for whoever comes; requests in it end as they began, and its buckets go once the last has left. kNotFound; kInvalidArgument for the default one.
   Result<void> Delete(std::string_view name);
   // Every one becomes as new: no buckets, the machine's time.
@@ -62,18 +62,18 @@ class Namespaces {
   // A universe that is not in the map. Opens nothing.
   std::string DirectoryOf(std::string_view name) const;
   Result<void> FindExisting();
-  UniverseOptions OptionsOf(std::string_view name) const;
-  void Forget(const std::shared_ptr<Universe>& universe);
+  NamespaceStoreOptions OptionsOf(std::string_view name) const;
+  void Forget(const std::shared_ptr<NamespaceStore>& universe);
 
   const NamespacesOptions options_;
   const std::shared_ptr<DirectoryLeases> leases_ = DirectoryLeases::Create();
   const std::shared_ptr<StoreRemover> remover_ = std::make_shared<StoreRemover>();
   const std::shared_ptr<OpenStores> open_stores_ =
       std::make_shared<OpenStores>(options_.most_open > 0 ? options_.most_open : OpenStores::UsualMost());
-  std::shared_ptr<Universe> default_;  // fixed once open
+  std::shared_ptr<NamespaceStore> default_;  // fixed once open
   mutable Mutex mutex_;                // requests need it: nothing is opened or destroyed under it
   // Null: on disk, not asked for yet.
-  std::map<std::string, std::shared_ptr<Universe>, std::less<>> others_ PENSTOCK_GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<NamespaceStore>, std::less<>> others_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace penstock::emulator::server

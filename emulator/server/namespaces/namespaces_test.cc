@@ -18,13 +18,13 @@ std::unique_ptr<Namespaces> OpenIn(const std::string& directory) {
   return spaces.ok() ? std::move(spaces).value() : nullptr;
 }
 
-void MakeBucket(Universe& universe, const char* name) {
+void MakeBucket(NamespaceStore& universe, const char* name) {
   store::BucketRecord bucket;
   bucket.name = BucketName(name);
-  ASSERT_TRUE(universe.Current()->store->CreateBucket(bucket).ok());
+  ASSERT_TRUE(namespace_store.Current()->store->CreateBucket(bucket).ok());
 }
 
-bool HasBucket(Universe& universe, const char* name) { return universe.Current()->store->FindBucket(BucketName(name)).ok(); }
+bool HasBucket(NamespaceStore& universe, const char* name) { return universe.Current()->store->FindBucket(BucketName(name)).ok(); }
 
 class NamespacesTest : public testing::TestWithParam<bool> {
  protected:

@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "emulator/server/process/given_file.h"
+#include "emulator/server/process/config_file.h"
 #include "emulator/server/process/options.h"
 #include "emulator/traffic/limits.h"
 

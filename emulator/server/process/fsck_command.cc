@@ -63,7 +63,7 @@ void Collect(const fs::path& folder, int depth, FoundStores& found) {
     std::error_code ignored;
     if (!at->is_directory(ignored) || at->is_symlink(ignored)) continue;
     const std::string name = at->path().filename().string();
-    if (DataDirectory::IsGrave(name)) continue;
+    if (DataDirectory::IsTrash(name)) continue;
     const auto generation = DataDirectory::GenerationOf(name);
     has_generations = has_generations || generation;
     if (!generation) {

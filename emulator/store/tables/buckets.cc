@@ -41,7 +41,7 @@ Result<void> SqliteStore::CreateBucket(BucketRecord bucket, std::size_t max_per_
         transaction.AfterCommit([this, created] { buckets_.Set(created); });
         return Ok();
       },
-      WriteQueue::Company::kAlone);
+      WriteQueue::Batching::kAlone);
 }
 
 Result<BucketPtr> SqliteStore::FindBucket(const BucketName& name) {
@@ -74,7 +74,7 @@ Result<void> SqliteStore::DeleteBucket(const BucketName& name, OpenUploads open_
         });
         return Ok();
       },
-      WriteQueue::Company::kAlone, WriteQueue::Purpose::kRemove);
+      WriteQueue::Batching::kAlone, WriteQueue::Purpose::kRemove);
 }
 
 Result<void> SqliteStore::ChangeBucket(const BucketName& name,
@@ -89,7 +89,7 @@ Result<void> SqliteStore::ChangeBucket(const BucketName& name,
         transaction.AfterCommit([this, bucket] { buckets_.Set(bucket); });
         return Ok();
       },
-      WriteQueue::Company::kAlone);
+      WriteQueue::Batching::kAlone);
 }
 
 Result<void> SqliteStore::SetVersioning(const BucketName& name, Versioning versioning) {

@@ -110,7 +110,7 @@ Result<PutOutcome> SqliteStore::Put(PutObject request) {
   return WriteNow<ObjectPut>(queue_, *this, std::move(request));
 }
 
-void SqliteStore::Put(PutObject request, Later<PutOutcome> later) {
+void SqliteStore::Put(PutObject request, Async<PutOutcome> later) {
   WriteDeferred<ObjectPut>(queue_, std::move(later), *this, std::move(request));
 }
 
@@ -149,7 +149,7 @@ Result<DeleteOutcome> SqliteStore::Delete(DeleteObject request) {
   return WriteNow<ObjectDelete>(queue_, *this, std::move(request));
 }
 
-void SqliteStore::Delete(DeleteObject request, Later<DeleteOutcome> later) {
+void SqliteStore::Delete(DeleteObject request, Async<DeleteOutcome> later) {
   WriteDeferred<ObjectDelete>(queue_, std::move(later), *this, std::move(request));
 }
 
@@ -177,7 +177,7 @@ std::vector<Result<DeleteOutcome>> SqliteStore::Delete(std::vector<DeleteObject>
     }
     return Ok();
   };
-  auto done = queue_.Run(remove, WriteQueue::Company::kWelcome, WriteQueue::Purpose::kRemove);
+  auto done = queue_.Run(remove, WriteQueue::Batching::kAllowed, WriteQueue::Purpose::kRemove);
   if (!done.ok()) outcomes.assign(requests.size(), done.error());
   return outcomes;
 }

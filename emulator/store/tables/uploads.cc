@@ -134,7 +134,7 @@ class SqliteStore::PartPut {
 
 Result<void> SqliteStore::Put(PutPart request) { return WriteNow<PartPut>(queue_, *this, std::move(request)); }
 
-void SqliteStore::Put(PutPart request, Later<void> later) {
+void SqliteStore::Put(PutPart request, Async<void> later) {
   WriteDeferred<PartPut>(queue_, std::move(later), *this, std::move(request));
 }
 
@@ -200,7 +200,7 @@ Result<void> SqliteStore::AbortUpload(const BucketName& bucket, const ObjectKey&
     PENSTOCK_ASSIGN(const UploadRow upload, FindUploadRow(transaction.connection(), found, key, id));
     return RemoveUpload(transaction, found.id, upload);
   };
-  return queue_.Run(abort, WriteQueue::Company::kWelcome, WriteQueue::Purpose::kRemove);
+  return queue_.Run(abort, WriteQueue::Batching::kAllowed, WriteQueue::Purpose::kRemove);
 }
 
 Result<void> SqliteStore::RemoveUpload(WriteTransaction& transaction, std::int64_t bucket, const UploadRow& upload) {

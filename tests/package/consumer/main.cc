@@ -37,7 +37,7 @@ penstock::Result<std::string> PutAndGet(const std::string& text) {
   PENSTOCK_ASSIGN(std::shared_ptr<penstock::Client> client, penstock::Client::Create(std::move(config)));
 
   const penstock::BucketName bucket("consumer-bucket");
-  const penstock::ObjectKey object("folder/greeting.txt");
+  const penstock::ObjectKey object("folder/fault.txt");
   PENSTOCK_TRY(client->Call(penstock::CreateBucketRequest{.bucket = bucket, .options = {}}));
   PENSTOCK_TRY(penstock::Upload(client, bucket, object, penstock::AsBytes(text), {}));
 

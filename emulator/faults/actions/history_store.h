@@ -1,0 +1,42 @@
+// Deletes of many objects in one request, of which EarlierVersions keeps what was deleted.
+#ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_HISTORY_STORE_H_
+#define PENSTOCK_EMULATOR_FAULTS_ACTIONS_HISTORY_STORE_H_
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "emulator/faults/documents/earlier_versions.h"
+#include "emulator/faults/actions/passing_store.h"
+
+namespace penstock::emulator::faults {
+
+// Thread safety: the inner one's.
+class HistoryStore final : public PassingStore {
+ public:
+  // `noted` outlives it.
+  HistoryStore(std::shared_ptr<store::Store> inner, EarlierVersions& noted) : PassingStore(std::move(inner)), noted_(noted) {}
+
+  using PassingStore::Delete;
+  std::vector<Result<store::DeleteOutcome>> Delete(std::vector<store::DeleteObject> requests) override {
+    std::vector<std::pair<std::string, store::ObjectPtr>> before;
+    before.reserve(requests.size());
+    for (const store::DeleteObject& request : requests) {
+      const auto found = inner().FindObject(request.bucket, request.key, std::nullopt);
+      const bool current = !request.version_id && found.ok() && !(*found)->is_delete_marker;
+      before.emplace_back(request.bucket.value, current ? *found : nullptr);
+    }
+    auto outcomes = inner().Delete(std::move(requests));
+    for (std::size_t i = 0; i < outcomes.size() && i < before.size(); ++i) {
+      if (outcomes[i].ok() && before[i].second) noted_.Note(before[i].first, std::move(before[i].second));
+    }
+    return outcomes;
+  }
+
+ private:
+  EarlierVersions& noted_;
+};
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_ACTIONS_HISTORY_STORE_H_

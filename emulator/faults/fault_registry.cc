@@ -1,0 +1,149 @@
+#include "emulator/faults/fault_registry.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace penstock::emulator::faults {
+
+namespace {
+
+// Those of them that are not complete now: requests that were under way have ended.
+std::vector<ScenarioAccount> Incomplete(const std::vector<std::shared_ptr<const RunningScenario>>& scenarios) {
+  std::vector<ScenarioAccount> accounts;
+  for (const auto& scenario : scenarios) {
+    ScenarioAccount account = scenario->Account();
+    if (!account.complete) accounts.push_back(std::move(account));
+  }
+  return accounts;
+}
+
+}  // namespace
+
+Result<void> FaultRegistry::Start(Scenario scenario, bool by_default) {
+  std::optional<Scenario> kept;
+  if (by_default) kept = scenario;
+  PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh, RunningScenario::Start(std::move(scenario), clock_.Now()));
+  if (by_default) {
+    const WriterLock lock(mutex_);
+    default_ = std::move(kept);
+  }
+  Replace(std::move(fresh), by_default);
+  return Ok();
+}
+
+void FaultRegistry::Stop() { Replace(nullptr, false); }
+
+void FaultRegistry::NoteWhetherActive() {
+  active_.store(running_ || !tests_.empty(), std::memory_order_release);
+  const bool asked = (running_ && running_->asks_for_earlier_versions()) ||
+                     std::any_of(tests_.begin(), tests_.end(), [](const auto& test) { return test.second->asks_for_earlier_versions(); });
+  keeps_earlier_.store(asked, std::memory_order_release);
+}
+
+void FaultRegistry::Replace(std::shared_ptr<RunningScenario> next, bool by_default) {
+  const WriterLock lock(mutex_);
+  running_.swap(next);
+  const bool planned = !std::exchange(by_default_, by_default);
+  if (next && planned && replaced_.size() < kMostReplaced && !next->Account().complete) replaced_.push_back(std::move(next));
+  hidden_writes_.Clear();
+  earlier_versions_.Clear();
+  NoteWhetherActive();
+}
+
+void FaultRegistry::Forget() {
+  const WriterLock lock(mutex_);
+  running_.reset();
+  replaced_.clear();
+  hidden_writes_.Clear();
+  earlier_versions_.Clear();
+  NoteWhetherActive();
+}
+
+Result<void> FaultRegistry::Restore() {
+  Forget();
+  std::optional<Scenario> scenario;
+  {
+    const ReaderLock lock(mutex_);
+    scenario = default_;
+  }
+  return scenario ? Start(*std::move(scenario), /*by_default=*/true) : Ok();
+}
+
+std::optional<ScenarioAccount> FaultRegistry::Account() const {
+  std::shared_ptr<RunningScenario> running;
+  Replaced replaced;
+  {
+    const ReaderLock lock(mutex_);
+    running = running_;
+    replaced = replaced_;
+  }
+  if (!running) return std::nullopt;
+  ScenarioAccount account = running->Account();
+  account.replaced = Incomplete(replaced);
+  return account;
+}
+
+Result<void> FaultRegistry::Check() const {
+  if (const auto account = Account()) return CheckAccount(*account);
+  Replaced replaced;
+  {
+    const ReaderLock lock(mutex_);
+    replaced = replaced_;
+  }
+  return CheckAccount({.complete = true, .replaced = Incomplete(replaced)});
+}
+
+Result<void> FaultRegistry::AddRetryTest(std::string id, Scenario scenario) {
+  PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh, RunningScenario::Start(std::move(scenario), clock_.Now()));
+  const WriterLock lock(mutex_);
+  if (tests_.size() >= kMostRetryTests) {
+    return Error::Make(ErrorKind::kInvalidArgument, "there are " + std::to_string(tests_.size()) + " retry tests in this namespace already, and it keeps at most " + std::to_string(kMostRetryTests) + "; delete those that are done (DELETE /_penstock/retry-tests/ID), or reset the namespace");
+  }
+  const auto [at, added] = tests_.try_emplace(std::move(id), std::move(fresh));
+  if (!added) return Error::Make(ErrorKind::kAlreadyExists, "a retry test '" + at->first + "' is there already; delete it or take another id");
+  NoteWhetherActive();
+  return Ok();
+}
+
+Result<std::shared_ptr<RunningScenario>> FaultRegistry::FindRetryTest(std::string_view id) const {
+  const auto found = tests_.find(std::string(id));
+  if (found == tests_.end()) {
+    return Error::Make(ErrorKind::kNotFound, "there is no retry test '" + std::string(id) + "' in this namespace; create it first");
+  }
+  return found->second;
+}
+
+Result<ScenarioAccount> FaultRegistry::RetryTestAccount(std::string_view id) const {
+  std::shared_ptr<RunningScenario> test;
+  {
+    const ReaderLock lock(mutex_);
+    PENSTOCK_ASSIGN(test, FindRetryTest(id));
+  }
+  return test->Account();
+}
+
+Result<void> FaultRegistry::RemoveRetryTest(std::string_view id) {
+  const WriterLock lock(mutex_);
+  PENSTOCK_TRY(FindRetryTest(id));
+  tests_.erase(std::string(id));
+  NoteWhetherActive();
+  return Ok();
+}
+
+std::vector<std::string> FaultRegistry::RetryTests() const {
+  std::vector<std::string> ids;
+  {
+    const ReaderLock lock(mutex_);
+    for (const auto& [id, test] : tests_) ids.push_back(id);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+Result<std::shared_ptr<RunningScenario>> FaultRegistry::Find(std::string_view retry_test) const {
+  const ReaderLock lock(mutex_);
+  if (!retry_test.empty()) return FindRetryTest(retry_test);
+  return running_;
+}
+
+}  // namespace penstock::emulator::faults

@@ -1,0 +1,14 @@
+// What the wire is told of a connection that met faults.
+#ifndef PENSTOCK_EMULATOR_SERVER_ACCEPT_DECISION_FOR_H_
+#define PENSTOCK_EMULATOR_SERVER_ACCEPT_DECISION_FOR_H_
+
+#include "emulator/faults/actions/accept_faults.h"
+#include "emulator/http/accept_decision.h"
+
+namespace penstock::emulator::server {
+
+http::AcceptDecision ToAcceptDecision(const faults::AcceptFault& fault);
+
+}  // namespace penstock::emulator::server
+
+#endif  // PENSTOCK_EMULATOR_SERVER_ACCEPT_DECISION_FOR_H_

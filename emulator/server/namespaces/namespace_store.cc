@@ -1,0 +1,262 @@
+#include "emulator/server/namespaces/namespace_store.h"
+
+#include <utility>
+
+#include "base/diagnostics.h"
+#include "emulator/store/sqlite/database_creation.h"
+#include "emulator/store/blobs/descriptor.h"
+#include "emulator/store/disk_guard.h"
+#include "emulator/store/memory_limit.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+// Stores that wait to be removed. Beyond it the caller of Reset removes them itself.
+constexpr std::size_t kMostRetired = 64;
+
+constinit DiagnosticEvent open_failed("server.namespace_not_opened");
+
+// A directory that cannot be used is a mistake in the options at the start, and a failure of the emulator afterwards.
+Error AfterStart(Error error) {
+  if (error.kind == ErrorKind::kInvalidArgument) error.kind = ErrorKind::kInternal;
+  return error;
+}
+
+MonotonicTime Now() { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+// One store and, in directory mode, the folder it lives in.
+struct NamespaceStore::Generation final : StoreRemover::Item {
+  std::shared_ptr<DirectoryLeases::Lease> lease;  // goes after the store; null in memory mode
+  std::shared_ptr<const Clock> clock;  // what space and store point to
+  s3::Namespace space;
+  std::string path;      // empty: in memory
+  bool retired = false;  // set before the last reference goes
+  std::shared_ptr<store::MemoryLimit> releasing;  // its BeginRelease was called for this store; null: it was not
+
+  ~Generation() override {
+    space.store.reset();
+    if (releasing) releasing->EndRelease();
+    if (retired && !path.empty()) DataDirectory::Remove(path);
+  }
+};
+
+NamespaceStore::NamespaceStore(NamespaceStoreOptions options)
+    : options_(std::move(options)), clock_(std::make_shared<NamespaceClock>(*options_.clock)) {}
+
+Result<std::shared_ptr<NamespaceStore>> NamespaceStore::Make(NamespaceStoreOptions options) {
+  std::shared_ptr<NamespaceStore> universe(new NamespaceStore(std::move(options)));
+  NamespaceStoreOptions& made = universe->options_;
+  if (!made.leases) made.leases = DirectoryLeases::Create();
+  if (!made.remover) made.remover = std::make_shared<StoreRemover>();
+  if (made.directory.empty()) made.open_stores = nullptr;  // what is in memory must stay there
+  PENSTOCK_ASSIGN(auto instruments, instruments::Instruments::Open(made.instruments, *namespace_store->clock_));
+  const MutexLock lock(namespace_store->mutex_);
+  universe->instruments_ = std::move(instruments);
+  return universe;
+}
+
+Result<std::shared_ptr<NamespaceStore>> NamespaceStore::Open(NamespaceStoreOptions options) {
+  PENSTOCK_ASSIGN(std::shared_ptr<NamespaceStore> universe, Make(std::move(options)));
+  const MutexLock one_at_a_time(namespace_store->change_mutex_);
+  PENSTOCK_TRY(namespace_store->OpenCurrent());
+  return universe;
+}
+
+NamespaceStore::~NamespaceStore() {
+  // The generation goes last: with its lease the remover gives up the folder, not this thread.
+  const MutexLock one_at_a_time(change_mutex_);
+  lease_.reset();
+}
+
+std::shared_ptr<NamespaceStore::Generation> NamespaceStore::MakeGeneration(const std::string& path) {
+  const auto destroy = [remover = std::weak_ptr<StoreRemover>(options_.remover),
+                        limit = options_.memory_limit](Generation* generation) {
+    std::unique_ptr<Generation> owned(generation);
+    if (!owned->retired) return;
+    const std::shared_ptr<StoreRemover> there = remover.lock();
+    if (there == nullptr) return;
+    owned->releasing = limit;
+    if (limit) limit->BeginRelease();
+    there->Add(std::move(owned));
+  };
+  std::shared_ptr<Generation> generation(new Generation, destroy);
+  generation->lease = lease_;
+  generation->clock = clock_;
+  generation->path = path;
+  return generation;
+}
+
+Result<std::shared_ptr<NamespaceStore::Generation>> NamespaceStore::OpenGeneration(const std::string& path,
+                                                                       std::shared_ptr<instruments::Instruments> instruments) {
+  std::shared_ptr<Generation> generation = MakeGeneration(path);
+  PENSTOCK_ASSIGN(generation->space.store, store::Store::Open({.directory = path,
+                                                               .durability = options_.durability,
+                                                               .clock = clock_.get(),
+                                                               .memory_limit = options_.memory_limit,
+                                                               .scrub_bytes_per_second = options_.scrub_bytes_per_second}));
+  PENSTOCK_TRY(SyncNames());
+  generation->space.instruments = std::move(instruments);
+  generation->space.name = options_.name;
+  generation->space.clock = clock_.get();
+  generation->space.owners = options_.owners;
+  return generation;
+}
+
+Result<void> NamespaceStore::SyncNames() const {
+  if (options_.directory.empty() || options_.durability != store::Durability::kStrict) return Ok();
+  PENSTOCK_TRY(store::SyncDirectory(options_.directory));
+  for (const std::string& parent : options_.parents) PENSTOCK_TRY(store::SyncDirectory(parent));
+  return Ok();
+}
+
+Result<void> NamespaceStore::TakeLease() {
+  if (options_.directory.empty() || lease_) return Ok();
+  PENSTOCK_ASSIGN(lease_, options_.leases->Take(options_.directory));
+  return Ok();
+}
+
+Result<void> NamespaceStore::OpenCurrent() {
+  if (is_open()) return Ok();
+  if (options_.open_stores) options_.open_stores->MakeRoom();
+  const bool had_lease = lease_ != nullptr;
+  PENSTOCK_TRY(TakeLease());
+  DataDirectory* const data = lease_ ? &lease_->directory() : nullptr;
+  const bool anew = data != nullptr && data->is_deleted();  // in the folder of one that was deleted
+  std::string path;
+  if (data != nullptr) path = anew ? data->NextPath() : data->CurrentPath();
+  auto opened = OpenGeneration(path, CurrentInstruments());
+  if (!opened.ok()) {
+    if (data != nullptr && store::IsUnfinishedStore(path)) DataDirectory::Remove(path);
+    if (!had_lease) lease_.reset();
+    return std::move(opened).error();
+  }
+  if (anew) data->AdoptNext();
+  if (data != nullptr && lease_->is_first()) data->RemoveOthers();
+  {
+    const MutexLock lock(mutex_);
+    current_ = std::move(opened).value();
+  }
+  if (options_.open_stores) options_.open_stores->Add(weak_from_this());
+  return Ok();
+}
+
+bool NamespaceStore::is_open() const {
+  const MutexLock lock(mutex_);
+  return current_ != nullptr;
+}
+
+std::shared_ptr<s3::Namespace> NamespaceStore::EnterIfOpen() {
+  if (options_.open_stores) last_used_.store(Now(), std::memory_order_relaxed);
+  const MutexLock lock(mutex_);
+  if (!current_) return nullptr;
+  // Shares ownership of the generation, so that the folder is removed only after the last request.
+  return {current_, &current_->space};
+}
+
+Result<std::shared_ptr<s3::Namespace>> NamespaceStore::Enter() {
+  for (;;) {
+    if (std::shared_ptr<s3::Namespace> space = EnterIfOpen()) return space;
+    const MutexLock one_at_a_time(change_mutex_);
+    auto opened = OpenCurrent();
+    if (!opened.ok()) return AfterStart(std::move(opened).error());
+  }
+}
+
+std::shared_ptr<s3::Namespace> NamespaceStore::Current() {
+  if (std::shared_ptr<s3::Namespace> space = EnterIfOpen()) return space;
+  auto entered = Enter();
+  if (entered.ok()) return std::move(entered).value();
+  open_failed.Report(entered.error());
+  return nullptr;
+}
+
+std::shared_ptr<instruments::Instruments> NamespaceStore::CurrentInstruments() const {
+  const MutexLock lock(mutex_);
+  return instruments_;
+}
+
+Result<void> NamespaceStore::Reset() {
+  const MutexLock one_at_a_time(change_mutex_);
+  if (discarded_) return Error::Make(ErrorKind::kNotFound, "namespace '" + options_.name + "' was deleted; list the namespaces");
+  PENSTOCK_ASSIGN(auto instruments, instruments::Instruments::Open(options_.instruments, *clock_));
+  const bool was_open = is_open();
+  if (!was_open && options_.open_stores) options_.open_stores->MakeRoom();
+  if (auto leased = TakeLease(); !leased.ok()) return AfterStart(std::move(leased).error());
+  const std::string path = lease_ ? lease_->directory().NextPath() : std::string();
+  if (lease_) DataDirectory::Remove(path);
+  std::shared_ptr<Generation> closed;  // the files of a store that is not open
+  if (lease_ && !was_open) closed = MakeGeneration(lease_->directory().CurrentPath());
+  auto opened = OpenGeneration(path, instruments);
+  if (!opened.ok() && opened.error().kind == ErrorKind::kResourceExhausted && lease_) {
+    // The disk is full: the new store gets the room that the old one keeps for removals.
+    DataDirectory::Remove(path);
+    store::ReleaseReserve(lease_->directory().CurrentPath());
+    opened = OpenGeneration(path, instruments);
+  }
+  if (!opened.ok()) {
+    if (lease_) DataDirectory::Remove(path);
+    if (!was_open) lease_.reset();
+    return AfterStart(std::move(opened).error());
+  }
+  if (lease_) lease_->directory().AdoptNext();
+  std::shared_ptr<Generation> old = std::move(opened).value();
+  {
+    const MutexLock lock(mutex_);
+    std::swap(old, current_);
+    std::swap(instruments, instruments_);
+    if (old == nullptr) old = std::move(closed);
+    old->retired = true;
+  }
+  if (!was_open && options_.open_stores) options_.open_stores->Add(weak_from_this());
+  if (journal::Journal* const journal = instruments->journal()) journal->Stop();  // those who wait go on to the new one
+  clock_->Restore();
+  old.reset();
+  options_.remover->Help(kMostRetired);
+  return Ok();
+}
+
+Result<void> NamespaceStore::Discard() {
+  const MutexLock one_at_a_time(change_mutex_);
+  if (discarded_) return Ok();
+  if (auto opened = OpenCurrent(); !opened.ok()) return AfterStart(std::move(opened).error());
+  if (lease_) PENSTOCK_TRY(lease_->directory().MarkDeleted());
+  PENSTOCK_TRY(SyncNames());
+  discarded_ = true;
+  {
+    const MutexLock lock(mutex_);
+    current_->retired = true;
+  }
+  StopJournal();
+  return Ok();
+}
+
+void NamespaceStore::StopJournal() {
+  if (journal::Journal* const journal = CurrentInstruments()->journal()) journal->Stop();
+}
+
+bool NamespaceStore::CloseIfIdle() {
+  if (!change_mutex_.TryLock()) return false;
+  const bool closed = Close();
+  change_mutex_.Unlock();
+  return closed;
+}
+
+// The store is closed before the lock is released: whoever opens it again waits for that.
+bool NamespaceStore::Close() {
+  if (options_.open_stores == nullptr || discarded_) return false;
+  std::shared_ptr<Generation> idle;
+  {
+    const MutexLock lock(mutex_);
+    // All others were made under this lock: there are none, and none can be made.
+    if (current_ == nullptr || current_.use_count() > 1 || !instruments_->faults().idle()) return false;
+    idle.swap(current_);
+  }
+  idle.reset();
+  lease_.reset();
+  options_.open_stores->Remove(weak_from_this());
+  return true;
+}
+
+}  // namespace penstock::emulator::server

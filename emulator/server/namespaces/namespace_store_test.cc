@@ -1,0 +1,244 @@
+#include "emulator/server/namespaces/namespace_store.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include "emulator/server/server_fixture.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+void MakeBucket(s3::Namespace& space, const char* name) {
+  store::BucketRecord bucket;
+  bucket.name = BucketName(name);
+  ASSERT_TRUE(space.store->CreateBucket(bucket).ok());
+}
+
+int Generations(const std::string& path) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(path)) count += entry.is_directory() ? 1 : 0;
+  return count;
+}
+
+TEST(NamespaceStoreTest, ResetPutsAnEmptyStoreInPlace) {
+  const auto universe = NamespaceStore::Open({.clock = &SystemClock()});
+  ASSERT_TRUE(namespace_store.ok());
+  MakeBucket(*(*namespace_store)->Current(), "bucket");
+  ASSERT_TRUE((*namespace_store)->Reset().ok());
+  EXPECT_FALSE((*namespace_store)->Current()->store->FindBucket(BucketName("bucket")).ok());
+}
+
+TEST(NamespaceStoreTest, ARequestKeepsTheStoreItBeganWith) {
+  const TemporaryFolder folder;
+  const auto universe = NamespaceStore::Open({.directory = folder.path(), .clock = &SystemClock()});
+  ASSERT_TRUE(namespace_store.ok());
+  const auto held = (*namespace_store)->Current();
+  MakeBucket(*held, "bucket");
+  ASSERT_TRUE((*namespace_store)->Reset().ok());
+  EXPECT_TRUE(held->store->FindBucket(BucketName("bucket")).ok());
+  EXPECT_NE(held, (*namespace_store)->Current());
+}
+
+TEST(NamespaceStoreTest, AResetRemovesTheOldFolder) {
+  const TemporaryFolder folder;
+  {
+    const auto universe = NamespaceStore::Open({.directory = folder.path(), .clock = &SystemClock()});
+    ASSERT_TRUE(namespace_store.ok());
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE((*namespace_store)->Reset().ok());
+  }
+  EXPECT_EQ(Generations(folder.path()), 1);
+  const auto again = NamespaceStore::Open({.directory = folder.path(), .clock = &SystemClock()});
+  EXPECT_TRUE(again.ok());
+}
+
+TEST(NamespaceStoreTest, ResetsFromManyThreads) {
+  const auto universe = NamespaceStore::Open({.clock = &SystemClock()});
+  ASSERT_TRUE(namespace_store.ok());
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&namespace_store] {
+        for (int j = 0; j < 20; ++j) {
+          const auto space = (*namespace_store)->Current();
+          EXPECT_TRUE(space->store->ListBuckets().ok());
+          EXPECT_TRUE((*namespace_store)->Reset().ok());
+        }
+      });
+    }
+  }
+  EXPECT_TRUE((*namespace_store)->Current()->store->ListBuckets().ok());
+}
+
+// An object with a file of its own.
+Result<void> PutObject(s3::Namespace& space, const std::string& key) {
+  PENSTOCK_ASSIGN(auto writer, space.store->NewBlob(0));
+  PENSTOCK_TRY(writer->Append(AsBytes(std::string(100'000, 'x'))));
+  store::PutObject put;
+  put.bucket = BucketName("bucket");
+  put.record.key = ObjectKey(key);
+  put.record.size = 100'000;
+  PENSTOCK_ASSIGN(put.record.content, writer->Finish());
+  PENSTOCK_TRY(space.store->Put(std::move(put)));
+  return Ok();
+}
+
+TEST(NamespaceStoreTest, WhoIsInADiscardedOneWorksOnAndNobodyMeetsIt) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/one";
+  const auto leases = DirectoryLeases::Create();
+  auto old = NamespaceStore::Open({.directory = path, .clock = &SystemClock(), .leases = leases}).value();
+  auto held = old->Current();
+  MakeBucket(*held, "bucket");
+  ASSERT_TRUE(old->Discard().ok());
+  EXPECT_EQ(old->Reset().error().kind, ErrorKind::kNotFound);
+  auto anew = NamespaceStore::Open({.directory = path, .clock = &SystemClock(), .leases = leases}).value();
+  EXPECT_TRUE(PutObject(*held, "key").ok());
+  EXPECT_TRUE(PutObject(*old->Current(), "late").ok());  // found its user before, and comes now
+  const auto listed = held->store->List(store::ListObjects{.bucket = BucketName("bucket")});
+  ASSERT_TRUE(listed.ok()) << listed.error().message;
+  EXPECT_EQ(listed->entries.size(), 2u);
+  EXPECT_FALSE(anew->Current()->store->FindBucket(BucketName("bucket")).ok());
+  MakeBucket(*anew->Current(), "bucket");
+  EXPECT_EQ(anew->Current()->store->List(store::ListObjects{.bucket = BucketName("bucket")})->entries.size(), 0u);
+  EXPECT_EQ(Generations(path), 2);
+  old.reset();
+  EXPECT_EQ(Generations(path), 2);
+  held.reset();
+  EXPECT_EQ(Generations(path), 1);
+  ASSERT_TRUE(anew->Reset().ok());
+  MakeBucket(*anew->Current(), "kept");
+  anew.reset();
+  const auto again = NamespaceStore::Open({.directory = path, .clock = &SystemClock()});
+  EXPECT_TRUE((*again)->Current()->store->FindBucket(BucketName("kept")).ok());
+}
+
+// Keeps a remover's thread busy until it is destroyed.
+struct Busy final : StoreRemover::Item {
+  Busy(std::promise<void>& begun, std::future<void> end) : begun_(begun), end_(std::move(end)) {}
+  ~Busy() override {
+    begun_.set_value();
+    end_.wait();
+  }
+
+ private:
+  std::promise<void>& begun_;
+  std::future<void> end_;
+};
+
+TEST(NamespaceStoreTest, WhoLeavesAResetStoreLastDoesNotWaitForItsRemoval) {
+  const TemporaryFolder folder;
+  std::promise<void> begun;
+  std::promise<void> end;
+  auto remover = std::make_shared<StoreRemover>();
+  const auto universe = NamespaceStore::Open({.directory = folder.path(), .clock = &SystemClock(), .remover = remover}).value();
+  remover->Add(std::make_unique<Busy>(begun, end.get_future()));
+  begun.get_future().wait();
+  auto request = universe->Current();
+  ASSERT_TRUE(namespace_store->Reset().ok());
+  request.reset();
+  EXPECT_EQ(Generations(folder.path()), 2);
+  EXPECT_TRUE(namespace_store->Current()->store->ListBuckets().ok());
+  end.set_value();
+}
+
+class ClosedNamespaceStoreTest : public testing::Test {
+ protected:
+  std::shared_ptr<NamespaceStore> Open(const std::string& name) {
+    auto opened = NamespaceStore::Open({.name = name,
+                                  .directory = folder_.path() + "/" + name,
+                                  .clock = &SystemClock(),
+                                  .leases = leases_,
+                                  .open_stores = open_stores_});
+    EXPECT_TRUE(opened.ok()) << opened.error().message;
+    return opened.value();
+  }
+  // The folder's lock is free: no descriptor of the store is open.
+  bool IsClosed(const std::string& name) const { return DataDirectory::Open(folder_.path() + "/" + name).ok(); }
+
+  const TemporaryFolder folder_;
+  const std::shared_ptr<DirectoryLeases> leases_ = DirectoryLeases::Create();
+  const std::shared_ptr<OpenStores> open_stores_ = std::make_shared<OpenStores>(1);
+};
+
+TEST_F(ClosedNamespaceStoreTest, AnIdleStoreIsClosedForAnotherAndComesBackWhole) {
+  const auto one = Open("one");
+  MakeBucket(*one->Current(), "bucket");
+  ASSERT_TRUE(PutObject(*one->Current(), "key").ok());
+  const auto instruments = one->CurrentInstruments();
+  const auto two = Open("two");
+  EXPECT_TRUE(IsClosed("one"));
+  EXPECT_FALSE(IsClosed("two"));
+  const auto again = one->Current();
+  EXPECT_TRUE(again->store->FindObject(BucketName("bucket"), ObjectKey("key"), std::nullopt).ok());
+  EXPECT_EQ(again->instruments, instruments);
+  EXPECT_TRUE(IsClosed("two"));
+}
+
+TEST_F(ClosedNamespaceStoreTest, AStoreThatARequestUsesStaysOpen) {
+  const auto one = Open("one");
+  auto request = one->Current();
+  const auto two = Open("two");
+  EXPECT_FALSE(IsClosed("one"));
+  EXPECT_EQ(one->Current(), request);
+  request.reset();
+  const auto three = Open("three");
+  EXPECT_TRUE(IsClosed("one"));
+}
+
+TEST_F(ClosedNamespaceStoreTest, AStoreWhoseFaultsKeepSomethingStaysOpen) {
+  const auto one = Open("one");
+  ASSERT_TRUE(one->CurrentInstruments()->faults().Start({}).ok());
+  const auto two = Open("two");
+  EXPECT_FALSE(IsClosed("one"));
+}
+
+TEST_F(ClosedNamespaceStoreTest, AResetOfAClosedOneEmptiesIt) {
+  const auto one = Open("one");
+  MakeBucket(*one->Current(), "bucket");
+  const auto two = Open("two");
+  ASSERT_TRUE(IsClosed("one"));
+  ASSERT_TRUE(one->Reset().ok());
+  EXPECT_FALSE(one->Current()->store->FindBucket(BucketName("bucket")).ok());
+}
+
+TEST_F(ClosedNamespaceStoreTest, AClosedOneThatIsDiscardedIsDeleted) {
+  auto one = Open("one");
+  MakeBucket(*one->Current(), "bucket");
+  const auto two = Open("two");
+  ASSERT_TRUE(one->Discard().ok());
+  one.reset();
+  EXPECT_FALSE(Open("one")->Current()->store->FindBucket(BucketName("bucket")).ok());
+}
+
+TEST_F(ClosedNamespaceStoreTest, RequestsAndClosingFromManyThreadsLoseNothing) {
+  const std::vector<std::shared_ptr<NamespaceStore>> universes{Open("one"), Open("two"), Open("three")};
+  for (const auto& universe : universes) MakeBucket(*namespace_store->Current(), "bucket");
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (int i = 0; i < 20; ++i) {
+          const auto space = universes[static_cast<std::size_t>(thread + i) % universes.size()]->Current();
+          ASSERT_NE(space, nullptr);
+          EXPECT_TRUE(PutObject(*space, std::to_string(thread) + "-" + std::to_string(i)).ok());
+        }
+      });
+    }
+  }
+  std::size_t objects = 0;
+  for (const auto& universe : universes) {
+    objects += universe->Current()->store->List(store::ListObjects{.bucket = BucketName("bucket")})->entries.size();
+  }
+  EXPECT_EQ(objects, 80u);
+}
+
+TEST(NamespaceStoreTest, NamesADirectoryItCannotUse) {
+  EXPECT_FALSE(NamespaceStore::Open({.directory = "/proc/penstock", .clock = &SystemClock()}).ok());
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server
