@@ -13,11 +13,12 @@ bool OnIoThread() { return on_io_thread; }
 
 Result<void> CheckMayBlock(std::string_view operation) {
   if (!on_io_thread) return Ok();
-  return Error::Make(ErrorKind::kInvalidArgument, std::string(operation) +
-                                                      " was called on an I/O thread, in a callback: it "
-                                                      "would block the thread that "
-                                                      "it waits for. Use the asynchronous form, or call it "
-                                                      "on another thread");
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     std::string(operation) +
+                         " was called on an I/O thread, in a callback: it "
+                         "would block the thread that "
+                         "it waits for. Use the asynchronous form, or call it "
+                         "on another thread");
 }
 
 IoThreadScope::IoThreadScope() { on_io_thread = true; }

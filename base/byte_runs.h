@@ -22,7 +22,7 @@ inline std::uint64_t LoadWord(const char* bytes) {
 // The high bit of every byte that is no ASCII letter.
 inline std::uint64_t NoLetters(std::uint64_t word) {
   const std::uint64_t lower = (word | kEachByte * 0x20) & ~kHighBits;
-  const std::uint64_t from_a = (lower | kHighBits) - kEachByte * 'a';     // high bit: >= 'a'
+  const std::uint64_t from_a = (lower | kHighBits) - kEachByte * 'a';   // high bit: >= 'a'
   const std::uint64_t past_z = lower + kEachByte * (0x80 - ('z' + 1));  // high bit: > 'z'
   return (~from_a | past_z | word) & kHighBits;
 }
@@ -34,13 +34,15 @@ inline std::uint64_t TextStops(std::uint64_t word) {
   return (zeros(word ^ kEachByte * '<') | zeros(word ^ kEachByte * '&') | controls) & kHighBits;
 }
 
-// Where the first byte from `at` on is for which `stops` sets a bit; whole words only, so possibly up to seven too early.
+// Where the first byte from `at` on is for which `stops` sets a bit; whole words only, so possibly
+// up to seven too early.
 template <std::uint64_t (*stops)(std::uint64_t)>
 std::size_t SkipRun(std::string_view text, std::size_t at) {
   for (; at + 8 <= text.size(); at += 8) {
     const std::uint64_t found = stops(LoadWord(text.data() + at));
     if (found == 0) continue;
-    if constexpr (std::endian::native == std::endian::little) at += static_cast<std::size_t>(std::countr_zero(found)) / 8;
+    if constexpr (std::endian::native == std::endian::little)
+      at += static_cast<std::size_t>(std::countr_zero(found)) / 8;
     break;
   }
   return at;

@@ -22,8 +22,10 @@ TEST(ByteRunsTest, EveryByteIsJudgedAtEveryPlace) {
     for (std::size_t place = 0; place < 8; ++place) {
       std::string letters(8, 'm');
       letters[place] = static_cast<char>(value);
-      EXPECT_EQ(NoLetters(LoadWord(letters.data())) != 0, !IsLetter(letters[place])) << value << " at " << place;
-      EXPECT_EQ(TextStops(LoadWord(letters.data())) != 0, StopsText(letters[place])) << value << " at " << place;
+      EXPECT_EQ(NoLetters(LoadWord(letters.data())) != 0, !IsLetter(letters[place]))
+          << value << " at " << place;
+      EXPECT_EQ(TextStops(LoadWord(letters.data())) != 0, StopsText(letters[place]))
+          << value << " at " << place;
     }
   }
 }
@@ -32,13 +34,15 @@ TEST(ByteRunsTest, RunsEndWhereAByteByByteSearchEndsThem) {
   std::mt19937 random(1);
   for (int round = 0; round < 20'000; ++round) {
     std::string text(random() % 40, ' ');
-    for (char& c : text) c = static_cast<char>(random() % 4 == 0 ? random() : "abzAZ<&>\x80\t@[`{ "[random() % 15]);
+    for (char& c : text)
+      c = static_cast<char>(random() % 4 == 0 ? random() : "abzAZ<&>\x80\t@[`{ "[random() % 15]);
     const std::size_t at = random() % (text.size() + 1);
     const std::size_t letters = SkipRun<NoLetters>(text, at);
     const std::size_t plain = SkipRun<TextStops>(text, at);
     // Only the last seven bytes may be left to the caller.
     EXPECT_EQ(FirstAtOrPast(text, letters, [](char c) { return !IsLetter(c); }),
-              FirstAtOrPast(text, at, [](char c) { return !IsLetter(c); })) << text;
+              FirstAtOrPast(text, at, [](char c) { return !IsLetter(c); }))
+        << text;
     EXPECT_EQ(FirstAtOrPast(text, plain, StopsText), FirstAtOrPast(text, at, StopsText)) << text;
   }
 }

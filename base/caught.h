@@ -1,4 +1,5 @@
-// Exceptions that leave callers' code (callbacks, sinks, sources, providers) as errors: none may end an I/O thread.
+// Exceptions that leave callers' code (callbacks, sinks, sources, providers) as errors: none may
+// end an I/O thread.
 #ifndef PENSTOCK_BASE_CAUGHT_H_
 #define PENSTOCK_BASE_CAUGHT_H_
 
@@ -10,14 +11,17 @@
 
 namespace penstock {
 
-// The exception being handled, as CurrentExceptionError(where) describes it (diagnostics.h). Reports it as the diagnostic event
-// "exception". Call it in a catch block. `where` names the code that the exception left, for example "the completion callback".
+// The exception being handled, as CurrentExceptionError(where) describes it (diagnostics.h).
+// Reports it as the diagnostic event "exception". Call it in a catch block. `where` names the code
+// that the exception left, for example "the completion callback".
 Error CaughtError(std::string_view where) noexcept;
 
-// Exceptions that CaughtError has handled in this process: the count of the event "exception". Thread safety: any thread.
+// Exceptions that CaughtError has handled in this process: the count of the event "exception".
+// Thread safety: any thread.
 std::uint64_t CaughtExceptions();
 
-// Runs `code`, which returns void or a Result, and returns its result, or the exception that left it as an error.
+// Runs `code`, which returns void or a Result, and returns its result, or the exception that left
+// it as an error.
 template <class Code>
 [[nodiscard]] auto Caught(std::string_view where, Code&& code) {
   using Returned = std::invoke_result_t<Code&>;

@@ -13,7 +13,8 @@ namespace penstock {
 namespace {
 
 TEST(Caught, AnExceptionBecomesAnErrorThatNamesItsPlaceAndText) {
-  const Result<int> result = Caught("the callback", []() -> Result<int> { throw std::runtime_error("broken"); });
+  const Result<int> result =
+      Caught("the callback", []() -> Result<int> { throw std::runtime_error("broken"); });
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kInternal);
   EXPECT_EQ(result.error().message, "an exception left the callback: broken");
@@ -23,7 +24,8 @@ TEST(Caught, TooMuchMemoryIsResourceExhausted) {
   const auto ask = [](std::size_t bytes) {
     return Caught("the callback", [bytes] { std::vector<std::byte>().resize(bytes); });
   };
-  EXPECT_EQ(ask(std::numeric_limits<std::size_t>::max()).error().kind, ErrorKind::kResourceExhausted);
+  EXPECT_EQ(ask(std::numeric_limits<std::size_t>::max()).error().kind,
+            ErrorKind::kResourceExhausted);
   const Result<void> none = Caught("the callback", [] { throw std::bad_alloc(); });
   EXPECT_EQ(none.error().kind, ErrorKind::kResourceExhausted);
   EXPECT_EQ(none.error().message, "out of memory in the callback");
@@ -46,8 +48,10 @@ TEST(Caught, ExceptionsAreCountedAndLogged) {
   SetLogSink(LogLevel::kOff, nullptr);
   EXPECT_EQ(CaughtExceptions(), before + 1);
   EXPECT_EQ(DiagnosticCounts().at("exception"), CaughtExceptions());
-  EXPECT_NE(logged.find(R"("event":"exception","detail":"an exception left the observer: broken","count":)"),
-            std::string::npos)
+  EXPECT_NE(
+      logged.find(
+          R"("event":"exception","detail":"an exception left the observer: broken","count":)"),
+      std::string::npos)
       << logged;
 }
 

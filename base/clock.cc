@@ -11,11 +11,12 @@ class MachineClock final : public Clock {
   MonotonicTime Monotonic() const override { return std::chrono::steady_clock::now(); }
 };
 
-// Never destroyed: I/O threads may still ask for the time while the process ends. Made before the program runs: the guard of
-// a local static could be inherited locked by a forked child.
+// Never destroyed: I/O threads may still ask for the time while the process ends. Made before the
+// program runs: the guard of a local static could be inherited locked by a forked child.
 union Immortal {
   constexpr Immortal() : clock() {}
-  constexpr ~Immortal() {}  // NOLINT(modernize-use-equals-default): a defaulted one would be deleted
+  constexpr ~Immortal() {
+  }  // NOLINT(modernize-use-equals-default): a defaulted one would be deleted
   MachineClock clock;
 };
 constinit const Immortal machine;

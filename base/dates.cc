@@ -49,34 +49,44 @@ Broken Break(WallTime time) {
   return broken;
 }
 
-// The latest time that the parsers return: WallTime counts nanoseconds in 64 bits, which end in 2262.
-constexpr WallTime kLast(chrono::floor<chrono::seconds>(WallTime::max()).time_since_epoch() - chrono::days(1));
+// The latest time that the parsers return: WallTime counts nanoseconds in 64 bits, which end in
+// 2262.
+constexpr WallTime kLast(chrono::floor<chrono::seconds>(WallTime::max()).time_since_epoch() -
+                         chrono::days(1));
 
-// nullopt when a field is out of its range. A leap second (:60) is the second after it, as POSIX counts.
+// nullopt when a field is out of its range. A leap second (:60) is the second after it, as POSIX
+// counts.
 std::optional<WallTime> Join(const Fields& fields) {
   if (fields.year < 1970 || fields.year > 9999) return std::nullopt;
-  const chrono::year_month_day date(chrono::year(fields.year), chrono::month(static_cast<unsigned>(fields.month)),
+  const chrono::year_month_day date(chrono::year(fields.year),
+                                    chrono::month(static_cast<unsigned>(fields.month)),
                                     chrono::day(static_cast<unsigned>(fields.day)));
-  if (!date.ok() || fields.hour > 23 || fields.minute > 59 || fields.second > 60) return std::nullopt;
+  if (!date.ok() || fields.hour > 23 || fields.minute > 59 || fields.second > 60)
+    return std::nullopt;
   const chrono::sys_seconds seconds = chrono::sys_days(date) + chrono::hours(fields.hour) +
-                                      chrono::minutes(fields.minute) + chrono::seconds(fields.second);
+                                      chrono::minutes(fields.minute) +
+                                      chrono::seconds(fields.second);
   if (seconds >= chrono::floor<chrono::seconds>(kLast)) return kLast;
-  return WallTime(chrono::duration_cast<WallTime::duration>(seconds.time_since_epoch()) +
-                  chrono::duration_cast<WallTime::duration>(chrono::nanoseconds(fields.nanosecond)));
+  return WallTime(
+      chrono::duration_cast<WallTime::duration>(seconds.time_since_epoch()) +
+      chrono::duration_cast<WallTime::duration>(chrono::nanoseconds(fields.nanosecond)));
 }
 
 // Over what stands there.
 void PutNumber(std::string& out, std::size_t at, std::size_t digits, int value) {
-  for (std::size_t i = digits; i-- > 0; value /= 10) out[at + i] = static_cast<char>('0' + value % 10);
+  for (std::size_t i = digits; i-- > 0; value /= 10)
+    out[at + i] = static_cast<char>('0' + value % 10);
 }
 
 void AppendNumber(std::string& out, int value, std::size_t digits) {
   const std::size_t end = out.size() + digits;
   out.resize(end, '0');
-  for (std::size_t i = 1; i <= digits; ++i, value /= 10) out[end - i] = static_cast<char>('0' + value % 10);
+  for (std::size_t i = 1; i <= digits; ++i, value /= 10)
+    out[end - i] = static_cast<char>('0' + value % 10);
 }
 
-// Takes a text apart from the left. Every Take returns false, and moves nothing, when the text does not fit.
+// Takes a text apart from the left. Every Take returns false, and moves nothing, when the text does
+// not fit.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}
@@ -139,19 +149,20 @@ class Scanner {
   std::string_view rest_;
 };
 
-// "Sun, 06 Nov 1994 08:49:37 GMT" after the day's name. UTC has more than one spelling in the mail RFCs.
+// "Sun, 06 Nov 1994 08:49:37 GMT" after the day's name. UTC has more than one spelling in the mail
+// RFCs.
 bool TakeRfc1123(Scanner& scan, Fields& fields) {
   if (!scan.Take(", ")) return false;
   if (!scan.TakeNumber(2, fields.day) && !scan.TakeNumber(1, fields.day)) return false;
-  return scan.Take(" ") && scan.TakeMonth(fields.month) && scan.Take(" ") && scan.TakeNumber(4, fields.year) &&
-         scan.Take(" ") && scan.TakeClock(fields) &&
+  return scan.Take(" ") && scan.TakeMonth(fields.month) && scan.Take(" ") &&
+         scan.TakeNumber(4, fields.year) && scan.Take(" ") && scan.TakeClock(fields) &&
          (scan.Take(" GMT") || scan.Take(" UTC") || scan.Take(" +0000") || scan.Take(" -0000"));
 }
 
 // "Sunday, 06-Nov-94 08:49:37 GMT" after the day's name. Two digits below 70 are of this century.
 bool TakeRfc850(Scanner& scan, Fields& fields) {
-  if (!(scan.Take(", ") && scan.TakeNumber(2, fields.day) && scan.Take("-") && scan.TakeMonth(fields.month) &&
-        scan.Take("-") && scan.TakeNumber(2, fields.year))) {
+  if (!(scan.Take(", ") && scan.TakeNumber(2, fields.day) && scan.Take("-") &&
+        scan.TakeMonth(fields.month) && scan.Take("-") && scan.TakeNumber(2, fields.year))) {
     return false;
   }
   fields.year += fields.year < 70 ? 2000 : 1900;
@@ -162,7 +173,8 @@ bool TakeRfc850(Scanner& scan, Fields& fields) {
 bool TakeAsctime(Scanner& scan, Fields& fields) {
   if (!(scan.Take(" ") && scan.TakeMonth(fields.month) && scan.Take(" "))) return false;
   const bool day = scan.Take(" ") ? scan.TakeNumber(1, fields.day) : scan.TakeNumber(2, fields.day);
-  return day && scan.Take(" ") && scan.TakeClock(fields) && scan.Take(" ") && scan.TakeNumber(4, fields.year);
+  return day && scan.Take(" ") && scan.TakeClock(fields) && scan.Take(" ") &&
+         scan.TakeNumber(4, fields.year);
 }
 
 // "Z", "+hh:mm" or "-hh:mm"; `offset` is what local time is ahead of UTC.
@@ -238,7 +250,8 @@ std::string FormatAmzDay(WallTime time) {
 
 std::optional<WallTime> ParseHttpDate(std::string_view text) {
   Fields fields;
-  int weekday = 0;  // named by every form; one that contradicts the date is the sender's slip, not another date
+  // named by every form; one that contradicts the date is the sender's slip, not another date
+  int weekday = 0;
   Scanner scan(text);
   bool fits = false;
   if (text.size() == 29 && text[3] == ',') {  // what servers send
@@ -255,8 +268,9 @@ std::optional<WallTime> ParseHttpDate(std::string_view text) {
 std::optional<WallTime> ParseIso8601(std::string_view text) {
   Fields fields;
   Scanner scan(text);
-  if (!(scan.TakeNumber(4, fields.year) && scan.Take("-") && scan.TakeNumber(2, fields.month) && scan.Take("-") &&
-        scan.TakeNumber(2, fields.day) && scan.Take("T") && scan.TakeClock(fields))) {
+  if (!(scan.TakeNumber(4, fields.year) && scan.Take("-") && scan.TakeNumber(2, fields.month) &&
+        scan.Take("-") && scan.TakeNumber(2, fields.day) && scan.Take("T") &&
+        scan.TakeClock(fields))) {
     return std::nullopt;
   }
   if (scan.Take(".") && !scan.TakeFraction(fields.nanosecond)) return std::nullopt;
@@ -271,8 +285,9 @@ std::optional<WallTime> ParseAmzDate(std::string_view text) {
   Fields fields;
   Scanner scan(text);
   const bool fits = scan.TakeNumber(4, fields.year) && scan.TakeNumber(2, fields.month) &&
-                    scan.TakeNumber(2, fields.day) && scan.Take("T") && scan.TakeNumber(2, fields.hour) &&
-                    scan.TakeNumber(2, fields.minute) && scan.TakeNumber(2, fields.second) && scan.Take("Z");
+                    scan.TakeNumber(2, fields.day) && scan.Take("T") &&
+                    scan.TakeNumber(2, fields.hour) && scan.TakeNumber(2, fields.minute) &&
+                    scan.TakeNumber(2, fields.second) && scan.Take("Z");
   if (!fits || !scan.Done()) return std::nullopt;
   return Join(fields);
 }

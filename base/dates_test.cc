@@ -25,7 +25,8 @@ TEST(DatesTest, FormatsTheWireForms) {
 }
 
 TEST(DatesTest, FormatsMillisecondsRoundedDown) {
-  EXPECT_EQ(FormatIso8601(At(kRfcExample) + std::chrono::microseconds(7999)), "1994-11-06T08:49:37.007Z");
+  EXPECT_EQ(FormatIso8601(At(kRfcExample) + std::chrono::microseconds(7999)),
+            "1994-11-06T08:49:37.007Z");
 }
 
 TEST(DatesTest, FormatsLeapDaysAndYearEnds) {
@@ -34,7 +35,9 @@ TEST(DatesTest, FormatsLeapDaysAndYearEnds) {
   EXPECT_EQ(FormatAmzDate(At(0)), "19700101T000000Z");
 }
 
-TEST(DatesTest, FormatsTimesBeforeTheEpoch) { EXPECT_EQ(FormatIso8601(At(-1)), "1969-12-31T23:59:59.000Z"); }
+TEST(DatesTest, FormatsTimesBeforeTheEpoch) {
+  EXPECT_EQ(FormatIso8601(At(-1)), "1969-12-31T23:59:59.000Z");
+}
 
 // The three examples of RFC 9110 section 5.6.7.
 TEST(ParseHttpDateTest, ReadsTheThreeForms) {
@@ -54,13 +57,29 @@ TEST(ParseHttpDateTest, TwoDigitYearsBelow70AreOfThisCentury) {
 }
 
 TEST(ParseHttpDateTest, RejectsGarbage) {
-  for (const char* text :
-       {"", "x", "Sun", "Sun,", "Sun, ", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET",
-        "Sun, 06 Nov 1994 08:49:37 GMT ", " Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 31 Feb 1994 08:49:37 GMT",
-        "Sun, 29 Feb 2023 08:49:37 GMT", "Sun, 06 Nox 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
-        "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT", "Sun, 00 Nov 1994 08:49:37 GMT",
-        "Sun, 06 Nov 1969 08:49:37 GMT", "Sun, 06 Nov -994 08:49:37 GMT", "Sun, 06 Nov 199 08:49:37 GMT",
-        "sun, 06 nov 1994 08:49:37 gmt", "784111777", "Sunday, 06 Nov 1994 08:49:37 GMT", "Sun Nov 6 08:49:37 1994"}) {
+  for (const char* text : {"",
+                           "x",
+                           "Sun",
+                           "Sun,",
+                           "Sun, ",
+                           "Sun, 06 Nov 1994 08:49:37",
+                           "Sun, 06 Nov 1994 08:49:37 CET",
+                           "Sun, 06 Nov 1994 08:49:37 GMT ",
+                           " Sun, 06 Nov 1994 08:49:37 GMT",
+                           "Sun, 31 Feb 1994 08:49:37 GMT",
+                           "Sun, 29 Feb 2023 08:49:37 GMT",
+                           "Sun, 06 Nox 1994 08:49:37 GMT",
+                           "Sun, 06 Nov 1994 24:00:00 GMT",
+                           "Sun, 06 Nov 1994 08:60:37 GMT",
+                           "Sun, 06 Nov 1994 08:49:61 GMT",
+                           "Sun, 00 Nov 1994 08:49:37 GMT",
+                           "Sun, 06 Nov 1969 08:49:37 GMT",
+                           "Sun, 06 Nov -994 08:49:37 GMT",
+                           "Sun, 06 Nov 199 08:49:37 GMT",
+                           "sun, 06 nov 1994 08:49:37 gmt",
+                           "784111777",
+                           "Sunday, 06 Nov 1994 08:49:37 GMT",
+                           "Sun Nov 6 08:49:37 1994"}) {
     EXPECT_EQ(ParseHttpDate(text), std::nullopt) << text;
   }
 }
@@ -69,7 +88,8 @@ TEST(ParseIso8601Test, ReadsFractionsAndOffsets) {
   EXPECT_EQ(ParseIso8601("1994-11-06T08:49:37Z"), At(kRfcExample));
   EXPECT_EQ(ParseIso8601("1994-11-06T08:49:37.5Z"), At(kRfcExample) + milliseconds(500));
   EXPECT_EQ(ParseIso8601("1994-11-06T08:49:37.000Z"), At(kRfcExample));
-  EXPECT_EQ(ParseIso8601("1994-11-06T08:49:37.123456789123Z"), At(kRfcExample) + std::chrono::nanoseconds(123456789));
+  EXPECT_EQ(ParseIso8601("1994-11-06T08:49:37.123456789123Z"),
+            At(kRfcExample) + std::chrono::nanoseconds(123456789));
   EXPECT_EQ(ParseIso8601("1994-11-06T10:19:37+01:30"), At(kRfcExample));
   EXPECT_EQ(ParseIso8601("1994-11-06T00:49:37-08:00"), At(kRfcExample));
 }
@@ -80,9 +100,10 @@ TEST(ParseIso8601Test, LeapSecondIsTheNextSecond) {
 
 TEST(ParseIso8601Test, RejectsGarbage) {
   for (const char* text :
-       {"", "1994", "1994-11-06", "1994-11-06T", "1994-11-06T08:49:37", "1994-11-06T08:49:37.Z", "1994-11-06 08:49:37Z",
-        "1994-11-06T08:49:37z", "1994-11-06T08:49:37Zx", "1994-13-06T08:49:37Z", "1994-00-06T08:49:37Z",
-        "1994-11-06T08:49:37+0100", "1994-11-06T08:49:37+24:00", "1994-11-06T08:49:37+00:60", "1994-11-06T08:49:37+",
+       {"", "1994", "1994-11-06", "1994-11-06T", "1994-11-06T08:49:37", "1994-11-06T08:49:37.Z",
+        "1994-11-06 08:49:37Z", "1994-11-06T08:49:37z", "1994-11-06T08:49:37Zx",
+        "1994-13-06T08:49:37Z", "1994-00-06T08:49:37Z", "1994-11-06T08:49:37+0100",
+        "1994-11-06T08:49:37+24:00", "1994-11-06T08:49:37+00:60", "1994-11-06T08:49:37+",
         "1994-1-06T08:49:37Z", "+994-11-06T08:49:37Z", "19941106T084937Z", "1994-11-06T08:49Z"}) {
     EXPECT_EQ(ParseIso8601(text), std::nullopt) << text;
   }
@@ -90,8 +111,9 @@ TEST(ParseIso8601Test, RejectsGarbage) {
 
 TEST(ParseAmzDateTest, ReadsExactlyOneForm) {
   EXPECT_EQ(ParseAmzDate("20130524T000000Z"), At(kSigV4Example));
-  for (const char* text : {"", "20130524", "20130524T000000", "20130524T000000Z ", "2013-05-24T00:00:00Z",
-                           "20130532T000000Z", "20130524T250000Z", "20130524t000000z", "2013052xT000000Z"}) {
+  for (const char* text :
+       {"", "20130524", "20130524T000000", "20130524T000000Z ", "2013-05-24T00:00:00Z",
+        "20130532T000000Z", "20130524T250000Z", "20130524t000000z", "2013052xT000000Z"}) {
     EXPECT_EQ(ParseAmzDate(text), std::nullopt) << text;
   }
 }
@@ -105,7 +127,8 @@ TEST(DatesTest, DatesPastTheClocksEndStayInTheFarFuture) {
 }
 
 TEST(DatesTest, DatesAtTheClocksEndRoundTripInEveryZone) {
-  for (const char* text : {"2262-04-11T23:47:16-23:59", "9999-12-31T23:59:59-23:59", "9999-12-31T23:59:59Z"}) {
+  for (const char* text :
+       {"2262-04-11T23:47:16-23:59", "9999-12-31T23:59:59-23:59", "9999-12-31T23:59:59Z"}) {
     const auto time = ParseIso8601(text);
     ASSERT_TRUE(time.has_value()) << text;
     EXPECT_EQ(ParseIso8601(FormatIso8601(*time)), time) << text;
@@ -132,12 +155,15 @@ TEST(DatesTest, RoundTripsRandomTimes) {
   }
 }
 
-// Every prefix of a good date in a buffer of exactly that size: AddressSanitizer sees a read past the end.
+// Every prefix of a good date in a buffer of exactly that size: AddressSanitizer sees a read past
+// the end.
 TEST(DatesTest, PrefixesAreRejectedWithoutReadingPastThem) {
-  for (const std::string_view whole : {"Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
-                                       "Sun Nov  6 08:49:37 1994", "1994-11-06T08:49:37.123+01:30", "20130524T000000Z"}) {
+  for (const std::string_view whole :
+       {"Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+        "Sun Nov  6 08:49:37 1994", "1994-11-06T08:49:37.123+01:30", "20130524T000000Z"}) {
     for (std::size_t length = 0; length < whole.size(); ++length) {
-      const std::vector<char> exact(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
+      const std::vector<char> exact(whole.begin(),
+                                    whole.begin() + static_cast<std::ptrdiff_t>(length));
       const std::string_view prefix(exact.data(), exact.size());
       EXPECT_EQ(ParseHttpDate(prefix), std::nullopt) << prefix;
       EXPECT_EQ(ParseIso8601(prefix), std::nullopt) << prefix;

@@ -17,18 +17,23 @@ constexpr std::int64_t kLineEveryNs = 1'000'000'000;
 
 constinit std::atomic<DiagnosticEvent*> events{nullptr};
 
-constexpr std::string_view kOutOfMemory = "out of memory";  // short enough for the string's own memory
+// short enough for the string's own memory
+constexpr std::string_view kOutOfMemory = "out of memory";
 
-Error OutOfMemory() noexcept { return Error::Make(ErrorKind::kResourceExhausted, std::string(kOutOfMemory)); }
+Error OutOfMemory() noexcept {
+  return Error::Make(ErrorKind::kResourceExhausted, std::string(kOutOfMemory));
+}
 
 Error OutOfMemory(std::string_view where) {
   if (where.empty()) return OutOfMemory();
-  return Error::Make(ErrorKind::kResourceExhausted, std::string(kOutOfMemory).append(" in ").append(where));
+  return Error::Make(ErrorKind::kResourceExhausted,
+                     std::string(kOutOfMemory).append(" in ").append(where));
 }
 
 // How the message about an exception begins.
 std::string Opening(std::string_view where) {
-  return where.empty() ? std::string("unexpected exception") : std::string("an exception left ").append(where);
+  return where.empty() ? std::string("unexpected exception")
+                       : std::string("an exception left ").append(where);
 }
 
 Error Thrown(ErrorKind kind, std::string_view where, const std::exception& thrown) {
@@ -40,7 +45,8 @@ Error Thrown(ErrorKind kind, std::string_view where, const std::exception& throw
 void DiagnosticEvent::Register() noexcept {
   if (registered_.load(std::memory_order_relaxed) || registered_.exchange(true)) return;
   next_ = events.load(std::memory_order_relaxed);
-  while (!events.compare_exchange_weak(next_, this, std::memory_order_release, std::memory_order_relaxed)) {
+  while (!events.compare_exchange_weak(next_, this, std::memory_order_release,
+                                       std::memory_order_relaxed)) {
   }
 }
 
@@ -48,17 +54,22 @@ void DiagnosticEvent::Report(std::string_view detail) noexcept {
   Register();
   const std::uint64_t count = count_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (!LogEnabled(LogLevel::kWarning)) return;
-  const std::int64_t now =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                               std::chrono::steady_clock::now().time_since_epoch())
+                               .count();
   std::int64_t next = next_line_ns_.load(std::memory_order_relaxed);
-  if (now < next || !next_line_ns_.compare_exchange_strong(next, now + kLineEveryNs, std::memory_order_relaxed)) return;
+  if (now < next ||
+      !next_line_ns_.compare_exchange_strong(next, now + kLineEveryNs, std::memory_order_relaxed))
+    return;
   try {
     const std::uint64_t before = logged_.exchange(count, std::memory_order_relaxed);
     const std::string suppressed = std::to_string(count > before ? count - before - 1 : 0);
     const std::string total = std::to_string(count);
     Log({.level = LogLevel::kWarning,
          .event = name_,
-         .fields = {{"detail", detail}, {"count", LogValue::Number(total)}, {"suppressed", LogValue::Number(suppressed)}}});
+         .fields = {{"detail", detail},
+                    {"count", LogValue::Number(total)},
+                    {"suppressed", LogValue::Number(suppressed)}}});
   } catch (...) {
     // The line needs memory that is not available. The event has been counted.
   }
@@ -74,7 +85,8 @@ void DiagnosticEvent::ReportSystemError(std::string_view what, int system_error)
 
 std::map<std::string, std::uint64_t> DiagnosticCounts() {
   std::map<std::string, std::uint64_t> counts;
-  for (const DiagnosticEvent* event = events.load(std::memory_order_acquire); event != nullptr; event = event->next_) {
+  for (const DiagnosticEvent* event = events.load(std::memory_order_acquire); event != nullptr;
+       event = event->next_) {
     counts[event->name_] += event->count();
   }
   return counts;

@@ -1,9 +1,11 @@
 // Errors that the program survives: each kind is counted and logged, so that none disappears.
 //
 //   constinit DiagnosticEvent checkpoint_failed("store.checkpoint_failed");  // at namespace scope
-//   if (const auto done = connection.Checkpoint(); !done.ok()) checkpoint_failed.Report(done.error());
+//   if (const auto done = connection.Checkpoint(); !done.ok())
+//   checkpoint_failed.Report(done.error());
 //
-// The log is that of base/log.h: one warning per kind and second. The counts are exact and belong to the process.
+// The log is that of base/log.h: one warning per kind and second. The counts are exact and belong
+// to the process.
 #ifndef PENSTOCK_BASE_DIAGNOSTICS_H_
 #define PENSTOCK_BASE_DIAGNOSTICS_H_
 
@@ -27,8 +29,9 @@ class DiagnosticEvent {
   DiagnosticEvent(const DiagnosticEvent&) = delete;
   DiagnosticEvent& operator=(const DiagnosticEvent&) = delete;
 
-  // Counts the error. Logs a warning unless this event logged one during the last second; the next warning has the number
-  // of those left out in its field "suppressed". A detail that cannot be logged for want of memory is only counted.
+  // Counts the error. Logs a warning unless this event logged one during the last second; the next
+  // warning has the number of those left out in its field "suppressed". A detail that cannot be
+  // logged for want of memory is only counted.
   void Report(std::string_view detail) noexcept;
   void Report(const Error& error) noexcept { Report(error.message); }
   // Reports errno's text behind `what`.
@@ -42,7 +45,8 @@ class DiagnosticEvent {
 
   const char* const name_;
   std::atomic<std::uint64_t> count_{0};
-  std::atomic<std::uint64_t> logged_{0};            // counts up to here have been logged or reported as suppressed
+  // counts up to here have been logged or reported as suppressed
+  std::atomic<std::uint64_t> logged_{0};
   std::atomic<std::int64_t> next_line_ns_{INT64_MIN};  // monotonic; no line before
   std::atomic<bool> registered_{false};
   DiagnosticEvent* next_ = nullptr;  // of the list; fixed once registered
@@ -51,9 +55,10 @@ class DiagnosticEvent {
 // The events that happened at least once in this process, by name.
 std::map<std::string, std::uint64_t> DiagnosticCounts();
 
-// The exception that is being handled, as an Error: kResourceExhausted for std::bad_alloc and for std::length_error, which a
-// container throws when it is asked for more elements than it can have; otherwise kInternal. The message has the exception's
-// what() and `where`, which names the code that the exception left; empty: unknown. Call it in a catch block only.
+// The exception that is being handled, as an Error: kResourceExhausted for std::bad_alloc and for
+// std::length_error, which a container throws when it is asked for more elements than it can have;
+// otherwise kInternal. The message has the exception's what() and `where`, which names the code
+// that the exception left; empty: unknown. Call it in a catch block only.
 Error CurrentExceptionError(std::string_view where = {}) noexcept;
 
 }  // namespace penstock

@@ -15,7 +15,8 @@ namespace {
 class DiagnosticsTest : public testing::Test {
  protected:
   void SetUp() override {
-    SetLogSink(LogLevel::kWarning, [this](LogLevel, const std::string& line) { lines_.push_back(line); });
+    SetLogSink(LogLevel::kWarning,
+               [this](LogLevel, const std::string& line) { lines_.push_back(line); });
   }
   void TearDown() override { SetLogSink(LogLevel::kOff, nullptr); }
 
@@ -38,8 +39,9 @@ TEST_F(DiagnosticsTest, ReportsAreCountedAndLoggedOnceASecond) {
   EXPECT_EQ(DiagnosticCounts().at("test.counted"), 100U);
   ASSERT_GE(lines_.size(), 1U);
   EXPECT_LE(lines_.size(), 3U);
-  EXPECT_EQ(lines_[0],
-            R"({"level":"warning","event":"test.counted","detail":"the first of many","count":1,"suppressed":0})");
+  EXPECT_EQ(
+      lines_[0],
+      R"({"level":"warning","event":"test.counted","detail":"the first of many","count":1,"suppressed":0})");
 }
 
 TEST_F(DiagnosticsTest, SecretsAreNotLogged) {
@@ -67,10 +69,12 @@ TEST_F(DiagnosticsTest, NamesTheException) {
   EXPECT_EQ(ErrorOf(std::bad_alloc()).kind, ErrorKind::kResourceExhausted);
   EXPECT_EQ(ErrorOf(std::bad_alloc()).message, "out of memory");
   EXPECT_EQ(ErrorOf(std::runtime_error("no such thing")).kind, ErrorKind::kInternal);
-  EXPECT_EQ(ErrorOf(std::runtime_error("no such thing")).message, "unexpected exception: no such thing");
+  EXPECT_EQ(ErrorOf(std::runtime_error("no such thing")).message,
+            "unexpected exception: no such thing");
   EXPECT_EQ(ErrorOf(7).message, "unexpected exception of an unknown type");
   EXPECT_EQ(ErrorOf(std::length_error("too long")).kind, ErrorKind::kResourceExhausted);
-  EXPECT_EQ(ErrorOf(std::runtime_error("broken"), "the callback").message, "an exception left the callback: broken");
+  EXPECT_EQ(ErrorOf(std::runtime_error("broken"), "the callback").message,
+            "an exception left the callback: broken");
   EXPECT_EQ(ErrorOf(std::bad_alloc(), "the callback").message, "out of memory in the callback");
 }
 

@@ -1,5 +1,6 @@
-// SHA-256 by OpenSSL's own functions: on the short messages that are signed, EVP's dispatch costs as much as the hash,
-// and its contexts cannot be kept by value. OpenSSL 3 discourages these functions; it does not plan to remove them.
+// SHA-256 by OpenSSL's own functions: on the short messages that are signed, EVP's dispatch costs
+// as much as the hash, and its contexts cannot be kept by value. OpenSSL 3 discourages these
+// functions; it does not plan to remove them.
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "base/digest.h"
@@ -31,8 +32,9 @@ struct FreeContext {
 };
 using Context = std::unique_ptr<EVP_MD_CTX, FreeContext>;
 
-// OpenSSL's functions that allocate fail only for want of memory, given what is passed to them here. Their failure becomes the
-// exception of operator new, which ends the request and not the process.
+// OpenSSL's functions that allocate fail only for want of memory, given what is passed to them
+// here. Their failure becomes the exception of operator new, which ends the request and not the
+// process.
 void CheckAllocated(bool done) {
   if (!done) throw std::bad_alloc();
 }
@@ -43,12 +45,13 @@ Context NewContext() {
   return context;
 }
 
-// Fetched once: a lookup by name costs more than hashing a short message. Never freed, so that a thread still hashing
-// while the process ends finds it alive.
+// Fetched once: a lookup by name costs more than hashing a short message. Never freed, so that a
+// thread still hashing while the process ends finds it alive.
 const EVP_MD* Fetch(const char* name) {
   const EVP_MD* algorithm = EVP_MD_fetch(nullptr, name, nullptr);
   if (algorithm == nullptr) {
-    throw std::runtime_error(std::string("OpenSSL cannot provide ") + name + ": no memory, or its configuration disables it");
+    throw std::runtime_error(std::string("OpenSSL cannot provide ") + name +
+                             ": no memory, or its configuration disables it");
   }
   return algorithm;
 }
@@ -94,7 +97,8 @@ void Feed(EVP_MD_CTX* context, ByteView bytes) {
 
 void Close(EVP_MD_CTX* context, std::span<std::byte> digest) {
   unsigned int size = 0;
-  PENSTOCK_CHECK(EVP_DigestFinal_ex(context, reinterpret_cast<unsigned char*>(digest.data()), &size) == 1);
+  PENSTOCK_CHECK(
+      EVP_DigestFinal_ex(context, reinterpret_cast<unsigned char*>(digest.data()), &size) == 1);
   PENSTOCK_CHECK(size == digest.size());
 }
 
@@ -146,11 +150,15 @@ HmacBlock Mask(const HmacBlock& key, std::byte with) {
 }  // namespace
 
 struct Digester::Impl {
-  Context context;  // null: MD5, one of which is taken of every object, however small, and whose state needs no allocation
+  // null: MD5, one of which is taken of every object, however small, and whose state needs no
+  // allocation
+  Context context;
   const EVP_MD* algorithm;
   MD5_CTX md5;
 
-  void Start() { context ? penstock::Start(context.get(), algorithm) : static_cast<void>(MD5_Init(&md5)); }
+  void Start() {
+    context ? penstock::Start(context.get(), algorithm) : static_cast<void>(MD5_Init(&md5));
+  }
 };
 
 Digester::Digester(DigestAlgorithm algorithm) : impl_(std::make_unique<Impl>()) {
@@ -164,7 +172,8 @@ Digester::Digester(Digester&&) noexcept = default;
 Digester& Digester::operator=(Digester&&) noexcept = default;
 
 void Digester::Update(ByteView bytes) {
-  impl_->context ? Feed(impl_->context.get(), bytes) : static_cast<void>(MD5_Update(&impl_->md5, bytes.data(), bytes.size()));
+  impl_->context ? Feed(impl_->context.get(), bytes)
+                 : static_cast<void>(MD5_Update(&impl_->md5, bytes.data(), bytes.size()));
 }
 
 std::string Digester::Finish() {
@@ -213,7 +222,9 @@ HmacSha256Key::HmacSha256Key(ByteView key) {
   OPENSSL_cleanse(outer_pad.data(), outer_pad.size());
 }
 
-Sha256Digest HmacSha256Key::Sign(ByteView message) const { return HashOnward(outer_, HashOnward(inner_, message)); }
+Sha256Digest HmacSha256Key::Sign(ByteView message) const {
+  return HashOnward(outer_, HashOnward(inner_, message));
+}
 
 Sha256Digest HmacSha256(ByteView key, ByteView message) { return HmacSha256Key(key).Sign(message); }
 

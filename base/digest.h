@@ -1,4 +1,5 @@
-// SHA-256, SHA-512, SHA-1, MD5, HMAC-SHA-256 and HMAC-SHA-1 over OpenSSL. Digests only; what is hashed and why is each protocol's own.
+// SHA-256, SHA-512, SHA-1, MD5, HMAC-SHA-256 and HMAC-SHA-1 over OpenSSL. Digests only; what is
+// hashed and why is each protocol's own.
 #ifndef PENSTOCK_BASE_DIGEST_H_
 #define PENSTOCK_BASE_DIGEST_H_
 
@@ -27,7 +28,8 @@ class Digester {
   Digester& operator=(Digester&&) noexcept;
 
   void Update(ByteView bytes);
-  // The digest of everything since construction or the last Finish, as raw bytes (16, 20, 32 or 64).
+  // The digest of everything since construction or the last Finish, as raw bytes (16, 20, 32 or
+  // 64).
   std::string Finish();
 
  private:
@@ -43,8 +45,8 @@ Md5Digest Md5(ByteView bytes);
 Sha256Digest HmacSha256(ByteView key, ByteView message);
 Sha1Digest HmacSha1(ByteView key, ByteView message);
 
-// A key prepared for many messages: the blocks that HMAC makes of it are hashed once. Holds what stands for the key, so
-// it is as secret. Thread safety: Sign from any thread.
+// A key prepared for many messages: the blocks that HMAC makes of it are hashed once. Holds what
+// stands for the key, so it is as secret. Thread safety: Sign from any thread.
 class HmacSha256Key {
  public:
   HmacSha256Key() : HmacSha256Key(ByteView()) {}  // of the empty key

@@ -8,7 +8,8 @@ namespace penstock {
 namespace {
 
 constexpr char kHexDigits[] = "0123456789abcdef";
-constexpr char kBase64Alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr char kBase64Alphabet[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::uint8_t kInvalid = 0xFF;
 
 using DecodeTable = std::array<std::uint8_t, 256>;
@@ -16,7 +17,8 @@ using DecodeTable = std::array<std::uint8_t, 256>;
 constexpr DecodeTable MakeHexTable() {
   DecodeTable table{};
   table.fill(kInvalid);
-  for (int digit = 0; digit < 10; ++digit) table[static_cast<std::size_t>('0' + digit)] = static_cast<std::uint8_t>(digit);
+  for (int digit = 0; digit < 10; ++digit)
+    table[static_cast<std::size_t>('0' + digit)] = static_cast<std::uint8_t>(digit);
   for (int digit = 10; digit < 16; ++digit) {
     table[static_cast<std::size_t>('a' + digit - 10)] = static_cast<std::uint8_t>(digit);
     table[static_cast<std::size_t>('A' + digit - 10)] = static_cast<std::uint8_t>(digit);
@@ -27,13 +29,15 @@ constexpr DecodeTable MakeHexTable() {
 constexpr DecodeTable MakeBase64Table() {
   DecodeTable table{};
   table.fill(kInvalid);
-  for (std::uint8_t value = 0; value < 64; ++value) table[static_cast<std::uint8_t>(kBase64Alphabet[value])] = value;
+  for (std::uint8_t value = 0; value < 64; ++value)
+    table[static_cast<std::uint8_t>(kBase64Alphabet[value])] = value;
   return table;
 }
 
 constexpr std::array<std::array<char, 2>, 256> MakeHexPairs() {
   std::array<std::array<char, 2>, 256> pairs{};
-  for (std::size_t byte = 0; byte < pairs.size(); ++byte) pairs[byte] = {kHexDigits[byte >> 4], kHexDigits[byte & 15]};
+  for (std::size_t byte = 0; byte < pairs.size(); ++byte)
+    pairs[byte] = {kHexDigits[byte >> 4], kHexDigits[byte & 15]};
   return pairs;
 }
 
@@ -47,7 +51,8 @@ std::uint32_t AsNumber(std::byte b) { return std::to_integer<std::uint32_t>(b); 
 
 // The last one or two bytes of a text whose length is no multiple of three.
 void EncodeBase64Tail(ByteView tail, char* to) {
-  const std::uint32_t group = AsNumber(tail[0]) << 16 | (tail.size() > 1 ? AsNumber(tail[1]) << 8 : 0);
+  const std::uint32_t group =
+      AsNumber(tail[0]) << 16 | (tail.size() > 1 ? AsNumber(tail[1]) << 8 : 0);
   to[0] = kBase64Alphabet[group >> 18];
   to[1] = kBase64Alphabet[group >> 12 & 63];
   to[2] = tail.size() > 1 ? kBase64Alphabet[group >> 6 & 63] : '=';
@@ -84,7 +89,8 @@ std::string Base64Encode(ByteView bytes) {
   std::string text((bytes.size() + 2) / 3 * 4, '\0');
   char* to = text.data();
   while (bytes.size() >= 3) {
-    const std::uint32_t group = AsNumber(bytes[0]) << 16 | AsNumber(bytes[1]) << 8 | AsNumber(bytes[2]);
+    const std::uint32_t group =
+        AsNumber(bytes[0]) << 16 | AsNumber(bytes[1]) << 8 | AsNumber(bytes[2]);
     to[0] = kBase64Alphabet[group >> 18];
     to[1] = kBase64Alphabet[group >> 12 & 63];
     to[2] = kBase64Alphabet[group >> 6 & 63];
@@ -118,7 +124,8 @@ std::optional<std::string> Base64Decode(std::string_view text) {
   }
   if (invalid != 0) return std::nullopt;
 
-  // A short last group carries 4 or 2 bits beyond its bytes. Were they free, one value would have several spellings.
+  // A short last group carries 4 or 2 bits beyond its bytes. Were they free, one value would have
+  // several spellings.
   if (padding == 1) {
     if ((group & 3) != 0) return std::nullopt;
     bytes[written++] = static_cast<char>(group >> 10);

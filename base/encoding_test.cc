@@ -7,7 +7,9 @@
 namespace penstock {
 namespace {
 
-TEST(HexTest, EncodesLowerCase) { EXPECT_EQ(HexEncode(AsBytes(std::string_view("\x00\xAB\x0f\xff", 4))), "00ab0fff"); }
+TEST(HexTest, EncodesLowerCase) {
+  EXPECT_EQ(HexEncode(AsBytes(std::string_view("\x00\xAB\x0f\xff", 4))), "00ab0fff");
+}
 
 TEST(HexTest, DecodesEitherCase) { EXPECT_EQ(HexDecode("aBCd09"), std::string("\xab\xcd\x09")); }
 
@@ -43,8 +45,9 @@ TEST(Base64Test, UsesPlusAndSlash) {
 }
 
 TEST(Base64Test, RejectsMalformed) {
-  for (const char* text : {"Z", "Zg", "Zg=", "Zg===", "=", "==", "===", "====", "Z===", "Zg==Zg==", "Zm9v\n", " Zm9", "Zm-_",
-                           "Zm9=v", "Z=9v", "\xff\xff\xff\xff", "Zm9vYg==\n"}) {
+  for (const char* text :
+       {"Z", "Zg", "Zg=", "Zg===", "=", "==", "===", "====", "Z===", "Zg==Zg==", "Zm9v\n", " Zm9",
+        "Zm-_", "Zm9=v", "Z=9v", "\xff\xff\xff\xff", "Zm9vYg==\n"}) {
     EXPECT_EQ(Base64Decode(text), std::nullopt) << text;
   }
 }

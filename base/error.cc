@@ -35,14 +35,16 @@ Error Error::Make(ErrorKind kind, std::string message) {
   return error;
 }
 
-Error& Error::At(std::string_view operation_name, std::string_view bucket_name, std::string_view key_name) & {
+Error& Error::At(std::string_view operation_name, std::string_view bucket_name,
+                 std::string_view key_name) & {
   if (operation.empty()) operation = operation_name;
   if (bucket.empty()) bucket = bucket_name;
   if (key.empty()) key = key_name;
   return *this;
 }
 
-Error&& Error::At(std::string_view operation_name, std::string_view bucket_name, std::string_view key_name) && {
+Error&& Error::At(std::string_view operation_name, std::string_view bucket_name,
+                  std::string_view key_name) && {
   At(operation_name, bucket_name, key_name);
   return std::move(*this);
 }
@@ -76,7 +78,8 @@ std::string OneLine(const std::string& text) {
 
 std::string Error::ToString() const {
   std::string text = operation;
-  if (!bucket.empty()) text.append(text.empty() ? "" : " ").append("s3://").append(bucket).append("/").append(key);
+  if (!bucket.empty())
+    text.append(text.empty() ? "" : " ").append("s3://").append(bucket).append("/").append(key);
   if (!text.empty()) text += ": ";
   text += code.empty() ? std::string(ErrorKindName(kind)) : code;
   if (http_status != 0) text.append(" (").append(std::to_string(http_status)).append(")");
@@ -85,7 +88,9 @@ std::string Error::ToString() const {
   std::string facts;
   if (!request_id.empty()) facts.append("request id ").append(request_id);
   if (attempts > 0) {
-    facts.append(facts.empty() ? "" : ", ").append(std::to_string(attempts)).append(attempts == 1 ? " attempt" : " attempts");
+    facts.append(facts.empty() ? "" : ", ")
+        .append(std::to_string(attempts))
+        .append(attempts == 1 ? " attempt" : " attempts");
   }
   if (!facts.empty()) text.append(" [").append(facts).append("]");
   return OneLine(text);

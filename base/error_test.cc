@@ -8,13 +8,15 @@ namespace penstock {
 namespace {
 
 TEST(ErrorTest, ToStringNamesEverythingKnown) {
-  Error error = Error::Make(ErrorKind::kNotFound, "The specified key does not exist.").At("GetObject", "b", "k/1");
+  Error error = Error::Make(ErrorKind::kNotFound, "The specified key does not exist.")
+                    .At("GetObject", "b", "k/1");
   error.code = "NoSuchKey";
   error.http_status = 404;
   error.request_id = "ABC";
   error.attempts = 3;
   EXPECT_EQ(error.ToString(),
-            "GetObject s3://b/k/1: NoSuchKey (404): The specified key does not exist. [request id ABC, 3 attempts]");
+            "GetObject s3://b/k/1: NoSuchKey (404): The specified key does not exist. [request id "
+            "ABC, 3 attempts]");
 }
 
 TEST(ErrorTest, ToStringWithoutResponseNamesTheKind) {
@@ -23,7 +25,8 @@ TEST(ErrorTest, ToStringWithoutResponseNamesTheKind) {
 
 TEST(ErrorTest, ToStringNamesTheSettingOnce) {
   const auto text = [](std::string message) {
-    return Error(Error::Make(ErrorKind::kTimeout, std::move(message)).About("idle_timeout")).ToString();
+    return Error(Error::Make(ErrorKind::kTimeout, std::move(message)).About("idle_timeout"))
+        .ToString();
   };
   EXPECT_EQ(text("no byte moved for 30 ms"), "timeout: no byte moved for 30 ms (idle_timeout)");
   EXPECT_EQ(text("idle_timeout is 0 ms"), "timeout: idle_timeout is 0 ms");
@@ -32,7 +35,8 @@ TEST(ErrorTest, ToStringNamesTheSettingOnce) {
 TEST(ErrorTest, ToStringIsOneLineWhateverTheNamesHold) {
   Error error = Error::Make(ErrorKind::kInvalidArgument, "region `us\r\neast`");
   error.At("GetObject", "b", "a\tk\x01\x7f\xc3\xa9");
-  EXPECT_EQ(error.ToString(), "GetObject s3://b/a\\tk\\x01\\x7f\xc3\xa9: invalid_argument: region `us\\r\\neast`");
+  EXPECT_EQ(error.ToString(),
+            "GetObject s3://b/a\\tk\\x01\\x7f\xc3\xa9: invalid_argument: region `us\\r\\neast`");
 }
 
 TEST(ErrorTest, AtKeepsWhatIsAlreadyThere) {

@@ -1,4 +1,5 @@
-// A clock that stands still until a test moves it. For tests of any module; never linked into a product.
+// A clock that stands still until a test moves it. For tests of any module; never linked into a
+// product.
 #ifndef PENSTOCK_BASE_FAKE_CLOCK_H_
 #define PENSTOCK_BASE_FAKE_CLOCK_H_
 
@@ -9,7 +10,8 @@
 
 namespace penstock {
 
-// Starts at 2013-05-24T00:00:00Z (the date of the published SigV4 examples) and at monotonic 1000 s.
+// Starts at 2013-05-24T00:00:00Z (the date of the published SigV4 examples) and at monotonic 1000
+// s.
 //
 // Thread safety: any thread may read and move it.
 class FakeClock final : public Clock {

@@ -10,10 +10,12 @@ constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 
 bool IsPlain(std::uint8_t c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; }
 
-// The bytes of the UTF-8 character that `text` starts with, 0 when there is none (RFC 3629 section 4: no overlong forms,
-// no surrogates, nothing above U+10FFFF).
+// The bytes of the UTF-8 character that `text` starts with, 0 when there is none (RFC 3629 section
+// 4: no overlong forms, no surrogates, nothing above U+10FFFF).
 std::size_t CharacterLength(std::string_view text) {
-  const auto byte = [text](std::size_t i) -> std::uint8_t { return i < text.size() ? static_cast<std::uint8_t>(text[i]) : 0; };
+  const auto byte = [text](std::size_t i) -> std::uint8_t {
+    return i < text.size() ? static_cast<std::uint8_t>(text[i]) : 0;
+  };
   const auto continues = [byte](std::size_t i, std::uint8_t low = 0x80, std::uint8_t high = 0xBF) {
     return byte(i) >= low && byte(i) <= high;
   };
@@ -21,11 +23,15 @@ std::size_t CharacterLength(std::string_view text) {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
   if (first >= 0xE0 && first <= 0xEF) {
-    const bool second = first == 0xE0 ? continues(1, 0xA0) : first == 0xED ? continues(1, 0x80, 0x9F) : continues(1);
+    const bool second = first == 0xE0   ? continues(1, 0xA0)
+                        : first == 0xED ? continues(1, 0x80, 0x9F)
+                                        : continues(1);
     return second && continues(2) ? 3 : 0;
   }
   if (first >= 0xF0 && first <= 0xF4) {
-    const bool second = first == 0xF0 ? continues(1, 0x90) : first == 0xF4 ? continues(1, 0x80, 0x8F) : continues(1);
+    const bool second = first == 0xF0   ? continues(1, 0x90)
+                        : first == 0xF4 ? continues(1, 0x80, 0x8F)
+                                        : continues(1);
     return second && continues(2) && continues(3) ? 4 : 0;
   }
   return 0;

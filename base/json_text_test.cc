@@ -21,12 +21,15 @@ TEST(JsonTextTest, EscapesWhatJsonRequires) {
   EXPECT_EQ(Json(std::string_view("\0", 1)), "\"\\u0000\"");
 }
 
-TEST(JsonTextTest, KeepsUtf8) { EXPECT_EQ(Json("\u00e9\u20ac\U0001F600"), "\"\u00e9\u20ac\U0001F600\""); }
+TEST(JsonTextTest, KeepsUtf8) {
+  EXPECT_EQ(Json("\u00e9\u20ac\U0001F600"), "\"\u00e9\u20ac\U0001F600\"");
+}
 
 // Unicode standard, table 3-7: each is ill-formed, so each of its bytes is replaced.
 TEST(JsonTextTest, ReplacesWhatIsNotUtf8) {
-  for (const std::string_view bad : {"\x80", "\xC1", "\xC3", "\xE2\x82", "\xF5", "\xFF", "\xC0\xAF", "\xE0\x9F\xBF", "\xED\xA0\x80",
-                                     "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80"}) {
+  for (const std::string_view bad :
+       {"\x80", "\xC1", "\xC3", "\xE2\x82", "\xF5", "\xFF", "\xC0\xAF", "\xE0\x9F\xBF",
+        "\xED\xA0\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80"}) {
     std::string expected = "\"x";
     for (std::size_t i = 0; i < bad.size(); ++i) expected += "\uFFFD";
     EXPECT_EQ(Json("x" + std::string(bad) + "y"), expected + "y\"");

@@ -33,21 +33,24 @@ class InsideSink {
 
 // One write for the line and its end, so that lines of several processes do not mix.
 void WriteToStandardError(const std::string& json_line) {
-  std::string line = "{\"time\":\"" + FormatIso8601(SystemClock().Now()) + "\",\"pid\":" + std::to_string(::getpid()) + ',';
+  std::string line = "{\"time\":\"" + FormatIso8601(SystemClock().Now()) +
+                     "\",\"pid\":" + std::to_string(::getpid()) + ',';
   line.append(json_line, 1) += '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-// The process's sink. Its mutex is held during the call, because one call at a time is what a sink is promised.
+// The process's sink. Its mutex is held during the call, because one call at a time is what a sink
+// is promised.
 class Output {
  public:
-  // Never destroyed: threads may log until the last moment. Not a local static, whose guard a forked child could inherit
-  // locked.
+  // Never destroyed: threads may log until the last moment. Not a local static, whose guard a
+  // forked child could inherit locked.
   static Output& Instance() {
     Output* existing = instance_.load(std::memory_order_acquire);
     if (existing != nullptr) return *existing;
     auto created = std::make_unique<Output>();
-    if (!instance_.compare_exchange_strong(existing, created.get(), std::memory_order_acq_rel)) return *existing;
+    if (!instance_.compare_exchange_strong(existing, created.get(), std::memory_order_acq_rel))
+      return *existing;
     return *created.release();
   }
 
@@ -62,7 +65,9 @@ class Output {
     least_.store(least, std::memory_order_relaxed);
   }
 
-  bool Enabled(LogLevel level) const { return level != LogLevel::kOff && level >= least_.load(std::memory_order_relaxed); }
+  bool Enabled(LogLevel level) const {
+    return level != LogLevel::kOff && level >= least_.load(std::memory_order_relaxed);
+  }
 
   void Write(LogLevel level, const std::string& json_line) {
     const MutexLock lock(mutex_);
@@ -74,8 +79,9 @@ class Output {
   }
 
  private:
-  // The child has one thread, and another one of the parent's may have held the mutex. Taking it before the fork instead
-  // could wait forever: a Python sink wants the interpreter lock, which the forking thread holds.
+  // The child has one thread, and another one of the parent's may have held the mutex. Taking it
+  // before the fork instead could wait forever: a Python sink wants the interpreter lock, which the
+  // forking thread holds.
   void AfterFork() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
     new (&mutex_) Mutex;
     inside_sink = false;

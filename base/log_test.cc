@@ -24,15 +24,23 @@ class LogTest : public testing::Test {
 
 TEST_F(LogTest, RendersOneJsonLineInOrder) {
   Collect(LogLevel::kInfo);
-  Log({.level = LogLevel::kWarning, .event = "request.retry", .fields = {{"bucket", "b"}, {"key", "a\"b\n"}}});
-  EXPECT_EQ(lines_, std::vector<std::string>{R"({"level":"warning","event":"request.retry","bucket":"b","key":"a\"b\n"})"});
+  Log({.level = LogLevel::kWarning,
+       .event = "request.retry",
+       .fields = {{"bucket", "b"}, {"key", "a\"b\n"}}});
+  EXPECT_EQ(lines_,
+            std::vector<std::string>{
+                R"({"level":"warning","event":"request.retry","bucket":"b","key":"a\"b\n"})"});
 }
 
 TEST_F(LogTest, NumbersAreNumbers) {
   Collect(LogLevel::kInfo);
   const std::string text = "7";
-  Log({.event = "x", .fields = {{"n", LogValue::Number(std::to_string(-12))}, {"t", text}, {"ms", LogValue::Number("0.125")}}});
-  EXPECT_EQ(lines_, std::vector<std::string>{R"({"level":"info","event":"x","n":-12,"t":"7","ms":0.125})"});
+  Log({.event = "x",
+       .fields = {{"n", LogValue::Number(std::to_string(-12))},
+                  {"t", text},
+                  {"ms", LogValue::Number("0.125")}}});
+  EXPECT_EQ(lines_,
+            std::vector<std::string>{R"({"level":"info","event":"x","n":-12,"t":"7","ms":0.125})"});
 }
 
 TEST_F(LogTest, LevelsBelowTheLeastAreDropped) {
@@ -53,9 +61,12 @@ TEST_F(LogTest, OffDropsEverything) {
 
 TEST_F(LogTest, SecretsVanishByValueAndByFieldName) {
   Collect(LogLevel::kTrace);
-  Log({.event = "x", .fields = {{"head", "Authorization: SECRET"}, {"secret_access_key", "SECRET"}}});
+  Log({.event = "x",
+       .fields = {{"head", "Authorization: SECRET"}, {"secret_access_key", "SECRET"}}});
   ASSERT_EQ(lines_.size(), 1U);
-  EXPECT_EQ(lines_[0], R"({"level":"info","event":"x","head":"Authorization: ***","secret_access_key":"***"})");
+  EXPECT_EQ(
+      lines_[0],
+      R"({"level":"info","event":"x","head":"Authorization: ***","secret_access_key":"***"})");
 }
 
 TEST_F(LogTest, ASinkThatLogsDoesNotWaitForItself) {
@@ -87,7 +98,9 @@ TEST_F(LogTest, TheDefaultSinkWritesOneLineToStandardError) {
   Log({.event = "x"});
   const std::string line = testing::internal::GetCapturedStderr();
   EXPECT_TRUE(line.starts_with("{\"time\":\"20")) << line;
-  EXPECT_TRUE(line.ends_with("Z\",\"pid\":" + std::to_string(getpid()) + ",\"level\":\"info\",\"event\":\"x\"}\n")) << line;
+  EXPECT_TRUE(line.ends_with("Z\",\"pid\":" + std::to_string(getpid()) +
+                             ",\"level\":\"info\",\"event\":\"x\"}\n"))
+      << line;
 }
 
 TEST_F(LogTest, ASinkThatThrowsLosesItsLineAndNoMore) {

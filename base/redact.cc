@@ -8,17 +8,20 @@
 namespace penstock {
 namespace {
 
-// Ends of names, lower-case, without '-' and '_'. "customerkey" is the key of SSE-C and not its MD5; the two canonical
-// forms are in S3's SignatureDoesNotMatch document and repeat every signed header.
+// Ends of names, lower-case, without '-' and '_'. "customerkey" is the key of SSE-C and not its
+// MD5; the two canonical forms are in S3's SignatureDoesNotMatch document and repeat every signed
+// header.
 constexpr std::string_view kSecretEndings[] = {
-    "authorization",   "signature",     "signatureprovided", "credential",       "securitytoken",
-    "sessiontoken",    "secretkey",     "secretaccesskey",   "customerkey",      "bearertoken",
-    "metadatatoken",   "accesstoken",   "identitytoken",     "password",         "canonicalrequest",
-    "canonicalrequestbytes",
+    "authorization", "signature",    "signatureprovided", "credential",
+    "securitytoken", "sessiontoken", "secretkey",         "secretaccesskey",
+    "customerkey",   "bearertoken",  "metadatatoken",     "accesstoken",
+    "identitytoken", "password",     "canonicalrequest",  "canonicalrequestbytes",
 };
 constexpr std::string_view kReplacement = "***";
 
-bool IsAlphanumeric(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool IsAlphanumeric(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 bool IsNameCharacter(char c) { return IsAlphanumeric(c) || c == '-' || c == '_'; }
 
 bool EndsWith(std::string_view name, std::string_view ending) {
@@ -47,7 +50,8 @@ struct Span {
   std::size_t end;
 };
 
-// Whether an opening bracket stands before the name, or before its prefix ("ns:"), which is not looked for far away.
+// Whether an opening bracket stands before the name, or before its prefix ("ns:"), which is not
+// looked for far away.
 bool IsElementName(std::string_view text, std::size_t name_begin) {
   constexpr std::size_t kMaxPrefixBytes = 64;
   const std::size_t from = name_begin > kMaxPrefixBytes ? name_begin - kMaxPrefixBytes : 0;
@@ -74,12 +78,13 @@ Span QuotedValue(std::string_view text, std::size_t quote) {
 Span AssignedValue(std::string_view text, std::string_view name, std::size_t name_end) {
   std::size_t at = SkipAny(text, " \t\"'\\", name_end);
   const std::string_view rest = text.substr(at);
-  bool to_end_of_line = EndsWith(name, "authorization");  // its value has spaces and commas in every form
+  // its value has spaces and commas in every form
+  bool to_end_of_line = EndsWith(name, "authorization");
   if (rest.starts_with(":") || rest.starts_with("=")) {
     to_end_of_line |= rest.front() == ':';
     ++at;
-  } else if (rest.starts_with("%3D") || rest.starts_with("%3d") || rest.starts_with("%3A") || rest.starts_with("%3a") ||
-             rest.starts_with("%22%3A") || rest.starts_with("%22%3a")) {
+  } else if (rest.starts_with("%3D") || rest.starts_with("%3d") || rest.starts_with("%3A") ||
+             rest.starts_with("%3a") || rest.starts_with("%22%3A") || rest.starts_with("%22%3a")) {
     at += rest.starts_with("%22") ? 6 : 3;
   } else {
     return {name_end, name_end};
@@ -105,13 +110,14 @@ bool NamesSecret(std::string_view name) {
   for (const std::string_view ending : kSecretEndings) {
     if (EndsWith(name, ending)) return true;
   }
-  return name.size() == 5 && EndsWith(name, "token");  // of container and instance credentials; "next-token" is none
+  // of container and instance credentials; "next-token" is none
+  return name.size() == 5 && EndsWith(name, "token");
 }
 
 }  // namespace internal
 
-// Looks at every name in the text; where one of a secret is followed by a value, the value is dropped. In doubt it drops
-// too much: a log line is worth less than a key.
+// Looks at every name in the text; where one of a secret is followed by a value, the value is
+// dropped. In doubt it drops too much: a log line is worth less than a key.
 std::string Redact(std::string_view text) {
   std::string out;
   out.reserve(text.size());

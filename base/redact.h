@@ -1,5 +1,5 @@
-// Which names carry secrets: for the logger and for the emulator's journal, which also reads percent-encoded names. Other
-// code calls Redact (log.h).
+// Which names carry secrets: for the logger and for the emulator's journal, which also reads
+// percent-encoded names. Other code calls Redact (log.h).
 #ifndef PENSTOCK_BASE_REDACT_H_
 #define PENSTOCK_BASE_REDACT_H_
 
@@ -7,8 +7,10 @@
 
 namespace penstock::internal {
 
-// True for the name of a header, query parameter, element or setting whose value is a secret, in any case and with '-',
-// '_' or nothing between its words: "X-Amz-Signature", "aws_secret_access_key", "SessionToken". Decided by how it ends.
+// True for the name of a header, query parameter, element or setting whose value is a secret, in
+// any case and with '-',
+// '_' or nothing between its words: "X-Amz-Signature", "aws_secret_access_key", "SessionToken".
+// Decided by how it ends.
 bool NamesSecret(std::string_view name);
 
 }  // namespace penstock::internal

@@ -7,9 +7,9 @@
 
 namespace penstock {
 
-// Blocks every signal for the calling thread, and so for threads it starts, until it goes out of scope. Signals belong to
-// the program's own threads: a handler on ours could end accept() or recv(). SIGPIPE of a broken TLS connection or a
-// sendfile() stays pending there, harmless.
+// Blocks every signal for the calling thread, and so for threads it starts, until it goes out of
+// scope. Signals belong to the program's own threads: a handler on ours could end accept() or
+// recv(). SIGPIPE of a broken TLS connection or a sendfile() stays pending there, harmless.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

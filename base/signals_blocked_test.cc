@@ -18,7 +18,8 @@ TEST(SignalsBlocked, AThreadStartedMeanwhileTakesNoSignal) {
   std::thread thread;
   {
     const SignalsBlocked scope;
-    thread = std::thread([&] { blocked = IsBlocked(SIGINT) && IsBlocked(SIGPIPE) && IsBlocked(SIGUSR1); });
+    thread = std::thread(
+        [&] { blocked = IsBlocked(SIGINT) && IsBlocked(SIGPIPE) && IsBlocked(SIGUSR1); });
   }
   thread.join();
   EXPECT_TRUE(blocked);

@@ -1,4 +1,5 @@
-// Tests that fail each allocation of a piece of code once. Include it in one file of a test program only.
+// Tests that fail each allocation of a piece of code once. Include it in one file of a test program
+// only.
 #ifndef PENSTOCK_BASE_TESTING_ALLOCATION_FAILURES_H_
 #define PENSTOCK_BASE_TESTING_ALLOCATION_FAILURES_H_
 
@@ -11,7 +12,8 @@
 
 namespace penstock::testing {
 
-// No allocation fails in a scope of this, so that only the code under test runs out of memory, not the code it calls.
+// No allocation fails in a scope of this, so that only the code under test runs out of memory, not
+// the code it calls.
 class PausesFailures {
  public:
   PausesFailures() : left_(std::exchange(allocations_until_failure, -1)) {}
@@ -19,7 +21,8 @@ class PausesFailures {
   PausesFailures(const PausesFailures&) = delete;
   PausesFailures& operator=(const PausesFailures&) = delete;
 
-  // Runs `code` of the code under test with failures. An exception becomes an error, as in a client.
+  // Runs `code` of the code under test with failures. An exception becomes an error, as in a
+  // client.
   template <class Code>
   Result<void> Resume(Code code) {
     allocations_until_failure = left_;
@@ -40,7 +43,8 @@ bool FailsAllocation(int nth, Code code) {
   return std::exchange(allocations_until_failure, -1) == -1;
 }
 
-// Runs `attempt` with n = 0, 1, 2, ... as long as it returns that the nth allocation failed. Returns how many did.
+// Runs `attempt` with n = 0, 1, 2, ... as long as it returns that the nth allocation failed.
+// Returns how many did.
 template <class Attempt>
 int ForEachAllocation(Attempt attempt) {
   constexpr int kMostAllocations = 10'000;

@@ -1,6 +1,7 @@
 // Allocations that fail on request, for tests of what happens when memory runs out.
 //
-// Replaces operator new and operator delete of the program: include it in one file of a test program only.
+// Replaces operator new and operator delete of the program: include it in one file of a test
+// program only.
 #ifndef PENSTOCK_BASE_TESTING_ALLOCATIONS_H_
 #define PENSTOCK_BASE_TESTING_ALLOCATIONS_H_
 
@@ -15,7 +16,8 @@ static thread_local int allocations_until_failure = -1;
 // Made by this thread, minus those that it freed.
 [[maybe_unused]] static thread_local std::ptrdiff_t live_allocations = 0;
 
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // both are replaced, and inlined into one another
+// both are replaced, and inlined into one another
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 // The sanitizers have one of their own, which the deletes below would not match.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   void* const memory = std::malloc(size == 0 ? 1 : size);

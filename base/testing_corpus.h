@@ -21,10 +21,12 @@ inline constexpr std::uint32_t kSeed = 20260101;
 inline constexpr int kRounds = 20'000;
 inline constexpr std::size_t kLongestMutated = 4'096;
 
-// The contents of a folder's files, sorted by name, so that a seed means the same inputs everywhere.
+// The contents of a folder's files, sorted by name, so that a seed means the same inputs
+// everywhere.
 inline std::vector<std::string> SeedsIn(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   std::vector<std::string> seeds;
   for (const auto& path : files) {
@@ -49,12 +51,8 @@ inline std::string Mutate(std::string text, std::string_view other, std::mt19937
       case 0:
         if (!text.empty()) text[at] = InterestingByte(random);
         break;
-      case 1:
-        text.insert(at, 1, InterestingByte(random));
-        break;
-      case 2:
-        text.erase(at, 1 + random() % 4);
-        break;
+      case 1: text.insert(at, 1, InterestingByte(random)); break;
+      case 2: text.erase(at, 1 + random() % 4); break;
       case 3:
         if (!other.empty()) text.insert(at, other.substr(random() % other.size(), random() % 40));
         break;
@@ -67,23 +65,27 @@ inline std::string Mutate(std::string text, std::string_view other, std::mt19937
 }
 
 // `check` ends the program when its property does not hold.
-inline void CheckSeeds(const std::vector<std::string>& seeds, const std::function<void(std::string_view)>& check) {
+inline void CheckSeeds(const std::vector<std::string>& seeds,
+                       const std::function<void(std::string_view)>& check) {
   ASSERT_GE(seeds.size(), 3u) << "too few seeds";
   for (const std::string& seed : seeds) check(seed);
 }
 
-inline void CheckMutations(std::vector<std::string> seeds, const std::function<void(std::string_view)>& check) {
+inline void CheckMutations(std::vector<std::string> seeds,
+                           const std::function<void(std::string_view)>& check) {
   std::erase_if(seeds, [](const std::string& seed) { return seed.size() > kLongestMutated; });
   ASSERT_FALSE(seeds.empty());
   std::mt19937 random(kSeed);
   for (int round = 0; round < kRounds; ++round) {
-    const std::string input = Mutate(seeds[random() % seeds.size()], seeds[random() % seeds.size()], random);
+    const std::string input =
+        Mutate(seeds[random() % seeds.size()], seeds[random() % seeds.size()], random);
     SCOPED_TRACE("seed " + std::to_string(kSeed) + ", round " + std::to_string(round));
     check(input);
   }
 }
 
-// The tests of one table of targets: each has a `name`, which is its folder below `corpus`, and a `check`.
+// The tests of one table of targets: each has a `name`, which is its folder below `corpus`, and a
+// `check`.
 template <class Target>
 class Corpus : public ::testing::TestWithParam<Target> {
  protected:

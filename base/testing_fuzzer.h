@@ -6,8 +6,8 @@
 
 namespace penstock::testing_fuzzer {
 
-// The `check` of the target `name`. A constant, so that the linker drops the code of the other targets: libFuzzer scans the
-// counters of all linked code after each execution.
+// The `check` of the target `name`. A constant, so that the linker drops the code of the other
+// targets: libFuzzer scans the counters of all linked code after each execution.
 template <class Targets>
 consteval auto CheckNamed(const Targets& targets, std::string_view name) {
   for (const auto& target : targets) {

@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-// `now` and so much more, or less where `ahead` is negative. Never in the last day before the clock ends, in 2262, so that
-// allowances of minutes can be added to it. `now` is not before 1970.
+// `now` and so much more, or less where `ahead` is negative. Never in the last day before the clock
+// ends, in 2262, so that allowances of minutes can be added to it. `now` is not before 1970.
 inline WallTime TimeAhead(WallTime now, std::chrono::nanoseconds ahead) {
   constexpr WallTime kLast = WallTime::max() - std::chrono::days(1);
   const auto step = std::chrono::duration_cast<WallTime::duration>(ahead);

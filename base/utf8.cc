@@ -11,12 +11,14 @@ std::uint8_t ByteAt(std::string_view text, std::size_t at) {
   return at < text.size() ? static_cast<std::uint8_t>(text[at]) : std::uint8_t{0};
 }
 
-bool Within(std::uint8_t byte, std::uint8_t first, std::uint8_t last) { return byte >= first && byte <= last; }
+bool Within(std::uint8_t byte, std::uint8_t first, std::uint8_t last) {
+  return byte >= first && byte <= last;
+}
 
 bool Continues(std::uint8_t byte) { return Within(byte, 0x80, 0xBF); }
 
-// Bytes of the character that starts at `at`; 0 when none does. RFC 3629 §4: the second byte decides whether a form is
-// overlong, a surrogate or too large.
+// Bytes of the character that starts at `at`; 0 when none does. RFC 3629 §4: the second byte
+// decides whether a form is overlong, a surrogate or too large.
 std::size_t CharacterLength(std::string_view text, std::size_t at) {
   const std::uint8_t lead = ByteAt(text, at);
   if (lead < 0x80) return 1;
@@ -59,7 +61,9 @@ std::size_t FindIllFormedUtf8(std::string_view text) {
   return std::string_view::npos;
 }
 
-bool IsValidUtf8(std::string_view text) { return FindIllFormedUtf8(text) == std::string_view::npos; }
+bool IsValidUtf8(std::string_view text) {
+  return FindIllFormedUtf8(text) == std::string_view::npos;
+}
 
 std::string ReplaceIllFormedUtf8(std::string_view text) {
   std::string out;

@@ -10,12 +10,13 @@ namespace penstock {
 
 bool IsAscii(std::string_view text);
 
-// The first byte that belongs to no character (overlong forms, surrogates and numbers beyond U+10FFFF are none); npos when
-// all of it is UTF-8.
+// The first byte that belongs to no character (overlong forms, surrogates and numbers beyond
+// U+10FFFF are none); npos when all of it is UTF-8.
 std::size_t FindIllFormedUtf8(std::string_view text);
 bool IsValidUtf8(std::string_view text);
 
-// `text` with U+FFFD in place of every byte that belongs to no character. For showing: what was there is lost.
+// `text` with U+FFFD in place of every byte that belongs to no character. For showing: what was
+// there is lost.
 std::string ReplaceIllFormedUtf8(std::string_view text);
 
 }  // namespace penstock

@@ -5,13 +5,33 @@
 namespace penstock {
 namespace {
 
-constexpr const char* kGood[] = {"", "abc", "\xC2\x80", "\xC3\xA9", "\xE0\xA0\x80", "\xE2\x82\xAC", "\xED\x9F\xBF",
-                                 "\xEE\x80\x80", "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF0\x9F\x98\x80",
+constexpr const char* kGood[] = {"",
+                                 "abc",
+                                 "\xC2\x80",
+                                 "\xC3\xA9",
+                                 "\xE0\xA0\x80",
+                                 "\xE2\x82\xAC",
+                                 "\xED\x9F\xBF",
+                                 "\xEE\x80\x80",
+                                 "\xEF\xBF\xBF",
+                                 "\xF0\x90\x80\x80",
+                                 "\xF0\x9F\x98\x80",
                                  "\xF4\x8F\xBF\xBF"};
 // Cut short, lone continuation, overlong, surrogate, beyond U+10FFFF, never a byte of UTF-8.
-constexpr const char* kBad[] = {"\xC3", "\xE2\x82", "\xF0\x9F\x98", "\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80",
-                                "\xE0\x9F\xBF", "\xF0\x8F\xBF\xBF", "\xED\xA0\x80", "\xF4\x90\x80\x80",
-                                "\xF5\x80\x80\x80", "\xFE", "\xFF"};
+constexpr const char* kBad[] = {"\xC3",
+                                "\xE2\x82",
+                                "\xF0\x9F\x98",
+                                "\x80",
+                                "\xC0\x80",
+                                "\xC1\xBF",
+                                "\xE0\x80\x80",
+                                "\xE0\x9F\xBF",
+                                "\xF0\x8F\xBF\xBF",
+                                "\xED\xA0\x80",
+                                "\xF4\x90\x80\x80",
+                                "\xF5\x80\x80\x80",
+                                "\xFE",
+                                "\xFF"};
 
 TEST(Utf8Test, TellsWhatIsUtf8) {
   for (const char* good : kGood) EXPECT_TRUE(IsValidUtf8(good)) << good;

@@ -1,5 +1,5 @@
-// Preloaded into an emulator by the tests of full disks: the files below QUOTA_DIRECTORY may use QUOTA_BYTES of disk space. A
-// write or fallocate() beyond that fails with ENOSPC.
+// Preloaded into an emulator by the tests of full disks: the files below QUOTA_DIRECTORY may use
+// QUOTA_BYTES of disk space. A write or fallocate() beyond that fails with ENOSPC.
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -58,7 +58,8 @@ static long Limited(int fd, long number, long a, long b, long c) {
   const off_t position = lseek(fd, 0, SEEK_CUR);
   long result = syscall(number, fd, a, b, c);
   const int error = errno;
-  if (result >= 0 && fstat(fd, &after) == 0 && after.st_blocks > before.st_blocks && Used() > quota) {
+  if (result >= 0 && fstat(fd, &after) == 0 && after.st_blocks > before.st_blocks &&
+      Used() > quota) {
     syscall(SYS_ftruncate, fd, before.st_size);
     lseek(fd, position, SEEK_SET);
     result = -1;
@@ -71,14 +72,18 @@ static long Limited(int fd, long number, long a, long b, long c) {
 }
 
 extern "C" {
-ssize_t write(int fd, const void* bytes, size_t count) { return Limited(fd, SYS_write, (long)bytes, (long)count, 0); }
+ssize_t write(int fd, const void* bytes, size_t count) {
+  return Limited(fd, SYS_write, (long)bytes, (long)count, 0);
+}
 ssize_t pwrite(int fd, const void* bytes, size_t count, off_t offset) {
   return Limited(fd, SYS_pwrite64, (long)bytes, (long)count, offset);
 }
 ssize_t pwrite64(int fd, const void* bytes, size_t count, off_t offset) {
   return Limited(fd, SYS_pwrite64, (long)bytes, (long)count, offset);
 }
-int fallocate(int fd, int mode, off_t offset, off_t length) { return (int)Limited(fd, SYS_fallocate, mode, offset, length); }
+int fallocate(int fd, int mode, off_t offset, off_t length) {
+  return (int)Limited(fd, SYS_fallocate, mode, offset, length);
+}
 int fallocate64(int fd, int mode, off_t offset, off_t length) {
   return (int)Limited(fd, SYS_fallocate, mode, offset, length);
 }

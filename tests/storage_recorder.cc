@@ -1,6 +1,7 @@
-// Preloaded into an emulator by the tests of power failures: appends every change of files below RECORDED_DIRECTORY to the file
-// RECORDED_LOG, in order. A record is a struct Record, then `path_size` and `other_size` bytes of paths, then `size` bytes of
-// data. A mapped file ("-mark") is compared with its last state before each record, and a change is recorded as a write.
+// Preloaded into an emulator by the tests of power failures: appends every change of files below
+// RECORDED_DIRECTORY to the file RECORDED_LOG, in order. A record is a struct Record, then
+// `path_size` and `other_size` bytes of paths, then `size` bytes of data. A mapped file ("-mark")
+// is compared with its last state before each record, and a change is recorded as a write.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,7 +14,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum Kind { kCreate = 1, kWrite, kTruncate, kAllocate, kSync, kRename, kUnlink, kMakeDirectory, kRemoveDirectory };
+enum Kind {
+  kCreate = 1,
+  kWrite,
+  kTruncate,
+  kAllocate,
+  kSync,
+  kRename,
+  kUnlink,
+  kMakeDirectory,
+  kRemoveDirectory
+};
 
 struct Record {
   uint32_t kind;
@@ -44,7 +55,8 @@ __attribute__((constructor)) static void Start(void) {
   directory = getenv("RECORDED_DIRECTORY");
   const char* log = getenv("RECORDED_LOG");
   if (directory != NULL && log != NULL) {
-    log_file = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    log_file =
+        (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   }
 }
 
@@ -58,10 +70,15 @@ static void Append(const void* bytes, size_t size) {
   }
 }
 
-static void Put(enum Kind kind, uint64_t inode, uint64_t offset, uint64_t size, const void* data, const char* path,
-                const char* other) {
-  const Record record{static_cast<uint32_t>(kind), path ? static_cast<uint32_t>(strlen(path)) : 0,
-                      other ? static_cast<uint32_t>(strlen(other)) : 0, 0, inode, offset, size};
+static void Put(enum Kind kind, uint64_t inode, uint64_t offset, uint64_t size, const void* data,
+                const char* path, const char* other) {
+  const Record record{static_cast<uint32_t>(kind),
+                      path ? static_cast<uint32_t>(strlen(path)) : 0,
+                      other ? static_cast<uint32_t>(strlen(other)) : 0,
+                      0,
+                      inode,
+                      offset,
+                      size};
   Append(&record, sizeof(record));
   if (path) Append(path, record.path_size);
   if (other) Append(other, record.other_size);
@@ -86,7 +103,9 @@ static int Lock(void) {
 static void Unlock(int locked) {
   if (locked) pthread_mutex_unlock(&mutex);
 }
-static int IsRecorded(const char* path) { return directory != NULL && strncmp(path, directory, strlen(directory)) == 0; }
+static int IsRecorded(const char* path) {
+  return directory != NULL && strncmp(path, directory, strlen(directory)) == 0;
+}
 
 // The inode of a file; 0: a file outside the recorded directory, or without a name.
 static uint64_t InodeOf(int fd) {
@@ -116,26 +135,26 @@ static int Opened(int fd, const char* path, int flags, int existed) {
 
 extern "C" {
 
-#define DEFINE_OPEN(name)                                                          \
-  int name(const char* path, int flags, ...) {                                     \
-    va_list rest;                                                                  \
-    va_start(rest, flags);                                                         \
+#define DEFINE_OPEN(name)                                                             \
+  int name(const char* path, int flags, ...) {                                        \
+    va_list rest;                                                                     \
+    va_start(rest, flags);                                                            \
     const mode_t mode = (flags & (O_CREAT | __O_TMPFILE)) ? va_arg(rest, mode_t) : 0; \
-    va_end(rest);                                                                  \
-    if ((flags & (O_CREAT | O_TRUNC)) == 0) return REAL(name)(path, flags, mode);  \
-    const int locked = Lock();                                                     \
-    const int existed = access(path, F_OK) == 0;                                   \
-    int fd = REAL(name)(path, flags, mode);                                        \
-    if (locked) fd = Opened(fd, path, flags, existed);                             \
-    Unlock(locked);                                                                \
-    return fd;                                                                     \
+    va_end(rest);                                                                     \
+    if ((flags & (O_CREAT | O_TRUNC)) == 0) return REAL(name)(path, flags, mode);     \
+    const int locked = Lock();                                                        \
+    const int existed = access(path, F_OK) == 0;                                      \
+    int fd = REAL(name)(path, flags, mode);                                           \
+    if (locked) fd = Opened(fd, path, flags, existed);                                \
+    Unlock(locked);                                                                   \
+    return fd;                                                                        \
   }
 DEFINE_OPEN(open)
 DEFINE_OPEN(open64)
 
-#define RECORD_FD(fd, kind, offset, size, data)                     \
-  do {                                                              \
-    const uint64_t inode = InodeOf(fd);                             \
+#define RECORD_FD(fd, kind, offset, size, data)                                               \
+  do {                                                                                        \
+    const uint64_t inode = InodeOf(fd);                                                       \
     if (inode != 0) Put(kind, inode, (uint64_t)(offset), (uint64_t)(size), data, NULL, NULL); \
   } while (0)
 
@@ -148,47 +167,48 @@ ssize_t write(int fd, const void* bytes, size_t count) {
   return done;
 }
 
-#define DEFINE_PWRITE(name, offset_type)                                        \
-  ssize_t name(int fd, const void* bytes, size_t count, offset_type offset) {   \
-    const int locked = Lock();                                                  \
-    const ssize_t done = syscall(SYS_pwrite64, fd, bytes, count, offset);       \
-    if (locked && done > 0) RECORD_FD(fd, kWrite, offset, done, bytes);         \
-    Unlock(locked);                                                             \
-    return done;                                                                \
+#define DEFINE_PWRITE(name, offset_type)                                      \
+  ssize_t name(int fd, const void* bytes, size_t count, offset_type offset) { \
+    const int locked = Lock();                                                \
+    const ssize_t done = syscall(SYS_pwrite64, fd, bytes, count, offset);     \
+    if (locked && done > 0) RECORD_FD(fd, kWrite, offset, done, bytes);       \
+    Unlock(locked);                                                           \
+    return done;                                                              \
   }
 DEFINE_PWRITE(pwrite, off_t)
 DEFINE_PWRITE(pwrite64, off_t)
 
-#define DEFINE_TRUNCATE(name, offset_type)                         \
-  int name(int fd, offset_type length) {                           \
-    const int locked = Lock();                                     \
-    const int result = (int)syscall(SYS_ftruncate, fd, length);    \
+#define DEFINE_TRUNCATE(name, offset_type)                                \
+  int name(int fd, offset_type length) {                                  \
+    const int locked = Lock();                                            \
+    const int result = (int)syscall(SYS_ftruncate, fd, length);           \
     if (locked && result == 0) RECORD_FD(fd, kTruncate, length, 0, NULL); \
-    Unlock(locked);                                                \
-    return result;                                                 \
+    Unlock(locked);                                                       \
+    return result;                                                        \
   }
 DEFINE_TRUNCATE(ftruncate, off_t)
 DEFINE_TRUNCATE(ftruncate64, off_t)
 
-#define DEFINE_ALLOCATE(name, offset_type)                                     \
-  int name(int fd, int mode, offset_type offset, offset_type length) {         \
-    const int locked = Lock();                                                 \
-    const int result = (int)syscall(SYS_fallocate, fd, mode, offset, length);  \
+#define DEFINE_ALLOCATE(name, offset_type)                                                      \
+  int name(int fd, int mode, offset_type offset, offset_type length) {                          \
+    const int locked = Lock();                                                                  \
+    const int result = (int)syscall(SYS_fallocate, fd, mode, offset, length);                   \
     if (locked && result == 0 && mode == 0) RECORD_FD(fd, kAllocate, offset + length, 0, NULL); \
-    Unlock(locked);                                                            \
-    return result;                                                             \
+    Unlock(locked);                                                                             \
+    return result;                                                                              \
   }
 DEFINE_ALLOCATE(fallocate, off_t)
 DEFINE_ALLOCATE(fallocate64, off_t)
 
-// Under the lock, so that each write of another thread is either before the call and on the disk, or after it.
-#define DEFINE_SYNC(name)                                                  \
-  int name(int fd) {                                                       \
-    const int locked = Lock();                                             \
-    const int result = (int)syscall(SYS_##name, fd);                       \
-    if (locked && result == 0) RECORD_FD(fd, kSync, 0, 0, NULL);           \
-    Unlock(locked);                                                        \
-    return result;                                                         \
+// Under the lock, so that each write of another thread is either before the call and on the disk,
+// or after it.
+#define DEFINE_SYNC(name)                                        \
+  int name(int fd) {                                             \
+    const int locked = Lock();                                   \
+    const int result = (int)syscall(SYS_##name, fd);             \
+    if (locked && result == 0) RECORD_FD(fd, kSync, 0, 0, NULL); \
+    Unlock(locked);                                              \
+    return result;                                               \
   }
 DEFINE_SYNC(fsync)
 DEFINE_SYNC(fdatasync)
@@ -204,7 +224,8 @@ int msync(void* address, size_t size, int flags) {
 }
 
 static void* Map(void* wanted, size_t size, int protection, int flags, int fd, off_t offset) {
-  const int is_mark = fd >= 0 && (protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0 && size == kMarkSize;
+  const int is_mark =
+      fd >= 0 && (protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0 && size == kMarkSize;
   const int locked = is_mark && Lock();
   void* const address = (void*)syscall(SYS_mmap, wanted, size, protection, flags, fd, offset);
   const uint64_t inode = locked && address != MAP_FAILED ? InodeOf(fd) : 0;
@@ -244,16 +265,18 @@ int rename(const char* from, const char* to) {
   return result;
 }
 
-#define DEFINE_PATH(name, call, kind)                                              \
-  {                                                                                \
-    const int locked = Lock();                                                     \
-    const int result = (int)(call);                                                \
+#define DEFINE_PATH(name, call, kind)                                                    \
+  {                                                                                      \
+    const int locked = Lock();                                                           \
+    const int result = (int)(call);                                                      \
     if (locked && result == 0 && IsRecorded(path)) Put(kind, 0, 0, 0, NULL, path, NULL); \
-    Unlock(locked);                                                                \
-    return result;                                                                 \
+    Unlock(locked);                                                                      \
+    return result;                                                                       \
   }
-int unlink(const char* path) DEFINE_PATH(unlink, syscall(SYS_unlink, path), kUnlink)
-int rmdir(const char* path) DEFINE_PATH(rmdir, syscall(SYS_rmdir, path), kRemoveDirectory)
-int mkdir(const char* path, mode_t mode) DEFINE_PATH(mkdir, syscall(SYS_mkdir, path, mode), kMakeDirectory)
+int unlink(const char* path)
+    DEFINE_PATH(unlink, syscall(SYS_unlink, path), kUnlink) int rmdir(const char* path)
+        DEFINE_PATH(rmdir, syscall(SYS_rmdir, path), kRemoveDirectory) int mkdir(const char* path,
+                                                                                 mode_t mode)
+            DEFINE_PATH(mkdir, syscall(SYS_mkdir, path, mode), kMakeDirectory)
 
 }  // extern "C"

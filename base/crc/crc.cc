@@ -33,8 +33,8 @@ std::uint32_t Crc32(ByteView bytes, std::uint32_t previous) {
 std::uint32_t Crc32c(ByteView bytes, std::uint32_t previous) {
   static constinit FirstUse<internal::CrcPath32> path;
   const internal::CrcPath32 update = path.Get([] {
-    return FirstOf<internal::CrcPath32>({internal::Crc32cFold512Path(), internal::Crc32cFold256Path(),
-                                         internal::Crc32cSse42Path(),
+    return FirstOf<internal::CrcPath32>({internal::Crc32cFold512Path(),
+                                         internal::Crc32cFold256Path(), internal::Crc32cSse42Path(),
                                          &internal::UpdateCrcBySlices<internal::Crc32cKind>});
   });
   return ~update(~previous, bytes);
@@ -43,9 +43,9 @@ std::uint32_t Crc32c(ByteView bytes, std::uint32_t previous) {
 std::uint64_t Crc64Nvme(ByteView bytes, std::uint64_t previous) {
   static constinit FirstUse<internal::CrcPath64> path;
   const internal::CrcPath64 update = path.Get([] {
-    return FirstOf<internal::CrcPath64>({internal::Crc64NvmeFold512Path(), internal::Crc64NvmeFold256Path(),
-                                         internal::Crc64NvmeFold128Path(),
-                                         &internal::UpdateCrcBySlices<internal::Crc64NvmeKind>});
+    return FirstOf<internal::CrcPath64>(
+        {internal::Crc64NvmeFold512Path(), internal::Crc64NvmeFold256Path(),
+         internal::Crc64NvmeFold128Path(), &internal::UpdateCrcBySlices<internal::Crc64NvmeKind>});
   });
   return ~update(~previous, bytes);
 }

@@ -1,5 +1,5 @@
-// CRC-32C by the crc32 instruction of SSE4.2. It takes one step per cycle but three cycles each, so three neighbouring
-// stretches run at a time and their states are joined.
+// CRC-32C by the crc32 instruction of SSE4.2. It takes one step per cycle but three cycles each, so
+// three neighbouring stretches run at a time and their states are joined.
 #include <array>
 
 #include "base/crc/crc_hardware.h"
@@ -22,16 +22,19 @@ constexpr std::size_t kShortStretch = 256;
 
 using ShiftTable = std::array<std::array<std::uint32_t, 256>, 4>;
 
-// [k][b]: the state after `bytes` zero bytes, from a state whose byte k is b and whose others are 0.
+// [k][b]: the state after `bytes` zero bytes, from a state whose byte k is b and whose others are
+// 0.
 constexpr ShiftTable MakeShiftTable(std::uint64_t bytes) {
   const std::uint32_t power = CrcPowerOfX<Crc32cKind>(8 * bytes);
   ShiftTable table{};
   for (std::size_t k = 0; k < 4; ++k) {
     for (std::size_t bit = 0; bit < 8; ++bit) {
-      table[k][std::size_t{1} << bit] = CrcMultiply<Crc32cKind>(std::uint32_t{1} << (8 * k + bit), power);
+      table[k][std::size_t{1} << bit] =
+          CrcMultiply<Crc32cKind>(std::uint32_t{1} << (8 * k + bit), power);
     }
     // Shifting is linear: every other entry is the sum of those of its bits.
-    for (std::size_t b = 1; b < 256; ++b) table[k][b] = table[k][b & (b - 1)] ^ table[k][b & (~b + 1)];
+    for (std::size_t b = 1; b < 256; ++b)
+      table[k][b] = table[k][b & (b - 1)] ^ table[k][b & (~b + 1)];
   }
   return table;
 }
@@ -40,12 +43,14 @@ constexpr ShiftTable kLongShift = MakeShiftTable(kLongStretch);
 constexpr ShiftTable kShortShift = MakeShiftTable(kShortStretch);
 
 std::uint32_t Shift(const ShiftTable& table, std::uint32_t state) {
-  return table[0][state & 0xFF] ^ table[1][state >> 8 & 0xFF] ^ table[2][state >> 16 & 0xFF] ^ table[3][state >> 24];
+  return table[0][state & 0xFF] ^ table[1][state >> 8 & 0xFF] ^ table[2][state >> 16 & 0xFF] ^
+         table[3][state >> 24];
 }
 
 // The state after three stretches.
 template <std::size_t stretch>
-PENSTOCK_SSE42 std::uint32_t UpdateThree(std::uint32_t state, const std::byte* at, const ShiftTable& shift) {
+PENSTOCK_SSE42 std::uint32_t UpdateThree(std::uint32_t state, const std::byte* at,
+                                         const ShiftTable& shift) {
   std::uint64_t first = state;
   std::uint64_t second = 0;
   std::uint64_t third = 0;
@@ -54,7 +59,8 @@ PENSTOCK_SSE42 std::uint32_t UpdateThree(std::uint32_t state, const std::byte* a
     second = _mm_crc32_u64(second, LoadLittleEndian(at + stretch + i));
     third = _mm_crc32_u64(third, LoadLittleEndian(at + 2 * stretch + i));
   }
-  const std::uint32_t two = Shift(shift, static_cast<std::uint32_t>(first)) ^ static_cast<std::uint32_t>(second);
+  const std::uint32_t two =
+      Shift(shift, static_cast<std::uint32_t>(first)) ^ static_cast<std::uint32_t>(second);
   return Shift(shift, two) ^ static_cast<std::uint32_t>(third);
 }
 
@@ -76,7 +82,9 @@ PENSTOCK_SSE42 std::uint32_t UpdateCrc32cSse42(std::uint32_t state, ByteView byt
   return state;
 }
 
-CrcPath32 Crc32cSse42Path() { return __builtin_cpu_supports("sse4.2") != 0 ? &UpdateCrc32cSse42 : nullptr; }
+CrcPath32 Crc32cSse42Path() {
+  return __builtin_cpu_supports("sse4.2") != 0 ? &UpdateCrc32cSse42 : nullptr;
+}
 
 #else
 

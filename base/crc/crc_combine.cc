@@ -4,9 +4,11 @@
 namespace penstock {
 namespace {
 
-// Bytes that follow multiply the CRC before them by x^(8 * length); the ones at both ends of a CRC cancel out.
+// Bytes that follow multiply the CRC before them by x^(8 * length); the ones at both ends of a CRC
+// cancel out.
 template <class Kind>
-typename Kind::Word Combine(typename Kind::Word first, typename Kind::Word second, std::uint64_t second_length) {
+typename Kind::Word Combine(typename Kind::Word first, typename Kind::Word second,
+                            std::uint64_t second_length) {
   for (const typename Kind::Word power : internal::kCrcBytePowers<Kind>) {
     if (second_length == 0) break;
     if ((second_length & 1) != 0) first = internal::CrcMultiply<Kind>(first, power);
@@ -21,11 +23,13 @@ std::uint32_t CombineCrc32(std::uint32_t first, std::uint32_t second, std::uint6
   return Combine<internal::Crc32Kind>(first, second, second_length);
 }
 
-std::uint32_t CombineCrc32c(std::uint32_t first, std::uint32_t second, std::uint64_t second_length) {
+std::uint32_t CombineCrc32c(std::uint32_t first, std::uint32_t second,
+                            std::uint64_t second_length) {
   return Combine<internal::Crc32cKind>(first, second, second_length);
 }
 
-std::uint64_t CombineCrc64Nvme(std::uint64_t first, std::uint64_t second, std::uint64_t second_length) {
+std::uint64_t CombineCrc64Nvme(std::uint64_t first, std::uint64_t second,
+                               std::uint64_t second_length) {
   return Combine<internal::Crc64NvmeKind>(first, second, second_length);
 }
 

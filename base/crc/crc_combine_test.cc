@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/crc/crc.h"
-#include "base/encoding.h"
 #include "base/crc/testing_crc.h"
+#include "base/encoding.h"
 
 namespace penstock {
 namespace {
@@ -19,9 +19,12 @@ TEST(CrcCombineTest, PiecesGiveTheCrcOfTheWhole) {
     const std::size_t cut = random() % (whole.size() + 1);
     const ByteView first = whole.first(cut);
     const ByteView second = whole.subspan(cut);
-    ASSERT_EQ(CombineCrc32(Crc32(first), Crc32(second), second.size()), Crc32(whole)) << cut << " of " << whole.size();
-    ASSERT_EQ(CombineCrc32c(Crc32c(first), Crc32c(second), second.size()), Crc32c(whole)) << cut << " of " << whole.size();
-    ASSERT_EQ(CombineCrc64Nvme(Crc64Nvme(first), Crc64Nvme(second), second.size()), Crc64Nvme(whole))
+    ASSERT_EQ(CombineCrc32(Crc32(first), Crc32(second), second.size()), Crc32(whole))
+        << cut << " of " << whole.size();
+    ASSERT_EQ(CombineCrc32c(Crc32c(first), Crc32c(second), second.size()), Crc32c(whole))
+        << cut << " of " << whole.size();
+    ASSERT_EQ(CombineCrc64Nvme(Crc64Nvme(first), Crc64Nvme(second), second.size()),
+              Crc64Nvme(whole))
         << cut << " of " << whole.size();
   }
 }
@@ -35,8 +38,10 @@ TEST(CrcCombineTest, NothingAfterChangesNothing) {
 // Joining is associative, which holds at lengths that no buffer has.
 TEST(CrcCombineTest, JoinsHugeLengths) {
   constexpr std::uint64_t kHuge = (std::uint64_t{5} << 40) + 12345;
-  EXPECT_EQ(CombineCrc32(CombineCrc32(1, 2, kHuge), 3, kHuge), CombineCrc32(1, CombineCrc32(2, 3, kHuge), 2 * kHuge));
-  EXPECT_EQ(CombineCrc32c(CombineCrc32c(1, 2, kHuge), 3, kHuge), CombineCrc32c(1, CombineCrc32c(2, 3, kHuge), 2 * kHuge));
+  EXPECT_EQ(CombineCrc32(CombineCrc32(1, 2, kHuge), 3, kHuge),
+            CombineCrc32(1, CombineCrc32(2, 3, kHuge), 2 * kHuge));
+  EXPECT_EQ(CombineCrc32c(CombineCrc32c(1, 2, kHuge), 3, kHuge),
+            CombineCrc32c(1, CombineCrc32c(2, 3, kHuge), 2 * kHuge));
   EXPECT_EQ(CombineCrc64Nvme(CombineCrc64Nvme(1, 2, kHuge), 3, kHuge),
             CombineCrc64Nvme(1, CombineCrc64Nvme(2, 3, kHuge), 2 * kHuge));
 }
@@ -55,8 +60,10 @@ TEST(CrcCombineTest, MatchesRecordedMultipartChecksums) {
   EXPECT_EQ(Crc32c(AsBytes(part)), FromBase64("WpuOeg=="));
   EXPECT_EQ(Crc64Nvme(AsBytes(part)), FromBase64("PbvLEkWUSgg="));
   EXPECT_EQ(CombineCrc32(Crc32(AsBytes(part)), Crc32(AsBytes("hello")), 5), FromBase64("dsLl6w=="));
-  EXPECT_EQ(CombineCrc32c(Crc32c(AsBytes(part)), Crc32c(AsBytes("hello")), 5), FromBase64("vzdZqA=="));
-  EXPECT_EQ(CombineCrc64Nvme(Crc64Nvme(AsBytes(part)), Crc64Nvme(AsBytes("hello")), 5), FromBase64("xrqTozlh+bk="));
+  EXPECT_EQ(CombineCrc32c(Crc32c(AsBytes(part)), Crc32c(AsBytes("hello")), 5),
+            FromBase64("vzdZqA=="));
+  EXPECT_EQ(CombineCrc64Nvme(Crc64Nvme(AsBytes(part)), Crc64Nvme(AsBytes("hello")), 5),
+            FromBase64("xrqTozlh+bk="));
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 // Constants of CRC by carry-less multiplication. For crc_fold_*.cc.
 //
-// A message is folded when a block is multiplied by x^D modulo the polynomial and added to the block D bits further on: the
-// CRC stays the same and the message is shorter. A block of 128 bits, loaded as it lies in memory, is l * x^64 + h, with l
-// its low and h its high 64 bits, both reflected. The product of two reflected 64-bit words lies one bit too low in 128
-// (it has 127), that is, it is already multiplied by x. So l takes x^(D+63) and h takes x^(D-1).
+// A message is folded when a block is multiplied by x^D modulo the polynomial and added to the
+// block D bits further on: the CRC stays the same and the message is shorter. A block of 128 bits,
+// loaded as it lies in memory, is l * x^64 + h, with l its low and h its high 64 bits, both
+// reflected. The product of two reflected 64-bit words lies one bit too low in 128 (it has 127),
+// that is, it is already multiplied by x. So l takes x^(D+63) and h takes x^(D-1).
 #ifndef PENSTOCK_BASE_CRC_CRC_FOLD_H_
 #define PENSTOCK_BASE_CRC_CRC_FOLD_H_
 

@@ -28,8 +28,8 @@ PENSTOCK_FOLD_256 inline __m256i FoldOnto(__m256i block, __m256i constants, __m2
   return _mm256_xor_si256(next, _mm256_xor_si256(low, high));
 }
 
-// Folds whole steps. The lanes are then a message of one step with the same CRC, which the narrow path finishes, as it does
-// the tail.
+// Folds whole steps. The lanes are then a message of one step with the same CRC, which the narrow
+// path finishes, as it does the tail.
 template <class Kind, auto narrow>
 PENSTOCK_FOLD_256 typename Kind::Word Update(typename Kind::Word state, ByteView bytes) {
   if (bytes.size() < 2 * kStepBytes) return narrow(state, bytes);
@@ -38,7 +38,8 @@ PENSTOCK_FOLD_256 typename Kind::Word Update(typename Kind::Word state, ByteView
 
   __m256i lanes[kLanes];
   for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = Load(at + i * kLaneBytes);
-  lanes[0] = _mm256_xor_si256(lanes[0], _mm256_set_epi64x(0, 0, 0, static_cast<long long>(std::uint64_t{state})));
+  lanes[0] = _mm256_xor_si256(
+      lanes[0], _mm256_set_epi64x(0, 0, 0, static_cast<long long>(std::uint64_t{state})));
   at += kStepBytes;
   left -= kStepBytes;
 
@@ -47,11 +48,13 @@ PENSTOCK_FOLD_256 typename Kind::Word Update(typename Kind::Word state, ByteView
       _mm_set_epi64x(static_cast<long long>(Fold::kHigh), static_cast<long long>(Fold::kLow)));
   for (; left >= kStepBytes; left -= kStepBytes, at += kStepBytes) {
 #pragma GCC unroll 4  // -O2 alone would leave the lanes in memory
-    for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = FoldOnto(lanes[i], constants, Load(at + i * kLaneBytes));
+    for (std::size_t i = 0; i < kLanes; ++i)
+      lanes[i] = FoldOnto(lanes[i], constants, Load(at + i * kLaneBytes));
   }
 
   std::byte rest[kStepBytes];
-  for (std::size_t i = 0; i < kLanes; ++i) _mm256_storeu_si256(reinterpret_cast<__m256i*>(rest + i * kLaneBytes), lanes[i]);
+  for (std::size_t i = 0; i < kLanes; ++i)
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(rest + i * kLaneBytes), lanes[i]);
   return narrow(narrow(0, ByteView(rest)), ByteView(at, left));
 }
 
@@ -62,9 +65,15 @@ bool Supported() {
 
 }  // namespace
 
-CrcPath32 Crc32Fold256Path() { return Supported() ? &Update<Crc32Kind, UpdateCrc32Fold128> : nullptr; }
-CrcPath32 Crc32cFold256Path() { return Supported() ? &Update<Crc32cKind, UpdateCrc32cSse42> : nullptr; }
-CrcPath64 Crc64NvmeFold256Path() { return Supported() ? &Update<Crc64NvmeKind, UpdateCrc64NvmeFold128> : nullptr; }
+CrcPath32 Crc32Fold256Path() {
+  return Supported() ? &Update<Crc32Kind, UpdateCrc32Fold128> : nullptr;
+}
+CrcPath32 Crc32cFold256Path() {
+  return Supported() ? &Update<Crc32cKind, UpdateCrc32cSse42> : nullptr;
+}
+CrcPath64 Crc64NvmeFold256Path() {
+  return Supported() ? &Update<Crc64NvmeKind, UpdateCrc64NvmeFold128> : nullptr;
+}
 
 #else
 

@@ -27,8 +27,8 @@ PENSTOCK_FOLD_512 inline __m512i FoldOnto(__m512i block, __m512i constants, __m5
   return _mm512_ternarylogic_epi64(low, high, next, kAddThree);
 }
 
-// Folds whole steps. The lanes are then a message of one step with the same CRC, which the narrow path finishes, as it does
-// the tail.
+// Folds whole steps. The lanes are then a message of one step with the same CRC, which the narrow
+// path finishes, as it does the tail.
 template <class Kind, auto narrow>
 PENSTOCK_FOLD_512 typename Kind::Word Update(typename Kind::Word state, ByteView bytes) {
   if (bytes.size() < 2 * kStepBytes) return narrow(state, bytes);
@@ -37,7 +37,9 @@ PENSTOCK_FOLD_512 typename Kind::Word Update(typename Kind::Word state, ByteView
 
   __m512i lanes[kLanes];
   for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = Load(at + i * kLaneBytes);
-  lanes[0] = _mm512_xor_si512(lanes[0], _mm512_set_epi64(0, 0, 0, 0, 0, 0, 0, static_cast<long long>(std::uint64_t{state})));
+  lanes[0] = _mm512_xor_si512(
+      lanes[0],
+      _mm512_set_epi64(0, 0, 0, 0, 0, 0, 0, static_cast<long long>(std::uint64_t{state})));
   at += kStepBytes;
   left -= kStepBytes;
 
@@ -47,7 +49,8 @@ PENSTOCK_FOLD_512 typename Kind::Word Update(typename Kind::Word state, ByteView
   const __m512i constants = _mm512_set4_epi64(kHigh, kLow, kHigh, kLow);
   for (; left >= kStepBytes; left -= kStepBytes, at += kStepBytes) {
 #pragma GCC unroll 4  // -O2 alone would leave the lanes in memory
-    for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = FoldOnto(lanes[i], constants, Load(at + i * kLaneBytes));
+    for (std::size_t i = 0; i < kLanes; ++i)
+      lanes[i] = FoldOnto(lanes[i], constants, Load(at + i * kLaneBytes));
   }
 
   std::byte rest[kStepBytes];
@@ -62,9 +65,15 @@ bool Supported() {
 
 }  // namespace
 
-CrcPath32 Crc32Fold512Path() { return Supported() ? &Update<Crc32Kind, UpdateCrc32Fold128> : nullptr; }
-CrcPath32 Crc32cFold512Path() { return Supported() ? &Update<Crc32cKind, UpdateCrc32cSse42> : nullptr; }
-CrcPath64 Crc64NvmeFold512Path() { return Supported() ? &Update<Crc64NvmeKind, UpdateCrc64NvmeFold128> : nullptr; }
+CrcPath32 Crc32Fold512Path() {
+  return Supported() ? &Update<Crc32Kind, UpdateCrc32Fold128> : nullptr;
+}
+CrcPath32 Crc32cFold512Path() {
+  return Supported() ? &Update<Crc32cKind, UpdateCrc32cSse42> : nullptr;
+}
+CrcPath64 Crc64NvmeFold512Path() {
+  return Supported() ? &Update<Crc64NvmeKind, UpdateCrc64NvmeFold128> : nullptr;
+}
 
 #else
 

@@ -1,7 +1,9 @@
-// The three CRCs as polynomials over GF(2), and the arithmetic from which tables, folding constants and joining follow.
+// The three CRCs as polynomials over GF(2), and the arithmetic from which tables, folding constants
+// and joining follow.
 //
-// All are reflected: the lowest bit of a word is the coefficient of the highest power, the highest bit that of x^0. A CRC's
-// *state* is what runs between bytes; the finished CRC is its complement, and so is the state at the start.
+// All are reflected: the lowest bit of a word is the coefficient of the highest power, the highest
+// bit that of x^0. A CRC's *state* is what runs between bytes; the finished CRC is its complement,
+// and so is the state at the start.
 #ifndef PENSTOCK_BASE_CRC_CRC_POLYNOMIAL_H_
 #define PENSTOCK_BASE_CRC_CRC_POLYNOMIAL_H_
 
@@ -29,7 +31,8 @@ template <class Kind>
 inline constexpr int kCrcBits = static_cast<int>(sizeof(typename Kind::Word) * 8);
 
 template <class Kind>
-inline constexpr typename Kind::Word kCrcOne = typename Kind::Word{1} << (kCrcBits<Kind> - 1);  // x^0
+// x^0
+inline constexpr typename Kind::Word kCrcOne = typename Kind::Word{1} << (kCrcBits<Kind> - 1);
 
 template <class Kind>
 constexpr typename Kind::Word CrcTimesX(typename Kind::Word a) {
@@ -64,7 +67,8 @@ template <class Kind>
 constexpr std::array<typename Kind::Word, 64> MakeCrcBytePowers() {
   std::array<typename Kind::Word, 64> powers{};
   powers[0] = CrcPowerOfX<Kind>(8);
-  for (std::size_t k = 1; k < powers.size(); ++k) powers[k] = CrcMultiply<Kind>(powers[k - 1], powers[k - 1]);
+  for (std::size_t k = 1; k < powers.size(); ++k)
+    powers[k] = CrcMultiply<Kind>(powers[k - 1], powers[k - 1]);
   return powers;
 }
 

@@ -13,7 +13,8 @@ typename Kind::Word BitByBit(ByteView bytes, typename Kind::Word previous) {
   auto state = static_cast<typename Kind::Word>(~previous);
   for (const std::byte b : bytes) {
     state ^= std::to_integer<std::uint8_t>(b);
-    for (int bit = 0; bit < 8; ++bit) state = (state & 1) != 0 ? (state >> 1) ^ Kind::kPolynomial : state >> 1;
+    for (int bit = 0; bit < 8; ++bit)
+      state = (state & 1) != 0 ? (state >> 1) ^ Kind::kPolynomial : state >> 1;
   }
   return ~state;
 }

@@ -56,10 +56,11 @@ typename Kind::Word UpdateCrcBySlices(typename Kind::Word state, ByteView bytes)
   for (; left >= 8; left -= 8, at += 8) {
     const std::uint64_t word = LoadLittleEndian(at) ^ state;
     state = slices[7][word & 0xFF] ^ slices[6][word >> 8 & 0xFF] ^ slices[5][word >> 16 & 0xFF] ^
-            slices[4][word >> 24 & 0xFF] ^ slices[3][word >> 32 & 0xFF] ^ slices[2][word >> 40 & 0xFF] ^
-            slices[1][word >> 48 & 0xFF] ^ slices[0][word >> 56];
+            slices[4][word >> 24 & 0xFF] ^ slices[3][word >> 32 & 0xFF] ^
+            slices[2][word >> 40 & 0xFF] ^ slices[1][word >> 48 & 0xFF] ^ slices[0][word >> 56];
   }
-  for (; left > 0; --left, ++at) state = (state >> 8) ^ slices[0][(state ^ std::to_integer<unsigned int>(*at)) & 0xFF];
+  for (; left > 0; --left, ++at)
+    state = (state >> 8) ^ slices[0][(state ^ std::to_integer<unsigned int>(*at)) & 0xFF];
   return state;
 }
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "base/encoding.h"
 #include "base/crc/testing_crc.h"
+#include "base/encoding.h"
 
 namespace penstock {
 namespace {
@@ -59,12 +59,15 @@ TEST(CrcTest, GoesOnFromWhatCameBefore) {
 }
 
 TEST(CrcTest, TheChosenPathAgreesWithThePortableOne) {
-  ExpectSameAsPortable<std::uint32_t>([](std::uint32_t state, ByteView bytes) { return ~Crc32(bytes, ~state); },
-                                      internal::Crc32Portable);
-  ExpectSameAsPortable<std::uint32_t>([](std::uint32_t state, ByteView bytes) { return ~Crc32c(bytes, ~state); },
-                                      internal::Crc32cPortable);
-  ExpectSameAsPortable<std::uint64_t>([](std::uint64_t state, ByteView bytes) { return ~Crc64Nvme(bytes, ~state); },
-                                      internal::Crc64NvmePortable);
+  ExpectSameAsPortable<std::uint32_t>(
+      [](std::uint32_t state, ByteView bytes) { return ~Crc32(bytes, ~state); },
+      internal::Crc32Portable);
+  ExpectSameAsPortable<std::uint32_t>(
+      [](std::uint32_t state, ByteView bytes) { return ~Crc32c(bytes, ~state); },
+      internal::Crc32cPortable);
+  ExpectSameAsPortable<std::uint64_t>(
+      [](std::uint64_t state, ByteView bytes) { return ~Crc64Nvme(bytes, ~state); },
+      internal::Crc64NvmePortable);
 }
 
 }  // namespace

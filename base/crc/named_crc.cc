@@ -48,7 +48,8 @@ std::uint64_t UpdateCrc(Crc crc, ByteView bytes, std::uint64_t previous) {
   return 0;
 }
 
-std::uint64_t CombineCrc(Crc crc, std::uint64_t first, std::uint64_t second, std::uint64_t second_length) {
+std::uint64_t CombineCrc(Crc crc, std::uint64_t first, std::uint64_t second,
+                         std::uint64_t second_length) {
   const auto short_first = static_cast<std::uint32_t>(first);
   const auto short_second = static_cast<std::uint32_t>(second);
   switch (crc) {
@@ -75,8 +76,9 @@ Result<void> CompareCrc(const ExpectedCrc& expected, std::uint64_t value) {
   if (kind == nullptr) return Ok();
   const std::string actual = CrcText(expected.crc, value);
   if (actual == expected.expected) return Ok();
-  return Error::Make(ErrorKind::kDataLoss, "the bytes received have " + std::string(kind->name) + " " + actual +
-                                               ", but the object's is " + expected.expected);
+  return Error::Make(ErrorKind::kDataLoss, "the bytes received have " + std::string(kind->name) +
+                                               " " + actual + ", but the object's is " +
+                                               expected.expected);
 }
 
 }  // namespace penstock

@@ -20,13 +20,15 @@ struct ExpectedCrc {
   std::string expected;  // base64 of the big-endian value
 };
 
-// The first of "crc64nvme", "crc32c" and "crc32" among names and values; kNone when none of them is there.
+// The first of "crc64nvme", "crc32c" and "crc32" among names and values; kNone when none of them is
+// there.
 ExpectedCrc FindCrc(const std::vector<std::pair<std::string, std::string>>& checksums);
 
 // The CRC of what came before, `previous` (0 at the start), and `bytes`. 0 for kNone.
 std::uint64_t UpdateCrc(Crc crc, ByteView bytes, std::uint64_t previous);
 // The CRC of A followed by B, from those of A and B and B's length in bytes. 0 for kNone.
-std::uint64_t CombineCrc(Crc crc, std::uint64_t first, std::uint64_t second, std::uint64_t second_length);
+std::uint64_t CombineCrc(Crc crc, std::uint64_t first, std::uint64_t second,
+                         std::uint64_t second_length);
 // Base64 of the big-endian value. Empty for kNone.
 std::string CrcText(Crc crc, std::uint64_t value);
 // kDataLoss naming both values when they differ. Ok for kNone.

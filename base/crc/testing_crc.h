@@ -20,8 +20,9 @@ inline std::vector<std::byte> RandomBuffer(std::size_t size, std::uint64_t seed)
   return bytes;
 }
 
-// Expects `path` (state in, state out) to agree with `portable` (CRC in, CRC out) at random lengths, misalignments and
-// starting values, and at every length around the steps of the paths. The seed is in every failure.
+// Expects `path` (state in, state out) to agree with `portable` (CRC in, CRC out) at random
+// lengths, misalignments and starting values, and at every length around the steps of the paths.
+// The seed is in every failure.
 template <class Word, class Portable>
 void ExpectSameAsPortable(Word (*path)(Word, ByteView), Portable portable) {
   const std::uint64_t seed = std::random_device{}();
@@ -31,7 +32,8 @@ void ExpectSameAsPortable(Word (*path)(Word, ByteView), Portable portable) {
   const auto check = [&](std::size_t offset, std::size_t length) {
     const ByteView bytes = ByteView(buffer).subspan(offset, length);
     const auto previous = static_cast<Word>(random());
-    ASSERT_EQ(static_cast<Word>(~path(static_cast<Word>(~previous), bytes)), portable(bytes, previous))
+    ASSERT_EQ(static_cast<Word>(~path(static_cast<Word>(~previous), bytes)),
+              portable(bytes, previous))
         << "offset " << offset << " length " << length;
   };
   for (std::size_t length = 0; length < 1100; ++length) check(random() % 64, length);

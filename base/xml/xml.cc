@@ -10,25 +10,36 @@
 namespace penstock {
 namespace {
 
-// White space is content (a key may be one space), so nothing is trimmed or dropped. parse_fragment keeps what stands
-// outside the root, where it can be refused instead of silently skipped. Document types are not parsed.
-constexpr unsigned int kParseFlags = pugi::parse_cdata | pugi::parse_escapes | pugi::parse_eol | pugi::parse_ws_pcdata |
-                                     pugi::parse_wconv_attribute | pugi::parse_fragment;
+// White space is content (a key may be one space), so nothing is trimmed or dropped. parse_fragment
+// keeps what stands outside the root, where it can be refused instead of silently skipped. Document
+// types are not parsed.
+constexpr unsigned int kParseFlags = pugi::parse_cdata | pugi::parse_escapes | pugi::parse_eol |
+                                     pugi::parse_ws_pcdata | pugi::parse_wconv_attribute |
+                                     pugi::parse_fragment;
 
-pugi::xml_node Node(void* node) { return pugi::xml_node(static_cast<pugi::xml_node_struct*>(node)); }
+pugi::xml_node Node(void* node) {
+  return pugi::xml_node(static_cast<pugi::xml_node_struct*>(node));
+}
 
 std::string_view LocalName(std::string_view name) {
   const std::size_t colon = name.find(':');
   return colon == std::string_view::npos ? name : name.substr(colon + 1);
 }
 
-Error Malformed(std::string_view reason, std::size_t offset) { return internal::MalformedXml({offset, reason}); }
+Error Malformed(std::string_view reason, std::size_t offset) {
+  return internal::MalformedXml({offset, reason});
+}
 
-bool IsText(const pugi::xml_node& node) { return node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata; }
+bool IsText(const pugi::xml_node& node) {
+  return node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata;
+}
 
-bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+bool IsBlank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
 
-// A document has one element, and around it nothing but white space, comments and processing instructions.
+// A document has one element, and around it nothing but white space, comments and processing
+// instructions.
 Result<void> CheckTopLevel(const pugi::xml_document& document, std::size_t size) {
   bool root = false;
   for (const pugi::xml_node& node : document.children()) {
@@ -36,7 +47,8 @@ Result<void> CheckTopLevel(const pugi::xml_document& document, std::size_t size)
       return Malformed("text outside of the root element", root ? size : 0);
     }
     if (node.type() != pugi::node_element) continue;
-    if (root) return Malformed("a second root element", static_cast<std::size_t>(node.offset_debug()));
+    if (root)
+      return Malformed("a second root element", static_cast<std::size_t>(node.offset_debug()));
     root = true;
   }
   if (!root) return Malformed("there is no root element", size);
@@ -59,7 +71,8 @@ std::string XmlElement::text() const {
 
 XmlElement XmlElement::Child(std::string_view name) const {
   for (const pugi::xml_node& child : Node(node_).children()) {
-    if (child.type() == pugi::node_element && LocalName(child.name()) == name) return XmlElement(child.internal_object());
+    if (child.type() == pugi::node_element && LocalName(child.name()) == name)
+      return XmlElement(child.internal_object());
   }
   return {};
 }
@@ -104,9 +117,11 @@ XmlDocument& XmlDocument::operator=(XmlDocument&&) noexcept = default;
 XmlDocument::~XmlDocument() = default;
 
 Result<XmlDocument> XmlDocument::Parse(std::string_view text, XmlCharacters characters) {
-  if (const auto fault = internal::FindXmlFault(text)) return Malformed(fault->reason, fault->offset);
+  if (const auto fault = internal::FindXmlFault(text))
+    return Malformed(fault->reason, fault->offset);
   if (characters == XmlCharacters::kXml10) {
-    if (const auto fault = internal::FindForeignCharacter(text)) return Malformed(fault->reason, fault->offset);
+    if (const auto fault = internal::FindForeignCharacter(text))
+      return Malformed(fault->reason, fault->offset);
   }
   auto impl = std::make_unique<Impl>();
   const pugi::xml_parse_result parsed =
@@ -117,6 +132,8 @@ Result<XmlDocument> XmlDocument::Parse(std::string_view text, XmlCharacters char
   return XmlDocument(std::move(impl));
 }
 
-XmlElement XmlDocument::root() const { return XmlElement(impl_->document.document_element().internal_object()); }
+XmlElement XmlDocument::root() const {
+  return XmlElement(impl_->document.document_element().internal_object());
+}
 
 }  // namespace penstock

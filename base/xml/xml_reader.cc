@@ -13,13 +13,15 @@ constexpr std::string_view kNoEnd = "the document ends inside an element";
 constexpr std::string_view kNoCdataEnd = "a CDATA section that does not end";
 constexpr std::string_view kCdata = "<![CDATA[";
 
-// What each byte may be. Bytes of UTF-8 sequences are letters of names, as in every parser that does not know Unicode.
+// What each byte may be. Bytes of UTF-8 sequences are letters of names, as in every parser that
+// does not know Unicode.
 enum : std::uint8_t { kNameStart = 1, kNameRest = 2, kColon = 4, kSpecial = 8, kBlank = 16 };
 
 constexpr std::array<std::uint8_t, 256> MakeClasses() {
   std::array<std::uint8_t, 256> classes{};
   for (std::size_t c = 0; c < 256; ++c) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' || c >= 0x80;
+    const bool letter =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' || c >= 0x80;
     const bool rest = letter || (c >= '0' && c <= '9') || c == '-' || c == '.';
     classes[c] = static_cast<std::uint8_t>((letter ? kNameStart : 0) | (rest ? kNameRest : 0));
   }
@@ -32,7 +34,9 @@ constexpr std::array<std::uint8_t, 256> MakeClasses() {
 }
 constexpr std::array<std::uint8_t, 256> kClasses = MakeClasses();
 
-bool Is(char c, std::uint8_t classes) { return (kClasses[static_cast<std::uint8_t>(c)] & classes) != 0; }
+bool Is(char c, std::uint8_t classes) {
+  return (kClasses[static_cast<std::uint8_t>(c)] & classes) != 0;
+}
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -66,7 +70,8 @@ XmlReader::Name XmlReader::TakeName() {
   if (begin == text_.size() || !Is(text_[begin], kNameStart)) return {};
   std::size_t end = internal::SkipRun<internal::NoLetters>(text_, begin);
   std::uint8_t seen = 0;
-  for (; end < text_.size() && Is(text_[end], kNameRest); ++end) seen |= kClasses[static_cast<std::uint8_t>(text_[end])];
+  for (; end < text_.size() && Is(text_[end], kNameRest); ++end)
+    seen |= kClasses[static_cast<std::uint8_t>(text_[end])];
   at_ = end;
   const std::string_view full(text_.data() + begin, end - begin);
   return {full, (seen & kColon) == 0 ? full : full.substr(full.find(':') + 1)};
@@ -75,7 +80,8 @@ XmlReader::Name XmlReader::TakeName() {
 // `piece` of text_, character data or a section in which '&' and '<' mean nothing.
 bool XmlReader::CheckText(std::string_view piece) {
   const auto fault = internal::FindXmlFault(piece);
-  return !fault || FailAt(static_cast<std::size_t>(piece.data() - text_.data()) + fault->offset, fault->reason);
+  return !fault || FailAt(static_cast<std::size_t>(piece.data() - text_.data()) + fault->offset,
+                          fault->reason);
 }
 
 // Character data without markup: line ends and references resolved, the rest as it stands.
@@ -88,7 +94,8 @@ bool XmlReader::AppendText(std::string_view piece) {
     if (piece[at] == '\r') {
       resolved_.push_back('\n');
       at += piece.substr(at, 2) == "\r\n" ? 2 : 1;
-    } else if (const std::size_t length = internal::AppendReference(resolved_, piece.substr(at)); length != 0) {
+    } else if (const std::size_t length = internal::AppendReference(resolved_, piece.substr(at));
+               length != 0) {
       at += length;
     } else {
       return CheckText(piece.substr(at));
@@ -110,7 +117,8 @@ bool XmlReader::AppendCdata() {
   return true;
 }
 
-bool XmlReader::SkipSection(std::string_view opening, std::string_view closing, std::string_view reason) {
+bool XmlReader::SkipSection(std::string_view opening, std::string_view closing,
+                            std::string_view reason) {
   const std::size_t end = text_.find(closing, at_ + opening.size());
   if (end == std::string_view::npos) return Fail(reason);
   const std::string_view section = text_.substr(at_, end + closing.size() - at_);
@@ -124,7 +132,8 @@ bool XmlReader::SkipMarkup() {
   if (StartsWith("<!--")) return SkipSection("<!--", "-->", "a comment that does not end");
   if (StartsWith("<!DOCTYPE")) return Fail("a document type declaration, which is not accepted");
   if (!StartsWith("<?")) return Fail("markup that is neither an element nor a comment");
-  if (at_ + 2 >= text_.size() || !Is(text_[at_ + 2], kNameStart)) return Fail("a processing instruction without a name");
+  if (at_ + 2 >= text_.size() || !Is(text_[at_ + 2], kNameStart))
+    return Fail("a processing instruction without a name");
   return SkipSection("<?", "?>", "a processing instruction that does not end");
 }
 
@@ -143,7 +152,8 @@ bool XmlReader::TakeAttribute() {
   if (!CheckText(value)) return false;
   at_ = end + 1;
   const char next = Here();
-  return IsSpace(next) || next == '>' || next == '/' || Fail("an attribute that runs into what follows");
+  return IsSpace(next) || next == '>' || next == '/' ||
+         Fail("an attribute that runs into what follows");
 }
 
 // A start tag, at the '<'.
@@ -164,7 +174,8 @@ bool XmlReader::OpenElement() {
   while (at_ < text_.size() && text_[at_] != '>' && text_[at_] != '/') {
     if (!IsSpace(text_[at_])) return Fail("an element's name that does not end");
     SkipSpace();
-    if (at_ < text_.size() && text_[at_] != '>' && text_[at_] != '/' && !TakeAttribute()) return false;
+    if (at_ < text_.size() && text_[at_] != '>' && text_[at_] != '/' && !TakeAttribute())
+      return false;
   }
   empty_element_ = Here() == '/';
   if (empty_element_) ++at_;
@@ -200,7 +211,8 @@ bool XmlReader::CloseElement() {
   return true;
 }
 
-// White space, comments and processing instructions around the root; true at an element, false at the end or a fault.
+// White space, comments and processing instructions around the root; true at an element, false at
+// the end or a fault.
 bool XmlReader::SkipOutside() {
   for (;;) {
     SkipSpace();
@@ -224,7 +236,8 @@ bool XmlReader::NextChild() {
       --depth_;
       return false;
     }
-    if (const std::size_t plain = PlainEnd(text_, at_); plain < text_.size() && text_[plain] == '<') {
+    if (const std::size_t plain = PlainEnd(text_, at_);
+        plain < text_.size() && text_[plain] == '<') {
       at_ = plain;
     } else {
       const std::size_t open = text_.find('<', at_);

@@ -1,5 +1,6 @@
-// XML read from front to back, in place: no tree, and no copy of text that stands in the document as it is meant.
-// For documents large enough that xml.h's tree costs more than they are worth; the same text is well-formed to both.
+// XML read from front to back, in place: no tree, and no copy of text that stands in the document
+// as it is meant. For documents large enough that xml.h's tree costs more than they are worth; the
+// same text is well-formed to both.
 #ifndef PENSTOCK_BASE_XML_XML_READER_H_
 #define PENSTOCK_BASE_XML_XML_READER_H_
 
@@ -16,16 +17,17 @@
 
 namespace penstock {
 
-// Walks the elements of one document. Each NextChild must be followed by Text, Skip, or NextChild until that is false,
-// which closes the element again:
+// Walks the elements of one document. Each NextChild must be followed by Text, Skip, or NextChild
+// until that is false, which closes the element again:
 //
 //   XmlReader xml(text);
-//   if (xml.Root() == "List") while (xml.NextChild()) if (xml.name() == "Key") Use(xml.Text()); else xml.Skip();
-//   PENSTOCK_TRY(xml.Finish());
+//   if (xml.Root() == "List") while (xml.NextChild()) if (xml.name() == "Key") Use(xml.Text());
+//   else xml.Skip(); PENSTOCK_TRY(xml.Finish());
 //
-// After a fault there are no more children and all text is empty; what was read before may be half of the document, so
-// nothing counts until Finish() is ok. Namespaces are ignored. Document types are refused, so there are no entities but
-// XML's own five; elements deeper than kMaxDepth are refused.
+// After a fault there are no more children and all text is empty; what was read before may be half
+// of the document, so nothing counts until Finish() is ok. Namespaces are ignored. Document types
+// are refused, so there are no entities but XML's own five; elements deeper than kMaxDepth are
+// refused.
 class XmlReader {
  public:
   static constexpr std::size_t kMaxDepth = 32;
@@ -35,17 +37,18 @@ class XmlReader {
 
   // Opens the root element and gives its local name; empty when there is none. Once, first.
   std::string_view Root();
-  // Opens the next child element of the open one. False, closing the open one, when there is no further.
+  // Opens the next child element of the open one. False, closing the open one, when there is no
+  // further.
   bool NextChild();
   // Local name of the element opened last.
   std::string_view name() const { return name_; }
-  // The character data directly in the open element, entities resolved, not trimmed; closes the element. Valid until the
-  // next Text().
+  // The character data directly in the open element, entities resolved, not trimmed; closes the
+  // element. Valid until the next Text().
   std::string_view Text();
   // Closes the open element.
   void Skip();
-  // kInvalidArgument (code MalformedXML) naming the byte offset when the text is not well-formed, has no root or goes on
-  // after it. The root must be closed by then.
+  // kInvalidArgument (code MalformedXML) naming the byte offset when the text is not well-formed,
+  // has no root or goes on after it. The root must be closed by then.
   Result<void> Finish();
 
  private:
@@ -53,7 +56,8 @@ class XmlReader {
     std::string_view full;
     std::string_view local;
   };
-  // A start tag without attributes, and which one came after it last time: documents of many like elements repeat theirs.
+  // A start tag without attributes, and which one came after it last time: documents of many like
+  // elements repeat theirs.
   struct Tag {
     std::string_view text;  // from '<' to '>'
     Name name;
@@ -63,7 +67,8 @@ class XmlReader {
   bool Fail(std::string_view reason) { return FailAt(at_, reason); }
   bool FailAt(std::size_t offset, std::string_view reason);
   bool StartsWith(std::string_view token) const {
-    return text_.size() - at_ >= token.size() && std::memcmp(text_.data() + at_, token.data(), token.size()) == 0;
+    return text_.size() - at_ >= token.size() &&
+           std::memcmp(text_.data() + at_, token.data(), token.size()) == 0;
   }
   // The next byte; NUL, which no document holds, at the end.
   char Here() const { return at_ < text_.size() ? text_[at_] : '\0'; }
@@ -84,7 +89,7 @@ class XmlReader {
   std::size_t at_ = 0;
   std::array<std::string_view, kMaxDepth> open_;  // full names, outermost first
   std::size_t depth_ = 0;
-  std::array<Tag, 24> tags_;    // the first stands for the document's start
+  std::array<Tag, 24> tags_;  // the first stands for the document's start
   std::uint8_t tag_count_ = 1;
   std::uint8_t last_tag_ = 0;
   bool empty_element_ = false;  // the element opened last was <like/> this

@@ -10,7 +10,8 @@
 namespace penstock {
 namespace {
 
-// Every element with the text directly in it, in order of their ends, as "a/b=text"; elements with children by Text() too.
+// Every element with the text directly in it, in order of their ends, as "a/b=text"; elements with
+// children by Text() too.
 std::vector<std::string> Leaves(XmlReader& xml, const std::string& path) {
   std::vector<std::string> leaves;
   while (xml.NextChild()) {
@@ -37,7 +38,9 @@ std::string Fault(std::string_view text) {
 }
 
 TEST(XmlReaderTest, WalksChildrenInOrder) {
-  XmlReader xml("<?xml version=\"1.0\"?>\n<List a='1'> <Key>a</Key><!-- c --><Key>b</Key>\n<None/><s3:Size x=\"&lt;\" >7</s3:Size ></List>\n");
+  XmlReader xml(
+      "<?xml version=\"1.0\"?>\n<List a='1'> <Key>a</Key><!-- c --><Key>b</Key>\n<None/><s3:Size "
+      "x=\"&lt;\" >7</s3:Size ></List>\n");
   EXPECT_EQ(xml.Root(), "List");
   EXPECT_EQ(Leaves(xml, ""), (std::vector<std::string>{"/Key=a", "/Key=b", "/None=", "/Size=7"}));
   EXPECT_TRUE(xml.Finish().ok());
@@ -57,9 +60,11 @@ TEST(XmlReaderTest, WalksIntoChildrenAndSkipsThem) {
 
 TEST(XmlReaderTest, TextIsAsTheTreeHasIt) {
   for (const std::string_view text :
-       {"<a>plain</a>", "<a> kept </a>", "<a>&quot;e&quot;&#65;&#x20AC;&#x1F600;&#x1;&amp;lt;</a>", "<a>x<!-- c -->y<?p q?>z</a>",
-        "<a>x<b>not this<c/></b>y</a>", "<a><![CDATA[<&amp;>]]>!</a>", "<a>1\r\n2\r3</a>", "<a><![CDATA[1\r\n2\r3]]></a>", "<a/>",
-        "<a></a>", "<a>]]></a>", "\xEF\xBB\xBF<a>\xE2\x82\xAC</a>", "<a x = \"1\"\n y='&#10;'>t</a\n>", "<?p?><!--c--><a>t</a><!--d--> <?e f?>"}) {
+       {"<a>plain</a>", "<a> kept </a>", "<a>&quot;e&quot;&#65;&#x20AC;&#x1F600;&#x1;&amp;lt;</a>",
+        "<a>x<!-- c -->y<?p q?>z</a>", "<a>x<b>not this<c/></b>y</a>",
+        "<a><![CDATA[<&amp;>]]>!</a>", "<a>1\r\n2\r3</a>", "<a><![CDATA[1\r\n2\r3]]></a>", "<a/>",
+        "<a></a>", "<a>]]></a>", "\xEF\xBB\xBF<a>\xE2\x82\xAC</a>",
+        "<a x = \"1\"\n y='&#10;'>t</a\n>", "<?p?><!--c--><a>t</a><!--d--> <?e f?>"}) {
     const auto tree = XmlDocument::Parse(text);
     ASSERT_TRUE(tree.ok()) << text << ": " << tree.error().message;
     EXPECT_EQ(RootText(text), tree->root().text()) << text;
@@ -74,21 +79,50 @@ TEST(XmlReaderTest, TextThatStandsAsItIsIsNotCopied) {
 }
 
 TEST(XmlReaderTest, RefusesWhatIsNotWellFormedWhereTheTreeDoes) {
-  for (const std::string_view text :
-       {"", " ", "x", "<", "<a", "<a>", "<a><b></a>", "<a></b>", "<a></ab>", "<a></a", "<a></a>x", "<a/><b/>", "<a/><![CDATA[]]>", "</a>",
-        "<1/>", "<a b></a>", "<a b=></a>", "<a b=1></a>", "<a b=\"1></a>", "<a>&xxe;</a>", "<a b=\"&\"/>", "<a>\x01</a>", "<a><!-- </a>",
-        "<a><![CDATA[</a>", "<a><?p </a>", "<!DOCTYPE a><a/>", "<a><!DOCTYPE b></a>", "<a><!b></a>", "<? ?><a/>", "<a>&#0;</a>", "<a>x"}) {
+  for (const std::string_view text : {"",
+                                      " ",
+                                      "x",
+                                      "<",
+                                      "<a",
+                                      "<a>",
+                                      "<a><b></a>",
+                                      "<a></b>",
+                                      "<a></ab>",
+                                      "<a></a",
+                                      "<a></a>x",
+                                      "<a/><b/>",
+                                      "<a/><![CDATA[]]>",
+                                      "</a>",
+                                      "<1/>",
+                                      "<a b></a>",
+                                      "<a b=></a>",
+                                      "<a b=1></a>",
+                                      "<a b=\"1></a>",
+                                      "<a>&xxe;</a>",
+                                      "<a b=\"&\"/>",
+                                      "<a>\x01</a>",
+                                      "<a><!-- </a>",
+                                      "<a><![CDATA[</a>",
+                                      "<a><?p </a>",
+                                      "<!DOCTYPE a><a/>",
+                                      "<a><!DOCTYPE b></a>",
+                                      "<a><!b></a>",
+                                      "<? ?><a/>",
+                                      "<a>&#0;</a>",
+                                      "<a>x"}) {
     EXPECT_FALSE(XmlDocument::Parse(text).ok()) << text;
     EXPECT_NE(Fault(text), "") << text;
   }
 }
 
 TEST(XmlReaderTest, TruncationAnywhereIsAFault) {
-  const std::string_view whole = "<?xml version=\"1.0\"?><r a=\"b\"><k>x&amp;y</k><!-- c --><e/><![CDATA[d]]></r>";
+  const std::string_view whole =
+      "<?xml version=\"1.0\"?><r a=\"b\"><k>x&amp;y</k><!-- c --><e/><![CDATA[d]]></r>";
   ASSERT_EQ(Fault(whole), "");
   for (std::size_t length = 0; length < whole.size(); ++length) {
     EXPECT_NE(Fault(whole.substr(0, length)), "") << length;
-    EXPECT_NE(RootText(whole.substr(0, length)).find("not well-formed at byte"), std::string::npos) << length;
+    EXPECT_NE(RootText(whole.substr(0, length)).find("not well-formed at byte"), std::string::npos)
+        << length;
   }
 }
 
@@ -102,7 +136,8 @@ TEST(XmlReaderTest, NamesTheFirstFaultAndItsOffset) {
   EXPECT_EQ(xml.Text(), "");
   const auto finished = xml.Finish();
   ASSERT_FALSE(finished.ok());
-  EXPECT_EQ(finished.error().message, "The XML is not well-formed at byte 11: a raw control character.");
+  EXPECT_EQ(finished.error().message,
+            "The XML is not well-formed at byte 11: a raw control character.");
   EXPECT_EQ(finished.error().code, "MalformedXML");
 }
 
@@ -114,7 +149,8 @@ TEST(XmlReaderTest, DepthIsLimited) {
     return text;
   };
   EXPECT_EQ(Fault(nested(XmlReader::kMaxDepth)), "");
-  EXPECT_NE(Fault(nested(XmlReader::kMaxDepth + 1)).find("nested deeper than 32"), std::string::npos);
+  EXPECT_NE(Fault(nested(XmlReader::kMaxDepth + 1)).find("nested deeper than 32"),
+            std::string::npos);
 }
 
 TEST(XmlReaderTest, AnUnclosedRootIsAFaultEvenWhenNobodyLooked) {

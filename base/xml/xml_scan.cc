@@ -58,7 +58,9 @@ Reference FindReference(std::string_view text) {
 }
 
 void AppendUtf8(std::string& out, std::uint32_t character) {
-  const auto continuation = [&](int shift) { return static_cast<char>(0x80 | ((character >> shift) & 0x3F)); };
+  const auto continuation = [&](int shift) {
+    return static_cast<char>(0x80 | ((character >> shift) & 0x3F));
+  };
   if (character < 0x80) {
     out.push_back(static_cast<char>(character));
   } else if (character < 0x800) {
@@ -66,11 +68,13 @@ void AppendUtf8(std::string& out, std::uint32_t character) {
   } else if (character < 0x10000) {
     out.append({static_cast<char>(0xE0 | (character >> 12)), continuation(6), continuation(0)});
   } else {
-    out.append({static_cast<char>(0xF0 | (character >> 18)), continuation(12), continuation(6), continuation(0)});
+    out.append({static_cast<char>(0xF0 | (character >> 18)), continuation(12), continuation(6),
+                continuation(0)});
   }
 }
 
-// The bytes until after `terminator`. A section that never ends is left to the parser, which names it.
+// The bytes until after `terminator`. A section that never ends is left to the parser, which names
+// it.
 std::size_t SectionLength(std::string_view text, std::size_t opening, std::string_view terminator) {
   const std::size_t at = text.find(terminator, opening);
   return at == std::string_view::npos ? text.size() : at + terminator.size();
@@ -113,9 +117,11 @@ std::optional<XmlFault> FindXmlFault(std::string_view text) {
     }
     const std::string_view rest = text.substr(at);
     if (c == '<') {
-      if (rest.starts_with("<!DOCTYPE")) return XmlFault{at, "a document type declaration, which is not accepted"};
+      if (rest.starts_with("<!DOCTYPE"))
+        return XmlFault{at, "a document type declaration, which is not accepted"};
       const std::size_t length = MarkupLength(rest);
-      if (const auto control = FindControlCharacter(rest.substr(0, length))) return XmlFault{at + *control, kControlCharacter};
+      if (const auto control = FindControlCharacter(rest.substr(0, length)))
+        return XmlFault{at + *control, kControlCharacter};
       at += length;
     } else if (c == '&') {
       const std::size_t length = FindReference(rest).length;
@@ -129,11 +135,14 @@ std::optional<XmlFault> FindXmlFault(std::string_view text) {
 }
 
 std::optional<XmlFault> FindForeignCharacter(std::string_view text) {
-  if (const auto at = FindIllFormedUtf8(text); at != std::string_view::npos) return XmlFault{at, "a byte that is no UTF-8"};
+  if (const auto at = FindIllFormedUtf8(text); at != std::string_view::npos)
+    return XmlFault{at, "a byte that is no UTF-8"};
   for (const std::string_view noncharacter : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
-    if (const auto at = text.find(noncharacter); at != std::string_view::npos) return XmlFault{at, kForeignCharacter};
+    if (const auto at = text.find(noncharacter); at != std::string_view::npos)
+      return XmlFault{at, kForeignCharacter};
   }
-  for (std::size_t at = text.find_first_of("&<"); at != std::string_view::npos; at = text.find_first_of("&<", at)) {
+  for (std::size_t at = text.find_first_of("&<"); at != std::string_view::npos;
+       at = text.find_first_of("&<", at)) {
     const std::string_view rest = text.substr(at);
     if (rest.front() == '<') {
       at += MarkupLength(rest);
@@ -153,8 +162,9 @@ std::size_t AppendReference(std::string& out, std::string_view text) {
 }
 
 Error MalformedXml(const XmlFault& fault) {
-  Error error = Error::Make(ErrorKind::kInvalidArgument, "The XML is not well-formed at byte " + std::to_string(fault.offset) +
-                                                             ": " + std::string(fault.reason) + ".");
+  Error error = Error::Make(ErrorKind::kInvalidArgument, "The XML is not well-formed at byte " +
+                                                             std::to_string(fault.offset) + ": " +
+                                                             std::string(fault.reason) + ".");
   error.code = "MalformedXML";
   return error;
 }

@@ -16,7 +16,8 @@ XmlDocument MustParse(std::string_view text) {
 }
 
 TEST(XmlDocumentTest, ReadsNestedElements) {
-  const XmlDocument document = MustParse("<?xml version=\"1.0\"?>\n<List><Key>a</Key><Key>b</Key><Size>7</Size></List>\n");
+  const XmlDocument document =
+      MustParse("<?xml version=\"1.0\"?>\n<List><Key>a</Key><Key>b</Key><Size>7</Size></List>\n");
   EXPECT_EQ(document.root().name(), "List");
   EXPECT_EQ(document.root().Child("Size").text(), "7");
   ASSERT_EQ(document.root().Children("Key").size(), 2U);
@@ -26,7 +27,8 @@ TEST(XmlDocumentTest, ReadsNestedElements) {
 
 // A document is not malformed because there is no memory to read it.
 TEST(XmlDocumentTest, OutOfMemoryIsNoFaultOfTheDocument) {
-  pugi::set_memory_management_functions([](std::size_t) -> void* { return nullptr; }, pugi::get_memory_deallocation_function());
+  pugi::set_memory_management_functions([](std::size_t) -> void* { return nullptr; },
+                                        pugi::get_memory_deallocation_function());
   EXPECT_THROW(static_cast<void>(XmlDocument::Parse("<List/>")), std::bad_alloc);
   pugi::set_memory_management_functions(std::malloc, std::free);
   EXPECT_TRUE(XmlDocument::Parse("<List/>").ok());
@@ -34,7 +36,8 @@ TEST(XmlDocumentTest, OutOfMemoryIsNoFaultOfTheDocument) {
 
 TEST(XmlDocumentTest, PrefixesAndNamespacesAreIgnored) {
   const XmlDocument document = MustParse(
-      "<s3:Grant xmlns:s3=\"http://s3\" xmlns:xsi=\"http://xsi\" xsi:type=\"Group\" plain=\"p\"><s3:Key>k</s3:Key></s3:Grant>");
+      "<s3:Grant xmlns:s3=\"http://s3\" xmlns:xsi=\"http://xsi\" xsi:type=\"Group\" "
+      "plain=\"p\"><s3:Key>k</s3:Key></s3:Grant>");
   EXPECT_EQ(document.root().name(), "Grant");
   EXPECT_EQ(document.root().Child("Key").text(), "k");
   EXPECT_EQ(document.root().Attribute("type"), "Group");
@@ -55,8 +58,9 @@ TEST(XmlDocumentTest, AbsentElementsAreFalseAndEmpty) {
 }
 
 TEST(XmlDocumentTest, TextResolvesReferencesAndKeepsWhiteSpace) {
-  const XmlDocument document =
-      MustParse("<a><k> </k><l>  x &amp;&#x1;&lt;&#13;&#x20AC; </l><m>1<!-- c --><![CDATA[<&>]]>2</m><n></n></a>");
+  const XmlDocument document = MustParse(
+      "<a><k> </k><l>  x &amp;&#x1;&lt;&#13;&#x20AC; </l><m>1<!-- c "
+      "--><![CDATA[<&>]]>2</m><n></n></a>");
   EXPECT_EQ(document.root().Child("k").text(), " ");
   EXPECT_EQ(document.root().Child("l").text(), "  x &\x01<\r\u20ac ");
   EXPECT_EQ(document.root().Child("m").text(), "1<&>2");
@@ -68,18 +72,40 @@ TEST(XmlDocumentTest, TextIsOnlyTheElementsOwn) {
   EXPECT_EQ(document.root().text(), "xz");
 }
 
-TEST(XmlDocumentTest, AcceptsAByteOrderMark) { EXPECT_EQ(MustParse("\xEF\xBB\xBF<a>1</a>").root().text(), "1"); }
+TEST(XmlDocumentTest, AcceptsAByteOrderMark) {
+  EXPECT_EQ(MustParse("\xEF\xBB\xBF<a>1</a>").root().text(), "1");
+}
 
 TEST(XmlDocumentTest, RejectsWhatIsNotWellFormed) {
-  for (const char* text :
-       {"", " ", "x", "<", "<a", "<a>", "<a></b>", "</a>", "<a/><b/>", "<a/>x", "x<a/>", "<a><b></a></b>", "<a b=c/>", "<a b/>",
-        "<!-- only -->", "<?xml version=\"1.0\"?>", "<a>&</a>", "<a>&nope;</a>", "<a>\x01</a>", "<a><!-- </a>", "<a><![CDATA[</a>",
-        "<![CDATA[x]]><a/>", "{\"json\": true}"}) {
+  for (const char* text : {"",
+                           " ",
+                           "x",
+                           "<",
+                           "<a",
+                           "<a>",
+                           "<a></b>",
+                           "</a>",
+                           "<a/><b/>",
+                           "<a/>x",
+                           "x<a/>",
+                           "<a><b></a></b>",
+                           "<a b=c/>",
+                           "<a b/>",
+                           "<!-- only -->",
+                           "<?xml version=\"1.0\"?>",
+                           "<a>&</a>",
+                           "<a>&nope;</a>",
+                           "<a>\x01</a>",
+                           "<a><!-- </a>",
+                           "<a><![CDATA[</a>",
+                           "<![CDATA[x]]><a/>",
+                           "{\"json\": true}"}) {
     const auto document = XmlDocument::Parse(text);
     ASSERT_FALSE(document.ok()) << text;
     EXPECT_EQ(document.error().kind, ErrorKind::kInvalidArgument);
     EXPECT_EQ(document.error().code, "MalformedXML");
-    EXPECT_NE(document.error().message.find("at byte "), std::string::npos) << document.error().message;
+    EXPECT_NE(document.error().message.find("at byte "), std::string::npos)
+        << document.error().message;
   }
 }
 
@@ -88,7 +114,8 @@ TEST(XmlDocumentTest, CharactersThatXmlLacksAreRefusedOnRequest) {
     EXPECT_TRUE(XmlDocument::Parse(text).ok()) << text;
     const auto strict = XmlDocument::Parse(text, XmlCharacters::kXml10);
     ASSERT_FALSE(strict.ok()) << text;
-    EXPECT_NE(strict.error().message.find("at byte 3"), std::string::npos) << strict.error().message;
+    EXPECT_NE(strict.error().message.find("at byte 3"), std::string::npos)
+        << strict.error().message;
   }
   EXPECT_TRUE(XmlDocument::Parse("<a>\u00E9&#xd;</a>", XmlCharacters::kXml10).ok());
 }
@@ -100,7 +127,9 @@ TEST(XmlDocumentTest, NamesTheByteOffset) {
 }
 
 TEST(XmlDocumentTest, DocumentTypesAndTheirEntitiesAreRefused) {
-  EXPECT_FALSE(XmlDocument::Parse("<!DOCTYPE a [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><a>&x;</a>").ok());
+  EXPECT_FALSE(
+      XmlDocument::Parse("<!DOCTYPE a [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><a>&x;</a>")
+          .ok());
   EXPECT_FALSE(XmlDocument::Parse("<!DOCTYPE a [<!ENTITY x \"ha\">]><a/>").ok());
 }
 

@@ -17,7 +17,8 @@ constexpr std::array<bool, 256> MakeEscaped() {
 }
 constexpr std::array<bool, 256> kEscaped = MakeEscaped();
 
-// Control characters go out as references: a raw CR would come back as LF, and most others are not allowed in XML at all.
+// Control characters go out as references: a raw CR would come back as LF, and most others are not
+// allowed in XML at all.
 void AppendEscape(std::string& out, char c) {
   switch (c) {
     case '&': out += "&amp;"; return;
@@ -49,7 +50,8 @@ void AppendXmlEscaped(std::string& out, std::string_view text) {
     if (static_cast<std::uint8_t>(text[i]) != 0xEF) {
       out.append(text, run, i - run);
       AppendEscape(out, text[i]);
-    } else if (const std::string_view reference = NoncharacterReference(text.substr(i, 3)); !reference.empty()) {
+    } else if (const std::string_view reference = NoncharacterReference(text.substr(i, 3));
+               !reference.empty()) {
       out.append(text, run, i - run).append(reference);
       i += 2;
     } else {

@@ -27,7 +27,9 @@ TEST(AppendXmlEscapedTest, ControlCharactersBecomeReferences) {
 }
 
 TEST(AppendXmlEscapedTest, NoncharactersBecomeReferences) {
-  EXPECT_EQ(Escaped("a\xEF\xBF\xBE\xEF\xBF\xBF" "b"), "a&#xfffe;&#xffff;b");
+  EXPECT_EQ(Escaped("a\xEF\xBF\xBE\xEF\xBF\xBF"
+                    "b"),
+            "a&#xfffe;&#xffff;b");
   EXPECT_EQ(Escaped("\uFFFD\uF000\uFEFF"), "\uFFFD\uF000\uFEFF");
 }
 
@@ -40,7 +42,8 @@ TEST(AppendXmlEscapedTest, AppendsToWhatIsThere) {
 TEST(AppendXmlEscapedTest, ParsesBackToTheSameText) {
   std::string every;
   for (int c = 1; c < 128; ++c) every += static_cast<char>(c);
-  const auto document = XmlDocument::Parse("<a b=\"" + Escaped(every) + "\">" + Escaped(every) + "</a>");
+  const auto document =
+      XmlDocument::Parse("<a b=\"" + Escaped(every) + "\">" + Escaped(every) + "</a>");
   ASSERT_TRUE(document.ok());
   EXPECT_EQ(document->root().text(), every);
 }

@@ -1,10 +1,11 @@
 // Downloads one object several times into the same buffer and prints the cost as one JSON line.
 //
-//   bench_client_get penstock ENDPOINT BUCKET KEY SIZE ROUNDS PART_MIB PARALLEL   (0 0: the client's own plan)
-//   bench_client_get recv     HOST PORT TARGET SIZE ROUNDS
+//   bench_client_get penstock ENDPOINT BUCKET KEY SIZE ROUNDS PART_MIB PARALLEL   (0 0: the
+//   client's own plan) bench_client_get recv     HOST PORT TARGET SIZE ROUNDS
 //
-// `recv` is the lower bound: one connection, a hand-written request, recv() into the final buffer. The buffer is written once
-// before the measurement, as the buffers of a pool are. CPU is user plus system time of this process.
+// `recv` is the lower bound: one connection, a hand-written request, recv() into the final buffer.
+// The buffer is written once before the measurement, as the buffers of a pool are. CPU is user plus
+// system time of this process.
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -26,10 +27,10 @@
 
 namespace {
 
+using penstock::MutableByteView;
 using penstock::bench::Connect;
 using penstock::bench::CpuSeconds;
 using penstock::bench::Fail;
-using penstock::MutableByteView;
 
 MutableByteView Pool(std::size_t size) {
   constexpr std::size_t kHuge = 2u << 20;
@@ -47,7 +48,8 @@ void GetWithPenstock(penstock::Client& client, char** arguments, MutableByteView
   request.key = penstock::ObjectKey(arguments[4]);
   const std::uint64_t part_mib = std::strtoull(arguments[7], nullptr, 10);
   if (part_mib > 0) request.options.part_size_bytes = part_mib << 20;
-  if (const int parallel = std::atoi(arguments[8]); parallel > 0) request.options.max_parallel_parts = parallel;
+  if (const int parallel = std::atoi(arguments[8]); parallel > 0)
+    request.options.max_parallel_parts = parallel;
   request.destination = [buffer](std::uint64_t size) -> penstock::Result<MutableByteView> {
     if (size != buffer.size()) Fail("the object has " + std::to_string(size) + " bytes");
     return buffer;
@@ -57,8 +59,10 @@ void GetWithPenstock(penstock::Client& client, char** arguments, MutableByteView
 }
 
 void GetWithRecv(int socket, const std::string& request, MutableByteView buffer) {
-  if (send(socket, request.data(), request.size(), 0) != static_cast<ssize_t>(request.size())) Fail("send failed");
-  // Receives the head at the front of the buffer, moves the bytes after it to the front, and receives the rest in place.
+  if (send(socket, request.data(), request.size(), 0) != static_cast<ssize_t>(request.size()))
+    Fail("send failed");
+  // Receives the head at the front of the buffer, moves the bytes after it to the front, and
+  // receives the rest in place.
   std::size_t have = 0;
   std::string_view head;
   for (;;) {
@@ -68,7 +72,8 @@ void GetWithRecv(int socket, const std::string& request, MutableByteView buffer)
     const std::string_view text(reinterpret_cast<const char*>(buffer.data()), have);
     const std::size_t end = text.find("\r\n\r\n");
     if (end == std::string_view::npos) continue;
-    if (!text.starts_with("HTTP/1.1 200")) Fail("the answer is " + std::string(text.substr(0, 200)));
+    if (!text.starts_with("HTTP/1.1 200"))
+      Fail("the answer is " + std::string(text.substr(0, 200)));
     head = text.substr(0, end + 4);
     break;
   }
@@ -85,7 +90,8 @@ void GetWithRecv(int socket, const std::string& request, MutableByteView buffer)
 
 int main(int argc, char** argv) {
   const std::string_view mode = argc > 6 ? argv[1] : "";
-  if (!(mode == "penstock" && argc == 9) && !(mode == "recv" && argc == 7)) Fail("see the head of client_get.cc");
+  if (!(mode == "penstock" && argc == 9) && !(mode == "recv" && argc == 7))
+    Fail("see the head of client_get.cc");
   const std::size_t size = std::strtoull(argv[5], nullptr, 10);
   const int rounds = std::atoi(argv[6]);
   const MutableByteView buffer = Pool(size);
@@ -97,7 +103,8 @@ int main(int argc, char** argv) {
     client = penstock::bench::MakeClient(argv[2]);
   } else {
     socket = Connect(argv[2], std::atoi(argv[3]));
-    request = "GET " + std::string(argv[4]) + " HTTP/1.1\r\nHost: " + argv[2] + ":" + argv[3] + "\r\n\r\n";
+    request = "GET " + std::string(argv[4]) + " HTTP/1.1\r\nHost: " + argv[2] + ":" + argv[3] +
+              "\r\n\r\n";
   }
   const auto get = [&] {
     if (client) {
@@ -110,10 +117,12 @@ int main(int argc, char** argv) {
   const double cpu = CpuSeconds();
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < rounds; ++i) get();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  std::printf("{\"seconds\": %.6f, \"cpu\": %.6f, \"bytes\": %.0f, \"peak_mib\": %.1f}\n", seconds, CpuSeconds() - cpu,
-              static_cast<double>(size) * rounds, static_cast<double>(usage.ru_maxrss) / 1024);
+  std::printf("{\"seconds\": %.6f, \"cpu\": %.6f, \"bytes\": %.0f, \"peak_mib\": %.1f}\n", seconds,
+              CpuSeconds() - cpu, static_cast<double>(size) * rounds,
+              static_cast<double>(usage.ru_maxrss) / 1024);
   return 0;
 }

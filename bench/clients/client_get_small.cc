@@ -1,10 +1,12 @@
-// Downloads one small object many times, IN_FLIGHT downloads at a time, and prints the cost of each as one JSON line.
+// Downloads one small object many times, IN_FLIGHT downloads at a time, and prints the cost of each
+// as one JSON line.
 //
 //   bench_client_get_small penstock ENDPOINT BUCKET KEY REQUESTS IN_FLIGHT
 //   bench_client_get_small bare     HOST PORT TARGET REQUESTS IN_FLIGHT
 //
-// `bare` is the lower bound: one epoll loop over IN_FLIGHT connections, one send and one recv per request, and no parsing but
-// for the size of a response. CPU is user plus system time of this process.
+// `bare` is the lower bound: one epoll loop over IN_FLIGHT connections, one send and one recv per
+// request, and no parsing but for the size of a response. CPU is user plus system time of this
+// process.
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -36,8 +38,13 @@ using penstock::bench::MakeClient;
 // Runs downloads one after the other.
 class Lane final : public penstock::BodySink {
  public:
-  Lane(penstock::Client& client, std::string bucket, std::string key, std::atomic<int>& left, std::counting_semaphore<>& ended)
-      : client_(client), bucket_(std::move(bucket)), key_(std::move(key)), left_(left), ended_(ended) {}
+  Lane(penstock::Client& client, std::string bucket, std::string key, std::atomic<int>& left,
+       std::counting_semaphore<>& ended)
+      : client_(client),
+        bucket_(std::move(bucket)),
+        key_(std::move(key)),
+        left_(left),
+        ended_(ended) {}
 
   void Next() {
     if (left_.fetch_sub(1) <= 0) return ended_.release();
@@ -51,11 +58,14 @@ class Lane final : public penstock::BodySink {
     });
   }
 
-  penstock::Result<void> Begin(const penstock::ObjectMetadata&, std::optional<std::uint64_t>) override {
+  penstock::Result<void> Begin(const penstock::ObjectMetadata&,
+                               std::optional<std::uint64_t>) override {
     filled_ = 0;
     return penstock::Ok();
   }
-  penstock::MutableByteView Window() override { return penstock::MutableByteView(memory_).subspan(filled_); }
+  penstock::MutableByteView Window() override {
+    return penstock::MutableByteView(memory_).subspan(filled_);
+  }
   penstock::Result<void> Commit(std::size_t count) override {
     filled_ += count;
     return penstock::Ok();
@@ -75,12 +85,14 @@ void GetWithPenstock(penstock::Client& client, char** arguments, int requests, i
   std::atomic<int> left{requests};
   std::counting_semaphore<> ended{0};
   std::vector<std::unique_ptr<Lane>> lanes;
-  for (int i = 0; i < in_flight; ++i) lanes.push_back(std::make_unique<Lane>(client, arguments[3], arguments[4], left, ended));
+  for (int i = 0; i < in_flight; ++i)
+    lanes.push_back(std::make_unique<Lane>(client, arguments[3], arguments[4], left, ended));
   for (const auto& lane : lanes) lane->Next();
   for (int i = 0; i < in_flight; ++i) ended.acquire();
 }
 
-// The size in bytes of the response at the front of `text`, with its body; 0: the head is incomplete.
+// The size in bytes of the response at the front of `text`, with its body; 0: the head is
+// incomplete.
 std::size_t AnswerBytes(std::string_view text) {
   const std::size_t head = text.find("\r\n\r\n");
   if (head == std::string_view::npos) return 0;
@@ -99,7 +111,9 @@ void GetWithEpoll(const std::vector<int>& sockets, const std::string& request, i
   int done = 0;
   const auto ask = [&](int fd) {
     if (sent++ >= requests) return;
-    if (send(fd, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size())) Fail("send failed");
+    if (send(fd, request.data(), request.size(), MSG_NOSIGNAL) !=
+        static_cast<ssize_t>(request.size()))
+      Fail("send failed");
   };
   for (const int fd : sockets) {
     epoll_event event{};
@@ -115,7 +129,9 @@ void GetWithEpoll(const std::vector<int>& sockets, const std::string& request, i
       const ssize_t got = recv(events[i].data.fd, buffer.data(), buffer.size(), 0);
       if (got <= 0) Fail("the connection ended");
       // One recv() returns a whole small response.
-      if (AnswerBytes({buffer.data(), static_cast<std::size_t>(got)}) != static_cast<std::size_t>(got)) Fail("not a whole response");
+      if (AnswerBytes({buffer.data(), static_cast<std::size_t>(got)}) !=
+          static_cast<std::size_t>(got))
+        Fail("not a whole response");
       ++done;
       ask(events[i].data.fd);
     }
@@ -137,7 +153,8 @@ int main(int argc, char** argv) {
     client = MakeClient(argv[2]);
   } else {
     for (int i = 0; i < in_flight; ++i) sockets.push_back(Connect(argv[2], std::atoi(argv[3])));
-    request = "GET " + std::string(argv[4]) + " HTTP/1.1\r\nHost: " + argv[2] + ":" + argv[3] + "\r\n\r\n";
+    request = "GET " + std::string(argv[4]) + " HTTP/1.1\r\nHost: " + argv[2] + ":" + argv[3] +
+              "\r\n\r\n";
   }
   const auto get = [&](int count) {
     if (client) {
@@ -150,8 +167,9 @@ int main(int argc, char** argv) {
   const double cpu = CpuSeconds();
   const auto start = std::chrono::steady_clock::now();
   get(requests);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("{\"seconds\": %.6f, \"requests\": %.1f, \"cpu_us\": %.3f}\n", seconds, requests / seconds,
-              (CpuSeconds() - cpu) / requests * 1e6);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::printf("{\"seconds\": %.6f, \"requests\": %.1f, \"cpu_us\": %.3f}\n", seconds,
+              requests / seconds, (CpuSeconds() - cpu) / requests * 1e6);
   return 0;
 }

@@ -3,8 +3,9 @@
 //   bench_client_list penstock ENDPOINT BUCKET PAGES
 //   bench_client_list parser   - - PAGES
 //
-// `penstock`: lists the bucket in pages of 1,000 repeatedly, until PAGES pages are read; reads keys and sizes.
-// `parser`: the lower bound: parses one such page in memory PAGES times. CPU is user plus system time of this process.
+// `penstock`: lists the bucket in pages of 1,000 repeatedly, until PAGES pages are read; reads keys
+// and sizes. `parser`: the lower bound: parses one such page in memory PAGES times. CPU is user
+// plus system time of this process.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +30,8 @@ constexpr int kPageKeys = 1000;
 std::uint64_t seen = 0;  // keeps the compiler from removing the reads
 
 void LookAt(const penstock::ListObjectsResponse& page) {
-  for (const penstock::ObjectSummary& object : page.objects) seen += object.size + object.key.value.size();
+  for (const penstock::ObjectSummary& object : page.objects)
+    seen += object.size + object.key.value.size();
 }
 
 void List(const std::shared_ptr<penstock::Client>& client, const char* bucket, int pages) {
@@ -51,14 +53,18 @@ void List(const std::shared_ptr<penstock::Client>& client, const char* bucket, i
 // A page in the format of S3, with keys like those of bench_seed_store.
 std::string PageText() {
   std::string text =
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
-      "<Name>bench</Name><Prefix></Prefix><KeyCount>1000</KeyCount><MaxKeys>1000</MaxKeys><EncodingType>url</EncodingType>"
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ListBucketResult "
+      "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+      "<Name>bench</Name><Prefix></Prefix><KeyCount>1000</KeyCount><MaxKeys>1000</"
+      "MaxKeys><EncodingType>url</EncodingType>"
       "<IsTruncated>true</IsTruncated><NextContinuationToken>token</NextContinuationToken>";
   for (int i = 0; i < kPageKeys; ++i) {
     char object[512];
     std::snprintf(object, sizeof object,
-                  "<Contents><Key>folder-0000%%2Fobject-%07d</Key><LastModified>2026-01-02T03:04:05.000Z</LastModified>"
-                  "<ETag>&quot;d41d8cd98f00b204e9800998ecf8427e&quot;</ETag><Size>%d</Size><StorageClass>STANDARD</StorageClass>"
+                  "<Contents><Key>folder-0000%%2Fobject-%07d</"
+                  "Key><LastModified>2026-01-02T03:04:05.000Z</LastModified>"
+                  "<ETag>&quot;d41d8cd98f00b204e9800998ecf8427e&quot;</ETag><Size>%d</"
+                  "Size><StorageClass>STANDARD</StorageClass>"
                   "</Contents>",
                   i, i);
     text += object;
@@ -97,6 +103,7 @@ int main(int argc, char** argv) {
   } else {
     Parse(wire, pages);
   }
-  std::printf("{\"cpu_ms\": %.4f, \"seen\": %llu}\n", (CpuSeconds() - cpu) / pages * 1e3, static_cast<unsigned long long>(seen));
+  std::printf("{\"cpu_ms\": %.4f, \"seen\": %llu}\n", (CpuSeconds() - cpu) / pages * 1e3,
+              static_cast<unsigned long long>(seen));
   return 0;
 }

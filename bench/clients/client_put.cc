@@ -3,8 +3,9 @@
 //   bench_client_put penstock ENDPOINT BUCKET KEY SIZE ROUNDS
 //   bench_client_put send     HOST PORT TARGET SIZE ROUNDS
 //
-// `send` is the lower bound: one connection, a hand-written PUT, send() from the same memory; no checksum, no parts. The memory
-// is written once before the measurement, as a tensor is. CPU is user plus system time of this process.
+// `send` is the lower bound: one connection, a hand-written PUT, send() from the same memory; no
+// checksum, no parts. The memory is written once before the measurement, as a tensor is. CPU is
+// user plus system time of this process.
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -44,9 +45,10 @@ ByteView Tensor(std::size_t size) {
   return {static_cast<const std::byte*>(memory), size};
 }
 
-void PutWithPenstock(const std::shared_ptr<penstock::Client>& client, char** arguments, ByteView data) {
-  const auto result =
-      penstock::Upload(client, penstock::BucketName(arguments[3]), penstock::ObjectKey(arguments[4]), data, {});
+void PutWithPenstock(const std::shared_ptr<penstock::Client>& client, char** arguments,
+                     ByteView data) {
+  const auto result = penstock::Upload(client, penstock::BucketName(arguments[3]),
+                                       penstock::ObjectKey(arguments[4]), data, {});
   if (!result.ok()) Fail(result.error().ToString());
 }
 
@@ -107,9 +109,10 @@ int main(int argc, char** argv) {
   const double cpu = CpuSeconds();
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < rounds; ++i) put();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const double sent = (requests() - requests_before) / rounds;
-  std::printf("{\"seconds\": %.6f, \"cpu\": %.6f, \"bytes\": %.0f, \"requests\": %.1f}\n", seconds, CpuSeconds() - cpu,
-              static_cast<double>(size) * rounds, client ? sent : 1.0);
+  std::printf("{\"seconds\": %.6f, \"cpu\": %.6f, \"bytes\": %.0f, \"requests\": %.1f}\n", seconds,
+              CpuSeconds() - cpu, static_cast<double>(size) * rounds, client ? sent : 1.0);
   return 0;
 }

@@ -1,7 +1,8 @@
 // Measures the cost of TLS alone and prints it as one JSON line.
 //
-//   bench_client_tls ssl_read HOST PORT TARGET SIZE ROUNDS   a hand-written request, SSL_read into the final buffer
-//   bench_client_tls decrypt  SIZE ROUNDS                    AES-256-GCM records of 16 KiB, decrypted and discarded
+//   bench_client_tls ssl_read HOST PORT TARGET SIZE ROUNDS   a hand-written request, SSL_read into
+//   the final buffer bench_client_tls decrypt  SIZE ROUNDS                    AES-256-GCM records
+//   of 16 KiB, decrypted and discarded
 //
 // The buffer is written before the measurement. CPU is user plus system time of this process.
 #include <openssl/evp.h>
@@ -36,7 +37,8 @@ SSL* ConnectTls(const char* host, int port) {
 }
 
 void Get(SSL* tls, const std::string& request, std::vector<char>& buffer) {
-  if (SSL_write(tls, request.data(), static_cast<int>(request.size())) <= 0) Fail("SSL_write failed");
+  if (SSL_write(tls, request.data(), static_cast<int>(request.size())) <= 0)
+    Fail("SSL_write failed");
   std::size_t have = 0;
   std::size_t head = std::string_view::npos;
   while (head == std::string_view::npos) {
@@ -45,11 +47,14 @@ void Get(SSL* tls, const std::string& request, std::vector<char>& buffer) {
     have += static_cast<std::size_t>(count);
     head = std::string_view(buffer.data(), have).find("\r\n\r\n");
   }
-  if (!std::string_view(buffer.data(), have).starts_with("HTTP/1.1 200")) Fail("the answer is " + std::string(buffer.data(), have));
+  if (!std::string_view(buffer.data(), have).starts_with("HTTP/1.1 200"))
+    Fail("the answer is " + std::string(buffer.data(), have));
   have -= head + 4;
   std::memmove(buffer.data(), buffer.data() + head + 4, have);
   while (have < buffer.size()) {
-    const int count = SSL_read(tls, buffer.data() + have, static_cast<int>(std::min<std::size_t>(buffer.size() - have, 1 << 20)));
+    const int count =
+        SSL_read(tls, buffer.data() + have,
+                 static_cast<int>(std::min<std::size_t>(buffer.size() - have, 1 << 20)));
     if (count <= 0) Fail("the connection ended inside the body");
     have += static_cast<std::size_t>(count);
   }
@@ -65,7 +70,8 @@ void Decrypt(std::size_t size) {
   for (std::size_t done = 0; done < size; done += kRecord) {
     int count = 0;
     EVP_DecryptInit_ex(context, nullptr, nullptr, nullptr, nonce.data());
-    if (EVP_DecryptUpdate(context, plain.data(), &count, record.data(), kRecord) != 1) Fail("EVP_DecryptUpdate failed");
+    if (EVP_DecryptUpdate(context, plain.data(), &count, record.data(), kRecord) != 1)
+      Fail("EVP_DecryptUpdate failed");
   }
 }
 
@@ -82,15 +88,17 @@ int main(int argc, char** argv) {
   std::vector<char> buffer(reads ? size : 0, 1);
   if (reads) {
     tls = ConnectTls(argv[2], std::atoi(argv[3]));
-    request = "GET " + std::string(argv[4]) + " HTTP/1.1\r\nHost: " + argv[2] + ":" + argv[3] + "\r\n\r\n";
+    request = "GET " + std::string(argv[4]) + " HTTP/1.1\r\nHost: " + argv[2] + ":" + argv[3] +
+              "\r\n\r\n";
   }
   const auto once = [&] { reads ? Get(tls, request, buffer) : Decrypt(size); };
   once();
   const double cpu = CpuSeconds();
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < rounds; ++i) once();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("{\"seconds\": %.6f, \"cpu\": %.6f, \"bytes\": %.0f, \"peak_mib\": 0}\n", seconds, CpuSeconds() - cpu,
-              static_cast<double>(size) * rounds);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::printf("{\"seconds\": %.6f, \"cpu\": %.6f, \"bytes\": %.0f, \"peak_mib\": 0}\n", seconds,
+              CpuSeconds() - cpu, static_cast<double>(size) * rounds);
   return 0;
 }

@@ -20,7 +20,8 @@ inline int Connect(const char* host, int port) {
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   inet_pton(AF_INET, host, &address.sin_addr);
-  if (connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) Fail("cannot connect");
+  if (connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+    Fail("cannot connect");
   const int on = 1;
   setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   return socket;

@@ -2,8 +2,9 @@
 //
 //   bench_seed_store DIRECTORY BUCKET OBJECTS FOLDERS BODY_BYTES THREADS [strict]
 //
-// DIRECTORY is an argument of `penstock-emulator --data`. Keys are folder-0000/object-0000000 and so on in key order, with the
-// same number in each folder. The owner is the emulator's default account, so that its access key may read the objects.
+// DIRECTORY is an argument of `penstock-emulator --data`. Keys are folder-0000/object-0000000 and
+// so on in key order, with the same number in each folder. The owner is the emulator's default
+// account, so that its access key may read the objects.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -53,7 +54,8 @@ void PutOne(store::Store& target, const Plan& plan, int number) {
   put.record.checksum = "rosUhgp5mIg=";
   put.record.attributes = {{"content-type", "binary/octet-stream"}};
   auto writer = target.NewBlob(plan.body.size());
-  if (!writer.ok() || !(*writer)->Append(penstock::AsBytes(plan.body)).ok()) Fail("no place for a body");
+  if (!writer.ok() || !(*writer)->Append(penstock::AsBytes(plan.body)).ok())
+    Fail("no place for a body");
   auto content = (*writer)->Finish();
   if (!content.ok()) Fail(content.error().message);
   put.record.content = std::move(content).value();
@@ -66,8 +68,9 @@ int main(int argc, char** argv) {
   if (argc < 7) Fail("see the head of this file");
   const std::string directory = std::string(argv[1]) + "/generation-1";
   std::filesystem::create_directories(directory);
-  auto opened = store::Store::Open({.directory = directory,
-                                    .durability = argc > 7 ? store::Durability::kStrict : store::Durability::kRelaxed});
+  auto opened = store::Store::Open(
+      {.directory = directory,
+       .durability = argc > 7 ? store::Durability::kStrict : store::Durability::kRelaxed});
   if (!opened.ok()) Fail(opened.error().message);
   store::Store& target = **opened;
   const Plan plan{penstock::BucketName(argv[2]), std::atoi(argv[3]), std::atoi(argv[4]),
@@ -83,11 +86,13 @@ int main(int argc, char** argv) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < std::atoi(argv[6]); ++i) {
     threads.emplace_back([&] {
-      for (int number = next++; number < plan.objects; number = next++) PutOne(target, plan, number);
+      for (int number = next++; number < plan.objects; number = next++)
+        PutOne(target, plan, number);
     });
   }
   threads.clear();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  std::printf("{\"seconds\": %.4f, \"cpu\": %.4f, \"puts\": %d}\n", seconds.count(), CpuSeconds(), plan.objects);
+  std::printf("{\"seconds\": %.4f, \"cpu\": %.4f, \"puts\": %d}\n", seconds.count(), CpuSeconds(),
+              plan.objects);
   return 0;
 }

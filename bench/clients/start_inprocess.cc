@@ -1,9 +1,11 @@
-// Starts an in-memory emulator in this process, sends one request and stops it; prints the medians as one JSON line.
+// Starts an in-memory emulator in this process, sends one request and stops it; prints the medians
+// as one JSON line.
 //
 //   bench_start_inprocess TIMES
 //
-// `milliseconds`: from the call of Emulator::Start to the first byte of a response. `stop_milliseconds`: the destruction. The
-// first start loads pages and fills caches of the process; it is reported as `first_milliseconds` only.
+// `milliseconds`: from the call of Emulator::Start to the first byte of a response.
+// `stop_milliseconds`: the destruction. The first start loads pages and fills caches of the
+// process; it is reported as `first_milliseconds` only.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -30,15 +32,18 @@ double Milliseconds(std::chrono::steady_clock::time_point from) {
 }
 
 void AskOnce(int port) {
-  static constexpr std::string_view kRequest = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+  static constexpr std::string_view kRequest =
+      "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   char byte = 0;
-  const bool answered = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
-                        ::send(fd, kRequest.data(), kRequest.size(), MSG_NOSIGNAL) > 0 && ::recv(fd, &byte, 1, 0) == 1;
+  const bool answered =
+      ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+      ::send(fd, kRequest.data(), kRequest.size(), MSG_NOSIGNAL) > 0 &&
+      ::recv(fd, &byte, 1, 0) == 1;
   ::close(fd);
   if (!answered) Fail("the emulator did not answer");
 }
@@ -71,6 +76,7 @@ int main(int argc, char** argv) {
     starts.push_back(taken);
     stops.push_back(Milliseconds(end));
   }
-  std::printf("{\"milliseconds\": %.4f, \"first_milliseconds\": %.4f, \"stop_milliseconds\": %.4f}\n", Median(starts), first,
-              Median(stops));
+  std::printf(
+      "{\"milliseconds\": %.4f, \"first_milliseconds\": %.4f, \"stop_milliseconds\": %.4f}\n",
+      Median(starts), first, Median(stops));
 }

@@ -28,7 +28,8 @@ struct Place {
 };
 
 ByteView MemoryAt(std::uint64_t address, std::uint64_t size) {
-  return {reinterpret_cast<const std::byte*>(address), size};  // NOLINT(performance-no-int-to-ptr): the caller holds it
+  return {reinterpret_cast<const std::byte*>(address),
+          size};  // NOLINT(performance-no-int-to-ptr): the caller holds it
 }
 
 py::tuple TupleOf(const std::vector<std::int64_t>& numbers) {
@@ -44,7 +45,8 @@ class TensorArchives {
     const BufferView view(archives, BufferView::Access::kRead);
     const ByteView bytes = view.bytes();
     if (bytes.size() % sizeof(Place) != 0) {
-      throw py::value_error("archives has " + std::to_string(bytes.size()) + " bytes; it takes whole quintuples of 64-bit numbers");
+      throw py::value_error("archives has " + std::to_string(bytes.size()) +
+                            " bytes; it takes whole quintuples of 64-bit numbers");
     }
     py::list all(bytes.size() / sizeof(Place));
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -63,20 +65,26 @@ class TensorArchives {
   };
 
   py::object ReadOne(const Place& place) {
-    const std::optional<TensorArchive> archive = ReadTensorArchive(
-        {MemoryAt(place.head, place.head_bytes), place.between, MemoryAt(place.tail, place.tail_bytes)});
+    const std::optional<TensorArchive> archive =
+        ReadTensorArchive({MemoryAt(place.head, place.head_bytes), place.between,
+                           MemoryAt(place.tail, place.tail_bytes)});
     if (!archive) return py::none();
     auto found = known_.find(std::string(archive->pickle));
     if (found == known_.end()) {
       const std::optional<PickledTensor> tensor = ReadTensorPickle(archive->pickle);
       if (!tensor) return py::none();
       if (known_.size() >= kMostKnown) known_.clear();
-      py::object layout = py::make_tuple(tensor->dtype, TupleOf(tensor->sizes), TupleOf(tensor->strides), tensor->storage_offset,
-                                         tensor->storage_bytes);
-      found = known_.emplace(archive->pickle, Known{std::move(layout), tensor->storage_key, tensor->storage_bytes}).first;
+      py::object layout =
+          py::make_tuple(tensor->dtype, TupleOf(tensor->sizes), TupleOf(tensor->strides),
+                         tensor->storage_offset, tensor->storage_bytes);
+      found = known_
+                  .emplace(archive->pickle,
+                           Known{std::move(layout), tensor->storage_key, tensor->storage_bytes})
+                  .first;
     }
     const Known& known = found->second;
-    if (known.storage_key != archive->payload_key || known.storage_bytes != archive->payload_bytes) return py::none();
+    if (known.storage_key != archive->payload_key || known.storage_bytes != archive->payload_bytes)
+      return py::none();
     if (archive->payload_begin != place.head_bytes || archive->payload_bytes != place.between) {
       return py::int_(archive->payload_begin);
     }
@@ -90,11 +98,14 @@ class TensorArchives {
 }  // namespace
 
 void BindArchives(py::module_& module) {
-  Guarded<TensorArchives>(module, "TensorArchives", "Reads what torch.save files of one tensor say, but for their payload.")
+  Guarded<TensorArchives>(module, "TensorArchives",
+                          "Reads what torch.save files of one tensor say, but for their payload.")
       .def(py::init<>())
       .def("read", &TensorArchives::Read, "archives"_a,
-           "archives: 64-bit quintuples (address and bytes of the head, bytes of the payload, address and bytes of the tail). Of "
-           "each (dtype, sizes, strides, storage offset, storage bytes); where its payload begins, if it is not where it was "
+           "archives: 64-bit quintuples (address and bytes of the head, bytes of the payload, "
+           "address and bytes of the tail). Of "
+           "each (dtype, sizes, strides, storage offset, storage bytes); where its payload begins, "
+           "if it is not where it was "
            "taken for; or None: no plain tensor.");
 }
 

@@ -31,7 +31,8 @@ auto WithoutGil(Function function) {
   return function();
 }
 
-// Destroys a handle without the GIL: a stream or writer waits for its requests in flight to be cancelled.
+// Destroys a handle without the GIL: a stream or writer waits for its requests in flight to be
+// cancelled.
 template <class T>
 struct DeleteWithoutGil {
   void operator()(T* handle) const {
@@ -68,13 +69,14 @@ inline pybind11::str TextToPython(const std::string& text) {
 }
 
 inline std::string KeyFromPython(const pybind11::object& key) {
-  const auto bytes = pybind11::reinterpret_steal<pybind11::object>(PyUnicode_AsEncodedString(key.ptr(), "utf-8", "surrogateescape"));
+  const auto bytes = pybind11::reinterpret_steal<pybind11::object>(
+      PyUnicode_AsEncodedString(key.ptr(), "utf-8", "surrogateescape"));
   if (!bytes) throw pybind11::error_already_set();
   return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
-// A contiguous view of any object with the buffer protocol; holds the object while it lives. Needs the GIL to be made
-// and destroyed.
+// A contiguous view of any object with the buffer protocol; holds the object while it lives. Needs
+// the GIL to be made and destroyed.
 class BufferView {
  public:
   enum class Access { kRead, kWrite };
@@ -82,8 +84,12 @@ class BufferView {
   ~BufferView();
   BufferView(const BufferView&) = delete;
   BufferView& operator=(const BufferView&) = delete;
-  ByteView bytes() const { return {static_cast<const std::byte*>(view_.buf), static_cast<std::size_t>(view_.len)}; }
-  MutableByteView writable() const { return {static_cast<std::byte*>(view_.buf), static_cast<std::size_t>(view_.len)}; }
+  ByteView bytes() const {
+    return {static_cast<const std::byte*>(view_.buf), static_cast<std::size_t>(view_.len)};
+  }
+  MutableByteView writable() const {
+    return {static_cast<std::byte*>(view_.buf), static_cast<std::size_t>(view_.len)};
+  }
 
  private:
   Py_buffer view_{};

@@ -67,15 +67,18 @@ struct Options {
 };
 
 RetryMode ModeOf(const std::string& name) {
-  for (const RetryMode mode : {RetryMode::kTuned, RetryMode::kLegacy, RetryMode::kStandard, RetryMode::kAdaptive}) {
+  for (const RetryMode mode :
+       {RetryMode::kTuned, RetryMode::kLegacy, RetryMode::kStandard, RetryMode::kAdaptive}) {
     if (name == RetryModeName(mode)) return mode;
   }
   if (name.empty()) return RetryMode::kDefault;
-  Raise(Error::Make(ErrorKind::kInvalidArgument, "retry_mode is `" + name + "`; use tuned, legacy, standard or adaptive"));
+  Raise(Error::Make(ErrorKind::kInvalidArgument,
+                    "retry_mode is `" + name + "`; use tuned, legacy, standard or adaptive"));
 }
 
 std::chrono::milliseconds Milliseconds(double seconds) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(std::clamp(seconds, 0.0, 1e9) * 1000)));
+  return std::chrono::milliseconds(
+      static_cast<std::int64_t>(std::ceil(std::clamp(seconds, 0.0, 1e9) * 1000)));
 }
 
 // The settings of ClientConfig that are true, false or left to the environment, by name.
@@ -89,7 +92,8 @@ void SetFlags(const std::map<std::string, bool>& flags, ClientConfig& config) {
       {"disable_s3_express_session_auth", &config.disable_s3_express_session_auth},
       {"hedge_reads", &config.hedge_reads}};
   for (const auto& [name, value] : flags) {
-    const auto* found = std::find_if(std::begin(known), std::end(known), [&](const auto& flag) { return name == flag.first; });
+    const auto* found = std::find_if(std::begin(known), std::end(known),
+                                     [&](const auto& flag) { return name == flag.first; });
     if (found == std::end(known)) throw py::value_error("there is no flag " + name);
     *found->second = value;
   }
@@ -116,8 +120,8 @@ PyClient MakeClient(Options options) {
     config.low_speed_time = std::chrono::seconds(5);
   }
   if (!options.access_key_id.empty()) {
-    config.credentials = std::make_shared<StaticCredentials>(
-        Credentials{options.access_key_id, options.secret_access_key, options.session_token, std::nullopt});
+    config.credentials = std::make_shared<StaticCredentials>(Credentials{
+        options.access_key_id, options.secret_access_key, options.session_token, std::nullopt});
   }
   std::shared_ptr<Client> client = Unwrap(Client::Create(std::move(config)));
   Unwrap(AttachTrace(*client));
@@ -153,16 +157,20 @@ DownloadRequest MakeDownload(ReadArguments arguments) {
 using Checksums = std::vector<std::pair<std::string, std::string>>;
 
 // The whole object, of `metadata`, in one piece or two.
-void HoldToChecksum(const ExpectedCrc& checksum, ByteView begin, ByteView rest, const std::string& bucket, const std::string& key) {
-  auto compared = WithoutGil([&] { return CompareCrc(checksum, UpdateCrc(checksum.crc, rest, UpdateCrc(checksum.crc, begin, 0))); });
+void HoldToChecksum(const ExpectedCrc& checksum, ByteView begin, ByteView rest,
+                    const std::string& bucket, const std::string& key) {
+  auto compared = WithoutGil([&] {
+    return CompareCrc(checksum, UpdateCrc(checksum.crc, rest, UpdateCrc(checksum.crc, begin, 0)));
+  });
   if (!compared.ok()) compared.error().At("GetObject", bucket, key);
   Unwrap(std::move(compared));
 }
 
-// Reads into a new `bytes`, filled in place. `head`: bytes that come before `start` in the object and go first; `given`:
-// those before these, which do not. `checksums`: of the whole object; where that is what has come, it is held to them.
-py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& head, const Progress& progress,
-               const Checksums& checksums, const py::bytes& given) {
+// Reads into a new `bytes`, filled in place. `head`: bytes that come before `start` in the object
+// and go first; `given`: those before these, which do not. `checksums`: of the whole object; where
+// that is what has come, it is held to them.
+py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& head,
+               const Progress& progress, const Checksums& checksums, const py::bytes& given) {
   DownloadRequest request = MakeDownload(std::move(arguments));
   const ByteView before = AsBytes(std::string_view(given));
   const bool from_begin = request.begin == before.size() + std::string_view(head).size();
@@ -195,22 +203,28 @@ py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& h
   return py::make_tuple(bytes, response.metadata);
 }
 
-// Reads into a writable buffer from its byte `filled` on; returns the bytes delivered and the metadata. `checksums`: of the
-// whole object; where that is what the buffer holds then, it is held to them.
-py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments arguments, const Progress& progress,
-                   std::size_t filled, const Checksums& checksums) {
+// Reads into a writable buffer from its byte `filled` on; returns the bytes delivered and the
+// metadata. `checksums`: of the whole object; where that is what the buffer holds then, it is held
+// to them.
+py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments arguments,
+                   const Progress& progress, std::size_t filled, const Checksums& checksums) {
   const BufferView view(buffer, BufferView::Access::kWrite);
   const MutableByteView memory = view.writable().subspan(std::min(filled, view.writable().size()));
   AdviseHugePages(memory);
-  // What reaches the object's end is asked for as such: only an answer with all of it tells its checksum.
-  const bool to_the_end = arguments.size && arguments.etag && arguments.start + memory.size() >= *arguments.size;
+  // What reaches the object's end is asked for as such: only an answer with all of it tells its
+  // checksum.
+  const bool to_the_end =
+      arguments.size && arguments.etag && arguments.start + memory.size() >= *arguments.size;
   if (!to_the_end) arguments.end = arguments.start + memory.size();
   const ExpectedCrc checksum = arguments.start == filled ? FindCrc(checksums) : ExpectedCrc();
   const std::string place[] = {arguments.bucket, arguments.key};
   DownloadRequest request = MakeDownload(std::move(arguments));
   request.options.progress = progress.counter();
-  request.destination = [memory](std::uint64_t size) -> Result<MutableByteView> { return memory.first(size); };
-  auto result = WithoutGil([&] { return Download(*self.client, std::move(request), progress.interrupt()); });
+  request.destination = [memory](std::uint64_t size) -> Result<MutableByteView> {
+    return memory.first(size);
+  };
+  auto result =
+      WithoutGil([&] { return Download(*self.client, std::move(request), progress.interrupt()); });
   const DownloadResponse response = Unwrap(std::move(result));
   progress.Report();
   const std::size_t held = filled + response.bytes;
@@ -221,139 +235,208 @@ py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments
 }
 
 // One PutObject, on a condition where there is one. Returns the ETag.
-py::str PutObject(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, const py::object& data,
-                  std::optional<std::string> if_match, bool if_none_match) {
+py::str PutObject(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key,
+                  const py::object& data, std::optional<std::string> if_match, bool if_none_match) {
   const BufferView view(data, BufferView::Access::kRead);
   UploadOptions options;
   options.single_put_limit_bytes = 5ull << 30;
   if (if_match) options.if_match = ETag(std::move(*if_match));
   options.if_none_match_any = if_none_match;
   auto result = WithoutGil([&] {
-    return Upload(self.client, BucketName(std::move(bucket.value)), ObjectKey(std::move(key.value)), view.bytes(), std::move(options), SignalPending);
+    return Upload(self.client, BucketName(std::move(bucket.value)), ObjectKey(std::move(key.value)),
+                  view.bytes(), std::move(options), SignalPending);
   });
   return TextToPython(Unwrap(std::move(result)).etag.value);
 }
 
 py::list PairsToPython(const std::vector<std::pair<std::string, std::string>>& pairs) {
   py::list list;
-  for (const auto& [name, value] : pairs) list.append(py::make_tuple(TextToPython(name), TextToPython(value)));
+  for (const auto& [name, value] : pairs)
+    list.append(py::make_tuple(TextToPython(name), TextToPython(value)));
   return list;
 }
 
 void BindMetadata(py::module_& module) {
-  py::class_<ObjectMetadata>(module, "ObjectMetadata", "Metadata of one object version, as S3 sent it.")
+  py::class_<ObjectMetadata>(module, "ObjectMetadata",
+                             "Metadata of one object version, as S3 sent it.")
       .def_readonly("size", &ObjectMetadata::size)
-      .def_property_readonly("etag", [](const ObjectMetadata& m) { return TextToPython(m.etag.value); })
-      .def_property_readonly("last_modified", [](const ObjectMetadata& m) { return EpochSeconds(m.last_modified); })
-      .def_property_readonly("content_type", [](const ObjectMetadata& m) { return TextToPython(m.content_type); })
-      .def_property_readonly("storage_class", [](const ObjectMetadata& m) { return TextToPython(m.storage_class); })
-      .def_property_readonly("version_id", [](const ObjectMetadata& m) { return TextToPython(m.version_id.value); })
-      .def_property_readonly("restore", [](const ObjectMetadata& m) { return TextToPython(m.restore); })
-      .def_property_readonly("checksums", [](const ObjectMetadata& m) { return PairsToPython(m.checksums); })
-      .def_property_readonly("user_metadata", [](const ObjectMetadata& m) { return PairsToPython(m.user_metadata); });
+      .def_property_readonly("etag",
+                             [](const ObjectMetadata& m) { return TextToPython(m.etag.value); })
+      .def_property_readonly("last_modified",
+                             [](const ObjectMetadata& m) { return EpochSeconds(m.last_modified); })
+      .def_property_readonly("content_type",
+                             [](const ObjectMetadata& m) { return TextToPython(m.content_type); })
+      .def_property_readonly("storage_class",
+                             [](const ObjectMetadata& m) { return TextToPython(m.storage_class); })
+      .def_property_readonly(
+          "version_id", [](const ObjectMetadata& m) { return TextToPython(m.version_id.value); })
+      .def_property_readonly("restore",
+                             [](const ObjectMetadata& m) { return TextToPython(m.restore); })
+      .def_property_readonly("checksums",
+                             [](const ObjectMetadata& m) { return PairsToPython(m.checksums); })
+      .def_property_readonly(
+          "user_metadata", [](const ObjectMetadata& m) { return PairsToPython(m.user_metadata); });
 }
 
 void BindBuckets(Guarded<PyClient>& client) {
   client
-      .def("create_bucket", [](const PyClient& self, const Text<"bucket">& bucket) {
-        Call(self, CreateBucketRequest{BucketName(bucket.value), {}});
-      }, "bucket"_a)
-      .def("delete_bucket", [](const PyClient& self, const Text<"bucket">& bucket) {
-        Call(self, DeleteBucketRequest{BucketName(bucket.value), {}});
-      }, "bucket"_a)
-      .def("head_bucket", [](const PyClient& self, const Text<"bucket">& bucket) {
-        return TextToPython(Call(self, HeadBucketRequest{BucketName(bucket.value), {}}).region);
-      }, "bucket"_a)
+      .def(
+          "create_bucket",
+          [](const PyClient& self, const Text<"bucket">& bucket) {
+            Call(self, CreateBucketRequest{BucketName(bucket.value), {}});
+          },
+          "bucket"_a)
+      .def(
+          "delete_bucket",
+          [](const PyClient& self, const Text<"bucket">& bucket) {
+            Call(self, DeleteBucketRequest{BucketName(bucket.value), {}});
+          },
+          "bucket"_a)
+      .def(
+          "head_bucket",
+          [](const PyClient& self, const Text<"bucket">& bucket) {
+            return TextToPython(Call(self, HeadBucketRequest{BucketName(bucket.value), {}}).region);
+          },
+          "bucket"_a)
       .def("list_buckets", [](const PyClient& self) {
         std::vector<std::pair<std::string, std::int64_t>> buckets;
-        for (const BucketSummary& b : Call(self, ListBucketsRequest{}).buckets) buckets.emplace_back(b.name.value, EpochSeconds(b.created));
+        for (const BucketSummary& b : Call(self, ListBucketsRequest{}).buckets)
+          buckets.emplace_back(b.name.value, EpochSeconds(b.created));
         return buckets;
       });
 }
 
 void BindObjects(Guarded<PyClient>& client) {
   client
-      .def("head_object", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key, const Text<"version_id">& version) {
-        return Call(self, HeadObjectRequest{BucketName(bucket.value), ObjectKey(key.value), VersionId(version.value), {}});
-      }, "bucket"_a, "key"_a, "version_id"_a = "")
-      .def("put_object", &PutObject, "bucket"_a, "key"_a, "data"_a, "if_match"_a = py::none(), "if_none_match"_a = false)
-      .def("delete_object", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key, const Text<"version_id">& version,
-                               const Named<"if_match", std::optional<std::string>>& if_match) {
-        DeleteObjectRequest request{BucketName(bucket.value), ObjectKey(key.value), VersionId(version.value), {}, {}};
-        if (if_match.value) request.if_match = ETag(*if_match.value);
-        Call(self, std::move(request));
-      }, "bucket"_a, "key"_a, "version_id"_a = "", "if_match"_a = py::none())
-      .def("delete_objects", [](const PyClient& self, const Text<"bucket">& bucket, const Named<"keys", std::vector<std::string>>& keys) {
-        DeleteObjectsRequest request{BucketName(bucket.value), {}, {}};
-        for (const std::string& key : keys.value) request.keys.emplace_back(key);
-        std::vector<std::tuple<py::str, py::str, py::str>> failures;
-        for (const auto& f : Call(self, std::move(request)).failures) {
-          failures.emplace_back(KeyToPython(f.key.value), TextToPython(f.code), TextToPython(f.message));
-        }
-        return failures;
-      }, "bucket"_a, "keys"_a)
-      .def("copy_object", [](const PyClient& self, const Text<"src_bucket">& source_bucket, const Text<"src_key">& source_key,
-                             const Text<"dst_bucket">& bucket, const Text<"dst_key">& key, const Text<"src_version_id">& version,
-                             const Named<"src_etag", std::optional<std::string>>& etag) {
-        CopyObjectRequest request;
-        request.source_bucket = BucketName(source_bucket.value);
-        request.source_key = ObjectKey(source_key.value);
-        request.bucket = BucketName(bucket.value);
-        request.key = ObjectKey(key.value);
-        request.source_version_id = VersionId(version.value);
-        if (etag.value) request.source_if_match = ETag(*etag.value);
-        return TextToPython(Call(self, std::move(request)).etag.value);
-      }, "src_bucket"_a, "src_key"_a, "dst_bucket"_a, "dst_key"_a, "src_version_id"_a = "", "src_etag"_a = py::none())
-      .def("abort_multipart_upload", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key, const Text<"upload_id">& id) {
-        Call(self, AbortMultipartUploadRequest{BucketName(bucket.value), ObjectKey(key.value), UploadId(id.value), {}});
-      }, "bucket"_a, "key"_a, "upload_id"_a);
+      .def(
+          "head_object",
+          [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key,
+             const Text<"version_id">& version) {
+            return Call(
+                self,
+                HeadObjectRequest{
+                    BucketName(bucket.value), ObjectKey(key.value), VersionId(version.value), {}});
+          },
+          "bucket"_a, "key"_a, "version_id"_a = "")
+      .def("put_object", &PutObject, "bucket"_a, "key"_a, "data"_a, "if_match"_a = py::none(),
+           "if_none_match"_a = false)
+      .def(
+          "delete_object",
+          [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key,
+             const Text<"version_id">& version,
+             const Named<"if_match", std::optional<std::string>>& if_match) {
+            DeleteObjectRequest request{
+                BucketName(bucket.value), ObjectKey(key.value), VersionId(version.value), {}, {}};
+            if (if_match.value) request.if_match = ETag(*if_match.value);
+            Call(self, std::move(request));
+          },
+          "bucket"_a, "key"_a, "version_id"_a = "", "if_match"_a = py::none())
+      .def(
+          "delete_objects",
+          [](const PyClient& self, const Text<"bucket">& bucket,
+             const Named<"keys", std::vector<std::string>>& keys) {
+            DeleteObjectsRequest request{BucketName(bucket.value), {}, {}};
+            for (const std::string& key : keys.value) request.keys.emplace_back(key);
+            std::vector<std::tuple<py::str, py::str, py::str>> failures;
+            for (const auto& f : Call(self, std::move(request)).failures) {
+              failures.emplace_back(KeyToPython(f.key.value), TextToPython(f.code),
+                                    TextToPython(f.message));
+            }
+            return failures;
+          },
+          "bucket"_a, "keys"_a)
+      .def(
+          "copy_object",
+          [](const PyClient& self, const Text<"src_bucket">& source_bucket,
+             const Text<"src_key">& source_key, const Text<"dst_bucket">& bucket,
+             const Text<"dst_key">& key, const Text<"src_version_id">& version,
+             const Named<"src_etag", std::optional<std::string>>& etag) {
+            CopyObjectRequest request;
+            request.source_bucket = BucketName(source_bucket.value);
+            request.source_key = ObjectKey(source_key.value);
+            request.bucket = BucketName(bucket.value);
+            request.key = ObjectKey(key.value);
+            request.source_version_id = VersionId(version.value);
+            if (etag.value) request.source_if_match = ETag(*etag.value);
+            return TextToPython(Call(self, std::move(request)).etag.value);
+          },
+          "src_bucket"_a, "src_key"_a, "dst_bucket"_a, "dst_key"_a, "src_version_id"_a = "",
+          "src_etag"_a = py::none())
+      .def(
+          "abort_multipart_upload",
+          [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key,
+             const Text<"upload_id">& id) {
+            Call(self, AbortMultipartUploadRequest{
+                           BucketName(bucket.value), ObjectKey(key.value), UploadId(id.value), {}});
+          },
+          "bucket"_a, "key"_a, "upload_id"_a);
 }
 
 }  // namespace
 
 void BindClient(py::module_& module) {
   BindMetadata(module);
-  Guarded<PyClient> client(module, "Client", "S3 client. Safe from any thread; usable in a forked child.");
-  client.def(py::init([](std::string region, std::string endpoint, bool force_path_style, bool unsigned_, std::string profile,
-                         std::optional<int> max_attempts, bool requester_pays, std::string user_agent, std::string access_key_id,
-                         std::string secret_access_key, std::string session_token, std::string retry_mode,
-                         double attempt_timeout, double operation_timeout, std::optional<std::uint64_t> low_speed_limit,
-                         double connect_timeout, double idle_timeout, std::map<std::string, bool> flags) {
-               return MakeClient({std::move(region), std::move(endpoint), force_path_style, unsigned_, std::move(profile),
-                                  max_attempts, requester_pays, std::move(user_agent), std::move(access_key_id),
-                                  std::move(secret_access_key), std::move(session_token), std::move(retry_mode),
-                                  attempt_timeout, operation_timeout, low_speed_limit, connect_timeout, idle_timeout,
-                                  std::move(flags)});
-             }),
-             py::kw_only(), "region"_a = "", "endpoint"_a = "", "force_path_style"_a = false, "unsigned"_a = false,
-             "profile"_a = "", "max_attempts"_a = py::none(), "requester_pays"_a = false, "user_agent"_a = "",
-             "access_key_id"_a = "", "secret_access_key"_a = "", "session_token"_a = "",
-             "retry_mode"_a = "", "attempt_timeout"_a = 0.0, "operation_timeout"_a = 0.0,
-             "low_speed_limit"_a = py::none(), "connect_timeout"_a = 0.0, "idle_timeout"_a = 0.0,
-             "flags"_a = std::map<std::string, bool>());
+  Guarded<PyClient> client(module, "Client",
+                           "S3 client. Safe from any thread; usable in a forked child.");
+  client.def(
+      py::init([](std::string region, std::string endpoint, bool force_path_style, bool unsigned_,
+                  std::string profile, std::optional<int> max_attempts, bool requester_pays,
+                  std::string user_agent, std::string access_key_id, std::string secret_access_key,
+                  std::string session_token, std::string retry_mode, double attempt_timeout,
+                  double operation_timeout, std::optional<std::uint64_t> low_speed_limit,
+                  double connect_timeout, double idle_timeout, std::map<std::string, bool> flags) {
+        return MakeClient({std::move(region), std::move(endpoint), force_path_style, unsigned_,
+                           std::move(profile), max_attempts, requester_pays, std::move(user_agent),
+                           std::move(access_key_id), std::move(secret_access_key),
+                           std::move(session_token), std::move(retry_mode), attempt_timeout,
+                           operation_timeout, low_speed_limit, connect_timeout, idle_timeout,
+                           std::move(flags)});
+      }),
+      py::kw_only(), "region"_a = "", "endpoint"_a = "", "force_path_style"_a = false,
+      "unsigned"_a = false, "profile"_a = "", "max_attempts"_a = py::none(),
+      "requester_pays"_a = false, "user_agent"_a = "", "access_key_id"_a = "",
+      "secret_access_key"_a = "", "session_token"_a = "", "retry_mode"_a = "",
+      "attempt_timeout"_a = 0.0, "operation_timeout"_a = 0.0, "low_speed_limit"_a = py::none(),
+      "connect_timeout"_a = 0.0, "idle_timeout"_a = 0.0, "flags"_a = std::map<std::string, bool>());
   client
-      .def("read", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Named<"start", std::uint64_t> start,
-                      Named<"end", std::optional<std::uint64_t>> end, Named<"size", std::optional<std::uint64_t>> size,
-                      Named<"etag", std::optional<std::string>> etag, Named<"part_size", std::optional<std::uint64_t>> part_size,
-                      Named<"parallel", std::optional<int>> parallel, const py::bytes& head, py::object progress, Text<"version_id"> version,
-                      const Checksums& checksums, const py::bytes& given) {
-        return Read(self, {std::move(bucket.value), std::move(key.value), start.value, end.value, size.value, std::move(etag.value),
-                           part_size.value, parallel.value, std::move(version.value)}, head, Progress(std::move(progress)), checksums,
-                    given);
-      }, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(), "etag"_a = py::none(),
-           "part_size"_a = py::none(), "parallel"_a = py::none(), "head"_a = py::bytes(""), "progress"_a = py::none(),
-           "version_id"_a = "", "checksums"_a = Checksums(), "given"_a = py::bytes(""))
-      .def("read_into", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, const py::object& buffer,
-                           Named<"start", std::uint64_t> start, Named<"size", std::optional<std::uint64_t>> size,
-                           Named<"etag", std::optional<std::string>> etag, Named<"part_size", std::optional<std::uint64_t>> part_size,
-                           Named<"parallel", std::optional<int>> parallel, py::object progress, Text<"version_id"> version,
-                           std::size_t filled, const Checksums& checksums) {
-        return ReadInto(self, buffer, {std::move(bucket.value), std::move(key.value), start.value, std::nullopt, size.value,
-                                       std::move(etag.value), part_size.value, parallel.value, std::move(version.value)},
-                        Progress(std::move(progress)), filled, checksums);
-      }, "bucket"_a, "key"_a, "buffer"_a, "start"_a = 0, "size"_a = py::none(), "etag"_a = py::none(),
-           "part_size"_a = py::none(), "parallel"_a = py::none(), "progress"_a = py::none(), "version_id"_a = "", "filled"_a = 0,
-           "checksums"_a = Checksums())
+      .def(
+          "read",
+          [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key,
+             Named<"start", std::uint64_t> start, Named<"end", std::optional<std::uint64_t>> end,
+             Named<"size", std::optional<std::uint64_t>> size,
+             Named<"etag", std::optional<std::string>> etag,
+             Named<"part_size", std::optional<std::uint64_t>> part_size,
+             Named<"parallel", std::optional<int>> parallel, const py::bytes& head,
+             py::object progress, Text<"version_id"> version, const Checksums& checksums,
+             const py::bytes& given) {
+            return Read(
+                self,
+                {std::move(bucket.value), std::move(key.value), start.value, end.value, size.value,
+                 std::move(etag.value), part_size.value, parallel.value, std::move(version.value)},
+                head, Progress(std::move(progress)), checksums, given);
+          },
+          "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(),
+          "etag"_a = py::none(), "part_size"_a = py::none(), "parallel"_a = py::none(),
+          "head"_a = py::bytes(""), "progress"_a = py::none(), "version_id"_a = "",
+          "checksums"_a = Checksums(), "given"_a = py::bytes(""))
+      .def(
+          "read_into",
+          [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, const py::object& buffer,
+             Named<"start", std::uint64_t> start, Named<"size", std::optional<std::uint64_t>> size,
+             Named<"etag", std::optional<std::string>> etag,
+             Named<"part_size", std::optional<std::uint64_t>> part_size,
+             Named<"parallel", std::optional<int>> parallel, py::object progress,
+             Text<"version_id"> version, std::size_t filled, const Checksums& checksums) {
+            return ReadInto(self, buffer,
+                            {std::move(bucket.value), std::move(key.value), start.value,
+                             std::nullopt, size.value, std::move(etag.value), part_size.value,
+                             parallel.value, std::move(version.value)},
+                            Progress(std::move(progress)), filled, checksums);
+          },
+          "bucket"_a, "key"_a, "buffer"_a, "start"_a = 0, "size"_a = py::none(),
+          "etag"_a = py::none(), "part_size"_a = py::none(), "parallel"_a = py::none(),
+          "progress"_a = py::none(), "version_id"_a = "", "filled"_a = 0,
+          "checksums"_a = Checksums())
       .def("stats", [](const PyClient& self) { return StatsToPython(self.client->stats()); });
   BindBuckets(client);
   BindObjects(client);

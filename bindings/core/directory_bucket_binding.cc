@@ -25,9 +25,10 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// if_match, if_none_match (ETags), if_modified_since, if_unmodified_since (seconds since the epoch).
-using Conditions = std::tuple<std::optional<std::string>, std::optional<std::string>, std::optional<std::int64_t>,
-                              std::optional<std::int64_t>>;
+// if_match, if_none_match (ETags), if_modified_since, if_unmodified_since (seconds since the
+// epoch).
+using Conditions = std::tuple<std::optional<std::string>, std::optional<std::string>,
+                              std::optional<std::int64_t>, std::optional<std::int64_t>>;
 
 std::optional<ETag> ToETag(std::optional<std::string> text) {
   if (!text) return std::nullopt;
@@ -41,12 +42,13 @@ std::optional<WallTime> ToTime(std::optional<std::int64_t> seconds) {
 
 RenameConditions ToConditions(Conditions given) {
   auto& [match, none_match, modified, unmodified] = given;
-  return {ToETag(std::move(match)), ToETag(std::move(none_match)), ToTime(modified), ToTime(unmodified)};
+  return {ToETag(std::move(match)), ToETag(std::move(none_match)), ToTime(modified),
+          ToTime(unmodified)};
 }
 
-void Rename(const PyClient& self, Text<"bucket"> bucket, Text<"source"> source, Text<"destination"> destination,
-            Named<"of_source", Conditions> of_source, Named<"of_destination", Conditions> of_destination,
-            Text<"client_token"> client_token) {
+void Rename(const PyClient& self, Text<"bucket"> bucket, Text<"source"> source,
+            Text<"destination"> destination, Named<"of_source", Conditions> of_source,
+            Named<"of_destination", Conditions> of_destination, Text<"client_token"> client_token) {
   RenameObjectRequest request;
   request.bucket = BucketName(std::move(bucket.value));
   request.source = ObjectKey(std::move(source.value));
@@ -57,16 +59,19 @@ void Rename(const PyClient& self, Text<"bucket"> bucket, Text<"source"> source, 
   Call(self, std::move(request));
 }
 
-std::vector<std::pair<std::string, std::int64_t>> ListDirectoryBuckets(const PyClient& self, std::optional<double> timeout) {
+std::vector<std::pair<std::string, std::int64_t>> ListDirectoryBuckets(
+    const PyClient& self, std::optional<double> timeout) {
   std::vector<std::pair<std::string, std::int64_t>> buckets;
   ListDirectoryBucketsRequest request;
   if (timeout) {
-    const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*timeout));
+    const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(*timeout));
     request.options.deadline = Deadline::After(SystemClock(), limit);
   }
   do {
     ListDirectoryBucketsResponse page = Call(self, request);
-    for (const BucketSummary& bucket : page.buckets) buckets.emplace_back(bucket.name.value, EpochSeconds(bucket.created));
+    for (const BucketSummary& bucket : page.buckets)
+      buckets.emplace_back(bucket.name.value, EpochSeconds(bucket.created));
     if (page.next_token == request.continuation_token) break;  // it would go on for ever
     request.continuation_token = std::move(page.next_token);
   } while (!request.continuation_token.empty());
@@ -75,7 +80,8 @@ std::vector<std::pair<std::string, std::int64_t>> ListDirectoryBuckets(const PyC
 
 class PyAppendWriter {
  public:
-  explicit PyAppendWriter(std::unique_ptr<AppendWriter> writer) : writer_(std::move(writer), "this append writer") {}
+  explicit PyAppendWriter(std::unique_ptr<AppendWriter> writer)
+      : writer_(std::move(writer), "this append writer") {}
   PyAppendWriter(PyAppendWriter&&) = default;
 
   void Append(const py::object& data) {
@@ -97,7 +103,8 @@ class PyAppendWriter {
 
 PyAppendWriter Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> key) {
   auto writer = WithoutGil([&] {
-    return AppendWriter::Open(client.client, BucketName(std::move(bucket.value)), ObjectKey(std::move(key.value)), {}, SignalPending);
+    return AppendWriter::Open(client.client, BucketName(std::move(bucket.value)),
+                              ObjectKey(std::move(key.value)), {}, SignalPending);
   });
   return PyAppendWriter(Unwrap(std::move(writer)));
 }
@@ -106,10 +113,12 @@ PyAppendWriter Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> k
 
 void BindDirectoryBuckets(py::module_& module, Guarded<PyClient>& client) {
   client
-      .def("rename_object", &Rename, "bucket"_a, "source"_a, "destination"_a, "of_source"_a = Conditions(),
-           "of_destination"_a = Conditions(), "client_token"_a = "")
+      .def("rename_object", &Rename, "bucket"_a, "source"_a, "destination"_a,
+           "of_source"_a = Conditions(), "of_destination"_a = Conditions(), "client_token"_a = "")
       .def("list_directory_buckets", &ListDirectoryBuckets, "timeout"_a = py::none());
-  Guarded<PyAppendWriter>(module, "AppendWriter", "Appends to one object of a directory bucket, unbuffered. One user at a time.")
+  Guarded<PyAppendWriter>(
+      module, "AppendWriter",
+      "Appends to one object of a directory bucket, unbuffered. One user at a time.")
       .def(py::init(&Open), "client"_a, "bucket"_a, "key"_a)
       .def("append", &PyAppendWriter::Append, "data"_a)
       .def_property_readonly("size", &PyAppendWriter::size)

@@ -24,7 +24,8 @@ using namespace py::literals;
 
 class PyEmulator {
  public:
-  explicit PyEmulator(std::unique_ptr<emulator::Emulator> instance) : instance_(std::move(instance), "this emulator") {}
+  explicit PyEmulator(std::unique_ptr<emulator::Emulator> instance)
+      : instance_(std::move(instance), "this emulator") {}
   PyEmulator(PyEmulator&&) = default;
 
   emulator::Emulator& Get() const { return instance_.Get(); }
@@ -58,8 +59,9 @@ auto Ask(const PyEmulator& self, Question question) {
 
 py::dict Stats(const PyEmulator& self) {
   const emulator::EmulatorStats stats = self.Get().stats();
-  return py::dict("requests"_a = stats.requests, "statuses"_a = stats.statuses, "bytes_in"_a = stats.bytes_in,
-                  "bytes_out"_a = stats.bytes_out, "injected_failures"_a = stats.injected_failures,
+  return py::dict("requests"_a = stats.requests, "statuses"_a = stats.statuses,
+                  "bytes_in"_a = stats.bytes_in, "bytes_out"_a = stats.bytes_out,
+                  "injected_failures"_a = stats.injected_failures,
                   "diagnostics"_a = stats.diagnostics);
 }
 
@@ -69,14 +71,16 @@ std::int64_t Nanoseconds(WallTime time) {
 }
 
 py::dict Clock(const emulator::ClockState& state) {
-  return py::dict("now_ns"_a = Nanoseconds(state.now), "frozen"_a = state.frozen, "offset_ns"_a = state.offset.count(),
-                  "rate"_a = state.rate);
+  return py::dict("now_ns"_a = Nanoseconds(state.now), "frozen"_a = state.frozen,
+                  "offset_ns"_a = state.offset.count(), "rate"_a = state.rate);
 }
 
-emulator::ClockChange MakeClockChange(std::optional<std::int64_t> now_ns, std::int64_t advance_ns, std::optional<bool> frozen,
-                                      std::optional<double> rate) {
+emulator::ClockChange MakeClockChange(std::optional<std::int64_t> now_ns, std::int64_t advance_ns,
+                                      std::optional<bool> frozen, std::optional<double> rate) {
   emulator::ClockChange change;
-  if (now_ns) change.now = WallTime(std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(*now_ns)));
+  if (now_ns)
+    change.now =
+        WallTime(std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(*now_ns)));
   change.advance = std::chrono::nanoseconds(advance_ns);
   change.frozen = frozen;
   change.rate = rate;
@@ -84,22 +88,26 @@ emulator::ClockChange MakeClockChange(std::optional<std::int64_t> now_ns, std::i
 }
 
 void BindLife(PyEmulatorClass& type) {
-  type.def(py::init([](std::string host, int port, int admin_port, std::string admin_token, std::string data_directory,
-                       bool strict_durability, const std::string& auth,
-                       const std::vector<std::pair<std::string, std::string>>& access_keys, std::string users_path,
-                       std::string users_json, std::string region, double fail_rate, std::uint64_t fail_seed,
-                       std::string tls_certificate, std::string tls_key, std::string log_path,
-                       std::string faults_json, std::uint64_t journal_bytes, std::string limits_json,
-                       bool relaxed_bucket_names, std::optional<bool> moto_reset, std::uint64_t memory_limit_bytes) {
+  type.def(py::init([](std::string host, int port, int admin_port, std::string admin_token,
+                       std::string data_directory, bool strict_durability, const std::string& auth,
+                       const std::vector<std::pair<std::string, std::string>>& access_keys,
+                       std::string users_path, std::string users_json, std::string region,
+                       double fail_rate, std::uint64_t fail_seed, std::string tls_certificate,
+                       std::string tls_key, std::string log_path, std::string faults_json,
+                       std::uint64_t journal_bytes, std::string limits_json,
+                       bool relaxed_bucket_names, std::optional<bool> moto_reset,
+                       std::uint64_t memory_limit_bytes) {
              emulator::EmulatorOptions options;
              options.host = std::move(host);
              options.port = port;
              options.admin_port = admin_port;
              options.admin_token = std::move(admin_token);
              options.data_directory = std::move(data_directory);
-             options.durability = strict_durability ? emulator::DurabilityMode::kStrict : emulator::DurabilityMode::kRelaxed;
+             options.durability = strict_durability ? emulator::DurabilityMode::kStrict
+                                                    : emulator::DurabilityMode::kRelaxed;
              options.auth = ParseAuth(auth);
-             for (const auto& [id, secret] : access_keys) options.access_keys.push_back({id, secret});
+             for (const auto& [id, secret] : access_keys)
+               options.access_keys.push_back({id, secret});
              options.users_path = std::move(users_path);
              options.users_json = std::move(users_json);
              options.region = std::move(region);
@@ -116,18 +124,25 @@ void BindLife(PyEmulatorClass& type) {
              options.memory_limit_bytes = memory_limit_bytes;
              return Start(std::move(options));
            }),
-           py::kw_only(), "host"_a = "127.0.0.1", "port"_a = 0, "admin_port"_a = 0, "admin_token"_a = "",
-           "data_directory"_a = "", "strict_durability"_a = false, "auth"_a = "verify",
-           "access_keys"_a = std::vector<std::pair<std::string, std::string>>(), "users_path"_a = "", "users_json"_a = "",
-           "region"_a = "us-east-1", "fail_rate"_a = 0.0, "fail_seed"_a = 1, "tls_certificate"_a = "", "tls_key"_a = "",
-           "log_path"_a = "", "faults_json"_a = "", "journal_bytes"_a = emulator::EmulatorOptions().journal_bytes,
-           "limits_json"_a = "", "relaxed_bucket_names"_a = false, "moto_reset"_a = std::optional<bool>(),
-           "memory_limit_bytes"_a = 0)
-      .def_property_readonly("endpoint", [](const PyEmulator& self) { return self.Get().endpoint(); })
-      .def_property_readonly("admin_endpoint", [](const PyEmulator& self) { return self.Get().admin_endpoint(); })
+           py::kw_only(), "host"_a = "127.0.0.1", "port"_a = 0, "admin_port"_a = 0,
+           "admin_token"_a = "", "data_directory"_a = "", "strict_durability"_a = false,
+           "auth"_a = "verify",
+           "access_keys"_a = std::vector<std::pair<std::string, std::string>>(),
+           "users_path"_a = "", "users_json"_a = "", "region"_a = "us-east-1", "fail_rate"_a = 0.0,
+           "fail_seed"_a = 1, "tls_certificate"_a = "", "tls_key"_a = "", "log_path"_a = "",
+           "faults_json"_a = "", "journal_bytes"_a = emulator::EmulatorOptions().journal_bytes,
+           "limits_json"_a = "", "relaxed_bucket_names"_a = false,
+           "moto_reset"_a = std::optional<bool>(), "memory_limit_bytes"_a = 0)
+      .def_property_readonly("endpoint",
+                             [](const PyEmulator& self) { return self.Get().endpoint(); })
+      .def_property_readonly("admin_endpoint",
+                             [](const PyEmulator& self) { return self.Get().admin_endpoint(); })
       .def_property_readonly("notices", [](const PyEmulator& self) { return self.Get().notices(); })
       .def("stats", &Stats)
-      .def("reset", [](const PyEmulator& self) { Ask(self, [](emulator::Emulator& instance) { return instance.Reset(); }); })
+      .def("reset",
+           [](const PyEmulator& self) {
+             Ask(self, [](emulator::Emulator& instance) { return instance.Reset(); });
+           })
       .def("stop", [](const PyEmulator& self) {
         if (!self.mine()) return;
         const ReleasedGil unlocked;
@@ -137,11 +152,14 @@ void BindLife(PyEmulatorClass& type) {
 
 void BindNamespaces(PyEmulatorClass& type) {
   type.def("namespaces",
-           [](const PyEmulator& self) { return Ask(self, [](emulator::Emulator& instance) { return instance.Namespaces(); }); })
+           [](const PyEmulator& self) {
+             return Ask(self, [](emulator::Emulator& instance) { return instance.Namespaces(); });
+           })
       .def(
           "create_namespace",
           [](const PyEmulator& self, const std::string& name) {
-            emulator::AccessKey key = Ask(self, [&](emulator::Emulator& instance) { return instance.CreateNamespace(name); });
+            emulator::AccessKey key = Ask(
+                self, [&](emulator::Emulator& instance) { return instance.CreateNamespace(name); });
             return std::pair(std::move(key.id), std::move(key.secret));
           },
           "name"_a)
@@ -160,22 +178,26 @@ void BindNamespaces(PyEmulatorClass& type) {
       .def(
           "clock",
           [](const PyEmulator& self, const std::string& name) {
-            return Clock(Ask(self, [&](emulator::Emulator& instance) { return instance.GetClock(name); }));
+            return Clock(
+                Ask(self, [&](emulator::Emulator& instance) { return instance.GetClock(name); }));
           },
           "namespace"_a)
       .def(
           "change_clock",
-          [](const PyEmulator& self, const std::string& name, std::optional<std::int64_t> now_ns, std::int64_t advance_ns,
-             std::optional<bool> frozen, std::optional<double> rate) {
+          [](const PyEmulator& self, const std::string& name, std::optional<std::int64_t> now_ns,
+             std::int64_t advance_ns, std::optional<bool> frozen, std::optional<double> rate) {
             const emulator::ClockChange change = MakeClockChange(now_ns, advance_ns, frozen, rate);
-            return Clock(Ask(self, [&](emulator::Emulator& instance) { return instance.ChangeClock(name, change); }));
+            return Clock(Ask(self, [&](emulator::Emulator& instance) {
+              return instance.ChangeClock(name, change);
+            }));
           },
-          "namespace"_a, py::kw_only(), "now_ns"_a = py::none(), "advance_ns"_a = 0, "frozen"_a = py::none(),
-          "rate"_a = py::none())
+          "namespace"_a, py::kw_only(), "now_ns"_a = py::none(), "advance_ns"_a = 0,
+          "frozen"_a = py::none(), "rate"_a = py::none())
       .def(
           "restore_clock",
           [](const PyEmulator& self, const std::string& name) {
-            return Clock(Ask(self, [&](emulator::Emulator& instance) { return instance.RestoreClock(name); }));
+            return Clock(Ask(
+                self, [&](emulator::Emulator& instance) { return instance.RestoreClock(name); }));
           },
           "namespace"_a);
 }
@@ -190,7 +212,8 @@ void BindLimits(PyEmulatorClass& type) {
       .def(
           "limits_report",
           [](const PyEmulator& self, const std::string& name) {
-            return Ask(self, [&](emulator::Emulator& instance) { return instance.LimitsReport(name); });
+            return Ask(self,
+                       [&](emulator::Emulator& instance) { return instance.LimitsReport(name); });
           },
           "namespace"_a);
 }
@@ -198,11 +221,14 @@ void BindLimits(PyEmulatorClass& type) {
 void BindContent(PyEmulatorClass& type) {
   type.def(
           "seed",
-          [](const PyEmulator& self, std::string bucket, std::string directory, std::string prefix, std::string name_space) {
-            const emulator::SeedRequest request{std::move(bucket), std::move(directory), std::move(prefix),
-                                                std::move(name_space)};
-            const auto report = Ask(self, [&](emulator::Emulator& instance) { return instance.Seed(request); });
-            return py::dict("objects"_a = report.objects, "bytes"_a = report.bytes, "skipped"_a = report.skipped);
+          [](const PyEmulator& self, std::string bucket, std::string directory, std::string prefix,
+             std::string name_space) {
+            const emulator::SeedRequest request{std::move(bucket), std::move(directory),
+                                                std::move(prefix), std::move(name_space)};
+            const auto report =
+                Ask(self, [&](emulator::Emulator& instance) { return instance.Seed(request); });
+            return py::dict("objects"_a = report.objects, "bytes"_a = report.bytes,
+                            "skipped"_a = report.skipped);
           },
           py::kw_only(), "bucket"_a, "directory"_a, "prefix"_a = "", "namespace"_a = "default")
       .def(
@@ -211,8 +237,9 @@ void BindContent(PyEmulatorClass& type) {
             Ask(self, [&](emulator::Emulator& instance) { return instance.AddUsers(users_json); });
           },
           "users_json"_a)
-      .def("users",
-           [](const PyEmulator& self) { return Ask(self, [](emulator::Emulator& instance) { return instance.ListUsers(); }); });
+      .def("users", [](const PyEmulator& self) {
+        return Ask(self, [](emulator::Emulator& instance) { return instance.ListUsers(); });
+      });
 }
 
 // Documents and accounts are JSON, as the admin API has them.
@@ -220,13 +247,15 @@ void BindFaults(PyEmulatorClass& type) {
   type.def(
           "set_faults",
           [](const PyEmulator& self, const std::string& name, const std::string& faults) {
-            Ask(self, [&](emulator::Emulator& instance) { return instance.SetFaults(name, faults); });
+            Ask(self,
+                [&](emulator::Emulator& instance) { return instance.SetFaults(name, faults); });
           },
           "namespace"_a, "faults_json"_a)
       .def(
           "fault_account",
           [](const PyEmulator& self, const std::string& name) {
-            return Ask(self, [&](emulator::Emulator& instance) { return instance.FaultAccount(name); });
+            return Ask(self,
+                       [&](emulator::Emulator& instance) { return instance.FaultAccount(name); });
           },
           "namespace"_a)
       .def(
@@ -243,7 +272,9 @@ void BindFaults(PyEmulatorClass& type) {
       .def(
           "clear_faults",
           [](const PyEmulator& self, const std::string& name, bool forget) {
-            Ask(self, [&](emulator::Emulator& instance) { return forget ? instance.ForgetFaults(name) : instance.ClearFaults(name); });
+            Ask(self, [&](emulator::Emulator& instance) {
+              return forget ? instance.ForgetFaults(name) : instance.ClearFaults(name);
+            });
           },
           "namespace"_a, "forget"_a = false)
       .def(
@@ -255,25 +286,31 @@ void BindFaults(PyEmulatorClass& type) {
       .def(
           "create_retry_test",
           [](const PyEmulator& self, const std::string& name, const std::string& operations) {
-            return Ask(self, [&](emulator::Emulator& instance) { return instance.CreateRetryTest(name, operations); });
+            return Ask(self, [&](emulator::Emulator& instance) {
+              return instance.CreateRetryTest(name, operations);
+            });
           },
           "namespace"_a, "operations_json"_a)
       .def(
           "retry_tests",
           [](const PyEmulator& self, const std::string& name) {
-            return Ask(self, [&](emulator::Emulator& instance) { return instance.RetryTests(name); });
+            return Ask(self,
+                       [&](emulator::Emulator& instance) { return instance.RetryTests(name); });
           },
           "namespace"_a)
       .def(
           "retry_test_account",
           [](const PyEmulator& self, const std::string& name, const std::string& id) {
-            return Ask(self, [&](emulator::Emulator& instance) { return instance.RetryTestAccount(name, id); });
+            return Ask(self, [&](emulator::Emulator& instance) {
+              return instance.RetryTestAccount(name, id);
+            });
           },
           "namespace"_a, "id"_a)
       .def(
           "delete_retry_test",
           [](const PyEmulator& self, const std::string& name, const std::string& id) {
-            Ask(self, [&](emulator::Emulator& instance) { return instance.DeleteRetryTest(name, id); });
+            Ask(self,
+                [&](emulator::Emulator& instance) { return instance.DeleteRetryTest(name, id); });
           },
           "namespace"_a, "id"_a);
 }
@@ -291,21 +328,28 @@ void BindJournal(PyEmulatorClass& type) {
           "namespace"_a, "question_json"_a)
       .def(
           "await_journal",
-          [](const PyEmulator& self, const std::string& name, std::uint64_t after, std::int64_t wait_ms, const std::string& question) {
+          [](const PyEmulator& self, const std::string& name, std::uint64_t after,
+             std::int64_t wait_ms, const std::string& question) {
             return Ask(self, [&](emulator::Emulator& instance) -> Result<std::string> {
-              PENSTOCK_ASSIGN(const emulator::JournalReading reading, instance.AwaitJournal(name, after, std::chrono::milliseconds(wait_ms)));
+              PENSTOCK_ASSIGN(
+                  const emulator::JournalReading reading,
+                  instance.AwaitJournal(name, after, std::chrono::milliseconds(wait_ms)));
               return reading.AnswerJson(question);
             });
           },
           "namespace"_a, "after"_a, "wait_ms"_a, "question_json"_a)
       .def(
           "export_journal",
-          [](const PyEmulator& self, const std::string& name, const std::string& format, const std::string& filter_json) {
-            if (format != "jsonl" && format != "har") throw py::value_error("format is '" + format + "'; it takes 'jsonl' or 'har'");
+          [](const PyEmulator& self, const std::string& name, const std::string& format,
+             const std::string& filter_json) {
+            if (format != "jsonl" && format != "har")
+              throw py::value_error("format is '" + format + "'; it takes 'jsonl' or 'har'");
             return Ask(self, [&](emulator::Emulator& instance) -> Result<std::string> {
-              PENSTOCK_ASSIGN(const emulator::JournalFilter filter, emulator::ParseJournalFilter(filter_json));
+              PENSTOCK_ASSIGN(const emulator::JournalFilter filter,
+                              emulator::ParseJournalFilter(filter_json));
               PENSTOCK_ASSIGN(const emulator::JournalReading reading, instance.ReadJournal(name));
-              return format == "har" ? reading.Har(instance.endpoint(), filter) : reading.JsonLines(filter);
+              return format == "har" ? reading.Har(instance.endpoint(), filter)
+                                     : reading.JsonLines(filter);
             });
           },
           "namespace"_a, "format"_a, "filter_json"_a)
@@ -329,8 +373,10 @@ void BindEmulator(py::module_& module) {
   BindJournal(type);
   module.def(
       "simulate",
-      [](const std::string& job_json) { return Unwrap(WithoutGil([&] { return emulator::SimulateJson(job_json); })); }, "job_json"_a,
-      "The report of a simulated checkpoint job, both as JSON.");
+      [](const std::string& job_json) {
+        return Unwrap(WithoutGil([&] { return emulator::SimulateJson(job_json); }));
+      },
+      "job_json"_a, "The report of a simulated checkpoint job, both as JSON.");
 }
 
 }  // namespace penstock::python

@@ -25,9 +25,11 @@ py::object ExceptionOf(const Error& error) {
   fields["attempts"] = error.attempts;
   py::list history;
   for (const FailedAttempt& attempt : error.history) {
-    history.append(py::make_tuple(std::chrono::duration<double>(attempt.at.time_since_epoch()).count(),
-                                  std::chrono::duration<double>(attempt.duration).count(), attempt.address,
-                                  attempt.http_status, TextToPython(attempt.code), TextToPython(attempt.request_id), TextToPython(attempt.ToString())));
+    history.append(
+        py::make_tuple(std::chrono::duration<double>(attempt.at.time_since_epoch()).count(),
+                       std::chrono::duration<double>(attempt.duration).count(), attempt.address,
+                       attempt.http_status, TextToPython(attempt.code),
+                       TextToPython(attempt.request_id), TextToPython(attempt.ToString())));
   }
   fields["history"] = history;
   return py::module_::import("penstock._exceptions").attr("from_error")(**fields);

@@ -13,10 +13,12 @@ namespace penstock::python {
 // The exception that penstock._exceptions makes of `error`. Needs the GIL.
 pybind11::object ExceptionOf(const Error& error);
 
-// Throws the exception that penstock._exceptions makes of `error`. Needs the GIL, and no exception set.
+// Throws the exception that penstock._exceptions makes of `error`. Needs the GIL, and no exception
+// set.
 [[noreturn]] void Raise(const Error& error);
 
-// The value, or the exception; one that a signal handler has already set (KeyboardInterrupt) goes first. Needs the GIL.
+// The value, or the exception; one that a signal handler has already set (KeyboardInterrupt) goes
+// first. Needs the GIL.
 template <class T>
 T Unwrap(Result<T> result) {
   // A signal handler may have raised while the operation still succeeded: Ctrl-C is not lost.

@@ -9,7 +9,8 @@
 namespace penstock::python {
 namespace {
 
-constexpr std::chrono::seconds kPatience{1};  // with threads that are about to have the GIL when the end is announced
+// with threads that are about to have the GIL when the end is announced
+constexpr std::chrono::seconds kPatience{1};
 constexpr std::chrono::milliseconds kPoll{1};
 
 std::atomic<bool> ending{false};

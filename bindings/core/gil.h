@@ -1,8 +1,9 @@
 // Giving the GIL away and taking it back, in a process that may be about to end.
 //
-// When the interpreter ends, Python kills every thread that asks for the GIL, which C++ frames do not survive: the process
-// would die of a signal instead of ending. From the moment on at which the exit handlers run, threads of ours that come back
-// wait for the end instead; the one that ends the interpreter goes on as always.
+// When the interpreter ends, Python kills every thread that asks for the GIL, which C++ frames do
+// not survive: the process would die of a signal instead of ending. From the moment on at which the
+// exit handlers run, threads of ours that come back wait for the end instead; the one that ends the
+// interpreter goes on as always.
 #ifndef PENSTOCK_BINDINGS_CORE_GIL_H_
 #define PENSTOCK_BINDINGS_CORE_GIL_H_
 
@@ -34,8 +35,9 @@ class HeldGil {
   PyGILState_STATE state_;
 };
 
-// The interpreter is ending, and other threads are in the midst of something without the GIL. Python takes apart what they
-// work on: whoever destroys that leaves it to the process's end instead. Called with the GIL.
+// The interpreter is ending, and other threads are in the midst of something without the GIL.
+// Python takes apart what they work on: whoever destroys that leaves it to the process's end
+// instead. Called with the GIL.
 bool OthersInsideAtTheEnd();
 
 // Has the interpreter's end announced by an exit handler. Once, with the GIL.

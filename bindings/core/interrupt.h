@@ -1,4 +1,5 @@
-// Waiting from Python: without the GIL, but listening to signals; and handles that know their process.
+// Waiting from Python: without the GIL, but listening to signals; and handles that know their
+// process.
 #ifndef PENSTOCK_BINDINGS_CORE_INTERRUPT_H_
 #define PENSTOCK_BINDINGS_CORE_INTERRUPT_H_
 
@@ -12,16 +13,17 @@
 
 namespace penstock::python {
 
-// Runs Python's signal handlers; true when one raised (Ctrl-C). The exception stays set on this thread, and Raise()
-// throws it. Called without the GIL.
+// Runs Python's signal handlers; true when one raised (Ctrl-C). The exception stays set on this
+// thread, and Raise() throws it. Called without the GIL.
 bool SignalPending();
 
-// An object that belongs to the process that made it. In a forked child it is neither used nor destroyed: its threads
-// are gone, and its destructor would act on the parent's upload.
+// An object that belongs to the process that made it. In a forked child it is neither used nor
+// destroyed: its threads are gone, and its destructor would act on the parent's upload.
 template <class T>
 class ProcessBound {
  public:
-  explicit ProcessBound(std::unique_ptr<T> object, const char* what) : object_(std::move(object)), what_(what) {}
+  explicit ProcessBound(std::unique_ptr<T> object, const char* what)
+      : object_(std::move(object)), what_(what) {}
   ProcessBound(ProcessBound&&) noexcept = default;
   ProcessBound& operator=(ProcessBound&&) = delete;
   ~ProcessBound() {

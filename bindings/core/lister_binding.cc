@@ -35,7 +35,8 @@ class PyLister {
       objects[i] = MakeObjectInfo(KeyToPython(page->objects[i].key.value), page->objects[i]);
     }
     py::list prefixes(page->common_prefixes.size());
-    for (std::size_t i = 0; i < page->common_prefixes.size(); ++i) prefixes[i] = KeyToPython(page->common_prefixes[i]);
+    for (std::size_t i = 0; i < page->common_prefixes.size(); ++i)
+      prefixes[i] = KeyToPython(page->common_prefixes[i]);
     return py::make_tuple(objects, prefixes, page->next_token);
   }
 
@@ -47,9 +48,12 @@ class PyLister {
 }  // namespace
 
 void BindLister(py::module_& module) {
-  py::class_<PyLister, std::unique_ptr<PyLister, DeleteWithoutGil<PyLister>>>(module, "Lister", "Iterator over the pages of a listing.")
-      .def(py::init([](const PyClient& client, Text<"bucket"> bucket, Text<"prefix"> prefix, Text<"delimiter"> delimiter,
-                       Named<"max_keys", int> max_keys, Text<"continuation_token"> continuation_token, Text<"start_after"> start_after) {
+  py::class_<PyLister, std::unique_ptr<PyLister, DeleteWithoutGil<PyLister>>>(
+      module, "Lister", "Iterator over the pages of a listing.")
+      .def(py::init([](const PyClient& client, Text<"bucket"> bucket, Text<"prefix"> prefix,
+                       Text<"delimiter"> delimiter, Named<"max_keys", int> max_keys,
+                       Text<"continuation_token"> continuation_token,
+                       Text<"start_after"> start_after) {
              ListObjectsRequest request;
              request.bucket = BucketName(std::move(bucket.value));
              request.prefix = std::move(prefix.value);
@@ -57,10 +61,11 @@ void BindLister(py::module_& module) {
              request.max_keys = max_keys.value;
              request.continuation_token = std::move(continuation_token.value);
              request.start_after = std::move(start_after.value);
-             return std::unique_ptr<PyLister, DeleteWithoutGil<PyLister>>(new PyLister(Lister::Create(client.client, std::move(request))));
+             return std::unique_ptr<PyLister, DeleteWithoutGil<PyLister>>(
+                 new PyLister(Lister::Create(client.client, std::move(request))));
            }),
-           "client"_a, "bucket"_a, "prefix"_a = "", "delimiter"_a = "", "max_keys"_a = 1000, "continuation_token"_a = "",
-           "start_after"_a = "")
+           "client"_a, "bucket"_a, "prefix"_a = "", "delimiter"_a = "", "max_keys"_a = 1000,
+           "continuation_token"_a = "", "start_after"_a = "")
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", &PyLister::Next);
 }

@@ -19,9 +19,11 @@ namespace py = pybind11;
 
 constexpr std::chrono::milliseconds kSignalPoll{100};
 constexpr std::chrono::milliseconds kGathering{1};
-constexpr std::size_t kGathered = 16;      // objects that are worth waking up for
-constexpr int kFruitless = 8;              // heads in a row that told no checksum: the store has none to tell, or is not asked
-constexpr std::size_t kChunkFraction = 4;  // of what is coming, given out at a time: the rest keeps the network busy
+constexpr std::size_t kGathered = 16;  // objects that are worth waking up for
+// heads in a row that told no checksum: the store has none to tell, or is not asked
+constexpr int kFruitless = 8;
+// of what is coming, given out at a time: the rest keeps the network busy
+constexpr std::size_t kChunkFraction = 4;
 
 }  // namespace
 
@@ -74,23 +76,29 @@ struct LookAhead::CompletionState {
     flight.result = std::move(flight.answer);
     --under_way;
     ++landed;
-    if (ending ? under_way == 0 : awaited != nullptr && awaited->result.has_value() && Enough()) changed.NotifyAll();
+    if (ending ? under_way == 0 : awaited != nullptr && awaited->result.has_value() && Enough())
+      changed.NotifyAll();
   }
 };
 
-LookAhead::LookAhead(std::shared_ptr<Client> client, std::shared_ptr<ObjectItems> items, LookAheadLimits limits)
-    : client_(std::move(client)), items_(std::move(items)), limits_(limits), state_(std::make_shared<CompletionState>()) {}
+LookAhead::LookAhead(std::shared_ptr<Client> client, std::shared_ptr<ObjectItems> items,
+                     LookAheadLimits limits)
+    : client_(std::move(client)),
+      items_(std::move(items)),
+      limits_(limits),
+      state_(std::make_shared<CompletionState>()) {}
 
 LookAhead::~LookAhead() {
   Cancel();
   const ReleasedGil unlocked;
   const MutexLock lock(state_->mutex);
   state_->ending = true;
-  while (state_->under_way != 0) state_->changed.WaitUntil(state_->mutex, std::chrono::steady_clock::now() + kSignalPoll);
+  while (state_->under_way != 0)
+    state_->changed.WaitUntil(state_->mutex, std::chrono::steady_clock::now() + kSignalPoll);
 }
 
-// The next item, which stays the next until it is taken. Its iterator's error waits until the objects before it were given
-// out; an interrupt is not the iterator's, and is for now.
+// The next item, which stays the next until it is taken. Its iterator's error waits until the
+// objects before it were given out; an interrupt is not the iterator's, and is for now.
 std::optional<ObjectItem> LookAhead::Peek() {
   if (peeked_ || items_ended_) return std::exchange(peeked_, std::nullopt);
   try {
@@ -143,7 +151,8 @@ void LookAhead::Prepare(PendingDownload& flight) {
   prepared_.push_back(&flight);
 }
 
-// Without the GIL, because a lock that the client takes may be held by a thread that waits for the GIL; and once for all.
+// Without the GIL, because a lock that the client takes may be held by a thread that waits for the
+// GIL; and once for all.
 void LookAhead::StartPrepared() {
   if (prepared_.empty()) return;
   WithoutGil([&] {
@@ -155,12 +164,16 @@ void LookAhead::StartPrepared() {
     }
     for (PendingDownload* const flight : prepared_) {
       flight->share.SetInFlight(true);
-      // Of an object that comes in ranges no answer but a HEAD's tells the checksum. It costs no time beside the first part.
+      // Of an object that comes in ranges no answer but a HEAD's tells the checksum. It costs no
+      // time beside the first part.
       if (heads && flight->item.size && *flight->item.size > flight->reserved) {
         flight->requests = 2;
-        HeadObjectRequest about{BucketName(flight->item.bucket_name), ObjectKey(flight->item.key_name), {}, {}};
+        HeadObjectRequest about{
+            BucketName(flight->item.bucket_name), ObjectKey(flight->item.key_name), {}, {}};
         about.options.cancel = stop_.get_token();
-        client_->Start(std::move(about), [state = state_, flight](Result<ObjectMetadata> told) { state->Tell(*flight, std::move(told)); });
+        client_->Start(std::move(about), [state = state_, flight](Result<ObjectMetadata> told) {
+          state->Tell(*flight, std::move(told));
+        });
       }
       DownloadRequest request;
       request.bucket = BucketName(flight->item.bucket_name);
@@ -170,9 +183,10 @@ void LookAhead::StartPrepared() {
       request.options.max_parallel_parts = limits_.parallel;
       request.options.call.cancel = stop_.get_token();
       request.destination = [flight](std::uint64_t size) { return flight->memory.Place(size); };
-      StartDownload(client_, std::move(request), [state = state_, flight](Result<DownloadResponse> result) {
-        state->Land(*flight, std::move(result));
-      });
+      StartDownload(client_, std::move(request),
+                    [state = state_, flight](Result<DownloadResponse> result) {
+                      state->Land(*flight, std::move(result));
+                    });
     }
   });
   prepared_.clear();
@@ -191,7 +205,8 @@ bool LookAhead::AwaitFront() {
       state.goal = gathering ? std::min(kGathered, state.under_way + state.landed) : 1;
       state.awaited = &front;
       if (!front.result || !state.Enough()) {
-        state.changed.WaitUntil(state.mutex, gathering ? begin + kGathering : Clock::now() + kSignalPoll);
+        state.changed.WaitUntil(state.mutex,
+                                gathering ? begin + kGathering : Clock::now() + kSignalPoll);
       }
       state.awaited = nullptr;
       const bool late = Clock::now() - begin >= kGathering;
@@ -208,26 +223,30 @@ bool LookAhead::AwaitFront() {
 // How many of the first objects have landed.
 std::size_t LookAhead::Landed() const {
   const MutexLock lock(state_->mutex);
-  const auto waiting = std::ranges::find_if(coming_, [](const auto& flight) { return !flight->result.has_value(); });
+  const auto waiting =
+      std::ranges::find_if(coming_, [](const auto& flight) { return !flight->result.has_value(); });
   return static_cast<std::size_t>(waiting - coming_.begin());
 }
 
 py::object LookAhead::Give(PendingDownload& flight) {
-  py::object head = py::none(), size = py::none(), etag = py::none(), error = py::none(), checksums = py::tuple();
+  py::object head = py::none(), size = py::none(), etag = py::none(), error = py::none(),
+             checksums = py::tuple();
   if (flight.fetched) {
     if (flight.result->ok()) {
       const DownloadResponse& response = flight.result->value();
       head = flight.memory.Take(response.bytes);
       size = py::int_(response.metadata.size);
       etag = TextToPython(response.metadata.etag.value);
-      const bool same = flight.about && flight.about->etag == response.metadata.etag && flight.about->size == response.metadata.size;
+      const bool same = flight.about && flight.about->etag == response.metadata.etag &&
+                        flight.about->size == response.metadata.size;
       if (same && !flight.about->etag.empty()) checksums = py::cast(flight.about->checksums);
     } else {
       error = ExceptionOf(flight.result->error());
     }
   }
-  return py::make_tuple(flight.item.bucket, flight.item.key, flight.item.info, std::move(head), std::move(size), std::move(etag),
-                        std::move(error), flight.reserved, std::move(checksums));
+  return py::make_tuple(flight.item.bucket, flight.item.key, flight.item.info, std::move(head),
+                        std::move(size), std::move(etag), std::move(error), flight.reserved,
+                        std::move(checksums));
 }
 
 void LookAhead::FillAndStart(bool fetch, std::uint64_t guess) {
@@ -251,9 +270,11 @@ py::list LookAhead::Next(bool fetch, std::uint64_t guess) {
   }
   std::size_t count = 1;
   if (coming_.front()->fetched) {
-    if ((quick_ || Landed() == 0) && !WithoutGil([&] { return AwaitFront(); })) throw py::error_already_set();
+    if ((quick_ || Landed() == 0) && !WithoutGil([&] { return AwaitFront(); }))
+      throw py::error_already_set();
     count = Landed();
-    if (!items_ended_ || peeked_) count = std::min(count, std::max<std::size_t>(1, coming_.size() / kChunkFraction));
+    if (!items_ended_ || peeked_)
+      count = std::min(count, std::max<std::size_t>(1, coming_.size() / kChunkFraction));
     const MutexLock lock(state_->mutex);
     state_->landed -= count;
   }

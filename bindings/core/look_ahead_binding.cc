@@ -1,4 +1,5 @@
-// LookAhead, and the listings that it reads without Python: one that goes on while it is read, one that is kept.
+// LookAhead, and the listings that it reads without Python: one that goes on while it is read, one
+// that is kept.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -42,13 +43,15 @@ class PyItems {
   bool used_ = false;
 };
 
-std::unique_ptr<PyItems> ListObjects(const PyClient& client, const Text<"bucket">& bucket, Text<"prefix"> prefix,
-                                     std::uint64_t step, std::uint64_t first, Named<"page_size", int> max_keys) {
+std::unique_ptr<PyItems> ListObjects(const PyClient& client, const Text<"bucket">& bucket,
+                                     Text<"prefix"> prefix, std::uint64_t step, std::uint64_t first,
+                                     Named<"page_size", int> max_keys) {
   ListObjectsRequest request;
   request.bucket = BucketName(bucket.value);
   request.prefix = std::move(prefix.value);
   request.max_keys = max_keys.value;
-  return std::make_unique<PyItems>(ItemsListed(Lister::CreateOrdered(client.client, std::move(request)), bucket.value, step, first));
+  return std::make_unique<PyItems>(ItemsListed(
+      Lister::CreateOrdered(client.client, std::move(request)), bucket.value, step, first));
 }
 
 // A listing of one bucket, kept.
@@ -63,7 +66,8 @@ struct PyObjectList {
   }
 };
 
-PyObjectList ListAllObjects(const PyClient& client, const Text<"bucket">& bucket, Text<"prefix"> prefix, Text<"delimiter"> delimiter,
+PyObjectList ListAllObjects(const PyClient& client, const Text<"bucket">& bucket,
+                            Text<"prefix"> prefix, Text<"delimiter"> delimiter,
                             Named<"page_size", int> max_keys) {
   ListObjectsRequest request;
   request.bucket = BucketName(bucket.value);
@@ -76,25 +80,37 @@ PyObjectList ListAllObjects(const PyClient& client, const Text<"bucket">& bucket
 }
 
 void BindObjectList(py::module_& module) {
-  py::class_<PyObjectList>(module, "ObjectList", "The objects below a prefix, listed once and kept in little memory.")
-      .def(py::init(&ListAllObjects), "client"_a, "bucket"_a, "prefix"_a, "delimiter"_a = "", "max_keys"_a = 1000)
+  py::class_<PyObjectList>(module, "ObjectList",
+                           "The objects below a prefix, listed once and kept in little memory.")
+      .def(py::init(&ListAllObjects), "client"_a, "bucket"_a, "prefix"_a, "delimiter"_a = "",
+           "max_keys"_a = 1000)
       .def("__len__", [](const PyObjectList& self) { return self.list->size(); })
       .def("__getitem__", &PyObjectList::At, "index"_a)
-      .def("__iter__", [](const PyObjectList& self) { return PyItems(ItemsOfList(self.list, self.bucket)); })
-      .def("items", [](const PyObjectList& self, std::vector<Py_ssize_t> indices) {
-        return PyItems(ItemsChosen(self.list, self.bucket, std::move(indices)));
-      }, "indices"_a)
-      .def_property_readonly("memory_bytes", [](const PyObjectList& self) { return self.list->memory_bytes(); })
-      .def(py::pickle([](const PyObjectList& self) { return py::make_tuple(self.bucket, py::bytes(self.list->Save())); },
-                      [](const py::tuple& state) {
-                        auto list = ObjectList::Load(std::string_view(state[1].cast<py::bytes>()));
-                        return PyObjectList{state[0].cast<std::string>(), std::make_shared<const ObjectList>(Unwrap(std::move(list)))};
-                      }));
+      .def("__iter__",
+           [](const PyObjectList& self) { return PyItems(ItemsOfList(self.list, self.bucket)); })
+      .def(
+          "items",
+          [](const PyObjectList& self, std::vector<Py_ssize_t> indices) {
+            return PyItems(ItemsChosen(self.list, self.bucket, std::move(indices)));
+          },
+          "indices"_a)
+      .def_property_readonly("memory_bytes",
+                             [](const PyObjectList& self) { return self.list->memory_bytes(); })
+      .def(py::pickle(
+          [](const PyObjectList& self) {
+            return py::make_tuple(self.bucket, py::bytes(self.list->Save()));
+          },
+          [](const py::tuple& state) {
+            auto list = ObjectList::Load(std::string_view(state[1].cast<py::bytes>()));
+            return PyObjectList{state[0].cast<std::string>(),
+                                std::make_shared<const ObjectList>(Unwrap(std::move(list)))};
+          }));
 }
 
 class PyLookAhead {
  public:
-  explicit PyLookAhead(std::unique_ptr<LookAhead> ahead) : ahead_(std::move(ahead), "this look-ahead") {}
+  explicit PyLookAhead(std::unique_ptr<LookAhead> ahead)
+      : ahead_(std::move(ahead), "this look-ahead") {}
 
   py::list Next(bool fetch, std::uint64_t guess) {
     const Use use(used_, "an iterator of a dataset");
@@ -112,26 +128,31 @@ class PyLookAhead {
   bool used_ = false;
 };
 
-std::unique_ptr<PyLookAhead> MakeLookAhead(const PyClient& client, const py::object& objects, std::uint64_t budget,
-                                           std::uint64_t object_limit, std::size_t most,
-                                           std::optional<std::uint64_t> part_size, std::optional<int> parallel) {
-  std::shared_ptr<ObjectItems> items = py::isinstance<PyItems>(objects) ? objects.cast<const PyItems&>().items()
-                                                                        : std::shared_ptr(ItemsOf(py::iter(objects)));
+std::unique_ptr<PyLookAhead> MakeLookAhead(const PyClient& client, const py::object& objects,
+                                           std::uint64_t budget, std::uint64_t object_limit,
+                                           std::size_t most, std::optional<std::uint64_t> part_size,
+                                           std::optional<int> parallel) {
+  std::shared_ptr<ObjectItems> items = py::isinstance<PyItems>(objects)
+                                           ? objects.cast<const PyItems&>().items()
+                                           : std::shared_ptr(ItemsOf(py::iter(objects)));
   return std::make_unique<PyLookAhead>(std::make_unique<LookAhead>(
-      client.client, std::move(items), LookAheadLimits{budget, object_limit, most, part_size, parallel}));
+      client.client, std::move(items),
+      LookAheadLimits{budget, object_limit, most, part_size, parallel}));
 }
 
 }  // namespace
 
 void BindLookAhead(py::module_& module) {
   py::class_<PyItems>(module, "ObjectItems", "Iterator over the objects of a listing.")
-      .def(py::init(&ListObjects), "client"_a, "bucket"_a, "prefix"_a, "step"_a = 1, "first"_a = 0, "max_keys"_a = 1000)
+      .def(py::init(&ListObjects), "client"_a, "bucket"_a, "prefix"_a, "step"_a = 1, "first"_a = 0,
+           "max_keys"_a = 1000)
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", &PyItems::Next);
   BindObjectList(module);
-  py::class_<PyLookAhead>(module, "LookAhead", "Fetches the coming objects and gives them out in order.")
-      .def(py::init(&MakeLookAhead), "client"_a, "objects"_a, "budget"_a, "object_limit"_a, "most"_a,
-           "part_size"_a = py::none(), "parallel"_a = py::none())
+  py::class_<PyLookAhead>(module, "LookAhead",
+                          "Fetches the coming objects and gives them out in order.")
+      .def(py::init(&MakeLookAhead), "client"_a, "objects"_a, "budget"_a, "object_limit"_a,
+           "most"_a, "part_size"_a = py::none(), "parallel"_a = py::none())
       .def("next", &PyLookAhead::Next, "fetch"_a, "guess"_a)
       .def("cancel", &PyLookAhead::Cancel)
       .def_property_readonly("coming", &PyLookAhead::coming)

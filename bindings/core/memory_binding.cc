@@ -1,4 +1,5 @@
-// What the process's memory budget holds, for tests and for whoever wonders; and checksums of memory.
+// What the process's memory budget holds, for tests and for whoever wonders; and checksums of
+// memory.
 #include <pybind11/pybind11.h>
 
 #include "base/crc/crc.h"
@@ -39,20 +40,27 @@ std::uint32_t Crc32OfBuffer(const py::object& data, std::uint32_t previous) {
 void BindMemory(py::module_& module) {
   module.def("crc32", &CrcOf<&Crc32, std::uint32_t>, "address"_a, "size"_a, "previous"_a = 0,
              "CRC-32, as zlib's, of `size` bytes at `address`.");
-  module.def("crc32_of", &Crc32OfBuffer, "data"_a, "previous"_a = 0,
-             "CRC-32, as zlib's, of a contiguous buffer that follows bytes with the CRC-32 `previous`.");
-  module.def("crc64nvme", &CrcOf<&Crc64Nvme, std::uint64_t>, "address"_a, "size"_a, "previous"_a = 0,
-             "CRC-64/NVME of `size` bytes at `address`.");
+  module.def(
+      "crc32_of", &Crc32OfBuffer, "data"_a, "previous"_a = 0,
+      "CRC-32, as zlib's, of a contiguous buffer that follows bytes with the CRC-32 `previous`.");
+  module.def("crc64nvme", &CrcOf<&Crc64Nvme, std::uint64_t>, "address"_a, "size"_a,
+             "previous"_a = 0, "CRC-64/NVME of `size` bytes at `address`.");
   module.def("crc32_combine", &CombineCrc32, "first"_a, "second"_a, "second_size"_a,
              "The CRC-32 of A followed by B, from those of A and B and the size of B in bytes.");
-  module.def("set_memory_limit", [](std::uint64_t limit) { Unwrap(SetMemoryLimit(limit)); }, "limit"_a);
-  module.def("memory_usage", [] {
-    const MemoryBudget::Usage usage = MemoryBudget::PerProcess().usage();
-    return py::dict("limit"_a = usage.limit, "held"_a = usage.held, "most_held"_a = usage.most_held,
-                    "in_flight"_a = usage.in_flight, "waiting"_a = usage.waiting, "beyond_limit"_a = usage.beyond_limit,
-                    "taken_back"_a = usage.taken_back,
-                    "kept"_a = BufferPool::PerProcess().kept_bytes());
-  }, "Bytes that this process holds for blocks and parts on their way, and how many callers wait for some.");
+  module.def(
+      "set_memory_limit", [](std::uint64_t limit) { Unwrap(SetMemoryLimit(limit)); }, "limit"_a);
+  module.def(
+      "memory_usage",
+      [] {
+        const MemoryBudget::Usage usage = MemoryBudget::PerProcess().usage();
+        return py::dict("limit"_a = usage.limit, "held"_a = usage.held,
+                        "most_held"_a = usage.most_held, "in_flight"_a = usage.in_flight,
+                        "waiting"_a = usage.waiting, "beyond_limit"_a = usage.beyond_limit,
+                        "taken_back"_a = usage.taken_back,
+                        "kept"_a = BufferPool::PerProcess().kept_bytes());
+      },
+      "Bytes that this process holds for blocks and parts on their way, and how many callers wait "
+      "for some.");
 }
 
 }  // namespace penstock::python

@@ -16,7 +16,8 @@ BufferView::~BufferView() { PyBuffer_Release(&view_); }
 }  // namespace penstock::python
 
 PYBIND11_MODULE(_core, module) {
-  module.doc() = "C++ core of penstock: client, streams, writers, listings and the in-process emulator.";
+  module.doc() =
+      "C++ core of penstock: client, streams, writers, listings and the in-process emulator.";
   module.attr("__version__") = PENSTOCK_VERSION;
   penstock::python::WatchInterpreterEnd();
   penstock::python::BindMemory(module);

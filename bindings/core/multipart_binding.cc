@@ -42,11 +42,13 @@ class ViewSource final : public BodySource {
 };
 
 py::tuple ToPython(const CompletedPart& part) {
-  return py::make_tuple(part.part_number, TextToPython(part.etag.value), TextToPython(part.checksum_crc64nvme));
+  return py::make_tuple(part.part_number, TextToPython(part.etag.value),
+                        TextToPython(part.checksum_crc64nvme));
 }
 
-py::str Create(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"storage_class"> storage_class,
-                   Text<"content_type"> content_type, std::vector<std::pair<std::string, std::string>> metadata) {
+py::str Create(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key,
+               Text<"storage_class"> storage_class, Text<"content_type"> content_type,
+               std::vector<std::pair<std::string, std::string>> metadata) {
   CreateMultipartUploadRequest request;
   request.bucket = BucketName(std::move(bucket.value));
   request.key = ObjectKey(std::move(key.value));
@@ -56,7 +58,8 @@ py::str Create(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Tex
   return TextToPython(Call(self, std::move(request)).upload_id.value);
 }
 
-py::tuple Put(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upload_id"> upload_id, int number, const py::object& data) {
+py::tuple Put(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key,
+              Text<"upload_id"> upload_id, int number, const py::object& data) {
   const BufferView view(data, BufferView::Access::kRead);
   ViewSource body(view.bytes());
   UploadPartRequest request;
@@ -68,9 +71,10 @@ py::tuple Put(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text
   return ToPython(Call(self, std::move(request)));
 }
 
-py::tuple Copy(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upload_id"> upload_id, int number,
-          Text<"src_bucket"> source_bucket, Text<"src_key"> source_key, std::uint64_t start, std::uint64_t end,
-          std::optional<std::string> etag, Text<"src_version_id"> version) {
+py::tuple Copy(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key,
+               Text<"upload_id"> upload_id, int number, Text<"src_bucket"> source_bucket,
+               Text<"src_key"> source_key, std::uint64_t start, std::uint64_t end,
+               std::optional<std::string> etag, Text<"src_version_id"> version) {
   UploadPartCopyRequest request;
   request.bucket = BucketName(std::move(bucket.value));
   request.key = ObjectKey(std::move(key.value));
@@ -84,13 +88,15 @@ py::tuple Copy(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Tex
   return ToPython(Call(self, std::move(request)));
 }
 
-py::str Complete(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upload_id"> upload_id,
-                     std::vector<Part> parts, std::uint64_t size, bool if_none_match) {
+py::str Complete(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key,
+                 Text<"upload_id"> upload_id, std::vector<Part> parts, std::uint64_t size,
+                 bool if_none_match) {
   CompleteMultipartUploadRequest request;
   request.bucket = BucketName(std::move(bucket.value));
   request.key = ObjectKey(std::move(key.value));
   request.upload_id = UploadId(std::move(upload_id.value));
-  for (auto& [number, etag, checksum] : parts) request.parts.push_back({number, ETag(std::move(etag)), std::move(checksum)});
+  for (auto& [number, etag, checksum] : parts)
+    request.parts.push_back({number, ETag(std::move(etag)), std::move(checksum)});
   request.object_size = size;
   request.if_none_match_any = if_none_match;
   return TextToPython(Call(self, std::move(request)).etag.value);
@@ -100,13 +106,14 @@ py::str Complete(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, T
 
 void BindMultipart(Guarded<PyClient>& client) {
   client
-      .def("create_multipart_upload", &Create, "bucket"_a, "key"_a, "storage_class"_a = "", "content_type"_a = "",
-           "metadata"_a = std::vector<std::pair<std::string, std::string>>())
+      .def("create_multipart_upload", &Create, "bucket"_a, "key"_a, "storage_class"_a = "",
+           "content_type"_a = "", "metadata"_a = std::vector<std::pair<std::string, std::string>>())
       .def("upload_part", &Put, "bucket"_a, "key"_a, "upload_id"_a, "part_number"_a, "data"_a)
-      .def("upload_part_copy", &Copy, "bucket"_a, "key"_a, "upload_id"_a, "part_number"_a, "src_bucket"_a, "src_key"_a, "start"_a,
-           "end"_a, "etag"_a = py::none(), "src_version_id"_a = "")
-      .def("complete_multipart_upload", &Complete, "bucket"_a, "key"_a, "upload_id"_a, "parts"_a, "size"_a,
-           "if_none_match"_a = false);
+      .def("upload_part_copy", &Copy, "bucket"_a, "key"_a, "upload_id"_a, "part_number"_a,
+           "src_bucket"_a, "src_key"_a, "start"_a, "end"_a, "etag"_a = py::none(),
+           "src_version_id"_a = "")
+      .def("complete_multipart_upload", &Complete, "bucket"_a, "key"_a, "upload_id"_a, "parts"_a,
+           "size"_a, "if_none_match"_a = false);
 }
 
 }  // namespace penstock::python

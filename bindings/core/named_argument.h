@@ -26,8 +26,8 @@ struct ArgumentName {
   char text[kSize];
 };
 
-// In the place of a parameter of type T: the same values, and a TypeError that names the parameter, the type it got and the
-// type it takes, never the value.
+// In the place of a parameter of type T: the same values, and a TypeError that names the parameter,
+// the type it got and the type it takes, never the value.
 template <ArgumentName kName, class T>
 struct Named {
   T value;
@@ -49,9 +49,12 @@ std::string TypeName(const std::optional<T>*) {
   return TypeName(static_cast<const T*>(nullptr)) + " or None";
 }
 
-[[noreturn]] inline void Refuse(const std::string& name, pybind11::handle value, const std::string& wanted) {
-  if (wanted.starts_with("int") && PyLong_Check(value.ptr())) throw pybind11::value_error(name + " is too large or negative");
-  throw pybind11::type_error(name + " is of type " + Py_TYPE(value.ptr())->tp_name + "; it takes " + wanted);
+[[noreturn]] inline void Refuse(const std::string& name, pybind11::handle value,
+                                const std::string& wanted) {
+  if (wanted.starts_with("int") && PyLong_Check(value.ptr()))
+    throw pybind11::value_error(name + " is too large or negative");
+  throw pybind11::type_error(name + " is of type " + Py_TYPE(value.ptr())->tp_name + "; it takes " +
+                             wanted);
 }
 
 template <class T>
@@ -66,8 +69,10 @@ inline void Load(const std::string& name, pybind11::handle value, std::string& l
   loaded = KeyFromPython(pybind11::reinterpret_borrow<pybind11::object>(value));
 }
 
-inline void Load(const std::string& name, pybind11::handle value, std::vector<std::string>& loaded) {
-  if (PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr()) || !PySequence_Check(value.ptr())) {
+inline void Load(const std::string& name, pybind11::handle value,
+                 std::vector<std::string>& loaded) {
+  if (PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr()) ||
+      !PySequence_Check(value.ptr())) {
     Refuse(name, value, TypeName(&loaded));
   }
   for (const pybind11::handle element : pybind11::reinterpret_borrow<pybind11::sequence>(value)) {

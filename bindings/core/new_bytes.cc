@@ -12,7 +12,8 @@ namespace penstock::python {
 namespace {
 
 Error NoMemory(std::uint64_t size) {
-  return Error::Make(ErrorKind::kResourceExhausted, "no memory for an object of " + std::to_string(size) + " bytes");
+  return Error::Make(ErrorKind::kResourceExhausted,
+                     "no memory for an object of " + std::to_string(size) + " bytes");
 }
 
 }  // namespace
@@ -22,7 +23,8 @@ void AdviseHugePages(MutableByteView memory) {
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
   const auto first = (begin + kHugePage - 1) & ~(kHugePage - 1);
   const auto last = (begin + memory.size()) & ~(kHugePage - 1);
-  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // advice: failing is fine
+  // advice: failing is fine
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
 }
 
 Result<pybind11::object> NewBytes(std::uint64_t size) {
@@ -48,7 +50,8 @@ Result<MutableByteView> ReceiveBuffer::Place(std::uint64_t size) {
 
 pybind11::object ReceiveBuffer::Take(std::uint64_t size) {
   pybind11::object bytes = std::move(bytes_);
-  if (!bytes || BytesMemory(bytes).size() != size) bytes = pybind11::bytes(reinterpret_cast<const char*>(memory_.get()), size);
+  if (!bytes || BytesMemory(bytes).size() != size)
+    bytes = pybind11::bytes(reinterpret_cast<const char*>(memory_.get()), size);
   memory_.reset();
   return bytes;
 }

@@ -1,4 +1,5 @@
-// Python's memory for what is about to arrive: `bytes` objects made before their content is there, and advice.
+// Python's memory for what is about to arrive: `bytes` objects made before their content is there,
+// and advice.
 #ifndef PENSTOCK_BINDINGS_CORE_NEW_BYTES_H_
 #define PENSTOCK_BINDINGS_CORE_NEW_BYTES_H_
 
@@ -19,16 +20,17 @@ Result<pybind11::object> NewBytes(std::uint64_t size);
 
 // The memory of such a `bytes`.
 inline MutableByteView BytesMemory(const pybind11::object& bytes) {
-  return {reinterpret_cast<std::byte*>(PyBytes_AS_STRING(bytes.ptr())), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+  return {reinterpret_cast<std::byte*>(PyBytes_AS_STRING(bytes.ptr())),
+          static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
-// Asks the kernel for huge pages under memory that is about to be filled for the first time: fresh memory costs most of a
-// large read in page faults, and huge pages make them 512 times fewer. Only advice: what is in the memory stays, and
-// memory that cannot have them is left as it is.
+// Asks the kernel for huge pages under memory that is about to be filled for the first time: fresh
+// memory costs most of a large read in page faults, and huge pages make them 512 times fewer. Only
+// advice: what is in the memory stays, and memory that cannot have them is left as it is.
 void AdviseHugePages(MutableByteView memory);
 
-// What the first bytes of an object land in: a `bytes` where their number was guessed right beforehand, else memory that the
-// first response asks for, without the GIL, and that is copied.
+// What the first bytes of an object land in: a `bytes` where their number was guessed right
+// beforehand, else memory that the first response asks for, without the GIL, and that is copied.
 class ReceiveBuffer {
  public:
   // So many bytes probably come. Needs the GIL; throws where there is no memory.

@@ -21,10 +21,12 @@ PyTypeObject* NamedTupleType(const char* name) {
 
 // An instance with these fields, made as tuple.__new__ does it.
 py::object MakeNamedTuple(PyTypeObject* type, std::initializer_list<py::object> fields) {
-  auto made = py::reinterpret_steal<py::object>(type->tp_alloc(type, static_cast<Py_ssize_t>(fields.size())));
+  auto made = py::reinterpret_steal<py::object>(
+      type->tp_alloc(type, static_cast<Py_ssize_t>(fields.size())));
   if (!made) throw py::error_already_set();
   Py_ssize_t index = 0;
-  for (const py::object& field : fields) PyTuple_SET_ITEM(made.ptr(), index++, py::object(field).release().ptr());
+  for (const py::object& field : fields)
+    PyTuple_SET_ITEM(made.ptr(), index++, py::object(field).release().ptr());
   return made;
 }
 
@@ -70,8 +72,12 @@ class PythonItems final : public ObjectItems {
 
 class ListedItems final : public ObjectItems {
  public:
-  ListedItems(std::unique_ptr<Lister> pages, const std::string& bucket, std::uint64_t step, std::uint64_t first)
-      : pages_(std::move(pages), "this listing"), bucket_{py::str(bucket), bucket}, step_(step), skip_(first) {}
+  ListedItems(std::unique_ptr<Lister> pages, const std::string& bucket, std::uint64_t step,
+              std::uint64_t first)
+      : pages_(std::move(pages), "this listing"),
+        bucket_{py::str(bucket), bucket},
+        step_(step),
+        skip_(first) {}
   ~ListedItems() override {
     // The next page may be on its way, and its end is waited for.
     const ReleasedGil unlocked;
@@ -106,7 +112,8 @@ class ListedItems final : public ObjectItems {
 
 class ChosenItems final : public ObjectItems {
  public:
-  ChosenItems(std::shared_ptr<const ObjectList> list, const std::string& bucket, std::vector<Py_ssize_t> indices)
+  ChosenItems(std::shared_ptr<const ObjectList> list, const std::string& bucket,
+              std::vector<Py_ssize_t> indices)
       : list_(std::move(list)), bucket_{py::str(bucket), bucket}, indices_(std::move(indices)) {}
 
   std::optional<ObjectItem> Next() override {
@@ -142,21 +149,25 @@ class AllItems final : public ObjectItems {
 std::size_t IndexIn(const ObjectList& list, Py_ssize_t index) {
   const auto size = static_cast<Py_ssize_t>(list.size());
   if (index < -size || index >= size) {
-    throw py::index_error("index " + std::to_string(index) + " is out of range; there are " + std::to_string(size) + " objects");
+    throw py::index_error("index " + std::to_string(index) + " is out of range; there are " +
+                          std::to_string(size) + " objects");
   }
   return static_cast<std::size_t>(index < 0 ? index + size : index);
 }
 
 py::object MakeObjectInfo(const py::object& key, const ObjectSummary& object) {
-  // The GIL guards both. A guard of C++'s could be waited for with the GIL, while its holder waits for the GIL in an import.
+  // The GIL guards both. A guard of C++'s could be waited for with the GIL, while its holder waits
+  // for the GIL in an import.
   static PyTypeObject* type = nullptr;
   static PyObject* standard = nullptr;
   if (type == nullptr) type = NamedTupleType("ObjectInfo");
   if (standard == nullptr) standard = py::str("STANDARD").release().ptr();
-  const py::object storage_class = object.storage_class.empty() ? py::reinterpret_borrow<py::object>(standard)
-                                                                : py::object(TextToPython(object.storage_class));
-  return MakeNamedTuple(type, {key, TextToPython("\"" + object.etag.value + "\""), py::int_(object.size),
-                               py::int_(EpochSeconds(object.last_modified)), storage_class, py::none()});
+  const py::object storage_class = object.storage_class.empty()
+                                       ? py::reinterpret_borrow<py::object>(standard)
+                                       : py::object(TextToPython(object.storage_class));
+  return MakeNamedTuple(type,
+                        {key, TextToPython("\"" + object.etag.value + "\""), py::int_(object.size),
+                         py::int_(EpochSeconds(object.last_modified)), storage_class, py::none()});
 }
 
 py::object MakeKeyData(const py::object& bucket, const py::object& key, const py::object& info) {
@@ -165,19 +176,23 @@ py::object MakeKeyData(const py::object& bucket, const py::object& key, const py
   return MakeNamedTuple(type, {bucket, key, info});
 }
 
-std::unique_ptr<ObjectItems> ItemsOf(py::iterator elements) { return std::make_unique<PythonItems>(std::move(elements)); }
+std::unique_ptr<ObjectItems> ItemsOf(py::iterator elements) {
+  return std::make_unique<PythonItems>(std::move(elements));
+}
 
-std::unique_ptr<ObjectItems> ItemsListed(std::unique_ptr<Lister> pages, const std::string& bucket, std::uint64_t step,
-                                         std::uint64_t first) {
+std::unique_ptr<ObjectItems> ItemsListed(std::unique_ptr<Lister> pages, const std::string& bucket,
+                                         std::uint64_t step, std::uint64_t first) {
   return std::make_unique<ListedItems>(std::move(pages), bucket, step, first);
 }
 
-std::unique_ptr<ObjectItems> ItemsChosen(std::shared_ptr<const ObjectList> list, const std::string& bucket,
+std::unique_ptr<ObjectItems> ItemsChosen(std::shared_ptr<const ObjectList> list,
+                                         const std::string& bucket,
                                          std::vector<Py_ssize_t> indices) {
   return std::make_unique<ChosenItems>(std::move(list), bucket, std::move(indices));
 }
 
-std::unique_ptr<ObjectItems> ItemsOfList(std::shared_ptr<const ObjectList> list, const std::string& bucket) {
+std::unique_ptr<ObjectItems> ItemsOfList(std::shared_ptr<const ObjectList> list,
+                                         const std::string& bucket) {
   return std::make_unique<AllItems>(std::move(list), bucket);
 }
 

@@ -1,4 +1,5 @@
-// Pages of an object's versions and of open uploads, one by one, for who goes on from their markers.
+// Pages of an object's versions and of open uploads, one by one, for who goes on from their
+// markers.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -16,11 +17,14 @@ namespace py = pybind11;
 using namespace py::literals;
 
 // With their fractions: two versions may be of the same second.
-double EpochTime(WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
+double EpochTime(WallTime time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
 
 // (versions as tuples, common prefixes, next key marker, next version id marker).
-py::tuple ListVersions(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"> prefix, Text<"delimiter"> delimiter,
-                       Named<"max_keys", int> max_keys, Text<"key_marker"> key_marker, Text<"version_id_marker"> version_id_marker) {
+py::tuple ListVersions(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"> prefix,
+                       Text<"delimiter"> delimiter, Named<"max_keys", int> max_keys,
+                       Text<"key_marker"> key_marker, Text<"version_id_marker"> version_id_marker) {
   ListObjectVersionsRequest request;
   request.bucket = BucketName(std::move(bucket.value));
   request.prefix = std::move(prefix.value);
@@ -31,17 +35,20 @@ py::tuple ListVersions(const PyClient& self, Text<"bucket"> bucket, Text<"prefix
   const ListObjectVersionsResponse page = Call(self, std::move(request));
   py::list versions;
   for (const ObjectVersionSummary& v : page.versions) {
-    versions.append(py::make_tuple(KeyToPython(v.key.value), TextToPython(v.version_id.value), v.is_latest, v.is_delete_marker, v.size,
-                                   TextToPython(v.etag.value), EpochTime(v.last_modified), TextToPython(v.storage_class)));
+    versions.append(py::make_tuple(KeyToPython(v.key.value), TextToPython(v.version_id.value),
+                                   v.is_latest, v.is_delete_marker, v.size,
+                                   TextToPython(v.etag.value), EpochTime(v.last_modified),
+                                   TextToPython(v.storage_class)));
   }
   py::list prefixes;
   for (const std::string& common : page.common_prefixes) prefixes.append(KeyToPython(common));
-  return py::make_tuple(versions, prefixes, KeyToPython(page.next_key_marker), TextToPython(page.next_version_id_marker.value));
+  return py::make_tuple(versions, prefixes, KeyToPython(page.next_key_marker),
+                        TextToPython(page.next_version_id_marker.value));
 }
 
 // (uploads as (key, upload id, initiated), next key marker, next upload id marker).
-py::tuple ListUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"> prefix, Text<"key_marker"> key_marker,
-                      Text<"upload_id_marker"> upload_id_marker) {
+py::tuple ListUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"> prefix,
+                      Text<"key_marker"> key_marker, Text<"upload_id_marker"> upload_id_marker) {
   ListMultipartUploadsRequest request;
   request.bucket = BucketName(std::move(bucket.value));
   request.prefix = std::move(prefix.value);
@@ -50,9 +57,11 @@ py::tuple ListUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"
   const ListMultipartUploadsResponse page = Call(self, std::move(request));
   py::list uploads;
   for (const UploadSummary& u : page.uploads) {
-    uploads.append(py::make_tuple(KeyToPython(u.key.value), TextToPython(u.upload_id.value), EpochTime(u.initiated)));
+    uploads.append(py::make_tuple(KeyToPython(u.key.value), TextToPython(u.upload_id.value),
+                                  EpochTime(u.initiated)));
   }
-  return py::make_tuple(uploads, KeyToPython(page.next_key_marker), TextToPython(page.next_upload_id_marker));
+  return py::make_tuple(uploads, KeyToPython(page.next_key_marker),
+                        TextToPython(page.next_upload_id_marker));
 }
 
 // All open uploads as (key, upload id), page by page.
@@ -63,10 +72,13 @@ py::list ListAllUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefi
   py::list uploads;
   for (;;) {
     ListMultipartUploadsResponse page = Call(self, request);
-    for (const UploadSummary& u : page.uploads) uploads.append(py::make_tuple(KeyToPython(u.key.value), TextToPython(u.upload_id.value)));
+    for (const UploadSummary& u : page.uploads)
+      uploads.append(py::make_tuple(KeyToPython(u.key.value), TextToPython(u.upload_id.value)));
     if (page.next_key_marker.empty()) return uploads;
-    if (page.next_key_marker == request.key_marker && page.next_upload_id_marker == request.upload_id_marker) {
-      Raise(Error::Make(ErrorKind::kUnavailable, "the listing of uploads repeats its markers, so that it would never end")
+    if (page.next_key_marker == request.key_marker &&
+        page.next_upload_id_marker == request.upload_id_marker) {
+      Raise(Error::Make(ErrorKind::kUnavailable,
+                        "the listing of uploads repeats its markers, so that it would never end")
                 .At("ListMultipartUploads", request.bucket.value));
     }
     request.key_marker = std::move(page.next_key_marker);
@@ -78,9 +90,10 @@ py::list ListAllUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefi
 
 void BindPages(Guarded<PyClient>& client) {
   client
-      .def("list_object_versions", &ListVersions, "bucket"_a, "prefix"_a = "", "delimiter"_a = "", "max_keys"_a = 1000,
-           "key_marker"_a = "", "version_id_marker"_a = "")
-      .def("list_open_uploads", &ListUploads, "bucket"_a, "prefix"_a = "", "key_marker"_a = "", "upload_id_marker"_a = "")
+      .def("list_object_versions", &ListVersions, "bucket"_a, "prefix"_a = "", "delimiter"_a = "",
+           "max_keys"_a = 1000, "key_marker"_a = "", "version_id_marker"_a = "")
+      .def("list_open_uploads", &ListUploads, "bucket"_a, "prefix"_a = "", "key_marker"_a = "",
+           "upload_id_marker"_a = "")
       .def("list_multipart_uploads", &ListAllUploads, "bucket"_a, "prefix"_a = "");
 }
 

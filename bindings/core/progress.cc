@@ -30,12 +30,14 @@ void Progress::Report() const {
 }
 
 bool Progress::ReportNoThrow() const {
-  if (callback_.is_none() || !counts_->news.exchange(false, std::memory_order_acquire)) return false;
+  if (callback_.is_none() || !counts_->news.exchange(false, std::memory_order_acquire))
+    return false;
   const std::uint64_t total = counts_->total.load(std::memory_order_relaxed);
-  const py::object known = total == UINT64_MAX ? py::object(py::none()) : py::object(py::int_(total));
+  const py::object known =
+      total == UINT64_MAX ? py::object(py::none()) : py::object(py::int_(total));
   const py::int_ done(counts_->done.load(std::memory_order_relaxed));
-  const auto answer =
-      py::reinterpret_steal<py::object>(PyObject_CallFunctionObjArgs(callback_.ptr(), done.ptr(), known.ptr(), nullptr));
+  const auto answer = py::reinterpret_steal<py::object>(
+      PyObject_CallFunctionObjArgs(callback_.ptr(), done.ptr(), known.ptr(), nullptr));
   return !answer;
 }
 

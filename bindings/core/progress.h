@@ -1,4 +1,5 @@
-// A Python progress callback, told on the thread that waits: no I/O thread ever needs the interpreter for it.
+// A Python progress callback, told on the thread that waits: no I/O thread ever needs the
+// interpreter for it.
 #ifndef PENSTOCK_BINDINGS_CORE_PROGRESS_H_
 #define PENSTOCK_BINDINGS_CORE_PROGRESS_H_
 
@@ -13,7 +14,8 @@
 
 namespace penstock::python {
 
-// What a transfer has reported and Python has not been told. Knows nothing of Python: destroyed without the GIL.
+// What a transfer has reported and Python has not been told. Knows nothing of Python: destroyed
+// without the GIL.
 struct ProgressCounts {
   std::atomic<std::uint64_t> done{0};
   std::atomic<std::uint64_t> total{UINT64_MAX};  // UINT64_MAX: unknown
@@ -23,7 +25,8 @@ struct ProgressCounts {
 // Lives as long as one call from Python. Needs the GIL, but for what interrupt() returns.
 class Progress {
  public:
-  // `callback` may be None: nobody is told. `counts`: shared with a transfer that outlives this call.
+  // `callback` may be None: nobody is told. `counts`: shared with a transfer that outlives this
+  // call.
   explicit Progress(pybind11::object callback,
                     std::shared_ptr<ProgressCounts> counts = std::make_shared<ProgressCounts>())
       : callback_(std::move(callback)), counts_(std::move(counts)) {}
@@ -31,8 +34,8 @@ class Progress {
   // For the transfer's options; null where nobody is told.
   ProgressCallback counter() const { return callback_.is_none() ? nullptr : CounterOf(counts_); }
   static ProgressCallback CounterOf(std::shared_ptr<ProgressCounts> counts);
-  // For the wait: Python's signals, and the callback when there is news. What it raises stays set on this thread and ends
-  // the transfer, as Ctrl-C does. Called without the GIL; this outlives it.
+  // For the wait: Python's signals, and the callback when there is news. What it raises stays set
+  // on this thread and ends the transfer, as Ctrl-C does. Called without the GIL; this outlives it.
   Interrupt interrupt() const;
   // Tells the last news. Throws what the callback raised.
   void Report() const;

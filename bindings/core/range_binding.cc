@@ -85,8 +85,8 @@ std::vector<Struct> NumbersOf(const py::object& buffer, const char* name, const 
   const BufferView view(buffer, BufferView::Access::kRead);
   const ByteView bytes = view.bytes();
   if (bytes.size() % sizeof(Struct) != 0) {
-    throw py::value_error(std::string(name) + " has " + std::to_string(bytes.size()) + " bytes; it takes whole " + unit +
-                          " of 64-bit numbers");
+    throw py::value_error(std::string(name) + " has " + std::to_string(bytes.size()) +
+                          " bytes; it takes whole " + unit + " of 64-bit numbers");
   }
   std::vector<Struct> numbers(bytes.size() / sizeof(Struct));
   if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
@@ -111,10 +111,13 @@ class BatchReader {
 
   void Start(RangeBatch batch, py::object keep, std::uint64_t token) {
     if (!kept_.try_emplace(token, std::move(keep)).second) {
-      throw py::value_error("token " + std::to_string(token) + " is that of another batch under way");
+      throw py::value_error("token " + std::to_string(token) +
+                            " is that of another batch under way");
     }
     WithoutGil([&] {
-      reader_->Start(std::move(batch), [ended = ended_, token](Result<RangesRead> result) { ended->Put(token, std::move(result)); });
+      reader_->Start(std::move(batch), [ended = ended_, token](Result<RangesRead> result) {
+        ended->Put(token, std::move(result));
+      });
     });
   }
 
@@ -123,7 +126,8 @@ class BatchReader {
     std::optional<Ended::Batch> batch = WithoutGil([&] { return ended_->Take(SignalPending); });
     if (!batch) throw py::error_already_set();
     kept_.erase(batch->token);
-    if (batch->result.ok()) return py::make_tuple(batch->token, TextToPython(batch->result->etag.value), py::none());
+    if (batch->result.ok())
+      return py::make_tuple(batch->token, TextToPython(batch->result->etag.value), py::none());
     return py::make_tuple(batch->token, "", ExceptionOf(batch->result.error()));
   }
 
@@ -133,8 +137,8 @@ class BatchReader {
 
   py::dict usage() const {
     const RangeReader::Usage usage = reader_->usage();
-    return py::dict("requests"_a = usage.requests, "bytes_wanted"_a = usage.bytes_wanted, "bytes_asked"_a = usage.bytes_asked,
-                    "most_parallel"_a = usage.most_parallel);
+    return py::dict("requests"_a = usage.requests, "bytes_wanted"_a = usage.bytes_wanted,
+                    "bytes_asked"_a = usage.bytes_asked, "most_parallel"_a = usage.most_parallel);
   }
 
  private:
@@ -145,10 +149,11 @@ class BatchReader {
 
 class PyRangeReader {
  public:
-  explicit PyRangeReader(std::unique_ptr<BatchReader> reader) : reader_(std::move(reader), "this range reader") {}
+  explicit PyRangeReader(std::unique_ptr<BatchReader> reader)
+      : reader_(std::move(reader), "this range reader") {}
 
-  void Start(Text<"bucket"> bucket, Text<"key"> key, const py::object& pieces, py::object keep, std::uint64_t token,
-             std::optional<std::string> etag) {
+  void Start(Text<"bucket"> bucket, Text<"key"> key, const py::object& pieces, py::object keep,
+             std::uint64_t token, std::optional<std::string> etag) {
     RangeBatch batch;
     batch.bucket = BucketName(std::move(bucket.value));
     batch.key = ObjectKey(std::move(key.value));
@@ -158,13 +163,15 @@ class PyRangeReader {
     }
     reader_.Get().Start(std::move(batch), std::move(keep), token);
   }
-  void StartStrips(Text<"bucket"> bucket, Text<"key"> key, const py::object& strips, py::object keep, std::uint64_t token) {
+  void StartStrips(Text<"bucket"> bucket, Text<"key"> key, const py::object& strips,
+                   py::object keep, std::uint64_t token) {
     RangeBatch batch;
     batch.bucket = BucketName(std::move(bucket.value));
     batch.key = ObjectKey(std::move(key.value));
     for (const Strip& strip : NumbersOf<Strip>(strips, "strips", "sextuples")) {
       for (std::uint64_t i = 0; i < strip.count; ++i) {
-        batch.pieces.push_back({strip.begin + i * strip.object_step, MemoryAt(strip.address + i * strip.memory_step, strip.size)});
+        batch.pieces.push_back({strip.begin + i * strip.object_step,
+                                MemoryAt(strip.address + i * strip.memory_step, strip.size)});
       }
     }
     reader_.Get().Start(std::move(batch), std::move(keep), token);
@@ -181,27 +188,35 @@ class PyRangeReader {
 
 using RangeReaderPointer = std::unique_ptr<PyRangeReader, DeleteUnlessInUse<PyRangeReader>>;
 
-RangeReaderPointer MakeRangeReader(const PyClient& client, Named<"max_gap", std::optional<std::uint64_t>> max_gap,
-                                               Named<"max_request", std::optional<std::uint64_t>> max_request,
-                                               Named<"parallel", std::optional<int>> parallel) {
+RangeReaderPointer MakeRangeReader(const PyClient& client,
+                                   Named<"max_gap", std::optional<std::uint64_t>> max_gap,
+                                   Named<"max_request", std::optional<std::uint64_t>> max_request,
+                                   Named<"parallel", std::optional<int>> parallel) {
   RangeReaderOptions options;
   options.max_gap_bytes = max_gap.value;
   options.max_request_bytes = max_request.value;
   options.max_parallel_requests = parallel.value;
-  return RangeReaderPointer(new PyRangeReader(std::make_unique<BatchReader>(client.client, std::move(options))));
+  return RangeReaderPointer(
+      new PyRangeReader(std::make_unique<BatchReader>(client.client, std::move(options))));
 }
 
 }  // namespace
 
 void BindRanges(py::module_& module) {
-  Guarded<PyRangeReader>(module, "RangeReader", "Reads scattered ranges of objects into memory, many at a time.")
-      .def(py::init(&MakeRangeReader), "client"_a, py::kw_only(), "max_gap"_a = py::none(), "max_request"_a = py::none(),
-           "parallel"_a = py::none())
-      .def("start", &PyRangeReader::Start, "bucket"_a, "key"_a, "pieces"_a, "keep"_a, "token"_a, "etag"_a = py::none(),
-           "pieces: 64-bit triples (begin in the object, address, bytes); `keep` holds their memory.")
-      .def("start_strips", &PyRangeReader::StartStrips, "bucket"_a, "key"_a, "strips"_a, "keep"_a, "token"_a,
-           "strips: 64-bit sextuples (begin, address, bytes, count, step in the object, step in memory): `count` pieces each.")
-      .def("next", &PyRangeReader::Next, "The next batch that ended, as (token, ETag, exception or None); None: there is none.")
+  Guarded<PyRangeReader>(module, "RangeReader",
+                         "Reads scattered ranges of objects into memory, many at a time.")
+      .def(py::init(&MakeRangeReader), "client"_a, py::kw_only(), "max_gap"_a = py::none(),
+           "max_request"_a = py::none(), "parallel"_a = py::none())
+      .def("start", &PyRangeReader::Start, "bucket"_a, "key"_a, "pieces"_a, "keep"_a, "token"_a,
+           "etag"_a = py::none(),
+           "pieces: 64-bit triples (begin in the object, address, bytes); `keep` holds their "
+           "memory.")
+      .def("start_strips", &PyRangeReader::StartStrips, "bucket"_a, "key"_a, "strips"_a, "keep"_a,
+           "token"_a,
+           "strips: 64-bit sextuples (begin, address, bytes, count, step in the object, step in "
+           "memory): `count` pieces each.")
+      .def("next", &PyRangeReader::Next,
+           "The next batch that ended, as (token, ETag, exception or None); None: there is none.")
       .def("cancel", &PyRangeReader::Cancel)
       .def("usage", &PyRangeReader::usage);
 }

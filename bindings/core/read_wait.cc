@@ -27,12 +27,14 @@ struct News {
 
 }  // namespace
 
-Result<DownloadResponse> DownloadInto(std::shared_ptr<Client> client, DownloadRequest request,
-                                      const std::function<Result<MutableByteView>(std::uint64_t)>& make_memory,
-                                      const Interrupt& interrupt) {
+Result<DownloadResponse> DownloadInto(
+    std::shared_ptr<Client> client, DownloadRequest request,
+    const std::function<Result<MutableByteView>(std::uint64_t)>& make_memory,
+    const Interrupt& interrupt) {
   std::stop_source stop;
   request.options.call.cancel = stop.get_token();
-  const auto news = std::make_shared<News>();  // shared with the callbacks, of which one may still be leaving the lock
+  // shared with the callbacks, of which one may still be leaving the lock
+  const auto news = std::make_shared<News>();
   request.ask_memory = [news](std::uint64_t size, GiveMemory give) {
     const MutexLock lock(news->mutex);
     news->ask = Ask{size, std::move(give)};
@@ -48,8 +50,10 @@ Result<DownloadResponse> DownloadInto(std::shared_ptr<Client> client, DownloadRe
     std::optional<Ask> ask;
     {
       const MutexLock lock(news->mutex);
-      if (!news->result && !news->ask) news->changed.WaitUntil(news->mutex, std::chrono::steady_clock::now() + kPoll);
-      // An ask keeps the download, which keeps `news`: one that is not answered ends with `ask`, after the lock.
+      if (!news->result && !news->ask)
+        news->changed.WaitUntil(news->mutex, std::chrono::steady_clock::now() + kPoll);
+      // An ask keeps the download, which keeps `news`: one that is not answered ends with `ask`,
+      // after the lock.
       ask = std::exchange(news->ask, std::nullopt);
       if (news->result) return *std::move(news->result);
     }

@@ -10,7 +10,9 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-double Seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+double Seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
 
 py::dict ToPython(const TimeHistogram& histogram) {
   py::list buckets;
@@ -18,7 +20,8 @@ py::dict ToPython(const TimeHistogram& histogram) {
     buckets.append(py::make_tuple(Seconds(bucket.begin), Seconds(bucket.end), bucket.count));
   }
   return py::dict("count"_a = histogram.count, "sum"_a = Seconds(histogram.sum),
-                  "p50"_a = Seconds(histogram.Quantile(0.5)), "p90"_a = Seconds(histogram.Quantile(0.9)),
+                  "p50"_a = Seconds(histogram.Quantile(0.5)),
+                  "p90"_a = Seconds(histogram.Quantile(0.9)),
                   "p99"_a = Seconds(histogram.Quantile(0.99)), "buckets"_a = buckets);
 }
 
@@ -27,17 +30,20 @@ py::dict ToPython(const TimeHistogram& histogram) {
 py::dict StatsToPython(const ClientStats& stats) {
   py::dict operations;
   for (const auto& [name, operation] : stats.operations) {
-    operations[py::str(name)] = py::dict("requests"_a = operation.requests, "first_byte"_a = ToPython(operation.first_byte),
-                                         "duration"_a = ToPython(operation.duration));
+    operations[py::str(name)] =
+        py::dict("requests"_a = operation.requests, "first_byte"_a = ToPython(operation.first_byte),
+                 "duration"_a = ToPython(operation.duration));
   }
   py::dict connections;
   for (const auto& [plane, counts] : stats.connections) {
     connections[py::str(plane)] = py::dict("opened"_a = counts.opened, "reused"_a = counts.reused);
   }
-  return py::dict("requests"_a = stats.requests, "retries"_a = stats.retries, "throttled"_a = stats.throttled,
-                  "hedges"_a = stats.hedges, "hedges_won"_a = stats.hedges_won,
-                  "failures"_a = stats.failures, "exceptions"_a = stats.exceptions, "bytes_sent"_a = stats.bytes_sent,
-                  "bytes_received"_a = stats.bytes_received, "operations"_a = operations, "connections"_a = connections);
+  return py::dict("requests"_a = stats.requests, "retries"_a = stats.retries,
+                  "throttled"_a = stats.throttled, "hedges"_a = stats.hedges,
+                  "hedges_won"_a = stats.hedges_won, "failures"_a = stats.failures,
+                  "exceptions"_a = stats.exceptions, "bytes_sent"_a = stats.bytes_sent,
+                  "bytes_received"_a = stats.bytes_received, "operations"_a = operations,
+                  "connections"_a = connections);
 }
 
 }  // namespace penstock::python

@@ -26,8 +26,8 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// A `bytes` of this size stays in the cache and on the heap: larger ones are fresh memory each time, which costs more than
-// receiving what goes into them.
+// A `bytes` of this size stays in the cache and on the heap: larger ones are fresh memory each
+// time, which costs more than receiving what goes into them.
 constexpr std::size_t kPieceBytes = 1 << 20;
 // What read_into passes over to come to its position.
 constexpr std::uint64_t kMostSkippedBytes = 1ull << 20;
@@ -39,8 +39,8 @@ class PyStream {
       : stream_(std::move(stream), "this stream"), offset_(begin), whole_bytes_(whole_bytes) {}
   PyStream(PyStream&&) = default;
 
-  // The next bytes; raises StopIteration at the end, again and again. `wanted`: how many are going to be read from here on;
-  // `used`: of those given before, were.
+  // The next bytes; raises StopIteration at the end, again and again. `wanted`: how many are going
+  // to be read from here on; `used`: of those given before, were.
   py::object Next(std::uint64_t wanted, std::optional<std::uint64_t> used) {
     const Use use(used_by_a_thread_, "a reader");
     Held held(*this);
@@ -54,8 +54,9 @@ class PyStream {
     return bytes;
   }
 
-  // Fills `buffer` with the object's bytes from `position` on, as far as the stream goes on without a gap. Blocks before
-  // `position` are passed over. 0 where the stream is beyond `position`, or too far before it.
+  // Fills `buffer` with the object's bytes from `position` on, as far as the stream goes on without
+  // a gap. Blocks before `position` are passed over. 0 where the stream is beyond `position`, or
+  // too far before it.
   std::uint64_t ReadInto(std::uint64_t position, const py::object& buffer) {
     const Use use(used_by_a_thread_, "a reader");
     const BufferView view(buffer, BufferView::Access::kWrite);
@@ -90,7 +91,8 @@ class PyStream {
   std::optional<ObjectMetadata> metadata() const { return stream_.Get().metadata(); }
 
  private:
-  // The block that a call reads from. What it leaves goes back to the stream, which may need its memory before the next call.
+  // The block that a call reads from. What it leaves goes back to the stream, which may need its
+  // memory before the next call.
   class Held {
    public:
     explicit Held(PyStream& stream) : stream_(stream) {}
@@ -103,7 +105,8 @@ class PyStream {
     // Has a block with unused bytes; false at the end.
     Result<bool> Arrive(std::uint64_t wanted, std::uint64_t used = UINT64_MAX) {
       while (block_.size == 0) {
-        PENSTOCK_ASSIGN(std::optional<StreamBlock> block, stream_.stream_.Get().Next(SignalPending, wanted, used));
+        PENSTOCK_ASSIGN(std::optional<StreamBlock> block,
+                        stream_.stream_.Get().Next(SignalPending, wanted, used));
         if (!block) return false;
         block_ = std::move(*block);
         stream_.offset_ = block_.offset;
@@ -137,7 +140,8 @@ class PyStream {
   ProcessBound<ObjectStream> stream_;
   std::uint64_t offset_;  // in the object, of the next byte
   std::uint64_t whole_bytes_;
-  bool used_by_a_thread_ = false;  // the GIL's: it is let go of while bytes are waited for and copied
+  // the GIL's: it is let go of while bytes are waited for and copied
+  bool used_by_a_thread_ = false;
 };
 
 using StreamPointer = std::unique_ptr<PyStream, DeleteWithoutGil<PyStream>>;
@@ -145,10 +149,13 @@ using StreamPointer = std::unique_ptr<PyStream, DeleteWithoutGil<PyStream>>;
 using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 using Checksums = std::vector<std::pair<std::string, std::string>>;
 
-StreamPointer Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> key, std::uint64_t start, std::optional<std::uint64_t> end,
-                   std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int read_ahead,
-                   std::optional<std::uint64_t> first_part, const Ranges& ranges, Checksums checksums,
-                   const std::vector<std::pair<std::uint64_t, py::bytes>>& elsewhere, Text<"version_id"> version) {
+StreamPointer Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> key,
+                   std::uint64_t start, std::optional<std::uint64_t> end,
+                   std::optional<std::uint64_t> size, std::optional<std::string> etag,
+                   std::uint64_t part_size, int read_ahead, std::optional<std::uint64_t> first_part,
+                   const Ranges& ranges, Checksums checksums,
+                   const std::vector<std::pair<std::uint64_t, py::bytes>>& elsewhere,
+                   Text<"version_id"> version) {
   ObjectStream::Source source;
   source.bucket = BucketName(std::move(bucket.value));
   source.key = ObjectKey(std::move(key.value));
@@ -159,12 +166,14 @@ StreamPointer Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> ke
   source.version_id = VersionId(std::move(version.value));
   for (const auto& [first, last] : ranges) source.ranges.push_back({first, last});
   source.known_checksums = std::move(checksums);
-  for (const auto& [begin, bytes] : elsewhere) source.already_read.push_back({begin, AsBytes(std::string_view(bytes))});
+  for (const auto& [begin, bytes] : elsewhere)
+    source.already_read.push_back({begin, AsBytes(std::string_view(bytes))});
   StreamOptions options;
   options.part_size_bytes = part_size;
   options.read_ahead_parts = read_ahead;
   options.first_part_bytes = first_part;
-  auto stream = WithoutGil([&] { return ObjectStream::Open(client.client, std::move(source), options); });
+  auto stream =
+      WithoutGil([&] { return ObjectStream::Open(client.client, std::move(source), options); });
   return StreamPointer(new PyStream(std::move(stream), start, part_size));
 }
 
@@ -172,10 +181,11 @@ StreamPointer Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> ke
 
 void BindStream(py::module_& module) {
   py::class_<PyStream, StreamPointer>(module, "Stream", "Iterator over an object's bytes in order.")
-      .def(py::init(&Open), "client"_a, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(),
-           "etag"_a = py::none(), "part_size"_a = 8u << 20, "read_ahead"_a = 4, "first_part"_a = py::none(),
-           "ranges"_a = Ranges(), "checksums"_a = Checksums(), "elsewhere"_a = std::vector<std::pair<std::uint64_t, py::bytes>>(),
-           "version_id"_a = "")
+      .def(py::init(&Open), "client"_a, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(),
+           "size"_a = py::none(), "etag"_a = py::none(), "part_size"_a = 8u << 20,
+           "read_ahead"_a = 4, "first_part"_a = py::none(), "ranges"_a = Ranges(),
+           "checksums"_a = Checksums(),
+           "elsewhere"_a = std::vector<std::pair<std::uint64_t, py::bytes>>(), "version_id"_a = "")
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", [](PyStream& self) { return self.Next(0, std::nullopt); })
       .def("next_block", &PyStream::Next, "wanted"_a, "used"_a = py::none())

@@ -22,7 +22,9 @@ class TraceFile {
 
   // One write per line: O_APPEND keeps lines of several threads and processes whole.
   void Append(const RequestEvent& event) const {
-    const auto seconds = [](auto duration) { return std::chrono::duration<double>(duration).count(); };
+    const auto seconds = [](auto duration) {
+      return std::chrono::duration<double>(duration).count();
+    };
     const nlohmann::json line = {
         {"operation", event.operation},
         {"bucket", event.bucket},
@@ -37,7 +39,8 @@ class TraceFile {
         {"bytes_received", event.bytes_received},
         {"pid", ::getpid()},
     };
-    const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    const std::string text =
+        line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     // A trace that cannot be written must not fail the request.
     [[maybe_unused]] const ssize_t written = ::write(descriptor_, text.data(), text.size());
   }
@@ -54,9 +57,12 @@ Result<void> AttachTrace(Client& client) {
   const int descriptor = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (descriptor < 0) {
     return Error::Make(ErrorKind::kInvalidArgument,
-                       std::string("PENSTOCK_TRACE names '") + path + "', which cannot be opened for appending: " + std::strerror(errno));
+                       std::string("PENSTOCK_TRACE names '") + path +
+                           "', which cannot be opened for appending: " + std::strerror(errno));
   }
-  client.SetObserver([file = std::make_shared<TraceFile>(descriptor)](const RequestEvent& event) { file->Append(event); });
+  client.SetObserver([file = std::make_shared<TraceFile>(descriptor)](const RequestEvent& event) {
+    file->Append(event);
+  });
   return Ok();
 }
 

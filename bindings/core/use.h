@@ -7,12 +7,17 @@
 
 namespace penstock::python {
 
-// Marks an object as used for as long as it lives. Needs the GIL to be made and destroyed; the call between may let go of it.
+// Marks an object as used for as long as it lives. Needs the GIL to be made and destroyed; the call
+// between may let go of it.
 class Use {
  public:
-  // Throws (a RuntimeError in Python) where another thread, or a callback of this one, is in a call.
+  // Throws (a RuntimeError in Python) where another thread, or a callback of this one, is in a
+  // call.
   Use(bool& used, const char* what) : used_(used) {
-    if (used) throw std::runtime_error(std::string(what) + " was used by two threads at a time; give each its own, or a lock to both");
+    if (used)
+      throw std::runtime_error(
+          std::string(what) +
+          " was used by two threads at a time; give each its own, or a lock to both");
     used = true;
   }
   ~Use() { used_ = false; }

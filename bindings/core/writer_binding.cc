@@ -1,4 +1,5 @@
-// ObjectWriter: publishes on finish, and never otherwise. And small objects in one conditional request.
+// ObjectWriter: publishes on finish, and never otherwise. And small objects in one conditional
+// request.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -27,8 +28,8 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// Small writes are gathered with the GIL, so many bytes together: torch.save makes several for each tensor, and giving
-// the GIL away costs more than such a copy.
+// Small writes are gathered with the GIL, so many bytes together: torch.save makes several for each
+// tensor, and giving the GIL away costs more than such a copy.
 constexpr std::size_t kSmallBytes = 16 << 10;
 constexpr std::size_t kGatheredBytes = 64 << 10;
 
@@ -56,12 +57,14 @@ class PyWriter {
       : writer_(std::move(writer), "this writer"), counts_(std::move(counts)) {}
   PyWriter(PyWriter&&) = default;
 
-  // `callback` comes with each call: kept here, it could hold the upload in a cycle that Python cannot see.
+  // `callback` comes with each call: kept here, it could hold the upload in a cycle that Python
+  // cannot see.
   std::size_t Write(const py::object& data, py::object callback) {
     const Inside inside = Enter("write()");
     const BufferView view(data, BufferView::Access::kRead);
     const ByteView bytes = view.bytes();
-    const bool fits = bytes.size() <= kSmallBytes && bytes.size() <= kGatheredBytes - gathered_.size();
+    const bool fits =
+        bytes.size() <= kSmallBytes && bytes.size() <= kGatheredBytes - gathered_.size();
     if (open_ && fits && writer_.mine()) {
       gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());
       return bytes.size();
@@ -83,7 +86,8 @@ class PyWriter {
     return bytes.size();
   }
 
-  // Takes `size` bytes at `address`, which `owner` keeps alive and nobody changes until settle, finish or abort has returned.
+  // Takes `size` bytes at `address`, which `owner` keeps alive and nobody changes until settle,
+  // finish or abort has returned.
   void Lend(std::uint64_t address, std::uint64_t size, py::object owner, py::object callback) {
     const Inside inside = Enter("write()");
     const Progress progress(std::move(callback), counts_);
@@ -129,7 +133,8 @@ class PyWriter {
     const std::vector<std::byte> rest = std::exchange(gathered_, {});
     auto result = WithoutGil([&]() -> Result<UploadResponse> {
       const std::lock_guard lock(use_->mutex);
-      // An abort() that came first may have dropped what was gathered: nothing may be published then.
+      // An abort() that came first may have dropped what was gathered: nothing may be published
+      // then.
       if (use_->aborted) PENSTOCK_TRY(writer.Abort());
       const Interrupt interrupt = UnlessAborted(progress.interrupt());
       if (!rest.empty()) PENSTOCK_TRY(writer.Write(rest, interrupt));
@@ -155,8 +160,12 @@ class PyWriter {
     Unwrap(std::move(result));
   }
 
-  // Whether this thread is in a call of the writer, and so in a progress callback or signal handler.
-  bool inside() const { return std::find(inside_->begin(), inside_->end(), std::this_thread::get_id()) != inside_->end(); }
+  // Whether this thread is in a call of the writer, and so in a progress callback or signal
+  // handler.
+  bool inside() const {
+    return std::find(inside_->begin(), inside_->end(), std::this_thread::get_id()) !=
+           inside_->end();
+  }
   std::uint64_t bytes_written() const { return writer_.Get().bytes_written() + gathered_.size(); }
 
  private:
@@ -165,12 +174,16 @@ class PyWriter {
     std::mutex mutex;  // held by whoever is in the writer
     std::atomic<bool> aborted{false};
   };
-  // Progress callbacks and signal handlers run inside a call of the writer, on its thread. A second call there would wait for
-  // the first one forever. The GIL guards the list.
+  // Progress callbacks and signal handlers run inside a call of the writer, on its thread. A second
+  // call there would wait for the first one forever. The GIL guards the list.
   class Inside {
    public:
-    explicit Inside(std::vector<std::thread::id>& threads) : threads_(threads) { threads_.push_back(std::this_thread::get_id()); }
-    ~Inside() { threads_.erase(std::find(threads_.begin(), threads_.end(), std::this_thread::get_id())); }
+    explicit Inside(std::vector<std::thread::id>& threads) : threads_(threads) {
+      threads_.push_back(std::this_thread::get_id());
+    }
+    ~Inside() {
+      threads_.erase(std::find(threads_.begin(), threads_.end(), std::this_thread::get_id()));
+    }
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
 
@@ -186,23 +199,31 @@ class PyWriter {
     });
     owners_->Clear();
     Unwrap(std::move(result));
-    Unwrap(Result<void>(Error::Make(ErrorKind::kCancelled, "the upload was given up by its progress callback")));
+    Unwrap(Result<void>(
+        Error::Make(ErrorKind::kCancelled, "the upload was given up by its progress callback")));
   }
   Inside Enter(const char* name) {
     if (inside()) {
-      throw py::value_error(std::string(name) + " was called by a progress callback or signal handler during another call of the same writer; " +
-                            "it has no effect there. Raise an exception, or call abort(), to give an upload up");
+      throw py::value_error(
+          std::string(name) +
+          " was called by a progress callback or signal handler during another call of the same "
+          "writer; " +
+          "it has no effect there. Raise an exception, or call abort(), to give an upload up");
     }
     return Inside(*inside_);
   }
   Interrupt UnlessAborted(Interrupt interrupt) const {
-    return [use = use_.get(), interrupt = std::move(interrupt)] { return use->aborted.load() || interrupt(); };
+    return [use = use_.get(), interrupt = std::move(interrupt)] {
+      return use->aborted.load() || interrupt();
+    };
   }
 
-  std::unique_ptr<Owners> owners_ = std::make_unique<Owners>();  // outlives the writer, which may be reading their memory
+  // outlives the writer, which may be reading their memory
+  std::unique_ptr<Owners> owners_ = std::make_unique<Owners>();
   ProcessBound<ObjectWriter> writer_;
   std::unique_ptr<Use> use_ = std::make_unique<Use>();
-  std::unique_ptr<std::vector<std::thread::id>> inside_ = std::make_unique<std::vector<std::thread::id>>();
+  std::unique_ptr<std::vector<std::thread::id>> inside_ =
+      std::make_unique<std::vector<std::thread::id>>();
   std::shared_ptr<ProgressCounts> counts_;  // shared with the upload
   std::vector<std::byte> gathered_;         // follows what the writer has; the GIL guards it
   bool open_ = true;                        // neither finished nor given up
@@ -211,10 +232,13 @@ class PyWriter {
 }  // namespace
 
 void BindWriter(py::module_& module) {
-  py::class_<PyWriter, std::unique_ptr<PyWriter, DeleteWithoutGil<PyWriter>>>(module, "Writer", "Writes one object; nothing is visible before finish().")
-      .def(py::init([](const PyClient& client, Text<"bucket"> bucket, Text<"key"> key, Text<"storage_class"> storage_class, Text<"content_type"> content_type,
-                       std::vector<std::pair<std::string, std::string>> metadata, std::optional<std::uint64_t> part_size,
-                       std::optional<int> parallel, bool if_none_match, std::optional<std::uint64_t> size_hint) {
+  py::class_<PyWriter, std::unique_ptr<PyWriter, DeleteWithoutGil<PyWriter>>>(
+      module, "Writer", "Writes one object; nothing is visible before finish().")
+      .def(py::init([](const PyClient& client, Text<"bucket"> bucket, Text<"key"> key,
+                       Text<"storage_class"> storage_class, Text<"content_type"> content_type,
+                       std::vector<std::pair<std::string, std::string>> metadata,
+                       std::optional<std::uint64_t> part_size, std::optional<int> parallel,
+                       bool if_none_match, std::optional<std::uint64_t> size_hint) {
              auto counts = std::make_shared<ProgressCounts>();
              UploadOptions options;
              options.part_size_bytes = part_size;
@@ -226,17 +250,24 @@ void BindWriter(py::module_& module) {
              options.attributes.content_type = std::move(content_type.value);
              options.attributes.user_metadata = std::move(metadata);
              options.progress = Progress::CounterOf(counts);
-             return std::unique_ptr<PyWriter, DeleteWithoutGil<PyWriter>>(new PyWriter(ObjectWriter::Create(
-                 client.client, BucketName(std::move(bucket.value)), ObjectKey(std::move(key.value)), std::move(options)), std::move(counts)));
+             return std::unique_ptr<PyWriter, DeleteWithoutGil<PyWriter>>(new PyWriter(
+                 ObjectWriter::Create(client.client, BucketName(std::move(bucket.value)),
+                                      ObjectKey(std::move(key.value)), std::move(options)),
+                 std::move(counts)));
            }),
            "client"_a, "bucket"_a, "key"_a, "storage_class"_a = "", "content_type"_a = "",
-           "metadata"_a = std::vector<std::pair<std::string, std::string>>(), "part_size"_a = py::none(),
-           "parallel"_a = py::none(), "if_none_match"_a = false, "size_hint"_a = py::none())
+           "metadata"_a = std::vector<std::pair<std::string, std::string>>(),
+           "part_size"_a = py::none(), "parallel"_a = py::none(), "if_none_match"_a = false,
+           "size_hint"_a = py::none())
       .def("write", &PyWriter::Write, "data"_a, "progress"_a = py::none())
       .def("lend", &PyWriter::Lend, "address"_a, "size"_a, "owner"_a, "progress"_a = py::none(),
-           "Writes memory that `owner` keeps alive and unchanged until settle, finish or abort has returned.")
-      .def("inside", &PyWriter::inside, "Whether this thread is in a call of the writer: in a progress callback or signal handler.")
-      .def("settle", &PyWriter::Settle, "progress"_a = py::none(), "Waits until nothing lent is needed any more.")
+           "Writes memory that `owner` keeps alive and unchanged until settle, finish or abort has "
+           "returned.")
+      .def("inside", &PyWriter::inside,
+           "Whether this thread is in a call of the writer: in a progress callback or signal "
+           "handler.")
+      .def("settle", &PyWriter::Settle, "progress"_a = py::none(),
+           "Waits until nothing lent is needed any more.")
       .def("finish", &PyWriter::Finish, "progress"_a = py::none())
       .def("abort", &PyWriter::Abort)
       .def_property_readonly("bytes_written", &PyWriter::bytes_written);

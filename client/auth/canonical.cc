@@ -10,8 +10,8 @@
 namespace penstock::auth {
 namespace {
 
-constexpr std::array<std::string_view, 6> kUnsignedHeaders = {"authorization",     "connection", "expect",
-                                                              "transfer-encoding", "user-agent", "x-amzn-trace-id"};
+constexpr std::array<std::string_view, 6> kUnsignedHeaders = {
+    "authorization", "connection", "expect", "transfer-encoding", "user-agent", "x-amzn-trace-id"};
 
 std::string CanonicalComponent(std::string_view text) {
   return http::EncodeQuery(http::DecodePercent(text).value_or(std::string(text)));
@@ -19,10 +19,10 @@ std::string CanonicalComponent(std::string_view text) {
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-
 bool IsSigned(std::string_view name) {
-  return std::none_of(kUnsignedHeaders.begin(), kUnsignedHeaders.end(),
-                      [name](std::string_view other) { return http::EqualsIgnoringCase(name, other); });
+  return std::none_of(
+      kUnsignedHeaders.begin(), kUnsignedHeaders.end(),
+      [name](std::string_view other) { return http::EqualsIgnoringCase(name, other); });
 }
 
 // By lower-case name; headers of one name as they stand in the request.
@@ -36,15 +36,16 @@ bool ComesFirst(const http::Header* a, const http::Header* b) {
   return a->name.size() != b->name.size() ? a->name.size() < b->name.size() : a < b;
 }
 
-// No blank at the ends, none beside another, none but spaces: most values are what they canonically are. The C library
-// looks for blanks many bytes at a time.
+// No blank at the ends, none beside another, none but spaces: most values are what they canonically
+// are. The C library looks for blanks many bytes at a time.
 bool IsCanonical(std::string_view value) {
   if (value.empty()) return true;
   if (value.front() == ' ' || value.back() == ' ') return false;
   for (const char blank : {'\t', '\r', '\n'}) {
     if (value.find(blank) != std::string_view::npos) return false;
   }
-  for (std::size_t at = value.find(' '); at != std::string_view::npos; at = value.find(' ', at + 1)) {
+  for (std::size_t at = value.find(' '); at != std::string_view::npos;
+       at = value.find(' ', at + 1)) {
     if (value[at + 1] == ' ') return false;
   }
   return true;
@@ -133,11 +134,12 @@ CanonicalHeaders CanonicalizeHeaders(const std::vector<http::Header>& headers) {
   return out;
 }
 
-std::string CanonicalRequest(std::string_view method, std::string_view path, std::string_view canonical_query,
-                             const CanonicalHeaders& headers, std::string_view payload_hash) {
+std::string CanonicalRequest(std::string_view method, std::string_view path,
+                             std::string_view canonical_query, const CanonicalHeaders& headers,
+                             std::string_view payload_hash) {
   std::string out;
-  out.reserve(method.size() + path.size() + canonical_query.size() + headers.lines.size() + headers.names.size() +
-              payload_hash.size() + 6);
+  out.reserve(method.size() + path.size() + canonical_query.size() + headers.lines.size() +
+              headers.names.size() + payload_hash.size() + 6);
   out.append(method).append("\n");
   out.append(path.empty() ? std::string_view("/") : path).append("\n");
   out.append(canonical_query).append("\n");

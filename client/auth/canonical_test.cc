@@ -9,9 +9,13 @@ TEST(CanonicalQuery, SortsByNameNotByTheWholePair) {
   EXPECT_EQ(CanonicalQuery("Param-3=Value3&Param=Value2"), "Param=Value2&Param-3=Value3");
 }
 
-TEST(CanonicalQuery, SortsEqualNamesByValue) { EXPECT_EQ(CanonicalQuery("a=2&a=1&a"), "a=&a=1&a=2"); }
+TEST(CanonicalQuery, SortsEqualNamesByValue) {
+  EXPECT_EQ(CanonicalQuery("a=2&a=1&a"), "a=&a=1&a=2");
+}
 
-TEST(CanonicalQuery, GivesValuelessParametersAnEqualsSign) { EXPECT_EQ(CanonicalQuery("acl"), "acl="); }
+TEST(CanonicalQuery, GivesValuelessParametersAnEqualsSign) {
+  EXPECT_EQ(CanonicalQuery("acl"), "acl=");
+}
 
 TEST(CanonicalQuery, BringsEveryValueToOneEncoding) {
   EXPECT_EQ(CanonicalQuery("prefix=a/b%2fc&x=~%7E"), "prefix=a%2Fb%2Fc&x=~~");
@@ -19,9 +23,13 @@ TEST(CanonicalQuery, BringsEveryValueToOneEncoding) {
 
 TEST(CanonicalQuery, PlusIsAPlus) { EXPECT_EQ(CanonicalQuery("a=b+c"), "a=b%2Bc"); }
 
-TEST(CanonicalQuery, PercentThatEncodesNothingStandsForItself) { EXPECT_EQ(CanonicalQuery("a=5%"), "a=5%25"); }
+TEST(CanonicalQuery, PercentThatEncodesNothingStandsForItself) {
+  EXPECT_EQ(CanonicalQuery("a=5%"), "a=5%25");
+}
 
-TEST(CanonicalQuery, KeepsEqualsSignsInsideValues) { EXPECT_EQ(CanonicalQuery("t=a=="), "t=a%3D%3D"); }
+TEST(CanonicalQuery, KeepsEqualsSignsInsideValues) {
+  EXPECT_EQ(CanonicalQuery("t=a=="), "t=a%3D%3D");
+}
 
 TEST(CanonicalQuery, IgnoresEmptyPieces) { EXPECT_EQ(CanonicalQuery("&a=1&&"), "a=1"); }
 
@@ -49,7 +57,8 @@ TEST(CanonicalHeaders, LeavesOutWhatAHopMayChange) {
 }
 
 TEST(CanonicalRequest, EmptyPathIsTheRoot) {
-  EXPECT_EQ(CanonicalRequest("GET", "", "", {"host:h\n", "host"}, "E"), "GET\n/\n\nhost:h\n\nhost\nE");
+  EXPECT_EQ(CanonicalRequest("GET", "", "", {"host:h\n", "host"}, "E"),
+            "GET\n/\n\nhost:h\n\nhost\nE");
 }
 
 }  // namespace

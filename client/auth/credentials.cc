@@ -14,10 +14,12 @@ namespace {
 
 class StaticProvider final : public CredentialsProvider {
  public:
-  explicit StaticProvider(Credentials credentials) : credentials_(std::make_shared<const Credentials>(std::move(credentials))) {}
+  explicit StaticProvider(Credentials credentials)
+      : credentials_(std::make_shared<const Credentials>(std::move(credentials))) {}
   void Start(std::function<void(Result<CredentialsPtr>)> done) override {
     if (credentials_->access_key_id.empty() || credentials_->secret_access_key.empty()) {
-      return done(Unusable("the credentials given need both an access key id and a secret access key"));
+      return done(
+          Unusable("the credentials given need both an access key id and a secret access key"));
     }
     done(credentials_);
   }
@@ -40,9 +42,14 @@ class EnvironmentProvider final : public CredentialsProvider {
   Result<CredentialsPtr> Read() const {
     const auto id = environment_.Get("AWS_ACCESS_KEY_ID");
     const auto secret = environment_.Get("AWS_SECRET_ACCESS_KEY");
-    if (!id && !secret) return NothingHere("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set");
-    if (!id) return Unusable("AWS_SECRET_ACCESS_KEY is set but AWS_ACCESS_KEY_ID is not; set both or neither");
-    if (!secret) return Unusable("AWS_ACCESS_KEY_ID is set but AWS_SECRET_ACCESS_KEY is not; set both or neither");
+    if (!id && !secret)
+      return NothingHere("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set");
+    if (!id)
+      return Unusable(
+          "AWS_SECRET_ACCESS_KEY is set but AWS_ACCESS_KEY_ID is not; set both or neither");
+    if (!secret)
+      return Unusable(
+          "AWS_ACCESS_KEY_ID is set but AWS_SECRET_ACCESS_KEY is not; set both or neither");
     Credentials found{*id, *secret, {}, {}};
     // AWS_SECURITY_TOKEN is the old name.
     if (auto token = environment_.Get("AWS_SESSION_TOKEN")) {
@@ -53,7 +60,8 @@ class EnvironmentProvider final : public CredentialsProvider {
     if (const auto expiry = environment_.Get("AWS_CREDENTIAL_EXPIRATION")) {
       found.expires_at = ParseIso8601(*expiry);
       if (!found.expires_at) {
-        return Unusable("AWS_CREDENTIAL_EXPIRATION is '" + *expiry + "', not an ISO 8601 time as 2026-01-02T03:04:05Z");
+        return Unusable("AWS_CREDENTIAL_EXPIRATION is '" + *expiry +
+                        "', not an ISO 8601 time as 2026-01-02T03:04:05Z");
       }
     }
     return Found(std::move(found));
@@ -87,7 +95,8 @@ class ChainProvider final : public CredentialsProvider {
       return search->done(Unusable("no credentials found; looked at " + search->looked_at));
     }
     (*search->links)[index].provider->Start([search, index](Result<CredentialsPtr> result) {
-      if (result.ok() || result.error().kind != ErrorKind::kNotFound) return search->done(std::move(result));
+      if (result.ok() || result.error().kind != ErrorKind::kNotFound)
+        return search->done(std::move(result));
       search->looked_at.append(search->looked_at.empty() ? "" : "; ")
           .append((*search->links)[index].place)
           .append(": ")
@@ -117,7 +126,8 @@ ProviderPtr MakeChainProvider(std::vector<ChainLink> links) {
 
 ProviderPtr MakeDefaultProvider(const RemoteContext& context, std::string explicit_profile) {
   std::vector<ChainLink> links;
-  if (explicit_profile.empty()) links.push_back({"the environment", MakeEnvironmentProvider(context.environment)});
+  if (explicit_profile.empty())
+    links.push_back({"the environment", MakeEnvironmentProvider(context.environment)});
   links.push_back({"the profile files", MakeProfileProvider(context, std::move(explicit_profile))});
   links.push_back({"web identity", MakeWebIdentityEnvironmentProvider(context)});
   links.push_back({"the container", MakeContainerProvider(context)});

@@ -18,11 +18,11 @@ TEST(StaticProvider, HalfAPairIsUnauthenticated) {
 TEST(AnonymousProvider, GivesNull) { EXPECT_EQ(*Ask(MakeAnonymousProvider()), nullptr); }
 
 TEST(EnvironmentProvider, ReadsKeysTokenAndExpiry) {
-  const Result<CredentialsPtr> answer =
-      Ask(MakeEnvironmentProvider(FakeEnvironment({{"AWS_ACCESS_KEY_ID", "ID"},
-                                                   {"AWS_SECRET_ACCESS_KEY", "SECRET"},
-                                                   {"AWS_SESSION_TOKEN", "T"},
-                                                   {"AWS_CREDENTIAL_EXPIRATION", "2013-05-24T01:00:00Z"}})));
+  const Result<CredentialsPtr> answer = Ask(MakeEnvironmentProvider(
+      FakeEnvironment({{"AWS_ACCESS_KEY_ID", "ID"},
+                       {"AWS_SECRET_ACCESS_KEY", "SECRET"},
+                       {"AWS_SESSION_TOKEN", "T"},
+                       {"AWS_CREDENTIAL_EXPIRATION", "2013-05-24T01:00:00Z"}})));
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ((*answer)->access_key_id, "ID");
   EXPECT_EQ((*answer)->secret_access_key, "SECRET");
@@ -31,36 +31,41 @@ TEST(EnvironmentProvider, ReadsKeysTokenAndExpiry) {
 }
 
 TEST(EnvironmentProvider, KnowsTheOldNameOfTheToken) {
-  const TextMap variables = {
-      {"AWS_ACCESS_KEY_ID", "ID"}, {"AWS_SECRET_ACCESS_KEY", "SECRET"}, {"AWS_SECURITY_TOKEN", "T"}};
+  const TextMap variables = {{"AWS_ACCESS_KEY_ID", "ID"},
+                             {"AWS_SECRET_ACCESS_KEY", "SECRET"},
+                             {"AWS_SECURITY_TOKEN", "T"}};
   EXPECT_EQ((*Ask(MakeEnvironmentProvider(FakeEnvironment(variables))))->session_token, "T");
 }
 
 TEST(EnvironmentProvider, NothingSetIsNotFoundHalfIsAnErrorWithoutTheSecret) {
   EXPECT_EQ(ErrorOf(MakeEnvironmentProvider(FakeEnvironment({}))).kind, ErrorKind::kNotFound);
-  const Error half = ErrorOf(MakeEnvironmentProvider(FakeEnvironment({{"AWS_SECRET_ACCESS_KEY", "s3cr3t"}})));
+  const Error half =
+      ErrorOf(MakeEnvironmentProvider(FakeEnvironment({{"AWS_SECRET_ACCESS_KEY", "s3cr3t"}})));
   EXPECT_EQ(half.kind, ErrorKind::kUnauthenticated);
   EXPECT_EQ(half.message.find("s3cr3t"), std::string::npos);
   EXPECT_NE(half.message.find("AWS_ACCESS_KEY_ID"), std::string::npos);
 }
 
 TEST(EnvironmentProvider, UnreadableExpiryIsAnError) {
-  const TextMap variables = {
-      {"AWS_ACCESS_KEY_ID", "ID"}, {"AWS_SECRET_ACCESS_KEY", "SECRET"}, {"AWS_CREDENTIAL_EXPIRATION", "soon"}};
-  EXPECT_EQ(ErrorOf(MakeEnvironmentProvider(FakeEnvironment(variables))).kind, ErrorKind::kUnauthenticated);
+  const TextMap variables = {{"AWS_ACCESS_KEY_ID", "ID"},
+                             {"AWS_SECRET_ACCESS_KEY", "SECRET"},
+                             {"AWS_CREDENTIAL_EXPIRATION", "soon"}};
+  EXPECT_EQ(ErrorOf(MakeEnvironmentProvider(FakeEnvironment(variables))).kind,
+            ErrorKind::kUnauthenticated);
 }
 
 TEST(ChainProvider, FirstThatHasCredentialsWins) {
-  const ProviderPtr chain = MakeChainProvider({{"nothing", MakeEnvironmentProvider(FakeEnvironment({}))},
-                                               {"first", MakeStaticProvider({"1", "s", "", {}})},
-                                               {"second", MakeStaticProvider({"2", "s", "", {}})}});
+  const ProviderPtr chain =
+      MakeChainProvider({{"nothing", MakeEnvironmentProvider(FakeEnvironment({}))},
+                         {"first", MakeStaticProvider({"1", "s", "", {}})},
+                         {"second", MakeStaticProvider({"2", "s", "", {}})}});
   EXPECT_EQ((*Ask(chain))->access_key_id, "1");
 }
 
 TEST(ChainProvider, ProviderThatFailsEndsTheSearch) {
-  const ProviderPtr chain =
-      MakeChainProvider({{"half", MakeEnvironmentProvider(FakeEnvironment({{"AWS_ACCESS_KEY_ID", "ID"}}))},
-                         {"whole", MakeStaticProvider({"1", "s", "", {}})}});
+  const ProviderPtr chain = MakeChainProvider(
+      {{"half", MakeEnvironmentProvider(FakeEnvironment({{"AWS_ACCESS_KEY_ID", "ID"}}))},
+       {"whole", MakeStaticProvider({"1", "s", "", {}})}});
   EXPECT_EQ(ErrorOf(chain).kind, ErrorKind::kUnauthenticated);
 }
 
@@ -69,8 +74,9 @@ TEST(DefaultProvider, ListsThePlacesItLookedAt) {
   transport.Expect(http::FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "no route")));
   const Error error = ErrorOf(MakeDefaultProvider(FakeContext(transport, {}), ""));
   EXPECT_EQ(error.kind, ErrorKind::kUnauthenticated);
-  for (const char* place : {"AWS_ACCESS_KEY_ID", "/home/u/.aws/credentials (no such file)", "AWS_WEB_IDENTITY_TOKEN_FILE",
-                            "AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://169.254.169.254"}) {
+  for (const char* place : {"AWS_ACCESS_KEY_ID", "/home/u/.aws/credentials (no such file)",
+                            "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+                            "http://169.254.169.254"}) {
     EXPECT_NE(error.message.find(place), std::string::npos) << error.message;
   }
 }
@@ -78,17 +84,17 @@ TEST(DefaultProvider, ListsThePlacesItLookedAt) {
 TEST(DefaultProvider, APlaceThatIsConfiguredAndFailsEndsTheSearch) {
   http::FakeTransport transport;
   transport.Expect(http::FakeReply::Respond(403, {}, "no"));
-  const Error error =
-      ErrorOf(MakeDefaultProvider(FakeContext(transport, {{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/x"}}), ""));
+  const Error error = ErrorOf(MakeDefaultProvider(
+      FakeContext(transport, {{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/x"}}), ""));
   EXPECT_EQ(error.kind, ErrorKind::kUnauthenticated);
   EXPECT_EQ(transport.requests().size(), 1u);
 }
 
 TEST(DefaultProvider, ExplicitProfileShutsOutTheEnvironment) {
   http::FakeTransport transport;
-  const RemoteContext context =
-      FakeContext(transport, {{"AWS_ACCESS_KEY_ID", "ENV"}, {"AWS_SECRET_ACCESS_KEY", "S"}},
-                  {{"/home/u/.aws/credentials", "[p]\naws_access_key_id = FILE\naws_secret_access_key = S\n"}});
+  const RemoteContext context = FakeContext(
+      transport, {{"AWS_ACCESS_KEY_ID", "ENV"}, {"AWS_SECRET_ACCESS_KEY", "S"}},
+      {{"/home/u/.aws/credentials", "[p]\naws_access_key_id = FILE\naws_secret_access_key = S\n"}});
   EXPECT_EQ((*Ask(MakeDefaultProvider(context, "p")))->access_key_id, "FILE");
   EXPECT_EQ((*Ask(MakeDefaultProvider(context, "")))->access_key_id, "ENV");
 }

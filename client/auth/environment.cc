@@ -10,7 +10,8 @@
 namespace penstock::auth {
 namespace {
 
-constexpr std::size_t kMaxProfileFileBytes = std::size_t{4} << 20;  // nobody's is near it; a device file has no end
+// nobody's is near it; a device file has no end
+constexpr std::size_t kMaxProfileFileBytes = std::size_t{4} << 20;
 
 Result<std::string> ReadFile(const std::string& path) {
   errno = 0;
@@ -19,14 +20,16 @@ Result<std::string> ReadFile(const std::string& path) {
     const int error = errno;
     const ErrorKind kind =
         error == ENOENT || error == ENOTDIR ? ErrorKind::kNotFound : ErrorKind::kInvalidArgument;
-    return Error::Make(kind, "cannot read '" + path + "': " + std::generic_category().message(error));
+    return Error::Make(kind,
+                       "cannot read '" + path + "': " + std::generic_category().message(error));
   }
   std::string text(kMaxProfileFileBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return Error::Make(ErrorKind::kInvalidArgument, "cannot read '" + path + "'");
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > kMaxProfileFileBytes) {
-    return Error::Make(ErrorKind::kInvalidArgument, "'" + path + "' is longer than 4 MiB: not a profile file");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "'" + path + "' is longer than 4 MiB: not a profile file");
   }
   return text;
 }

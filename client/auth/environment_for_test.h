@@ -16,12 +16,14 @@ using TextMap = std::map<std::string, std::string>;
 inline Environment FakeEnvironment(TextMap variables, TextMap files = {}) {
   variables.emplace("HOME", "/home/u");
   Environment environment;
-  environment.variable = [variables = std::move(variables)](const std::string& name) -> std::optional<std::string> {
+  environment.variable =
+      [variables = std::move(variables)](const std::string& name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     if (found == variables.end()) return std::nullopt;
     return found->second;
   };
-  environment.read_file = [files = std::move(files)](const std::string& path) -> Result<std::string> {
+  environment.read_file = [files =
+                               std::move(files)](const std::string& path) -> Result<std::string> {
     const auto found = files.find(path);
     if (found == files.end()) return Error::Make(ErrorKind::kNotFound, "no file '" + path + "'");
     return found->second;

@@ -38,7 +38,8 @@ TEST(Environment, MissingFileIsNotFoundAndADirectoryIsAnError) {
 }
 
 TEST(Environment, EndlessFileIsRefused) {
-  EXPECT_EQ(Environment::PerProcess().read_file("/dev/zero").error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(Environment::PerProcess().read_file("/dev/zero").error().kind,
+            ErrorKind::kInvalidArgument);
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ std::string_view Trim(std::string_view text) {
 bool IsName(std::string_view text) {
   constexpr std::string_view kExtra = "_-/.%@:+";
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || kExtra.find(c) != kExtra.npos;
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+           kExtra.find(c) != kExtra.npos;
   });
 }
 
@@ -48,8 +49,9 @@ std::optional<Header> WholeHeader(std::string_view text) {
   return Header{{}, std::string(Trim(text.substr(1, close - 1))), close + 1};
 }
 
-// The header of a section of the config file. The name is one word of a POSIX shell, as Python's shlex reads it: `aws
-// configure` quotes names that have blanks, and botocore splits them so. Null when no ']' ends it.
+// The header of a section of the config file. The name is one word of a POSIX shell, as Python's
+// shlex reads it: `aws configure` quotes names that have blanks, and botocore splits them so. Null
+// when no ']' ends it.
 std::optional<Header> SplitHeader(std::string_view text) {
   std::vector<std::string> words;
   bool in_word = false;
@@ -68,7 +70,8 @@ std::optional<Header> SplitHeader(std::string_view text) {
       quote = 0;
     } else if (quote == 0 && (c == '"' || c == '\'')) {
       quote = c;
-    } else if (c == '\\' && next != 0 && (quote == 0 || (quote == '"' && (next == '"' || next == '\\')))) {
+    } else if (c == '\\' && next != 0 &&
+               (quote == 0 || (quote == '"' && (next == '"' || next == '\\')))) {
       words.back().push_back(next);
       ++i;
     } else {
@@ -88,10 +91,12 @@ std::optional<Header> SplitHeader(std::string_view text) {
 // Reads one file line by line. Values may be secrets: messages hold names and line numbers only.
 class Parser {
  public:
-  Parser(const std::string& path, ProfileFileKind kind, ProfileSet& into) : path_(path), kind_(kind), into_(into) {}
+  Parser(const std::string& path, ProfileFileKind kind, ProfileSet& into)
+      : path_(path), kind_(kind), into_(into) {}
 
-  // As Python's configparser, which botocore and the AWS CLI use: a line with a deeper indentation than the line of the
-  // setting above it belongs to that setting; any other line is a section or a setting, at any indentation.
+  // As Python's configparser, which botocore and the AWS CLI use: a line with a deeper indentation
+  // than the line of the setting above it belongs to that setting; any other line is a section or a
+  // setting, at any indentation.
   Result<void> Line(std::string_view line) {
     ++number_;
     const std::string_view text = Trim(line);
@@ -106,7 +111,8 @@ class Parser {
 
  private:
   Error Fatal(const std::string& what) const {
-    return Error::Make(ErrorKind::kInvalidArgument, path_ + " line " + std::to_string(number_) + ": " + what);
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       path_ + " line " + std::to_string(number_) + ": " + what);
   }
   void Warn(const std::string& what) {
     into_.warnings.push_back(path_ + " line " + std::to_string(number_) + ": " + what);
@@ -119,7 +125,8 @@ class Parser {
     const std::optional<Header> header = config ? SplitHeader(text) : WholeHeader(text);
     if (!header) return Fatal("']' is missing after the section name");
     const std::string_view after = Trim(text.substr(header->length));
-    if (!after.empty() && !IsCommentStart(after.front())) return Fatal("only a comment may follow ']'");
+    if (!after.empty() && !IsCommentStart(after.front()))
+      return Fatal("only a comment may follow ']'");
     if (config) return ConfigSection(header->type, header->name);
     if (header->name.empty()) {
       Warn("section skipped: it has no name");
@@ -131,7 +138,8 @@ class Parser {
 
   Result<void> ConfigSection(std::string_view type, const std::string& name) {
     if (name.empty()) {
-      Warn("section skipped: it has no name, or a name of several words without quotes around them");
+      Warn(
+          "section skipped: it has no name, or a name of several words without quotes around them");
     } else if (type == "sso-session") {
       section_ = &into_.sso_sessions[name];
     } else if (type == "services") {
@@ -144,7 +152,9 @@ class Parser {
     } else if (type.empty() && name == "default") {
       if (!prefixed_default_) section_ = &into_.profiles["default"];
     } else {
-      Warn("section skipped: the config file takes [default], [profile NAME], [sso-session NAME] and [services NAME]");
+      Warn(
+          "section skipped: the config file takes [default], [profile NAME], [sso-session NAME] "
+          "and [services NAME]");
     }
     return Ok();
   }
@@ -196,9 +206,10 @@ class Parser {
   int number_ = 0;
   bool in_section_ = false;
   bool prefixed_default_ = false;
-  Section* section_ = nullptr;           // null: of a section that is skipped
-  std::optional<std::string> property_;  // the setting above in this section; "": a setting that is skipped
-  std::size_t indentation_ = 0;          // of the last section or setting
+  Section* section_ = nullptr;  // null: of a section that is skipped
+  // the setting above in this section; "": a setting that is skipped
+  std::optional<std::string> property_;
+  std::size_t indentation_ = 0;  // of the last section or setting
 };
 
 std::string HomePath(const Environment& environment, const std::string& below) {
@@ -237,7 +248,8 @@ const Section* ProfileSet::FindProfile(std::string_view name) const {
   return found == profiles.end() ? nullptr : &found->second;
 }
 
-std::optional<std::string> ProfileSet::FindServiceSetting(const Section& profile, std::string_view service,
+std::optional<std::string> ProfileSet::FindServiceSetting(const Section& profile,
+                                                          std::string_view service,
                                                           std::string_view name) const {
   const auto section_name = profile.Find("services");
   if (!section_name) return std::nullopt;
@@ -246,7 +258,8 @@ std::optional<std::string> ProfileSet::FindServiceSetting(const Section& profile
   return section->second.Find(std::string(service).append(".").append(name));
 }
 
-Result<void> ParseProfileFile(std::string_view text, const std::string& path, ProfileFileKind kind, ProfileSet& into) {
+Result<void> ParseProfileFile(std::string_view text, const std::string& path, ProfileFileKind kind,
+                              ProfileSet& into) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   Parser parser(path, kind, into);
@@ -260,9 +273,10 @@ Result<void> ParseProfileFile(std::string_view text, const std::string& path, Pr
 
 Result<ProfileSet> LoadProfiles(const Environment& environment) {
   ProfileSet set;
-  PENSTOCK_TRY(LoadOne(environment, "AWS_CONFIG_FILE", "/.aws/config", ProfileFileKind::kConfig, set));
-  PENSTOCK_TRY(LoadOne(environment, "AWS_SHARED_CREDENTIALS_FILE", "/.aws/credentials", ProfileFileKind::kCredentials,
-                       set));
+  PENSTOCK_TRY(
+      LoadOne(environment, "AWS_CONFIG_FILE", "/.aws/config", ProfileFileKind::kConfig, set));
+  PENSTOCK_TRY(LoadOne(environment, "AWS_SHARED_CREDENTIALS_FILE", "/.aws/credentials",
+                       ProfileFileKind::kCredentials, set));
   return set;
 }
 

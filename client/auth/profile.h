@@ -1,7 +1,8 @@
-// The AWS configuration files: ~/.aws/config and ~/.aws/credentials, merged (spec/protocol.md §3.3).
+// The AWS configuration files: ~/.aws/config and ~/.aws/credentials, merged (spec/protocol.md
+// §3.3).
 //
-// Grammar and merging only. What a setting means is for its reader: credentials.h for keys, client/s3 for region,
-// endpoint_url, s3.addressing_style and the rest.
+// Grammar and merging only. What a setting means is for its reader: credentials.h for keys,
+// client/s3 for region, endpoint_url, s3.addressing_style and the rest.
 #ifndef PENSTOCK_CLIENT_AUTH_PROFILE_H_
 #define PENSTOCK_CLIENT_AUTH_PROFILE_H_
 
@@ -32,7 +33,8 @@ struct Environment {
 // Settings of one section. Names are lower-case; a sub-property is "s3.addressing_style".
 struct Section {
   std::map<std::string, std::string, std::less<>> settings;
-  // Which of them came from the credentials file (they win over the config file's, property by property).
+  // Which of them came from the credentials file (they win over the config file's, property by
+  // property).
   std::map<std::string, std::string, std::less<>> from_credentials_file;
 
   std::optional<std::string> Find(std::string_view name) const;
@@ -45,7 +47,8 @@ struct ProfileSet {
   std::map<std::string, Section, std::less<>> profiles;
   std::map<std::string, Section, std::less<>> sso_sessions;
   std::map<std::string, Section, std::less<>> services;
-  std::vector<std::string> warnings;  // what was skipped and why, with file and line; values are never quoted
+  // what was skipped and why, with file and line; values are never quoted
+  std::vector<std::string> warnings;
   std::vector<std::string> files_read;
   std::vector<std::string> files_missing;
 
@@ -55,11 +58,13 @@ struct ProfileSet {
                                                 std::string_view name) const;
 };
 
-// Adds the sections of one file. kInvalidArgument, naming `path` and the line, when it cannot be read as a profile file.
-// Credentials are to be added after config.
-Result<void> ParseProfileFile(std::string_view text, const std::string& path, ProfileFileKind kind, ProfileSet& into);
+// Adds the sections of one file. kInvalidArgument, naming `path` and the line, when it cannot be
+// read as a profile file. Credentials are to be added after config.
+Result<void> ParseProfileFile(std::string_view text, const std::string& path, ProfileFileKind kind,
+                              ProfileSet& into);
 
-// Reads AWS_CONFIG_FILE (~/.aws/config) and AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials). A missing file is empty.
+// Reads AWS_CONFIG_FILE (~/.aws/config) and AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials). A
+// missing file is empty.
 Result<ProfileSet> LoadProfiles(const Environment& environment);
 
 // `explicit_name` if not empty, else AWS_PROFILE, else AWS_DEFAULT_PROFILE, else "default".

@@ -23,7 +23,8 @@ std::string ConfigError(std::string_view text) {
   return parsed.ok() ? "" : parsed.error().message;
 }
 
-std::optional<std::string> Setting(const ProfileSet& set, std::string_view profile, std::string_view name) {
+std::optional<std::string> Setting(const ProfileSet& set, std::string_view profile,
+                                   std::string_view name) {
   const Section* section = set.FindProfile(profile);
   return section == nullptr ? std::nullopt : section->Find(name);
 }
@@ -41,14 +42,18 @@ TEST(Profile, UnprefixedSectionOfConfigIsIgnored) {
 }
 
 TEST(Profile, PrefixedDefaultBeatsTheBareOneInEitherOrder) {
-  EXPECT_EQ(Setting(Config("[profile default]\nregion = a\n[default]\nregion = b\noutput = t\n"), "default", "region"), "a");
-  const ProfileSet bare_first = Config("[default]\nregion = b\noutput = t\n[profile default]\nregion = a\n");
+  EXPECT_EQ(Setting(Config("[profile default]\nregion = a\n[default]\nregion = b\noutput = t\n"),
+                    "default", "region"),
+            "a");
+  const ProfileSet bare_first =
+      Config("[default]\nregion = b\noutput = t\n[profile default]\nregion = a\n");
   EXPECT_EQ(Setting(bare_first, "default", "region"), "a");
   EXPECT_FALSE(Setting(bare_first, "default", "output").has_value());
 }
 
 TEST(Profile, CommentsNeedABlankBeforeThemInsideAValue) {
-  const ProfileSet set = Config("# c\n; c\n[default] ; c\na = x ;c\nb = x;c\nc = x #c\nd = #c\ne = ; # c\n");
+  const ProfileSet set =
+      Config("# c\n; c\n[default] ; c\na = x ;c\nb = x;c\nc = x #c\nd = #c\ne = ; # c\n");
   EXPECT_EQ(Setting(set, "default", "a"), "x");
   EXPECT_EQ(Setting(set, "default", "b"), "x;c");
   EXPECT_EQ(Setting(set, "default", "c"), "x");
@@ -56,7 +61,9 @@ TEST(Profile, CommentsNeedABlankBeforeThemInsideAValue) {
   EXPECT_EQ(Setting(set, "default", "e"), "");
 }
 
-TEST(Profile, OnlyTheFirstEqualsSplits) { EXPECT_EQ(Setting(Config("[default]\nk = a=b=\n"), "default", "k"), "a=b="); }
+TEST(Profile, OnlyTheFirstEqualsSplits) {
+  EXPECT_EQ(Setting(Config("[default]\nk = a=b=\n"), "default", "k"), "a=b=");
+}
 
 TEST(Profile, IndentedLineContinuesANonEmptyValue) {
   const ProfileSet set = Config("[default]\nk = one\n\n  two ; kept\nl = 3\n");
@@ -65,8 +72,8 @@ TEST(Profile, IndentedLineContinuesANonEmptyValue) {
 }
 
 TEST(Profile, IndentedLinesUnderAnEmptyValueAreSubProperties) {
-  const ProfileSet set =
-      Config("[default]\ns3 =\n  addressing_style = path\n  # note\n\tMAX_queue = 2 ; c\nregion = r\n");
+  const ProfileSet set = Config(
+      "[default]\ns3 =\n  addressing_style = path\n  # note\n\tMAX_queue = 2 ; c\nregion = r\n");
   EXPECT_EQ(Setting(set, "default", "s3.addressing_style"), "path");
   EXPECT_EQ(Setting(set, "default", "s3.max_queue"), "2");
   EXPECT_EQ(Setting(set, "default", "region"), "r");
@@ -93,7 +100,8 @@ TEST(Profile, SectionsMayBeIndentedAsTheirSettings) {
 }
 
 TEST(Profile, SubPropertiesOfAnIndentedSettingAreIndentedDeeper) {
-  const ProfileSet set = Config("[default]\n  s3 =\n    k = v\n   l = w\n  region = r\n  s4 =\n  m = 1\n");
+  const ProfileSet set =
+      Config("[default]\n  s3 =\n    k = v\n   l = w\n  region = r\n  s4 =\n  m = 1\n");
   EXPECT_EQ(Setting(set, "default", "s3.k"), "v");
   EXPECT_EQ(Setting(set, "default", "s3.l"), "w");
   EXPECT_EQ(Setting(set, "default", "region"), "r");
@@ -103,9 +111,10 @@ TEST(Profile, SubPropertiesOfAnIndentedSettingAreIndentedDeeper) {
 
 TEST(Profile, IndentedKeysOfTheCredentialsFileAreRead) {
   ProfileSet set;
-  ASSERT_TRUE(ParseProfileFile("[default]\n  aws_access_key_id = A\n  # c\n  aws_secret_access_key = S\n", "c",
-                               ProfileFileKind::kCredentials, set)
-                  .ok());
+  ASSERT_TRUE(
+      ParseProfileFile("[default]\n  aws_access_key_id = A\n  # c\n  aws_secret_access_key = S\n",
+                       "c", ProfileFileKind::kCredentials, set)
+          .ok());
   EXPECT_EQ(Setting(set, "default", "aws_access_key_id"), "A");
   EXPECT_EQ(Setting(set, "default", "aws_secret_access_key"), "S");
   EXPECT_EQ(set.FindProfile("default")->from_credentials_file.size(), 2u);
@@ -117,9 +126,9 @@ TEST(Profile, CommentLinesAreNoPartOfAValue) {
 
 TEST(Profile, NamesOfConfigMayBeQuotedAsForAShell) {
   const std::vector<std::pair<std::string, std::string>> names = {
-      {"\"a b\"", "a b"}, {"'a b'", "a b"}, {"\"x\"", "x"}, {"a\\ b", "a b"},
-      {"a\"b c\"d", "ab cd"}, {"\"a]b\"", "a]b"},
-      {"'a'\"'\"'b'", "a'b"}, {"\"a\\\"b\"", "a\"b"}, {"'a\\b'", "a\\b"},
+      {"\"a b\"", "a b"},         {"'a b'", "a b"},           {"\"x\"", "x"},
+      {"a\\ b", "a b"},           {"a\"b c\"d", "ab cd"},     {"\"a]b\"", "a]b"},
+      {"'a'\"'\"'b'", "a'b"},     {"\"a\\\"b\"", "a\"b"},     {"'a\\b'", "a\\b"},
       {"\"a\\b\\\\\"", "a\\b\\"}, {"\"default\"", "default"}, {"\xC3\xA9", "\xC3\xA9"}};
   for (const auto& [quoted, name] : names) {
     EXPECT_EQ(Setting(Config("[profile " + quoted + "] # c\nk = v\n"), name, "k"), "v") << quoted;
@@ -141,7 +150,8 @@ TEST(Profile, NamesOfTheCredentialsFileAreTakenLiterally) {
 }
 
 TEST(Profile, SectionsWithoutOneNameAreSkipped) {
-  for (const std::string name : {"profile a b", "profile \"\"", "profile", "", "\"\"", "profile joe's"}) {
+  for (const std::string name :
+       {"profile a b", "profile \"\"", "profile", "", "\"\"", "profile joe's"}) {
     const ProfileSet set = Config("[" + name + "]\nk = v\n");
     EXPECT_TRUE(set.profiles.empty()) << name;
     EXPECT_EQ(set.warnings.size(), 1u) << name;
@@ -149,14 +159,16 @@ TEST(Profile, SectionsWithoutOneNameAreSkipped) {
 }
 
 TEST(Profile, RepeatedSectionsMergeAndTheLaterSettingWins) {
-  const ProfileSet set = Config("[profile a]\nx = 1\ny = 1\n[profile b]\nx = 9\n[profile a]\nX = 2\n");
+  const ProfileSet set =
+      Config("[profile a]\nx = 1\ny = 1\n[profile b]\nx = 9\n[profile a]\nX = 2\n");
   EXPECT_EQ(Setting(set, "a", "x"), "2");
   EXPECT_EQ(Setting(set, "a", "y"), "1");
 }
 
 TEST(Profile, ServicesSectionGivesServiceSettings) {
-  const ProfileSet set =
-      Config("[profile p]\nservices = dev\n[services dev]\ns3 =\n  endpoint_url = http://localhost:9000\n");
+  const ProfileSet set = Config(
+      "[profile p]\nservices = dev\n[services dev]\ns3 =\n  endpoint_url = "
+      "http://localhost:9000\n");
   const Section* profile = set.FindProfile("p");
   ASSERT_NE(profile, nullptr);
   EXPECT_EQ(set.FindServiceSetting(*profile, "s3", "endpoint_url"), "http://localhost:9000");
@@ -176,7 +188,8 @@ TEST(Profile, BadNamesAreSkippedWithAWarning) {
 
 TEST(Profile, BrokenLinesNameFileAndLineButNoValue) {
   EXPECT_EQ(ConfigError("[default\n"), "config line 1: ']' is missing after the section name");
-  EXPECT_EQ(ConfigError("\nsecret = s3cr3t\n"), "config line 2: a setting stands before the first section");
+  EXPECT_EQ(ConfigError("\nsecret = s3cr3t\n"),
+            "config line 2: a setting stands before the first section");
   EXPECT_EQ(ConfigError("[default]\ns3cr3t\n"), "config line 2: expected 'name = value'");
   EXPECT_EQ(ConfigError("[default] x\n"), "config line 1: only a comment may follow ']'");
   EXPECT_EQ(ConfigError("[profile \"a\n"), "config line 1: ']' is missing after the section name");
@@ -196,9 +209,9 @@ TEST(Profile, CredentialsOverrideConfigPropertyByProperty) {
 }
 
 TEST(Profile, VariablesMoveTheFiles) {
-  const Environment environment =
-      FakeEnvironment({{"AWS_CONFIG_FILE", "~/c"}, {"AWS_SHARED_CREDENTIALS_FILE", "/etc/k"}},
-                      {{"/home/u/c", "[default]\nregion = r\n"}, {"/etc/k", "[default]\naws_access_key_id = K\n"}});
+  const Environment environment = FakeEnvironment(
+      {{"AWS_CONFIG_FILE", "~/c"}, {"AWS_SHARED_CREDENTIALS_FILE", "/etc/k"}},
+      {{"/home/u/c", "[default]\nregion = r\n"}, {"/etc/k", "[default]\naws_access_key_id = K\n"}});
   const Result<ProfileSet> set = LoadProfiles(environment);
   ASSERT_TRUE(set.ok());
   EXPECT_EQ(Setting(*set, "default", "region"), "r");

@@ -13,11 +13,11 @@ namespace penstock::auth {
 
 struct RemoteContext {
   Environment environment;
-  const Clock* clock = nullptr;             // lives forever
-  std::function<TransportPtr()> transport;  // asked at every call: a fork may change the answer
-  std::string region;                       // whose STS and SSO are asked; may be empty
+  const Clock* clock = nullptr;              // lives forever
+  std::function<TransportPtr()> transport;   // asked at every call: a fork may change the answer
+  std::string region;                        // whose STS and SSO are asked; may be empty
   std::string dns_suffix = "amazonaws.com";  // of the region's partition
-  std::string ca_bundle_path;               // empty: the system's
+  std::string ca_bundle_path;                // empty: the system's
 };
 
 }  // namespace penstock::auth

@@ -17,18 +17,26 @@ class SmallCall final : public http::ResponseBody, public std::enable_shared_fro
  public:
   SmallCall(TransportPtr transport, const Clock& clock, SmallRequest request,
             std::function<void(Result<SmallAnswer>)> done)
-      : transport_(std::move(transport)), clock_(clock), request_(std::move(request)), done_(std::move(done)), body_(request_.body) {}
+      : transport_(std::move(transport)),
+        clock_(clock),
+        request_(std::move(request)),
+        done_(std::move(done)),
+        body_(request_.body) {}
 
   void Attempt() {
     ++attempts_;
     http::Request attempt = request_.request;
     if (request_.prepare) {
-      if (Result<void> prepared = request_.prepare(attempt); !prepared.ok()) return End(std::move(prepared).error());
+      if (Result<void> prepared = request_.prepare(attempt); !prepared.ok())
+        return End(std::move(prepared).error());
     }
     http::CallContext context;
     context.deadline = Deadline::After(clock_, request_.attempt_timeout);
-    transport_->Start(std::move(attempt), request_.body.empty() ? nullptr : &body_, this, std::move(context),
-                      [self = shared_from_this()](Result<http::Outcome> outcome) { self->Ended(std::move(outcome)); });
+    transport_->Start(std::move(attempt), request_.body.empty() ? nullptr : &body_, this,
+                      std::move(context),
+                      [self = shared_from_this()](Result<http::Outcome> outcome) {
+                        self->Ended(std::move(outcome));
+                      });
   }
 
  private:
@@ -37,7 +45,8 @@ class SmallCall final : public http::ResponseBody, public std::enable_shared_fro
     return Ok();
   }
   MutableByteView Window() override {
-    return MutableByteView(window_).first(std::min(window_.size(), kMaxAnswerBytes - answer_.body.size()));
+    return MutableByteView(window_).first(
+        std::min(window_.size(), kMaxAnswerBytes - answer_.body.size()));
   }
   Result<void> Commit(std::size_t count) override {
     answer_.body.append(reinterpret_cast<const char*>(window_.data()), count);
@@ -45,11 +54,13 @@ class SmallCall final : public http::ResponseBody, public std::enable_shared_fro
   }
 
   void Ended(Result<http::Outcome> outcome) {
-    const bool passing = outcome.ok() ? answer_.status >= 500 || (request_.transient && request_.transient(answer_))
-                                      : outcome.error().kind == ErrorKind::kUnavailable ||
-                                            outcome.error().kind == ErrorKind::kTimeout;
+    const bool passing =
+        outcome.ok() ? answer_.status >= 500 || (request_.transient && request_.transient(answer_))
+                     : outcome.error().kind == ErrorKind::kUnavailable ||
+                           outcome.error().kind == ErrorKind::kTimeout;
     if (passing && attempts_ < request_.attempts) {
-      Result<void> waits = transport_->RunAt(clock_.Monotonic() + request_.pause, [self = shared_from_this()] { self->Attempt(); });
+      Result<void> waits = transport_->RunAt(clock_.Monotonic() + request_.pause,
+                                             [self = shared_from_this()] { self->Attempt(); });
       if (!waits.ok()) End(std::move(waits).error());
       return;
     }
@@ -71,7 +82,8 @@ class SmallCall final : public http::ResponseBody, public std::enable_shared_fro
 
 }  // namespace
 
-Result<http::Request> RequestTo(std::string method, const std::string& url, const std::string& ca_bundle_path) {
+Result<http::Request> RequestTo(std::string method, const std::string& url,
+                                const std::string& ca_bundle_path) {
   PENSTOCK_ASSIGN(http::Url parsed, http::ParseUrl(url));
   http::Request request;
   request.method = std::move(method);
@@ -85,7 +97,8 @@ Result<http::Request> RequestTo(std::string method, const std::string& url, cons
 
 void FetchSmall(TransportPtr transport, const Clock& clock, SmallRequest request,
                 std::function<void(Result<SmallAnswer>)> done) {
-  std::make_shared<SmallCall>(std::move(transport), clock, std::move(request), std::move(done))->Attempt();
+  std::make_shared<SmallCall>(std::move(transport), clock, std::move(request), std::move(done))
+      ->Attempt();
 }
 
 }  // namespace penstock::auth

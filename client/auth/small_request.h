@@ -1,4 +1,5 @@
-// One small request and its whole answer in memory: how services that hand out credentials are asked.
+// One small request and its whole answer in memory: how services that hand out credentials are
+// asked.
 //
 // Tries again after what may pass (no answer, 5xx). Knows no service.
 #ifndef PENSTOCK_CLIENT_AUTH_SMALL_REQUEST_H_
@@ -33,12 +34,14 @@ struct SmallRequest {
   std::function<Result<void>(http::Request&)> prepare;
 };
 
-// "GET" or another method of a URL, as `request` wants it. kInvalidArgument when the URL cannot be one.
-Result<http::Request> RequestTo(std::string method, const std::string& url, const std::string& ca_bundle_path);
+// "GET" or another method of a URL, as `request` wants it. kInvalidArgument when the URL cannot be
+// one.
+Result<http::Request> RequestTo(std::string method, const std::string& url,
+                                const std::string& ca_bundle_path);
 
-// `done` runs once: with the last answer of whatever status, or with the transport's error when the last attempt had
-// none. An answer longer than 64 KiB is kDataLoss. Never blocks.
-// `clock` lives forever.
+// `done` runs once: with the last answer of whatever status, or with the transport's error when the
+// last attempt had none. An answer longer than 64 KiB is kDataLoss. Never blocks. `clock` lives
+// forever.
 void FetchSmall(TransportPtr transport, const Clock& clock, SmallRequest request,
                 std::function<void(Result<SmallAnswer>)> done);
 

@@ -17,7 +17,8 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 template <class Number>
 Number At(std::string_view bytes, std::size_t offset) {
   std::uint64_t value = 0;
-  for (std::size_t i = sizeof(Number); i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[offset + i]);
+  for (std::size_t i = sizeof(Number); i-- > 0;)
+    value = value << 8 | static_cast<unsigned char>(bytes[offset + i]);
   return static_cast<Number>(value);
 }
 
@@ -30,7 +31,9 @@ struct Record {
 class Reader {
  public:
   explicit Reader(const ArchiveEnds& ends)
-      : head_(AsText(ends.head)), tail_(AsText(ends.tail)), tail_begin_(head_.size() + ends.between) {}
+      : head_(AsText(ends.head)),
+        tail_(AsText(ends.tail)),
+        tail_begin_(head_.size() + ends.between) {}
 
   std::optional<TensorArchive> Read() {
     if (!FindDirectory() || !ReadDirectory()) return std::nullopt;
@@ -64,7 +67,8 @@ class Reader {
     std::uint64_t size = At<std::uint32_t>(end, 12);
     std::uint64_t begin = At<std::uint32_t>(end, 16);
     entries_ = At<std::uint16_t>(end, 10);
-    if (at >= kLocatorBytes && tail_.substr(at - kLocatorBytes, 4) == std::string_view("PK\6\7", 4)) {
+    if (at >= kLocatorBytes &&
+        tail_.substr(at - kLocatorBytes, 4) == std::string_view("PK\6\7", 4)) {
       const auto end64 = Bytes(At<std::uint64_t>(tail_, at - kLocatorBytes + 8), kEnd64Bytes);
       if (!end64 || end64->substr(0, 4) != "PK\6\6") return false;
       entries_ = At<std::uint64_t>(*end64, 32);
@@ -84,7 +88,8 @@ class Reader {
       const std::size_t extra = At<std::uint16_t>(left, 30);
       const std::size_t all = kEntryBytes + name + extra + At<std::uint16_t>(left, 32);
       if (left.size() < all) return false;
-      Record record{left.substr(kEntryBytes, name), At<std::uint32_t>(left, 42), At<std::uint32_t>(left, 24)};
+      Record record{left.substr(kEntryBytes, name), At<std::uint32_t>(left, 42),
+                    At<std::uint32_t>(left, 24)};
       const bool stored = At<std::uint16_t>(left, 10) == 0 && (At<std::uint16_t>(left, 8) & 1) == 0;
       const std::uint32_t packed = At<std::uint32_t>(left, 20);
       if (!stored || !Widen(left.substr(kEntryBytes + name, extra), packed, record)) return false;
@@ -107,7 +112,8 @@ class Reader {
       if (extra.size() - 4 < size) return false;
       if (At<std::uint16_t>(extra, 0) == 1) {
         if (size < 8 * wide.size()) return false;
-        for (std::size_t i = 0; i < wide.size(); ++i) *wide[i] = At<std::uint64_t>(extra, 4 + 8 * i);
+        for (std::size_t i = 0; i < wide.size(); ++i)
+          *wide[i] = At<std::uint64_t>(extra, 4 + 8 * i);
         break;
       }
       extra.remove_prefix(4 + size);
@@ -139,7 +145,8 @@ class Reader {
   std::optional<std::uint64_t> ContentBegin(const Record& record) const {
     const auto header = Bytes(record.header, kLocalBytes);
     if (!header || header->substr(0, 4) != "PK\3\4") return std::nullopt;
-    return record.header + kLocalBytes + At<std::uint16_t>(*header, 26) + At<std::uint16_t>(*header, 28);
+    return record.header + kLocalBytes + At<std::uint16_t>(*header, 26) +
+           At<std::uint16_t>(*header, 28);
   }
   std::optional<std::string_view> Content(const Record& record) const {
     const auto begin = ContentBegin(record);

@@ -17,34 +17,39 @@ std::string Little(std::uint64_t value, int bytes) {
   return text;
 }
 
-// A zip archive as torch.save writes one: stored records, padded so that contents begin at multiples of 64, sizes in the
-// directory only, a zip64 end record (APPNOTE.TXT 4.3).
+// A zip archive as torch.save writes one: stored records, padded so that contents begin at
+// multiples of 64, sizes in the directory only, a zip64 end record (APPNOTE.TXT 4.3).
 class Zip {
  public:
   void Add(const std::string& name, const std::string& content, int method = 0) {
     const std::size_t header = bytes_.size();
     std::size_t padding = 64 - (header + 30 + name.size() + 4) % 64;
     if (padding == 64) padding = 0;
-    bytes_ += "PK\3\4"s + Little(0, 2) + Little(8, 2) + Little(method, 2) + Little(0, 16) + Little(name.size(), 2) +
-              Little(4 + padding, 2) + name + "FB" + Little(padding, 2) + std::string(padding, 'Z');
+    bytes_ += "PK\3\4"s + Little(0, 2) + Little(8, 2) + Little(method, 2) + Little(0, 16) +
+              Little(name.size(), 2) + Little(4 + padding, 2) + name + "FB" + Little(padding, 2) +
+              std::string(padding, 'Z');
     begins_.push_back(bytes_.size());
-    bytes_ += content + "PK\7\x08"s + Little(0, 4) + Little(content.size(), 4) + Little(content.size(), 4);
+    bytes_ += content + "PK\7\x08"s + Little(0, 4) + Little(content.size(), 4) +
+              Little(content.size(), 4);
     const bool wide = wide_directory;
     const std::uint64_t narrow = wide ? 0xFFFFFFFF : content.size();
-    const std::string extra =
-        wide ? Little(1, 2) + Little(24, 2) + Little(content.size(), 8) + Little(content.size(), 8) + Little(header, 8) : "";
-    directory_ += "PK\1\2"s + Little(0, 4) + Little(8, 2) + Little(method, 2) + Little(0, 8) + Little(narrow, 4) +
-                  Little(narrow, 4) + Little(name.size(), 2) + Little(extra.size(), 2) + Little(0, 10) +
-                  Little(wide ? 0xFFFFFFFF : header, 4) + name + extra;
+    const std::string extra = wide ? Little(1, 2) + Little(24, 2) + Little(content.size(), 8) +
+                                         Little(content.size(), 8) + Little(header, 8)
+                                   : "";
+    directory_ += "PK\1\2"s + Little(0, 4) + Little(8, 2) + Little(method, 2) + Little(0, 8) +
+                  Little(narrow, 4) + Little(narrow, 4) + Little(name.size(), 2) +
+                  Little(extra.size(), 2) + Little(0, 10) + Little(wide ? 0xFFFFFFFF : header, 4) +
+                  name + extra;
     ++entries_;
   }
 
   std::string Bytes() const {
     const std::size_t begin = bytes_.size();
     const std::size_t end = begin + directory_.size();
-    return bytes_ + directory_ + "PK\6\6"s + Little(44, 8) + Little(0, 12) + Little(entries_, 8) + Little(entries_, 8) +
-           Little(directory_.size(), 8) + Little(begin, 8) + "PK\6\7"s + Little(0, 4) + Little(end, 8) + Little(1, 4) +
-           "PK\5\6"s + Little(0, 4) + Little(entries_, 2) + Little(entries_, 2) + Little(directory_.size(), 4) +
+    return bytes_ + directory_ + "PK\6\6"s + Little(44, 8) + Little(0, 12) + Little(entries_, 8) +
+           Little(entries_, 8) + Little(directory_.size(), 8) + Little(begin, 8) + "PK\6\7"s +
+           Little(0, 4) + Little(end, 8) + Little(1, 4) + "PK\5\6"s + Little(0, 4) +
+           Little(entries_, 2) + Little(entries_, 2) + Little(directory_.size(), 4) +
            Little(begin, 4) + Little(0, 2);
   }
   std::size_t begin_of(std::size_t record) const { return begins_[record]; }
@@ -69,10 +74,13 @@ Zip Saved(const std::string& payload, bool wide = false, const std::string& byte
   return zip;
 }
 
-std::optional<TensorArchive> Read(const std::string& bytes) { return ReadTensorArchive({{}, 0, AsBytes(bytes)}); }
+std::optional<TensorArchive> Read(const std::string& bytes) {
+  return ReadTensorArchive({{}, 0, AsBytes(bytes)});
+}
 
 // With the bytes [begin, end) elsewhere.
-std::optional<TensorArchive> ReadAround(const std::string& bytes, std::size_t begin, std::size_t end) {
+std::optional<TensorArchive> ReadAround(const std::string& bytes, std::size_t begin,
+                                        std::size_t end) {
   const std::string_view all = bytes;
   return ReadTensorArchive({AsBytes(all.substr(0, begin)), end - begin, AsBytes(all.substr(end))});
 }
@@ -134,15 +142,18 @@ TEST(TensorArchiveTest, RefusesOtherArchives) {
 
 TEST(TensorArchiveTest, RefusesAPayloadThatEndsBehindTheArchive) {
   std::string bytes = Saved("payload").Bytes();
-  const std::size_t entry = bytes.find("archive/data/0", bytes.find("PK\1\2")) - 46;  // of the directory
-  for (const std::size_t size_field : {20, 24}) bytes.replace(entry + size_field, 4, Little(bytes.size(), 4));
+  // of the directory
+  const std::size_t entry = bytes.find("archive/data/0", bytes.find("PK\1\2")) - 46;
+  for (const std::size_t size_field : {20, 24})
+    bytes.replace(entry + size_field, 4, Little(bytes.size(), 4));
   EXPECT_FALSE(Read(bytes).has_value());
 }
 
 TEST(TensorArchiveTest, NoDamagedArchiveIsReadBeyondItsEnd) {
   const std::string whole = Saved(std::string(70, 'p'), true).Bytes();
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    const std::string part(whole, 0, size);  // of its own, so that a reader beyond it is seen by the sanitizer
+    // of its own, so that a reader beyond it is seen by the sanitizer
+    const std::string part(whole, 0, size);
     EXPECT_FALSE(ReadTensorArchive({{}, 0, AsBytes(part)}).has_value()) << size;
   }
   for (std::size_t at = 0; at < whole.size(); ++at) {

@@ -1,4 +1,5 @@
-// The pickle of one tensor: an interpreter of the few opcodes that torch.save writes for it, which runs nothing.
+// The pickle of one tensor: an interpreter of the few opcodes that torch.save writes for it, which
+// runs nothing.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -13,7 +14,18 @@ namespace {
 constexpr std::size_t kMostValues = 4096;  // a tensor's pickle makes about 30
 
 struct Value {
-  enum class Kind { kNothing, kMark, kBool, kInt, kText, kGlobal, kTuple, kStorage, kDict, kTensor };
+  enum class Kind {
+    kNothing,
+    kMark,
+    kBool,
+    kInt,
+    kText,
+    kGlobal,
+    kTuple,
+    kStorage,
+    kDict,
+    kTensor
+  };
   Kind kind = Kind::kNothing;
   std::int64_t number = 0;
   std::string_view text;  // of a global: "module\nname"
@@ -105,7 +117,8 @@ class Machine {
   bool Integer(std::size_t bytes) {
     const auto value = Number(bytes);
     if (!value) return false;
-    return Push({Kind::kInt, bytes == 4 ? static_cast<std::int32_t>(*value) : static_cast<std::int64_t>(*value)});
+    return Push({Kind::kInt, bytes == 4 ? static_cast<std::int32_t>(*value)
+                                        : static_cast<std::int64_t>(*value)});
   }
 
   bool Long() {
@@ -129,7 +142,9 @@ class Machine {
   bool Tuple(std::size_t count) {
     if (stack_.size() < count) return false;
     const auto first = stack_.end() - static_cast<std::ptrdiff_t>(count);
-    if (std::any_of(first, stack_.end(), [](const Value& value) { return value.kind == Kind::kMark; })) return false;
+    if (std::any_of(first, stack_.end(),
+                    [](const Value& value) { return value.kind == Kind::kMark; }))
+      return false;
     Value tuple{Kind::kTuple};
     tuple.items.assign(std::make_move_iterator(first), std::make_move_iterator(stack_.end()));
     stack_.erase(first, stack_.end());
@@ -137,20 +152,24 @@ class Machine {
   }
 
   bool TupleFromMark() {
-    const auto mark = std::find_if(stack_.rbegin(), stack_.rend(), [](const Value& value) { return value.kind == Kind::kMark; });
+    const auto mark = std::find_if(stack_.rbegin(), stack_.rend(),
+                                   [](const Value& value) { return value.kind == Kind::kMark; });
     if (mark == stack_.rend()) return false;
     const auto count = static_cast<std::size_t>(mark - stack_.rbegin());
     stack_.erase(std::next(mark).base());
     return Tuple(count);
   }
 
-  // What is kept by number grows with the pickle, since a tuple is copied: hence only what can be small.
+  // What is kept by number grows with the pickle, since a tuple is copied: hence only what can be
+  // small.
   bool Remember(std::optional<std::uint64_t> number) {
     if (!number || stack_.empty() || *number >= kMostValues) return false;
     if (memo_.size() <= *number) memo_.resize(*number + 1);
     const Value& top = stack_.back();
-    if (top.kind == Kind::kTensor || top.kind == Kind::kMark || top.items.size() > 64) return true;  // and recalled by none
-    if (top.kind == Kind::kTuple && std::any_of(top.items.begin(), top.items.end(), [](const Value& v) { return !v.items.empty(); })) {
+    // and recalled by none
+    if (top.kind == Kind::kTensor || top.kind == Kind::kMark || top.items.size() > 64) return true;
+    if (top.kind == Kind::kTuple && std::any_of(top.items.begin(), top.items.end(),
+                                                [](const Value& v) { return !v.items.empty(); })) {
       return true;
     }
     memo_[*number] = top;
@@ -166,7 +185,8 @@ class Machine {
   bool Storage() {
     if (stack_.empty() || stack_.back().kind != Kind::kTuple) return false;
     Value& id = stack_.back();
-    constexpr std::array kKinds = {Kind::kText, Kind::kGlobal, Kind::kText, Kind::kText, Kind::kInt};
+    constexpr std::array kKinds = {Kind::kText, Kind::kGlobal, Kind::kText, Kind::kText,
+                                   Kind::kInt};
     if (id.items.size() != kKinds.size() || id.items[0].text != "storage") return false;
     for (std::size_t i = 0; i < kKinds.size(); ++i) {
       if (id.items[i].kind != kKinds[i]) return false;
@@ -185,7 +205,9 @@ class Machine {
       function = {Kind::kDict};
       return arguments.items.empty();
     }
-    if (function.text != "torch._utils\n_rebuild_tensor_v2" && function.text != "torch._utils\n_rebuild_tensor_v3") return false;
+    if (function.text != "torch._utils\n_rebuild_tensor_v2" &&
+        function.text != "torch._utils\n_rebuild_tensor_v3")
+      return false;
     arguments.kind = Kind::kTensor;
     arguments.text = function.text;
     function = std::move(arguments);
@@ -204,12 +226,18 @@ struct TypedStorage {
   std::uint64_t element_bytes;
 };
 constexpr TypedStorage kTypedStorages[] = {
-    {"torch\nFloatStorage", "float32", 4},   {"torch\nBFloat16Storage", "bfloat16", 2},
-    {"torch\nHalfStorage", "float16", 2},    {"torch\nDoubleStorage", "float64", 8},
-    {"torch\nLongStorage", "int64", 8},      {"torch\nIntStorage", "int32", 4},
-    {"torch\nShortStorage", "int16", 2},     {"torch\nCharStorage", "int8", 1},
-    {"torch\nByteStorage", "uint8", 1},      {"torch\nBoolStorage", "bool", 1},
-    {"torch\nComplexFloatStorage", "complex64", 8}, {"torch\nComplexDoubleStorage", "complex128", 16},
+    {"torch\nFloatStorage", "float32", 4},
+    {"torch\nBFloat16Storage", "bfloat16", 2},
+    {"torch\nHalfStorage", "float16", 2},
+    {"torch\nDoubleStorage", "float64", 8},
+    {"torch\nLongStorage", "int64", 8},
+    {"torch\nIntStorage", "int32", 4},
+    {"torch\nShortStorage", "int16", 2},
+    {"torch\nCharStorage", "int8", 1},
+    {"torch\nByteStorage", "uint8", 1},
+    {"torch\nBoolStorage", "bool", 1},
+    {"torch\nComplexFloatStorage", "complex64", 8},
+    {"torch\nComplexDoubleStorage", "complex128", 16},
 };
 
 bool AreNumbers(const Value& tuple, std::vector<std::int64_t>& out) {
@@ -231,27 +259,31 @@ std::optional<PickledTensor> ReadTensorPickle(std::string_view pickle) {
   const bool typed = value->text.ends_with("_v2");
   if (arguments.size() != (typed ? 6 : 7)) return std::nullopt;
   const Value& storage = arguments[0];
-  if (storage.kind != Kind::kStorage || arguments[1].kind != Kind::kInt || arguments[4].kind != Kind::kBool ||
-      arguments[5].kind != Kind::kDict) {
+  if (storage.kind != Kind::kStorage || arguments[1].kind != Kind::kInt ||
+      arguments[4].kind != Kind::kBool || arguments[5].kind != Kind::kDict) {
     return std::nullopt;
   }
   PickledTensor tensor;
-  if (!AreNumbers(arguments[2], tensor.sizes) || !AreNumbers(arguments[3], tensor.strides)) return std::nullopt;
+  if (!AreNumbers(arguments[2], tensor.sizes) || !AreNumbers(arguments[3], tensor.strides))
+    return std::nullopt;
   if (tensor.sizes.size() != tensor.strides.size()) return std::nullopt;
   tensor.storage_offset = arguments[1].number;
   tensor.storage_key = storage.items[2].text;
   const std::int64_t elements = storage.items[4].number;
-  if (tensor.storage_offset < 0 || elements < 0 || elements >= std::int64_t{1} << 58) return std::nullopt;
+  if (tensor.storage_offset < 0 || elements < 0 || elements >= std::int64_t{1} << 58)
+    return std::nullopt;
   const std::string_view type = storage.items[1].text;
   if (typed) {
-    const auto found = std::find_if(std::begin(kTypedStorages), std::end(kTypedStorages),
-                                    [&](const TypedStorage& known) { return known.global == type; });
+    const auto found =
+        std::find_if(std::begin(kTypedStorages), std::end(kTypedStorages),
+                     [&](const TypedStorage& known) { return known.global == type; });
     if (found == std::end(kTypedStorages)) return std::nullopt;
     tensor.dtype = found->dtype;
     tensor.storage_bytes = static_cast<std::uint64_t>(elements) * found->element_bytes;
   } else {
     const Value& dtype = arguments[6];
-    if (!type.ends_with("\nUntypedStorage") || dtype.kind != Kind::kGlobal || !dtype.text.starts_with("torch\n")) {
+    if (!type.ends_with("\nUntypedStorage") || dtype.kind != Kind::kGlobal ||
+        !dtype.text.starts_with("torch\n")) {
       return std::nullopt;
     }
     tensor.dtype = dtype.text.substr(6);

@@ -10,9 +10,12 @@ namespace {
 using namespace std::string_literals;
 
 // What torch 2.13 pickles for torch.arange(5.); the pieces of others are put together below.
-const std::string kBegin = "\x80\x02"s "ctorch._utils\n_rebuild_tensor_v2\nq\0"s;
+const std::string kBegin =
+    "\x80\x02"s
+    "ctorch._utils\n_rebuild_tensor_v2\nq\0"s;
 const std::string kStorage =
-    "((X\x07\0\0\0storageq\x01"s "ctorch\nFloatStorage\nq\x02X\x01\0\0\0000q\x03X\x03\0\0\0cpuq\x04K\x05tq\x05Q"s;
+    "((X\x07\0\0\0storageq\x01"s
+    "ctorch\nFloatStorage\nq\x02X\x01\0\0\0000q\x03X\x03\0\0\0cpuq\x04K\x05tq\x05Q"s;
 const std::string kLayout = "K\0K\x05\x85q\x06K\x01\x85q\x07\x89"s;
 const std::string kHooks = "ccollections\nOrderedDict\nq\x08)Rq\t"s;
 const std::string kEnd = "tq\nRq\x0b."s;
@@ -26,9 +29,11 @@ TEST(TensorPickleTest, ReadsAFloatTensor) {
 TEST(TensorPickleTest, ReadsADtypeWithoutAStorageOfItsOwn) {
   // torch.zeros(2, 3, dtype=torch.float8_e4m3fn) by torch 2.13.
   const std::string pickle =
-      "\x80\x02"s "ctorch._utils\n_rebuild_tensor_v3\nq\0((X\x07\0\0\0storageq\x01"s
+      "\x80\x02"s
+      "ctorch._utils\n_rebuild_tensor_v3\nq\0((X\x07\0\0\0storageq\x01"s
       "ctorch.storage\nUntypedStorage\nq\x02X\x01\0\0\0000q\x03X\x03\0\0\0cpuq\x04K\x06tq\x05QK\0K\x02K\x03\x86q\x06"s
-      "K\x03K\x01\x86q\x07\x89"s "ccollections\nOrderedDict\nq\x08)Rq\tctorch\nfloat8_e4m3fn\nq\ntq\x0bRq\x0c."s;
+      "K\x03K\x01\x86q\x07\x89"s
+      "ccollections\nOrderedDict\nq\x08)Rq\tctorch\nfloat8_e4m3fn\nq\ntq\x0bRq\x0c."s;
   const auto tensor = ReadTensorPickle(pickle);
   ASSERT_TRUE(tensor.has_value());
   EXPECT_EQ(*tensor, (PickledTensor{"float8_e4m3fn", {2, 3}, {3, 1}, 0, "0", 6}));
@@ -54,16 +59,24 @@ TEST(TensorPickleTest, ReadsAScalarAndWhatIsRecalled) {
 }
 
 TEST(TensorPickleTest, LeavesToOthersWhatIsMoreThanAPlainTensor) {
-  const std::string attributes = kHooks + "}q\x0c"s;  // a seventh argument: conjugated, or attributes of its own
+  // a seventh argument: conjugated, or attributes of its own
+  const std::string attributes = kHooks + "}q\x0c"s;
   EXPECT_FALSE(ReadTensorPickle(kBegin + kStorage + kLayout + attributes + kEnd).has_value());
-  const std::string quantised = "\x80\x02"s "ctorch._utils\n_rebuild_qtensor\nq\0"s;
+  const std::string quantised =
+      "\x80\x02"s
+      "ctorch._utils\n_rebuild_qtensor\nq\0"s;
   EXPECT_FALSE(ReadTensorPickle(quantised + kStorage + kLayout + kHooks + kEnd).has_value());
-  const std::string other = "\x80\x02"s "cos\nsystem\nq\0"s;
+  const std::string other =
+      "\x80\x02"s
+      "cos\nsystem\nq\0"s;
   EXPECT_FALSE(ReadTensorPickle(other + kStorage + kLayout + kHooks + kEnd).has_value());
-  const std::string newer = "\x80\x04"s "ctorch._utils\n_rebuild_tensor_v2\nq\0"s;
+  const std::string newer =
+      "\x80\x04"s
+      "ctorch._utils\n_rebuild_tensor_v2\nq\0"s;
   EXPECT_FALSE(ReadTensorPickle(newer + kStorage + kLayout + kHooks + kEnd).has_value());
   const std::string unknown =
-      "((X\x07\0\0\0storageq\x01"s "ctorch\nQInt8Storage\nq\x02X\x01\0\0\0000q\x03X\x03\0\0\0cpuq\x04K\x05tq\x05Q"s;
+      "((X\x07\0\0\0storageq\x01"s
+      "ctorch\nQInt8Storage\nq\x02X\x01\0\0\0000q\x03X\x03\0\0\0cpuq\x04K\x05tq\x05Q"s;
   EXPECT_FALSE(ReadTensorPickle(kBegin + unknown + kLayout + kHooks + kEnd).has_value());
 }
 

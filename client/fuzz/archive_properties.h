@@ -22,11 +22,14 @@ inline std::string LittleEndian(std::uint64_t value, int bytes) {
 
 inline std::string PickledTuple(const std::vector<std::int64_t>& numbers) {
   std::string text = "(";
-  for (const std::int64_t number : numbers) text += "\x8a\x08" + LittleEndian(static_cast<std::uint64_t>(number), 8);
+  for (const std::int64_t number : numbers)
+    text += "\x8a\x08" + LittleEndian(static_cast<std::uint64_t>(number), 8);
   return text + "t";
 }
 
-inline std::string PickledText(std::string_view text) { return "X" + LittleEndian(text.size(), 4) + std::string(text); }
+inline std::string PickledText(std::string_view text) {
+  return "X" + LittleEndian(text.size(), 4) + std::string(text);
+}
 
 // `tensor` in the form of torch's _rebuild_tensor_v3.
 inline std::string WritePickle(const PickledTensor& tensor) {
@@ -34,25 +37,29 @@ inline std::string WritePickle(const PickledTensor& tensor) {
   std::string text =
       "\x80\x02"
       "ctorch._utils\n_rebuild_tensor_v3\n((";
-  text += PickledText("storage") + "ctorch.storage\nUntypedStorage\n" + PickledText(tensor.storage_key) + PickledText("cpu");
-  text += number(tensor.storage_bytes) + "tQ" + number(static_cast<std::uint64_t>(tensor.storage_offset));
+  text += PickledText("storage") + "ctorch.storage\nUntypedStorage\n" +
+          PickledText(tensor.storage_key) + PickledText("cpu");
+  text += number(tensor.storage_bytes) + "tQ" +
+          number(static_cast<std::uint64_t>(tensor.storage_offset));
   text += PickledTuple(tensor.sizes) + PickledTuple(tensor.strides) +
           "\x89"
           "ccollections\nOrderedDict\n)R";
   return text + "ctorch\n" + tensor.dtype + "\ntR.";
 }
 
-// An accepted pickle has one stride for each size. Writing the tensor as a pickle and reading it again returns the same
-// tensor.
+// An accepted pickle has one stride for each size. Writing the tensor as a pickle and reading it
+// again returns the same tensor.
 inline void CheckPickle(std::string_view pickle) {
   const std::optional<PickledTensor> tensor = ReadTensorPickle(pickle);
   if (!tensor) return;
-  PENSTOCK_CHECK(tensor->sizes.size() == tensor->strides.size() && tensor->sizes.size() <= pickle.size());
+  PENSTOCK_CHECK(tensor->sizes.size() == tensor->strides.size() &&
+                 tensor->sizes.size() <= pickle.size());
   PENSTOCK_CHECK(tensor->storage_offset >= 0 && tensor->storage_key.size() < pickle.size());
   for (const std::int64_t size : tensor->sizes) PENSTOCK_CHECK(size >= 0);
   for (const std::int64_t stride : tensor->strides) PENSTOCK_CHECK(stride >= 0);
   constexpr std::size_t kMostDimensions = 1'000;  // the reader ends at 4,096 opcodes
-  if (tensor->storage_bytes >= std::uint64_t{1} << 58 || tensor->sizes.size() > kMostDimensions) return;
+  if (tensor->storage_bytes >= std::uint64_t{1} << 58 || tensor->sizes.size() > kMostDimensions)
+    return;
   PENSTOCK_CHECK(ReadTensorPickle(WritePickle(*tensor)) == tensor);
 }
 
@@ -60,8 +67,8 @@ inline bool LiesWithin(std::string_view part, std::string_view whole) {
   return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
-// Input: two bytes that set the sizes of head and tail, then the archive. Reading head and tail alone returns the same as
-// reading all bytes, or nothing. The payload lies within the archive.
+// Input: two bytes that set the sizes of head and tail, then the archive. Reading head and tail
+// alone returns the same as reading all bytes, or nothing. The payload lies within the archive.
 inline void CheckArchive(std::string_view input) {
   if (input.size() < 2) return;
   const auto front = static_cast<unsigned char>(input[0]);
@@ -71,7 +78,8 @@ inline void CheckArchive(std::string_view input) {
   const std::optional<TensorArchive> whole = ReadTensorArchive({{}, 0, AsBytes(input)});
   if (whole) {
     PENSTOCK_CHECK(LiesWithin(whole->pickle, input) && LiesWithin(whole->payload_key, input));
-    PENSTOCK_CHECK(whole->payload_begin <= input.size() && whole->payload_bytes <= input.size() - whole->payload_begin);
+    PENSTOCK_CHECK(whole->payload_begin <= input.size() &&
+                   whole->payload_bytes <= input.size() - whole->payload_begin);
     CheckPickle(whole->pickle);
   }
   const std::size_t head = input.size() * front / 256;
@@ -81,7 +89,8 @@ inline void CheckArchive(std::string_view input) {
   const std::optional<TensorArchive> part = ReadTensorArchive(ends);
   if (!part) return;
   PENSTOCK_CHECK(whole && part->pickle == whole->pickle && part->payload_key == whole->payload_key);
-  PENSTOCK_CHECK(part->payload_begin == whole->payload_begin && part->payload_bytes == whole->payload_bytes);
+  PENSTOCK_CHECK(part->payload_begin == whole->payload_begin &&
+                 part->payload_bytes == whole->payload_bytes);
 }
 
 }  // namespace penstock

@@ -14,7 +14,8 @@
 
 namespace penstock::s3 {
 
-// The keys, sizes and prefixes of a page as a tree has them, one a line; nullopt when a name or number cannot be read.
+// The keys, sizes and prefixes of a page as a tree has them, one a line; nullopt when a name or
+// number cannot be read.
 inline std::optional<std::string> PageOfTree(const XmlDocument& document) {
   const XmlElement root = document.root();
   const NameDecoder names(root);
@@ -47,7 +48,8 @@ inline std::string PageAsRead(const ListObjectsResponse& page, const XmlDocument
   return lines + page.next_token;
 }
 
-// What is read in place is well-formed to a parser that others wrote too, and holds the same; what is not is one error.
+// What is read in place is well-formed to a parser that others wrote too, and holds the same; what
+// is not is one error.
 inline void CheckListing(std::string_view input) {
   WireResponse response;
   response.head.status = 200;

@@ -25,7 +25,8 @@ inline std::string_view TakeLine(std::string_view& input) {
   return line;
 }
 
-// Formatting a parsed date and parsing it again returns the same second, in every form. gmtime_r agrees.
+// Formatting a parsed date and parsing it again returns the same second, in every form. gmtime_r
+// agrees.
 inline void CheckDate(std::string_view text) {
   for (const auto parse : {ParseHttpDate, ParseIso8601, ParseAmzDate}) {
     const std::optional<WallTime> time = parse(text);
@@ -33,8 +34,10 @@ inline void CheckDate(std::string_view text) {
     const WallTime second = std::chrono::floor<std::chrono::seconds>(*time);
     PENSTOCK_CHECK(ParseHttpDate(FormatHttpDate(*time)) == second);
     PENSTOCK_CHECK(ParseAmzDate(FormatAmzDate(*time)) == second);
-    PENSTOCK_CHECK(ParseIso8601(FormatIso8601(*time)) == std::chrono::floor<std::chrono::milliseconds>(*time));
-    const std::time_t count = std::chrono::duration_cast<std::chrono::seconds>(second.time_since_epoch()).count();
+    PENSTOCK_CHECK(ParseIso8601(FormatIso8601(*time)) ==
+                   std::chrono::floor<std::chrono::milliseconds>(*time));
+    const std::time_t count =
+        std::chrono::duration_cast<std::chrono::seconds>(second.time_since_epoch()).count();
     std::tm fields{};
     PENSTOCK_CHECK(::gmtime_r(&count, &fields) != nullptr);
     char expected[32];
@@ -47,7 +50,8 @@ inline void CheckContentRange(std::string_view text) {
   const std::optional<ContentRange> range = ParseContentRange(text);
   if (!range) return;
   PENSTOCK_CHECK(range->range.begin < range->range.end && range->range.end <= range->object_size);
-  const std::string written = "bytes " + std::to_string(range->range.begin) + "-" + std::to_string(range->range.end - 1) + "/" +
+  const std::string written = "bytes " + std::to_string(range->range.begin) + "-" +
+                              std::to_string(range->range.end - 1) + "/" +
                               std::to_string(range->object_size);
   const std::optional<ContentRange> again = ParseContentRange(written);
   PENSTOCK_CHECK(again && again->range == range->range && again->object_size == range->object_size);
@@ -58,7 +62,8 @@ inline std::optional<RangeRequest> RangeOf(std::string_view line) {
   const auto number = [&line]() -> std::optional<std::uint64_t> {
     std::optional<std::uint64_t> value;
     while (!line.empty() && line.front() >= '0' && line.front() <= '9') {
-      if (value.value_or(0) > std::numeric_limits<std::uint64_t>::max() / 10 - 1) return std::nullopt;
+      if (value.value_or(0) > std::numeric_limits<std::uint64_t>::max() / 10 - 1)
+        return std::nullopt;
       value = value.value_or(0) * 10 + static_cast<std::uint64_t>(line.front() - '0');
       line.remove_prefix(1);
     }
@@ -72,7 +77,8 @@ inline std::optional<RangeRequest> RangeOf(std::string_view line) {
   return range;
 }
 
-// An accepted response has exactly the requested range, clipped to the object, and the announced length.
+// An accepted response has exactly the requested range, clipped to the object, and the announced
+// length.
 inline void CheckAnswer(const GetObjectRequest& request, const http::ResponseHead& head) {
   const Result<ObjectAnswer> answer = ReadObjectHead(request, head);
   if (!answer.ok()) {
@@ -81,16 +87,18 @@ inline void CheckAnswer(const GetObjectRequest& request, const http::ResponseHea
   }
   const std::uint64_t size = answer->metadata.size;
   const ByteRange wanted = request.range ? Select(*request.range, size) : ByteRange{0, size};
-  PENSTOCK_CHECK(wanted.begin <= wanted.end && wanted.end <= size && answer->body_length == wanted.size());
+  PENSTOCK_CHECK(wanted.begin <= wanted.end && wanted.end <= size &&
+                 answer->body_length == wanted.size());
   PENSTOCK_CHECK(answer->whole_object == (answer->body_length == size));
   const auto length = ReadContentLength(head);
   PENSTOCK_CHECK(!length || *length == answer->body_length);
   if (request.if_match) PENSTOCK_CHECK(answer->metadata.etag == *request.if_match);
-  PENSTOCK_CHECK(ReadETag(QuoteETag(answer->metadata.etag)) == answer->metadata.etag || answer->metadata.etag.value == "*");
+  PENSTOCK_CHECK(ReadETag(QuoteETag(answer->metadata.etag)) == answer->metadata.etag ||
+                 answer->metadata.etag.value == "*");
 }
 
-// Input: a line with the requested range ("5-10", "5-", "-3"; anything else requests the whole object), then the response
-// head.
+// Input: a line with the requested range ("5-10", "5-", "-3"; anything else requests the whole
+// object), then the response head.
 inline void CheckObjectHead(std::string_view input) {
   GetObjectRequest request;
   request.range = RangeOf(TakeLine(input));

@@ -62,7 +62,8 @@ inline ResponseOutcome ReadResponse(std::string_view input, std::size_t step, bo
     std::string_view piece = input.substr(outcome.taken, step);
     if (direct && framer.direct_bytes() != 0) {
       const MutableByteView window = transfer.NextWindow();
-      piece = piece.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(window.size(), framer.direct_bytes())));
+      piece = piece.substr(0, static_cast<std::size_t>(
+                                  std::min<std::uint64_t>(window.size(), framer.direct_bytes())));
       std::ranges::copy(AsBytes(piece), window.begin());
       outcome.failed = window.empty() || !framer.Received(transfer, piece.size()).ok();
       outcome.taken += piece.size();
@@ -82,14 +83,15 @@ inline ResponseOutcome ReadResponse(std::string_view input, std::size_t step, bo
   return outcome;
 }
 
-// It does not matter in what pieces a response comes, nor whether its body passes through the framer or past it; a body is
-// begun once, for a final status, and never is longer than what came.
+// It does not matter in what pieces a response comes, nor whether its body passes through the
+// framer or past it; a body is begun once, for a final status, and never is longer than what came.
 inline void CheckResponse(std::string_view input) {
   const ResponseOutcome whole = ReadResponse(input, input.size(), false);
   PENSTOCK_CHECK(whole == ReadResponse(input, 1, false));
   PENSTOCK_CHECK(whole == ReadResponse(input, 1, true));
   PENSTOCK_CHECK(whole == ReadResponse(input, 5, true));
-  PENSTOCK_CHECK(whole.begins <= 1 && whole.body.size() <= input.size() && whole.taken <= input.size());
+  PENSTOCK_CHECK(whole.begins <= 1 && whole.body.size() <= input.size() &&
+                 whole.taken <= input.size());
   PENSTOCK_CHECK(!whole.done || whole.begins == 1);
   PENSTOCK_CHECK(whole.begins == 0 || (whole.status >= 200 && whole.status <= 999));
 }

@@ -18,8 +18,11 @@ struct FuzzTarget {
 };
 
 inline constexpr FuzzTarget kFuzzTargets[] = {
-    {"listing", s3::CheckListing},   {"response", http::CheckResponse}, {"object_head", s3::CheckObjectHead},
-    {"profile", auth::CheckProfile}, {"archive", CheckArchive},
+    {"listing", s3::CheckListing},
+    {"response", http::CheckResponse},
+    {"object_head", s3::CheckObjectHead},
+    {"profile", auth::CheckProfile},
+    {"archive", CheckArchive},
 };
 
 }  // namespace penstock

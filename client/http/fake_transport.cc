@@ -15,15 +15,18 @@ void AdvanceTo(FakeClock& clock, MonotonicTime when) {
 }
 
 Error Misuse(const Request& request, const std::string& what) {
-  return Error::Make(ErrorKind::kInternal, "fake transport: " + request.method + " " + request.target + ": " + what);
+  return Error::Make(ErrorKind::kInternal,
+                     "fake transport: " + request.method + " " + request.target + ": " + what);
 }
 
 // What the transport's contract forbids, or success.
 Result<void> CheckRequest(const Request& request) {
   if (request.method.empty()) return Misuse(request, "no method");
-  if (request.target.empty() || request.target[0] != '/') return Misuse(request, "target does not start with '/'");
+  if (request.target.empty() || request.target[0] != '/')
+    return Misuse(request, "target does not start with '/'");
   if (!FindHeader(request.headers, "Host")) return Misuse(request, "no Host header");
-  if (FindHeader(request.headers, "Content-Length")) return Misuse(request, "Content-Length is the transport's");
+  if (FindHeader(request.headers, "Content-Length"))
+    return Misuse(request, "Content-Length is the transport's");
   return Ok();
 }
 
@@ -47,7 +50,8 @@ Result<void> Deliver(std::string_view text, ResponseBody& sink) {
   while (!text.empty()) {
     const MutableByteView window = sink.Window();
     if (window.empty()) {
-      return Error::Make(ErrorKind::kDataLoss, "the response has more bytes than the reader has room for");
+      return Error::Make(ErrorKind::kDataLoss,
+                         "the response has more bytes than the reader has room for");
     }
     const std::size_t count = std::min(window.size(), text.size());
     std::memcpy(window.data(), text.data(), count);
@@ -57,7 +61,8 @@ Result<void> Deliver(std::string_view text, ResponseBody& sink) {
   return Ok();
 }
 
-Result<Outcome> Play(const FakeReply& reply, const Request& request, std::uint64_t sent, ResponseBody& sink) {
+Result<Outcome> Play(const FakeReply& reply, const Request& request, std::uint64_t sent,
+                     ResponseBody& sink) {
   if (reply.status == 0) return *reply.error;
   Outcome outcome;
   outcome.head = {reply.status, reply.headers};
@@ -174,9 +179,9 @@ std::size_t FakeTransport::Release(std::size_t count) {
 
 std::function<void()> FakeTransport::TakeDue(MonotonicTime now) {
   const MutexLock lock(mutex_);
-  const auto late = std::find_if(hanging_.begin(), hanging_.end(), [now](const PendingPtr& pending) {
-    return pending->context.deadline.when() <= now;
-  });
+  const auto late = std::find_if(
+      hanging_.begin(), hanging_.end(),
+      [now](const PendingPtr& pending) { return pending->context.deadline.when() <= now; });
   if (late != hanging_.end()) {
     return [this, pending = *late] {
       Finish(pending, Error::Make(ErrorKind::kTimeout, "the deadline passed before the response"));
@@ -219,8 +224,8 @@ std::vector<MonotonicTime> FakeTransport::run_at_times() const {
   return run_at_times_;
 }
 
-void FakeTransport::Start(Request request, RequestBody* request_body, ResponseBody* response_body, CallContext context,
-                          Completion done) {
+void FakeTransport::Start(Request request, RequestBody* request_body, ResponseBody* response_body,
+                          CallContext context, Completion done) {
   PENSTOCK_CHECK(response_body != nullptr);
   auto pending = std::make_shared<Pending>();
   pending->request = std::move(request);
@@ -228,8 +233,8 @@ void FakeTransport::Start(Request request, RequestBody* request_body, ResponseBo
   pending->response_body = response_body;
   pending->context = std::move(context);
   pending->done = std::move(done);
-  // Last of all the queue, so that a request is not taken where memory runs out. A stop that is already there runs the
-  // callback at once.
+  // Last of all the queue, so that a request is not taken where memory runs out. A stop that is
+  // already there runs the callback at once.
   pending->on_stop.emplace(pending->context.cancel, [this, weak = std::weak_ptr<Pending>(pending)] {
     if (const PendingPtr self = weak.lock()) {
       Finish(self, Error::Make(ErrorKind::kCancelled, "the request was cancelled"));
@@ -301,8 +306,10 @@ void FakeTransport::Answer(const PendingPtr& pending) {
     const MutexLock lock(mutex_);
     if (pending->finished) return;  // cancelled while it waited
   }
-  if (const Result<void> valid = CheckRequest(pending->request); !valid.ok()) return Finish(pending, valid.error());
-  RecordedRequest record{pending->request, pending->request_body != nullptr, {}, pending->context.deadline};
+  if (const Result<void> valid = CheckRequest(pending->request); !valid.ok())
+    return Finish(pending, valid.error());
+  RecordedRequest record{
+      pending->request, pending->request_body != nullptr, {}, pending->context.deadline};
   if (pending->request_body != nullptr) {
     Result<std::string> body = ReadAll(pending->request, *pending->request_body);
     if (!body.ok()) return Finish(pending, std::move(body).error());
@@ -315,7 +322,9 @@ void FakeTransport::Answer(const PendingPtr& pending) {
   const FakeReply reply = TakeReply(record);
   const PeerAddress address = PeerAddress::OfText("192.0.2.1", pending->request.endpoint.port);
   if (reply.connected) pending->response_body->OnConnection({DataPlane::kDirect, false, address});
-  if (!reply.hang) return Finish(pending, Play(reply, pending->request, record.body.size(), *pending->response_body));
+  if (!reply.hang)
+    return Finish(pending,
+                  Play(reply, pending->request, record.body.size(), *pending->response_body));
   {
     const MutexLock lock(mutex_);
     if (pending->finished) return;

@@ -62,7 +62,8 @@ TEST(FakeTransport, RecordsTheWholeUpload) {
 
 TEST(FakeTransport, FailsAfterPartOfTheBody) {
   FakeTransport transport;
-  transport.Expect(FakeReply::FailAfter(FakeReply::Respond(200, {}, "half"), Error::Make(ErrorKind::kUnavailable, "reset")));
+  transport.Expect(FakeReply::FailAfter(FakeReply::Respond(200, {}, "half"),
+                                        Error::Make(ErrorKind::kUnavailable, "reset")));
   Call call;
   call.Start(transport, Get());
   EXPECT_EQ(call.body.text, "half");

@@ -46,15 +46,19 @@ Result<void> HeadParser::StartHead(std::string_view line) {
   const std::size_t space = line.find(' ');
   if (space == std::string_view::npos) return Malformed("no status in its first line");
   const std::string_view digits = line.substr(space + 1, 3);
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), head_.status);
-  const bool ends_there = line.size() == space + 4 || (line.size() > space + 4 && line[space + 4] == ' ');
-  if (error != std::errc() || end != digits.data() + 3 || head_.status < 100 || !ends_there) return Malformed("bad status");
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), head_.status);
+  const bool ends_there =
+      line.size() == space + 4 || (line.size() > space + 4 && line[space + 4] == ' ');
+  if (error != std::errc() || end != digits.data() + 3 || head_.status < 100 || !ends_there)
+    return Malformed("bad status");
   return Ok();
 }
 
 Result<void> HeadParser::AddHeader(Header header) {
   if (IsSingle(header.name)) {
-    if (header.name.size() == std::string_view("Content-Length").size() && !IsOneNumber(header.value)) {
+    if (header.name.size() == std::string_view("Content-Length").size() &&
+        !IsOneNumber(header.value)) {
       return Malformed("its Content-Length is not one number");
     }
     const bool contradicted = std::ranges::any_of(head_.headers, [&](const Header& other) {
@@ -73,7 +77,8 @@ Result<void> HeadParser::Add(std::string_view line) {
   if (complete_) return Ok();
   if (line.empty()) {
     complete_ = true;
-    if (head_.status < 200 && ++interim_heads_ > kMaxInterimHeads) return Malformed("more than 32 interim responses");
+    if (head_.status < 200 && ++interim_heads_ > kMaxInterimHeads)
+      return Malformed("more than 32 interim responses");
     return Ok();
   }
   // RFC 9112 §2.2, RFC 9110 §5.5: another recipient may see the end of a line, or of a text, here.
@@ -90,8 +95,10 @@ Result<void> HeadParser::Add(std::string_view line) {
     return AddHeader(std::move(folded));
   }
   const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos || colon == 0) return Malformed("a header line without a name");
-  return AddHeader({std::string(TrimBlanks(line.substr(0, colon))), std::string(TrimBlanks(line.substr(colon + 1)))});
+  if (colon == std::string_view::npos || colon == 0)
+    return Malformed("a header line without a name");
+  return AddHeader({std::string(TrimBlanks(line.substr(0, colon))),
+                    std::string(TrimBlanks(line.substr(colon + 1)))});
 }
 
 }  // namespace penstock::http

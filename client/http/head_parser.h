@@ -9,17 +9,19 @@
 
 namespace penstock::http {
 
-// Keeps the last head: a status line after a finished head (100 Continue, a refused Expect) starts over. Lines after the
-// blank one that are no status line are trailers and ignored.
+// Keeps the last head: a status line after a finished head (100 Continue, a refused Expect) starts
+// over. Lines after the blank one that are no status line are trailers and ignored.
 class HeadParser {
  public:
   // A head longer than this in total is refused.
   static constexpr std::size_t kMaxHeadBytes = 256 << 10;
-  // RFC 9110 §15.2 allows any number of interim (1xx) responses before the final one. More than this are refused.
+  // RFC 9110 §15.2 allows any number of interim (1xx) responses before the final one. More than
+  // this are refused.
   static constexpr int kMaxInterimHeads = 32;
 
-  // One line with or without its line end. kUnavailable when it is not part of an HTTP/1.x head, or when headers that decide
-  // about the body contradict each other: Content-Length (RFC 9112 §6.3), Content-Range, ETag.
+  // One line with or without its line end. kUnavailable when it is not part of an HTTP/1.x head, or
+  // when headers that decide about the body contradict each other: Content-Length (RFC 9112 §6.3),
+  // Content-Range, ETag.
   Result<void> Add(std::string_view line);
 
   // A final head (status 200 or above) has been read to its blank line.

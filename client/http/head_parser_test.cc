@@ -16,7 +16,9 @@ Result<void> AddAll(HeadParser& parser, const std::vector<std::string>& lines) {
 
 TEST(HeadParser, KeepsStatusAndHeadersInArrivalOrder) {
   HeadParser parser;
-  ASSERT_TRUE(AddAll(parser, {"HTTP/1.1 206 Partial Content\r\n", "B: 2\r\n", "A:1\r\n", "B:  3 \r\n", "\r\n"}).ok());
+  ASSERT_TRUE(AddAll(parser, {"HTTP/1.1 206 Partial Content\r\n", "B: 2\r\n", "A:1\r\n",
+                              "B:  3 \r\n", "\r\n"})
+                  .ok());
   EXPECT_TRUE(parser.complete());
   const ResponseHead head = parser.Take();
   EXPECT_EQ(head.status, 206);
@@ -54,8 +56,8 @@ TEST(HeadParser, StatusWithoutAReasonIsFine) {
 }
 
 TEST(HeadParser, RefusesLinesThatAreNoHead) {
-  for (const std::string_view line : {"A: b", "HTTP/1.1", "HTTP/1.1 2x0 OK", "HTTP/1.1 20", "HTTP/1.1 099 x", "HTTP/1.1 2000 OK",
-                                      "HTTP/2 200"}) {
+  for (const std::string_view line : {"A: b", "HTTP/1.1", "HTTP/1.1 2x0 OK", "HTTP/1.1 20",
+                                      "HTTP/1.1 099 x", "HTTP/1.1 2000 OK", "HTTP/2 200"}) {
     EXPECT_FALSE(HeadParser().Add(line).ok()) << line;
   }
   for (const std::string_view line : {"no colon", ": no name", " folded"}) {
@@ -66,7 +68,8 @@ TEST(HeadParser, RefusesLinesThatAreNoHead) {
 }
 
 TEST(HeadParser, RefusesLinesThatAnotherRecipientMayReadDifferently) {
-  for (const std::string_view line : {std::string_view("A: b\0c", 6), std::string_view("A\0: b", 5), std::string_view("A: b\rC: d")}) {
+  for (const std::string_view line : {std::string_view("A: b\0c", 6), std::string_view("A\0: b", 5),
+                                      std::string_view("A: b\rC: d")}) {
     HeadParser parser;
     ASSERT_TRUE(parser.Add("HTTP/1.1 200 OK").ok());
     EXPECT_FALSE(parser.Add(line).ok());
@@ -87,7 +90,9 @@ TEST(HeadParser, RefusesALengthThatIsNotOneNumber) {
 TEST(HeadParser, RefusesHeadersOfTheBodyThatContradictEachOther) {
   for (const char* name : {"Content-Length", "Content-Range", "ETag"}) {
     HeadParser parser;
-    ASSERT_TRUE(AddAll(parser, {"HTTP/1.1 200 OK", std::string(name) + ": 1", std::string(name) + ": 1"}).ok());
+    ASSERT_TRUE(
+        AddAll(parser, {"HTTP/1.1 200 OK", std::string(name) + ": 1", std::string(name) + ": 1"})
+            .ok());
     EXPECT_FALSE(parser.Add(std::string(name) + ": 2").ok()) << name;
   }
 }

@@ -32,12 +32,14 @@ class Discard final : public ResponseBody {
   std::array<std::byte, 64> memory_{};
 };
 
-// Answers the first request of its first connection, reads the second whole and hangs up; later connections get answers.
+// Answers the first request of its first connection, reads the second whole and hangs up; later
+// connections get answers.
 class DyingServer {
  public:
   // How a request fares that meets this on a kept connection.
   Result<Outcome> Send(DataPlane plane, const std::string& method, RequestBody* body) {
-    const std::shared_ptr<Transport> transport = MakeCurlTransport({.plane = plane, .io_threads = 1});
+    const std::shared_ptr<Transport> transport =
+        MakeCurlTransport({.plane = plane, .io_threads = 1});
     EXPECT_TRUE(Call().Start(*transport, server_.Get("/first")).Wait().ok());
     Request request = server_.Get("/second");
     request.method = method;
@@ -71,22 +73,26 @@ class DyingServer {
 
 class KeptConnection : public ::testing::TestWithParam<DataPlane> {};
 
-INSTANTIATE_TEST_SUITE_P(Planes, KeptConnection, ::testing::Values(DataPlane::kDirect, DataPlane::kCurl), PlaneName);
+INSTANTIATE_TEST_SUITE_P(Planes, KeptConnection,
+                         ::testing::Values(DataPlane::kDirect, DataPlane::kCurl), PlaneName);
 
-// The second sending of a conditional upload was refused for what the first had done, and nobody knew of the first.
+// The second sending of a conditional upload was refused for what the first had done, and nobody
+// knew of the first.
 TEST_P(KeptConnection, WhatMayHaveBeenDoneIsSentOnce) {
   TextBody five("hello");
   TextBody none("");
   const struct {
     const char* method;
     RequestBody* body;
-  } cases[] = {{"PUT", &five}, {"PUT", &none}, {"PUT", nullptr}, {"POST", &five}, {"POST", nullptr}, {"DELETE", nullptr}};
+  } cases[] = {{"PUT", &five},  {"PUT", &none},    {"PUT", nullptr},
+               {"POST", &five}, {"POST", nullptr}, {"DELETE", nullptr}};
   for (const auto& [method, body] : cases) {
     DyingServer server;
     const Result<Outcome> result = server.Send(GetParam(), method, body);
     ASSERT_FALSE(result.ok()) << method;
     EXPECT_EQ(result.error().kind, ErrorKind::kUnavailable);
-    EXPECT_NE(result.error().message.find("was lost before a response"), std::string::npos) << result.error().message;
+    EXPECT_NE(result.error().message.find("was lost before a response"), std::string::npos)
+        << result.error().message;
     EXPECT_EQ(server.seen(), 1) << method;
     EXPECT_GT(server.told(), 0) << "the retries take it for one that was never sent";
   }
@@ -114,7 +120,8 @@ TEST_P(KeptConnection, BytesOnAnIdleConnectionAreNoResponse) {
     sent.set_value();
     connection.ReadHead();
   });
-  const std::shared_ptr<Transport> transport = MakeCurlTransport({.plane = GetParam(), .io_threads = 1});
+  const std::shared_ptr<Transport> transport =
+      MakeCurlTransport({.plane = GetParam(), .io_threads = 1});
   ASSERT_TRUE(Call().Start(*transport, server.Get("/first")).Wait().ok());
   answered.set_value();
   sent.get_future().wait();
@@ -138,10 +145,11 @@ TEST(KeptConnectionOfCurl, ABodyOfWhichNothingLeftIsSentAgain) {
     arrived = connection.ReadBody(5);
     connection.Send(ok);
   });
-  const std::shared_ptr<Transport> transport = MakeCurlTransport({.plane = DataPlane::kCurl,
-                                                                  .io_threads = 1,
-                                                                  .expect_continue_from_bytes = 1,
-                                                                  .expect_continue_patience = std::chrono::seconds(30)});
+  const std::shared_ptr<Transport> transport =
+      MakeCurlTransport({.plane = DataPlane::kCurl,
+                         .io_threads = 1,
+                         .expect_continue_from_bytes = 1,
+                         .expect_continue_patience = std::chrono::seconds(30)});
   ASSERT_TRUE(Call().Start(*transport, server.Get()).Wait().ok());
   Request request = server.Get();
   request.method = "PUT";
@@ -153,8 +161,8 @@ TEST(KeptConnectionOfCurl, ABodyOfWhichNothingLeftIsSentAgain) {
   EXPECT_EQ(arrived, "hello");
 }
 
-// A PUT of 32 MiB, more than the socket buffers hold, that gets its response before its body. Parameters: the data plane;
-// whether the client waits for 100 Continue first.
+// A PUT of 32 MiB, more than the socket buffers hold, that gets its response before its body.
+// Parameters: the data plane; whether the client waits for 100 Continue first.
 class EarlyResponse : public ::testing::TestWithParam<std::tuple<DataPlane, bool>> {
  protected:
   static constexpr std::size_t kSize = 32 << 20;
@@ -165,12 +173,15 @@ class EarlyResponse : public ::testing::TestWithParam<std::tuple<DataPlane, bool
     Request request = server.Get("/put");
     request.method = "PUT";
     Call call;
-    Result<Outcome> result = call.Start(*transport_, request, body.get(), In(std::chrono::seconds(20))).Wait();
+    Result<Outcome> result =
+        call.Start(*transport_, request, body.get(), In(std::chrono::seconds(20))).Wait();
     text = call.body.text;
     return result;
   }
   Result<Outcome> Get(const RawServer& server) {
-    return Call().Start(*transport_, server.Get("/get"), nullptr, In(std::chrono::seconds(20))).Wait();
+    return Call()
+        .Start(*transport_, server.Get("/get"), nullptr, In(std::chrono::seconds(20)))
+        .Wait();
   }
 
   const std::shared_ptr<Transport> transport_ =
@@ -180,22 +191,24 @@ class EarlyResponse : public ::testing::TestWithParam<std::tuple<DataPlane, bool
                          .expect_continue_patience = std::chrono::seconds(30)});
 };
 
-INSTANTIATE_TEST_SUITE_P(Planes, EarlyResponse,
-                         ::testing::Combine(::testing::Values(DataPlane::kDirect, DataPlane::kCurl), ::testing::Bool()),
-                         [](const auto& planes) {
-                           const bool expects = std::get<1>(planes.param);
-                           return std::string(std::get<0>(planes.param) == DataPlane::kDirect ? "Direct" : "Curl") +
-                                  (expects ? "Expects" : "Sends");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Planes, EarlyResponse,
+    ::testing::Combine(::testing::Values(DataPlane::kDirect, DataPlane::kCurl), ::testing::Bool()),
+    [](const auto& planes) {
+      const bool expects = std::get<1>(planes.param);
+      return std::string(std::get<0>(planes.param) == DataPlane::kDirect ? "Direct" : "Curl") +
+             (expects ? "Expects" : "Sends");
+    });
 
-// RFC 9112 sections 9.3 and 9.6. The server never reads the body, so an upload that went on could not end.
+// RFC 9112 sections 9.3 and 9.6. The server never reads the body, so an upload that went on could
+// not end.
 TEST_P(EarlyResponse, EndsTheUploadAndItsConnection) {
   for (const std::string status : {"200 OK", "204 No Content", "403 Forbidden", "503 Slow Down"}) {
     std::promise<void> done;
     const std::shared_future<void> released = done.get_future().share();
     const std::string body = status.starts_with("204") ? "" : "no";
-    const std::string response =
-        "HTTP/1.1 " + status + "\r\n" + (body.empty() ? "" : "Content-Length: 2\r\n") + "\r\n" + body;
+    const std::string response = "HTTP/1.1 " + status + "\r\n" +
+                                 (body.empty() ? "" : "Content-Length: 2\r\n") + "\r\n" + body;
     RawServer server([&](RawConnection& connection) {
       connection.ReadHead();
       connection.Send(connection.index() == 0 ? response : kOk);
@@ -219,7 +232,8 @@ TEST_P(EarlyResponse, WithAChunkedBodyEndsItsConnection) {
   RawServer server([&](RawConnection& connection) {
     while (const auto head = connection.ReadHead()) {
       const bool put = head->starts_with("PUT");
-      connection.Send(put ? "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n" : kOk);
+      connection.Send(
+          put ? "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n" : kOk);
       if (put) connection.ReadBody(kSize);
     }
   });

@@ -1,4 +1,5 @@
-// A server that says exactly what a test tells it to: plain sockets on 127.0.0.1, one thread per connection.
+// A server that says exactly what a test tells it to: plain sockets on 127.0.0.1, one thread per
+// connection.
 #ifndef PENSTOCK_CLIENT_HTTP_RAW_SERVER_FOR_TEST_H_
 #define PENSTOCK_CLIENT_HTTP_RAW_SERVER_FOR_TEST_H_
 

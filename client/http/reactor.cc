@@ -37,13 +37,16 @@ MonotonicTime Now() { return SystemClock().Monotonic(); }
 Error Stopped() { return Error::Make(ErrorKind::kCancelled, "the transport was shut down"); }
 
 Error Cancelled(const Request& request) {
-  return Error::Make(ErrorKind::kCancelled, "the request to " + Authority(request.endpoint) + " was cancelled");
+  return Error::Make(ErrorKind::kCancelled,
+                     "the request to " + Authority(request.endpoint) + " was cancelled");
 }
 
 Error TimedOut(const Transfer& transfer, MonotonicTime now, const std::string& what) {
-  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(now - transfer.started);
-  return Error::Make(ErrorKind::kTimeout, "request to " + Authority(transfer.request.endpoint) + ": " + what +
-                                              " after " + std::to_string(elapsed.count()) + " ms, with " +
+  const auto elapsed =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now - transfer.started);
+  return Error::Make(ErrorKind::kTimeout, "request to " + Authority(transfer.request.endpoint) +
+                                              ": " + what + " after " +
+                                              std::to_string(elapsed.count()) + " ms, with " +
                                               std::to_string(transfer.sent) + " bytes sent and " +
                                               std::to_string(transfer.received) + " received");
 }
@@ -52,7 +55,8 @@ Error TimedOut(const Transfer& transfer, MonotonicTime now, const std::string& w
 std::string Stalled(const Transfer& transfer) {
   const std::string limit = std::to_string(transfer.request.idle_timeout.count()) + " ms";
   if (transfer.arrived <= transfer.last_activity) return "no byte moved for " + limit;
-  if (transfer.head.complete()) return "the server sent chunk lines or trailers but no byte of the body for " + limit;
+  if (transfer.head.complete())
+    return "the server sent chunk lines or trailers but no byte of the body for " + limit;
   return "the server sent interim responses or an unfinished head for " + limit;
 }
 
@@ -62,13 +66,15 @@ std::optional<int> SocketOf(const Transfer& transfer) {
   return transfer.direct->socket->fd();
 }
 
-// Bytes move also while the system sends what it took long ago, over a slow link. It does not tell; what it holds does.
+// Bytes move also while the system sends what it took long ago, over a slow link. It does not tell;
+// what it holds does.
 void LookAtUnsent(Transfer& transfer, MonotonicTime now) {
   transfer.last_look = now;
   int unsent = 0;
   const std::optional<int> fd = SocketOf(transfer);
   if (!fd || ::ioctl(*fd, SIOCOUTQ, &unsent) != 0) return;
-  if (transfer.unsent_bytes.has_value() && unsent < *transfer.unsent_bytes) transfer.last_activity = now;
+  if (transfer.unsent_bytes.has_value() && unsent < *transfer.unsent_bytes)
+    transfer.last_activity = now;
   transfer.unsent_bytes = unsent;
 }
 
@@ -89,24 +95,30 @@ Reactor::~Reactor() {
 
 Result<void> Reactor::StartThread() {
   if (started_) return Ok();
-  if (!InitCurl()) return Error::Make(ErrorKind::kResourceExhausted, "libcurl could not be initialised");
+  if (!InitCurl())
+    return Error::Make(ErrorKind::kResourceExhausted, "libcurl could not be initialised");
   if (multi_ == nullptr) multi_ = MakeMulti(max_transfers_);
   if (share_ == nullptr) share_ = curl_share_init();
   if (multi_ == nullptr || share_ == nullptr) {
-    return Error::Make(ErrorKind::kResourceExhausted, "no memory or file descriptor left for an I/O thread");
+    return Error::Make(ErrorKind::kResourceExhausted,
+                       "no memory or file descriptor left for an I/O thread");
   }
-  curl_share_setopt(share_, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);  // one thread: needs no lock functions
+  // one thread: needs no lock functions
+  curl_share_setopt(share_, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
   if (direct_ == nullptr) {
-    direct_ = DirectPlane::Create(options_, share_, max_transfers_, [this](const TransferPtr& transfer, Result<Outcome> outcome) {
-      Finish(transfer, std::move(outcome));
-    });
+    direct_ = DirectPlane::Create(options_, share_, max_transfers_,
+                                  [this](const TransferPtr& transfer, Result<Outcome> outcome) {
+                                    Finish(transfer, std::move(outcome));
+                                  });
   }
-  if (direct_ == nullptr) return Error::Make(ErrorKind::kResourceExhausted, "no file descriptor left for an I/O thread");
+  if (direct_ == nullptr)
+    return Error::Make(ErrorKind::kResourceExhausted, "no file descriptor left for an I/O thread");
   try {
     const SignalsBlocked blocked;  // inherited by the new thread
     thread_ = std::thread([self = shared_from_this()] { self->Run(); });
   } catch (const std::system_error& error) {
-    return Error::Make(ErrorKind::kResourceExhausted, std::string("cannot start an I/O thread: ") + error.what());
+    return Error::Make(ErrorKind::kResourceExhausted,
+                       std::string("cannot start an I/O thread: ") + error.what());
   }
   started_ = true;
   return Ok();
@@ -119,9 +131,11 @@ void Reactor::Wake() {
 }
 
 Result<void> Reactor::TrySubmit(const TransferPtr& transfer) {
-  // The hook may run before the transfer is in the inbox, or right here; Admit looks at the token itself.
+  // The hook may run before the transfer is in the inbox, or right here; Admit looks at the token
+  // itself.
   if (transfer->context.cancel.stop_possible()) {
-    transfer->on_stop.emplace(transfer->context.cancel, [this, raw = transfer.get()] { Cancel(raw->shared_from_this()); });
+    transfer->on_stop.emplace(transfer->context.cancel,
+                              [this, raw = transfer.get()] { Cancel(raw->shared_from_this()); });
   }
   load_.fetch_add(1, std::memory_order_relaxed);
   Result<void> accepted = Caught(kSubmit, [&] { return Enqueue(transfer); });
@@ -147,7 +161,8 @@ void Reactor::Submit(const TransferPtr& transfer) {
 
 // Runs inside std::stop_source::request_stop, which an exception must not leave.
 void Reactor::Cancel(const TransferPtr& transfer) noexcept {
-  if (fork_generation_ != ForkGeneration()) return;  // the parent's request, and maybe a lock nobody here will open
+  // the parent's request, and maybe a lock nobody here will open
+  if (fork_generation_ != ForkGeneration()) return;
   const MutexLock lock(mutex_);
   if (closed_) return;
   try {
@@ -211,7 +226,8 @@ void Reactor::Run() {
   ShutDown();
 }
 
-// Does what is due and waits for more. An exception that comes from handling one transfer ends that transfer alone.
+// Does what is due and waits for more. An exception that comes from handling one transfer ends that
+// transfer alone.
 void Reactor::RunOnce() {
   // Moved out first: what they complete may submit again.
   for (const TransferPtr& transfer : std::exchange(taken_.cancelled, {})) {
@@ -240,11 +256,15 @@ void Reactor::RunOnce() {
 
 // For cancellations that the inbox had no memory for.
 void Reactor::CancelStopped() {
-  const auto stopped = [](const TransferPtr& transfer) { return transfer->context.cancel.stop_requested(); };
-  for (auto found = waiting_.begin(); (found = std::ranges::find_if(waiting_, stopped)) != waiting_.end();) {
+  const auto stopped = [](const TransferPtr& transfer) {
+    return transfer->context.cancel.stop_requested();
+  };
+  for (auto found = waiting_.begin();
+       (found = std::ranges::find_if(waiting_, stopped)) != waiting_.end();) {
     Finish(*found, Cancelled((*found)->request));
   }
-  for (auto found = active_.begin(); (found = std::ranges::find_if(active_, stopped)) != active_.end();) {
+  for (auto found = active_.begin();
+       (found = std::ranges::find_if(active_, stopped)) != active_.end();) {
     Finish(*found, Cancelled((*found)->request));
   }
 }
@@ -266,10 +286,12 @@ Reactor::Command Reactor::TakeInbox() {
 }
 
 void Reactor::Admit(const TransferPtr& transfer) {
-  if (transfer->context.cancel.stop_requested()) return Finish(transfer, Cancelled(transfer->request));
+  if (transfer->context.cancel.stop_requested())
+    return Finish(transfer, Cancelled(transfer->request));
   if (transfer->context.deadline.when() != MonotonicTime::max()) {
     const MonotonicTime now = Now();
-    if (transfer->context.deadline.when() <= now) return Finish(transfer, TimedOut(*transfer, now, "the deadline passed"));
+    if (transfer->context.deadline.when() <= now)
+      return Finish(transfer, TimedOut(*transfer, now, "the deadline passed"));
   }
   if (active_.size() < max_transfers_ && waiting_.empty()) return Activate(transfer);
   transfer->state = TransferState::kWaiting;
@@ -287,7 +309,8 @@ void Reactor::AdmitWaiting() {
 
 bool Reactor::CanAdmit() const { return active_.size() < max_transfers_ && !waiting_.empty(); }
 
-// Asks the environment at most once a second: looking through it costs more than the rest of the choice.
+// Asks the environment at most once a second: looking through it costs more than the rest of the
+// choice.
 bool Reactor::DirectCarries(const Transfer& transfer) {
   if (transfer.request.endpoint.scheme == "https") return DirectPlane::Carries(transfer.request);
   if (transfer.last_activity >= carries_plain_until_) {
@@ -329,7 +352,9 @@ MonotonicTime Reactor::DueTime(const Transfer& transfer) {
   return std::min(silent, std::max(transfer.last_activity, transfer.last_look) + idle / kLooks);
 }
 
-void Reactor::Arm(const TransferPtr& transfer) { next_check_ = std::min(next_check_, DueTime(*transfer)); }
+void Reactor::Arm(const TransferPtr& transfer) {
+  next_check_ = std::min(next_check_, DueTime(*transfer));
+}
 
 void Reactor::RunDueTimers() {
   if (tasks_.empty() && next_check_ == MonotonicTime::max()) return;
@@ -342,14 +367,17 @@ void Reactor::RunDueTimers() {
   }
 }
 
-// A transfer that ends leaves next_check_ as it is, so this may come too early, but about as rarely as the shortest
-// timeout is long: starting and ending transfers, which happens far more often, costs nothing.
+// A transfer that ends leaves next_check_ as it is, so this may come too early, but about as rarely
+// as the shortest timeout is long: starting and ending transfers, which happens far more often,
+// costs nothing.
 void Reactor::CheckTimers(MonotonicTime now) {
   // A failure for want of memory must not lose a timeout: all transfers are then looked at again.
   try {
     next_check_ = MonotonicTime::max();
     std::vector<TransferPtr> due;
-    const auto look = [&](const TransferPtr& transfer) { DueTime(*transfer) <= now ? due.push_back(transfer) : Arm(transfer); };
+    const auto look = [&](const TransferPtr& transfer) {
+      DueTime(*transfer) <= now ? due.push_back(transfer) : Arm(transfer);
+    };
     for (const TransferPtr& transfer : active_) look(transfer);
     for (const TransferPtr& transfer : waiting_) look(transfer);
     for (const TransferPtr& transfer : due) {
@@ -370,10 +398,13 @@ void Reactor::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
   if (transfer->slot != nullptr) {
     curl_off_t connected_us = 0;
     curl_easy_getinfo(transfer->slot->handle, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
-    if (connected_us == 0) transfer->last_activity = now;  // still connecting: that is the connect timeout's time
+    // still connecting: that is the connect timeout's time
+    if (connected_us == 0) transfer->last_activity = now;
   }
-  if (transfer->state == TransferState::kActive && transfer->request_body != nullptr) LookAtUnsent(*transfer, now);
-  if (transfer->state == TransferState::kActive && transfer->last_activity + IdleTimeout(*transfer) <= now) {
+  if (transfer->state == TransferState::kActive && transfer->request_body != nullptr)
+    LookAtUnsent(*transfer, now);
+  if (transfer->state == TransferState::kActive &&
+      transfer->last_activity + IdleTimeout(*transfer) <= now) {
     return Finish(transfer, TimedOut(*transfer, now, Stalled(*transfer)).About("idle_timeout"));
   }
   Arm(transfer);
@@ -392,7 +423,8 @@ void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
   if (alive->direct != nullptr) direct_->Abandon(*alive);
   if (alive->state == TransferState::kActive) RemoveActive(*alive);
   alive->state = TransferState::kDone;
-  alive->on_stop.reset();  // waits for a hook that is running; it needs mutex_ only, which is not held here
+  // waits for a hook that is running; it needs mutex_ only, which is not held here
+  alive->on_stop.reset();
   load_.fetch_sub(1, std::memory_order_relaxed);
   Complete(*alive, std::move(outcome));
 }
@@ -407,9 +439,11 @@ int Reactor::PollTimeoutMs() const {
   MonotonicTime next = MonotonicTime::max();
   if (!tasks_.empty()) next = tasks_.begin()->first;
   next = std::min({next, next_check_, direct_->NextTimer(), curl_idle_until_});
-  if (next == MonotonicTime::max()) return static_cast<int>(std::chrono::milliseconds(kLongestSleep).count());
+  if (next == MonotonicTime::max())
+    return static_cast<int>(std::chrono::milliseconds(kLongestSleep).count());
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Now());
-  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, std::chrono::milliseconds(kLongestSleep).count()));
+  return static_cast<int>(
+      std::clamp<std::int64_t>(left.count(), 0, std::chrono::milliseconds(kLongestSleep).count()));
 }
 
 void Reactor::Poll() {

@@ -14,27 +14,29 @@
 #include <thread>
 #include <vector>
 
+#include "client/http/curl/easy_slot.h"
 #include "client/http/curl/http_transport.h"
 #include "client/http/direct/direct_plane.h"
-#include "client/http/curl/easy_slot.h"
 #include "client/http/transfer.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::http {
 
-// The thread starts with the first Submit or RunAt. It owns everything below `multi_`; other threads only fill the
-// inbox. shared_ptr: the thread keeps its reactor alive when Stop is called from one of its own completions.
+// The thread starts with the first Submit or RunAt. It owns everything below `multi_`; other
+// threads only fill the inbox. shared_ptr: the thread keeps its reactor alive when Stop is called
+// from one of its own completions.
 //
-// Thread safety: public members from any thread, except after fork in the child: there an inherited reactor must not be
-// touched at all.
+// Thread safety: public members from any thread, except after fork in the child: there an inherited
+// reactor must not be touched at all.
 class Reactor : public std::enable_shared_from_this<Reactor> {
  public:
   // `max_transfers`: attached to the multi handle at a time; also the size of the connection cache.
   Reactor(const HttpTransportOptions& options, std::size_t max_transfers);
   ~Reactor();
 
-  // Fills in `transfer->on_stop` and queues it; its completion then runs exactly once. An error or an exception: it was not
-  // taken and is as before; kCancelled once stopping, kResourceExhausted where the thread cannot start.
+  // Fills in `transfer->on_stop` and queues it; its completion then runs exactly once. An error or
+  // an exception: it was not taken and is as before; kCancelled once stopping, kResourceExhausted
+  // where the thread cannot start.
   [[nodiscard]] Result<void> TrySubmit(const TransferPtr& transfer);
   // The same, which completes it with that error, on the calling thread.
   void Submit(const TransferPtr& transfer);
@@ -46,12 +48,12 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   // Requests submitted and not completed.
   std::size_t load() const { return load_.load(std::memory_order_relaxed); }
 
-  // Completes what is in flight with kCancelled, runs what waits in timers, ends the thread. Waits for it, unless called on
-  // it.
+  // Completes what is in flight with kCancelled, runs what waits in timers, ends the thread. Waits
+  // for it, unless called on it.
   void Stop();
 
-  // The same for process exit. Gives up waiting after `limit`, because a completion may be stuck in a program that is already
-  // half gone.
+  // The same for process exit. Gives up waiting after `limit`, because a completion may be stuck in
+  // a program that is already half gone.
   void Park(std::chrono::milliseconds limit);
 
  private:
@@ -59,9 +61,12 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
     std::vector<TransferPtr> submitted;
     std::vector<TransferPtr> cancelled;
     std::vector<std::pair<MonotonicTime, std::function<void()>>> tasks;
-    bool more_cancelled = false;  // than `cancelled` had memory for: all transfers are to be looked at
+    // than `cancelled` had memory for: all transfers are to be looked at
+    bool more_cancelled = false;
 
-    bool empty() const { return submitted.empty() && cancelled.empty() && tasks.empty() && !more_cancelled; }
+    bool empty() const {
+      return submitted.empty() && cancelled.empty() && tasks.empty() && !more_cancelled;
+    }
   };
   enum class Command { kRun, kStop };
 
@@ -120,13 +125,15 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   CurlSockets curl_sockets_;             // outlives multi_ and the slots
   std::vector<std::unique_ptr<EasySlot>> slots_;
   std::vector<EasySlot*> free_slots_;
-  std::vector<TransferPtr> active_;          // keeps them alive while a data plane has them
-  std::size_t on_curl_ = 0;                  // of the active
-  bool carries_plain_ = true;                // what the environment said last
+  std::vector<TransferPtr> active_;  // keeps them alive while a data plane has them
+  std::size_t on_curl_ = 0;          // of the active
+  bool carries_plain_ = true;        // what the environment said last
   MonotonicTime carries_plain_until_{};
   std::deque<TransferPtr> waiting_;
-  bool curl_tainted_ = false;  // something waits on one of libcurl's kept connections: none of them is used again
-  MonotonicTime curl_idle_until_ = MonotonicTime::max();  // then libcurl's connections, if any, have all been idle too long
+  // something waits on one of libcurl's kept connections: none of them is used again
+  bool curl_tainted_ = false;
+  // then libcurl's connections, if any, have all been idle too long
+  MonotonicTime curl_idle_until_ = MonotonicTime::max();
   MonotonicTime next_check_ = MonotonicTime::max();  // no deadline or idle timeout is due before
   std::multimap<MonotonicTime, std::function<void()>> tasks_;
 };

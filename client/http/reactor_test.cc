@@ -57,8 +57,10 @@ TEST(Reactor, StopWithoutAnyRequestStartsNothing) {
 TEST(Reactor, TasksRunAtStopMayStartRequestsThatEndCancelled) {
   const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   Pending pending;
-  ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1),
-                             [&] { reactor->Submit(pending.Make(Request{})); }).ok());
+  ASSERT_TRUE(reactor
+                  ->RunAt(SystemClock().Monotonic() + std::chrono::hours(1),
+                          [&] { reactor->Submit(pending.Make(Request{})); })
+                  .ok());
   reactor->Stop();
   EXPECT_EQ(pending.Wait().error().kind, ErrorKind::kCancelled);
 }
@@ -67,14 +69,21 @@ TEST(Reactor, TasksRunAtStopMayStartRequestsThatEndCancelled) {
 TEST(Reactor, TasksRunAtStopMayNotWaitOnAndAreToldSo) {
   const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   std::promise<bool> accepted;
-  ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [&] {
-    accepted.set_value(reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [] {}).ok());
-  }).ok());
+  ASSERT_TRUE(
+      reactor
+          ->RunAt(
+              SystemClock().Monotonic() + std::chrono::hours(1),
+              [&] {
+                accepted.set_value(
+                    reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [] {}).ok());
+              })
+          .ok());
   reactor->Stop();
   EXPECT_FALSE(accepted.get_future().get());
 }
 
-// The default stack of new threads, while it lives: one that no address space has makes pthread_create fail.
+// The default stack of new threads, while it lives: one that no address space has makes
+// pthread_create fail.
 class ThreadsCannotStart {
  public:
   ThreadsCannotStart() {
@@ -102,7 +111,8 @@ TEST(Reactor, WithoutAThreadTimersAndRequestsAreRefusedAtOnceAndTakenOnceThereIs
   RawServer server(RawServer::Ok);
   {
     const ThreadsCannotStart none;
-    EXPECT_EQ(reactor->RunAt(SystemClock().Monotonic(), [] {}).error().kind, ErrorKind::kResourceExhausted);
+    EXPECT_EQ(reactor->RunAt(SystemClock().Monotonic(), [] {}).error().kind,
+              ErrorKind::kResourceExhausted);
     Pending pending;
     reactor->Submit(pending.Make(server.Get()));
     EXPECT_EQ(pending.Wait().error().kind, ErrorKind::kResourceExhausted);
@@ -121,7 +131,8 @@ TEST(Reactor, AnExceptionOfACompletionOrATaskEndsNothingElse) {
   transfer->done = [](Result<Outcome>) { throw std::runtime_error("broken"); };
   const std::uint64_t before = CaughtExceptions();
   reactor->Submit(transfer);
-  ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic(), [] { throw std::runtime_error("broken"); }).ok());
+  ASSERT_TRUE(
+      reactor->RunAt(SystemClock().Monotonic(), [] { throw std::runtime_error("broken"); }).ok());
   Pending next;
   reactor->Submit(next.Make(server.Get()));
   EXPECT_TRUE(next.Wait().ok());
@@ -132,12 +143,15 @@ TEST(Reactor, AnExceptionOfACompletionOrATaskEndsNothingElse) {
 TEST(Reactor, ItsThreadIsAnIoThread) {
   const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   std::promise<bool> on_io_thread;
-  ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic(), [&] { on_io_thread.set_value(OnIoThread()); }).ok());
+  ASSERT_TRUE(
+      reactor->RunAt(SystemClock().Monotonic(), [&] { on_io_thread.set_value(OnIoThread()); })
+          .ok());
   EXPECT_TRUE(on_io_thread.get_future().get());
   reactor->Stop();
 }
 
-// 20 idle connections were open after seven idle seconds: only the next request looked at their age.
+// 20 idle connections were open after seven idle seconds: only the next request looked at their
+// age.
 TEST(Reactor, IdleConnectionsAreClosedWithoutAnotherRequest) {
   for (const DataPlane plane : {DataPlane::kDirect, DataPlane::kCurl}) {
     std::promise<void> closed;
@@ -147,11 +161,13 @@ TEST(Reactor, IdleConnectionsAreClosedWithoutAnotherRequest) {
       connection.WaitForClose();
       closed.set_value();
     });
-    const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{.plane = plane, .max_idle_age = std::chrono::seconds(0)}, 4);
+    const auto reactor = std::make_shared<Reactor>(
+        HttpTransportOptions{.plane = plane, .max_idle_age = std::chrono::seconds(0)}, 4);
     Pending pending;
     reactor->Submit(pending.Make(server.Get()));
     ASSERT_TRUE(pending.Wait().ok());
-    EXPECT_EQ(closed.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready) << static_cast<int>(plane);
+    EXPECT_EQ(closed.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready)
+        << static_cast<int>(plane);
     reactor->Stop();
   }
 }
@@ -169,7 +185,9 @@ TEST(Reactor, ParkStopsTheThreadAndCompletesEverything) {
   reactor->Submit(in_flight.Make(server.Get()));
   asked.get_future().wait();
   bool task_ran = false;
-  ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [&] { task_ran = true; }).ok());
+  ASSERT_TRUE(
+      reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [&] { task_ran = true; })
+          .ok());
   reactor->Park(std::chrono::seconds(10));
   EXPECT_EQ(reactor.use_count(), 1);  // the thread is gone
   EXPECT_EQ(in_flight.Wait().error().kind, ErrorKind::kCancelled);
@@ -184,10 +202,13 @@ TEST(Reactor, ParkGivesUpOnAThreadThatIsStuck) {
   const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   std::promise<void> running;
   std::promise<void> release;
-  ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic(), [&] {
-    running.set_value();
-    release.get_future().wait();
-  }).ok());
+  ASSERT_TRUE(reactor
+                  ->RunAt(SystemClock().Monotonic(),
+                          [&] {
+                            running.set_value();
+                            release.get_future().wait();
+                          })
+                  .ok());
   running.get_future().wait();
   reactor->Park(std::chrono::milliseconds(1));
   EXPECT_GT(reactor.use_count(), 1);

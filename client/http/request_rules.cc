@@ -40,16 +40,20 @@ bool HasLineBreak(std::string_view text) {
 bool IsHeaderName(std::string_view name) { return !name.empty() && !HasAny(name, kNotInName); }
 
 bool IsMethod(std::string_view method) {
-  return !method.empty() && std::ranges::all_of(method, [](char c) { return c >= 'A' && c <= 'Z'; });
+  return !method.empty() &&
+         std::ranges::all_of(method, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
-Error Unsendable(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+Error Unsendable(std::string message) {
+  return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
+}
 
 // A target may hold a signature (presigned URLs), so messages name the position, never the text.
 Result<void> CheckTarget(std::string_view target) {
-  if (target.empty() || target[0] != '/') return Unsendable("the request target does not start with '/'");
-  const auto bad =
-      std::find_if(target.begin(), target.end(), [](char c) { return (ForbiddenIn(c) & kNotInTarget) != 0; });
+  if (target.empty() || target[0] != '/')
+    return Unsendable("the request target does not start with '/'");
+  const auto bad = std::find_if(target.begin(), target.end(),
+                                [](char c) { return (ForbiddenIn(c) & kNotInTarget) != 0; });
   if (bad == target.end()) return Ok();
   return Unsendable("the request target holds a byte that must be percent-encoded, at offset " +
                     std::to_string(bad - target.begin()));
@@ -62,7 +66,8 @@ Result<void> CheckRequest(const Request& request) {
     return Unsendable("scheme '" + request.endpoint.scheme + "' is neither http nor https");
   }
   if (request.endpoint.host.empty() || request.endpoint.port < 1 || request.endpoint.port > 65535) {
-    return Unsendable("endpoint '" + Authority(request.endpoint) + "' needs a host and a port from 1 to 65535");
+    return Unsendable("endpoint '" + Authority(request.endpoint) +
+                      "' needs a host and a port from 1 to 65535");
   }
   if (!IsMethod(request.method)) {
     return Unsendable("method '" + request.method + "' is not made of capital letters");
@@ -74,7 +79,8 @@ Result<void> CheckRequest(const Request& request) {
     }
   }
   if (!FindHeader(request.headers, "Host")) return Unsendable("the request has no Host header");
-  if (FindHeader(request.headers, "Content-Length")) return Unsendable("Content-Length is the transport's to set");
+  if (FindHeader(request.headers, "Content-Length"))
+    return Unsendable("Content-Length is the transport's to set");
   return Ok();
 }
 

@@ -22,13 +22,28 @@ TEST(CheckRequest, TakesASoundOne) { EXPECT_TRUE(CheckRequest(Sound()).ok()); }
 
 TEST(CheckRequest, RefusesWhatCannotBeSentOrWouldSplit) {
   const std::function<void(Request&)> faults[] = {
-      [](Request& r) { r.endpoint.scheme = "ftp"; },   [](Request& r) { r.endpoint.host.clear(); },
-      [](Request& r) { r.endpoint.port = 65536; },     [](Request& r) { r.method = "get"; },
-      [](Request& r) { r.method = "GET / X\r\n"; },    [](Request& r) { r.target = "k"; },
-      [](Request& r) { r.target = "/a b"; },           [](Request& r) { r.target = "/\xc3\xa9"; },
-      [](Request& r) { r.target = "/a#b"; },           [](Request& r) { r.headers.push_back({"A", "b\r\nC: d"}); },
-      [](Request& r) { r.headers.push_back({"", "b"}); }, [](Request& r) { r.headers.push_back({"A:", "b"}); },
-      [](Request& r) { r.headers.clear(); },           [](Request& r) { r.headers.push_back({"content-length", "1"}); },
+      [](Request& r) { r.endpoint.scheme = "ftp"; },
+      [](Request& r) { r.endpoint.host.clear(); },
+      [](Request& r) { r.endpoint.port = 65536; },
+      [](Request& r) { r.method = "get"; },
+      [](Request& r) { r.method = "GET / X\r\n"; },
+      [](Request& r) { r.target = "k"; },
+      [](Request& r) { r.target = "/a b"; },
+      [](Request& r) { r.target = "/\xc3\xa9"; },
+      [](Request& r) { r.target = "/a#b"; },
+      [](Request& r) {
+        r.headers.push_back({"A", "b\r\nC: d"});
+      },
+      [](Request& r) {
+        r.headers.push_back({"", "b"});
+      },
+      [](Request& r) {
+        r.headers.push_back({"A:", "b"});
+      },
+      [](Request& r) { r.headers.clear(); },
+      [](Request& r) {
+        r.headers.push_back({"content-length", "1"});
+      },
   };
   for (const auto& fault : faults) {
     Request request = Sound();

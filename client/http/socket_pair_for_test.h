@@ -1,4 +1,5 @@
-// Two connected sockets and what a peer does with the other end, for tests of what reads and writes one.
+// Two connected sockets and what a peer does with the other end, for tests of what reads and writes
+// one.
 #ifndef PENSTOCK_CLIENT_HTTP_SOCKET_PAIR_FOR_TEST_H_
 #define PENSTOCK_CLIENT_HTTP_SOCKET_PAIR_FOR_TEST_H_
 

@@ -33,7 +33,8 @@ X509* MakeCertificate(EVP_PKEY* key) {
   X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
   X509_set_pubkey(certificate, key);
   X509_NAME* const name = X509_get_subject_name(certificate);
-  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("127.0.0.1"), -1, -1, 0);
+  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                             reinterpret_cast<const unsigned char*>("127.0.0.1"), -1, -1, 0);
   X509_set_issuer_name(certificate, name);
   AddExtension(certificate, NID_subject_alt_name, "IP:127.0.0.1");
   AddExtension(certificate, NID_basic_constraints, "critical,CA:TRUE");
@@ -43,7 +44,8 @@ X509* MakeCertificate(EVP_PKEY* key) {
 
 // Path of a new file that holds it.
 std::string WriteCertificate(X509* certificate) {
-  std::string path = (std::filesystem::temp_directory_path() / "penstock-certificate-XXXXXX").string();
+  std::string path =
+      (std::filesystem::temp_directory_path() / "penstock-certificate-XXXXXX").string();
   const int fd = ::mkstemp(path.data());
   PENSTOCK_CHECK(fd >= 0);
   std::FILE* const file = ::fdopen(fd, "w");
@@ -56,7 +58,8 @@ std::string WriteCertificate(X509* certificate) {
 
 // TLS between memory and memory: the script decides when bytes move.
 struct TlsConnection::Session {
-  explicit Session(SSL_CTX* context) : tls(SSL_new(context)), from_client(BIO_new(BIO_s_mem())), to_client(BIO_new(BIO_s_mem())) {
+  explicit Session(SSL_CTX* context)
+      : tls(SSL_new(context)), from_client(BIO_new(BIO_s_mem())), to_client(BIO_new(BIO_s_mem())) {
     SSL_set_bio(tls, from_client, to_client);
   }
   ~Session() { SSL_free(tls); }
@@ -71,7 +74,8 @@ struct TlsConnection::Session {
   }
   bool Receive(RawConnection& raw) {
     const std::string bytes = raw.ReadSome();
-    return !bytes.empty() && BIO_write(from_client, bytes.data(), static_cast<int>(bytes.size())) > 0;
+    return !bytes.empty() &&
+           BIO_write(from_client, bytes.data(), static_cast<int>(bytes.size())) > 0;
   }
   bool Accept(RawConnection& raw) {
     for (;;) {
@@ -105,7 +109,8 @@ std::optional<std::string> TlsConnection::ReadHead() {
 }
 
 void TlsConnection::Say(std::string_view text) {
-  PENSTOCK_CHECK(SSL_write(session_.tls, text.data(), static_cast<int>(text.size())) == static_cast<int>(text.size()));
+  PENSTOCK_CHECK(SSL_write(session_.tls, text.data(), static_cast<int>(text.size())) ==
+                 static_cast<int>(text.size()));
 }
 
 bool TlsConnection::Flush() { return raw_.Send(session_.Take()); }
@@ -113,8 +118,12 @@ bool TlsConnection::Flush() { return raw_.Send(session_.Take()); }
 void TlsConnection::Farewell() { SSL_shutdown(session_.tls); }
 
 struct TlsServer::Context {
-  Context() : tls(SSL_CTX_new(TLS_server_method())), key(EVP_EC_gen("P-256")), certificate(MakeCertificate(key)) {
-    PENSTOCK_CHECK(SSL_CTX_use_certificate(tls, certificate) == 1 && SSL_CTX_use_PrivateKey(tls, key) == 1);
+  Context()
+      : tls(SSL_CTX_new(TLS_server_method())),
+        key(EVP_EC_gen("P-256")),
+        certificate(MakeCertificate(key)) {
+    PENSTOCK_CHECK(SSL_CTX_use_certificate(tls, certificate) == 1 &&
+                   SSL_CTX_use_PrivateKey(tls, key) == 1);
     path = WriteCertificate(certificate);
   }
   ~Context() {

@@ -1,4 +1,5 @@
-// A server that says exactly what a test tells it to, over TLS, and in as many pieces as the test wants.
+// A server that says exactly what a test tells it to, over TLS, and in as many pieces as the test
+// wants.
 #ifndef PENSTOCK_CLIENT_HTTP_TLS_SERVER_FOR_TEST_H_
 #define PENSTOCK_CLIENT_HTTP_TLS_SERVER_FOR_TEST_H_
 

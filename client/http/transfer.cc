@@ -72,7 +72,8 @@ MutableByteView Transfer::NextWindow() {
   }
   if (window.empty()) {
     Fail(Error::Make(ErrorKind::kDataLoss, Authority(request.endpoint) + " sent more than the " +
-                                               std::to_string(received) + " bytes there is room for"));
+                                               std::to_string(received) +
+                                               " bytes there is room for"));
   }
   return window;
 }
@@ -93,9 +94,10 @@ std::optional<ByteView> Transfer::NextPiece(std::size_t limit) try {
   limit = static_cast<std::size_t>(std::min<std::uint64_t>(limit, left));
   const ByteView piece = request_body->Next(limit);
   if (piece.empty() || piece.size() > limit) {
-    Fail(Error::Make(ErrorKind::kInternal, "the request body of " + std::to_string(request_body->size()) +
-                                               " bytes gave " + std::to_string(piece.size()) + " bytes where 1 to " +
-                                               std::to_string(limit) + " were due, after " + std::to_string(sent)));
+    Fail(Error::Make(ErrorKind::kInternal,
+                     "the request body of " + std::to_string(request_body->size()) +
+                         " bytes gave " + std::to_string(piece.size()) + " bytes where 1 to " +
+                         std::to_string(limit) + " were due, after " + std::to_string(sent)));
     return std::nullopt;
   }
   sent += piece.size();
@@ -114,7 +116,9 @@ std::optional<std::size_t> Transfer::OnSend(MutableByteView into) {
 
 bool Transfer::OnRewind() {
   sent = 0;
-  Result<void> result = Caught(kRequestBody, [&] { if (request_body != nullptr) request_body->Rewind(); });
+  Result<void> result = Caught(kRequestBody, [&] {
+    if (request_body != nullptr) request_body->Rewind();
+  });
   return result.ok() || Fail(std::move(result).error());
 }
 

@@ -40,32 +40,35 @@ struct Transfer : std::enable_shared_from_this<Transfer> {
   std::optional<std::stop_callback<std::function<void()>>> on_stop;
 
   TransferState state = TransferState::kNew;
-  EasySlot* slot = nullptr;             // on libcurl's plane
-  DirectConnection* direct = nullptr;   // on the direct one
-  std::size_t active_index = 0;         // in the reactor's list, while active
+  EasySlot* slot = nullptr;            // on libcurl's plane
+  DirectConnection* direct = nullptr;  // on the direct one
+  std::size_t active_index = 0;        // in the reactor's list, while active
 
   HeadParser head;
   bool begun = false;          // response_body->Begin was called
   std::optional<Error> error;  // why a callback stopped the transfer
   std::uint64_t received = 0;
-  std::uint64_t sent = 0;      // since the last rewind
+  std::uint64_t sent = 0;  // since the last rewind
   MonotonicTime first_byte{};
-  MonotonicTime arrived{};        // when the bytes now being read arrived
-  MonotonicTime last_activity{};  // the idle timeout counts from here
+  MonotonicTime arrived{};          // when the bytes now being read arrived
+  MonotonicTime last_activity{};    // the idle timeout counts from here
   MonotonicTime last_look{};        // at what the system still holds of what was sent
   std::optional<int> unsent_bytes;  // what it held then
 
   // A plane calls this when it has sent bytes of the request.
   void Touch() { last_activity = SystemClock().Monotonic(); }
-  // A plane calls this before it passes on received bytes. It does not restart the idle timeout by itself: only the end of
-  // the final head and bytes of the body do, so that a server cannot hold a request open with interim responses, or with a
-  // head, chunk extensions or trailers sent byte by byte.
+  // A plane calls this before it passes on received bytes. It does not restart the idle timeout by
+  // itself: only the end of the final head and bytes of the body do, so that a server cannot hold a
+  // request open with interim responses, or with a head, chunk extensions or trailers sent byte by
+  // byte.
   void OnArrival() { arrived = SystemClock().Monotonic(); }
 
-  // What a data plane tells it. Each returns false to abort, with `error` set. An exception of a body never leaves them.
+  // What a data plane tells it. Each returns false to abort, with `error` set. An exception of a
+  // body never leaves them.
   bool OnHeadLine(std::string_view line);
   bool OnBody(ByteView bytes);
-  // The body's next bytes, at most `limit`; valid until the next call. nullopt aborts, empty is the end.
+  // The body's next bytes, at most `limit`; valid until the next call. nullopt aborts, empty is the
+  // end.
   std::optional<ByteView> NextPiece(std::size_t limit);
   // Fills `into` with them; nullopt aborts, 0 is the end.
   std::optional<std::size_t> OnSend(MutableByteView into);
@@ -74,10 +77,11 @@ struct Transfer : std::enable_shared_from_this<Transfer> {
   // In a catch block: the exception becomes the transfer's error. Returns false.
   bool OnException(std::string_view where);
 
-  // Calls the body's Begin unless that has been done: before its first byte, or after the head where there is none.
+  // Calls the body's Begin unless that has been done: before its first byte, or after the head
+  // where there is none.
   bool BeginOnce();
-  // For a plane that receives into the body's own window: what may be filled next, empty when the transfer must end; and
-  // what has been.
+  // For a plane that receives into the body's own window: what may be filled next, empty when the
+  // transfer must end; and what has been.
   MutableByteView NextWindow();
   bool OnReceived(std::size_t count);
 

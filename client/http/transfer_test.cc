@@ -18,7 +18,9 @@ class TransferTest : public ::testing::Test {
     ASSERT_TRUE(transfer_.OnHeadLine("\r\n"));
   }
   void Send(TextBody& body) { transfer_.request_body = &body; }
-  std::optional<std::size_t> Fill(std::size_t room) { return transfer_.OnSend(MutableByteView(memory_).first(room)); }
+  std::optional<std::size_t> Fill(std::size_t room) {
+    return transfer_.OnSend(MutableByteView(memory_).first(room));
+  }
 
   Collector sink_{3, 8};
   Transfer transfer_;
@@ -101,7 +103,8 @@ class ThrowingBody final : public ResponseBody {
 };
 
 TEST_F(TransferTest, AnExceptionOfTheResponseBodyIsTheTransfersError) {
-  for (const auto in : {ThrowingBody::In::kBegin, ThrowingBody::In::kWindow, ThrowingBody::In::kCommit}) {
+  for (const auto in :
+       {ThrowingBody::In::kBegin, ThrowingBody::In::kWindow, ThrowingBody::In::kCommit}) {
     ThrowingBody body(in);
     Transfer transfer;
     transfer.response_body = &body;

@@ -13,19 +13,23 @@ bool internal::SameIgnoringCase(const char* a, const char* b, std::size_t size) 
   return true;
 }
 
-std::optional<std::string_view> FindHeader(const std::vector<Header>& headers, std::string_view name) {
+std::optional<std::string_view> FindHeader(const std::vector<Header>& headers,
+                                           std::string_view name) {
   for (const Header& header : headers) {
     if (EqualsIgnoringCase(header.name, name)) return header.value;
   }
   return std::nullopt;
 }
 
-std::optional<std::string_view> ResponseHead::Find(std::string_view name) const { return FindHeader(headers, name); }
+std::optional<std::string_view> ResponseHead::Find(std::string_view name) const {
+  return FindHeader(headers, name);
+}
 
 std::optional<std::uint64_t> ContentLength(const ResponseHead& head) {
   const auto text = head.Find("Content-Length");
   std::uint64_t value = 0;
-  if (!text || std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc()) return std::nullopt;
+  if (!text || std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc())
+    return std::nullopt;
   return value;
 }
 

@@ -1,7 +1,7 @@
 // The client's one seam to the network: send a request, stream the response.
 //
-// Knows HTTP, not S3: no signing, no retry, no meaning of a status. Implementations: the curl_multi transport, the
-// scripted fake for tests.
+// Knows HTTP, not S3: no signing, no retry, no meaning of a status. Implementations: the curl_multi
+// transport, the scripted fake for tests.
 #ifndef PENSTOCK_CLIENT_HTTP_TRANSPORT_H_
 #define PENSTOCK_CLIENT_HTTP_TRANSPORT_H_
 
@@ -40,7 +40,8 @@ inline bool StartsWithIgnoringCase(std::string_view text, std::string_view prefi
   return text.size() >= prefix.size() && EqualsIgnoringCase(text.substr(0, prefix.size()), prefix);
 }
 // Value of the first header of that name, or nullopt. The view lives as long as the header.
-std::optional<std::string_view> FindHeader(const std::vector<Header>& headers, std::string_view name);
+std::optional<std::string_view> FindHeader(const std::vector<Header>& headers,
+                                           std::string_view name);
 
 // Where a request goes. The pool is keyed by it.
 struct Endpoint {
@@ -53,15 +54,18 @@ struct Endpoint {
 enum class DataPlane {
   kDefault,  // as the transport is set up
   kDirect,   // our own code writes and receives, without a copy, on connections that libcurl made
-  kCurl,     // all is libcurl's: for servers that only it copes with. Chosen by itself where a proxy wants it so.
+  // all is libcurl's: for servers that only it copes with. Chosen by itself where a proxy wants it
+  // so.
+  kCurl,
 };
 
 struct Request {
   std::string method;  // "GET", ...
   Endpoint endpoint;
-  std::string target;           // path and query exactly as they go on the wire
-  std::vector<Header> headers;  // sent in this order; Host included; Content-Length is the transport's
-  std::string ca_bundle_path;   // empty: the system's
+  std::string target;  // path and query exactly as they go on the wire
+  // sent in this order; Host included; Content-Length is the transport's
+  std::vector<Header> headers;
+  std::string ca_bundle_path;  // empty: the system's
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds idle_timeout{30'000};
   DataPlane plane = DataPlane::kDefault;
@@ -77,8 +81,8 @@ struct ResponseHead {
 // What the first Content-Length header says; nullopt when there is none or it is no number.
 std::optional<std::uint64_t> ContentLength(const ResponseHead& head);
 
-// Bytes to send with the request. `size()` becomes Content-Length. The transport calls Rewind before the first byte of
-// every sending.
+// Bytes to send with the request. `size()` becomes Content-Length. The transport calls Rewind
+// before the first byte of every sending.
 class RequestBody {
  public:
   virtual ~RequestBody() = default;
@@ -94,13 +98,14 @@ struct ConnectionUse {
   PeerAddress address = {};               // the other end: the service, or a proxy
 };
 
-// Takes the response apart: head once, then (Window, Commit) pairs. Called from one I/O thread. An error aborts the
-// transfer and becomes its result; so does an exception that leaves a member of this or of RequestBody.
+// Takes the response apart: head once, then (Window, Commit) pairs. Called from one I/O thread. An
+// error aborts the transfer and becomes its result; so does an exception that leaves a member of
+// this or of RequestBody.
 class ResponseBody {
  public:
   virtual ~ResponseBody() = default;
-  // The request has a connection. Once per connection: one that a kept one failed goes out on another. Not called when
-  // none was made; may come as late as the end.
+  // The request has a connection. Once per connection: one that a kept one failed goes out on
+  // another. Not called when none was made; may come as late as the end.
   virtual void OnConnection(const ConnectionUse&) {}
   virtual Result<void> Begin(const ResponseHead& head) = 0;
   virtual MutableByteView Window() = 0;
@@ -115,10 +120,11 @@ struct Outcome {
   bool connection_reused = false;
 };
 
-// Runs exactly once: on an I/O thread, or before Start returns where no thread can take the request. An exception that leaves
-// it is logged and goes no further. The error kinds: kUnavailable (refused, reset, DNS, body cut short), kTimeout,
-// kCancelled, kDataLoss (more bytes than the ResponseBody has room for), kUnauthenticated (TLS verification),
-// kInvalidArgument (a request that cannot be sent as it is), kResourceExhausted, or the body's own error.
+// Runs exactly once: on an I/O thread, or before Start returns where no thread can take the
+// request. An exception that leaves it is logged and goes no further. The error kinds: kUnavailable
+// (refused, reset, DNS, body cut short), kTimeout, kCancelled, kDataLoss (more bytes than the
+// ResponseBody has room for), kUnauthenticated (TLS verification), kInvalidArgument (a request that
+// cannot be sent as it is), kResourceExhausted, or the body's own error.
 using Completion = std::function<void(Result<Outcome>)>;
 
 struct CallContext {
@@ -126,15 +132,16 @@ struct CallContext {
   std::stop_token cancel;
 };
 
-// Thread safety: safe from any thread. `request_body` may be null (no body); both bodies outlive the completion.
+// Thread safety: safe from any thread. `request_body` may be null (no body); both bodies outlive
+// the completion.
 class Transport {
  public:
   virtual ~Transport() = default;
-  virtual void Start(Request request, RequestBody* request_body, ResponseBody* response_body, CallContext context,
-                     Completion done) = 0;
-  // Runs `task` exactly once on an I/O thread, no earlier than `when`: back-off without a sleeping thread. A transport that
-  // stops runs it early. An error: `task` will not run; kCancelled because the transport has stopped, kResourceExhausted
-  // because no thread can be started.
+  virtual void Start(Request request, RequestBody* request_body, ResponseBody* response_body,
+                     CallContext context, Completion done) = 0;
+  // Runs `task` exactly once on an I/O thread, no earlier than `when`: back-off without a sleeping
+  // thread. A transport that stops runs it early. An error: `task` will not run; kCancelled because
+  // the transport has stopped, kResourceExhausted because no thread can be started.
   [[nodiscard]] virtual Result<void> RunAt(MonotonicTime when, std::function<void()> task) = 0;
 };
 

@@ -8,8 +8,8 @@ namespace penstock::http {
 namespace {
 
 bool IsUnreserved(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-         c == '_' || c == '~';
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '.' || c == '_' || c == '~';
 }
 
 void AppendEncoded(std::string& out, std::string_view text, bool keep_slash) {
@@ -39,7 +39,8 @@ bool IsHostCharacter(char c, bool ipv6) {
 }
 
 Error BadUrl(std::string_view text, const std::string& why) {
-  return Error::Make(ErrorKind::kInvalidArgument, "'" + std::string(text) + "' is not a usable endpoint URL: " + why);
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "'" + std::string(text) + "' is not a usable endpoint URL: " + why);
 }
 
 // Splits "host", "host:port" or "[v6]:port" into `url`.
@@ -49,7 +50,8 @@ Result<void> ReadAuthority(std::string_view text, std::string_view authority, Ur
   std::string_view rest;
   if (ipv6) {
     const std::size_t close = authority.find(']');
-    if (close == std::string_view::npos) return BadUrl(text, "']' is missing after the IPv6 address");
+    if (close == std::string_view::npos)
+      return BadUrl(text, "']' is missing after the IPv6 address");
     host = authority.substr(1, close - 1);
     rest = authority.substr(close + 1);
   } else {
@@ -66,8 +68,10 @@ Result<void> ReadAuthority(std::string_view text, std::string_view authority, Ur
   if (rest[0] != ':') return BadUrl(text, "only ':' and a port may follow the host");
   rest.remove_prefix(1);
   if (rest.empty()) return Ok();  // RFC 3986 allows "host:"
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), url.endpoint.port);
-  if (error != std::errc() || end != rest.data() + rest.size() || url.endpoint.port < 1 || url.endpoint.port > 65535) {
+  const auto [end, error] =
+      std::from_chars(rest.data(), rest.data() + rest.size(), url.endpoint.port);
+  if (error != std::errc() || end != rest.data() + rest.size() || url.endpoint.port < 1 ||
+      url.endpoint.port > 65535) {
     return BadUrl(text, "its port is not a number from 1 to 65535");
   }
   url.port_given = true;
@@ -122,11 +126,13 @@ std::string BuildQuery(const QueryParameters& parameters) {
 Result<Url> ParseUrl(std::string_view text) {
   // User info is a secret: refuse it before any message can quote the URL.
   const std::size_t authority_at = text.find("://");
-  if (authority_at == std::string_view::npos) return BadUrl(text, "it does not start with http:// or https://");
+  if (authority_at == std::string_view::npos)
+    return BadUrl(text, "it does not start with http:// or https://");
   std::string_view rest = text.substr(authority_at + 3);
   const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
   if (authority.find('@') != std::string_view::npos) {
-    return Error::Make(ErrorKind::kInvalidArgument, "an endpoint URL must not hold a user name or password before '@'");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "an endpoint URL must not hold a user name or password before '@'");
   }
   Url url;
   if (StartsWithIgnoringCase(text, "https://")) {
@@ -138,7 +144,8 @@ Result<Url> ParseUrl(std::string_view text) {
     return BadUrl(text, "its scheme is neither http nor https");
   }
   for (const char c : text) {
-    if (c <= ' ' || c >= 0x7f) return BadUrl(text, "it holds a blank, control or non-ASCII character");
+    if (c <= ' ' || c >= 0x7f)
+      return BadUrl(text, "it holds a blank, control or non-ASCII character");
   }
   if (rest.find('#') != std::string_view::npos) return BadUrl(text, "it has a fragment ('#')");
   PENSTOCK_TRY(ReadAuthority(text, authority, url));

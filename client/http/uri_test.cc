@@ -6,7 +6,8 @@ namespace penstock::http {
 namespace {
 
 // RFC 3986 §2.3.
-constexpr std::string_view kUnreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+constexpr std::string_view kUnreserved =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 
 TEST(Uri, UnreservedCharactersStayBare) {
   EXPECT_EQ(EncodeQuery(kUnreserved), kUnreserved);
@@ -24,7 +25,9 @@ TEST(Uri, EveryOtherByteIsEncodedWithUpperCaseHex) {
   }
 }
 
-TEST(Uri, PathsKeepSlashesAndDots) { EXPECT_EQ(EncodePath("a//b/../c d+e/\xc3\xa9"), "a//b/../c%20d%2Be/%C3%A9"); }
+TEST(Uri, PathsKeepSlashesAndDots) {
+  EXPECT_EQ(EncodePath("a//b/../c d+e/\xc3\xa9"), "a//b/../c%20d%2Be/%C3%A9");
+}
 
 TEST(Uri, DecodingUndoesEncoding) {
   std::string all;
@@ -35,11 +38,13 @@ TEST(Uri, DecodingUndoesEncoding) {
 TEST(Uri, DecodingTakesEitherCaseAndKeepsPlus) { EXPECT_EQ(DecodePercent("%2f%2F+"), "//+"); }
 
 TEST(Uri, DecodingRefusesBrokenEscapes) {
-  for (const std::string_view text : {"%", "a%2", "%zz", "%2%20"}) EXPECT_FALSE(DecodePercent(text)) << text;
+  for (const std::string_view text : {"%", "a%2", "%zz", "%2%20"})
+    EXPECT_FALSE(DecodePercent(text)) << text;
 }
 
 TEST(Uri, QueryKeepsTheOrderGiven) {
-  EXPECT_EQ(BuildQuery({{"prefix", "a/b c"}, {"acl", ""}, {"a", "1"}}), "prefix=a%2Fb%20c&acl=&a=1");
+  EXPECT_EQ(BuildQuery({{"prefix", "a/b c"}, {"acl", ""}, {"a", "1"}}),
+            "prefix=a%2Fb%20c&acl=&a=1");
   EXPECT_EQ(BuildQuery({}), "");
 }
 
@@ -68,9 +73,10 @@ TEST(Uri, ReadsIpv6Literals) {
 }
 
 TEST(Uri, RefusesWhatIsNoEndpointAndNamesIt) {
-  for (const std::string text : {"", "h:80", "ftp://h", "http://", "http://:80", "http://h:0", "http://h:65536", "http://h:x",
-                                 "http://h:80x", "http://h h", "http://h/#f", "http://[::1", "http://[::1]x",
-                                 "http://h_\xc3\xa9", "http://a,b", "://h"}) {
+  for (const std::string text :
+       {"", "h:80", "ftp://h", "http://", "http://:80", "http://h:0", "http://h:65536",
+        "http://h:x", "http://h:80x", "http://h h", "http://h/#f", "http://[::1", "http://[::1]x",
+        "http://h_\xc3\xa9", "http://a,b", "://h"}) {
     const Result<Url> url = ParseUrl(text);
     ASSERT_FALSE(url.ok()) << text;
     EXPECT_EQ(url.error().kind, ErrorKind::kInvalidArgument);

@@ -14,7 +14,8 @@ namespace penstock {
 namespace {
 
 constexpr std::uint64_t kMostKept = 256ull << 20;
-constexpr std::size_t kMostBytes = std::size_t{1} << 48;  // more than a process can address: rounding cannot overflow
+// more than a process can address: rounding cannot overflow
+constexpr std::size_t kMostBytes = std::size_t{1} << 48;
 
 constexpr std::size_t kSmallUnit = 64 << 10;
 constexpr std::size_t kPage = 4 << 10;
@@ -23,7 +24,8 @@ constexpr std::size_t kPage = 4 << 10;
 std::byte* Map(std::size_t size) {
   const bool small = size % BufferPool::kUnit != 0;
   const std::size_t mapped_size = small ? size : size + BufferPool::kUnit;
-  void* mapped = ::mmap(nullptr, mapped_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* mapped = ::mmap(nullptr, mapped_size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   auto* const begin = static_cast<std::byte*>(mapped);
   if (small) return begin;
@@ -32,7 +34,8 @@ std::byte* Map(std::size_t size) {
   if (before > 0) ::munmap(begin, before);
   const std::size_t after = mapped_size - before - size;
   if (after > 0) ::munmap(begin + before + size, after);
-  ::madvise(begin + before, size, MADV_HUGEPAGE);  // advice: a kernel without huge pages goes on with small ones
+  // advice: a kernel without huge pages goes on with small ones
+  ::madvise(begin + before, size, MADV_HUGEPAGE);
   return begin + before;
 }
 
@@ -82,7 +85,8 @@ Result<std::optional<PooledBuffer>> BufferPool::TryTake(std::size_t bytes, Grain
   return std::optional<PooledBuffer>(std::move(buffer));
 }
 
-Result<PooledBuffer> BufferPool::Take(std::size_t bytes, const std::function<bool()>& interrupt, Grain grain) {
+Result<PooledBuffer> BufferPool::Take(std::size_t bytes, const std::function<bool()>& interrupt,
+                                      Grain grain) {
   const std::size_t size = SizeFor(bytes, grain);
   PENSTOCK_ASSIGN(MemoryBudget::Share share, budget_.Take(size, interrupt));
   return Fill(std::move(share), size);
@@ -105,8 +109,9 @@ Result<PooledBuffer> BufferPool::Fill(MemoryBudget::Share share, std::size_t siz
   for (const auto& [data, bytes] : freed) ::munmap(data, bytes);
   if (buffer.data_ == nullptr) buffer.data_ = Map(size);
   if (buffer.data_ == nullptr) {
-    return Error::Make(ErrorKind::kResourceExhausted, "no memory for a buffer of " + std::to_string(size) +
-                                                          " bytes: use smaller or fewer parts, or a lower memory limit")
+    return Error::Make(ErrorKind::kResourceExhausted,
+                       "no memory for a buffer of " + std::to_string(size) +
+                           " bytes: use smaller or fewer parts, or a lower memory limit")
         .About("memory_limit");
   }
   buffer.pool_ = this;

@@ -24,7 +24,8 @@ PooledBuffer Must(Result<PooledBuffer> taken) {
 TEST(BufferPoolTest, BuffersAreWholeAlignedUnitsOfWritableMemory) {
   MemoryBudget budget(64 * kMiB);
   BufferPool pool(budget);
-  for (const std::size_t asked : {std::size_t{0}, std::size_t{1}, 2 * kMiB, 2 * kMiB + 1, 5 * kMiB}) {
+  for (const std::size_t asked :
+       {std::size_t{0}, std::size_t{1}, 2 * kMiB, 2 * kMiB + 1, 5 * kMiB}) {
     const PooledBuffer buffer = Must(pool.Take(asked));
     EXPECT_GE(buffer.size(), asked);
     EXPECT_LT(buffer.size(), asked + BufferPool::kUnit + 1);
@@ -98,8 +99,13 @@ TEST(BufferPoolTest, SmallBuffersAreSmallWhereTheyAreAskedFor) {
   MemoryBudget budget(64 * kMiB);
   BufferPool pool(budget);
   constexpr std::size_t kKiB = 1024;
-  for (const auto& [asked, given] : {std::pair{std::size_t{0}, 4 * kKiB}, {5 * kKiB, 8 * kKiB}, {64 * kKiB, 64 * kKiB},
-                                     {65 * kKiB, 128 * kKiB}, {kMiB - 1, kMiB}, {kMiB, 2 * kMiB}, {3 * kMiB, 4 * kMiB}}) {
+  for (const auto& [asked, given] : {std::pair{std::size_t{0}, 4 * kKiB},
+                                     {5 * kKiB, 8 * kKiB},
+                                     {64 * kKiB, 64 * kKiB},
+                                     {65 * kKiB, 128 * kKiB},
+                                     {kMiB - 1, kMiB},
+                                     {kMiB, 2 * kMiB},
+                                     {3 * kMiB, 4 * kMiB}}) {
     const PooledBuffer buffer = Must(pool.Take(asked, {}, BufferPool::Grain::kSmall));
     EXPECT_EQ(buffer.size(), given);
     EXPECT_EQ(budget.usage().held, given);

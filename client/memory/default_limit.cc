@@ -25,14 +25,16 @@ std::optional<std::uint64_t> ParseBytes(std::string_view text) {
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   const std::pair<std::string_view, int> units[] = {{"", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
   for (const auto& [name, shift] : units) {
-    if (unit == name) return count > (UINT64_MAX >> shift) ? std::nullopt : std::optional(count << shift);
+    if (unit == name)
+      return count > (UINT64_MAX >> shift) ? std::nullopt : std::optional(count << shift);
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::uint64_t DefaultLimitFor(std::uint64_t machine_bytes, std::optional<std::uint64_t> group_bytes) {
+std::uint64_t DefaultLimitFor(std::uint64_t machine_bytes,
+                              std::optional<std::uint64_t> group_bytes) {
   const std::uint64_t mine = std::min(machine_bytes, group_bytes.value_or(machine_bytes));
   return std::clamp(mine / 4 / kMiB * kMiB, kLeastMemoryLimitBytes, kMostByDefault);
 }
@@ -48,16 +50,18 @@ std::optional<std::uint64_t> ParseMemoryMax(std::string_view text) {
 Result<std::uint64_t> ParseMemoryLimit(std::string_view text) {
   const std::optional<std::uint64_t> bytes = ParseBytes(text);
   if (!bytes || *bytes < kLeastMemoryLimitBytes) {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "PENSTOCK_MEMORY_LIMIT is `" + std::string(text) +
-                           "`; use 16777216 (16MiB) or more: bytes, or a whole number of KiB, MiB or GiB")
+    return Error::Make(
+               ErrorKind::kInvalidArgument,
+               "PENSTOCK_MEMORY_LIMIT is `" + std::string(text) +
+                   "`; use 16777216 (16MiB) or more: bytes, or a whole number of KiB, MiB or GiB")
         .About("memory_limit");
   }
   return *bytes;
 }
 
 std::uint64_t InitialLimit() {
-  const char* text = std::getenv("PENSTOCK_MEMORY_LIMIT");  // NOLINT(concurrency-mt-unsafe): once, at the first use
+  const char* text = std::getenv(
+      "PENSTOCK_MEMORY_LIMIT");  // NOLINT(concurrency-mt-unsafe): once, at the first use
   if (text == nullptr || *text == '\0') return DefaultMemoryLimit();
   const Result<std::uint64_t> limit = ParseMemoryLimit(text);
   return limit.ok() ? *limit : DefaultMemoryLimit();

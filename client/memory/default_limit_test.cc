@@ -10,14 +10,18 @@ namespace {
 constexpr std::uint64_t kMiB = 1ull << 20;
 constexpr std::uint64_t kGiB = 1ull << 30;
 
-TEST(DefaultLimitTest, IsAQuarterOfTheMachine) { EXPECT_EQ(DefaultLimitFor(4 * kGiB, std::nullopt), kGiB); }
+TEST(DefaultLimitTest, IsAQuarterOfTheMachine) {
+  EXPECT_EQ(DefaultLimitFor(4 * kGiB, std::nullopt), kGiB);
+}
 
 TEST(DefaultLimitTest, IsAQuarterOfTheControlGroupWhereThatIsSmaller) {
   EXPECT_EQ(DefaultLimitFor(64 * kGiB, 2 * kGiB), 512 * kMiB);
   EXPECT_EQ(DefaultLimitFor(2 * kGiB, 64 * kGiB), 512 * kMiB);
 }
 
-TEST(DefaultLimitTest, IsWholeMebibytes) { EXPECT_EQ(DefaultLimitFor(400 * kMiB + 12345, std::nullopt), 100 * kMiB); }
+TEST(DefaultLimitTest, IsWholeMebibytes) {
+  EXPECT_EQ(DefaultLimitFor(400 * kMiB + 12345, std::nullopt), 100 * kMiB);
+}
 
 TEST(DefaultLimitTest, IsNeitherTooSmallToWorkNorMoreThanTwoGibibytes) {
   EXPECT_EQ(DefaultLimitFor(0, std::nullopt), kLeastMemoryLimitBytes);
@@ -39,11 +43,13 @@ TEST(DefaultLimitTest, ReadsTheEnvironmentsLimit) {
 }
 
 TEST(DefaultLimitTest, RefusesALimitThatCannotWork) {
-  for (const char* bad : {"lots", "1MiB", "16mib", "-1", "17179869184GiB", "16 MiB", "1.5GiB", "1000"}) {
+  for (const char* bad :
+       {"lots", "1MiB", "16mib", "-1", "17179869184GiB", "16 MiB", "1.5GiB", "1000"}) {
     const auto limit = ParseMemoryLimit(bad);
     ASSERT_FALSE(limit.ok()) << bad;
-    EXPECT_EQ(limit.error().message, "PENSTOCK_MEMORY_LIMIT is `" + std::string(bad) +
-                                         "`; use 16777216 (16MiB) or more: bytes, or a whole number of KiB, MiB or GiB");
+    EXPECT_EQ(limit.error().message,
+              "PENSTOCK_MEMORY_LIMIT is `" + std::string(bad) +
+                  "`; use 16777216 (16MiB) or more: bytes, or a whole number of KiB, MiB or GiB");
     EXPECT_EQ(limit.error().setting, "memory_limit");
   }
 }
@@ -56,7 +62,8 @@ TEST(DefaultLimitTest, ALimitSetForTheProcessHoldsAndIsChecked) {
   const auto refused = SetMemoryLimit(1000);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().kind, ErrorKind::kInvalidArgument);
-  EXPECT_EQ(refused.error().message, "the memory limit is 1000 bytes; use 16777216 (16 MiB) or more");
+  EXPECT_EQ(refused.error().message,
+            "the memory limit is 1000 bytes; use 16777216 (16 MiB) or more");
   EXPECT_EQ(MemoryLimit(), 48 * kMiB);
   ASSERT_TRUE(SetMemoryLimit(before).ok());
 }

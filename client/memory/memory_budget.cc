@@ -50,8 +50,9 @@ MemoryBudget& MemoryBudget::PerProcess() {
 
 Result<void> SetMemoryLimit(std::uint64_t limit_bytes) {
   if (limit_bytes < kLeastMemoryLimitBytes) {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "the memory limit is " + std::to_string(limit_bytes) + " bytes; use 16777216 (16 MiB) or more")
+    return Error::Make(ErrorKind::kInvalidArgument, "the memory limit is " +
+                                                        std::to_string(limit_bytes) +
+                                                        " bytes; use 16777216 (16 MiB) or more")
         .About("memory_limit");
   }
   MemoryBudget::PerProcess().SetLimit(limit_bytes);
@@ -66,10 +67,12 @@ std::optional<MemoryBudget::Share> MemoryBudget::TryTake(std::uint64_t bytes) {
   return Grant(bytes);
 }
 
-Result<MemoryBudget::Share> MemoryBudget::Take(std::uint64_t bytes, const std::function<bool()>& interrupt) {
+Result<MemoryBudget::Share> MemoryBudget::Take(std::uint64_t bytes,
+                                               const std::function<bool()>& interrupt) {
   PENSTOCK_TRY(CheckMayBlock("MemoryBudget::Take"));
   mutex_.Lock();
-  if (waiting_.empty()) last_change_ = std::chrono::steady_clock::now();  // nobody's patience was tried before
+  // nobody's patience was tried before
+  if (waiting_.empty()) last_change_ = std::chrono::steady_clock::now();
   const auto place = waiting_.insert(waiting_.end(), Waiter{});
   Promised promised;
   for (;;) {
@@ -93,7 +96,8 @@ Result<MemoryBudget::Share> MemoryBudget::Take(std::uint64_t bytes, const std::f
     waiting_.erase(place);
     mutex_.Unlock();
     changed_.NotifyAll();
-    return Error::Make(ErrorKind::kCancelled, "the wait for " + std::to_string(bytes) + " bytes of memory was interrupted");
+    return Error::Make(ErrorKind::kCancelled, "the wait for " + std::to_string(bytes) +
+                                                  " bytes of memory was interrupted");
   }
 }
 
@@ -152,7 +156,8 @@ void MemoryBudget::TakeBack(std::uint64_t bytes, Promised& promised) {
     if (promised.bytes == 0) promised.held = usage_.held;
     const std::uint64_t returned = promised.held - std::min(promised.held, usage_.held);
     const std::uint64_t coming = promised.bytes - std::min(promised.bytes, returned);
-    const std::uint64_t wanted = bytes > limit() ? usage_.held : usage_.held + bytes - limit();  // beyond the limit: alone
+    // beyond the limit: alone
+    const std::uint64_t wanted = bytes > limit() ? usage_.held : usage_.held + bytes - limit();
     if (coming >= wanted) return;
     const std::uint64_t missing = wanted - coming;
     const std::shared_ptr<Evictable> spare = std::move(spares_.front());
@@ -164,7 +169,8 @@ void MemoryBudget::TakeBack(std::uint64_t bytes, Promised& promised) {
     promised.bytes += given;
     usage_.taken_back += given;
     // It may have more.
-    if (given >= missing && !spare->place_ && !spare->withdrawn_) spare->place_ = spares_.insert(spares_.begin(), spare);
+    if (given >= missing && !spare->place_ && !spare->withdrawn_)
+      spare->place_ = spares_.insert(spares_.begin(), spare);
   }
 }
 

@@ -302,7 +302,8 @@ TEST(MemoryBudgetTest, AForkedChildHasItsOwnOfTheSameLimit) {
   if (child == 0) {
     held.Release();  // the parent's: does nothing here
     MemoryBudget& own = MemoryBudget::PerProcess();
-    const bool good = &own != &parents && own.limit() == 32u << 20 && own.TryTake(32 << 20).has_value();
+    const bool good =
+        &own != &parents && own.limit() == 32u << 20 && own.TryTake(32 << 20).has_value();
     std::_Exit(good ? 0 : 1);
   }
   int status = -1;

@@ -19,7 +19,9 @@ TEST(OfProcessTest, MakesItOnce) {
 
 TEST(OfProcessTest, AForkedChildMakesItsOwnFromItsParents) {
   static PerProcess<int> numbers;
-  const auto make = [](const int* of_parent) { return new int(of_parent == nullptr ? 1 : *of_parent + 1); };
+  const auto make = [](const int* of_parent) {
+    return new int(of_parent == nullptr ? 1 : *of_parent + 1);
+  };
   int* const parents = &numbers.Mine(make);
   const pid_t child = ::fork();
   if (child == 0) {

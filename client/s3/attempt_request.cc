@@ -12,7 +12,8 @@
 namespace penstock::s3 {
 namespace {
 
-// Host, two of the SDK, User-Agent, and the signer's four: room for all, or the last would move the others.
+// Host, two of the SDK, User-Agent, and the signer's four: room for all, or the last would move the
+// others.
 constexpr std::size_t kOwnHeaders = 8;
 
 }  // namespace
@@ -25,8 +26,8 @@ std::string MakeTarget(const WireRequest& request, const ResolvedEndpoint& endpo
   return target;
 }
 
-http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& endpoint, const ClientConfig& config,
-                          const AttemptFacts& facts) {
+http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& endpoint,
+                          const ClientConfig& config, const AttemptFacts& facts) {
   http::Request out;
   out.method = Info(request.operation).method;
   out.endpoint = endpoint.endpoint;
@@ -35,13 +36,14 @@ http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& en
   out.headers.push_back({"Host", endpoint.authority});
   out.headers.insert(out.headers.end(), request.headers.begin(), request.headers.end());
   out.headers.push_back({"amz-sdk-invocation-id", std::string(facts.invocation_id)});
-  out.headers.push_back({"amz-sdk-request", "attempt=" + std::to_string(facts.attempt) +
-                                                "; max=" + std::to_string(config.max_attempts.value_or(0))});
+  out.headers.push_back({"amz-sdk-request", "attempt=" + std::to_string(facts.attempt) + "; max=" +
+                                                std::to_string(config.max_attempts.value_or(0))});
   out.headers.push_back({"User-Agent", std::string(facts.user_agent)});
   out.ca_bundle_path = config.ca_bundle_path;
   out.connect_timeout = config.connect_timeout;
   out.idle_timeout = IdleTimeout(Info(request.operation), config);
-  out.plane = config.data_plane == DataPlane::kCurl ? http::DataPlane::kCurl : http::DataPlane::kDirect;
+  out.plane =
+      config.data_plane == DataPlane::kCurl ? http::DataPlane::kCurl : http::DataPlane::kDirect;
   return out;
 }
 

@@ -21,8 +21,8 @@ struct AttemptFacts {
 // Path and query on the wire, percent-encoded: "/prefix/bucket/key?list-type=2".
 std::string MakeTarget(const WireRequest& request, const ResolvedEndpoint& endpoint);
 
-http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& endpoint, const ClientConfig& config,
-                          const AttemptFacts& facts);
+http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& endpoint,
+                          const ClientConfig& config, const AttemptFacts& facts);
 
 // "<prefix> penstock/<version> ua/2.1 os/linux lang/c++".
 std::string MakeUserAgent(std::string_view prefix);

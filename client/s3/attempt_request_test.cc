@@ -87,10 +87,12 @@ TEST(AttemptRequestTest, AReadWithASpeedFloorMayBeIdleNoLongerThanItsTime) {
   config.low_speed_bytes_per_second = 0;
   EXPECT_EQ(idle(Operation::kGetObject), config.idle_timeout) << "without a floor";
   config.low_speed_bytes_per_second = 1;
-  for (const Operation read : {Operation::kGetObject, Operation::kHeadObject, Operation::kListObjectsV2}) {
+  for (const Operation read :
+       {Operation::kGetObject, Operation::kHeadObject, Operation::kListObjectsV2}) {
     EXPECT_EQ(idle(read), config.low_speed_time);
   }
-  for (const Operation write : {Operation::kPutObject, Operation::kCopyObject, Operation::kCompleteMultipartUpload}) {
+  for (const Operation write :
+       {Operation::kPutObject, Operation::kCopyObject, Operation::kCompleteMultipartUpload}) {
     EXPECT_EQ(idle(write), config.idle_timeout);
   }
   config.idle_timeout = std::chrono::seconds(2);

@@ -14,7 +14,8 @@ constexpr std::size_t kStep = 1 << 20;
 std::string Crc64NvmeText(ByteView bytes) { return CrcText(Crc::kCrc64Nvme, Crc64Nvme(bytes)); }
 
 Result<std::string> Crc64NvmeText(BodySource& source) {
-  if (const std::optional<std::uint64_t> known = source.crc64nvme()) return CrcText(Crc::kCrc64Nvme, *known);
+  if (const std::optional<std::uint64_t> known = source.crc64nvme())
+    return CrcText(Crc::kCrc64Nvme, *known);
   return ChecksumText(Crc::kCrc64Nvme, source);
 }
 
@@ -22,19 +23,22 @@ Result<std::string> ChecksumText(Crc kind, BodySource& source) {
   source.Rewind();
   std::uint64_t crc = 0;
   std::uint64_t total = 0;
-  for (ByteView next = source.Next(kStep); !next.empty() && total <= source.size(); next = source.Next(kStep)) {
+  for (ByteView next = source.Next(kStep); !next.empty() && total <= source.size();
+       next = source.Next(kStep)) {
     crc = UpdateCrc(kind, next, crc);
     total += next.size();
   }
   source.Rewind();
   if (total != source.size()) {
-    return Error::Make(ErrorKind::kInvalidArgument, "the body gave " + std::to_string(total) + " bytes, but its size is " +
+    return Error::Make(ErrorKind::kInvalidArgument, "the body gave " + std::to_string(total) +
+                                                        " bytes, but its size is " +
                                                         std::to_string(source.size()));
   }
   return CrcText(kind, crc);
 }
 
-Result<void> CheckConfirmedChecksum(const std::vector<http::Header>& sent, const http::ResponseHead& head) {
+Result<void> CheckConfirmedChecksum(const std::vector<http::Header>& sent,
+                                    const http::ResponseHead& head) {
   const std::string* checksum = nullptr;
   for (const http::Header& header : sent) {
     if (header.name == "x-amz-write-offset-bytes") return Ok();
@@ -43,7 +47,8 @@ Result<void> CheckConfirmedChecksum(const std::vector<http::Header>& sent, const
   if (checksum == nullptr) return Ok();
   const auto confirmed = head.Find(kCrc64NvmeHeader);
   if (!confirmed || *confirmed == *checksum) return Ok();
-  return Error::Make(ErrorKind::kDataLoss, "the bytes sent have CRC64NVME " + *checksum + ", but the server confirms CRC64NVME " +
+  return Error::Make(ErrorKind::kDataLoss, "the bytes sent have CRC64NVME " + *checksum +
+                                               ", but the server confirms CRC64NVME " +
                                                std::string(*confirmed));
 }
 

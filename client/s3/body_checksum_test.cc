@@ -7,7 +7,8 @@
 namespace penstock::s3 {
 namespace {
 
-// Check values of "123456789" (spec/protocol.md §6.3): CRC64NVME ae8b14860a799888, CRC32C e3069283, CRC32 cbf43926.
+// Check values of "123456789" (spec/protocol.md §6.3): CRC64NVME ae8b14860a799888, CRC32C e3069283,
+// CRC32 cbf43926.
 constexpr std::string_view kText = "123456789";
 
 ObjectMetadata With(std::vector<std::pair<std::string, std::string>> checksums) {
@@ -34,8 +35,9 @@ TEST(BodyChecksumTest, ASourceThatLiesAboutItsSizeIsRefused) {
 }
 
 TEST(BodyChecksumTest, AcceptsBytesThatMatch) {
-  for (const auto& [algorithm, value] : {std::pair{"crc64nvme", "rosUhgp5mIg="}, std::pair{"crc32c", "4waSgw=="},
-                                         std::pair{"crc32", "y/Q5Jg=="}}) {
+  for (const auto& [algorithm, value] :
+       {std::pair{"crc64nvme", "rosUhgp5mIg="}, std::pair{"crc32c", "4waSgw=="},
+        std::pair{"crc32", "y/Q5Jg=="}}) {
     auto verifier = ChecksumVerifier::For(With({{algorithm, value}}));
     ASSERT_TRUE(verifier) << algorithm;
     verifier->Update(AsBytes(kText.substr(0, 4)));
@@ -55,7 +57,8 @@ TEST(BodyChecksumTest, RefusesBytesThatDiffer) {
 }
 
 TEST(BodyChecksumTest, PrefersTheStrongestAndIgnoresTheUnknown) {
-  auto verifier = ChecksumVerifier::For(With({{"crc32", "AAAAAA=="}, {"crc64nvme", "rosUhgp5mIg="}}));
+  auto verifier =
+      ChecksumVerifier::For(With({{"crc32", "AAAAAA=="}, {"crc64nvme", "rosUhgp5mIg="}}));
   ASSERT_TRUE(verifier);
   verifier->Update(AsBytes(kText));
   EXPECT_TRUE(verifier->Finish().ok());
@@ -65,8 +68,10 @@ TEST(BodyChecksumTest, PrefersTheStrongestAndIgnoresTheUnknown) {
 TEST(BodyChecksumTest, AnUploadConfirmedWithAnotherChecksumIsDataLoss) {
   const std::vector<http::Header> sent = {{kCrc64NvmeHeader, "rosUhgp5mIg="}};
   EXPECT_TRUE(CheckConfirmedChecksum(sent, {200, {}}).ok());
-  EXPECT_TRUE(CheckConfirmedChecksum(sent, {200, {{"X-Amz-Checksum-Crc64nvme", "rosUhgp5mIg="}}}).ok());
-  EXPECT_EQ(CheckConfirmedChecksum(sent, {200, {{kCrc64NvmeHeader, "AAAAAAAAAAA="}}}).error().kind, ErrorKind::kDataLoss);
+  EXPECT_TRUE(
+      CheckConfirmedChecksum(sent, {200, {{"X-Amz-Checksum-Crc64nvme", "rosUhgp5mIg="}}}).ok());
+  EXPECT_EQ(CheckConfirmedChecksum(sent, {200, {{kCrc64NvmeHeader, "AAAAAAAAAAA="}}}).error().kind,
+            ErrorKind::kDataLoss);
   // An append is confirmed with the checksum of the whole object.
   const std::vector<http::Header> append = {{"x-amz-write-offset-bytes", "5"}, sent[0]};
   EXPECT_TRUE(CheckConfirmedChecksum(append, {200, {{kCrc64NvmeHeader, "AAAAAAAAAAA="}}}).ok());

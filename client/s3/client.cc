@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/caught.h"
-#include "client/s3/metrics/call_log.h"
 #include "client/s3/client_impl.h"
 #include "client/s3/delete_one_by_one.h"
+#include "client/s3/metrics/call_log.h"
 #include "client/s3/verbs/abort_multipart_upload.h"
 #include "client/s3/verbs/complete_multipart_upload.h"
 #include "client/s3/verbs/copy_object.h"
@@ -36,7 +36,8 @@ namespace {
 
 using s3::Operation;
 
-// The typed ends of a call: its request, which sinks refer to, and the answer on its way to the callback.
+// The typed ends of a call: its request, which sinks refer to, and the answer on its way to the
+// callback.
 template <class Request>
 struct TypedCall {
   using Response = typename Request::Response;
@@ -55,7 +56,8 @@ struct TypedCall {
     return Ok();
   }
 
-  // A call that succeeded by its echo (operations.h) has no answer to read; its response has no members.
+  // A call that succeeded by its echo (operations.h) has no answer to read; its response has no
+  // members.
   void Done(Result<void> result) {
     if (!result.ok()) return done(std::move(result).error());
     done(response ? *std::move(response) : Response{});
@@ -63,7 +65,8 @@ struct TypedCall {
 };
 
 template <class Request>
-using TypedCallPtr = std::shared_ptr<TypedCall<Request>>;  // shared by the functions of a PreparedCall
+// shared by the functions of a PreparedCall
+using TypedCallPtr = std::shared_ptr<TypedCall<Request>>;
 
 // What the dispatcher needs of `typed`, which keeps it.
 template <class Request>
@@ -104,21 +107,26 @@ template <class Request>
 void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Request request,
          Callback<typename Request::Response> done) {
   TypedCallPtr<Request> typed;
-  Result<void> made = Caught("the start of a call", [&] { typed = std::make_shared<TypedCall<Request>>(); });
+  Result<void> made =
+      Caught("the start of a call", [&] { typed = std::make_shared<TypedCall<Request>>(); });
   if (!made.ok()) return Contain("the callback of a call", [&] { done(std::move(made).error()); });
   typed->request = std::move(request);
   typed->done = std::move(done);
-  Result<s3::PreparedCall> call = Caught("the building of a request", [&] { return Prepare(*state, typed); });
+  Result<s3::PreparedCall> call =
+      Caught("the building of a request", [&] { return Prepare(*state, typed); });
   if (!call.ok()) return Refuse(*state, operation, *typed, std::move(call).error());
-  Result<void> dispatched = Caught("the start of a call", [&] { s3::Dispatch(state, std::move(call).value()); });
+  Result<void> dispatched =
+      Caught("the start of a call", [&] { s3::Dispatch(state, std::move(call).value()); });
   if (!dispatched.ok()) Refuse(*state, operation, *typed, std::move(dispatched).error());
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Client>> Client::Impl::Make(ClientConfig config, s3::ClientDependencies surroundings) {
+Result<std::unique_ptr<Client>> Client::Impl::Make(ClientConfig config,
+                                                   s3::ClientDependencies surroundings) {
   PENSTOCK_TRY(s3::ApplyLogLevel(surroundings.environment));
-  PENSTOCK_ASSIGN(s3::ResolvedConfig resolved, s3::ResolveConfig(std::move(config), surroundings.environment));
+  PENSTOCK_ASSIGN(s3::ResolvedConfig resolved,
+                  s3::ResolveConfig(std::move(config), surroundings.environment));
   s3::LogClientMade(resolved);
   auto impl = std::make_shared<Impl>();
   impl->state = std::make_shared<s3::ClientState>(std::move(resolved), std::move(surroundings));
@@ -151,13 +159,16 @@ void Client::Start(DeleteObjectRequest request, Callback<NoResponse> done) {
   Run(impl_->state, Operation::kDeleteObject, std::move(request), std::move(done));
 }
 void Client::Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) {
-  const auto many = [state = impl_->state](DeleteObjectsRequest list, Callback<DeleteObjectsResponse> listed) {
+  const auto many = [state = impl_->state](DeleteObjectsRequest list,
+                                           Callback<DeleteObjectsResponse> listed) {
     Run(state, Operation::kDeleteObjects, std::move(list), std::move(listed));
   };
   // What a list must not hold is refused as a list.
-  const bool refused = request.keys.size() > s3::kMaxKeysToDelete || std::ranges::count(request.keys, ObjectKey("")) > 0;
+  const bool refused = request.keys.size() > s3::kMaxKeysToDelete ||
+                       std::ranges::count(request.keys, ObjectKey("")) > 0;
   if (refused || !s3::NeedsSingleDeletes(request)) return many(std::move(request), std::move(done));
-  const auto one = [state = impl_->state](DeleteObjectRequest single, Callback<NoResponse> deleted) {
+  const auto one = [state = impl_->state](DeleteObjectRequest single,
+                                          Callback<NoResponse> deleted) {
     Run(state, Operation::kDeleteObject, std::move(single), std::move(deleted));
   };
   s3::DeleteVerbs verbs;
@@ -174,7 +185,8 @@ void Client::Start(ListObjectsRequest request, Callback<ListObjectsResponse> don
 void Client::Start(ListObjectVersionsRequest request, Callback<ListObjectVersionsResponse> done) {
   Run(impl_->state, Operation::kListObjectVersions, std::move(request), std::move(done));
 }
-void Client::Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) {
+void Client::Start(CreateMultipartUploadRequest request,
+                   Callback<CreateMultipartUploadResponse> done) {
   Run(impl_->state, Operation::kCreateMultipartUpload, std::move(request), std::move(done));
 }
 void Client::Start(UploadPartRequest request, Callback<CompletedPart> done) {
@@ -192,7 +204,8 @@ void Client::Start(AbortMultipartUploadRequest request, Callback<NoResponse> don
 void Client::Start(ListPartsRequest request, Callback<ListPartsResponse> done) {
   Run(impl_->state, Operation::kListParts, std::move(request), std::move(done));
 }
-void Client::Start(ListMultipartUploadsRequest request, Callback<ListMultipartUploadsResponse> done) {
+void Client::Start(ListMultipartUploadsRequest request,
+                   Callback<ListMultipartUploadsResponse> done) {
   Run(impl_->state, Operation::kListMultipartUploads, std::move(request), std::move(done));
 }
 void Client::Start(CreateBucketRequest request, Callback<NoResponse> done) {
@@ -209,16 +222,19 @@ void Client::Start(ListBucketsRequest request, Callback<ListBucketsResponse> don
 }
 
 void Client::Start(RenameObjectRequest request, Callback<NoResponse> done) {
-  if (request.client_token.empty()) request.client_token = s3::MakeUuid(impl_->state->surroundings.random);
+  if (request.client_token.empty())
+    request.client_token = s3::MakeUuid(impl_->state->surroundings.random);
   Run(impl_->state, Operation::kRenameObject, std::move(request), std::move(done));
 }
-void Client::Start(ListDirectoryBucketsRequest request, Callback<ListDirectoryBucketsResponse> done) {
+void Client::Start(ListDirectoryBucketsRequest request,
+                   Callback<ListDirectoryBucketsResponse> done) {
   Run(impl_->state, Operation::kListDirectoryBuckets, std::move(request), std::move(done));
 }
 Result<NoResponse> Client::Call(RenameObjectRequest request, const Interrupt& interrupt) {
   return CallAndWait(*this, std::move(request), interrupt);
 }
-Result<ListDirectoryBucketsResponse> Client::Call(ListDirectoryBucketsRequest request, const Interrupt& interrupt) {
+Result<ListDirectoryBucketsResponse> Client::Call(ListDirectoryBucketsRequest request,
+                                                  const Interrupt& interrupt) {
   return CallAndWait(*this, std::move(request), interrupt);
 }
 

@@ -1,4 +1,5 @@
-// A Client on a scripted transport, with a fixed identity, a fake clock, no environment and predictable jitter.
+// A Client on a scripted transport, with a fixed identity, a fake clock, no environment and
+// predictable jitter.
 #ifndef PENSTOCK_CLIENT_S3_CLIENT_FOR_TEST_H_
 #define PENSTOCK_CLIENT_S3_CLIENT_FOR_TEST_H_
 
@@ -20,15 +21,18 @@ using http::FakeReply;
 
 inline auth::Environment EmptyEnvironment() {
   return {[](const std::string&) { return std::optional<std::string>(); },
-          [](const std::string& path) -> Result<std::string> { return Error::Make(ErrorKind::kNotFound, path); }};
+          [](const std::string& path) -> Result<std::string> {
+            return Error::Make(ErrorKind::kNotFound, path);
+          }};
 }
 
 inline std::string ErrorXml(const std::string& code, const std::string& extra = "") {
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>" + code + "</Code><Message>m</Message>" + extra +
-         "<RequestId>R</RequestId></Error>";
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>" + code +
+         "</Code><Message>m</Message>" + extra + "<RequestId>R</RequestId></Error>";
 }
 
-inline FakeReply Refuse(int status, const std::string& code, std::vector<http::Header> headers = {}) {
+inline FakeReply Refuse(int status, const std::string& code,
+                        std::vector<http::Header> headers = {}) {
   return FakeReply::Respond(status, std::move(headers), ErrorXml(code));
 }
 
@@ -41,18 +45,23 @@ inline FakeReply Object(std::string text, std::vector<http::Header> headers = {}
 // The pieces of one test. `transport` outlives the client.
 struct ClientUnderTest {
   explicit ClientUnderTest(ClientConfig config = {}) {
-    if (config.endpoint_url.empty() && config.region.empty()) config.endpoint_url = "http://127.0.0.1:9000";
-    if (config.credentials == nullptr) config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
+    if (config.endpoint_url.empty() && config.region.empty())
+      config.endpoint_url = "http://127.0.0.1:9000";
+    if (config.credentials == nullptr)
+      config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
     // Not owned: the transport is the test's.
     auto shared = std::shared_ptr<http::Transport>(&transport, [](http::Transport*) {});
-    ClientDependencies surroundings{[shared] { return shared; }, &transport.clock(), [] { return std::uint64_t{1} << 63; },
-                              EmptyEnvironment(), [this]() -> RateControl& { return rates; }};
+    ClientDependencies surroundings{[shared] { return shared; }, &transport.clock(),
+                                    [] { return std::uint64_t{1} << 63; }, EmptyEnvironment(),
+                                    [this]() -> RateControl& { return rates; }};
     client = Client::Impl::Make(std::move(config), std::move(surroundings)).value();
   }
 
   Result<ObjectMetadata> Get(CallOptions options = {}) {
-    return Run(GetObjectRequest{
-        .bucket = BucketName("bucket"), .key = ObjectKey("key"), .sink = &sink, .options = std::move(options)});
+    return Run(GetObjectRequest{.bucket = BucketName("bucket"),
+                                .key = ObjectKey("key"),
+                                .sink = &sink,
+                                .options = std::move(options)});
   }
 
   // The result, if it came before Start returned.
@@ -75,7 +84,8 @@ struct ClientUnderTest {
   std::unique_ptr<Client> client;
 };
 
-// A client that has seen first bytes after 20 ms, with reads enough behind it for two hedges. Its transport is held.
+// A client that has seen first bytes after 20 ms, with reads enough behind it for two hedges. Its
+// transport is held.
 struct Experienced : ClientUnderTest {
   explicit Experienced(ClientConfig config = {}) : ClientUnderTest(std::move(config)) {
     HedgePolicy& policy = Client::Impl::StateOf(*client).hedging;
@@ -87,7 +97,10 @@ struct Experienced : ClientUnderTest {
   std::optional<Result<ObjectMetadata>> result;
   int completions = 0;
   void Begin(CallOptions options = {}) {
-    client->Start(GetObjectRequest{.bucket = BucketName("bucket"), .key = ObjectKey("key"), .sink = &sink, .options = std::move(options)},
+    client->Start(GetObjectRequest{.bucket = BucketName("bucket"),
+                                   .key = ObjectKey("key"),
+                                   .sink = &sink,
+                                   .options = std::move(options)},
                   [this](Result<ObjectMetadata> r) {
                     ++completions;
                     result.emplace(std::move(r));

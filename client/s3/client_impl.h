@@ -1,4 +1,5 @@
-// What stands behind a Client, for client.cc and for tests that bring their own transport, clock and environment.
+// What stands behind a Client, for client.cc and for tests that bring their own transport, clock
+// and environment.
 #ifndef PENSTOCK_CLIENT_S3_CLIENT_IMPL_H_
 #define PENSTOCK_CLIENT_S3_CLIENT_IMPL_H_
 
@@ -13,7 +14,8 @@ struct Client::Impl {
   std::shared_ptr<s3::ClientState> state;  // shared with the calls in flight
 
   // Client::Create with injected surroundings.
-  static Result<std::unique_ptr<Client>> Make(ClientConfig config, s3::ClientDependencies surroundings);
+  static Result<std::unique_ptr<Client>> Make(ClientConfig config,
+                                              s3::ClientDependencies surroundings);
   // For tests.
   static s3::ClientState& StateOf(const Client& client) { return *client.impl_->state; }
 };

@@ -34,7 +34,8 @@ TEST(ClientTest, EveryObjectVerbGoesItsWay) {
   EXPECT_EQ(test.Run(HeadObjectRequest{.bucket = kBucket, .key = kKey})->size, 3u);
   EXPECT_EQ(Sent(test), "HEAD /bucket/key");
   test.transport.Expect(FakeReply::Respond(200, {{"ETag", "\"e\""}}));
-  EXPECT_EQ(test.Run(PutObjectRequest{.bucket = kBucket, .key = kKey, .body = &body})->etag.value, "e");
+  EXPECT_EQ(test.Run(PutObjectRequest{.bucket = kBucket, .key = kKey, .body = &body})->etag.value,
+            "e");
   EXPECT_EQ(Sent(test), "PUT /bucket/key");
   test.transport.Expect(FakeReply::Respond(204));
   EXPECT_TRUE(test.Run(DeleteObjectRequest{.bucket = kBucket, .key = kKey}).ok());
@@ -42,8 +43,10 @@ TEST(ClientTest, EveryObjectVerbGoesItsWay) {
   test.transport.Expect(FakeReply::Respond(200, {}, "<DeleteResult/>"));
   EXPECT_TRUE(test.Run(DeleteObjectsRequest{.bucket = kBucket, .keys = {kKey}}).ok());
   EXPECT_EQ(Sent(test), "POST /bucket?delete=");
-  test.transport.Expect(FakeReply::Respond(200, {}, "<CopyObjectResult><ETag>e</ETag></CopyObjectResult>"));
-  EXPECT_EQ(test.Run(CopyObjectRequest{kBucket, kKey, kBucket, ObjectKey("copy")})->etag.value, "e");
+  test.transport.Expect(
+      FakeReply::Respond(200, {}, "<CopyObjectResult><ETag>e</ETag></CopyObjectResult>"));
+  EXPECT_EQ(test.Run(CopyObjectRequest{kBucket, kKey, kBucket, ObjectKey("copy")})->etag.value,
+            "e");
   EXPECT_EQ(Sent(test), "PUT /bucket/copy");
 }
 
@@ -60,16 +63,22 @@ TEST(ClientTest, EveryMultipartVerbGoesItsWay) {
   ClientUnderTest test;
   StringSource body("abc");
   test.transport.Expect(FakeReply::Respond(
-      200, {}, "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"));
-  EXPECT_EQ(test.Run(CreateMultipartUploadRequest{.bucket = kBucket, .key = kKey})->upload_id, kUpload);
+      200, {},
+      "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"));
+  EXPECT_EQ(test.Run(CreateMultipartUploadRequest{.bucket = kBucket, .key = kKey})->upload_id,
+            kUpload);
   EXPECT_EQ(Sent(test), "POST /bucket/key?uploads=");
   test.transport.Expect(FakeReply::Respond(200, {{"ETag", "\"e\""}}));
   EXPECT_EQ(test.Run(UploadPartRequest{kBucket, kKey, kUpload, 1, &body, {}})->etag.value, "e");
   EXPECT_EQ(Sent(test), "PUT /bucket/key?partNumber=1&uploadId=u");
-  test.transport.Expect(FakeReply::Respond(200, {}, "<CopyPartResult><ETag>e2</ETag></CopyPartResult>"));
-  EXPECT_EQ(test.Run(UploadPartCopyRequest{kBucket, kKey, {}, {}, kBucket, kKey, kUpload, 2, {}})->etag.value, "e2");
+  test.transport.Expect(
+      FakeReply::Respond(200, {}, "<CopyPartResult><ETag>e2</ETag></CopyPartResult>"));
+  EXPECT_EQ(test.Run(UploadPartCopyRequest{kBucket, kKey, {}, {}, kBucket, kKey, kUpload, 2, {}})
+                ->etag.value,
+            "e2");
   EXPECT_EQ(Sent(test), "PUT /bucket/key?partNumber=2&uploadId=u");
-  test.transport.Expect(FakeReply::Respond(200, {}, "<ListPartsResult><IsTruncated>false</IsTruncated></ListPartsResult>"));
+  test.transport.Expect(FakeReply::Respond(
+      200, {}, "<ListPartsResult><IsTruncated>false</IsTruncated></ListPartsResult>"));
   EXPECT_TRUE(test.Run(ListPartsRequest{kBucket, kKey, kUpload, 0, {}}).ok());
   EXPECT_EQ(Sent(test), "GET /bucket/key?uploadId=u");
   test.transport.Expect(FakeReply::Respond(200, {}, "<ListMultipartUploadsResult/>"));
@@ -77,9 +86,10 @@ TEST(ClientTest, EveryMultipartVerbGoesItsWay) {
   EXPECT_EQ(Sent(test), "GET /bucket?uploads=&encoding-type=url");
   test.transport.Expect(FakeReply::Respond(
       200, {}, "<CompleteMultipartUploadResult><ETag>x-1</ETag></CompleteMultipartUploadResult>"));
-  EXPECT_EQ(
-      test.Run(CompleteMultipartUploadRequest{kBucket, kKey, kUpload, {{1, ETag("e"), ""}}, 3, false, {}})->etag.value,
-      "x-1");
+  EXPECT_EQ(test.Run(CompleteMultipartUploadRequest{
+                         kBucket, kKey, kUpload, {{1, ETag("e"), ""}}, 3, false, {}})
+                ->etag.value,
+            "x-1");
   EXPECT_EQ(Sent(test), "POST /bucket/key?uploadId=u");
   test.transport.Expect(FakeReply::Respond(204));
   EXPECT_TRUE(test.Run(AbortMultipartUploadRequest{kBucket, kKey, kUpload, {}}).ok());
@@ -94,7 +104,8 @@ TEST(ClientTest, EveryBucketVerbGoesItsWay) {
   test.transport.Expect(FakeReply::Respond(200, {{"x-amz-bucket-region", "r"}}));
   EXPECT_EQ(test.Run(HeadBucketRequest{kBucket, {}})->region, "r");
   EXPECT_EQ(Sent(test), "HEAD /bucket");
-  test.transport.Expect(FakeReply::Respond(200, {}, "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"));
+  test.transport.Expect(FakeReply::Respond(
+      200, {}, "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"));
   EXPECT_TRUE(test.Run(ListObjectsRequest{.bucket = kBucket}).ok());
   EXPECT_EQ(Sent(test), "GET /bucket?list-type=2&encoding-type=url&max-keys=1000");
   test.transport.Expect(FakeReply::Respond(200, {}, "<ListAllMyBucketsResult/>"));
@@ -170,14 +181,16 @@ TEST(ClientTest, AForkUnderLoadLeavesTheChildAWorkingClient) {
     return std::nullopt;
   };
   const auto client = Client::Impl::Make({.endpoint_url = "http://127.0.0.1:9000"},
-                                         {[transport] { return transport; }, &SystemClock(), MakeRandomBits(), environment})
+                                         {[transport] { return transport; }, &SystemClock(),
+                                          MakeRandomBits(), environment})
                           .value();
   std::atomic<int> observed{0};
   client->SetObserver([&observed](const RequestEvent&) { ++observed; });
   std::jthread hammer([&client](std::stop_token stop) {
     StringSink sink;
     while (!stop.stop_requested()) {
-      client->Start(GetObjectRequest{.bucket = kBucket, .key = kKey, .sink = &sink}, [](Result<ObjectMetadata>) {});
+      client->Start(GetObjectRequest{.bucket = kBucket, .key = kKey, .sink = &sink},
+                    [](Result<ObjectMetadata>) {});
     }
   });
   while (observed < 10) std::this_thread::yield();

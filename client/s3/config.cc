@@ -26,8 +26,11 @@ struct Setting {
 // Looks up settings by environment variable, then by profile key.
 class Settings {
  public:
-  Settings(const auth::Environment& environment, const auth::ProfileSet& profiles, std::string profile_name)
-      : environment_(environment), profiles_(profiles), profile_name_(std::move(profile_name)),
+  Settings(const auth::Environment& environment, const auth::ProfileSet& profiles,
+           std::string profile_name)
+      : environment_(environment),
+        profiles_(profiles),
+        profile_name_(std::move(profile_name)),
         profile_(profiles.FindProfile(profile_name_)) {}
 
   std::optional<Setting> Variable(const std::string& name) const {
@@ -76,7 +79,8 @@ Result<bool> ReadChecksumPolicy(ChecksumPolicy configured, const std::optional<S
   const std::string value = AsciiLower(setting->value);
   if (value == "when_supported") return true;
   if (value == "when_required") return false;
-  return Invalid(setting->origin + " is `" + setting->value + "`; use when_supported or when_required");
+  return Invalid(setting->origin + " is `" + setting->value +
+                 "`; use when_supported or when_required");
 }
 
 Result<const RetryRules*> ReadRetryMode(RetryMode configured, const Settings& settings) {
@@ -88,10 +92,12 @@ Result<const RetryRules*> ReadRetryMode(RetryMode configured, const Settings& se
   for (const RetryRules& rules : kRetryRules) {
     if (rules.name == value) return &RetryRulesOf(rules.mode, of_2026);
   }
-  return Invalid(setting->origin + " is `" + setting->value + "`; use tuned, legacy, standard or adaptive");
+  return Invalid(setting->origin + " is `" + setting->value +
+                 "`; use tuned, legacy, standard or adaptive");
 }
 
-Result<int> ReadMaxAttempts(std::optional<int> configured, const Settings& settings, const RetryRules& rules) {
+Result<int> ReadMaxAttempts(std::optional<int> configured, const Settings& settings,
+                            const RetryRules& rules) {
   std::string origin = "max_attempts";
   if (!configured) {
     const auto setting = settings.Either("AWS_MAX_ATTEMPTS", "max_attempts");
@@ -106,7 +112,9 @@ Result<int> ReadMaxAttempts(std::optional<int> configured, const Settings& setti
     configured = parsed;
   }
   if (*configured < 1 || *configured > kMaxAttemptsLimit) {
-    return Invalid(origin + " is " + std::to_string(*configured) + "; use 1 to 64 (1 means no retries)", "max_attempts");
+    return Invalid(
+        origin + " is " + std::to_string(*configured) + "; use 1 to 64 (1 means no retries)",
+        "max_attempts");
   }
   return *configured;
 }
@@ -116,8 +124,9 @@ Result<std::string> FindEndpointUrl(const std::string& configured, const Setting
   PENSTOCK_ASSIGN(const bool ignore, ReadFlag(settings.Either("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
                                                               "ignore_configured_endpoint_urls")));
   if (ignore) return std::string();
-  for (const auto& found : {settings.Variable("AWS_ENDPOINT_URL_S3"), settings.Variable("AWS_ENDPOINT_URL"),
-                            settings.S3Service("endpoint_url"), settings.Profile("endpoint_url")}) {
+  for (const auto& found :
+       {settings.Variable("AWS_ENDPOINT_URL_S3"), settings.Variable("AWS_ENDPOINT_URL"),
+        settings.S3Service("endpoint_url"), settings.Profile("endpoint_url")}) {
     if (found) return found->value;
   }
   return std::string();
@@ -129,15 +138,16 @@ Result<AddressingStyle> FindAddressing(AddressingStyle configured, const Setting
   const std::string value = AsciiLower(setting->value);
   if (value == "auto") return AddressingStyle::kAuto;
   if (value == "path") return AddressingStyle::kPath;
-  // The profile's word is a wish, as botocore has it: it falls back where the bucket cannot be in the host.
+  // The profile's word is a wish, as botocore has it: it falls back where the bucket cannot be in
+  // the host.
   if (value == "virtual") return AddressingStyle::kAuto;
   return Invalid(setting->origin + " is `" + setting->value + "`; use auto, virtual or path");
 }
 
 std::string FindRegion(const ClientConfig& config, const Settings& settings) {
   if (!config.region.empty()) return config.region;
-  for (const auto& found :
-       {settings.Variable("AWS_REGION"), settings.Variable("AWS_DEFAULT_REGION"), settings.Profile("region")}) {
+  for (const auto& found : {settings.Variable("AWS_REGION"),
+                            settings.Variable("AWS_DEFAULT_REGION"), settings.Profile("region")}) {
     if (found) return found->value;
   }
   return config.endpoint_url.empty() ? std::string() : "us-east-1";
@@ -145,7 +155,9 @@ std::string FindRegion(const ClientConfig& config, const Settings& settings) {
 
 Result<void> CheckClient(const ClientConfig& config) {
   if (config.requester_pays && config.signing == Signing::kUnsigned) {
-    return Invalid("requester_pays requires authenticated requests and cannot be combined with unsigned; drop one");
+    return Invalid(
+        "requester_pays requires authenticated requests and cannot be combined with unsigned; drop "
+        "one");
   }
   const auto is_control = [](char c) { return c < ' ' || c == 0x7f; };
   if (std::any_of(config.user_agent.begin(), config.user_agent.end(), is_control)) {
@@ -154,46 +166,60 @@ Result<void> CheckClient(const ClientConfig& config) {
   for (const auto& [name, timeout] : {std::pair{"attempt_timeout", config.attempt_timeout},
                                       std::pair{"operation_timeout", config.operation_timeout}}) {
     if (timeout.count() < 0) {
-      return Invalid(std::string(name) + " is " + std::to_string(timeout.count()) + " ms; use 0 (no limit) or a positive time", name);
+      return Invalid(std::string(name) + " is " + std::to_string(timeout.count()) +
+                         " ms; use 0 (no limit) or a positive time",
+                     name);
     }
   }
   for (const auto& [name, timeout] : {std::pair{"connect_timeout", config.connect_timeout},
                                       std::pair{"idle_timeout", config.idle_timeout},
                                       std::pair{"low_speed_time", config.low_speed_time}}) {
     if (timeout.count() <= 0) {
-      return Invalid(std::string(name) + " is " + std::to_string(timeout.count()) + " ms; use a positive time", name);
+      return Invalid(
+          std::string(name) + " is " + std::to_string(timeout.count()) + " ms; use a positive time",
+          name);
     }
   }
   return Ok();
 }
 
 // What code says, else the variable or the profile's key.
-Result<bool> ReadSwitch(std::optional<bool> given, const std::optional<Setting>& setting, bool unset = false) {
+Result<bool> ReadSwitch(std::optional<bool> given, const std::optional<Setting>& setting,
+                        bool unset = false) {
   return given ? Result<bool>(*given) : ReadFlag(setting, unset);
 }
 
 Result<void> ReadEndpointFlags(const Settings& settings, ResolvedConfig& out) {
   const ClientConfig& given = out.client;
-  const auto either = [&](const std::string& variable, const std::string& key, const std::string& nested) {
+  const auto either = [&](const std::string& variable, const std::string& key,
+                          const std::string& nested) {
     auto found = settings.Either(variable, key);
     return found || nested.empty() ? found : settings.Profile(nested);
   };
-  PENSTOCK_ASSIGN(out.fips, ReadSwitch(given.use_fips_endpoint, either("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint", "")));
-  PENSTOCK_ASSIGN(out.dualstack, ReadSwitch(given.use_dualstack_endpoint,
-                                            either("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint", "s3.use_dualstack_endpoint")));
-  PENSTOCK_ASSIGN(out.accelerate, ReadSwitch(given.use_accelerate_endpoint, settings.Profile("s3.use_accelerate_endpoint")));
-  PENSTOCK_ASSIGN(out.use_arn_region,
-                  ReadSwitch(given.use_arn_region, either("AWS_S3_USE_ARN_REGION", "s3_use_arn_region", "s3.use_arn_region"), true));
+  PENSTOCK_ASSIGN(out.fips, ReadSwitch(given.use_fips_endpoint,
+                                       either("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint", "")));
+  PENSTOCK_ASSIGN(out.dualstack,
+                  ReadSwitch(given.use_dualstack_endpoint,
+                             either("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint",
+                                    "s3.use_dualstack_endpoint")));
+  PENSTOCK_ASSIGN(out.accelerate, ReadSwitch(given.use_accelerate_endpoint,
+                                             settings.Profile("s3.use_accelerate_endpoint")));
+  PENSTOCK_ASSIGN(
+      out.use_arn_region,
+      ReadSwitch(given.use_arn_region,
+                 either("AWS_S3_USE_ARN_REGION", "s3_use_arn_region", "s3.use_arn_region"), true));
   PENSTOCK_ASSIGN(const bool no_mrap,
                   ReadSwitch(given.disable_multi_region_access_points,
-                             either("AWS_S3_DISABLE_MULTIREGION_ACCESS_POINTS", "s3_disable_multiregion_access_points", "")));
+                             either("AWS_S3_DISABLE_MULTIREGION_ACCESS_POINTS",
+                                    "s3_disable_multiregion_access_points", "")));
   out.multi_region_access_points = !no_mrap;
   PENSTOCK_ASSIGN(const bool no_sessions,
                   ReadSwitch(given.disable_s3_express_session_auth,
-                             either("AWS_S3_DISABLE_EXPRESS_SESSION_AUTH", "s3_disable_express_session_auth", "")));
+                             either("AWS_S3_DISABLE_EXPRESS_SESSION_AUTH",
+                                    "s3_disable_express_session_auth", "")));
   out.express_sessions = !no_sessions;
-  const auto us_east_1 =
-      either("AWS_S3_US_EAST_1_REGIONAL_ENDPOINT", "s3_us_east_1_regional_endpoint", "s3.us_east_1_regional_endpoint");
+  const auto us_east_1 = either("AWS_S3_US_EAST_1_REGIONAL_ENDPOINT",
+                                "s3_us_east_1_regional_endpoint", "s3.us_east_1_regional_endpoint");
   if (!us_east_1) return Ok();
   const std::string value = AsciiLower(us_east_1->value);
   if (value != "legacy" && value != "regional") {
@@ -205,11 +231,13 @@ Result<void> ReadEndpointFlags(const Settings& settings, ResolvedConfig& out) {
 
 Result<void> ReadChecksumPolicies(const Settings& settings, ResolvedConfig& out) {
   PENSTOCK_ASSIGN(out.upload_checksums,
-                  ReadChecksumPolicy(out.client.upload_checksums, settings.Either("AWS_REQUEST_CHECKSUM_CALCULATION",
-                                                                                  "request_checksum_calculation")));
+                  ReadChecksumPolicy(out.client.upload_checksums,
+                                     settings.Either("AWS_REQUEST_CHECKSUM_CALCULATION",
+                                                     "request_checksum_calculation")));
   PENSTOCK_ASSIGN(out.verify_downloads,
-                  ReadChecksumPolicy(out.client.download_checksums, settings.Either("AWS_RESPONSE_CHECKSUM_VALIDATION",
-                                                                                    "response_checksum_validation")));
+                  ReadChecksumPolicy(out.client.download_checksums,
+                                     settings.Either("AWS_RESPONSE_CHECKSUM_VALIDATION",
+                                                     "response_checksum_validation")));
   return Ok();
 }
 
@@ -222,7 +250,8 @@ Result<DataPlane> ReadDataPlane(DataPlane given, const auth::Environment& enviro
   return Invalid("PENSTOCK_DATA_PLANE is `" + value + "`; use direct or curl");
 }
 
-// The limit belongs to the process (SetMemoryLimit); a variable that cannot be parsed is an error of the first Client.
+// The limit belongs to the process (SetMemoryLimit); a variable that cannot be parsed is an error
+// of the first Client.
 Result<void> CheckMemoryLimit(const auth::Environment& environment) {
   const std::optional<std::string> text = environment.Get("PENSTOCK_MEMORY_LIMIT");
   if (text && !text->empty()) PENSTOCK_TRY(memory::ParseMemoryLimit(*text));
@@ -250,7 +279,8 @@ EndpointInputs ResolvedConfig::EndpointFor(const std::string& bucket, const std:
 Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environment& environment) {
   PENSTOCK_TRY(CheckClient(config));
   PENSTOCK_ASSIGN(const auth::ProfileSet profiles, auth::LoadProfiles(environment));
-  const Settings settings(environment, profiles, auth::SelectProfileName(environment, config.profile));
+  const Settings settings(environment, profiles,
+                          auth::SelectProfileName(environment, config.profile));
   ResolvedConfig out;
   out.client = std::move(config);
   PENSTOCK_ASSIGN(out.client.endpoint_url, FindEndpointUrl(out.client.endpoint_url, settings));
@@ -260,16 +290,19 @@ Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environmen
   PENSTOCK_ASSIGN(out.client.addressing, FindAddressing(out.client.addressing, settings));
   PENSTOCK_ASSIGN(out.retry_rules, ReadRetryMode(out.client.retry_mode, settings));
   out.client.retry_mode = out.retry_rules->mode;
-  PENSTOCK_ASSIGN(out.max_attempts, ReadMaxAttempts(out.client.max_attempts, settings, *out.retry_rules));
+  PENSTOCK_ASSIGN(out.max_attempts,
+                  ReadMaxAttempts(out.client.max_attempts, settings, *out.retry_rules));
   out.client.max_attempts = out.max_attempts;
   out.client.region = FindRegion(out.client, settings);
   if (out.client.ca_bundle_path.empty()) {
-    if (const auto bundle = settings.Either("AWS_CA_BUNDLE", "ca_bundle")) out.client.ca_bundle_path = bundle->value;
+    if (const auto bundle = settings.Either("AWS_CA_BUNDLE", "ca_bundle"))
+      out.client.ca_bundle_path = bundle->value;
   }
   PENSTOCK_ASSIGN(out.client.data_plane, ReadDataPlane(out.client.data_plane, environment));
   PENSTOCK_TRY(CheckMemoryLimit(environment));
   PENSTOCK_TRY(ReadEndpointFlags(settings, out));
-  PENSTOCK_ASSIGN(out.hedge_reads, ReadSwitch(out.client.hedge_reads, settings.Variable("PENSTOCK_HEDGE_READS"), true));
+  PENSTOCK_ASSIGN(out.hedge_reads, ReadSwitch(out.client.hedge_reads,
+                                              settings.Variable("PENSTOCK_HEDGE_READS"), true));
   PENSTOCK_TRY(ReadChecksumPolicies(settings, out));
   // What no bucket could make right is said now, not at the first request.
   PENSTOCK_TRY(ResolveEndpoint(out.EndpointFor("", out.client.region)));

@@ -26,22 +26,26 @@ bool IsXmlControl(char c) {
 
 using Failures = std::vector<DeleteObjectsResponse::Failure>;
 
-// Every function that can throw runs before the step that gives a request away, or ends in an error of the call.
+// Every function that can throw runs before the step that gives a request away, or ends in an error
+// of the call.
 class Deletion : public std::enable_shared_from_this<Deletion> {
  public:
-  Deletion(DeleteVerbs verbs, DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) noexcept
+  Deletion(DeleteVerbs verbs, DeleteObjectsRequest request,
+           Callback<DeleteObjectsResponse> done) noexcept
       : verbs_(std::move(verbs)), request_(std::move(request)), done_(std::move(done)) {}
 
   void Run() {
     DeleteObjectsRequest many;
     Callback<DeleteObjectsResponse> listed;
-    Result<Failures> failures = Caught("the start of a call", [&] { return Prepare(many, listed); });
+    Result<Failures> failures =
+        Caught("the start of a call", [&] { return Prepare(many, listed); });
     if (!failures.ok() || many.keys.empty()) return Listed(std::move(failures));
     verbs_.many(std::move(many), std::move(listed));
   }
 
  private:
-  // The request for the keys that XML can name. Returns an empty list with the memory for the failures of the others.
+  // The request for the keys that XML can name. Returns an empty list with the memory for the
+  // failures of the others.
   Result<Failures> Prepare(DeleteObjectsRequest& many, Callback<DeleteObjectsResponse>& listed) {
     many = {request_.bucket, {}, request_.options};
     for (const ObjectKey& key : request_.keys) {
@@ -49,7 +53,8 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
       place_.emplace(key.value, place_.size());
     }
     listed = [self = shared_from_this()](Result<DeleteObjectsResponse> result) {
-      self->Listed(Caught("the answer to a call", [&] { return self->WithRoom(std::move(result)); }));
+      self->Listed(
+          Caught("the answer to a call", [&] { return self->WithRoom(std::move(result)); }));
     };
     Failures failures;
     failures.reserve(singles_.size());
@@ -74,7 +79,8 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
     Pump();
   }
 
-  // Keeps a few requests under way. Calls may complete before they have been started, so one round takes up what ends in it.
+  // Keeps a few requests under way. Calls may complete before they have been started, so one round
+  // takes up what ends in it.
   void Pump() {
     mutex_.Lock();
     if (pumping_) {
@@ -101,13 +107,16 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
     Callback<NoResponse> ended;
     Result<void> made = Caught("the start of a call", [&] {
       request = {request_.bucket, singles_[index], {}, request_.options, {}};
-      ended = [self = shared_from_this(), index](Result<NoResponse> result) { self->Ended(index, std::move(result)); };
+      ended = [self = shared_from_this(), index](Result<NoResponse> result) {
+        self->Ended(index, std::move(result));
+      };
     });
     if (!made.ok()) return Ended(index, std::move(made).error());
     verbs_.one(std::move(request), std::move(ended));
   }
 
-  // Needs no memory: Run and Listed have reserved it. Each index ends once, so its key can be moved from.
+  // Needs no memory: Run and Listed have reserved it. Each index ends once, so its key can be moved
+  // from.
   void Ended(std::size_t index, Result<NoResponse> result) {
     std::optional<Error> error;
     if (!result.ok()) error = std::move(result).error();
@@ -115,7 +124,8 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
       const MutexLock lock(mutex_);
       --under_way_;
       if (error && !error->code.empty() && error->code != "NoSuchBucket") {
-        failures_.push_back({std::move(singles_[index]), std::move(error->code), std::move(error->message)});
+        failures_.push_back(
+            {std::move(singles_[index]), std::move(error->code), std::move(error->message)});
       } else if (error && !error_) {
         error_ = std::move(error);
       }
@@ -131,7 +141,8 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
     mutex_.Unlock();
     auto done = std::exchange(done_, nullptr);
     if (error) {
-      Contain("the report of a failed call", [&] { error->At("DeleteObjects", request_.bucket.value); });
+      Contain("the report of a failed call",
+              [&] { error->At("DeleteObjects", request_.bucket.value); });
       return Contain(kCallback, [&] { done(std::move(*error)); });
     }
     // Sorts in place where there is no memory for a buffer.
@@ -160,15 +171,18 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
 }  // namespace
 
 bool FitsXml(std::string_view key) {
-  return std::ranges::none_of(key, IsXmlControl) && IsValidUtf8(key) && key.find("\xEF\xBF\xBE") == std::string_view::npos &&
+  return std::ranges::none_of(key, IsXmlControl) && IsValidUtf8(key) &&
+         key.find("\xEF\xBF\xBE") == std::string_view::npos &&
          key.find("\xEF\xBF\xBF") == std::string_view::npos;
 }
 
 bool NeedsSingleDeletes(const DeleteObjectsRequest& request) {
-  return !std::ranges::all_of(request.keys, [](const ObjectKey& key) { return FitsXml(key.value); });
+  return !std::ranges::all_of(request.keys,
+                              [](const ObjectKey& key) { return FitsXml(key.value); });
 }
 
-void StartDeleteOneByOne(DeleteVerbs verbs, DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) {
+void StartDeleteOneByOne(DeleteVerbs verbs, DeleteObjectsRequest request,
+                         Callback<DeleteObjectsResponse> done) {
   std::shared_ptr<Deletion> deletion;
   // An allocation that fails leaves the arguments as they are: the constructor moves them after it.
   Result<void> made = Caught("the start of a call", [&] {

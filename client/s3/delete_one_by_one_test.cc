@@ -18,14 +18,17 @@ DeleteObjectsRequest Request(std::vector<std::string> keys) {
 // "METHOD target" of each request.
 std::vector<std::string> Sent(const ClientUnderTest& test) {
   std::vector<std::string> sent;
-  for (const auto& call : test.transport.requests()) sent.push_back(call.request.method + " " + call.request.target);
+  for (const auto& call : test.transport.requests())
+    sent.push_back(call.request.method + " " + call.request.target);
   return sent;
 }
 
 TEST(DeleteOneByOne, KeysThatXmlHasNoCharactersForDoNotFit) {
-  for (const char* key : {"a\x01", "\x1f", "\xEF\xBF\xBE", "x\xEF\xBF\xBF", "\xff"}) EXPECT_FALSE(FitsXml(key)) << key;
+  for (const char* key : {"a\x01", "\x1f", "\xEF\xBF\xBE", "x\xEF\xBF\xBF", "\xff"})
+    EXPECT_FALSE(FitsXml(key)) << key;
   EXPECT_FALSE(FitsXml(std::string_view("a\0b", 3)));
-  for (const char* key : {"a", "a\tb\r\n", "\x7f", "\xEF\xBF\xBD", "<&>\"'"}) EXPECT_TRUE(FitsXml(key)) << key;
+  for (const char* key : {"a", "a\tb\r\n", "\x7f", "\xEF\xBF\xBD", "<&>\"'"})
+    EXPECT_TRUE(FitsXml(key)) << key;
 }
 
 TEST(DeleteOneByOne, TheOthersGoInOneRequestFirst) {
@@ -36,7 +39,8 @@ TEST(DeleteOneByOne, TheOthersGoInOneRequestFirst) {
   const auto result = test.Run(Request({"x\x01", "a", "b", "\x02y"}));
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_TRUE(result->failures.empty());
-  EXPECT_EQ(Sent(test), (std::vector<std::string>{"POST /b?delete=", "DELETE /b/x%01", "DELETE /b/%02y"}));
+  EXPECT_EQ(Sent(test),
+            (std::vector<std::string>{"POST /b?delete=", "DELETE /b/x%01", "DELETE /b/%02y"}));
 }
 
 TEST(DeleteOneByOne, WithoutOthersThereIsNoList) {
@@ -55,20 +59,24 @@ TEST(DeleteOneByOne, ListsThatFitAreOneRequest) {
 
 TEST(DeleteOneByOne, FailuresAreInTheOrderOfTheKeys) {
   ClientUnderTest test;
-  test.transport.Expect(FakeReply::Respond(
-      200, {}, "<DeleteResult><Error><Key>b</Key><Code>AccessDenied</Code><Message>no</Message></Error></DeleteResult>"));
+  test.transport.Expect(FakeReply::Respond(200, {},
+                                           "<DeleteResult><Error><Key>b</Key><Code>AccessDenied</"
+                                           "Code><Message>no</Message></Error></DeleteResult>"));
   test.transport.Expect(Refuse(403, "AccessDenied"));
   test.transport.Expect(FakeReply::Respond(204));
   test.transport.Expect(Refuse(403, "AccessDenied"));
   const auto result = test.Run(Request({"x\x01", "a", "y\x01", "b", "z\x01"}));
   ASSERT_TRUE(result.ok());
   std::vector<std::string> failed;
-  for (const auto& failure : result->failures) failed.push_back(failure.key.value + " " + failure.code);
-  EXPECT_EQ(failed, (std::vector<std::string>{"x\x01 AccessDenied", "b AccessDenied", "z\x01 AccessDenied"}));
+  for (const auto& failure : result->failures)
+    failed.push_back(failure.key.value + " " + failure.code);
+  EXPECT_EQ(failed, (std::vector<std::string>{"x\x01 AccessDenied", "b AccessDenied",
+                                              "z\x01 AccessDenied"}));
 }
 
 TEST(DeleteOneByOne, WhatIsNotAboutOneKeyFailsTheCall) {
-  for (const FakeReply& reply : {Refuse(404, "NoSuchBucket"), FakeReply::Fail(Error::Make(ErrorKind::kInvalidArgument, "no"))}) {
+  for (const FakeReply& reply : {Refuse(404, "NoSuchBucket"),
+                                 FakeReply::Fail(Error::Make(ErrorKind::kInvalidArgument, "no"))}) {
     ClientUnderTest test;
     test.transport.Expect(reply);
     EXPECT_FALSE(test.Run(Request({"x\x01"})).ok());

@@ -10,13 +10,13 @@
 #include "base/log.h"
 #include "client/http/curl/http_transport.h"
 #include "client/s3/attempt_request.h"
-#include "client/s3/metrics/call_log.h"
 #include "client/s3/document.h"
+#include "client/s3/endpoint/redirect.h"
 #include "client/s3/error_document.h"
+#include "client/s3/express/signing_credentials.h"
 #include "client/s3/flight.h"
 #include "client/s3/idle_timeout.h"
-#include "client/s3/endpoint/redirect.h"
-#include "client/s3/express/signing_credentials.h"
+#include "client/s3/metrics/call_log.h"
 
 namespace penstock::s3 {
 namespace {
@@ -37,8 +37,8 @@ void Flight::OnStop() {
     if (self->waiting_.exchange(0, std::memory_order_acq_rel) == 0) return;
     self->Proceed([&] { self->Finish(Cancelled()); });
   };
-  const Result<void> accepted =
-      Caught("the cancellation of a call", [&] { return transport_->RunAt(clock().Monotonic(), end); });
+  const Result<void> accepted = Caught("the cancellation of a call",
+                                       [&] { return transport_->RunAt(clock().Monotonic(), end); });
   if (!accepted.ok()) end();  // there is no other thread left
 }
 
@@ -91,11 +91,13 @@ void Flight::Attempt() {
 }
 
 RateScope Flight::Scope() const {
-  return {endpoint_->authority, call_.request.bucket, call_.request.key, info_.method != "GET" && info_.method != "HEAD"};
+  return {endpoint_->authority, call_.request.bucket, call_.request.key,
+          info_.method != "GET" && info_.method != "HEAD"};
 }
 
 RateLimiter* Flight::FindLimiter() const {
-  if (state_->config.retry_rules->mode == RetryMode::kAdaptive) return &state_->process.adaptive_rate(clock().Monotonic());
+  if (state_->config.retry_rules->mode == RetryMode::kAdaptive)
+    return &state_->process.adaptive_rate(clock().Monotonic());
   return PacesPrefixes() ? state_->surroundings.rates().Find(Scope()) : nullptr;
 }
 
@@ -109,8 +111,10 @@ void Flight::AwaitTurn() {
   const std::uint64_t ticket = BeginWait();
   WakeAt(std::min(now + wait, call_.options.deadline.when()), ticket, [](Flight& self) {
     if (!self.call_.options.deadline.Passed(self.clock())) return self.AwaitTurn();
-    self.Finish(Error::Make(ErrorKind::kTimeout, "the deadline passed while the request waited for its turn: S3 had asked "
-                                                  "to slow down, and all requests to this prefix share what it admits"));
+    self.Finish(
+        Error::Make(ErrorKind::kTimeout,
+                    "the deadline passed while the request waited for its turn: S3 had asked "
+                    "to slow down, and all requests to this prefix share what it admits"));
   });
   GiveUpIfStoppedWhileWaiting(ticket);
 }
@@ -118,17 +122,19 @@ void Flight::AwaitTurn() {
 void Flight::FetchCredentials() {
   const std::uint64_t ticket = BeginWait();
   Result<void> asked = Caught("the request for credentials", [&] {
-    FetchSigningCredentials(state_, endpoint_, call_.request.bucket,
-                            [self = shared_from_this(), ticket](Result<CredentialsPtr> credentials) {
-                              if (!self->Claim(ticket)) return;
-                              self->Proceed([&] { self->OnCredentials(std::move(credentials)); });
-                            });
+    FetchSigningCredentials(
+        state_, endpoint_, call_.request.bucket,
+        [self = shared_from_this(), ticket](Result<CredentialsPtr> credentials) {
+          if (!self->Claim(ticket)) return;
+          self->Proceed([&] { self->OnCredentials(std::move(credentials)); });
+        });
   });
   if (!asked.ok() && Claim(ticket)) return Finish(std::move(asked).error());
   if (waiting_.load(std::memory_order_acquire) != ticket) return;
   if (!call_.options.deadline.IsNever()) {
     WakeAt(call_.options.deadline.when(), ticket, [](Flight& self) {
-      self.Finish(Error::Make(ErrorKind::kTimeout, "the deadline passed while credentials were being fetched"));
+      self.Finish(Error::Make(ErrorKind::kTimeout,
+                              "the deadline passed while credentials were being fetched"));
     });
   }
   GiveUpIfStoppedWhileWaiting(ticket);
@@ -163,7 +169,8 @@ Result<void> Flight::Sign(http::Request& request) const {
       .Sign(request, *credentials_, {.now = CorrectedNow(), .payload_hash = hash});
 }
 
-// The transport is given one idle timeout. Where the floor's time is the shorter one, the error is about the floor.
+// The transport is given one idle timeout. Where the floor's time is the shorter one, the error is
+// about the floor.
 void Flight::NameSetting(Error& error) const {
   const ClientConfig& config = state_->config.client;
   if (error.setting == "idle_timeout" && IdleTimeout(info_, config) != config.idle_timeout) {
@@ -178,13 +185,15 @@ Result<void> Flight::Read(Result<http::Outcome> outcome) {
   return result;
 }
 
-// A server that answers before it has the whole body cannot have stored it, whatever its status says.
+// A server that answers before it has the whole body cannot have stored it, whatever its status
+// says.
 Result<void> Flight::CheckBodySent(int status, std::uint64_t sent_bytes) {
   const http::RequestBody* const sent = Body();
   if (sent == nullptr || sent_bytes >= sent->size()) return Ok();
-  return Error::Make(ErrorKind::kUnavailable, "the server answered " + std::to_string(status) + " after " +
-                                                  std::to_string(sent_bytes) + " of " + std::to_string(sent->size()) +
-                                                  " bytes of the request body were sent, so it cannot have stored them");
+  return Error::Make(ErrorKind::kUnavailable,
+                     "the server answered " + std::to_string(status) + " after " +
+                         std::to_string(sent_bytes) + " of " + std::to_string(sent->size()) +
+                         " bytes of the request body were sent, so it cannot have stored them");
 }
 
 // The texts of its error are as long as the server made them.
@@ -207,7 +216,8 @@ Result<void> Flight::ReadUnlimited(Result<http::Outcome> outcome) {
     return error;
   }
   const WireResponse response{std::move(outcome->head), body().TakeText()};
-  if (!IsSuccess(info_, response.head.status)) return ReadErrorResponse(response.head, response.body);
+  if (!IsSuccess(info_, response.head.status))
+    return ReadErrorResponse(response.head, response.body);
   Result<void> accepted = CheckBodySent(response.head.status, outcome->sent_bytes);
   if (accepted.ok()) accepted = call_.accept(response);
   if (accepted.ok()) accepted = CheckConfirmedChecksum(call_.request.headers, response.head);
@@ -215,16 +225,21 @@ Result<void> Flight::ReadUnlimited(Result<http::Outcome> outcome) {
     Error& error = accepted.error();
     error.http_status = response.head.status;
     if (error.request_id.empty()) {
-      error.request_id = std::string(response.head.Find("x-amz-request-id").value_or(std::string_view{}));
+      error.request_id =
+          std::string(response.head.Find("x-amz-request-id").value_or(std::string_view{}));
     }
   }
   return accepted;
 }
 
 AttemptEnd Flight::EndOf(const Result<http::Outcome>& outcome) const {
-  AttemptEnd end{.operation = info_.operation, .bucket = call_.request.bucket, .key = call_.request.key,
-                 .attempt = attempts_, .started = counting_->started,
-                 .duration = clock().Monotonic() - counting_->began, .connections = body().connections()};
+  AttemptEnd end{.operation = info_.operation,
+                 .bucket = call_.request.bucket,
+                 .key = call_.request.key,
+                 .attempt = attempts_,
+                 .started = counting_->started,
+                 .duration = clock().Monotonic() - counting_->began,
+                 .connections = body().connections()};
   if (outcome.ok()) {
     end.http_status = outcome->head.status;
     end.first_byte = outcome->first_byte;
@@ -257,7 +272,8 @@ void Flight::RecordOutcome(bool throttled) {
   if (!throttled && limiter_ == nullptr) return;
   const MonotonicTime now = clock().Monotonic();
   if (throttled) state_->hedging.OnThrottled(now);
-  if (throttled && limiter_ == nullptr && PacesPrefixes()) limiter_ = &state_->surroundings.rates().For(Scope());
+  if (throttled && limiter_ == nullptr && PacesPrefixes())
+    limiter_ = &state_->surroundings.rates().For(Scope());
   if (limiter_ != nullptr) limiter_->OnAnswer(throttled, first_.began, now);
 }
 
@@ -267,7 +283,8 @@ void Flight::OnOutcome(Result<http::Outcome> outcome) {
   Result<void> result = Read(std::move(outcome));
   Report(end, result);
   LearnRegion(result);
-  const RetryDecision decision = result.ok() ? RetryDecision::kNo : DecideRetry(*state_->config.retry_rules, result.error());
+  const RetryDecision decision =
+      result.ok() ? RetryDecision::kNo : DecideRetry(*state_->config.retry_rules, result.error());
   RecordOutcome(decision == RetryDecision::kThrottled);
   if (!result.ok()) return OnFailure(std::move(result).error(), decision);
   state_->quotas.For(endpoint_->endpoint.host).OnSuccess(tokens_taken_);
@@ -277,8 +294,9 @@ void Flight::OnOutcome(Result<http::Outcome> outcome) {
 void Flight::Remember(const Error& error) {
   constexpr std::size_t kLongest = 128;  // what a service sends may be anything
   const std::string code = error.code.empty() ? std::string(ErrorKindName(error.kind)) : error.code;
-  history_.push_back({counting_->started, clock().Monotonic() - counting_->began, body().connections().address.ToString(),
-                      error.http_status, code.substr(0, kLongest), error.request_id.substr(0, kLongest)});
+  history_.push_back({counting_->started, clock().Monotonic() - counting_->began,
+                      body().connections().address.ToString(), error.http_status,
+                      code.substr(0, kLongest), error.request_id.substr(0, kLongest)});
 }
 
 bool Flight::CorrectClock(const Error& error) {
@@ -289,15 +307,19 @@ bool Flight::CorrectClock(const Error& error) {
   if (!skew) return false;
   clock_corrected_ = true;
   state_->clock_skew_seconds.store(skew->count(), std::memory_order_relaxed);
-  Log({LogLevel::kWarning, "client.clock_skew", {{"seconds", LogValue::Number(std::to_string(skew->count()))}}});
+  Log({LogLevel::kWarning,
+       "client.clock_skew",
+       {{"seconds", LogValue::Number(std::to_string(skew->count()))}}});
   return true;
 }
 
 bool Flight::AwaitNewCredentials(const Error& error) {
   const bool of_session = RefusesSession(*endpoint_, info_, error);
-  const bool stale = error.code == "ExpiredToken" || error.code == "InvalidToken" || error.code == "InvalidAccessKeyId";
+  const bool stale = error.code == "ExpiredToken" || error.code == "InvalidToken" ||
+                     error.code == "InvalidAccessKeyId";
   if ((!stale && !of_session) || credentials_renewed_) return false;
-  of_session ? ForgetSession(*state_, call_.request.bucket, credentials_) : ForgetCredentials(*state_, credentials_);
+  of_session ? ForgetSession(*state_, call_.request.bucket, credentials_)
+             : ForgetCredentials(*state_, credentials_);
   credentials_renewed_ = true;
   expired_ = std::make_unique<Error>(error);
   return true;
@@ -305,26 +327,31 @@ bool Flight::AwaitNewCredentials(const Error& error) {
 
 void Flight::NoteAmbiguity(Error& error) const {
   if (!may_have_happened_ || info_.retry_class == RetryClass::kRead) return;
-  error.message += " (an earlier attempt of this call got no clear answer and may have been carried out)";
+  error.message +=
+      " (an earlier attempt of this call got no clear answer and may have been carried out)";
 }
 
-// Whether the attempt that ended so may have been carried out. S3 throttles before it looks at a request; without a
-// connection nothing was sent. A 503 without a code may be a proxy's.
+// Whether the attempt that ended so may have been carried out. S3 throttles before it looks at a
+// request; without a connection nothing was sent. A 503 without a code may be a proxy's.
 bool Flight::LeftOpen(const Error& error) const {
   if (!body().connections().any()) return false;
   if (!body().head() || IsSuccess(info_, error.http_status)) return true;
-  const bool throttled = error.kind == ErrorKind::kThrottled && error.code != std::to_string(error.http_status);
+  const bool throttled =
+      error.kind == ErrorKind::kThrottled && error.code != std::to_string(error.http_status);
   return error.http_status >= 500 && !throttled;
 }
 
 void Flight::OnFailure(Error error, RetryDecision decision) {
   if (attempts_ > 1 || decision != RetryDecision::kNo) Remember(error);
-  const bool echo = info_.retry_class == RetryClass::kAlreadyDoneIsSuccess && may_have_happened_ && error.code == info_.already_done_code;
+  const bool echo = info_.retry_class == RetryClass::kAlreadyDoneIsSuccess && may_have_happened_ &&
+                    error.code == info_.already_done_code;
   if (echo) return Finish(Ok());
-  if (body().refused_by_caller() || error.kind == ErrorKind::kCancelled) return Finish(std::move(error));
+  if (body().refused_by_caller() || error.kind == ErrorKind::kCancelled)
+    return Finish(std::move(error));
   if (IsOfNoS3(error)) {
     error.message += " (answered by " + endpoint_->authority + ", which is perhaps no S3 endpoint)";
-    if (!std::exchange(met_no_s3_, true)) decision = RetryDecision::kTransient;  // a proxy's page may pass
+    // a proxy's page may pass
+    if (!std::exchange(met_no_s3_, true)) decision = RetryDecision::kTransient;
   }
   // Cured at once, beside the retries: each at most once per call.
   if (FollowRedirect(error) || CorrectClock(error) || AwaitNewCredentials(error)) {
@@ -339,7 +366,8 @@ void Flight::OnFailure(Error error, RetryDecision decision) {
   }
   const int cost = state_->config.retry_rules->Cost(decision);
   if (!state_->quotas.For(endpoint_->endpoint.host).Take(cost)) {
-    error.message += " (not tried again: too many retries of late, the retry quota for this host is used up)";
+    error.message +=
+        " (not tried again: too many retries of late, the retry quota for this host is used up)";
     return Finish(std::move(error));
   }
   tokens_taken_ = cost;
@@ -348,11 +376,13 @@ void Flight::OnFailure(Error error, RetryDecision decision) {
 
 void Flight::WaitAndRetry(RetryDecision decision, Error error) {
   const double random = ToUnitInterval(state_->surroundings.random());
-  const auto delay = BackOff(*state_->config.retry_rules, decision, attempts_, random, error.retry_after);
+  const auto delay =
+      BackOff(*state_->config.retry_rules, decision, attempts_, random, error.retry_after);
   const MonotonicTime when = clock().Monotonic() + delay;
   if (!call_.options.deadline.IsNever() && when >= call_.options.deadline.when()) {
     error.kind = ErrorKind::kTimeout;
-    error.message = "the deadline leaves no time for another attempt; the last one failed: " + error.message;
+    error.message =
+        "the deadline leaves no time for another attempt; the last one failed: " + error.message;
     return Finish(std::move(error));
   }
   if (LeftOpen(error)) may_have_happened_ = true;
@@ -387,22 +417,28 @@ void Flight::Complete(Result<void> result) {
 namespace {
 
 BuildContext MakeBuildContext(const ResolvedConfig& config) {
-  return {config.client.region, config.client.requester_pays, config.upload_checksums, config.verify_downloads};
+  return {config.client.region, config.client.requester_pays, config.upload_checksums,
+          config.verify_downloads};
 }
 
 }  // namespace
 
 ClientDependencies ClientDependencies::PerProcess() {
-  return {[] { return http::SharedTransport(); }, &SystemClock(), MakeRandomBits(), auth::Environment::PerProcess()};
+  return {[] { return http::SharedTransport(); }, &SystemClock(), MakeRandomBits(),
+          auth::Environment::PerProcess()};
 }
 
 ClientState::ClientState(ResolvedConfig resolved, ClientDependencies outside)
-    : config(std::move(resolved)), surroundings(std::move(outside)), build_context(MakeBuildContext(config)),
-      user_agent(MakeUserAgent(config.client.user_agent)), process(ProviderMakerOf(config, surroundings), *surroundings.clock) {}
+    : config(std::move(resolved)),
+      surroundings(std::move(outside)),
+      build_context(MakeBuildContext(config)),
+      user_agent(MakeUserAgent(config.client.user_agent)),
+      process(ProviderMakerOf(config, surroundings), *surroundings.clock) {}
 
 void Dispatch(std::shared_ptr<ClientState> state, PreparedCall call) {
   if (const auto limit = state->config.client.operation_timeout; limit.count() != 0) {
-    call.options.deadline = call.options.deadline.Min(Deadline::After(*state->surroundings.clock, limit));
+    call.options.deadline =
+        call.options.deadline.Min(Deadline::After(*state->surroundings.clock, limit));
   }
   std::make_shared<Flight>(std::move(state), std::move(call))->Start();
 }

@@ -1,5 +1,5 @@
-// The loop every verb goes through, written once: resolve the endpoint, fetch credentials, build, sign with this
-// attempt's clock, send, classify, back off (spec/protocol.md §5, §2.16).
+// The loop every verb goes through, written once: resolve the endpoint, fetch credentials, build,
+// sign with this attempt's clock, send, classify, back off (spec/protocol.md §5, §2.16).
 //
 // Knows the table of operations and wire.h, not the verbs.
 #ifndef PENSTOCK_CLIENT_S3_DISPATCHER_H_
@@ -11,15 +11,15 @@
 #include <memory>
 
 #include "client/http/transport.h"
-#include "client/s3/endpoint/bucket_regions.h"
-#include "client/s3/metrics/call_counters.h"
 #include "client/s3/config.h"
+#include "client/s3/endpoint/bucket_regions.h"
 #include "client/s3/endpoint/endpoint_cache.h"
-#include "client/s3/retry/hedge_policy.h"
+#include "client/s3/metrics/call_counters.h"
 #include "client/s3/process_state.h"
 #include "client/s3/random_bits.h"
-#include "client/s3/retry/rate_control.h"
 #include "client/s3/response_bodies.h"
+#include "client/s3/retry/hedge_policy.h"
+#include "client/s3/retry/rate_control.h"
 #include "client/s3/retry/retry_rules.h"
 #include "client/s3/wire.h"
 #include "penstock/base/clock.h"
@@ -28,8 +28,9 @@ namespace penstock::s3 {
 
 // The outside world, injected so that tests own it.
 struct ClientDependencies {
-  std::function<std::shared_ptr<http::Transport>()> transport;  // asked at every call: a fork may change the answer
-  const Clock* clock = nullptr;                                 // lives forever
+  // asked at every call: a fork may change the answer
+  std::function<std::shared_ptr<http::Transport>()> transport;
+  const Clock* clock = nullptr;  // lives forever
   RandomBits random;
   auth::Environment environment;
   std::function<RateControl&()> rates = RateControl::PerProcess;  // as transport
@@ -51,7 +52,8 @@ struct ClientState {
   EndpointCache endpoints;
   CallCounters counters;
   HedgePolicy hedging;
-  std::atomic<std::int64_t> clock_skew_seconds{0};  // service's clock minus ours, where they differ much
+  // service's clock minus ours, where they differ much
+  std::atomic<std::int64_t> clock_skew_seconds{0};
 };
 
 // One call, ready to be sent.
@@ -66,10 +68,12 @@ struct PreparedCall {
   std::function<void(Result<void>)> done;
 };
 
-// Sends until it succeeds or must not be tried again. Never blocks. `state` is shared: the call may outlive the Client.
-// An exception (no memory) leaves it only before the call is taken: `call.done` then does not run.
+// Sends until it succeeds or must not be tried again. Never blocks. `state` is shared: the call may
+// outlive the Client. An exception (no memory) leaves it only before the call is taken: `call.done`
+// then does not run.
 //
-// Cancellation and the deadline end the call in every phase: while credentials are fetched, in flight, in back-off.
+// Cancellation and the deadline end the call in every phase: while credentials are fetched, in
+// flight, in back-off.
 void Dispatch(std::shared_ptr<ClientState> state, PreparedCall call);
 
 }  // namespace penstock::s3

@@ -1,4 +1,5 @@
-// What the dispatcher cures at once (clock, credentials) and what ends a call early (cancellation, deadline).
+// What the dispatcher cures at once (clock, credentials) and what ends a call early (cancellation,
+// deadline).
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -14,7 +15,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-FakeReply Skewed() { return Refuse(403, "RequestTimeTooSkewed", {{"Date", "Fri, 24 May 2013 01:00:00 GMT"}}); }
+FakeReply Skewed() {
+  return Refuse(403, "RequestTimeTooSkewed", {{"Date", "Fri, 24 May 2013 01:00:00 GMT"}});
+}
 
 TEST(ClockSkewTest, IsCorrectedOnceAndKept) {
   ClientUnderTest test;
@@ -64,7 +67,8 @@ ClientConfig With(std::shared_ptr<CredentialsProvider> provider) {
 }
 
 TEST(ExpiredTokenTest, IsRetriedWithOtherCredentials) {
-  ClientUnderTest test(With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD", "NEW"})));
+  ClientUnderTest test(
+      With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD", "NEW"})));
   test.transport.Expect(Refuse(400, "ExpiredToken"));
   test.transport.Expect(Object("abc"));
   ASSERT_TRUE(test.Get().ok());
@@ -72,12 +76,15 @@ TEST(ExpiredTokenTest, IsRetriedWithOtherCredentials) {
 }
 
 TEST(ExpiredTokenTest, ARetryAfterNewCredentialsDoesNotBringTheOldErrorBack) {
-  // Symptom: ExpiredToken, new credentials, a passing 503: the call ended with the ExpiredToken cured long before.
+  // Symptom: ExpiredToken, new credentials, a passing 503: the call ended with the ExpiredToken
+  // cured long before.
   for (const bool reset : {false, true}) {
-    ClientUnderTest test(With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD", "NEW"})));
+    ClientUnderTest test(
+        With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD", "NEW"})));
     test.transport.Expect(Refuse(400, "ExpiredToken"));
-    test.transport.Expect(reset ? FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "connection reset"))
-                                : Refuse(503, "SlowDown"));
+    test.transport.Expect(
+        reset ? FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "connection reset"))
+              : Refuse(503, "SlowDown"));
     test.transport.Expect(Object("abc"));
     const auto result = test.Get();
     ASSERT_TRUE(result.ok()) << result.error().ToString();
@@ -87,7 +94,8 @@ TEST(ExpiredTokenTest, ARetryAfterNewCredentialsDoesNotBringTheOldErrorBack) {
 }
 
 TEST(ExpiredTokenTest, IsCuredOncePerCall) {
-  ClientUnderTest test(With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD", "NEW", "NEWER"})));
+  ClientUnderTest test(
+      With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD", "NEW", "NEWER"})));
   test.transport.Expect(Refuse(400, "ExpiredToken"));
   test.transport.Expect(Refuse(400, "ExpiredToken"));
   EXPECT_EQ(test.Get().error().code, "ExpiredToken");
@@ -122,9 +130,12 @@ TEST(CancellationTest, BeforeTheStartNothingIsSent) {
 // Starts a GET on a held transport; `result` is filled when it ends.
 struct HeldGet {
   explicit HeldGet(ClientUnderTest& test, Deadline deadline = Deadline::Never()) {
-    test.client->Start(GetObjectRequest{.bucket = BucketName("bucket"), .key = ObjectKey("key"), .sink = &test.sink,
-                                        .options = {.deadline = deadline, .cancel = stop.get_token()}},
-                       [this](Result<ObjectMetadata> r) { result.emplace(std::move(r)); });
+    test.client->Start(
+        GetObjectRequest{.bucket = BucketName("bucket"),
+                         .key = ObjectKey("key"),
+                         .sink = &test.sink,
+                         .options = {.deadline = deadline, .cancel = stop.get_token()}},
+        [this](Result<ObjectMetadata> r) { result.emplace(std::move(r)); });
   }
   std::stop_source stop;
   std::optional<Result<ObjectMetadata>> result;
@@ -216,7 +227,8 @@ TEST(DeadlineTest, EndsAWaitForCredentials) {
 
 TEST(DeadlineTest, PassedBeforeTheStartNothingIsSent) {
   ClientUnderTest test;
-  EXPECT_EQ(test.Get({.deadline = Deadline::At(test.transport.clock().Monotonic())}).error().kind, ErrorKind::kTimeout);
+  EXPECT_EQ(test.Get({.deadline = Deadline::At(test.transport.clock().Monotonic())}).error().kind,
+            ErrorKind::kTimeout);
   EXPECT_EQ(test.sent(), 0u);
 }
 

@@ -1,4 +1,5 @@
-// What callers' code throws ends its own call at the most, and every call that was accepted completes once.
+// What callers' code throws ends its own call at the most, and every call that was accepted
+// completes once.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -28,10 +29,12 @@ class ResizingSink final : public BodySink {
 };
 
 Result<ObjectMetadata> GetInto(ClientUnderTest& test, BodySink& sink) {
-  return test.Run(GetObjectRequest{.bucket = BucketName("bucket"), .key = ObjectKey("key"), .sink = &sink});
+  return test.Run(
+      GetObjectRequest{.bucket = BucketName("bucket"), .key = ObjectKey("key"), .sink = &sink});
 }
 
-// `length_error` left a program written like examples/cpp/get_many.cc through an I/O thread and ended it.
+// `length_error` left a program written like examples/cpp/get_many.cc through an I/O thread and
+// ended it.
 TEST(ExceptionTest, AnAnnouncedLengthThatNoMemoryHoldsIsAnErrorOfTheCall) {
   ClientUnderTest test;
   test.transport.SetHandler([](const http::RecordedRequest&) {
@@ -53,7 +56,8 @@ TEST(ExceptionTest, ASinkThatThrowsEndsItsCallWithoutARetry) {
   const auto result = GetInto(test, sink);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kInternal);
-  EXPECT_NE(result.error().message.find("the disk is full"), std::string::npos) << result.error().message;
+  EXPECT_NE(result.error().message.find("the disk is full"), std::string::npos)
+      << result.error().message;
   EXPECT_EQ(test.sent(), 1u);
 }
 
@@ -66,9 +70,11 @@ TEST(ExceptionTest, ASourceThatThrowsWhileItsChecksumIsComputedEndsItsCall) {
     ByteView Next(std::size_t) override { throw std::runtime_error("the file is gone"); }
   } source;
   ClientUnderTest test;
-  const auto result = test.Run(PutObjectRequest{.bucket = BucketName("bucket"), .key = ObjectKey("key"), .body = &source});
+  const auto result = test.Run(
+      PutObjectRequest{.bucket = BucketName("bucket"), .key = ObjectKey("key"), .body = &source});
   ASSERT_FALSE(result.ok());
-  EXPECT_NE(result.error().message.find("the file is gone"), std::string::npos) << result.error().message;
+  EXPECT_NE(result.error().message.find("the file is gone"), std::string::npos)
+      << result.error().message;
   EXPECT_EQ(test.sent(), 0u);
 }
 
@@ -76,11 +82,12 @@ TEST(ExceptionTest, ACallbackThatThrowsIsCountedAndGoesNoFurther) {
   ClientUnderTest test;
   test.transport.Expect(Object("abc"));
   int called = 0;
-  EXPECT_NO_THROW(test.client->Start(HeadObjectRequest{BucketName("bucket"), ObjectKey("key"), {}, {}},
-                                     [&called](const Result<ObjectMetadata>&) {
-                                       ++called;
-                                       throw std::runtime_error("broken");
-                                     }));
+  EXPECT_NO_THROW(
+      test.client->Start(HeadObjectRequest{BucketName("bucket"), ObjectKey("key"), {}, {}},
+                         [&called](const Result<ObjectMetadata>&) {
+                           ++called;
+                           throw std::runtime_error("broken");
+                         }));
   EXPECT_EQ(called, 1);
   EXPECT_EQ(test.client->stats().exceptions, 1u);
 }
@@ -95,7 +102,9 @@ TEST(ExceptionTest, AnObserverThatThrowsChangesNothing) {
 
 class ThrowingProvider final : public CredentialsProvider {
  public:
-  void Start(std::function<void(Result<CredentialsPtr>)>) override { throw std::runtime_error("no vault"); }
+  void Start(std::function<void(Result<CredentialsPtr>)>) override {
+    throw std::runtime_error("no vault");
+  }
 };
 
 TEST(ExceptionTest, AProviderThatThrowsIsAnErrorOfTheCall) {
@@ -133,8 +142,9 @@ TEST(CustomProviderTest, IsAskedOnceForAllCallsAndAttempts) {
   });
   int ended = 0;
   for (int i = 0; i < 3; ++i) {
-    test.client->Start(HeadObjectRequest{BucketName("bucket"), ObjectKey("key"), {}, {}},
-                       [&ended](const Result<ObjectMetadata>& result) { ended += result.ok() ? 1 : 0; });
+    test.client->Start(
+        HeadObjectRequest{BucketName("bucket"), ObjectKey("key"), {}, {}},
+        [&ended](const Result<ObjectMetadata>& result) { ended += result.ok() ? 1 : 0; });
   }
   EXPECT_EQ(ended, 0);
   provider->Answer();
@@ -167,7 +177,8 @@ TEST(LostTimerTest, ADeadlineThatCannotBeWatchedEndsTheCall) {
   provider->hold = true;
   ClientUnderTest test({.credentials = provider});
   test.transport.RefuseTimers();
-  const auto result = test.Get({.deadline = Deadline::After(test.transport.clock(), std::chrono::seconds(5))});
+  const auto result =
+      test.Get({.deadline = Deadline::After(test.transport.clock(), std::chrono::seconds(5))});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kCancelled);
   provider->Answer();  // too late, and harmless

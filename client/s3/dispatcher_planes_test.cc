@@ -1,4 +1,5 @@
-// Bodies that break off on real sockets, on both data planes: the object arrives whole, from the byte reached.
+// Bodies that break off on real sockets, on both data planes: the object arrives whole, from the
+// byte reached.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -28,16 +29,18 @@ const std::string kContent = Content();
 const std::size_t kHalf = kContent.size() / 2;
 
 // What the remainder is asked for with.
-const std::string kRangeOfRest = "Range: bytes=" + std::to_string(kHalf) + "-" + std::to_string(kContent.size() - 1);
+const std::string kRangeOfRest =
+    "Range: bytes=" + std::to_string(kHalf) + "-" + std::to_string(kContent.size() - 1);
 
 std::string WholeHead() {
-  return "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: " + std::to_string(kContent.size()) + "\r\n\r\n";
+  return "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: " + std::to_string(kContent.size()) +
+         "\r\n\r\n";
 }
 
 std::string RestHead(std::size_t first, std::size_t length) {
-  return "HTTP/1.1 206 Partial Content\r\nETag: \"e\"\r\nContent-Length: " + std::to_string(length) +
-         "\r\nContent-Range: bytes " + std::to_string(first) + "-" + std::to_string(first + length - 1) + "/" +
-         std::to_string(kContent.size()) + "\r\n\r\n";
+  return "HTTP/1.1 206 Partial Content\r\nETag: \"e\"\r\nContent-Length: " +
+         std::to_string(length) + "\r\nContent-Range: bytes " + std::to_string(first) + "-" +
+         std::to_string(first + length - 1) + "/" + std::to_string(kContent.size()) + "\r\n\r\n";
 }
 
 class DispatcherPlanes : public ::testing::TestWithParam<http::DataPlane> {
@@ -64,7 +67,8 @@ class DispatcherPlanes : public ::testing::TestWithParam<http::DataPlane> {
     return config;
   }
 
-  // Connection n is served by scripts[n], after its first request's head was read; all later ones by the last.
+  // Connection n is served by scripts[n], after its first request's head was read; all later ones
+  // by the last.
   static Got Get(std::vector<RawServer::Script> scripts, ClientConfig config = ShortIdleTimeout()) {
     Mutex mutex;
     std::vector<std::string> heads;
@@ -75,12 +79,15 @@ class DispatcherPlanes : public ::testing::TestWithParam<http::DataPlane> {
         const MutexLock lock(mutex);
         heads.push_back(*head);
       }
-      scripts[std::min<std::size_t>(static_cast<std::size_t>(connection.index()), scripts.size() - 1)](connection);
+      scripts[std::min<std::size_t>(static_cast<std::size_t>(connection.index()),
+                                    scripts.size() - 1)](connection);
     });
     config.endpoint_url = "http://127.0.0.1:" + std::to_string(server.port());
     config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
-    config.data_plane = GetParam() == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
-    const std::shared_ptr<http::Transport> transport = http::MakeCurlTransport({.plane = GetParam()});
+    config.data_plane =
+        GetParam() == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
+    const std::shared_ptr<http::Transport> transport =
+        http::MakeCurlTransport({.plane = GetParam()});
     auto client = Client::Impl::Make(config, {[transport] { return transport; }, &SystemClock(),
                                               [] { return std::uint64_t{0}; }, EmptyEnvironment()});
     StringSink sink;
@@ -90,7 +97,9 @@ class DispatcherPlanes : public ::testing::TestWithParam<http::DataPlane> {
     return {std::move(result), std::move(sink.text), sink.begins, heads};
   }
 
-  static void SendHalf(RawConnection& connection) { connection.Send(WholeHead() + kContent.substr(0, kHalf)); }
+  static void SendHalf(RawConnection& connection) {
+    connection.Send(WholeHead() + kContent.substr(0, kHalf));
+  }
   static void SendRest(RawConnection& connection) {
     connection.Send(RestHead(kHalf, kContent.size() - kHalf) + kContent.substr(kHalf));
     connection.WaitForClose();
@@ -110,7 +119,8 @@ std::string PlaneName(const ::testing::TestParamInfo<http::DataPlane>& plane) {
   return plane.param == http::DataPlane::kDirect ? "Direct" : "Curl";
 }
 INSTANTIATE_TEST_SUITE_P(Planes, DispatcherPlanes,
-                         ::testing::Values(http::DataPlane::kDirect, http::DataPlane::kCurl), PlaneName);
+                         ::testing::Values(http::DataPlane::kDirect, http::DataPlane::kCurl),
+                         PlaneName);
 
 TEST_P(DispatcherPlanes, StatsTellConnectionsByPlaneAndTimesByOperation) {
   RawServer server([](RawConnection& connection) {
@@ -119,15 +129,20 @@ TEST_P(DispatcherPlanes, StatsTellConnectionsByPlaneAndTimesByOperation) {
   ClientConfig config;
   config.endpoint_url = "http://127.0.0.1:" + std::to_string(server.port());
   config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
-  const std::shared_ptr<http::Transport> transport = http::MakeCurlTransport({.plane = GetParam(), .io_threads = 1});
-  config.data_plane = GetParam() == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
+  const std::shared_ptr<http::Transport> transport =
+      http::MakeCurlTransport({.plane = GetParam(), .io_threads = 1});
+  config.data_plane =
+      GetParam() == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
   auto client = Client::Impl::Make(config, {[transport] { return transport; }, &SystemClock(),
                                             [] { return std::uint64_t{0}; }, EmptyEnvironment()});
   std::vector<RequestEvent> events;
   (*client)->SetObserver([&events](const RequestEvent& event) { events.push_back(event); });
   for (int i = 0; i < 3; ++i) {
     StringSink sink;
-    ASSERT_TRUE((*client)->Call(GetObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"), .sink = &sink}).ok());
+    ASSERT_TRUE((*client)
+                    ->Call(GetObjectRequest{
+                        .bucket = BucketName("b"), .key = ObjectKey("k"), .sink = &sink})
+                    .ok());
   }
   const std::string plane = GetParam() == http::DataPlane::kDirect ? "direct" : "curl";
   const ClientStats stats = (*client)->stats();
@@ -186,14 +201,16 @@ TEST_P(DispatcherPlanes, ASilenceBelowTheFloorNamesTheFloor) {
       << got.result.error().message;
 }
 
-// S3 says 200 and sends white space while it puts the parts together: an answer of a few bytes in minutes.
+// S3 says 200 and sends white space while it puts the parts together: an answer of a few bytes in
+// minutes.
 TEST_P(DispatcherPlanes, AWriteMayTakeItsTimeWhateverTheFloor) {
   const std::string document =
       "<CompleteMultipartUploadResult><ETag>&quot;x-1&quot;</ETag></CompleteMultipartUploadResult>";
   RawServer server([&document](RawConnection& connection) {
     if (!connection.ReadHead()) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(document.size() + 3) + "\r\n\r\n");
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(document.size() + 3) +
+                    "\r\n\r\n");
     for (int i = 0; i < 3; ++i) {
       connection.Send(" ");
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -204,32 +221,36 @@ TEST_P(DispatcherPlanes, AWriteMayTakeItsTimeWhateverTheFloor) {
   ClientConfig config;
   config.endpoint_url = "http://127.0.0.1:" + std::to_string(server.port());
   config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
-  config.data_plane = GetParam() == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
+  config.data_plane =
+      GetParam() == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
   config.max_attempts = 1;
   config.low_speed_bytes_per_second = 1'000'000;
   config.low_speed_time = std::chrono::milliseconds(100);
   const std::shared_ptr<http::Transport> transport = http::MakeCurlTransport({.plane = GetParam()});
   auto client = Client::Impl::Make(config, {[transport] { return transport; }, &SystemClock(),
                                             [] { return std::uint64_t{0}; }, EmptyEnvironment()});
-  const auto result = (*client)->Call(CompleteMultipartUploadRequest{
-      .bucket = BucketName("b"), .key = ObjectKey("k"), .upload_id = UploadId("u"), .parts = {{1, ETag("e"), ""}}});
+  const auto result =
+      (*client)->Call(CompleteMultipartUploadRequest{.bucket = BucketName("b"),
+                                                     .key = ObjectKey("k"),
+                                                     .upload_id = UploadId("u"),
+                                                     .parts = {{1, ETag("e"), ""}}});
   EXPECT_TRUE(result.ok()) << result.error().ToString();
 }
 
-// A reset may overtake bytes that were sent before it, so how far the first attempt came is the system's to say.
+// A reset may overtake bytes that were sent before it, so how far the first attempt came is the
+// system's to say.
 TEST_P(DispatcherPlanes, AResetInTheBodyLeavesTheObjectWhole) {
   const Got got = Get({[](RawConnection& connection) {
                          SendHalf(connection);
                          connection.Reset();
                        },
-                       [](RawConnection& connection) {
-                         connection.Reset();
-                       },
+                       [](RawConnection& connection) { connection.Reset(); },
                        [](RawConnection& connection) {
                          connection.Send(WholeHead() + kContent);
                          connection.WaitForClose();
                        }});
-  // The third answer is right for a request that starts anew and wrong for a remainder, which is then read anew.
+  // The third answer is right for a request that starts anew and wrong for a remainder, which is
+  // then read anew.
   ASSERT_TRUE(got.result.ok()) << got.result.error().ToString();
   EXPECT_EQ(got.text, kContent);
 }

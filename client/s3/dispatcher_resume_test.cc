@@ -20,10 +20,12 @@ FakeReply Cut(const std::string& text, std::size_t count, std::vector<http::Head
   return reply;
 }
 
-FakeReply Rest(const std::string& text, std::size_t from, std::size_t to, const std::string& etag = "\"e\"") {
-  const std::string range =
-      "bytes " + std::to_string(from) + "-" + std::to_string(to - 1) + "/" + std::to_string(text.size());
-  return FakeReply::Respond(206, {{"Content-Range", range}, {"ETag", etag}}, text.substr(from, to - from));
+FakeReply Rest(const std::string& text, std::size_t from, std::size_t to,
+               const std::string& etag = "\"e\"") {
+  const std::string range = "bytes " + std::to_string(from) + "-" + std::to_string(to - 1) + "/" +
+                            std::to_string(text.size());
+  return FakeReply::Respond(206, {{"Content-Range", range}, {"ETag", etag}},
+                            text.substr(from, to - from));
 }
 
 FakeReply RestOfDigits(std::size_t from) { return Rest(kDigits, from, 9); }
@@ -43,7 +45,8 @@ TEST(DispatcherResumeTest, TheSinkSeesOneBody) {
   test.transport.Expect(FakeReply::FailAfter(Cut(kDigits, 2), Reset()));
   FakeReply more = RestOfDigits(2);
   more.chunks = {"345"};
-  test.transport.Expect(FakeReply::FailAfter(more, Error::Make(ErrorKind::kTimeout, "no byte for 30 s")));
+  test.transport.Expect(
+      FakeReply::FailAfter(more, Error::Make(ErrorKind::kTimeout, "no byte for 30 s")));
   test.transport.Expect(RestOfDigits(5));
   ASSERT_TRUE(test.Get().ok());
   EXPECT_EQ(test.sink.text, kDigits);
@@ -67,8 +70,10 @@ TEST(DispatcherResumeTest, AResumedRangeStaysWithinTheRangeAskedFor) {
   first.chunks = {"45"};
   test.transport.Expect(FakeReply::FailAfter(first, Reset()));
   test.transport.Expect(Rest(kDigits, 5, 7));
-  ASSERT_TRUE(test.Run(GetObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"),
-                                        .range = RangeRequest{3, 7, {}}, .sink = &test.sink})
+  ASSERT_TRUE(test.Run(GetObjectRequest{.bucket = BucketName("b"),
+                                        .key = ObjectKey("k"),
+                                        .range = RangeRequest{3, 7, {}},
+                                        .sink = &test.sink})
                   .ok());
   EXPECT_EQ(test.Header(1, "Range"), "bytes=5-6");
   EXPECT_EQ(test.sink.text, "4567");
@@ -115,11 +120,11 @@ TEST(DispatcherResumeTest, AnObjectThatChangedMeanwhileEndsTheCall) {
 // Whatever answers the remainder with something else is not asked for a remainder again.
 TEST(DispatcherResumeTest, AnAnswerThatDoesNotContinueTheBodyMakesItReadAnew) {
   const FakeReply others[] = {
-      Rest(kDigits, 3, 9),                                 // another range
-      Rest(kDigits, 4, 8),                                 // a shorter one
-      Rest(kDigits, 4, 9, "\"other\""),                    // another version
-      Rest(std::string(kDigits) + "0", 4, 9),              // of another size
-      Object(kDigits),                                     // Range ignored
+      Rest(kDigits, 3, 9),                                    // another range
+      Rest(kDigits, 4, 8),                                    // a shorter one
+      Rest(kDigits, 4, 9, "\"other\""),                       // another version
+      Rest(std::string(kDigits) + "0", 4, 9),                 // of another size
+      Object(kDigits),                                        // Range ignored
       FakeReply::Respond(206, {{"ETag", "\"e\""}}, "56789"),  // no Content-Range
   };
   for (const FakeReply& other : others) {
@@ -150,7 +155,8 @@ TEST(DispatcherResumeTest, WithoutAStrongETagTheBodyIsReadAnew) {
 TEST(DispatcherResumeTest, ResumptionsCountAsAttempts) {
   ClientUnderTest test({.endpoint_url = "http://127.0.0.1:9000", .max_attempts = 3});
   test.transport.Expect(FakeReply::FailAfter(Cut(kDigits, 1), Reset()));
-  test.transport.Expect(FakeReply::FailAfter(RestOfDigits(1), Reset()));  // all bytes, and yet an error
+  // all bytes, and yet an error
+  test.transport.Expect(FakeReply::FailAfter(RestOfDigits(1), Reset()));
   test.transport.Expect(FakeReply::FailAfter(Cut(kDigits, 1), Reset()));
   const auto result = test.Get();
   ASSERT_FALSE(result.ok());

@@ -20,7 +20,8 @@ TEST(DispatcherTest, SignsWhatItSends) {
   ASSERT_EQ(requests.size(), 1u);
   EXPECT_EQ(requests[0].request.target, "/bucket/key");
   EXPECT_EQ(test.Header(0, "Host"), "127.0.0.1:9000");
-  EXPECT_EQ(test.Header(0, "Authorization").find("AWS4-HMAC-SHA256 Credential=AKID/20130524/us-east-1/s3/aws4_request"),
+  EXPECT_EQ(test.Header(0, "Authorization")
+                .find("AWS4-HMAC-SHA256 Credential=AKID/20130524/us-east-1/s3/aws4_request"),
             0u);
   EXPECT_EQ(test.Header(0, "x-amz-date"), "20130524T000000Z");
   EXPECT_EQ(test.sink.text, "abc");
@@ -29,10 +30,15 @@ TEST(DispatcherTest, SignsWhatItSends) {
 
 TEST(DispatcherTest, HashesDocumentsAndLeavesObjectBodiesToTheirChecksum) {
   ClientUnderTest test;
-  test.transport.SetHandler([](const auto&) { return FakeReply::Respond(200, {{"ETag", "\"e\""}}, "<DeleteResult/>"); });
+  test.transport.SetHandler([](const auto&) {
+    return FakeReply::Respond(200, {{"ETag", "\"e\""}}, "<DeleteResult/>");
+  });
   StringSource body("abc");
-  ASSERT_TRUE(test.Run(PutObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body}).ok());
-  ASSERT_TRUE(test.Run(DeleteObjectsRequest{.bucket = BucketName("b"), .keys = {ObjectKey("k")}}).ok());
+  ASSERT_TRUE(
+      test.Run(PutObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body})
+          .ok());
+  ASSERT_TRUE(
+      test.Run(DeleteObjectsRequest{.bucket = BucketName("b"), .keys = {ObjectKey("k")}}).ok());
   EXPECT_EQ(test.Header(0, "x-amz-content-sha256"), "UNSIGNED-PAYLOAD");
   EXPECT_EQ(test.Header(1, "x-amz-content-sha256"),
             auth::PayloadSha256(AsBytes(test.transport.requests()[1].body)));
@@ -84,7 +90,9 @@ TEST(DispatcherTest, WaitsLongerAfterThrottling) {
 
 TEST(DispatcherTest, GivesUpAfterMaxAttemptsAndSaysEverything) {
   ClientUnderTest test({.endpoint_url = "http://127.0.0.1:9000", .max_attempts = 3});
-  test.transport.SetHandler([](const auto&) { return Refuse(503, "SlowDown", {{"x-amz-id-2", "H"}}); });
+  test.transport.SetHandler([](const auto&) {
+    return Refuse(503, "SlowDown", {{"x-amz-id-2", "H"}});
+  });
   const auto result = test.Get();
   ASSERT_FALSE(result.ok());
   const Error& error = result.error();
@@ -101,8 +109,9 @@ TEST(DispatcherTest, GivesUpAfterMaxAttemptsAndSaysEverything) {
 }
 
 TEST(DispatcherTest, WhatStaysWrongIsSentOnce) {
-  for (const auto& [status, code] : {std::pair{404, "NoSuchKey"}, std::pair{403, "AccessDenied"},
-                                     std::pair{412, "PreconditionFailed"}, std::pair{409, "OperationAborted"}}) {
+  for (const auto& [status, code] :
+       {std::pair{404, "NoSuchKey"}, std::pair{403, "AccessDenied"},
+        std::pair{412, "PreconditionFailed"}, std::pair{409, "OperationAborted"}}) {
     ClientUnderTest test;
     test.transport.Expect(Refuse(status, code));
     const auto result = test.Get();
@@ -117,7 +126,9 @@ TEST(DispatcherTest, BodiesAreRewoundForEveryAttempt) {
   test.transport.Expect(Refuse(500, "InternalError"));
   test.transport.Expect(FakeReply::Respond(200, {{"ETag", "\"e\""}}));
   StringSource body("123456789");
-  ASSERT_TRUE(test.Run(PutObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body}).ok());
+  ASSERT_TRUE(
+      test.Run(PutObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body})
+          .ok());
   EXPECT_EQ(test.transport.requests()[0].body, "123456789");
   EXPECT_EQ(test.transport.requests()[1].body, "123456789");
 }
@@ -160,10 +171,13 @@ TEST(DispatcherTest, AnErrorInsideA200IsRetried) {
   ClientUnderTest test;
   test.transport.Expect(FakeReply::Respond(200, {}, "   " + ErrorXml("InternalError").substr(39)));
   test.transport.Expect(FakeReply::Respond(200));
-  test.transport.Expect(FakeReply::Respond(
-      200, {}, "<CompleteMultipartUploadResult><ETag>&quot;x-1&quot;</ETag></CompleteMultipartUploadResult>"));
-  const auto result = test.Run(CompleteMultipartUploadRequest{.bucket = BucketName("b"), .key = ObjectKey("k"),
-                                                              .upload_id = UploadId("u"), .parts = {{1, ETag("e"), ""}}});
+  test.transport.Expect(FakeReply::Respond(200, {},
+                                           "<CompleteMultipartUploadResult><ETag>&quot;x-1&quot;</"
+                                           "ETag></CompleteMultipartUploadResult>"));
+  const auto result = test.Run(CompleteMultipartUploadRequest{.bucket = BucketName("b"),
+                                                              .key = ObjectKey("k"),
+                                                              .upload_id = UploadId("u"),
+                                                              .parts = {{1, ETag("e"), ""}}});
   ASSERT_TRUE(result.ok()) << result.error().ToString();
   EXPECT_EQ(result->etag.value, "x-1");
   EXPECT_EQ(test.sent(), 3u);
@@ -171,7 +185,8 @@ TEST(DispatcherTest, AnErrorInsideA200IsRetried) {
 
 FakeReply Page() {
   const std::string page = "<html><body>Sign in<br></body></html>";
-  return FakeReply::Respond(200, {{"Content-Length", std::to_string(page.size())}, {"Content-Type", "text/html"}}, page);
+  return FakeReply::Respond(
+      200, {{"Content-Length", std::to_string(page.size())}, {"Content-Type", "text/html"}}, page);
 }
 
 TEST(DispatcherTest, WhatIsNoS3IsAskedOnceMoreAndThenTold) {
@@ -187,10 +202,12 @@ TEST(DispatcherTest, WhatIsNoS3IsAskedOnceMoreAndThenTold) {
   EXPECT_EQ(listing.error().attempts, 2);
   EXPECT_EQ(test.Get().error().attempts, 2);
   StringSource body("abc");
-  const auto put = test.Run(PutObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body});
+  const auto put =
+      test.Run(PutObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body});
   ASSERT_FALSE(put.ok());
   EXPECT_EQ(put.error().attempts, 2);
-  EXPECT_NE(put.error().message.find("perhaps no S3 endpoint"), std::string::npos) << put.error().message;
+  EXPECT_NE(put.error().message.find("perhaps no S3 endpoint"), std::string::npos)
+      << put.error().message;
   EXPECT_EQ(test.sent(), 6u);
 }
 
@@ -203,7 +220,8 @@ TEST(DispatcherTest, APageInBetweenIsPassed) {
 
 TEST(DispatcherTest, ACutDocumentIsStillRetried) {
   ClientUnderTest test;
-  for (int i = 0; i < 5; ++i) test.transport.Expect(FakeReply::Respond(200, {}, "<ListBucketResult><Name>"));
+  for (int i = 0; i < 5; ++i)
+    test.transport.Expect(FakeReply::Respond(200, {}, "<ListBucketResult><Name>"));
   test.transport.Expect(FakeReply::Respond(200, {}, "<ListBucketResult/>"));
   EXPECT_TRUE(test.Run(ListObjectsRequest{.bucket = BucketName("bucket")}).ok());
   EXPECT_EQ(test.sent(), 6u);
@@ -220,7 +238,8 @@ TEST(DispatcherTest, HeadErrorsHaveTheStatusAsTheirCode) {
 
 TEST(DispatcherTest, NothingIsSentWhereNoEndpointCanBe) {
   ClientUnderTest test;
-  const auto result = test.Run(HeadBucketRequest{.bucket = BucketName("arn:aws:s3::123456789012:accesspoint/alias.mrap")});
+  const auto result = test.Run(
+      HeadBucketRequest{.bucket = BucketName("arn:aws:s3::123456789012:accesspoint/alias.mrap")});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kUnsupported);
   EXPECT_EQ(result.error().operation, "HeadBucket");
@@ -231,7 +250,8 @@ TEST(DispatcherTest, NothingIsSentWhereNoEndpointCanBe) {
 TEST(DispatcherTest, ADrainedQuotaStopsRetries) {
   ClientUnderTest test({.endpoint_url = "http://127.0.0.1:9000", .max_attempts = 11});
   test.transport.SetHandler([](const auto&) { return Refuse(500, "InternalError"); });
-  for (int call = 0; call < 10; ++call) EXPECT_FALSE(test.Get().ok());  // 10 calls x 10 retries x 5 tokens
+  // 10 calls x 10 retries x 5 tokens
+  for (int call = 0; call < 10; ++call) EXPECT_FALSE(test.Get().ok());
   EXPECT_EQ(test.sent(), 110u);
   const auto result = test.Get();
   ASSERT_FALSE(result.ok());
@@ -289,16 +309,19 @@ TEST(DispatcherTest, ALostAnswerMakesTheEchoASuccess) {
 TEST(DispatcherTest, WithoutALostAnswerTheSameCodeIsAnError) {
   ClientUnderTest test;
   test.transport.Expect(Refuse(404, "NoSuchBucket"));
-  EXPECT_EQ(test.Run(DeleteBucketRequest{.bucket = BucketName("bucket")}).error().code, "NoSuchBucket");
+  EXPECT_EQ(test.Run(DeleteBucketRequest{.bucket = BucketName("bucket")}).error().code,
+            "NoSuchBucket");
   test.transport.Expect(Refuse(503, "SlowDown"));
   test.transport.Expect(Refuse(409, "BucketNotEmpty"));
-  EXPECT_EQ(test.Run(DeleteBucketRequest{.bucket = BucketName("bucket")}).error().code, "BucketNotEmpty");
+  EXPECT_EQ(test.Run(DeleteBucketRequest{.bucket = BucketName("bucket")}).error().code,
+            "BucketNotEmpty");
 }
 
 TEST(DispatcherTest, AFailedConditionAfterALostAnswerSaysSo) {
   ClientUnderTest test;
   StringSource body("abc");
-  const PutObjectRequest put{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body, .if_none_match_any = true};
+  const PutObjectRequest put{
+      .bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body, .if_none_match_any = true};
   test.transport.Expect(FakeReply::Fail(Reset()));
   test.transport.Expect(Refuse(412, "PreconditionFailed"));
   EXPECT_NE(test.Run(put).error().message.find("may have been carried out"), std::string::npos);
@@ -308,17 +331,25 @@ TEST(DispatcherTest, AFailedConditionAfterALostAnswerSaysSo) {
 
 // Told only of the throttling, a caller took for undone what the first request had done.
 TEST(DispatcherTest, AThrottledRepeatOfALostAnswerMayHaveBeenCarriedOut) {
-  ClientUnderTest test({.endpoint_url = "http://127.0.0.1:9000", .disable_s3_express_session_auth = true});
+  ClientUnderTest test(
+      {.endpoint_url = "http://127.0.0.1:9000", .disable_s3_express_session_auth = true});
   StringSource body("abc");
-  const auto says = [](const Error& error) { return error.message.find("may have been carried out") != std::string::npos; };
+  const auto says = [](const Error& error) {
+    return error.message.find("may have been carried out") != std::string::npos;
+  };
   const auto throttle_to_the_end = [&test](FakeReply first) {
     test.transport.Expect(std::move(first));
     for (int attempt = 2; attempt <= 10; ++attempt) test.transport.Expect(Refuse(503, "SlowDown"));
   };
-  const PutObjectRequest put{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body, .if_none_match_any = true};
-  const RenameObjectRequest rename{.bucket = BucketName("b--usw2-az1--x-s3"), .source = ObjectKey("k"),
-                                   .destination = ObjectKey("l"), .client_token = "t"};
-  const CompleteMultipartUploadRequest complete{.bucket = BucketName("b"), .key = ObjectKey("k"), .upload_id = UploadId("u"),
+  const PutObjectRequest put{
+      .bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body, .if_none_match_any = true};
+  const RenameObjectRequest rename{.bucket = BucketName("b--usw2-az1--x-s3"),
+                                   .source = ObjectKey("k"),
+                                   .destination = ObjectKey("l"),
+                                   .client_token = "t"};
+  const CompleteMultipartUploadRequest complete{.bucket = BucketName("b"),
+                                                .key = ObjectKey("k"),
+                                                .upload_id = UploadId("u"),
                                                 .parts = {{1, ETag("e"), ""}}};
   throttle_to_the_end(FakeReply::Fail(Reset()));
   EXPECT_TRUE(says(test.Run(put).error()));
@@ -340,7 +371,8 @@ TEST(DispatcherTest, WhatIsThrottledHasNotHappened) {
   ClientUnderTest test;
   test.transport.Expect(Refuse(503, "SlowDown"));
   test.transport.Expect(Refuse(404, "NoSuchBucket"));
-  EXPECT_EQ(test.Run(DeleteBucketRequest{.bucket = BucketName("bucket")}).error().code, "NoSuchBucket");
+  EXPECT_EQ(test.Run(DeleteBucketRequest{.bucket = BucketName("bucket")}).error().code,
+            "NoSuchBucket");
 }
 
 TEST(DispatcherTest, WhatWasNeverSentCannotHaveHappened) {
@@ -351,7 +383,8 @@ TEST(DispatcherTest, WhatWasNeverSentCannotHaveHappened) {
   test.transport.Expect(Refuse(404, "NoSuchBucket"));
   EXPECT_EQ(test.Run(remove).error().code, "NoSuchBucket");
   StringSource body("abc");
-  const PutObjectRequest put{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body, .if_none_match_any = true};
+  const PutObjectRequest put{
+      .bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body, .if_none_match_any = true};
   test.transport.Expect(FakeReply::Refuse(Reset()));
   test.transport.Expect(Refuse(412, "PreconditionFailed"));
   EXPECT_EQ(test.Run(put).error().message.find("may have been carried out"), std::string::npos);

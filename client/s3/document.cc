@@ -12,7 +12,9 @@
 namespace penstock::s3 {
 namespace {
 
-Error Unreadable(std::string message) { return Error::Make(ErrorKind::kUnavailable, std::move(message)); }
+Error Unreadable(std::string message) {
+  return Error::Make(ErrorKind::kUnavailable, std::move(message));
+}
 
 constexpr std::string_view kWhitespace = " \t\r\n";
 constexpr std::size_t kMostQuotedBytes = 128;  // of what a server sent, in a message
@@ -25,8 +27,8 @@ bool SkipTo(std::string_view mark, std::string_view& text) {
   return true;
 }
 
-// The local name of the root as its start tag has it, whatever comes after it; empty where the text is no markup, nullopt
-// where it ends before that can be said.
+// The local name of the root as its start tag has it, whatever comes after it; empty where the text
+// is no markup, nullopt where it ends before that can be said.
 std::optional<std::string_view> RootName(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -46,25 +48,32 @@ std::optional<std::string_view> RootName(std::string_view text) {
 
 Error NotThatRoot(const WireResponse& response, std::string_view root, std::string_view found) {
   Error error = UnreadableDocument(
-      response, root, found.empty() ? "it is no XML" : "its root is <" + Shortened(found, kMostQuotedBytes) + ">");
+      response, root,
+      found.empty() ? "it is no XML" : "its root is <" + Shortened(found, kMostQuotedBytes) + ">");
   error.kind = ErrorKind::kUnsupported;
   return error;
 }
 
 }  // namespace
 
-Error UnreadableDocument(const WireResponse& response, std::string_view root, std::string_view why) {
-  return Unreadable("the " + std::to_string(response.head.status) + " answer should hold a <" + std::string(root) +
-                    "> document, but " + std::string(why));
+Error UnreadableDocument(const WireResponse& response, std::string_view root,
+                         std::string_view why) {
+  return Unreadable("the " + std::to_string(response.head.status) + " answer should hold a <" +
+                    std::string(root) + "> document, but " + std::string(why));
 }
 
-Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root, std::string_view also) {
+Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root,
+                                 std::string_view also) {
   auto document = XmlDocument::Parse(response.body);
-  const auto is_expected = [&](std::string_view name) { return name == root || (!also.empty() && name == also); };
+  const auto is_expected = [&](std::string_view name) {
+    return name == root || (!also.empty() && name == also);
+  };
   if (!document.ok()) {
     const auto found = RootName(response.body);
-    if (found && *found != "Error" && !is_expected(*found)) return NotThatRoot(response, root, *found);
-    return UnreadableDocument(response, root, response.body.empty() ? "it is empty" : document.error().message);
+    if (found && *found != "Error" && !is_expected(*found))
+      return NotThatRoot(response, root, *found);
+    return UnreadableDocument(response, root,
+                              response.body.empty() ? "it is empty" : document.error().message);
   }
   const std::string_view found = document->root().name();
   if (found == "Error") return ReadErrorElement(response.head, document->root());
@@ -81,9 +90,12 @@ Result<void> CheckNoDocument(const WireResponse& response) {
   }
   const bool is_page = root && (root->empty() || http::EqualsIgnoringCase(*root, "html"));
   if (root && !is_page && *root != "Error") return Ok();
-  const std::string start = "the " + std::to_string(response.head.status) + " answer should have no body, but ";
+  const std::string start =
+      "the " + std::to_string(response.head.status) + " answer should have no body, but ";
   if (!is_page) return Unreadable(start + "it holds an unfinished document");
-  return Error::Make(ErrorKind::kUnsupported, start + (root->empty() ? "it holds text that is no XML" : "it holds a web page"));
+  return Error::Make(
+      ErrorKind::kUnsupported,
+      start + (root->empty() ? "it holds text that is no XML" : "it holds a web page"));
 }
 
 bool IsOfNoS3(const Error& error) {
@@ -96,14 +108,16 @@ Result<void> CheckNamesObject(const http::ResponseHead& head) {
   // Where it does not say how long the body is the head may be cut short.
   const bool whole = head.Find("content-length") || head.Find("transfer-encoding");
   const ErrorKind kind = whole ? ErrorKind::kUnsupported : ErrorKind::kUnavailable;
-  return Error::Make(kind, "the " + std::to_string(head.status) + " answer has no ETag, which S3 gives every object");
+  return Error::Make(kind, "the " + std::to_string(head.status) +
+                               " answer has no ETag, which S3 gives every object");
 }
 
 Result<std::uint64_t> ParseNumber(std::string_view name, std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
-    return Unreadable("the answer's <" + std::string(name) + "> is `" + Shortened(text, kMostQuotedBytes) + "`, not a number");
+    return Unreadable("the answer's <" + std::string(name) + "> is `" +
+                      Shortened(text, kMostQuotedBytes) + "`, not a number");
   }
   return value;
 }
@@ -112,13 +126,16 @@ Result<std::uint64_t> ReadNumber(const XmlElement& parent, std::string_view name
   return ParseNumber(name, parent.Child(name).text());
 }
 
-bool ReadFlag(const XmlElement& parent, std::string_view name) { return parent.Child(name).text() == "true"; }
+bool ReadFlag(const XmlElement& parent, std::string_view name) {
+  return parent.Child(name).text() == "true";
+}
 
 WallTime ReadTime(const XmlElement& parent, std::string_view name) {
   return ParseIso8601(parent.Child(name).text()).value_or(WallTime{});
 }
 
-NameDecoder::NameDecoder(const XmlElement& root) : url_encoded_(root.Child("EncodingType").text() == "url") {}
+NameDecoder::NameDecoder(const XmlElement& root)
+    : url_encoded_(root.Child("EncodingType").text() == "url") {}
 
 Result<void> DecodeName(std::string& name) {
   std::size_t kept = 0;
@@ -128,7 +145,8 @@ Result<void> DecodeName(std::string& name) {
     if (c == '%') {
       const auto decoded = http::DecodePercent(std::string_view(name).substr(at, 3));
       if (!decoded) {
-        return Unreadable("the listing holds `" + Shortened(name.substr(0, kept) + name.substr(at), kMostQuotedBytes) +
+        return Unreadable("the listing holds `" +
+                          Shortened(name.substr(0, kept) + name.substr(at), kMostQuotedBytes) +
                           "`, which is not URL-encoded as it declares");
       }
       c = decoded->front();

@@ -38,7 +38,8 @@ TEST(DocumentTest, SaysWhichOtherDocumentCame) {
     auto read = ReadDocument(Answer(body), "Root");
     ASSERT_FALSE(read.ok()) << body;
     Error& error = read.error();
-    EXPECT_EQ(error.kind, why == nullptr ? ErrorKind::kUnavailable : ErrorKind::kUnsupported) << body;
+    EXPECT_EQ(error.kind, why == nullptr ? ErrorKind::kUnavailable : ErrorKind::kUnsupported)
+        << body;
     if (why != nullptr) {
       EXPECT_NE(error.message.find(why), std::string::npos) << error.message;
     }
@@ -49,15 +50,19 @@ TEST(DocumentTest, SaysWhichOtherDocumentCame) {
 
 TEST(DocumentTest, AnErrorRootIsThatError) {
   const auto document = ReadDocument(
-      Answer("<Error><Code>NoSuchBucket</Code><Message>m</Message><BucketName>b</BucketName></Error>"), "Root");
+      Answer(
+          "<Error><Code>NoSuchBucket</Code><Message>m</Message><BucketName>b</BucketName></Error>"),
+      "Root");
   ASSERT_FALSE(document.ok());
   EXPECT_EQ(document.error().code, "NoSuchBucket");
   EXPECT_EQ(document.error().kind, ErrorKind::kNotFound);
 }
 
 TEST(DocumentTest, WhereNoDocumentBelongsAnErrorIsOneAndAPageIsOfNoS3) {
-  for (const char* body : {"", " \r\n", "<CreateBucketResponse/>"}) EXPECT_TRUE(CheckNoDocument(Answer(body)).ok()) << body;
-  const auto error = CheckNoDocument(Answer("<?xml version=\"1.0\"?>\n<Error><Code>AccessDenied</Code></Error>"));
+  for (const char* body : {"", " \r\n", "<CreateBucketResponse/>"})
+    EXPECT_TRUE(CheckNoDocument(Answer(body)).ok()) << body;
+  const auto error =
+      CheckNoDocument(Answer("<?xml version=\"1.0\"?>\n<Error><Code>AccessDenied</Code></Error>"));
   ASSERT_FALSE(error.ok());
   EXPECT_EQ(error.error().code, "AccessDenied");
   EXPECT_EQ(error.error().kind, ErrorKind::kAccessDenied);
@@ -76,8 +81,11 @@ TEST(DocumentTest, WhereNoDocumentBelongsAnErrorIsOneAndAPageIsOfNoS3) {
 
 // Symptom: a 200 with an <Error> document counted as done.
 TEST(DocumentTest, EveryOperationWithoutADocumentLooksForAnError) {
-  const WireResponse answer = Answer("<Error><Code>InternalError</Code></Error>", {{"ETag", "\"e\""}, {"Content-Length", "41"}});
-  const auto code_of = [](const auto& result) { return result.ok() ? std::string("done") : result.error().code; };
+  const WireResponse answer = Answer("<Error><Code>InternalError</Code></Error>",
+                                     {{"ETag", "\"e\""}, {"Content-Length", "41"}});
+  const auto code_of = [](const auto& result) {
+    return result.ok() ? std::string("done") : result.error().code;
+  };
   EXPECT_EQ(code_of(ParseResponse(AbortMultipartUploadRequest{}, answer)), "InternalError");
   EXPECT_EQ(code_of(ParseResponse(CreateBucketRequest{}, answer)), "InternalError");
   EXPECT_EQ(code_of(ParseResponse(DeleteBucketRequest{}, answer)), "InternalError");
@@ -91,7 +99,8 @@ TEST(DocumentTest, NumbersAreWholeAndPresent) {
   const auto document = ReadDocument(Answer("<R><A>12</A><B>12x</B><C></C><D>-1</D></R>"), "R");
   ASSERT_TRUE(document.ok());
   EXPECT_EQ(ReadNumber(document->root(), "A").value(), 12u);
-  for (const char* name : {"B", "C", "D", "E"}) EXPECT_FALSE(ReadNumber(document->root(), name).ok()) << name;
+  for (const char* name : {"B", "C", "D", "E"})
+    EXPECT_FALSE(ReadNumber(document->root(), name).ok()) << name;
 }
 
 TEST(DocumentTest, FlagsAndTimesHaveDefaults) {

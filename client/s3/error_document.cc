@@ -113,9 +113,11 @@ std::optional<std::chrono::milliseconds> ReadRetryAfter(const http::ResponseHead
   long long number = 0;
   const auto parse = [&number](std::string_view text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && end == text.data() + text.size() && number >= 0 && number < 1'000'000'000;
+    return error == std::errc{} && end == text.data() + text.size() && number >= 0 &&
+           number < 1'000'000'000;
   };
-  if (const auto text = head.Find("x-amz-retry-after"); text && parse(*text)) return std::chrono::milliseconds(number);
+  if (const auto text = head.Find("x-amz-retry-after"); text && parse(*text))
+    return std::chrono::milliseconds(number);
   const auto text = head.Find("retry-after");
   if (!text) return std::nullopt;
   if (parse(*text)) return std::chrono::seconds(number);
@@ -150,8 +152,8 @@ void FillFromDocument(const XmlElement& root, Error& error) {
       if (error.host_id.empty()) error.host_id = text;
     } else {
       // Signature material and token echoes help nobody who may read a log.
-      const bool secret = name.starts_with("Token-") || name.starts_with("Signature") || name.starts_with("StringToSign") ||
-                          name.starts_with("CanonicalRequest");
+      const bool secret = name.starts_with("Token-") || name.starts_with("Signature") ||
+                          name.starts_with("StringToSign") || name.starts_with("CanonicalRequest");
       if (!secret) error.details.emplace_back(std::string(name), text);
     }
     if (name == "Region" && error.region.empty()) error.region = text;
@@ -168,25 +170,32 @@ std::string TakeBadRegion(Error& error) {
 void Classify(Error& error) {
   const std::string bad_region = TakeBadRegion(error);
   const auto by_code = KindOfCode(error.code);
-  // S3 names the right region with AuthorizationHeaderMalformed: then it is not the credentials that are wrong.
+  // S3 names the right region with AuthorizationHeaderMalformed: then it is not the credentials
+  // that are wrong.
   const bool other_region = error.code == "AuthorizationHeaderMalformed" && !error.region.empty();
   error.kind = other_region ? kWrongRegion : by_code.value_or(KindOfStatus(error.http_status));
   if (error.code.empty()) error.code = std::to_string(error.http_status);
   if (error.message.empty()) error.message = StatusText(error.http_status);
-  if (!bad_region.empty()) error.message += " (the answer names the region `" + bad_region + "`, which is no region's name)";
+  if (!bad_region.empty())
+    error.message +=
+        " (the answer names the region `" + bad_region + "`, which is no region's name)";
 }
 
 }  // namespace
 
 std::optional<ErrorKind> KindOfCode(std::string_view code) {
-  const auto* found = std::find_if(kKinds.begin(), kKinds.end(), [code](const CodeKind& row) { return row.code == code; });
+  const auto* found = std::find_if(kKinds.begin(), kKinds.end(),
+                                   [code](const CodeKind& row) { return row.code == code; });
   if (found == kKinds.end()) return std::nullopt;
   return found->kind;
 }
 
 ErrorKind KindOfStatus(int status) {
   switch (status) {
-    case 301: case 302: case 307: case 308: return kWrongRegion;
+    case 301:
+    case 302:
+    case 307:
+    case 308: return kWrongRegion;
     case 304: return kNotModified;
     case 401: return kUnauthenticated;
     case 403: return kAccessDenied;
@@ -217,7 +226,8 @@ void LimitTexts(Error& error) {
   const auto limit = [](std::string& text, std::size_t most) {
     if (text.size() > most) text = Shortened(text, most);
   };
-  for (std::string* name : {&error.code, &error.request_id, &error.host_id, &error.region}) limit(*name, kLongestName);
+  for (std::string* name : {&error.code, &error.request_id, &error.host_id, &error.region})
+    limit(*name, kLongestName);
   limit(error.message, kLongestText);
   if (error.details.size() > kMostDetails) error.details.resize(kMostDetails);
   for (auto& [name, text] : error.details) {
@@ -230,7 +240,8 @@ Error ReadErrorElement(const http::ResponseHead& head, const XmlElement& root) {
   Error error = FromHead(head);
   FillFromDocument(root, error);
   Classify(error);
-  // A failure after the 200 went out: unknown codes count as the 500 that S3 could no longer send (§5).
+  // A failure after the 200 went out: unknown codes count as the 500 that S3 could no longer send
+  // (§5).
   if (head.status < 300 && !KindOfCode(error.code)) error.kind = kUnavailable;
   return error;
 }
@@ -239,13 +250,16 @@ Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body) {
   Error error = FromHead(head);
   if (!body.empty()) {
     const auto document = XmlDocument::Parse(body);
-    if (document.ok() && document->root().name() == "Error") FillFromDocument(document->root(), error);
+    if (document.ok() && document->root().name() == "Error")
+      FillFromDocument(document->root(), error);
   }
   if (head.status == 416) {
-    const bool known = std::any_of(error.details.begin(), error.details.end(),
-                                   [](const auto& detail) { return detail.first == "ActualObjectSize"; });
+    const bool known =
+        std::any_of(error.details.begin(), error.details.end(),
+                    [](const auto& detail) { return detail.first == "ActualObjectSize"; });
     const std::string range = HeaderText(head, "content-range");  // "bytes */size"
-    if (!known && range.starts_with("bytes */")) error.details.emplace_back("ActualObjectSize", range.substr(8));
+    if (!known && range.starts_with("bytes */"))
+      error.details.emplace_back("ActualObjectSize", range.substr(8));
     if (error.code.empty()) error.code = "InvalidRange";
   }
   Classify(error);

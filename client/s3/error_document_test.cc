@@ -12,10 +12,11 @@ Error Read(int status, std::string body, std::vector<http::Header> headers = {})
 }
 
 TEST(ErrorDocumentTest, TakesEverythingFromTheDocument) {
-  const Error error = Read(404,
-                           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>NoSuchKey</Code>"
-                           "<Message>The specified key does not exist.</Message><Key>k</Key>"
-                           "<RequestId>R</RequestId><HostId>H</HostId></Error>");
+  const Error error =
+      Read(404,
+           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>NoSuchKey</Code>"
+           "<Message>The specified key does not exist.</Message><Key>k</Key>"
+           "<RequestId>R</RequestId><HostId>H</HostId></Error>");
   EXPECT_EQ(error.kind, ErrorKind::kNotFound);
   EXPECT_EQ(error.code, "NoSuchKey");
   EXPECT_EQ(error.message, "The specified key does not exist.");
@@ -26,8 +27,9 @@ TEST(ErrorDocumentTest, TakesEverythingFromTheDocument) {
 }
 
 TEST(ErrorDocumentTest, HeadersNameTheRequestFirst) {
-  const Error error = Read(500, "<Error><Code>InternalError</Code><RequestId>body</RequestId></Error>",
-                           {{"x-amz-request-id", "head"}, {"x-amz-id-2", "host"}});
+  const Error error =
+      Read(500, "<Error><Code>InternalError</Code><RequestId>body</RequestId></Error>",
+           {{"x-amz-request-id", "head"}, {"x-amz-id-2", "host"}});
   EXPECT_EQ(error.request_id, "head");
   EXPECT_EQ(error.host_id, "host");
 }
@@ -62,18 +64,21 @@ TEST(ErrorDocumentTest, KindsFollowFromTheCode) {
 }
 
 TEST(ErrorDocumentTest, NamesTheRightRegion) {
-  const Error error = Read(400,
-                           "<Error><Code>AuthorizationHeaderMalformed</Code><Message>the region 'a' is wrong</Message>"
-                           "<Region>eu-west-1</Region></Error>");
+  const Error error = Read(
+      400,
+      "<Error><Code>AuthorizationHeaderMalformed</Code><Message>the region 'a' is wrong</Message>"
+      "<Region>eu-west-1</Region></Error>");
   EXPECT_EQ(error.kind, ErrorKind::kWrongRegion);
   EXPECT_EQ(error.region, "eu-west-1");
-  EXPECT_EQ(Read(400, "<Error><Code>AuthorizationHeaderMalformed</Code></Error>").kind, ErrorKind::kUnauthenticated);
+  EXPECT_EQ(Read(400, "<Error><Code>AuthorizationHeaderMalformed</Code></Error>").kind,
+            ErrorKind::kUnauthenticated);
   EXPECT_EQ(Read(301, "", {{"x-amz-bucket-region", "r"}}).region, "r");
 }
 
 TEST(ErrorDocumentTest, TellsTheSizeWithAnInvalidRange) {
   const std::vector<std::pair<std::string, std::string>> size = {{"ActualObjectSize", "7"}};
-  const Error from_body = Read(416, "<Error><Code>InvalidRange</Code><ActualObjectSize>7</ActualObjectSize></Error>");
+  const Error from_body =
+      Read(416, "<Error><Code>InvalidRange</Code><ActualObjectSize>7</ActualObjectSize></Error>");
   EXPECT_EQ(from_body.code, "InvalidRange");
   EXPECT_EQ(from_body.kind, ErrorKind::kInvalidArgument);
   EXPECT_EQ(from_body.details, size);
@@ -83,18 +88,22 @@ TEST(ErrorDocumentTest, TellsTheSizeWithAnInvalidRange) {
 }
 
 TEST(ErrorDocumentTest, KeepsSignatureMaterialAndTokensOut) {
-  const Error error = Read(403,
-                           "<Error><Code>SignatureDoesNotMatch</Code><StringToSign>s</StringToSign>"
-                           "<SignatureProvided>s</SignatureProvided><CanonicalRequest>s</CanonicalRequest>"
-                           "<Token-0>s</Token-0><AWSAccessKeyId>AKID</AWSAccessKeyId></Error>");
-  EXPECT_EQ(error.details, (std::vector<std::pair<std::string, std::string>>{{"AWSAccessKeyId", "AKID"}}));
+  const Error error =
+      Read(403,
+           "<Error><Code>SignatureDoesNotMatch</Code><StringToSign>s</StringToSign>"
+           "<SignatureProvided>s</SignatureProvided><CanonicalRequest>s</CanonicalRequest>"
+           "<Token-0>s</Token-0><AWSAccessKeyId>AKID</AWSAccessKeyId></Error>");
+  EXPECT_EQ(error.details,
+            (std::vector<std::pair<std::string, std::string>>{{"AWSAccessKeyId", "AKID"}}));
 }
 
 TEST(ErrorDocumentTest, ReadsEveryFormOfARetryHint) {
   using std::chrono::milliseconds;
   EXPECT_EQ(Read(503, "", {{"x-amz-retry-after", "1500"}}).retry_after, milliseconds(1500));
   EXPECT_EQ(Read(503, "", {{"Retry-After", "2"}}).retry_after, milliseconds(2000));
-  EXPECT_EQ(Read(503, "", {{"Date", "Fri, 24 May 2013 00:00:00 GMT"}, {"Retry-After", "Fri, 24 May 2013 00:00:03 GMT"}})
+  EXPECT_EQ(Read(503, "",
+                 {{"Date", "Fri, 24 May 2013 00:00:00 GMT"},
+                  {"Retry-After", "Fri, 24 May 2013 00:00:03 GMT"}})
                 .retry_after,
             milliseconds(3000));
   EXPECT_EQ(Read(503, "", {{"Retry-After", "soon"}}).retry_after, std::nullopt);
@@ -102,7 +111,9 @@ TEST(ErrorDocumentTest, ReadsEveryFormOfARetryHint) {
 
 TEST(ErrorDocumentTest, TextsAreShortEnoughForALog) {
   const std::string huge(1 << 20, 'a');
-  Error error = Read(403, "<Error><Code>" + huge + "</Code><Message>" + huge + "</Message><Extra>" + huge + "</Extra></Error>",
+  Error error = Read(403,
+                     "<Error><Code>" + huge + "</Code><Message>" + huge + "</Message><Extra>" +
+                         huge + "</Extra></Error>",
                      {{"x-amz-request-id", huge}});
   LimitTexts(error);
   EXPECT_LT(error.ToString().size(), 4096u);

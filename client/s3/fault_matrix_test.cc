@@ -1,6 +1,6 @@
-// Every way a peer can fail, as a table: on both data planes, for a download and for the upload of a part. Where one
-// failure is followed by a healthy peer the bytes are right; where it goes on there is one clear error. Never a hang, a
-// leak (sanitizers) or a descriptor left.
+// Every way a peer can fail, as a table: on both data planes, for a download and for the upload of
+// a part. Where one failure is followed by a healthy peer the bytes are right; where it goes on
+// there is one clear error. Never a hang, a leak (sanitizers) or a descriptor left.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,9 @@ std::string MakeContent() {
 const std::string kContent = MakeContent();
 const std::size_t kHalf = kContent.size() / 2;
 
-std::string Checksum() { return CrcText(Crc::kCrc32c, UpdateCrc(Crc::kCrc32c, AsBytes(kContent), 0)); }
+std::string Checksum() {
+  return CrcText(Crc::kCrc32c, UpdateCrc(Crc::kCrc32c, AsBytes(kContent), 0));
+}
 
 std::string GetHead(std::size_t length) {
   return "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nx-amz-checksum-crc32c: " + Checksum() +
@@ -44,7 +46,8 @@ std::string GetHead(std::size_t length) {
 
 std::string Refusal(int status, const std::string& code) {
   const std::string text = ErrorXml(code);
-  return "HTTP/1.1 " + std::to_string(status) + " No\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
+  return "HTTP/1.1 " + std::to_string(status) +
+         " No\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
 }
 
 // What a peer does once it has read the request's head. It never reads the body of a PUT by itself.
@@ -62,7 +65,8 @@ struct Fault {
   Deed deed;
   std::vector<ErrorKind> kinds;  // of the error when it goes on
   bool retried = true;           // a healthy peer afterwards makes it good
-  bool answers = false;          // with something whole: the connection is kept, the body of a PUT was read
+  // with something whole: the connection is kept, the body of a PUT was read
+  bool answers = false;
 };
 
 const ErrorKind kGone = ErrorKind::kUnavailable;
@@ -74,59 +78,164 @@ const std::vector<Fault> kEitherVerb = {
     {"ResetAfterTheRequest", [](RawConnection& c) { c.Reset(); }, {kGone}},
     {"CloseAfterTheRequest", [](RawConnection&) {}, {kGone}},
     {"StallAfterTheRequest", Stall, {kLate}},
-    {"ResetInTheHead", [](RawConnection& c) { c.Send("HTTP/1.1 200 OK\r\nETag: \"e"); c.Reset(); }, {kGone}},
-    {"CloseInTheHead", [](RawConnection& c) { c.Send("HTTP/1.1 200 OK\r\nETag: \"e"); }, {kGone, kLoss}},
-    {"StallInTheHead", [](RawConnection& c) { c.Send("HTTP/1.1 200 OK\r\nETag: \"e"); Stall(c); }, {kLate}},
-    {"GarbageForAHead", [](RawConnection& c) { c.Send("220 mail.example ESMTP\r\n\r\n"); Stall(c); }, {kGone}},
-    {"AHeaderWithoutAName", [](RawConnection& c) { c.Send("HTTP/1.1 200 OK\r\n: v\r\n\r\n"); }, {kGone}},
-    {"AStatusThatIsNoNumber", [](RawConnection& c) { c.Send("HTTP/1.1 abc OK\r\n\r\n"); Stall(c); }, {kGone}},
-    {"AnEndlessHead", [](RawConnection& c) {
+    {"ResetInTheHead",
+     [](RawConnection& c) {
+       c.Send("HTTP/1.1 200 OK\r\nETag: \"e");
+       c.Reset();
+     },
+     {kGone}},
+    {"CloseInTheHead",
+     [](RawConnection& c) { c.Send("HTTP/1.1 200 OK\r\nETag: \"e"); },
+     {kGone, kLoss}},
+    {"StallInTheHead",
+     [](RawConnection& c) {
+       c.Send("HTTP/1.1 200 OK\r\nETag: \"e");
+       Stall(c);
+     },
+     {kLate}},
+    {"GarbageForAHead",
+     [](RawConnection& c) {
+       c.Send("220 mail.example ESMTP\r\n\r\n");
+       Stall(c);
+     },
+     {kGone}},
+    {"AHeaderWithoutAName",
+     [](RawConnection& c) { c.Send("HTTP/1.1 200 OK\r\n: v\r\n\r\n"); },
+     {kGone}},
+    {"AStatusThatIsNoNumber",
+     [](RawConnection& c) {
+       c.Send("HTTP/1.1 abc OK\r\n\r\n");
+       Stall(c);
+     },
+     {kGone}},
+    {"AnEndlessHead",
+     [](RawConnection& c) {
        c.Send("HTTP/1.1 200 OK\r\n");
        while (c.Send("X-Filler: " + std::string(10'000, 'f') + "\r\n")) {
        }
-     }, {kGone}},
-    {"InternalError", [](RawConnection& c) { c.Send(Refusal(500, "InternalError")); }, {kGone}, true, true},
-    {"SlowDown", [](RawConnection& c) { c.Send(Refusal(503, "SlowDown")); }, {ErrorKind::kThrottled}, true, true},
-    {"ServiceUnavailable", [](RawConnection& c) { c.Send(Refusal(503, "ServiceUnavailable")); },
-     {kGone, ErrorKind::kThrottled}, true, true},
-    {"ARefusalCutShort", [](RawConnection& c) { c.Send("HTTP/1.1 500 No\r\nContent-Length: 500\r\n\r\n<Error><Code>Inte"); },
+     },
      {kGone}},
-    {"AccessDenied", [](RawConnection& c) { c.Send(Refusal(403, "AccessDenied")); }, {ErrorKind::kAccessDenied}, false, true},
+    {"InternalError",
+     [](RawConnection& c) { c.Send(Refusal(500, "InternalError")); },
+     {kGone},
+     true,
+     true},
+    {"SlowDown",
+     [](RawConnection& c) { c.Send(Refusal(503, "SlowDown")); },
+     {ErrorKind::kThrottled},
+     true,
+     true},
+    {"ServiceUnavailable",
+     [](RawConnection& c) { c.Send(Refusal(503, "ServiceUnavailable")); },
+     {kGone, ErrorKind::kThrottled},
+     true,
+     true},
+    {"ARefusalCutShort",
+     [](RawConnection& c) {
+       c.Send("HTTP/1.1 500 No\r\nContent-Length: 500\r\n\r\n<Error><Code>Inte");
+     },
+     {kGone}},
+    {"AccessDenied",
+     [](RawConnection& c) { c.Send(Refusal(403, "AccessDenied")); },
+     {ErrorKind::kAccessDenied},
+     false,
+     true},
 };
 
 // This peer ignores the range that the rest is asked for with: if it fails again, that is a loss.
 const std::vector<Fault> kOfGet = {
-    {"ResetAfterTheHead", [](RawConnection& c) { c.Send(GetHead(kContent.size())); c.Reset(); }, {kGone}},
+    {"ResetAfterTheHead",
+     [](RawConnection& c) {
+       c.Send(GetHead(kContent.size()));
+       c.Reset();
+     },
+     {kGone}},
     {"CloseAfterTheHead", [](RawConnection& c) { c.Send(GetHead(kContent.size())); }, {kGone}},
-    {"StallAfterTheHead", [](RawConnection& c) { c.Send(GetHead(kContent.size())); Stall(c); }, {kLate}},
-    {"ResetInTheBody", [](RawConnection& c) { c.Send(GetHead(kContent.size()) + kContent.substr(0, kHalf)); c.Reset(); }, {kGone, kLoss}},
-    {"AShortBody", [](RawConnection& c) { c.Send(GetHead(kContent.size()) + kContent.substr(0, kHalf)); }, {kGone, kLoss}},
-    {"StallInTheBody", [](RawConnection& c) { c.Send(GetHead(kContent.size()) + kContent.substr(0, kHalf)); Stall(c); }, {kLate, kLoss}},
-    {"ALengthTooShort", [](RawConnection& c) { c.Send(GetHead(kContent.size() - 10) + kContent); Stall(c); }, {kLoss, kGone}},
-    {"ALengthTooLong", [](RawConnection& c) { c.Send(GetHead(kContent.size() + 10) + kContent); }, {kGone, kLoss}},
-    {"TwoLengths", [](RawConnection& c) {
-       c.Send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n123456");
+    {"StallAfterTheHead",
+     [](RawConnection& c) {
+       c.Send(GetHead(kContent.size()));
        Stall(c);
-     }, {kGone, kLoss, kLate}},
-    {"NoLength", [](RawConnection& c) { c.Send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\n\r\n" + kContent); }, {kLoss, kGone}},
+     },
+     {kLate}},
+    {"ResetInTheBody",
+     [](RawConnection& c) {
+       c.Send(GetHead(kContent.size()) + kContent.substr(0, kHalf));
+       c.Reset();
+     },
+     {kGone, kLoss}},
+    {"AShortBody",
+     [](RawConnection& c) { c.Send(GetHead(kContent.size()) + kContent.substr(0, kHalf)); },
+     {kGone, kLoss}},
+    {"StallInTheBody",
+     [](RawConnection& c) {
+       c.Send(GetHead(kContent.size()) + kContent.substr(0, kHalf));
+       Stall(c);
+     },
+     {kLate, kLoss}},
+    {"ALengthTooShort",
+     [](RawConnection& c) {
+       c.Send(GetHead(kContent.size() - 10) + kContent);
+       Stall(c);
+     },
+     {kLoss, kGone}},
+    {"ALengthTooLong",
+     [](RawConnection& c) { c.Send(GetHead(kContent.size() + 10) + kContent); },
+     {kGone, kLoss}},
+    {"TwoLengths",
+     [](RawConnection& c) {
+       c.Send(
+           "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 5\r\nContent-Length: "
+           "6\r\n\r\n123456");
+       Stall(c);
+     },
+     {kGone, kLoss, kLate}},
+    {"NoLength",
+     [](RawConnection& c) { c.Send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\n\r\n" + kContent); },
+     {kLoss, kGone}},
     {"AChecksumMismatch", Flipped, {kLoss}, true, true},
-    {"ABrokenChunk", [](RawConnection& c) {
-       c.Send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n");
+    {"ABrokenChunk",
+     [](RawConnection& c) {
+       c.Send(
+           "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n");
        Stall(c);
-     }, {kGone, kLoss}},
+     },
+     {kGone, kLoss}},
 };
 
 const std::vector<Fault> kOfPut = {
-    {"ResetInTheBody", [](RawConnection& c) { c.ReadBody(kHalf); c.Reset(); }, {kGone}},
+    {"ResetInTheBody",
+     [](RawConnection& c) {
+       c.ReadBody(kHalf);
+       c.Reset();
+     },
+     {kGone}},
     {"CloseInTheBody", [](RawConnection& c) { c.ReadBody(kHalf); }, {kGone}},
-    {"ResetAfterTheBody", [](RawConnection& c) { c.ReadBody(kContent.size()); c.Reset(); }, {kGone}},
+    {"ResetAfterTheBody",
+     [](RawConnection& c) {
+       c.ReadBody(kContent.size());
+       c.Reset();
+     },
+     {kGone}},
     {"CloseAfterTheBody", [](RawConnection& c) { c.ReadBody(kContent.size()); }, {kGone}},
-    {"StallAfterTheBody", [](RawConnection& c) { c.ReadBody(kContent.size()); Stall(c); }, {kLate}},
-    {"SlowDownBeforeTheBody", [](RawConnection& c) { c.Send(Refusal(503, "SlowDown")); c.ReadBody(kContent.size()); },
-     {ErrorKind::kThrottled, kGone}},  // it closes unannounced: the next request may already be on its way
+    {"StallAfterTheBody",
+     [](RawConnection& c) {
+       c.ReadBody(kContent.size());
+       Stall(c);
+     },
+     {kLate}},
+    {"SlowDownBeforeTheBody",
+     [](RawConnection& c) {
+       c.Send(Refusal(503, "SlowDown"));
+       c.ReadBody(kContent.size());
+     },
+     {ErrorKind::kThrottled,
+      kGone}},  // it closes unannounced: the next request may already be on its way
     {"BadDigest", [](RawConnection& c) { c.Send(Refusal(400, "BadDigest")); }, {kLoss}, true, true},
-    {"AnAnswerWithoutAnETag", [](RawConnection& c) { c.Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"); },
-     {kLoss, ErrorKind::kUnsupported}, true, true},
+    {"AnAnswerWithoutAnETag",
+     [](RawConnection& c) { c.Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"); },
+     {kLoss, ErrorKind::kUnsupported},
+     true,
+     true},
 };
 
 enum class Verb { kGet, kPut };
@@ -155,17 +264,20 @@ std::vector<Case> AllCases() {
 
 std::string CaseName(const ::testing::TestParamInfo<Case>& info) {
   const Case& c = info.param;
-  return std::string(c.plane == http::DataPlane::kDirect ? "Direct" : "Curl") + (c.verb == Verb::kGet ? "Get" : "Put") +
-         std::string(c.fault->name) + (c.kept ? "OnAKeptConnection" : "");
+  return std::string(c.plane == http::DataPlane::kDirect ? "Direct" : "Curl") +
+         (c.verb == Verb::kGet ? "Get" : "Put") + std::string(c.fault->name) +
+         (c.kept ? "OnAKeptConnection" : "");
 }
 
 std::size_t OpenDescriptors() {
   std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++count;
   return count;
 }
 
-// A connection may be closed by the thread that ends last, a moment after the call has. `before` + none left: right.
+// A connection may be closed by the thread that ends last, a moment after the call has. `before` +
+// none left: right.
 ::testing::AssertionResult NoDescriptorLeft(std::size_t before) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   std::size_t open = OpenDescriptors();
@@ -174,7 +286,8 @@ std::size_t OpenDescriptors() {
     open = OpenDescriptors();
   }
   if (open <= before) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << open << " descriptors are open, " << before << " were before";
+  return ::testing::AssertionFailure()
+         << open << " descriptors are open, " << before << " were before";
 }
 
 class FaultMatrix : public ::testing::TestWithParam<Case> {
@@ -182,14 +295,18 @@ class FaultMatrix : public ::testing::TestWithParam<Case> {
   struct Ended {
     Result<void> result = Ok();
     std::string bytes;  // that the caller or, of a put, the peer has in the end
-    int attempts = 0;   // requests the peer saw, but for the healthy one before a fault on a kept connection
+    // requests the peer saw, but for the healthy one before a fault on a kept connection
+    int attempts = 0;
   };
 
-  // Serves as long as the client comes. The first `faults` requests meet the fault, all others a healthy peer.
+  // Serves as long as the client comes. The first `faults` requests meet the fault, all others a
+  // healthy peer.
   class Peer {
    public:
     Peer(const Case& c, int faults)
-        : case_(c), left_(faults), server_([this](RawConnection& connection) { Serve(connection); }) {}
+        : case_(c),
+          left_(faults),
+          server_([this](RawConnection& connection) { Serve(connection); }) {}
 
     std::string endpoint() const { return "http://127.0.0.1:" + std::to_string(server_.port()); }
     std::string body() {
@@ -213,7 +330,8 @@ class FaultMatrix : public ::testing::TestWithParam<Case> {
           left_ -= faulty ? 1 : 0;
         }
         if (faulty) {
-          if (case_.fault->answers && case_.verb == Verb::kPut) connection.ReadBody(kContent.size());
+          if (case_.fault->answers && case_.verb == Verb::kPut)
+            connection.ReadBody(kContent.size());
           case_.fault->deed(connection);
           if (!case_.fault->answers) return;
           continue;
@@ -243,8 +361,8 @@ class FaultMatrix : public ::testing::TestWithParam<Case> {
     Ended ended;
     if (verb == Verb::kGet) {
       Sink sink;
-      const auto got =
-          client.Call(GetObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"), .sink = &sink});
+      const auto got = client.Call(
+          GetObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"), .sink = &sink});
       if (!got.ok()) ended.result = got.error();
       ended.bytes = std::move(sink.text);
     } else {
@@ -271,10 +389,12 @@ class FaultMatrix : public ::testing::TestWithParam<Case> {
     config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
     config.max_attempts = max_attempts;
     // Short only for what stalls: a busy machine may take as long for what does not.
-    const std::vector<ErrorKind> kinds(GetParam().fault->kinds.begin(), GetParam().fault->kinds.end());
+    const std::vector<ErrorKind> kinds(GetParam().fault->kinds.begin(),
+                                       GetParam().fault->kinds.end());
     const bool stalls = std::find(kinds.begin(), kinds.end(), kLate) != kinds.end();
     config.idle_timeout = std::chrono::milliseconds(stalls ? 150 : 20'000);
-    config.data_plane = GetParam().plane == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
+    config.data_plane =
+        GetParam().plane == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
     const std::shared_ptr<http::Transport> transport = http::MakeCurlTransport({.io_threads = 1});
     auto client = Client::Impl::Make(config, {[transport] { return transport; }, &SystemClock(),
                                               [] { return std::uint64_t{0}; }, EmptyEnvironment()});
@@ -328,14 +448,16 @@ TEST_P(FaultMatrix, AFaultThatGoesOnIsOneClearError) {
   const Ended ended = Run(1000, 2);
   ASSERT_FALSE(ended.result.ok());
   const Error& error = ended.result.error();
-  EXPECT_NE(std::find(fault.kinds.begin(), fault.kinds.end(), error.kind), fault.kinds.end()) << error.ToString();
+  EXPECT_NE(std::find(fault.kinds.begin(), fault.kinds.end(), error.kind), fault.kinds.end())
+      << error.ToString();
   EXPECT_FALSE(error.message.empty());
   EXPECT_EQ(error.attempts, fault.retried ? 2 : 1);
   EXPECT_EQ(error.key, "k");
   EXPECT_TRUE(NoDescriptorLeft(open_before));
 }
 
-// Before there is a request: the connection itself and TLS on it. Nothing healthy follows; each is one clear error.
+// Before there is a request: the connection itself and TLS on it. Nothing healthy follows; each is
+// one clear error.
 struct ConnectFault {
   std::string_view name;
   Deed deed;
@@ -346,14 +468,25 @@ struct ConnectFault {
 const std::vector<ConnectFault> kOfConnecting = {
     {"ResetAtOnce", [](RawConnection& c) { c.Reset(); }, false, kGone},
     {"CloseAtOnce", [](RawConnection&) {}, false, kGone},
-    {"ResetInTheHandshake", [](RawConnection& c) { c.ReadBody(5); c.Reset(); }, true, kGone},
+    {"ResetInTheHandshake",
+     [](RawConnection& c) {
+       c.ReadBody(5);
+       c.Reset();
+     },
+     true, kGone},
     {"CloseInTheHandshake", [](RawConnection& c) { c.ReadBody(5); }, true, kGone},
     {"StallInTheHandshake", Stall, true, kLate},
-    {"ANonsenseRecord", [](RawConnection& c) { c.ReadBody(5); c.Send(std::string(64, 'x')); Stall(c); }, true,
-     ErrorKind::kInvalidArgument},  // whoever speaks no TLS will not learn it
+    {"ANonsenseRecord",
+     [](RawConnection& c) {
+       c.ReadBody(5);
+       c.Send(std::string(64, 'x'));
+       Stall(c);
+     },
+     true, ErrorKind::kInvalidArgument},  // whoever speaks no TLS will not learn it
 };
 
-std::string ConnectFaultName(const ::testing::TestParamInfo<std::tuple<http::DataPlane, std::size_t>>& info) {
+std::string ConnectFaultName(
+    const ::testing::TestParamInfo<std::tuple<http::DataPlane, std::size_t>>& info) {
   return std::string(std::get<0>(info.param) == http::DataPlane::kDirect ? "Direct" : "Curl") +
          std::string(kOfConnecting[std::get<1>(info.param)].name);
 }
@@ -361,7 +494,8 @@ std::string ConnectFaultName(const ::testing::TestParamInfo<std::tuple<http::Dat
 class ConnectFaults : public ::testing::TestWithParam<std::tuple<http::DataPlane, std::size_t>> {};
 
 INSTANTIATE_TEST_SUITE_P(All, ConnectFaults,
-                         ::testing::Combine(::testing::Values(http::DataPlane::kDirect, http::DataPlane::kCurl),
+                         ::testing::Combine(::testing::Values(http::DataPlane::kDirect,
+                                                              http::DataPlane::kCurl),
                                             ::testing::Range(std::size_t{0}, kOfConnecting.size())),
                          ConnectFaultName);
 
@@ -372,13 +506,15 @@ TEST_P(ConnectFaults, AreOneClearError) {
   {
     RawServer server([&fault](RawConnection& connection) { fault.deed(connection); });
     ClientConfig config;
-    config.endpoint_url = (fault.tls ? "https://127.0.0.1:" : "http://127.0.0.1:") + std::to_string(server.port());
+    config.endpoint_url =
+        (fault.tls ? "https://127.0.0.1:" : "http://127.0.0.1:") + std::to_string(server.port());
     config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
     config.max_attempts = 2;
     // Short only for what stalls: a busy machine may take as long for what does not.
     const auto patience = std::chrono::milliseconds(fault.kind == kLate ? 150 : 20'000);
     config.idle_timeout = config.connect_timeout = patience;
-    config.data_plane = std::get<0>(GetParam()) == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
+    config.data_plane =
+        std::get<0>(GetParam()) == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
     const std::shared_ptr<http::Transport> transport = http::MakeCurlTransport({.io_threads = 1});
     auto client = Client::Impl::Make(config, {[transport] { return transport; }, &SystemClock(),
                                               [] { return std::uint64_t{0}; }, EmptyEnvironment()});

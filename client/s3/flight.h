@@ -1,4 +1,5 @@
-// One call on its way through its attempts: the loop of dispatcher.h, as the phases it goes through.
+// One call on its way through its attempts: the loop of dispatcher.h, as the phases it goes
+// through.
 #ifndef PENSTOCK_CLIENT_S3_FLIGHT_H_
 #define PENSTOCK_CLIENT_S3_FLIGHT_H_
 
@@ -21,16 +22,21 @@
 
 namespace penstock::s3 {
 
-// One call in progress. Owned by whatever will wake it next: a transport's completion, a timer, a provider.
+// One call in progress. Owned by whatever will wake it next: a transport's completion, a timer, a
+// provider.
 //
-// Its phases follow one another, each on the thread that ends the former, so its members need no lock. Only waking has
-// rivals (timer against cancellation): the one that takes the ticket goes on.
+// Its phases follow one another, each on the thread that ends the former, so its members need no
+// lock. Only waking has rivals (timer against cancellation): the one that takes the ticket goes on.
 class Flight : public std::enable_shared_from_this<Flight> {
  public:
   Flight(std::shared_ptr<ClientState> state, PreparedCall call)
-      : state_(std::move(state)), call_(std::move(call)), info_(Info(call_.request.operation)),
-        transport_(state_->surroundings.transport()), first_(info_, call_, *state_),
-        invocation_id_(MakeUuid(state_->surroundings.random)), document_(call_.request.document) {
+      : state_(std::move(state)),
+        call_(std::move(call)),
+        info_(Info(call_.request.operation)),
+        transport_(state_->surroundings.transport()),
+        first_(info_, call_, *state_),
+        invocation_id_(MakeUuid(state_->surroundings.random)),
+        document_(call_.request.document) {
     if (call_.request.source != nullptr) source_.emplace(*call_.request.source);
   }
 
@@ -40,14 +46,18 @@ class Flight : public std::enable_shared_from_this<Flight> {
  private:
   const Clock& clock() const { return *state_->surroundings.clock; }
   WallTime CorrectedNow() const {
-    return clock().Now() + std::chrono::seconds(state_->clock_skew_seconds.load(std::memory_order_relaxed));
+    return clock().Now() +
+           std::chrono::seconds(state_->clock_skew_seconds.load(std::memory_order_relaxed));
   }
 
   // Waiting: whoever gets true from Claim goes on.
   std::uint64_t BeginWait();
-  bool Claim(std::uint64_t ticket) { return waiting_.compare_exchange_strong(ticket, 0, std::memory_order_acq_rel); }
+  bool Claim(std::uint64_t ticket) {
+    return waiting_.compare_exchange_strong(ticket, 0, std::memory_order_acq_rel);
+  }
   void GiveUpIfStoppedWhileWaiting(std::uint64_t ticket);
-  // Has `task(*this)` run at `when` unless another takes the ticket first. Where no thread can, the call ends here.
+  // Has `task(*this)` run at `when` unless another takes the ticket first. Where no thread can, the
+  // call ends here.
   template <class Task>
   void WakeAt(MonotonicTime when, std::uint64_t ticket, Task task);
   // Runs a phase. An exception that leaves it ends the call with that error.
@@ -71,7 +81,8 @@ class Flight : public std::enable_shared_from_this<Flight> {
   void SendHedged(http::Request request, std::chrono::nanoseconds patience);
   void SendSecond(const std::shared_ptr<HedgedAttempt>& race);
   Result<void> StartSecond(const std::shared_ptr<HedgedAttempt>& race);
-  void OnLegEnded(const std::shared_ptr<HedgedAttempt>& race, Leg& leg, Result<http::Outcome> outcome);
+  void OnLegEnded(const std::shared_ptr<HedgedAttempt>& race, Leg& leg,
+                  Result<http::Outcome> outcome);
   void OnLegsEnded(const std::shared_ptr<HedgedAttempt>& race, Leg& last);
   void OnOutcome(Result<http::Outcome> outcome);
   void OnFailure(Error error, RetryDecision decision);
@@ -117,8 +128,8 @@ class Flight : public std::enable_shared_from_this<Flight> {
   const OperationInfo& info_;
   const std::shared_ptr<http::Transport> transport_;  // shared: kept for the length of the call
   Leg first_;
-  Leg* counting_ = &first_;               // the one whose answer this attempt's is
-  std::shared_ptr<HedgedAttempt> race_;   // of the last hedged attempt: it has the other leg
+  Leg* counting_ = &first_;              // the one whose answer this attempt's is
+  std::shared_ptr<HedgedAttempt> race_;  // of the last hedged attempt: it has the other leg
   const std::string invocation_id_;
   http::TextSource document_;
   std::optional<SourceBody> source_;
@@ -131,13 +142,14 @@ class Flight : public std::enable_shared_from_this<Flight> {
   bool redirected_ = false;
   bool clock_corrected_ = false;
   bool met_no_s3_ = false;
-  bool may_have_happened_ = false;  // an attempt before this one was sent, and may have been carried out
+  // an attempt before this one was sent, and may have been carried out
+  bool may_have_happened_ = false;
   ResolvedEndpointPtr endpoint_;            // of this attempt; null before the first
   ResolvedEndpointPtr temporary_endpoint_;  // of a redirect; null: none
-  std::string region_;  // of a redirect; empty: learned or configured
-  std::string learned_region_;  // that this attempt goes to; empty: none
+  std::string region_;                      // of a redirect; empty: learned or configured
+  std::string learned_region_;              // that this attempt goes to; empty: none
   CredentialsPtr credentials_;
-  std::unique_ptr<Error> expired_;   // waits for other credentials than credentials_
+  std::unique_ptr<Error> expired_;    // waits for other credentials than credentials_
   bool credentials_renewed_ = false;  // or tried to
   std::vector<FailedAttempt> history_;
   RateLimiter* limiter_ = nullptr;  // of this attempt; null: nothing is held back

@@ -1,10 +1,11 @@
-// Which region and endpoint an attempt goes to, and what its answer teaches about where the bucket is.
+// Which region and endpoint an attempt goes to, and what its answer teaches about where the bucket
+// is.
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "client/s3/flight.h"
 #include "client/s3/endpoint/redirect.h"
+#include "client/s3/flight.h"
 
 namespace penstock::s3 {
 
@@ -16,7 +17,8 @@ Result<void> Flight::ResolveHere() {
   const std::string& bucket = call_.request.bucket;
   learned_region_.clear();
   // A new bucket belongs where the client is configured, wherever one of that name was before.
-  if (region_.empty() && info_.operation != Operation::kCreateBucket) learned_region_ = state_->regions.Find(bucket);
+  if (region_.empty() && info_.operation != Operation::kCreateBucket)
+    learned_region_ = state_->regions.Find(bucket);
   auto resolved = state_->endpoints.Resolve(state_->config, bucket, AskedRegion(), info_);
   if (!resolved.ok() && !learned_region_.empty()) {  // not for this operation
     state_->regions.Forget(bucket, learned_region_);
@@ -28,11 +30,13 @@ Result<void> Flight::ResolveHere() {
 }
 
 const std::string& Flight::AskedRegion() const {
-  return !region_.empty() ? region_ : !learned_region_.empty() ? learned_region_ : state_->config.client.region;
+  return !region_.empty()           ? region_
+         : !learned_region_.empty() ? learned_region_
+                                    : state_->config.client.region;
 }
 
-// A region that a redirect named is the bucket's once somebody has answered there; it is not, or no longer, where that is
-// another redirect or nobody is there.
+// A region that a redirect named is the bucket's once somebody has answered there; it is not, or no
+// longer, where that is another redirect or nobody is there.
 void Flight::LearnRegion(const Result<void>& result) {
   const std::string& named = !region_.empty() ? region_ : learned_region_;
   if (named.empty() || temporary_endpoint_) return;
@@ -51,7 +55,8 @@ bool Flight::FollowRedirect(Error& error) {
   auto redirect = ReadRedirect(info_, error, *body().head(), *endpoint_, call_.request.bucket);
   if (!redirect) return false;
   if (!redirect->region.empty()) {
-    const auto there = state_->endpoints.Resolve(state_->config, call_.request.bucket, redirect->region, info_);
+    const auto there =
+        state_->endpoints.Resolve(state_->config, call_.request.bucket, redirect->region, info_);
     if (!there.ok()) {
       error.message += " (that region cannot be asked: " + there.error().message + ")";
       return false;
@@ -60,7 +65,8 @@ bool Flight::FollowRedirect(Error& error) {
   redirected_ = true;
   region_ = redirect->region;
   temporary_endpoint_.reset();
-  if (redirect->endpoint) temporary_endpoint_ = std::make_shared<const ResolvedEndpoint>(*std::move(redirect->endpoint));
+  if (redirect->endpoint)
+    temporary_endpoint_ = std::make_shared<const ResolvedEndpoint>(*std::move(redirect->endpoint));
   return true;
 }
 

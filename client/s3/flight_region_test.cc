@@ -26,7 +26,8 @@ TEST(RegionRedirectTest, IsFollowedOnceAndRemembered) {
 
 TEST(RegionRedirectTest, ACustomEndpointKeepsItsHostAndChangesTheSignature) {
   ClientUnderTest test;
-  test.transport.Expect(FakeReply::Respond(400, {}, ErrorXml("AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>")));
+  test.transport.Expect(FakeReply::Respond(
+      400, {}, ErrorXml("AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>")));
   test.transport.Expect(Object("abc"));
   ASSERT_TRUE(test.Get().ok());
   EXPECT_EQ(test.Header(1, "Host"), "127.0.0.1:9000");
@@ -42,20 +43,24 @@ TEST(RegionRedirectTest, ASecondOneIsAnErrorThatNamesTheRegion) {
   EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
   EXPECT_EQ(result.error().region, "eu-west-2");
   EXPECT_EQ(result.error().attempts, 2);
-  EXPECT_NE(result.error().message.find("(answered 301 by bucket.s3.eu-west-1.amazonaws.com, where another redirect had led)"),
-            std::string::npos)
+  EXPECT_NE(
+      result.error().message.find(
+          "(answered 301 by bucket.s3.eu-west-1.amazonaws.com, where another redirect had led)"),
+      std::string::npos)
       << result.error().message;
 }
 
 TEST(RegionRedirectTest, ARedirectToTheRegionThatWasAskedGivesNoAdviceToAskIt) {
-  // Symptom: a client of us-east-1 was told `the bucket is in region us-east-1; configure that region`.
+  // Symptom: a client of us-east-1 was told `the bucket is in region us-east-1; configure that
+  // region`.
   ClientUnderTest test(Aws());
   test.transport.Expect(Refuse(301, "PermanentRedirect", {{"x-amz-bucket-region", "us-east-1"}}));
   const auto result = test.Get();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
   EXPECT_EQ(result.error().message,
-            "m (the bucket is said to be in region us-east-1, which is the one that was asked; the endpoint is perhaps not that "
+            "m (the bucket is said to be in region us-east-1, which is the one that was asked; the "
+            "endpoint is perhaps not that "
             "region's) (answered 301 by bucket.s3.us-east-1.amazonaws.com)");
   EXPECT_EQ(test.sent(), 1u);
 }
@@ -69,7 +74,8 @@ TEST(RegionRedirectTest, AHeadThatAWrongRedirectLedAstraySaysSo) {
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
   EXPECT_EQ(result.error().message,
-            "bad request (a HEAD is not told why; the bucket is perhaps not in region eu-west-1) (answered 400 by "
+            "bad request (a HEAD is not told why; the bucket is perhaps not in region eu-west-1) "
+            "(answered 400 by "
             "bucket.s3.eu-west-1.amazonaws.com, where a redirect had led)");
 }
 
@@ -82,15 +88,20 @@ TEST(RegionRedirectTest, AHeadThatWasNotRedirectedIsABadRequest) {
   EXPECT_EQ(result.error().message, "bad request");
 }
 
-FakeReply To(const std::string& region) { return Refuse(301, "PermanentRedirect", {{"x-amz-bucket-region", region}}); }
+FakeReply To(const std::string& region) {
+  return Refuse(301, "PermanentRedirect", {{"x-amz-bucket-region", region}});
+}
 
 const std::string kHere = "bucket.s3.us-east-1.amazonaws.com";
 
 TEST(RegionRedirectTest, OnlyAnAnswerFromThereIsRemembered) {
-  // Symptom: one redirect to a region that is not the bucket's, and the client asked that region for ever.
-  const FakeReply nobody = FakeReply::Refuse(Error::Make(ErrorKind::kUnavailable, "cannot resolve the host"));
-  for (const FakeReply& there : {nobody, To("eu-west-2"), Refuse(307, "TemporaryRedirect"), Refuse(502, "BadGateway"),
-                                 FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "connection reset"))}) {
+  // Symptom: one redirect to a region that is not the bucket's, and the client asked that region
+  // for ever.
+  const FakeReply nobody =
+      FakeReply::Refuse(Error::Make(ErrorKind::kUnavailable, "cannot resolve the host"));
+  for (const FakeReply& there :
+       {nobody, To("eu-west-2"), Refuse(307, "TemporaryRedirect"), Refuse(502, "BadGateway"),
+        FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "connection reset"))}) {
     ClientUnderTest test({.region = "us-east-1", .max_attempts = 2});
     test.transport.Expect(To("nowhere-1"));
     test.transport.Expect(there);
@@ -113,7 +124,8 @@ TEST(RegionRedirectTest, ARefusalIsAnAnswerToo) {
 }
 
 TEST(RegionRedirectTest, ARegionThatNoLongerHasTheBucketIsForgotten) {
-  const FakeReply nobody = FakeReply::Refuse(Error::Make(ErrorKind::kUnavailable, "cannot resolve the host"));
+  const FakeReply nobody =
+      FakeReply::Refuse(Error::Make(ErrorKind::kUnavailable, "cannot resolve the host"));
   for (const FakeReply& later : {nobody, Refuse(301, "PermanentRedirect")}) {
     ClientUnderTest test({.region = "us-east-1", .max_attempts = 1});
     test.transport.Expect(To("eu-west-1"));
@@ -134,20 +146,24 @@ TEST(RegionRedirectTest, ABucketThatMovedIsFollowed) {
     test.transport.Expect(To(region));
     test.transport.Expect(Object("abc"));
     ASSERT_TRUE(test.Get().ok());
-    EXPECT_EQ(test.Header(test.sent() - 1, "Host"), "bucket.s3." + std::string(region) + ".amazonaws.com");
+    EXPECT_EQ(test.Header(test.sent() - 1, "Host"),
+              "bucket.s3." + std::string(region) + ".amazonaws.com");
   }
 }
 
 TEST(RegionRedirectTest, WhatNamesNoRegionIsNotAskedAndNotRemembered) {
-  // Symptom: `Invalid region ... in the configuration, in AWS_REGION or in the profile`, and so for ever, without a request.
+  // Symptom: `Invalid region ... in the configuration, in AWS_REGION or in the profile`, and so for
+  // ever, without a request.
   ClientUnderTest test(Aws());
   test.transport.Expect(To("evil.example/x"));
   const auto result = test.Get();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
   EXPECT_EQ(result.error().region, "");
-  EXPECT_EQ(result.error().message, "m (the answer names the region `evil.example/x`, which is no region's name) (answered 301 by " +
-                                        kHere + ")");
+  EXPECT_EQ(result.error().message,
+            "m (the answer names the region `evil.example/x`, which is no region's name) (answered "
+            "301 by " +
+                kHere + ")");
   EXPECT_EQ(test.sent(), 1u);
   test.transport.Expect(Object("abc"));
   ASSERT_TRUE(test.Get().ok());
@@ -160,27 +176,33 @@ TEST(RegionRedirectTest, ARegionThatTheClientsSettingsExcludeIsNotAsked) {
   const auto result = test.Get();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
-  EXPECT_NE(result.error().message.find("that region cannot be asked: Partition does not support FIPS"), std::string::npos)
+  EXPECT_NE(
+      result.error().message.find("that region cannot be asked: Partition does not support FIPS"),
+      std::string::npos)
       << result.error().message;
   test.transport.Expect(Object("abc"));
   EXPECT_TRUE(test.Get().ok());
 }
 
 TEST(RegionRedirectTest, CreateBucketIsNotMadeInARegionNobodyAskedFor) {
-  // Symptom: configured for eu-west-1, a service in us-east-1: CreateBucket succeeded there, without a word.
+  // Symptom: configured for eu-west-1, a service in us-east-1: CreateBucket succeeded there,
+  // without a word.
   ClientUnderTest test({.region = "eu-west-1", .endpoint_url = "http://127.0.0.1:9000"});
-  test.transport.Expect(FakeReply::Respond(400, {}, ErrorXml("AuthorizationHeaderMalformed", "<Region>us-east-1</Region>")));
+  test.transport.Expect(FakeReply::Respond(
+      400, {}, ErrorXml("AuthorizationHeaderMalformed", "<Region>us-east-1</Region>")));
   const auto result = test.Run(CreateBucketRequest{.bucket = BucketName("bucket")});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
   EXPECT_EQ(result.error().region, "us-east-1");
-  EXPECT_EQ(result.error().message,
-            "the service is in us-east-1, the client is configured for eu-west-1; set region=us-east-1");
+  EXPECT_EQ(
+      result.error().message,
+      "the service is in us-east-1, the client is configured for eu-west-1; set region=us-east-1");
   EXPECT_EQ(test.sent(), 1u);
 }
 
 TEST(RegionRedirectTest, CreateBucketForgetsWhereABucketOfThatNameWas) {
-  // Symptom: a bucket read in eu-west-2, deleted and made again was asked of eu-west-2, not of the configured region.
+  // Symptom: a bucket read in eu-west-2, deleted and made again was asked of eu-west-2, not of the
+  // configured region.
   ClientUnderTest test(Aws());
   test.transport.Expect(Refuse(301, "PermanentRedirect", {{"x-amz-bucket-region", "eu-west-2"}}));
   test.transport.Expect(Object("abc"));
@@ -192,7 +214,8 @@ TEST(RegionRedirectTest, CreateBucketForgetsWhereABucketOfThatNameWas) {
 
 TEST(RegionRedirectTest, ATemporaryHostServesThisCallOnly) {
   ClientUnderTest test(Aws());
-  test.transport.Expect(Refuse(307, "TemporaryRedirect", {{"Location", "https://bucket.s3-eu-west-1.amazonaws.com/key"}}));
+  test.transport.Expect(Refuse(307, "TemporaryRedirect",
+                               {{"Location", "https://bucket.s3-eu-west-1.amazonaws.com/key"}}));
   test.transport.Expect(Object("abc"));
   test.transport.Expect(Object("abc"));
   ASSERT_TRUE(test.Get().ok());

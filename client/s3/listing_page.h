@@ -46,11 +46,13 @@ inline std::string ReadCommonPrefix(XmlReader& xml) {
 inline Result<void> ReadTruncated(std::string_view text, bool& truncated) {
   truncated = text == "true";
   if (truncated || text == "false") return Ok();
-  return Error::Make(ErrorKind::kUnavailable,
-                     "the answer's <IsTruncated> is `" + std::string(text.substr(0, 32)) + "`, neither true nor false");
+  return Error::Make(ErrorKind::kUnavailable, "the answer's <IsTruncated> is `" +
+                                                  std::string(text.substr(0, 32)) +
+                                                  "`, neither true nor false");
 }
 
-// What a body is whose root is not `root`: another document, an error or none, said as of every answer.
+// What a body is whose root is not `root`: another document, an error or none, said as of every
+// answer.
 inline Error NotThatListing(const WireResponse& response, std::string_view root, XmlReader& xml) {
   auto document = ReadDocument(response, root);
   if (!document.ok()) return std::move(document).error();

@@ -15,10 +15,13 @@ constexpr std::string_view kMetaPrefix = "x-amz-meta-";
 constexpr std::string_view kChecksumPrefix = "x-amz-checksum-";
 constexpr std::size_t kMaxUserMetadataBytes = 2048;
 
-Error Invalid(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+Error Invalid(std::string message) {
+  return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
+}
 
 bool IsTokenChar(char c) {
-  const bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  const bool alphanumeric =
+      (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
   return alphanumeric || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
@@ -31,16 +34,19 @@ std::optional<std::uint64_t> ParseNumber(std::string_view text) {
   return value;
 }
 
-Result<void> AppendText(std::string_view header, const std::string& value, std::vector<http::Header>& headers) {
+Result<void> AppendText(std::string_view header, const std::string& value,
+                        std::vector<http::Header>& headers) {
   if (value.empty()) return Ok();
   if (!std::all_of(value.begin(), value.end(), IsPrintableAscii)) {
-    return Invalid(std::string(header) + " has a character that is not printable ASCII; a header cannot carry it");
+    return Invalid(std::string(header) +
+                   " has a character that is not printable ASCII; a header cannot carry it");
   }
   headers.push_back({std::string(header), value});
   return Ok();
 }
 
-// The value of a checksum header, if `name` (without its prefix) is one. A value with "-N" is one of parts.
+// The value of a checksum header, if `name` (without its prefix) is one. A value with "-N" is one
+// of parts.
 void ReadChecksum(std::string_view name, std::string_view value, ObjectMetadata& metadata) {
   if (name.empty() || value.find('-') != std::string_view::npos) return;
   for (const std::string_view other : {"type", "algorithm", "mode"}) {
@@ -52,28 +58,35 @@ void ReadChecksum(std::string_view name, std::string_view value, ObjectMetadata&
 }  // namespace
 
 ETag ReadETag(std::string_view text) {
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
+    text = text.substr(1, text.size() - 2);
   return ETag(std::string(text));
 }
 
-std::string QuoteETag(const ETag& etag) { return etag.value == "*" ? etag.value : "\"" + etag.value + "\""; }
+std::string QuoteETag(const ETag& etag) {
+  return etag.value == "*" ? etag.value : "\"" + etag.value + "\"";
+}
 
-Result<void> AppendAttributes(const ObjectAttributes& attributes, std::vector<http::Header>& headers) {
+Result<void> AppendAttributes(const ObjectAttributes& attributes,
+                              std::vector<http::Header>& headers) {
   PENSTOCK_TRY(AppendText("Content-Type", attributes.content_type, headers));
   PENSTOCK_TRY(AppendText("x-amz-storage-class", attributes.storage_class, headers));
   std::size_t bytes = 0;
   for (const auto& [name, value] : attributes.user_metadata) {
     if (name.empty() || !std::all_of(name.begin(), name.end(), IsTokenChar)) {
-      return Invalid("user metadata name `" + name + "` is not a header token; use letters, digits, - and _");
+      return Invalid("user metadata name `" + name +
+                     "` is not a header token; use letters, digits, - and _");
     }
     if (!std::all_of(value.begin(), value.end(), IsPrintableAscii)) {
-      return Invalid("user metadata `" + name + "` has a value with characters other than printable ASCII; encode it");
+      return Invalid("user metadata `" + name +
+                     "` has a value with characters other than printable ASCII; encode it");
     }
     bytes += name.size() + value.size();
     headers.push_back({std::string(kMetaPrefix) + AsciiLower(name), value});
   }
   if (bytes > kMaxUserMetadataBytes) {
-    return Invalid("user metadata has " + std::to_string(bytes) + " bytes of names and values; S3 takes at most 2048");
+    return Invalid("user metadata has " + std::to_string(bytes) +
+                   " bytes of names and values; S3 takes at most 2048");
   }
   return Ok();
 }
@@ -92,14 +105,16 @@ ObjectMetadata ReadMetadata(const http::ResponseHead& head) {
       if (http::EqualsIgnoringCase(name, "etag")) {
         if (out.etag.empty()) out.etag = ReadETag(value);
       } else if (http::EqualsIgnoringCase(name, "last-modified")) {
-        if (out.last_modified == WallTime{}) out.last_modified = ParseHttpDate(value).value_or(WallTime{});
+        if (out.last_modified == WallTime{})
+          out.last_modified = ParseHttpDate(value).value_or(WallTime{});
       } else if (http::EqualsIgnoringCase(name, "content-type")) {
         first(out.content_type, value);
       }
       continue;
     }
     if (http::StartsWithIgnoringCase(name, kChecksumPrefix)) {
-      composite = composite || (http::EqualsIgnoringCase(name, "x-amz-checksum-type") && value == "COMPOSITE");
+      composite = composite ||
+                  (http::EqualsIgnoringCase(name, "x-amz-checksum-type") && value == "COMPOSITE");
       ReadChecksum(name.substr(kChecksumPrefix.size()), value, out);
     } else if (http::StartsWithIgnoringCase(name, kMetaPrefix)) {
       out.user_metadata.emplace_back(AsciiLower(name.substr(kMetaPrefix.size())), value);
@@ -125,18 +140,22 @@ std::optional<ContentRange> ParseContentRange(std::string_view text) {
   text.remove_prefix(6);
   const std::size_t dash = text.find('-');
   const std::size_t slash = text.find('/');
-  if (dash == std::string_view::npos || slash == std::string_view::npos || slash < dash) return std::nullopt;
+  if (dash == std::string_view::npos || slash == std::string_view::npos || slash < dash)
+    return std::nullopt;
   const auto first = ParseNumber(text.substr(0, dash));
   const auto last_inclusive = ParseNumber(text.substr(dash + 1, slash - dash - 1));
   const auto size = ParseNumber(text.substr(slash + 1));
-  if (!first || !last_inclusive || !size || *first > *last_inclusive || *last_inclusive >= *size) return std::nullopt;
+  if (!first || !last_inclusive || !size || *first > *last_inclusive || *last_inclusive >= *size)
+    return std::nullopt;
   return ContentRange{{*first, *last_inclusive + 1}, *size};
 }
 
 Result<std::string> FormatRange(const RangeRequest& range) {
   if (range.suffix) {
-    if (range.begin || range.end) return Invalid("a range has either a suffix or begin and end, not both");
-    if (*range.suffix == 0) return Invalid("a suffix range of 0 bytes selects nothing; ask for at least 1");
+    if (range.begin || range.end)
+      return Invalid("a range has either a suffix or begin and end, not both");
+    if (*range.suffix == 0)
+      return Invalid("a suffix range of 0 bytes selects nothing; ask for at least 1");
     return "bytes=-" + std::to_string(*range.suffix);
   }
   const std::uint64_t begin = range.begin.value_or(0);

@@ -19,9 +19,11 @@ ETag ReadETag(std::string_view text);
 // With quotes; "*" stays bare.
 std::string QuoteETag(const ETag& etag);
 
-// Content-Type, storage class and x-amz-meta-*. kInvalidArgument naming the entry when a name is no header token, a value
-// has anything but printable ASCII (S3 would hand it back encoded), or names and values exceed 2 KB together.
-Result<void> AppendAttributes(const ObjectAttributes& attributes, std::vector<http::Header>& headers);
+// Content-Type, storage class and x-amz-meta-*. kInvalidArgument naming the entry when a name is no
+// header token, a value has anything but printable ASCII (S3 would hand it back encoded), or names
+// and values exceed 2 KB together.
+Result<void> AppendAttributes(const ObjectAttributes& attributes,
+                              std::vector<http::Header>& headers);
 
 // Everything an answer says about the object, but its size.
 ObjectMetadata ReadMetadata(const http::ResponseHead& head);
@@ -35,10 +37,12 @@ struct ContentRange {
 };
 std::optional<ContentRange> ParseContentRange(std::string_view text);
 
-// "bytes=first-last", "bytes=first-" or "bytes=-count". kInvalidArgument when the range is empty or contradicts itself.
+// "bytes=first-last", "bytes=first-" or "bytes=-count". kInvalidArgument when the range is empty or
+// contradicts itself.
 Result<std::string> FormatRange(const RangeRequest& range);
 
-// What `range` selects of an object of `object_size` bytes; empty when it begins at or beyond the end.
+// What `range` selects of an object of `object_size` bytes; empty when it begins at or beyond the
+// end.
 ByteRange Select(const RangeRequest& range, std::uint64_t object_size);
 
 }  // namespace penstock::s3

@@ -30,17 +30,23 @@ TEST(ObjectHeadersTest, ReadsMetadata) {
   EXPECT_EQ(metadata.storage_class, "GLACIER");
   EXPECT_EQ(metadata.version_id.value, "v");
   EXPECT_EQ(metadata.restore, "ongoing-request=\"true\"");
-  EXPECT_EQ(metadata.user_metadata, (std::vector<std::pair<std::string, std::string>>{{"some-name", "v1"}}));
+  EXPECT_EQ(metadata.user_metadata,
+            (std::vector<std::pair<std::string, std::string>>{{"some-name", "v1"}}));
 }
 
 TEST(ObjectHeadersTest, KeepsChecksumsOfTheWholeObjectOnly) {
   using List = std::vector<std::pair<std::string, std::string>>;
-  EXPECT_EQ(ReadMetadata({200, {{"x-amz-checksum-crc64nvme", "a="}, {"x-amz-checksum-type", "FULL_OBJECT"}}}).checksums,
+  EXPECT_EQ(ReadMetadata(
+                {200, {{"x-amz-checksum-crc64nvme", "a="}, {"x-amz-checksum-type", "FULL_OBJECT"}}})
+                .checksums,
             (List{{"crc64nvme", "a="}}));
-  EXPECT_EQ(ReadMetadata({200, {{"X-Amz-Checksum-CRC32", "a=="}}}).checksums, (List{{"crc32", "a=="}}));
+  EXPECT_EQ(ReadMetadata({200, {{"X-Amz-Checksum-CRC32", "a=="}}}).checksums,
+            (List{{"crc32", "a=="}}));
   EXPECT_EQ(ReadMetadata({200, {{"x-amz-checksum-crc32", "a==-3"}}}).checksums, List{});
-  EXPECT_EQ(ReadMetadata({200, {{"x-amz-checksum-crc32", "a=="}, {"x-amz-checksum-type", "COMPOSITE"}}}).checksums,
-            List{});
+  EXPECT_EQ(
+      ReadMetadata({200, {{"x-amz-checksum-crc32", "a=="}, {"x-amz-checksum-type", "COMPOSITE"}}})
+          .checksums,
+      List{});
 }
 
 TEST(ObjectHeadersTest, RangesAreHalfOpenInsideAndInclusiveOnTheWire) {
@@ -77,7 +83,8 @@ TEST(ObjectHeadersTest, ContentLengthIsANumberOrNothing) {
 
 TEST(ObjectHeadersTest, HeaderValuesCannotBreakOutOfTheirLine) {
   std::vector<http::Header> headers;
-  EXPECT_FALSE(AppendAttributes({.content_type = "text/plain\r\nx-amz-acl: public-read"}, headers).ok());
+  EXPECT_FALSE(
+      AppendAttributes({.content_type = "text/plain\r\nx-amz-acl: public-read"}, headers).ok());
   EXPECT_FALSE(AppendAttributes({.storage_class = "A\n"}, headers).ok());
   EXPECT_FALSE(AppendAttributes({.user_metadata = {{"a: b", "c"}}}, headers).ok());
   EXPECT_TRUE(headers.empty());

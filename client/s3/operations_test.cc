@@ -22,7 +22,9 @@ TEST(OperationsTest, NamesAreUnique) {
 
 TEST(OperationsTest, OnlyEchoClassesNameAnEchoCode) {
   for (const OperationInfo& info : kOperations) {
-    EXPECT_EQ(info.retry_class == RetryClass::kAlreadyDoneIsSuccess, !info.already_done_code.empty()) << info.name;
+    EXPECT_EQ(info.retry_class == RetryClass::kAlreadyDoneIsSuccess,
+              !info.already_done_code.empty())
+        << info.name;
   }
 }
 

@@ -1,4 +1,5 @@
-// Each allocation of a call fails once: the call ends, once, with an error or with the right result.
+// Each allocation of a call fails once: the call ends, once, with an error or with the right
+// result.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +64,8 @@ TEST(OutOfMemory, AReadCompletesOnceWhereItCannotStart) {
     test.transport.Expect(Object("abc"));
     test.transport.Expect(Object("abc"));
     const bool failed = FailsAllocation(nth, [&] { test.Begin(); });
-    EXPECT_TRUE(!test.result || test.transport.waiting() == 0u) << "a request runs on after its call has ended";
+    EXPECT_TRUE(!test.result || test.transport.waiting() == 0u)
+        << "a request runs on after its call has ended";
     ExpectOneCompletion(test);
     EXPECT_TRUE(test.result->ok() || test.result->error().kind == ErrorKind::kResourceExhausted);
     return failed;
@@ -74,7 +76,8 @@ TEST(OutOfMemory, AReadCompletesOnceWhereItCannotStart) {
 DeleteObjectsRequest TwentyKeysOfTwoKinds() {
   DeleteObjectsRequest request{BucketName("a-bucket-with-a-long-name"), {}, {}};
   for (int i = 0; i < 20; ++i) {
-    request.keys.emplace_back("a key that is longer than a small string " + std::to_string(i) + (i % 4 == 0 ? "" : "\x01"));
+    request.keys.emplace_back("a key that is longer than a small string " + std::to_string(i) +
+                              (i % 4 == 0 ? "" : "\x01"));
   }
   return request;
 }
@@ -89,8 +92,10 @@ struct Deletes {
 
   template <class Response>
   void Answer(PausesFailures& pause, Callback<Response> done, Result<Response> response) {
-    // Shared, since std::function needs a copy constructor; the response itself must be moved, not copied.
-    auto answer = [done = std::move(done), response = std::make_shared<Result<Response>>(std::move(response))] {
+    // Shared, since std::function needs a copy constructor; the response itself must be moved, not
+    // copied.
+    auto answer = [done = std::move(done),
+                   response = std::make_shared<Result<Response>>(std::move(response))] {
       done(std::move(*response));
     };
     if (later) return waiting.push_back(std::move(answer));
@@ -101,7 +106,8 @@ struct Deletes {
     return {[this](const DeleteObjectsRequest& request, Callback<DeleteObjectsResponse> done) {
               PausesFailures pause;
               DeleteObjectsResponse response;
-              for (const ObjectKey& key : request.keys) response.failures.push_back({key, kCode, "message"});
+              for (const ObjectKey& key : request.keys)
+                response.failures.push_back({key, kCode, "message"});
               Answer<DeleteObjectsResponse>(pause, std::move(done), std::move(response));
             },
             [this](const DeleteObjectRequest& request, Callback<NoResponse> done) {
@@ -113,7 +119,8 @@ struct Deletes {
             }};
   }
 
-  // Runs the deletion to its end with the nth allocation failing. Returns whether there were so many.
+  // Runs the deletion to its end with the nth allocation failing. Returns whether there were so
+  // many.
   bool Run(int nth, DeleteObjectsRequest request) {
     DeleteVerbs verbs = Verbs();
     Callback<DeleteObjectsResponse> done = [this](Result<DeleteObjectsResponse> ended) {
@@ -163,7 +170,8 @@ TEST(OutOfMemory, ADeletionOfAClientCompletesOnceWhereItCannotStart) {
   const int allocations = ForEachAllocation([](int nth) {
     ClientUnderTest test;
     test.transport.SetHandler([](const http::RecordedRequest& sent) {
-      return sent.request.method == "POST" ? FakeReply::Respond(200, {}, "<DeleteResult/>") : FakeReply::Respond(204);
+      return sent.request.method == "POST" ? FakeReply::Respond(200, {}, "<DeleteResult/>")
+                                           : FakeReply::Respond(204);
     });
     test.transport.Hold();
     int completions = 0;
@@ -173,7 +181,8 @@ TEST(OutOfMemory, ADeletionOfAClientCompletesOnceWhereItCannotStart) {
       ++completions;
       result.emplace(std::move(ended));
     };
-    const bool failed = FailsAllocation(nth, [&] { test.client->Start(std::move(request), std::move(done)); });
+    const bool failed =
+        FailsAllocation(nth, [&] { test.client->Start(std::move(request), std::move(done)); });
     while (test.transport.Release() != 0) {
     }
     EXPECT_EQ(completions, 1);

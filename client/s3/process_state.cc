@@ -17,7 +17,8 @@ ProcessState::State& ProcessState::Mine() {
   const pid_t pid = ProcessId();
   State* seen = current_.load(std::memory_order_acquire);
   if (seen != nullptr && seen->pid == pid) return *seen;
-  auto* made = new State{pid, make_provider_(), std::make_shared<ExpressSessions>(clock_), {}, {}, seen};
+  auto* made =
+      new State{pid, make_provider_(), std::make_shared<ExpressSessions>(clock_), {}, {}, seen};
   if (current_.compare_exchange_strong(seen, made, std::memory_order_acq_rel)) return *made;
   delete made;  // another thread of this process was first
   return *seen;
@@ -33,7 +34,8 @@ const auth::Signer& ProcessState::SignerFor(const auth::SigningScope& scope) {
 RateLimiter& ProcessState::adaptive_rate(MonotonicTime now) {
   auto& limiters = Mine().limiters;
   if (const auto* made = limiters.FindNewest([](const auto&) { return true; })) return **made;
-  return *limiters.Push(std::make_unique<AdaptiveRate>(now));  // should two threads be first, the later one's stays
+  // should two threads be first, the later one's stays
+  return *limiters.Push(std::make_unique<AdaptiveRate>(now));
 }
 
 }  // namespace penstock::s3

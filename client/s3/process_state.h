@@ -1,7 +1,9 @@
-// The parts of a Client that hold locks (signers, the default credential chain, sessions), made anew in a forked child.
+// The parts of a Client that hold locks (signers, the default credential chain, sessions), made
+// anew in a forked child.
 //
-// A fork copies a lock another thread holds, and nobody in the child would ever release it. So whatever locks is kept
-// here under the pid of its maker; a child makes its own at its first request and leaves the copy alone.
+// A fork copies a lock another thread holds, and nobody in the child would ever release it. So
+// whatever locks is kept here under the pid of its maker; a child makes its own at its first
+// request and leaves the copy alone.
 #ifndef PENSTOCK_CLIENT_S3_PROCESS_STATE_H_
 #define PENSTOCK_CLIENT_S3_PROCESS_STATE_H_
 
@@ -16,8 +18,8 @@
 #include "client/auth/signer.h"
 #include "client/s3/endpoint/append_only_list.h"
 #include "client/s3/express/express_sessions.h"
-#include "penstock/base/clock.h"
 #include "client/s3/retry/rate_limiter.h"
+#include "penstock/base/clock.h"
 
 namespace penstock::s3 {
 

@@ -38,7 +38,8 @@ TEST(ProcessStateTest, AForkedChildMakesItsOwn) {
   const auto parents_sessions = state.sessions();
   const pid_t child = ::fork();
   if (child == 0) {
-    const bool own = state.sessions() != parents_sessions && state.provider() != parents && &state.SignerFor({"r"}) != parents_signer &&
+    const bool own = state.sessions() != parents_sessions && state.provider() != parents &&
+                     &state.SignerFor({"r"}) != parents_signer &&
                      state.provider() == state.provider();
     ::_exit(own ? 0 : 1);
   }

@@ -29,7 +29,8 @@ RandomBits MakeRandomBits() {
   auto state = std::make_shared<std::atomic<std::uint64_t>>(seed);  // shared: std::function copies
   return [state] {
     const std::uint64_t step = state->fetch_add(kGoldenGamma, std::memory_order_relaxed);
-    return Mix(step ^ Mix(static_cast<std::uint64_t>(ProcessId())));  // parent and child share the step, not the pid
+    // parent and child share the step, not the pid
+    return Mix(step ^ Mix(static_cast<std::uint64_t>(ProcessId())));
   };
 }
 
@@ -39,7 +40,8 @@ std::string MakeUuid(const RandomBits& random) {
   std::array<std::byte, 16> bytes{};
   for (std::size_t half = 0; half < 2; ++half) {
     std::uint64_t bits = random();
-    for (std::size_t i = 0; i < 8; ++i, bits >>= 8) bytes[half * 8 + i] = static_cast<std::byte>(bits & 0xff);
+    for (std::size_t i = 0; i < 8; ++i, bits >>= 8)
+      bytes[half * 8 + i] = static_cast<std::byte>(bits & 0xff);
   }
   bytes[6] = (bytes[6] & std::byte{0x0f}) | std::byte{0x40};
   bytes[8] = (bytes[8] & std::byte{0x3f}) | std::byte{0x80};

@@ -1,4 +1,5 @@
-// Random numbers for jitter and invocation ids: cheap, without locks, and different in a forked child. Not for secrets.
+// Random numbers for jitter and invocation ids: cheap, without locks, and different in a forked
+// child. Not for secrets.
 #ifndef PENSTOCK_CLIENT_S3_RANDOM_BITS_H_
 #define PENSTOCK_CLIENT_S3_RANDOM_BITS_H_
 

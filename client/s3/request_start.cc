@@ -22,7 +22,9 @@ Result<void> CheckNames(const BucketName& bucket, const ObjectKey& key) {
 
 }  // namespace
 
-Error InvalidRequest(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+Error InvalidRequest(std::string message) {
+  return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
+}
 
 WireRequest StartServiceRequest(Operation operation, const BuildContext& context) {
   WireRequest request;
@@ -33,15 +35,16 @@ WireRequest StartServiceRequest(Operation operation, const BuildContext& context
   return request;
 }
 
-Result<WireRequest> StartBucketRequest(Operation operation, const BucketName& bucket, const BuildContext& context) {
+Result<WireRequest> StartBucketRequest(Operation operation, const BucketName& bucket,
+                                       const BuildContext& context) {
   if (bucket.empty()) return InvalidRequest("the bucket name is empty; give the name of a bucket");
   WireRequest request = StartServiceRequest(operation, context);
   request.bucket = bucket.value;
   return request;
 }
 
-Result<WireRequest> StartObjectRequest(Operation operation, const BucketName& bucket, const ObjectKey& key,
-                                       const BuildContext& context) {
+Result<WireRequest> StartObjectRequest(Operation operation, const BucketName& bucket,
+                                       const ObjectKey& key, const BuildContext& context) {
   PENSTOCK_TRY(CheckNames(bucket, key));
   WireRequest request = StartServiceRequest(operation, context);
   request.bucket = bucket.value;
@@ -50,20 +53,24 @@ Result<WireRequest> StartObjectRequest(Operation operation, const BucketName& bu
 }
 
 Result<void> CheckUploadId(const UploadId& upload_id) {
-  if (upload_id.empty()) return InvalidRequest("the upload id is empty; give the one CreateMultipartUpload returned");
+  if (upload_id.empty())
+    return InvalidRequest("the upload id is empty; give the one CreateMultipartUpload returned");
   return Ok();
 }
 
 Result<void> CheckPartNumber(int part_number) {
   if (part_number < 1 || part_number > kMaxPartNumber) {
-    return InvalidRequest("part number " + std::to_string(part_number) + " is not within 1 to 10000");
+    return InvalidRequest("part number " + std::to_string(part_number) +
+                          " is not within 1 to 10000");
   }
   return Ok();
 }
 
-Result<std::string> CopySource(const BucketName& bucket, const ObjectKey& key, const VersionId& version) {
+Result<std::string> CopySource(const BucketName& bucket, const ObjectKey& key,
+                               const VersionId& version) {
   PENSTOCK_TRY(CheckNames(bucket, key));
-  const std::string_view between = bucket.value.starts_with("arn:") ? "/object/" : "/";  // of an access point
+  // of an access point
+  const std::string_view between = bucket.value.starts_with("arn:") ? "/object/" : "/";
   std::string source = http::EncodePath(bucket.value + std::string(between) + key.value);
   if (!version.empty()) source += "?versionId=" + http::EncodeQuery(version.value);
   return source;

@@ -9,8 +9,11 @@ namespace {
 
 TEST(RequestStartTest, LongKeysAreRefusedWithTheirLength) {
   const BucketName bucket("b");
-  EXPECT_TRUE(StartObjectRequest(Operation::kGetObject, bucket, ObjectKey(std::string(1024, 'k')), Context()).ok());
-  const auto longer = StartObjectRequest(Operation::kGetObject, bucket, ObjectKey(std::string(1025, 'k')), Context());
+  EXPECT_TRUE(StartObjectRequest(Operation::kGetObject, bucket, ObjectKey(std::string(1024, 'k')),
+                                 Context())
+                  .ok());
+  const auto longer = StartObjectRequest(Operation::kGetObject, bucket,
+                                         ObjectKey(std::string(1025, 'k')), Context());
   ASSERT_FALSE(longer.ok());
   EXPECT_NE(longer.error().message.find("1025"), std::string::npos);
 }
@@ -19,13 +22,16 @@ TEST(RequestStartTest, RequesterPaysWhereTheVerbKnowsIt) {
   BuildContext context = Context();
   context.requester_pays = true;
   for (const OperationInfo& info : kOperations) {
-    EXPECT_EQ(StartServiceRequest(info.operation, context).headers.size(), info.requester_pays ? 1u : 0u) << info.name;
+    EXPECT_EQ(StartServiceRequest(info.operation, context).headers.size(),
+              info.requester_pays ? 1u : 0u)
+        << info.name;
   }
 }
 
 TEST(RequestStartTest, EmptyNamesAreRefused) {
   EXPECT_FALSE(StartBucketRequest(Operation::kListObjectsV2, BucketName(), Context()).ok());
-  EXPECT_FALSE(StartObjectRequest(Operation::kGetObject, BucketName(), ObjectKey("k"), Context()).ok());
+  EXPECT_FALSE(
+      StartObjectRequest(Operation::kGetObject, BucketName(), ObjectKey("k"), Context()).ok());
   EXPECT_FALSE(CheckUploadId(UploadId()).ok());
   EXPECT_FALSE(CopySource(BucketName("b"), ObjectKey()).ok());
 }

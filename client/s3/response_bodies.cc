@@ -24,15 +24,18 @@ void Set(std::vector<http::Header>& headers, std::string_view name, std::string 
 
 }  // namespace
 
-// If-Match compares strongly, so a weak ETag pins nothing. With all bytes here what failed was the whole, as a checksum.
+// If-Match compares strongly, so a weak ETag pins nothing. With all bytes here what failed was the
+// whole, as a checksum.
 bool ObjectBody::CanResume() const {
   const std::string& etag = answer_.metadata.etag.value;
-  return resumable_ && received_ > 0 && received_ < answer_.body_length && !etag.empty() && !etag.starts_with("W/");
+  return resumable_ && received_ > 0 && received_ < answer_.body_length && !etag.empty() &&
+         !etag.starts_with("W/");
 }
 
 GetObjectRequest ObjectBody::Remainder() const {
   GetObjectRequest remainder = request_;
-  const std::uint64_t begin = request_.range ? Select(*request_.range, answer_.metadata.size).begin : 0;
+  const std::uint64_t begin =
+      request_.range ? Select(*request_.range, answer_.metadata.size).begin : 0;
   remainder.range = RangeRequest{begin + received_, begin + answer_.body_length, {}};
   remainder.if_match = answer_.metadata.etag;
   return remainder;
@@ -57,9 +60,10 @@ Result<void> ObjectBody::BeginRemainder(const http::ResponseHead& head) {
   resumable_ = answer.ok() && answer->metadata.size == answer_.metadata.size;
   if (resumable_) return Ok();
   if (!answer.ok()) return answer.error();
-  return Error::Make(ErrorKind::kDataLoss, "the object has " + std::to_string(answer->metadata.size) +
-                                               " bytes, but had " + std::to_string(answer_.metadata.size) +
-                                               " when its body broke off");
+  return Error::Make(ErrorKind::kDataLoss,
+                     "the object has " + std::to_string(answer->metadata.size) +
+                         " bytes, but had " + std::to_string(answer_.metadata.size) +
+                         " when its body broke off");
 }
 
 Result<void> ObjectBody::Begin(const http::ResponseHead& head) {
@@ -69,7 +73,8 @@ Result<void> ObjectBody::Begin(const http::ResponseHead& head) {
   verifier_.reset();
   PENSTOCK_ASSIGN(answer_, ReadObjectHead(request_, head));
   if (!verify_) answer_.metadata.checksums.clear();
-  Result<void> begun = Caught(kSink, [&] { return request_.sink->Begin(answer_.metadata, answer_.body_length); });
+  Result<void> begun =
+      Caught(kSink, [&] { return request_.sink->Begin(answer_.metadata, answer_.body_length); });
   refused_by_caller_ = !begun.ok();
   const bool follow = answer_.whole_object && begun.ok() && !request_.sink->FollowsChecksum();
   if (follow) verifier_ = ChecksumVerifier::For(answer_.metadata);
@@ -91,7 +96,8 @@ Result<void> ObjectBody::Commit(std::size_t count) {
 
 Result<ObjectMetadata> ObjectBody::Finish() {
   if (received_ != answer_.body_length) {
-    return Error::Make(ErrorKind::kDataLoss, std::to_string(received_) + " bytes came, but the answer announced " +
+    return Error::Make(ErrorKind::kDataLoss, std::to_string(received_) +
+                                                 " bytes came, but the answer announced " +
                                                  std::to_string(answer_.body_length));
   }
   if (verifier_) PENSTOCK_TRY(verifier_->Finish());
@@ -119,12 +125,14 @@ Result<void> AttemptBody::Begin(const http::ResponseHead& head) {
     head_.emplace().status = head.status;
     head_->headers.reserve(2);
     for (const std::string_view name : {"x-amz-request-id", "x-amz-id-2"}) {
-      if (const auto value = head.Find(name)) head_->headers.push_back({std::string(name), std::string(*value)});
+      if (const auto value = head.Find(name))
+        head_->headers.push_back({std::string(name), std::string(*value)});
     }
   }
   floor_.Begin();
   if (!to_success_body_) return Ok();
-  if (race_ != nullptr && !race_->Win(*this)) return Error::Make(ErrorKind::kCancelled, "another answer was first");
+  if (race_ != nullptr && !race_->Win(*this))
+    return Error::Make(ErrorKind::kCancelled, "another answer was first");
   return success_body_->Begin(head);
 }
 

@@ -1,4 +1,5 @@
-// Where the bytes of an answer go: an object into the caller's sink, a document or error into memory.
+// Where the bytes of an answer go: an object into the caller's sink, a document or error into
+// memory.
 #ifndef PENSTOCK_CLIENT_S3_RESPONSE_BODIES_H_
 #define PENSTOCK_CLIENT_S3_RESPONSE_BODIES_H_
 
@@ -24,12 +25,14 @@ class SuccessBody : public http::ResponseBody {
   virtual void Prepare(WireRequest& wire) = 0;
 };
 
-// Passes an object on to the request's sink without a copy, after ReadObjectHead; follows its checksum when the whole
-// object comes. After a body that broke off it asks for what is missing, of the same version; the sink sees one body.
+// Passes an object on to the request's sink without a copy, after ReadObjectHead; follows its
+// checksum when the whole object comes. After a body that broke off it asks for what is missing, of
+// the same version; the sink sees one body.
 class ObjectBody final : public SuccessBody {
  public:
   // `request` outlives this.
-  explicit ObjectBody(const GetObjectRequest& request, bool verify) : request_(request), verify_(verify) {}
+  explicit ObjectBody(const GetObjectRequest& request, bool verify)
+      : request_(request), verify_(verify) {}
 
   Result<void> Begin(const http::ResponseHead& head) override;
   MutableByteView Window() override;
@@ -37,7 +40,8 @@ class ObjectBody final : public SuccessBody {
   bool refused_by_caller() const override { return refused_by_caller_; }
   void Prepare(WireRequest& wire) override;
 
-  // After the last byte, once: the metadata, or kDataLoss when bytes are missing or the checksum differs.
+  // After the last byte, once: the metadata, or kDataLoss when bytes are missing or the checksum
+  // differs.
   Result<ObjectMetadata> Finish();
 
  private:
@@ -76,7 +80,8 @@ class AttemptBody final : public http::ResponseBody {
 
   // Before each sending.
   void Reset();
-  // After Reset: the success body is delivered to only by whoever wins. `race` outlives the sending.
+  // After Reset: the success body is delivered to only by whoever wins. `race` outlives the
+  // sending.
   void set_race(AnswerRace* race) { race_ = race; }
   void OnConnection(const http::ConnectionUse& use) override { connections_.Add(use); }
   Result<void> Begin(const http::ResponseHead& head) override;
@@ -89,7 +94,9 @@ class AttemptBody final : public http::ResponseBody {
   const ConnectionsUsed& connections() const { return connections_; }
   // The document of a success, or the start of an error's body; call once.
   std::string TakeText();
-  bool refused_by_caller() const { return success_body_ != nullptr && success_body_->refused_by_caller(); }
+  bool refused_by_caller() const {
+    return success_body_ != nullptr && success_body_->refused_by_caller();
+  }
 
  private:
   const OperationInfo& info_;
@@ -98,7 +105,7 @@ class AttemptBody final : public http::ResponseBody {
   AnswerRace* race_ = nullptr;
   bool to_success_body_ = false;
   std::optional<http::ResponseHead> head_;
-  std::string text_;        // grown ahead of what is filled
+  std::string text_;  // grown ahead of what is filled
   std::size_t filled_ = 0;
   std::uint64_t body_bytes_ = 0;
   ConnectionsUsed connections_;

@@ -7,7 +7,9 @@
 namespace penstock::s3 {
 namespace {
 
-GetObjectRequest Request(StringSink& sink) { return {.bucket = BucketName("b"), .key = ObjectKey("k"), .sink = &sink}; }
+GetObjectRequest Request(StringSink& sink) {
+  return {.bucket = BucketName("b"), .key = ObjectKey("k"), .sink = &sink};
+}
 
 Result<void> Feed(http::ResponseBody& body, std::string_view text) {
   while (!text.empty()) {
@@ -21,7 +23,10 @@ Result<void> Feed(http::ResponseBody& body, std::string_view text) {
 }
 
 http::ResponseHead Head(std::string_view length, std::string checksum = "rosUhgp5mIg=") {
-  return {200, {{"ETag", "\"e\""}, {"Content-Length", std::string(length)}, {"x-amz-checksum-crc64nvme", std::move(checksum)}}};
+  return {200,
+          {{"ETag", "\"e\""},
+           {"Content-Length", std::string(length)},
+           {"x-amz-checksum-crc64nvme", std::move(checksum)}}};
 }
 
 TEST(ResponseBodiesTest, AnObjectPassesIntoTheSinkAndIsVerified) {

@@ -34,9 +34,10 @@ class SpeedFloor {
     if (now - since_ < time_) return Ok();
     const double seconds = std::chrono::duration<double>(now - since_).count();
     if (static_cast<double>(bytes_) < seconds * static_cast<double>(floor_)) {
-      return Error::Make(ErrorKind::kTimeout, "the answer brought " + std::to_string(bytes_) + " bytes in " +
-                                                  std::to_string(time_.count()) + " ms, less than " +
-                                                  std::to_string(floor_) + " a second")
+      return Error::Make(ErrorKind::kTimeout, "the answer brought " + std::to_string(bytes_) +
+                                                  " bytes in " + std::to_string(time_.count()) +
+                                                  " ms, less than " + std::to_string(floor_) +
+                                                  " a second")
           .About("low_speed_bytes_per_second");
     }
     since_ = now;

@@ -27,8 +27,7 @@ TEST(SpeedFloorTest, ATrickleEndsAfterItsTime) {
   const auto slow = floor.Add(1);
   ASSERT_FALSE(slow.ok());
   EXPECT_EQ(slow.error().kind, ErrorKind::kTimeout);
-  EXPECT_EQ(slow.error().message,
-            "the answer brought 2 bytes in 2000 ms, less than 1000 a second");
+  EXPECT_EQ(slow.error().message, "the answer brought 2 bytes in 2000 ms, less than 1000 a second");
 }
 
 TEST(SpeedFloorTest, WhatIsFastEnoughGoesOn) {

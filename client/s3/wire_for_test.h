@@ -20,12 +20,15 @@ inline std::string Golden(const Result<WireRequest>& request) {
   if (!request.ok()) return "error: " + request.error().message;
   ResolvedEndpoint endpoint;
   endpoint.bucket_in_path = !request->bucket.empty();
-  std::string text = std::string(Info(request->operation).method) + " " + MakeTarget(*request, endpoint) + "\n";
-  for (const http::Header& header : request->headers) text += header.name + ": " + header.value + "\n";
+  std::string text =
+      std::string(Info(request->operation).method) + " " + MakeTarget(*request, endpoint) + "\n";
+  for (const http::Header& header : request->headers)
+    text += header.name + ": " + header.value + "\n";
   return text + "\n" + request->document;
 }
 
-inline WireResponse Answer(std::string body, std::vector<http::Header> headers = {}, int status = 200) {
+inline WireResponse Answer(std::string body, std::vector<http::Header> headers = {},
+                           int status = 200) {
   return {{status, std::move(headers)}, std::move(body)};
 }
 
@@ -48,7 +51,8 @@ class StringSource final : public BodySource {
     ++rewinds;
   }
   ByteView Next(std::size_t limit) override {
-    const std::string_view piece = std::string_view(text_).substr(at_, std::min(limit, piece_bytes));
+    const std::string_view piece =
+        std::string_view(text_).substr(at_, std::min(limit, piece_bytes));
     at_ += piece.size();
     return AsBytes(piece);
   }
@@ -70,7 +74,8 @@ class StringSource final : public BodySource {
 // Collects bytes; can refuse.
 class StringSink final : public BodySink {
  public:
-  Result<void> Begin(const ObjectMetadata& metadata_in, std::optional<std::uint64_t> length) override {
+  Result<void> Begin(const ObjectMetadata& metadata_in,
+                     std::optional<std::uint64_t> length) override {
     ++begins;
     text.clear();
     metadata = metadata_in;

@@ -17,7 +17,8 @@ class TruncatingSink final : public BodySink {
   TruncatingSink(BodySink* target, std::uint64_t limit, Error error)
       : target_(target), left_(limit), error_(std::move(error)) {}
 
-  Result<void> Begin(const ObjectMetadata& metadata, std::optional<std::uint64_t> body_length) override {
+  Result<void> Begin(const ObjectMetadata& metadata,
+                     std::optional<std::uint64_t> body_length) override {
     PENSTOCK_TRY(target_->Begin(metadata, body_length));
     if (left_ == 0) return error_;
     return Ok();
@@ -45,7 +46,8 @@ struct FaultyObjectStore::Impl {
   template <class Request>
   std::optional<Fault> Ask(const Request& request) {
     const Place place = PlaceOf(request);
-    CallPoint point{std::string(place.operation), std::string(place.bucket), std::string(place.key), 0, {}, 0};
+    CallPoint point{
+        std::string(place.operation), std::string(place.bucket), std::string(place.key), 0, {}, 0};
     if constexpr (requires { request.range; }) point.range = request.range;
     if constexpr (requires { request.part_number; }) point.part_number = request.part_number;
     // Held over the hook on purpose: its calls come one at a time, as the header promises.
@@ -61,11 +63,13 @@ struct FaultyObjectStore::Impl {
     std::optional<Fault> fault = Ask(request);
     if (!fault) return inner->Start(std::move(request), std::move(done));
     if (fault->moment != Fault::Moment::kAfter) return done(std::move(fault->error));
-    inner->Start(std::move(request), [error = std::move(fault->error), done = std::move(done)](auto result) {
-      // A call that failed anyway keeps its own error: only the answer of a success is lost.
-      if (result.ok()) return done(error);
-      done(std::move(result));
-    });
+    inner->Start(std::move(request),
+                 [error = std::move(fault->error), done = std::move(done)](auto result) {
+                   // A call that failed anyway keeps its own error: only the answer of a success is
+                   // lost.
+                   if (result.ok()) return done(error);
+                   done(std::move(result));
+                 });
   }
 
   void RunGet(GetObjectRequest request, Callback<ObjectMetadata> done) {
@@ -77,12 +81,14 @@ struct FaultyObjectStore::Impl {
     auto sink = std::make_shared<TruncatingSink>(request.sink, limit, fault->error);
     GetObjectRequest truncated = request;
     truncated.sink = sink.get();
-    inner->Start(std::move(truncated), [store = inner.get(), sink, fault = *fault, request = std::move(request),
-                                        done = std::move(done)](Result<ObjectMetadata> result) mutable {
-      if (fault.moment == Fault::Moment::kRetried) return store->Start(std::move(request), std::move(done));
-      if (result.ok()) return done(std::move(fault.error));
-      done(std::move(result));
-    });
+    inner->Start(std::move(truncated),
+                 [store = inner.get(), sink, fault = *fault, request = std::move(request),
+                  done = std::move(done)](Result<ObjectMetadata> result) mutable {
+                   if (fault.moment == Fault::Moment::kRetried)
+                     return store->Start(std::move(request), std::move(done));
+                   if (result.ok()) return done(std::move(fault.error));
+                   done(std::move(result));
+                 });
   }
 
   std::shared_ptr<ObjectStore> inner;
@@ -125,10 +131,12 @@ void FaultyObjectStore::Start(CopyObjectRequest request, Callback<CopyObjectResp
 void FaultyObjectStore::Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) {
   impl_->Run(std::move(request), std::move(done));
 }
-void FaultyObjectStore::Start(ListObjectVersionsRequest request, Callback<ListObjectVersionsResponse> done) {
+void FaultyObjectStore::Start(ListObjectVersionsRequest request,
+                              Callback<ListObjectVersionsResponse> done) {
   impl_->Run(std::move(request), std::move(done));
 }
-void FaultyObjectStore::Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) {
+void FaultyObjectStore::Start(CreateMultipartUploadRequest request,
+                              Callback<CreateMultipartUploadResponse> done) {
   impl_->Run(std::move(request), std::move(done));
 }
 void FaultyObjectStore::Start(UploadPartRequest request, Callback<CompletedPart> done) {
@@ -137,7 +145,8 @@ void FaultyObjectStore::Start(UploadPartRequest request, Callback<CompletedPart>
 void FaultyObjectStore::Start(UploadPartCopyRequest request, Callback<CompletedPart> done) {
   impl_->Run(std::move(request), std::move(done));
 }
-void FaultyObjectStore::Start(CompleteMultipartUploadRequest request, Callback<PutObjectResponse> done) {
+void FaultyObjectStore::Start(CompleteMultipartUploadRequest request,
+                              Callback<PutObjectResponse> done) {
   impl_->Run(std::move(request), std::move(done));
 }
 void FaultyObjectStore::Start(AbortMultipartUploadRequest request, Callback<NoResponse> done) {
@@ -146,7 +155,8 @@ void FaultyObjectStore::Start(AbortMultipartUploadRequest request, Callback<NoRe
 void FaultyObjectStore::Start(ListPartsRequest request, Callback<ListPartsResponse> done) {
   impl_->Run(std::move(request), std::move(done));
 }
-void FaultyObjectStore::Start(ListMultipartUploadsRequest request, Callback<ListMultipartUploadsResponse> done) {
+void FaultyObjectStore::Start(ListMultipartUploadsRequest request,
+                              Callback<ListMultipartUploadsResponse> done) {
   impl_->Run(std::move(request), std::move(done));
 }
 void FaultyObjectStore::Start(CreateBucketRequest request, Callback<NoResponse> done) {

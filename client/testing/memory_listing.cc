@@ -13,7 +13,8 @@ constexpr std::string_view kTokenMark = "after:";
 
 }  // namespace
 
-Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket, const ListObjectsRequest& request) {
+Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket,
+                                       const ListObjectsRequest& request) {
   if (request.max_keys < 0) {
     return S3Error(ErrorKind::kInvalidArgument, 400, "InvalidArgument",
                    "max_keys is " + std::to_string(request.max_keys) + "; it takes 0 or more");
@@ -23,19 +24,23 @@ Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket, const ListObj
   std::string after = request.start_after;
   if (!request.continuation_token.empty()) {
     if (!request.continuation_token.starts_with(kTokenMark)) {
-      return S3Error(ErrorKind::kInvalidArgument, 400, "InvalidArgument", "The continuation token provided is incorrect");
+      return S3Error(ErrorKind::kInvalidArgument, 400, "InvalidArgument",
+                     "The continuation token provided is incorrect");
     }
     after = request.continuation_token.substr(kTokenMark.size());
   }
   ListObjectsResponse response;
   std::string last;
   int count = 0;
-  auto entry = after < request.prefix ? bucket.objects.lower_bound(request.prefix) : bucket.objects.upper_bound(after);
+  auto entry = after < request.prefix ? bucket.objects.lower_bound(request.prefix)
+                                      : bucket.objects.upper_bound(after);
   while (entry != bucket.objects.end() && entry->first.starts_with(request.prefix)) {
     const std::string& key = entry->first;
-    const std::size_t cut =
-        request.delimiter.empty() ? std::string::npos : key.find(request.delimiter, request.prefix.size());
-    const std::string group = cut == std::string::npos ? "" : key.substr(0, cut + request.delimiter.size());
+    const std::size_t cut = request.delimiter.empty()
+                                ? std::string::npos
+                                : key.find(request.delimiter, request.prefix.size());
+    const std::string group =
+        cut == std::string::npos ? "" : key.substr(0, cut + request.delimiter.size());
     // A resume point inside a group skips the whole group.
     const bool skipped = !group.empty() && (after.starts_with(group) || last == group);
     if (!skipped) {
@@ -47,8 +52,8 @@ Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket, const ListObj
       last = group.empty() ? key : group;
       if (group.empty()) {
         const ObjectMetadata& metadata = entry->second.metadata;
-        response.objects.push_back(
-            {ObjectKey(key), metadata.size, metadata.etag, metadata.last_modified, metadata.storage_class});
+        response.objects.push_back({ObjectKey(key), metadata.size, metadata.etag,
+                                    metadata.last_modified, metadata.storage_class});
       } else {
         response.common_prefixes.push_back(group);
       }
@@ -58,8 +63,10 @@ Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket, const ListObj
   return response;
 }
 
-// The same walk: each object is the only version of its key, and a page resumes after all versions of the marker's.
-Result<ListObjectVersionsResponse> ListBucket(const StoredBucket& bucket, const ListObjectVersionsRequest& request) {
+// The same walk: each object is the only version of its key, and a page resumes after all versions
+// of the marker's.
+Result<ListObjectVersionsResponse> ListBucket(const StoredBucket& bucket,
+                                              const ListObjectVersionsRequest& request) {
   if (!request.version_id_marker.empty() && request.key_marker.empty()) {
     return S3Error(ErrorKind::kInvalidArgument, 400, "InvalidArgument",
                    "A version-id marker cannot be specified without a key marker.");
@@ -72,13 +79,15 @@ Result<ListObjectVersionsResponse> ListBucket(const StoredBucket& bucket, const 
   PENSTOCK_ASSIGN(ListObjectsResponse page, ListBucket(bucket, objects));
   ListObjectVersionsResponse response;
   for (ObjectSummary& object : page.objects) {
-    response.versions.push_back({std::move(object.key), VersionId(std::string(kNullVersion)), true, false, object.size,
-                                 std::move(object.etag), object.last_modified, std::move(object.storage_class)});
+    response.versions.push_back({std::move(object.key), VersionId(std::string(kNullVersion)), true,
+                                 false, object.size, std::move(object.etag), object.last_modified,
+                                 std::move(object.storage_class)});
   }
   response.common_prefixes = std::move(page.common_prefixes);
   if (!page.next_token.empty()) {
     response.next_key_marker = page.next_token.substr(kTokenMark.size());
-    const bool is_object = !response.versions.empty() && response.versions.back().key.value == response.next_key_marker;
+    const bool is_object = !response.versions.empty() &&
+                           response.versions.back().key.value == response.next_key_marker;
     if (is_object) response.next_version_id_marker = VersionId(std::string(kNullVersion));
   }
   return response;

@@ -35,7 +35,8 @@ std::string WalkVersions(const StoredBucket& bucket, ListObjectVersionsRequest r
   for (int page = 0; page < 20; ++page) {
     const auto listed = ListBucket(bucket, request);
     if (!listed.ok()) return listed.error().code;
-    for (const auto& version : listed->versions) walked += version.key.value + "@" + version.version_id.value + " ";
+    for (const auto& version : listed->versions)
+      walked += version.key.value + "@" + version.version_id.value + " ";
     for (const auto& prefix : listed->common_prefixes) walked += "[" + prefix + "] ";
     if (listed->next_key_marker.empty()) return walked;
     walked += "| ";
@@ -95,8 +96,10 @@ TEST(MemoryListing, StartAfterInsideAGroupSkipsTheGroup) {
   request.prefix = "folder/";
   request.delimiter = "/";
   request.start_after = "folder/aSubfolder/subFile1";
-  EXPECT_EQ(Walk(BucketWith({"folder/aSubfolder/subFile1", "folder/aSubfolder/subFile2", "folder/file1"}), request),
-            "folder/file1 ");
+  EXPECT_EQ(
+      Walk(BucketWith({"folder/aSubfolder/subFile1", "folder/aSubfolder/subFile2", "folder/file1"}),
+           request),
+      "folder/file1 ");
 }
 
 TEST(MemoryListing, RefusesAMadeUpToken) {

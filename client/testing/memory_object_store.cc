@@ -79,7 +79,8 @@ struct MemoryObjectStore::Impl {
   std::vector<std::thread> workers;
 };
 
-MemoryObjectStore::MemoryObjectStore(MemoryObjectStoreOptions options) : impl_(std::make_unique<Impl>(options)) {}
+MemoryObjectStore::MemoryObjectStore(MemoryObjectStoreOptions options)
+    : impl_(std::make_unique<Impl>(options)) {}
 MemoryObjectStore::~MemoryObjectStore() = default;
 
 void MemoryObjectStore::Start(GetObjectRequest request, Callback<ObjectMetadata> done) {
@@ -103,10 +104,12 @@ void MemoryObjectStore::Start(CopyObjectRequest request, Callback<CopyObjectResp
 void MemoryObjectStore::Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) {
   impl_->Submit(std::move(request), std::move(done));
 }
-void MemoryObjectStore::Start(ListObjectVersionsRequest request, Callback<ListObjectVersionsResponse> done) {
+void MemoryObjectStore::Start(ListObjectVersionsRequest request,
+                              Callback<ListObjectVersionsResponse> done) {
   impl_->Submit(std::move(request), std::move(done));
 }
-void MemoryObjectStore::Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) {
+void MemoryObjectStore::Start(CreateMultipartUploadRequest request,
+                              Callback<CreateMultipartUploadResponse> done) {
   impl_->Submit(std::move(request), std::move(done));
 }
 void MemoryObjectStore::Start(UploadPartRequest request, Callback<CompletedPart> done) {
@@ -115,7 +118,8 @@ void MemoryObjectStore::Start(UploadPartRequest request, Callback<CompletedPart>
 void MemoryObjectStore::Start(UploadPartCopyRequest request, Callback<CompletedPart> done) {
   impl_->Submit(std::move(request), std::move(done));
 }
-void MemoryObjectStore::Start(CompleteMultipartUploadRequest request, Callback<PutObjectResponse> done) {
+void MemoryObjectStore::Start(CompleteMultipartUploadRequest request,
+                              Callback<PutObjectResponse> done) {
   impl_->Submit(std::move(request), std::move(done));
 }
 void MemoryObjectStore::Start(AbortMultipartUploadRequest request, Callback<NoResponse> done) {
@@ -124,7 +128,8 @@ void MemoryObjectStore::Start(AbortMultipartUploadRequest request, Callback<NoRe
 void MemoryObjectStore::Start(ListPartsRequest request, Callback<ListPartsResponse> done) {
   impl_->Submit(std::move(request), std::move(done));
 }
-void MemoryObjectStore::Start(ListMultipartUploadsRequest request, Callback<ListMultipartUploadsResponse> done) {
+void MemoryObjectStore::Start(ListMultipartUploadsRequest request,
+                              Callback<ListMultipartUploadsResponse> done) {
   impl_->Submit(std::move(request), std::move(done));
 }
 void MemoryObjectStore::Start(CreateBucketRequest request, Callback<NoResponse> done) {

@@ -18,7 +18,8 @@ MemoryObjectStoreOptions With(MemoryObjectStoreOptions::Completion completion) {
   return options;
 }
 
-class MemoryObjectStoreTest : public ::testing::TestWithParam<MemoryObjectStoreOptions::Completion> {
+class MemoryObjectStoreTest
+    : public ::testing::TestWithParam<MemoryObjectStoreOptions::Completion> {
  protected:
   MemoryObjectStore store_{With(GetParam())};
 };

@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint64_t kMaxObjectOrPartBytes = 5ull << 30;
 
 Error NoSuchKey(const ObjectKey& key) {
-  Error error = S3Error(ErrorKind::kNotFound, 404, "NoSuchKey", "The specified key does not exist.");
+  Error error =
+      S3Error(ErrorKind::kNotFound, 404, "NoSuchKey", "The specified key does not exist.");
   error.details.emplace_back("Key", key.value);
   return error;
 }
@@ -31,7 +32,8 @@ Error PreconditionFailed(std::string condition) {
 Result<ByteRange> ResolveRange(const std::optional<RangeRequest>& range, std::uint64_t size) {
   if (!range) return ByteRange{0, size};
   const auto invalid = [size] {
-    Error error = S3Error(ErrorKind::kInvalidArgument, 416, "InvalidRange", "The requested range is not satisfiable");
+    Error error = S3Error(ErrorKind::kInvalidArgument, 416, "InvalidRange",
+                          "The requested range is not satisfiable");
     error.details.emplace_back("ActualObjectSize", std::to_string(size));
     return error;
   };
@@ -62,43 +64,52 @@ ETag Md5ETag(ByteView bytes) {
 }
 
 Result<void> MemoryState::CheckAlive(const CallOptions& call) const {
-  if (call.cancel.stop_requested()) return Error::Make(ErrorKind::kCancelled, "the call was cancelled");
-  if (call.deadline.Passed(*options_.clock)) return Error::Make(ErrorKind::kTimeout, "the call's deadline has passed");
+  if (call.cancel.stop_requested())
+    return Error::Make(ErrorKind::kCancelled, "the call was cancelled");
+  if (call.deadline.Passed(*options_.clock))
+    return Error::Make(ErrorKind::kTimeout, "the call's deadline has passed");
   return Ok();
 }
 
 Result<StoredBucket*> MemoryState::FindBucket(const BucketName& name) {
   const auto found = buckets_.find(name.value);
   if (found == buckets_.end()) {
-    return S3Error(ErrorKind::kNotFound, 404, "NoSuchBucket", "The specified bucket does not exist");
+    return S3Error(ErrorKind::kNotFound, 404, "NoSuchBucket",
+                   "The specified bucket does not exist");
   }
   return &found->second;
 }
 
-Result<StoredObject> MemoryState::FindObject(const BucketName& bucket, const ObjectKey& key, const VersionId& version) {
+Result<StoredObject> MemoryState::FindObject(const BucketName& bucket, const ObjectKey& key,
+                                             const VersionId& version) {
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(StoredBucket * stored, FindBucket(bucket));
   if (!version.empty() && version.value != kNullVersion) {
-    return S3Error(ErrorKind::kNotFound, 404, "NoSuchVersion", "The store in memory keeps no versions");
+    return S3Error(ErrorKind::kNotFound, 404, "NoSuchVersion",
+                   "The store in memory keeps no versions");
   }
   const auto found = stored->objects.find(key.value);
   if (found == stored->objects.end()) return NoSuchKey(key);
   return found->second;
 }
 
-ObjectMetadata MemoryState::MakeMetadata(const Blob& blob, ETag etag, const ObjectAttributes& attributes) const {
+ObjectMetadata MemoryState::MakeMetadata(const Blob& blob, ETag etag,
+                                         const ObjectAttributes& attributes) const {
   ObjectMetadata metadata;
   metadata.size = blob.size;
   metadata.etag = std::move(etag);
   metadata.last_modified = options_.clock->Now();
-  metadata.content_type = attributes.content_type.empty() ? "binary/octet-stream" : attributes.content_type;
+  metadata.content_type =
+      attributes.content_type.empty() ? "binary/octet-stream" : attributes.content_type;
   metadata.storage_class = attributes.storage_class;
   metadata.user_metadata = attributes.user_metadata;
   return metadata;
 }
 
-Result<std::shared_ptr<const Blob>> MemoryState::ReadAll(BodySource* body, const CallOptions& call) const {
-  if (body == nullptr) return Error::Make(ErrorKind::kInvalidArgument, "the request has no body: set `body`");
+Result<std::shared_ptr<const Blob>> MemoryState::ReadAll(BodySource* body,
+                                                         const CallOptions& call) const {
+  if (body == nullptr)
+    return Error::Make(ErrorKind::kInvalidArgument, "the request has no body: set `body`");
   auto blob = std::make_shared<Blob>();
   blob->size = body->size();
   if (blob->size > kMaxObjectOrPartBytes) {
@@ -119,17 +130,21 @@ Result<std::shared_ptr<const Blob>> MemoryState::ReadAll(BodySource* body, const
     filled += piece.size();
   }
   if (filled != blob->size) {
-    return S3Error(ErrorKind::kDataLoss, 400, "IncompleteBody",
-                   "You did not provide the number of bytes specified by the Content-Length HTTP header");
+    return S3Error(
+        ErrorKind::kDataLoss, 400, "IncompleteBody",
+        "You did not provide the number of bytes specified by the Content-Length HTTP header");
   }
   return std::shared_ptr<const Blob>(std::move(blob));
 }
 
 Result<ObjectMetadata> MemoryState::Apply(const GetObjectRequest& request) {
-  PENSTOCK_ASSIGN(const StoredObject object, FindObject(request.bucket, request.key, request.version_id));
-  if (request.if_match && *request.if_match != object.metadata.etag) return PreconditionFailed("If-Match");
+  PENSTOCK_ASSIGN(const StoredObject object,
+                  FindObject(request.bucket, request.key, request.version_id));
+  if (request.if_match && *request.if_match != object.metadata.etag)
+    return PreconditionFailed("If-Match");
   PENSTOCK_ASSIGN(const ByteRange range, ResolveRange(request.range, object.metadata.size));
-  if (request.sink == nullptr) return Error::Make(ErrorKind::kInvalidArgument, "GetObject needs a sink");
+  if (request.sink == nullptr)
+    return Error::Make(ErrorKind::kInvalidArgument, "GetObject needs a sink");
   PENSTOCK_TRY(request.sink->Begin(object.metadata, range.size()));
   ByteView rest = object.blob->view().subspan(range.begin, range.size());
   while (!rest.empty()) {
@@ -156,7 +171,8 @@ Result<PutObjectResponse> MemoryState::Apply(const PutObjectRequest& request) {
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
   const auto found = bucket->objects.find(request.key.value);
-  if (request.if_none_match_any && found != bucket->objects.end()) return PreconditionFailed("If-None-Match");
+  if (request.if_none_match_any && found != bucket->objects.end())
+    return PreconditionFailed("If-None-Match");
   if (request.if_match) {
     if (found == bucket->objects.end()) return NoSuchKey(request.key);
     if (found->second.metadata.etag != *request.if_match) return PreconditionFailed("If-Match");
@@ -166,16 +182,19 @@ Result<PutObjectResponse> MemoryState::Apply(const PutObjectRequest& request) {
   return response;
 }
 
-Result<PutObjectResponse> MemoryState::Append(const PutObjectRequest& request, const Blob& more, StoredBucket& bucket) const {
+Result<PutObjectResponse> MemoryState::Append(const PutObjectRequest& request, const Blob& more,
+                                              StoredBucket& bucket) const {
   if (!IsDirectoryBucket(request.bucket.value)) {
-    return S3Error(ErrorKind::kUnsupported, 501, "NotImplemented", "appending works in directory buckets only");
+    return S3Error(ErrorKind::kUnsupported, 501, "NotImplemented",
+                   "appending works in directory buckets only");
   }
   const auto found = bucket.objects.find(request.key.value);
   if (found == bucket.objects.end() && *request.write_offset > 0) return NoSuchKey(request.key);
   const ByteView before = found == bucket.objects.end() ? ByteView() : found->second.blob->view();
   if (before.size() != *request.write_offset) {
     return S3Error(ErrorKind::kInvalidArgument, 400, "InvalidWriteOffset",
-                   "the write offset is " + std::to_string(*request.write_offset) + ", the object has " + std::to_string(before.size()) + " bytes");
+                   "the write offset is " + std::to_string(*request.write_offset) +
+                       ", the object has " + std::to_string(before.size()) + " bytes");
   }
   auto whole = std::make_shared<Blob>();
   whole->size = before.size() + more.size;
@@ -192,11 +211,13 @@ Result<NoResponse> MemoryState::Apply(const DeleteObjectRequest& request) {
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
   const auto found = bucket->objects.find(request.key.value);
-  if (request.if_match && found != bucket->objects.end() && found->second.metadata.etag != *request.if_match) {
+  if (request.if_match && found != bucket->objects.end() &&
+      found->second.metadata.etag != *request.if_match) {
     return PreconditionFailed("If-Match");
   }
   // Deleting a version that is not there succeeds.
-  if (request.version_id.empty() || request.version_id.value == kNullVersion) bucket->objects.erase(request.key.value);
+  if (request.version_id.empty() || request.version_id.value == kNullVersion)
+    bucket->objects.erase(request.key.value);
   return NoResponse{};
 }
 
@@ -204,19 +225,22 @@ Result<DeleteObjectsResponse> MemoryState::Apply(const DeleteObjectsRequest& req
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
   if (request.keys.empty() || request.keys.size() > 1000) {
-    return S3Error(ErrorKind::kInvalidArgument, 400, "MalformedXML", "DeleteObjects takes 1 to 1000 keys, not " +
-                                                                         std::to_string(request.keys.size()));
+    return S3Error(
+        ErrorKind::kInvalidArgument, 400, "MalformedXML",
+        "DeleteObjects takes 1 to 1000 keys, not " + std::to_string(request.keys.size()));
   }
   for (const ObjectKey& key : request.keys) bucket->objects.erase(key.value);
   return DeleteObjectsResponse{};
 }
 
 Result<CopyObjectResponse> MemoryState::Apply(const CopyObjectRequest& request) {
-  PENSTOCK_ASSIGN(StoredObject object, FindObject(request.source_bucket, request.source_key, request.source_version_id));
+  PENSTOCK_ASSIGN(StoredObject object,
+                  FindObject(request.source_bucket, request.source_key, request.source_version_id));
   if (request.source_if_match && *request.source_if_match != object.metadata.etag) {
     return PreconditionFailed("x-amz-copy-source-If-Match");
   }
-  object.metadata.etag = Md5ETag(object.blob->view());  // plain MD5, also of a multipart source (spec §2.10)
+  // plain MD5, also of a multipart source (spec §2.10)
+  object.metadata.etag = Md5ETag(object.blob->view());
   object.metadata.last_modified = options_.clock->Now();
   const CopyObjectResponse response{object.metadata.etag, object.metadata.last_modified, {}};
   const MutexLock lock(mutex_);
@@ -241,8 +265,9 @@ Result<NoResponse> MemoryState::Apply(const CreateBucketRequest& request) {
   const MutexLock lock(mutex_);
   const auto [bucket, created] = buckets_.try_emplace(request.bucket.value);
   if (!created) {
-    return S3Error(ErrorKind::kAlreadyExists, 409, "BucketAlreadyOwnedByYou",
-                   "Your previous request to create the named bucket succeeded and you already own it.");
+    return S3Error(
+        ErrorKind::kAlreadyExists, 409, "BucketAlreadyOwnedByYou",
+        "Your previous request to create the named bucket succeeded and you already own it.");
   }
   bucket->second.created = options_.clock->Now();
   return NoResponse{};
@@ -258,7 +283,8 @@ Result<NoResponse> MemoryState::Apply(const DeleteBucketRequest& request) {
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(const StoredBucket* bucket, FindBucket(request.bucket));
   if (!bucket->objects.empty()) {
-    return S3Error(ErrorKind::kConflict, 409, "BucketNotEmpty", "The bucket you tried to delete is not empty");
+    return S3Error(ErrorKind::kConflict, 409, "BucketNotEmpty",
+                   "The bucket you tried to delete is not empty");
   }
   buckets_.erase(request.bucket.value);
   return NoResponse{};
@@ -267,7 +293,8 @@ Result<NoResponse> MemoryState::Apply(const DeleteBucketRequest& request) {
 Result<ListBucketsResponse> MemoryState::Apply(const ListBucketsRequest&) {
   const MutexLock lock(mutex_);
   ListBucketsResponse response;
-  for (const auto& [name, bucket] : buckets_) response.buckets.push_back({BucketName(name), bucket.created});
+  for (const auto& [name, bucket] : buckets_)
+    response.buckets.push_back({BucketName(name), bucket.created});
   return response;
 }
 

@@ -56,8 +56,10 @@ Error S3Error(ErrorKind kind, int http_status, std::string code, std::string mes
 ETag Md5ETag(ByteView bytes);
 
 // Pure listing of one bucket (spec §2.4).
-Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket, const ListObjectsRequest& request);
-Result<ListObjectVersionsResponse> ListBucket(const StoredBucket& bucket, const ListObjectVersionsRequest& request);
+Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket,
+                                       const ListObjectsRequest& request);
+Result<ListObjectVersionsResponse> ListBucket(const StoredBucket& bucket,
+                                              const ListObjectVersionsRequest& request);
 
 // What every object's only version is called.
 inline constexpr std::string_view kNullVersion = "null";
@@ -92,15 +94,19 @@ class MemoryState {
 
  private:
   Result<StoredBucket*> FindBucket(const BucketName& name) PENSTOCK_REQUIRES(mutex_);
-  Result<StoredObject> FindObject(const BucketName& bucket, const ObjectKey& key, const VersionId& version);
-  Result<StoredUpload*> FindUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id)
-      PENSTOCK_REQUIRES(mutex_);
+  Result<StoredObject> FindObject(const BucketName& bucket, const ObjectKey& key,
+                                  const VersionId& version);
+  Result<StoredUpload*> FindUpload(const BucketName& bucket, const ObjectKey& key,
+                                   const UploadId& id) PENSTOCK_REQUIRES(mutex_);
   Result<std::shared_ptr<const Blob>> ReadAll(BodySource* body, const CallOptions& call) const;
-  Result<CompletedPart> StorePart(const BucketName& bucket, const ObjectKey& key, const UploadId& id, int part_number,
+  Result<CompletedPart> StorePart(const BucketName& bucket, const ObjectKey& key,
+                                  const UploadId& id, int part_number,
                                   std::shared_ptr<const Blob> blob);
   // A put with a write offset, which directory buckets take.
-  Result<PutObjectResponse> Append(const PutObjectRequest& request, const Blob& more, StoredBucket& bucket) const;
-  ObjectMetadata MakeMetadata(const Blob& blob, ETag etag, const ObjectAttributes& attributes) const;
+  Result<PutObjectResponse> Append(const PutObjectRequest& request, const Blob& more,
+                                   StoredBucket& bucket) const;
+  ObjectMetadata MakeMetadata(const Blob& blob, ETag etag,
+                              const ObjectAttributes& attributes) const;
 
   const MemoryObjectStoreOptions options_;
   Mutex mutex_;

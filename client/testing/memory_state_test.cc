@@ -24,7 +24,8 @@ class MemoryStateTest : public ::testing::Test {
     return state_.Apply(request);
   }
 
-  Result<std::string> Get(std::optional<RangeRequest> range = {}, std::optional<ETag> if_match = {}) {
+  Result<std::string> Get(std::optional<RangeRequest> range = {},
+                          std::optional<ETag> if_match = {}) {
     TextSink sink;
     GetObjectRequest request;
     request.bucket = kBucket;
@@ -161,7 +162,8 @@ TEST_F(MemoryStateTest, AnObjectIsItsOnlyVersion) {
   const VersionId null_version("null");
   const VersionId other("other");
   EXPECT_EQ(state_.Apply(HeadObjectRequest{kBucket, kKey, null_version, {}})->size, 5u);
-  EXPECT_EQ(state_.Apply(HeadObjectRequest{kBucket, kKey, other, {}}).error().code, "NoSuchVersion");
+  EXPECT_EQ(state_.Apply(HeadObjectRequest{kBucket, kKey, other, {}}).error().code,
+            "NoSuchVersion");
   CopyObjectRequest copy{kBucket, kKey, kBucket, ObjectKey("copy")};
   copy.source_version_id = other;
   EXPECT_EQ(state_.Apply(copy).error().code, "NoSuchVersion");

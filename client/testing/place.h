@@ -23,14 +23,24 @@ constexpr std::string_view OperationOf(const DeleteObjectRequest&) { return "Del
 constexpr std::string_view OperationOf(const DeleteObjectsRequest&) { return "DeleteObjects"; }
 constexpr std::string_view OperationOf(const CopyObjectRequest&) { return "CopyObject"; }
 constexpr std::string_view OperationOf(const ListObjectsRequest&) { return "ListObjectsV2"; }
-constexpr std::string_view OperationOf(const ListObjectVersionsRequest&) { return "ListObjectVersions"; }
-constexpr std::string_view OperationOf(const CreateMultipartUploadRequest&) { return "CreateMultipartUpload"; }
+constexpr std::string_view OperationOf(const ListObjectVersionsRequest&) {
+  return "ListObjectVersions";
+}
+constexpr std::string_view OperationOf(const CreateMultipartUploadRequest&) {
+  return "CreateMultipartUpload";
+}
 constexpr std::string_view OperationOf(const UploadPartRequest&) { return "UploadPart"; }
 constexpr std::string_view OperationOf(const UploadPartCopyRequest&) { return "UploadPartCopy"; }
-constexpr std::string_view OperationOf(const CompleteMultipartUploadRequest&) { return "CompleteMultipartUpload"; }
-constexpr std::string_view OperationOf(const AbortMultipartUploadRequest&) { return "AbortMultipartUpload"; }
+constexpr std::string_view OperationOf(const CompleteMultipartUploadRequest&) {
+  return "CompleteMultipartUpload";
+}
+constexpr std::string_view OperationOf(const AbortMultipartUploadRequest&) {
+  return "AbortMultipartUpload";
+}
 constexpr std::string_view OperationOf(const ListPartsRequest&) { return "ListParts"; }
-constexpr std::string_view OperationOf(const ListMultipartUploadsRequest&) { return "ListMultipartUploads"; }
+constexpr std::string_view OperationOf(const ListMultipartUploadsRequest&) {
+  return "ListMultipartUploads";
+}
 constexpr std::string_view OperationOf(const CreateBucketRequest&) { return "CreateBucket"; }
 constexpr std::string_view OperationOf(const HeadBucketRequest&) { return "HeadBucket"; }
 constexpr std::string_view OperationOf(const DeleteBucketRequest&) { return "DeleteBucket"; }

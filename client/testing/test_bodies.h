@@ -15,12 +15,14 @@ namespace penstock::testing {
 class TextSource final : public BodySource {
  public:
   explicit TextSource(std::string text) : text_(std::move(text)), claimed_(text_.size()) {}
-  TextSource(std::string text, std::uint64_t claimed_size) : text_(std::move(text)), claimed_(claimed_size) {}
+  TextSource(std::string text, std::uint64_t claimed_size)
+      : text_(std::move(text)), claimed_(claimed_size) {}
 
   std::uint64_t size() const override { return claimed_; }
   void Rewind() override { position_ = 0; }
   ByteView Next(std::size_t limit) override {
-    const ByteView piece = AsBytes(text_).subspan(position_, std::min(limit, text_.size() - position_));
+    const ByteView piece =
+        AsBytes(text_).subspan(position_, std::min(limit, text_.size() - position_));
     position_ += piece.size();
     return piece;
   }

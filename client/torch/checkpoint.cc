@@ -19,15 +19,17 @@ Error Failed(const char* what, const S3Uri& place, const std::exception& failure
 Result<S3Uri> ParseObjectUri(std::string_view uri) {
   PENSTOCK_ASSIGN(S3Uri place, ParseS3Uri(uri));
   if (!place.path.empty()) return place;
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "'" + std::string(uri) + "' names no object; a checkpoint needs s3://bucket/key");
+  return Error::Make(
+      ErrorKind::kInvalidArgument,
+      "'" + std::string(uri) + "' names no object; a checkpoint needs s3://bucket/key");
 }
 
 }  // namespace
 
-Result<UploadResponse> SaveCheckpoint(std::shared_ptr<ObjectStore> store, std::string_view uri,
-                                      const std::function<void(::torch::serialize::OutputArchive&)>& fill,
-                                      UploadOptions options, const Interrupt& interrupt) {
+Result<UploadResponse> SaveCheckpoint(
+    std::shared_ptr<ObjectStore> store, std::string_view uri,
+    const std::function<void(::torch::serialize::OutputArchive&)>& fill, UploadOptions options,
+    const Interrupt& interrupt) {
   PENSTOCK_ASSIGN(const S3Uri place, ParseObjectUri(uri));
   ::torch::serialize::OutputArchive archive;
   try {
@@ -39,17 +41,18 @@ Result<UploadResponse> SaveCheckpoint(std::shared_ptr<ObjectStore> store, std::s
 }
 
 Result<UploadResponse> SaveCheckpoint(std::shared_ptr<ObjectStore> store, std::string_view uri,
-                                      ::torch::serialize::OutputArchive& archive, UploadOptions options,
-                                      const Interrupt& interrupt) {
+                                      ::torch::serialize::OutputArchive& archive,
+                                      UploadOptions options, const Interrupt& interrupt) {
   PENSTOCK_ASSIGN(const S3Uri place, ParseObjectUri(uri));
-  // Destroyed without Finish, as on every error below, it aborts: a half-written checkpoint never appears.
-  const std::unique_ptr<ObjectWriter> writer =
-      ObjectWriter::Create(std::move(store), place.bucket, ObjectKey(place.path), std::move(options));
+  // Destroyed without Finish, as on every error below, it aborts: a half-written checkpoint never
+  // appears.
+  const std::unique_ptr<ObjectWriter> writer = ObjectWriter::Create(
+      std::move(store), place.bucket, ObjectKey(place.path), std::move(options));
   std::optional<Error> failed;
   try {
     archive.save_to([&](const void* data, std::size_t size) -> std::size_t {
-      // libtorch ends its archive from a destructor too, where a refusal would terminate the process. So after an error
-      // the rest is swallowed, and the error reported below.
+      // libtorch ends its archive from a destructor too, where a refusal would terminate the
+      // process. So after an error the rest is swallowed, and the error reported below.
       if (failed) return size;
       Result<void> written = writer->Write({static_cast<const std::byte*>(data), size}, interrupt);
       if (!written.ok()) failed = std::move(written).error();
@@ -62,7 +65,8 @@ Result<UploadResponse> SaveCheckpoint(std::shared_ptr<ObjectStore> store, std::s
   return writer->Finish(interrupt);
 }
 
-Result<::torch::serialize::InputArchive> LoadCheckpoint(ObjectStore& store, std::string_view uri, LoadOptions options,
+Result<::torch::serialize::InputArchive> LoadCheckpoint(ObjectStore& store, std::string_view uri,
+                                                        LoadOptions options,
                                                         const Interrupt& interrupt) {
   PENSTOCK_ASSIGN(const S3Uri place, ParseObjectUri(uri));
   std::unique_ptr<std::byte[]> buffer;
@@ -73,15 +77,19 @@ Result<::torch::serialize::InputArchive> LoadCheckpoint(ObjectStore& store, std:
   request.destination = [&buffer](std::uint64_t size) -> Result<MutableByteView> {
     buffer.reset(new (std::nothrow) std::byte[size]);
     if (buffer) return MutableByteView(buffer.get(), size);
-    return Error::Make(ErrorKind::kResourceExhausted, "no memory for a checkpoint of " + std::to_string(size) + " bytes");
+    return Error::Make(ErrorKind::kResourceExhausted,
+                       "no memory for a checkpoint of " + std::to_string(size) + " bytes");
   };
-  PENSTOCK_ASSIGN(const DownloadResponse downloaded, Download(store, std::move(request), interrupt));
+  PENSTOCK_ASSIGN(const DownloadResponse downloaded,
+                  Download(store, std::move(request), interrupt));
   try {
     ::torch::serialize::InputArchive archive;
-    archive.load_from(reinterpret_cast<const char*>(buffer.get()), downloaded.bytes, options.device);
+    archive.load_from(reinterpret_cast<const char*>(buffer.get()), downloaded.bytes,
+                      options.device);
     return archive;
   } catch (const std::exception& failure) {
-    return Error::Make(ErrorKind::kDataLoss, std::string("the object is not a checkpoint of libtorch: ") + failure.what())
+    return Error::Make(ErrorKind::kDataLoss,
+                       std::string("the object is not a checkpoint of libtorch: ") + failure.what())
         .At("LoadCheckpoint", place.bucket.value, place.path);
   }
 }

@@ -79,24 +79,29 @@ TEST(Checkpoint, ModelAndOptimizerResume) {
 
 TEST(Checkpoint, FailedUploadIsAnErrorAndPublishesNothing) {
   const auto inner = MakeStore();
-  const auto store = std::make_shared<FaultyObjectStore>(inner, [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.part_number != 2) return std::nullopt;
-    return Fault{Error::Make(ErrorKind::kAccessDenied, "planted")};
-  });
+  const auto store = std::make_shared<FaultyObjectStore>(
+      inner, [](const CallPoint& point) -> std::optional<Fault> {
+        if (point.part_number != 2) return std::nullopt;
+        return Fault{Error::Make(ErrorKind::kAccessDenied, "planted")};
+      });
   UploadOptions options;
   options.single_put_limit_bytes = options.min_part_size_bytes;
   options.part_size_bytes = 5 << 20;
   const auto saved = SaveCheckpoint(
       store, kUri,
-      [](::torch::serialize::OutputArchive& archive) { archive.write("weights", at::zeros({10 << 20})); }, options);
+      [](::torch::serialize::OutputArchive& archive) {
+        archive.write("weights", at::zeros({10 << 20}));
+      },
+      options);
   EXPECT_EQ(saved.error().kind, ErrorKind::kAccessDenied);
   EXPECT_FALSE(Exists(*inner));
 }
 
 TEST(Checkpoint, ExceptionWhileFillingIsAnErrorAndPublishesNothing) {
   const auto store = MakeStore();
-  const auto saved = SaveCheckpoint(
-      store, kUri, [](::torch::serialize::OutputArchive&) { throw std::runtime_error("no state today"); });
+  const auto saved = SaveCheckpoint(store, kUri, [](::torch::serialize::OutputArchive&) {
+    throw std::runtime_error("no state today");
+  });
   ASSERT_FALSE(saved.ok());
   EXPECT_EQ(saved.error().kind, ErrorKind::kInternal);
   EXPECT_NE(saved.error().message.find("no state today"), std::string::npos);

@@ -9,8 +9,9 @@
 
 namespace penstock::torch {
 
-Result<ObjectDataset> ObjectDataset::Create(std::shared_ptr<ObjectStore> store, std::string_view uri,
-                                            DatasetOptions options, const Interrupt& interrupt) {
+Result<ObjectDataset> ObjectDataset::Create(std::shared_ptr<ObjectStore> store,
+                                            std::string_view uri, DatasetOptions options,
+                                            const Interrupt& interrupt) {
   PENSTOCK_ASSIGN(S3Uri place, ParseS3Uri(uri));
   ListObjectsRequest request;
   request.bucket = place.bucket;
@@ -46,7 +47,8 @@ std::vector<ObjectExample> ObjectDataset::get_batch(c10::ArrayRef<std::size_t> i
   std::size_t next = 0;
   while (batch.size() < indices.size()) {
     while (next < indices.size() && in_flight.size() < most) {
-      in_flight.emplace_back(*store_, bucket_, objects_->at(indices[next++]).key, options_.download);
+      in_flight.emplace_back(*store_, bucket_, objects_->at(indices[next++]).key,
+                             options_.download);
     }
     Result<ObjectExample> example = in_flight.front().Take();
     if (!example.ok()) throw DatasetError(std::move(example).error());

@@ -16,14 +16,16 @@ Result<MutableByteView> Allocate(::torch::Tensor& tensor, std::uint64_t size) {
   try {
     tensor = at::empty({static_cast<std::int64_t>(size)}, at::TensorOptions().dtype(at::kByte));
   } catch (const std::exception& failure) {
-    return Error::Make(ErrorKind::kResourceExhausted, "no tensor of " + std::to_string(size) + " bytes: " + failure.what());
+    return Error::Make(ErrorKind::kResourceExhausted,
+                       "no tensor of " + std::to_string(size) + " bytes: " + failure.what());
   }
   return MutableByteView(static_cast<std::byte*>(tensor.data_ptr()), size);
 }
 
 }  // namespace
 
-ObjectTensor::ObjectTensor(ObjectStore& store, BucketName bucket, ObjectKey key, DownloadOptions options)
+ObjectTensor::ObjectTensor(ObjectStore& store, BucketName bucket, ObjectKey key,
+                           DownloadOptions options)
     : key_(key.value),
       chain_(options.call.cancel, [source = stop_]() mutable { source.request_stop(); }),
       tensor_(std::make_shared<::torch::Tensor>()) {

@@ -21,7 +21,8 @@ class ObjectTensor {
   ObjectTensor(const ObjectTensor&) = delete;
   ObjectTensor& operator=(const ObjectTensor&) = delete;
 
-  // Waits; succeeds once. Tensor as ObjectExample describes it. On an I/O thread: kInvalidArgument, and nothing is taken.
+  // Waits; succeeds once. Tensor as ObjectExample describes it. On an I/O thread: kInvalidArgument,
+  // and nothing is taken.
   Result<ObjectExample> Take();
 
  private:

@@ -15,7 +15,8 @@ namespace penstock::torch {
 namespace {
 
 struct Ahead {
-  Ahead(ObjectStore& store, const BucketName& bucket, const ObjectSummary& summary, const DownloadOptions& options)
+  Ahead(ObjectStore& store, const BucketName& bucket, const ObjectSummary& summary,
+        const DownloadOptions& options)
       : size(summary.size), object(store, bucket, summary.key, options) {}
   std::uint64_t size;
   ObjectTensor object;
@@ -23,11 +24,15 @@ struct Ahead {
 
 }  // namespace
 
-// One reader at a time works on the epoch: get_batch holds the mutex while it waits, since the next batch cannot be
-// known before. What it waits for completes on I/O threads that never take this mutex.
+// One reader at a time works on the epoch: get_batch holds the mutex while it waits, since the next
+// batch cannot be known before. What it waits for completes on I/O threads that never take this
+// mutex.
 struct PrefixStreamDataset::Impl {
   Impl(std::shared_ptr<ObjectStore> given, S3Uri uri, Shard shard_, DatasetOptions options_)
-      : store(std::move(given)), place(std::move(uri)), shard(shard_), options(std::move(options_)) {}
+      : store(std::move(given)),
+        place(std::move(uri)),
+        shard(shard_),
+        options(std::move(options_)) {}
 
   void Reset() PENSTOCK_REQUIRES(mutex) {
     ahead.clear();
@@ -56,7 +61,8 @@ struct PrefixStreamDataset::Impl {
       }
       PENSTOCK_ASSIGN(std::optional<ListObjectsResponse> page, lister->Next());
       if (page) {
-        listed.assign(std::make_move_iterator(page->objects.begin()), std::make_move_iterator(page->objects.end()));
+        listed.assign(std::make_move_iterator(page->objects.begin()),
+                      std::make_move_iterator(page->objects.end()));
       } else {
         lister.reset();
       }
@@ -66,7 +72,8 @@ struct PrefixStreamDataset::Impl {
 
   Result<void> FetchAhead() PENSTOCK_REQUIRES(mutex) {
     const auto most = static_cast<std::size_t>(std::max(1, options.max_parallel_objects));
-    while (lister && ahead.size() < most && (ahead.empty() || ahead_bytes < options.look_ahead_bytes)) {
+    while (lister && ahead.size() < most &&
+           (ahead.empty() || ahead_bytes < options.look_ahead_bytes)) {
       PENSTOCK_ASSIGN(const std::optional<ObjectSummary> summary, NextListed());
       if (!summary) break;
       ahead.emplace_back(*store, place.bucket, *summary, options.download);
@@ -85,8 +92,8 @@ struct PrefixStreamDataset::Impl {
       ahead.pop_front();
       batch.push_back(std::move(example));
     }
-    // So that the next batch travels while the reader works on this one. A failed page is asked for again by then, and
-    // this batch is not lost to it.
+    // So that the next batch travels while the reader works on this one. A failed page is asked for
+    // again by then, and this batch is not lost to it.
     const Result<void> ignored = FetchAhead();
     static_cast<void>(ignored);
     return batch;
@@ -98,28 +105,34 @@ struct PrefixStreamDataset::Impl {
   const DatasetOptions options;
 
   mutable Mutex mutex;
-  std::unique_ptr<Lister> lister PENSTOCK_GUARDED_BY(mutex);      // null: not begun, or all listed
-  std::deque<ObjectSummary> listed PENSTOCK_GUARDED_BY(mutex);    // of the current page, not yet looked at
-  std::deque<Ahead> ahead PENSTOCK_GUARDED_BY(mutex);             // in the listing's order
+  std::unique_ptr<Lister> lister PENSTOCK_GUARDED_BY(mutex);  // null: not begun, or all listed
+  // of the current page, not yet looked at
+  std::deque<ObjectSummary> listed PENSTOCK_GUARDED_BY(mutex);
+  std::deque<Ahead> ahead PENSTOCK_GUARDED_BY(mutex);  // in the listing's order
   std::uint64_t ahead_bytes PENSTOCK_GUARDED_BY(mutex) = 0;
-  std::uint64_t next_index PENSTOCK_GUARDED_BY(mutex) = 0;        // in the listing
-  std::uint64_t skip PENSTOCK_GUARDED_BY(mutex) = 0;              // objects of this shard before the resume point
-  std::uint64_t position PENSTOCK_GUARDED_BY(mutex) = 0;          // objects of this shard handed out
-  std::uint64_t resume_at PENSTOCK_GUARDED_BY(mutex) = 0;         // for the next reset
+  std::uint64_t next_index PENSTOCK_GUARDED_BY(mutex) = 0;  // in the listing
+  // objects of this shard before the resume point
+  std::uint64_t skip PENSTOCK_GUARDED_BY(mutex) = 0;
+  // objects of this shard handed out
+  std::uint64_t position PENSTOCK_GUARDED_BY(mutex) = 0;
+  std::uint64_t resume_at PENSTOCK_GUARDED_BY(mutex) = 0;  // for the next reset
   bool begun PENSTOCK_GUARDED_BY(mutex) = false;
   std::optional<Error> failed PENSTOCK_GUARDED_BY(mutex);
 };
 
-Result<PrefixStreamDataset> PrefixStreamDataset::Create(std::shared_ptr<ObjectStore> store, std::string_view uri,
-                                                        Shard shard, DatasetOptions options) {
+Result<PrefixStreamDataset> PrefixStreamDataset::Create(std::shared_ptr<ObjectStore> store,
+                                                        std::string_view uri, Shard shard,
+                                                        DatasetOptions options) {
   PENSTOCK_ASSIGN(S3Uri place, ParseS3Uri(uri));
   if (shard.rank >= shard.world_size || shard.worker >= shard.workers) {
     return Error::Make(ErrorKind::kInvalidArgument,
-                       "rank " + std::to_string(shard.rank) + " of " + std::to_string(shard.world_size) + ", worker " +
+                       "rank " + std::to_string(shard.rank) + " of " +
+                           std::to_string(shard.world_size) + ", worker " +
                            std::to_string(shard.worker) + " of " + std::to_string(shard.workers) +
                            ": rank and worker count from 0 and stay below their totals");
   }
-  return PrefixStreamDataset(std::make_unique<Impl>(std::move(store), std::move(place), shard, std::move(options)));
+  return PrefixStreamDataset(
+      std::make_unique<Impl>(std::move(store), std::move(place), shard, std::move(options)));
 }
 
 PrefixStreamDataset::PrefixStreamDataset(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -50,7 +50,8 @@ TEST(PrefixStreamDataset, ShardsSeeEveryObjectExactlyOnce) {
   std::map<std::string, int> seen;
   for (std::uint64_t rank = 0; rank < 3; ++rank) {
     for (std::uint64_t worker = 0; worker < 2; ++worker) {
-      auto dataset = PrefixStreamDataset::Create(store, "s3://data/p/", {rank, 3, worker, 2}).value();
+      auto dataset =
+          PrefixStreamDataset::Create(store, "s3://data/p/", {rank, 3, worker, 2}).value();
       std::istringstream keys(Drain(dataset));
       for (std::string key; keys >> key;) ++seen[key];
     }
@@ -113,10 +114,11 @@ TEST(PrefixStreamDataset, SavedPositionContinuesTheEpoch) {
 TEST(PrefixStreamDataset, ErrorsThrowUntilReset) {
   const auto store = MakeStore();
   PutNumbered(store, 4);
-  const auto faulty = std::make_shared<FaultyObjectStore>(store, [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.operation != "GetObject" || point.ordinal != 2) return std::nullopt;
-    return Fault{Error::Make(ErrorKind::kAccessDenied, "planted")};
-  });
+  const auto faulty = std::make_shared<FaultyObjectStore>(
+      store, [](const CallPoint& point) -> std::optional<Fault> {
+        if (point.operation != "GetObject" || point.ordinal != 2) return std::nullopt;
+        return Fault{Error::Make(ErrorKind::kAccessDenied, "planted")};
+      });
   auto dataset = PrefixStreamDataset::Create(faulty, "s3://data/p/").value();
   EXPECT_THROW(dataset.get_batch(4), DatasetError);
   EXPECT_THROW(dataset.get_batch(1), DatasetError);
@@ -133,8 +135,9 @@ TEST(PrefixStreamDataset, RefusesAShardOutsideItsWorld) {
 TEST(PrefixStreamDataset, FeedsADataLoaderWithWorkersForTwoEpochs) {
   const auto store = MakeStore();
   PutNumbered(store, 20);
-  auto loader = ::torch::data::make_data_loader(PrefixStreamDataset::Create(store, "s3://data/p/").value(),
-                                                ::torch::data::DataLoaderOptions().batch_size(3).workers(2));
+  auto loader =
+      ::torch::data::make_data_loader(PrefixStreamDataset::Create(store, "s3://data/p/").value(),
+                                      ::torch::data::DataLoaderOptions().batch_size(3).workers(2));
   for (int epoch = 0; epoch < 2; ++epoch) {
     std::map<std::string, int> seen;
     for (auto& batch : *loader) {

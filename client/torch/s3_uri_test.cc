@@ -18,7 +18,8 @@ TEST(ParseS3Uri, BucketAloneHasAnEmptyPath) {
 }
 
 TEST(ParseS3Uri, RefusesEverythingElseAndQuotesIt) {
-  for (const char* bad : {"", "s3:/bucket/key", "S3://bucket/key", "bucket/key", "s3://", "s3:///key", "http://b/k"}) {
+  for (const char* bad : {"", "s3:/bucket/key", "S3://bucket/key", "bucket/key", "s3://",
+                          "s3:///key", "http://b/k"}) {
     const auto uri = ParseS3Uri(bad);
     ASSERT_FALSE(uri.ok()) << bad;
     EXPECT_EQ(uri.error().kind, ErrorKind::kInvalidArgument);

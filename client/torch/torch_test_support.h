@@ -22,7 +22,8 @@ inline std::shared_ptr<ObjectStore> MakeStore() {
   return store;
 }
 
-inline void Put(const std::shared_ptr<ObjectStore>& store, const std::string& key, const std::string& text) {
+inline void Put(const std::shared_ptr<ObjectStore>& store, const std::string& key,
+                const std::string& text) {
   PENSTOCK_CHECK(Upload(store, kBucket, ObjectKey(key), AsBytes(text), {}).ok());
 }
 
@@ -35,7 +36,8 @@ inline void PutNumbered(const std::shared_ptr<ObjectStore>& store, int count) {
 }
 
 inline std::string Text(const ::torch::Tensor& tensor) {
-  return {static_cast<const char*>(tensor.const_data_ptr()), static_cast<std::size_t>(tensor.numel())};
+  return {static_cast<const char*>(tensor.const_data_ptr()),
+          static_cast<std::size_t>(tensor.numel())};
 }
 
 }  // namespace penstock::torch

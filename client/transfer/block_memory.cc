@@ -17,7 +17,8 @@ Result<std::optional<BlockMemory>> BlockMemory::TryTake(BufferPool& pool, std::s
   return std::optional<BlockMemory>(BlockMemory(*std::move(pooled), bytes));
 }
 
-Result<BlockMemory> BlockMemory::Take(BufferPool& pool, std::size_t bytes, const std::function<bool()>& interrupt) {
+Result<BlockMemory> BlockMemory::Take(BufferPool& pool, std::size_t bytes,
+                                      const std::function<bool()>& interrupt) {
   PENSTOCK_ASSIGN(PooledBuffer pooled, pool.Take(bytes, interrupt, kGrain));
   return BlockMemory(std::move(pooled), bytes);
 }

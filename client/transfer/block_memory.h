@@ -13,8 +13,8 @@
 
 namespace penstock::transfer {
 
-// Huge pages from 1 MiB on, since a buffer of them is 2 MiB at least; less in small ones. Not zeroed. Given back when
-// destroyed.
+// Huge pages from 1 MiB on, since a buffer of them is 2 MiB at least; less in small ones. Not
+// zeroed. Given back when destroyed.
 class BlockMemory {
  public:
   static constexpr std::size_t kLeastHuge = BufferPool::kLeastHuge;
@@ -22,7 +22,8 @@ class BlockMemory {
   // Now or not at all. kResourceExhausted when the system has none.
   static Result<std::optional<BlockMemory>> TryTake(BufferPool& pool, std::size_t bytes);
   // Waits for the budget; see MemoryBudget::Take. Not on an I/O thread.
-  static Result<BlockMemory> Take(BufferPool& pool, std::size_t bytes, const std::function<bool()>& interrupt);
+  static Result<BlockMemory> Take(BufferPool& pool, std::size_t bytes,
+                                  const std::function<bool()>& interrupt);
 
   BlockMemory() = default;
 

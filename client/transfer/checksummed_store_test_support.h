@@ -18,27 +18,31 @@ namespace penstock::transfer {
 inline std::string Crc64Text(ByteView bytes) {
   const std::uint64_t value = Crc64Nvme(bytes);
   std::vector<std::byte> big_endian;
-  for (int shift = 56; shift >= 0; shift -= 8) big_endian.push_back(static_cast<std::byte>(value >> shift));
+  for (int shift = 56; shift >= 0; shift -= 8)
+    big_endian.push_back(static_cast<std::byte>(value >> shift));
   return Base64Encode(big_endian);
 }
 
-// Adds a checksum to the answers that cover a whole object, as S3 does, and can turn a bit of what it delivers.
+// Adds a checksum to the answers that cover a whole object, as S3 does, and can turn a bit of what
+// it delivers.
 class ChecksummedStore final : public penstock::testing::FaultyObjectStore {
  public:
-  ChecksummedStore(std::shared_ptr<ObjectStore> inner, std::string checksum, penstock::testing::FaultHook hook = nullptr)
+  ChecksummedStore(std::shared_ptr<ObjectStore> inner, std::string checksum,
+                   penstock::testing::FaultHook hook = nullptr)
       : FaultyObjectStore(std::move(inner), std::move(hook)), checksum_(std::move(checksum)) {}
 
-  std::optional<std::uint64_t> flip;   // a byte of the object: a bit of it is wrong when it is delivered
+  // a byte of the object: a bit of it is wrong when it is delivered
+  std::optional<std::uint64_t> flip;
   std::atomic<int> flips_left = 1'000'000;
-  std::atomic<int> followed = 0;       // answers whose checksum the caller follows by itself
+  std::atomic<int> followed = 0;  // answers whose checksum the caller follows by itself
 
   void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
     const std::uint64_t begin = request.range ? *request.range->begin : 0;
     auto sink = std::make_shared<Sink>(*this, *request.sink, begin, !request.range.has_value());
     request.sink = sink.get();
-    FaultyObjectStore::Start(std::move(request), [sink, done = std::move(done)](Result<ObjectMetadata> result) {
-      done(std::move(result));
-    });
+    FaultyObjectStore::Start(
+        std::move(request),
+        [sink, done = std::move(done)](Result<ObjectMetadata> result) { done(std::move(result)); });
   }
 
  private:
@@ -46,7 +50,8 @@ class ChecksummedStore final : public penstock::testing::FaultyObjectStore {
    public:
     Sink(ChecksummedStore& store, BodySink& inner, std::uint64_t begin, bool whole)
         : store_(store), inner_(inner), begin_(begin), whole_(whole) {}
-    Result<void> Begin(const ObjectMetadata& metadata, std::optional<std::uint64_t> length) override {
+    Result<void> Begin(const ObjectMetadata& metadata,
+                       std::optional<std::uint64_t> length) override {
       position_ = begin_;
       ObjectMetadata with = metadata;
       if (whole_) with.checksums = {{"crc64nvme", store_.checksum_}};
@@ -57,7 +62,8 @@ class ChecksummedStore final : public penstock::testing::FaultyObjectStore {
     bool FollowsChecksum() const override { return inner_.FollowsChecksum(); }
     MutableByteView Window() override { return window_ = inner_.Window(); }
     Result<void> Commit(std::size_t count) override {
-      if (store_.flip && *store_.flip >= position_ && *store_.flip < position_ + count && store_.flips_left-- > 0) {
+      if (store_.flip && *store_.flip >= position_ && *store_.flip < position_ + count &&
+          store_.flips_left-- > 0) {
         window_[*store_.flip - position_] ^= std::byte{1};
       }
       position_ += count;

@@ -23,13 +23,14 @@ int WantedConnections(const RateSample& sample) {
 }
 
 int ConnectionsForRate(double bytes_per_second) {
-  return static_cast<int>(
-      std::clamp(std::ceil(kWantedBytesPerSecond / bytes_per_second), 1.0, static_cast<double>(kMostConnections)));
+  return static_cast<int>(std::clamp(std::ceil(kWantedBytesPerSecond / bytes_per_second), 1.0,
+                                     static_cast<double>(kMostConnections)));
 }
 
 std::uint64_t PlannedPartSize(std::uint64_t unclaimed_bytes, int connections) {
   // Half of a fair share: who is slower takes fewer parts.
-  const std::uint64_t share = unclaimed_bytes / (2 * static_cast<std::uint64_t>(std::max(connections, 1)));
+  const std::uint64_t share =
+      unclaimed_bytes / (2 * static_cast<std::uint64_t>(std::max(connections, 1)));
   std::uint64_t size = kLeastPartBytes;
   while (size * 2 <= share && size < kMostPartBytes) size *= 2;
   return size;

@@ -1,4 +1,5 @@
-// How many connections a download should use, from the rate that one is measured to have. Pure arithmetic, no I/O.
+// How many connections a download should use, from the rate that one is measured to have. Pure
+// arithmetic, no I/O.
 #ifndef PENSTOCK_CLIENT_TRANSFER_CONNECTION_PLAN_H_
 #define PENSTOCK_CLIENT_TRANSFER_CONNECTION_PLAN_H_
 
@@ -18,15 +19,18 @@ struct RateSample {
   std::uint64_t unclaimed_bytes = 0;
 };
 
-// Connections worth having, the measured one included. A connection to S3 moves under 100 MB/s and deserves company; one
-// that moves more than a gigabyte per second is this machine's own, and others would only cost more per byte
-// (spec/performance.md §0). 1 while too little is known, or where the rest is shorter than the time to ask for it.
+// Connections worth having, the measured one included. A connection to S3 moves under 100 MB/s and
+// deserves company; one that moves more than a gigabyte per second is this machine's own, and
+// others would only cost more per byte (spec/performance.md §0). 1 while too little is known, or
+// where the rest is shorter than the time to ask for it.
 int WantedConnections(const RateSample& sample);
 
-// The same by the rate of a connection in bytes per second, not 0, where there is enough left for all.
+// The same by the rate of a connection in bytes per second, not 0, where there is enough left for
+// all.
 int ConnectionsForRate(double bytes_per_second);
 
-// Size of the next part: a fair share of what is unclaimed, so that all end together; between 8 and 64 MiB, a power of 2.
+// Size of the next part: a fair share of what is unclaimed, so that all end together; between 8 and
+// 64 MiB, a power of 2.
 std::uint64_t PlannedPartSize(std::uint64_t unclaimed_bytes, int connections);
 
 }  // namespace penstock::transfer

@@ -11,27 +11,45 @@ using std::chrono::milliseconds;
 constexpr std::uint64_t kMiB = 1ull << 20;
 
 TEST(ConnectionPlan, OneConnectionThatMovesGigabytesIsEnough) {
-  EXPECT_EQ(WantedConnections({.bytes = 4 * kMiB, .elapsed = milliseconds(1), .unclaimed_bytes = 1024 * kMiB}), 1);
+  EXPECT_EQ(WantedConnections(
+                {.bytes = 4 * kMiB, .elapsed = milliseconds(1), .unclaimed_bytes = 1024 * kMiB}),
+            1);
 }
 
 TEST(ConnectionPlan, S3sNinetyMegabytesPerSecondWantCompany) {
-  EXPECT_EQ(WantedConnections({.bytes = kMiB, .elapsed = milliseconds(11), .unclaimed_bytes = 1024 * kMiB}), 16);
-  EXPECT_EQ(WantedConnections({.bytes = 5 * kMiB, .elapsed = milliseconds(10), .unclaimed_bytes = 1024 * kMiB}), 3);
+  EXPECT_EQ(WantedConnections(
+                {.bytes = kMiB, .elapsed = milliseconds(11), .unclaimed_bytes = 1024 * kMiB}),
+            16);
+  EXPECT_EQ(WantedConnections(
+                {.bytes = 5 * kMiB, .elapsed = milliseconds(10), .unclaimed_bytes = 1024 * kMiB}),
+            3);
 }
 
 TEST(ConnectionPlan, NoMoreConnectionsThanParts) {
-  EXPECT_EQ(WantedConnections({.bytes = kMiB, .elapsed = milliseconds(11), .unclaimed_bytes = 17 * kMiB}), 3);
-  EXPECT_EQ(WantedConnections({.bytes = kMiB, .elapsed = milliseconds(11), .unclaimed_bytes = 7 * kMiB}), 1);
+  EXPECT_EQ(
+      WantedConnections({.bytes = kMiB, .elapsed = milliseconds(11), .unclaimed_bytes = 17 * kMiB}),
+      3);
+  EXPECT_EQ(
+      WantedConnections({.bytes = kMiB, .elapsed = milliseconds(11), .unclaimed_bytes = 7 * kMiB}),
+      1);
 }
 
 TEST(ConnectionPlan, ARestThatComesSoonerThanAnAnswerIsNotShared) {
-  EXPECT_EQ(WantedConnections({.bytes = 8 * kMiB, .elapsed = milliseconds(10), .unclaimed_bytes = 15 * kMiB}), 1);
+  EXPECT_EQ(WantedConnections(
+                {.bytes = 8 * kMiB, .elapsed = milliseconds(10), .unclaimed_bytes = 15 * kMiB}),
+            1);
 }
 
 TEST(ConnectionPlan, TooLittleSeenTellsNothing) {
-  EXPECT_EQ(WantedConnections({.bytes = 64 << 10, .elapsed = milliseconds(5), .unclaimed_bytes = 1024 * kMiB}), 1);
-  EXPECT_EQ(WantedConnections({.bytes = 0, .elapsed = microseconds(0), .unclaimed_bytes = 1024 * kMiB}), 1);
-  EXPECT_EQ(WantedConnections({.bytes = 0, .elapsed = milliseconds(50), .unclaimed_bytes = 1024 * kMiB}), 16);
+  EXPECT_EQ(WantedConnections(
+                {.bytes = 64 << 10, .elapsed = milliseconds(5), .unclaimed_bytes = 1024 * kMiB}),
+            1);
+  EXPECT_EQ(
+      WantedConnections({.bytes = 0, .elapsed = microseconds(0), .unclaimed_bytes = 1024 * kMiB}),
+      1);
+  EXPECT_EQ(
+      WantedConnections({.bytes = 0, .elapsed = milliseconds(50), .unclaimed_bytes = 1024 * kMiB}),
+      16);
 }
 
 TEST(ConnectionPlan, PartsAreAShareBetween8And64MiB) {

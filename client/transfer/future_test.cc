@@ -13,10 +13,12 @@ class FutureTest : public ::testing::TestWithParam<Completion> {
  protected:
   std::shared_ptr<ObjectStore> store_ = MakeStore(GetParam());
 };
-INSTANTIATE_TEST_SUITE_P(Completions, FutureTest, ::testing::Values(Completion::kInline, Completion::kThreaded));
+INSTANTIATE_TEST_SUITE_P(Completions, FutureTest,
+                         ::testing::Values(Completion::kInline, Completion::kThreaded));
 
 TEST_P(FutureTest, ManyVerbsAtATimeEndEachWithItsOwnResult) {
-  for (const std::uint64_t size : {1u, 2u, 3u}) Put(*store_, MakeContent(size), ObjectKey(std::to_string(size)));
+  for (const std::uint64_t size : {1u, 2u, 3u})
+    Put(*store_, MakeContent(size), ObjectKey(std::to_string(size)));
   std::vector<std::future<Result<ObjectMetadata>>> heads;
   for (const char* key : {"1", "2", "3", "missing"}) {
     heads.push_back(StartFuture(*store_, HeadObjectRequest{kBucket, ObjectKey(key), {}, {}}));

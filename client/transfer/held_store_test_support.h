@@ -15,13 +15,20 @@ namespace penstock::transfer {
 // Holds back reads, listings and parts. Thread safety: any thread.
 class HeldStore final : public penstock::testing::FaultyObjectStore {
  public:
-  explicit HeldStore(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+  explicit HeldStore(std::shared_ptr<ObjectStore> inner)
+      : FaultyObjectStore(std::move(inner), nullptr) {}
   ~HeldStore() override { Release(); }
 
   using FaultyObjectStore::Start;
-  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override { Hold(std::move(request), std::move(done)); }
-  void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) override { Hold(std::move(request), std::move(done)); }
-  void Start(UploadPartRequest request, Callback<CompletedPart> done) override { Hold(std::move(request), std::move(done)); }
+  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
+    Hold(std::move(request), std::move(done));
+  }
+  void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) override {
+    Hold(std::move(request), std::move(done));
+  }
+  void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
+    Hold(std::move(request), std::move(done));
+  }
 
   // What is held is answered, and all that comes from now on at once.
   void Release() {

@@ -21,7 +21,9 @@ ChecksumPiece Piece(Crc crc, std::uint64_t begin, std::uint64_t end) {
 TEST(ObjectChecksumTest, PiecesInAnyOrderAmountToTheObject) {
   for (const ObjectChecksum& checksum : kChecksums) {
     const Crc crc = checksum.crc;
-    EXPECT_TRUE(VerifyPieces(checksum, {Piece(crc, 7, 9), Piece(crc, 0, 4), Piece(crc, 4, 7)}, AsBytes(kDigits)).ok());
+    EXPECT_TRUE(VerifyPieces(checksum, {Piece(crc, 7, 9), Piece(crc, 0, 4), Piece(crc, 4, 7)},
+                             AsBytes(kDigits))
+                    .ok());
     EXPECT_TRUE(VerifyPieces(checksum, {Piece(crc, 0, 9)}, AsBytes(kDigits)).ok());
   }
 }
@@ -30,7 +32,8 @@ TEST(ObjectChecksumTest, AWrongPieceIsDataLossThatNamesBothValues) {
   for (const ObjectChecksum& checksum : kChecksums) {
     ChecksumPiece wrong = Piece(checksum.crc, 4, 9);
     wrong.value ^= 1;
-    const auto result = VerifyPieces(checksum, {Piece(checksum.crc, 0, 4), wrong}, AsBytes(kDigits));
+    const auto result =
+        VerifyPieces(checksum, {Piece(checksum.crc, 0, 4), wrong}, AsBytes(kDigits));
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.error().kind, ErrorKind::kDataLoss);
     EXPECT_NE(result.error().message.find(checksum.expected), std::string::npos);
@@ -65,10 +68,12 @@ TEST(ObjectChecksumTest, WithoutAChecksumEverythingIsRight) {
 }
 
 // One by one: the verdict after each piece.
-std::vector<bool> Verdicts(const ObjectChecksum& checksum, const std::vector<ChecksumPiece>& pieces) {
+std::vector<bool> Verdicts(const ObjectChecksum& checksum,
+                           const std::vector<ChecksumPiece>& pieces) {
   PiecewiseChecksum arrived(checksum, kDigits.size());
   std::vector<bool> verdicts;
-  for (const ChecksumPiece& piece : pieces) verdicts.push_back(arrived.Add(piece.range, piece.value).ok());
+  for (const ChecksumPiece& piece : pieces)
+    verdicts.push_back(arrived.Add(piece.range, piece.value).ok());
   return verdicts;
 }
 
@@ -76,9 +81,14 @@ TEST(PiecewiseChecksumTest, TheLastPieceOfAnyOrderIsTheOneThatFails) {
   for (const ObjectChecksum& checksum : kChecksums) {
     std::vector<ChecksumPiece> pieces;
     for (const std::uint64_t begin : {0, 1, 4, 6}) {
-      pieces.push_back(Piece(checksum.crc, begin, begin == 0 ? 1 : begin == 1 ? 4 : begin == 4 ? 6 : 9));
+      pieces.push_back(Piece(checksum.crc, begin,
+                             begin == 0   ? 1
+                             : begin == 1 ? 4
+                             : begin == 4 ? 6
+                                          : 9));
     }
-    std::sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) { return a.range < b.range; });
+    std::sort(pieces.begin(), pieces.end(),
+              [](const auto& a, const auto& b) { return a.range < b.range; });
     do {
       EXPECT_EQ(Verdicts(checksum, pieces), std::vector<bool>(4, true));
       for (ChecksumPiece& wrong : pieces) {
@@ -95,10 +105,14 @@ TEST(PiecewiseChecksumTest, WhatIsNotTheWholeObjectOnceIsNotCompared) {
   ObjectChecksum checksum = kChecksums[0];
   checksum.expected = "AAAAAAAAAAA=";
   const Crc crc = checksum.crc;
-  EXPECT_EQ(Verdicts(checksum, {Piece(crc, 0, 4), Piece(crc, 5, 9)}), (std::vector<bool>{true, true}));
-  EXPECT_EQ(Verdicts(checksum, {Piece(crc, 0, 5), Piece(crc, 4, 9)}), (std::vector<bool>{true, true}));
-  EXPECT_EQ(Verdicts(checksum, {Piece(crc, 4, 9), Piece(crc, 4, 9), Piece(crc, 0, 4)}), (std::vector<bool>{true, true, true}));
-  EXPECT_EQ(Verdicts(checksum, {{{0, 10}, crc, 1}, Piece(crc, 0, 9)}), (std::vector<bool>{true, true}));
+  EXPECT_EQ(Verdicts(checksum, {Piece(crc, 0, 4), Piece(crc, 5, 9)}),
+            (std::vector<bool>{true, true}));
+  EXPECT_EQ(Verdicts(checksum, {Piece(crc, 0, 5), Piece(crc, 4, 9)}),
+            (std::vector<bool>{true, true}));
+  EXPECT_EQ(Verdicts(checksum, {Piece(crc, 4, 9), Piece(crc, 4, 9), Piece(crc, 0, 4)}),
+            (std::vector<bool>{true, true, true}));
+  EXPECT_EQ(Verdicts(checksum, {{{0, 10}, crc, 1}, Piece(crc, 0, 9)}),
+            (std::vector<bool>{true, true}));
   EXPECT_EQ(Verdicts(checksum, {Piece(crc, 0, 9)}), (std::vector<bool>{false}));
 }
 

@@ -1,4 +1,5 @@
-// Each allocation of a transfer fails once: the transfer ends, once, with an error or with the right bytes.
+// Each allocation of a transfer fails once: the transfer ends, once, with an error or with the
+// right bytes.
 #include <gtest/gtest.h>
 
 #include <new>
@@ -39,15 +40,21 @@ class CarefulSink final : public BodySink {
 class CarefulStore final : public penstock::testing::FaultyObjectStore {
  public:
   explicit CarefulStore(std::shared_ptr<ObjectStore> inner)
-      : FaultyObjectStore(std::move(inner), [](const penstock::testing::CallPoint&) { return std::nullopt; }) {}
+      : FaultyObjectStore(std::move(inner),
+                          [](const penstock::testing::CallPoint&) { return std::nullopt; }) {}
 
   using FaultyObjectStore::Start;
-  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override { Careful(std::move(request), std::move(done)); }
-  void Start(UploadPartRequest request, Callback<CompletedPart> done) override { Careful(std::move(request), std::move(done)); }
+  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
+    Careful(std::move(request), std::move(done));
+  }
+  void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
+    Careful(std::move(request), std::move(done));
+  }
   void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override {
     Careful(std::move(request), std::move(done));
   }
-  void Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) override {
+  void Start(CreateMultipartUploadRequest request,
+             Callback<CreateMultipartUploadResponse> done) override {
     Careful(std::move(request), std::move(done));
   }
   void Start(CompleteMultipartUploadRequest request, Callback<PutObjectResponse> done) override {
@@ -65,14 +72,17 @@ class CarefulStore final : public penstock::testing::FaultyObjectStore {
   void Careful(Request request, Callback<typename Request::Response> done) {
     PausesFailures pause;
     std::optional<CarefulSink> sink;
-    if constexpr (std::is_same_v<Request, GetObjectRequest>) request.sink = &sink.emplace(*request.sink, pause);
+    if constexpr (std::is_same_v<Request, GetObjectRequest>)
+      request.sink = &sink.emplace(*request.sink, pause);
     FaultyObjectStore::Start(std::move(request), [&pause, done = std::move(done)](auto result) {
       static_cast<void>(pause.Resume([&] { done(std::move(result)); }));
     });
   }
 };
 
-std::shared_ptr<CarefulStore> MakeCarefulStore() { return std::make_shared<CarefulStore>(MakeStore(Completion::kInline)); }
+std::shared_ptr<CarefulStore> MakeCarefulStore() {
+  return std::make_shared<CarefulStore>(MakeStore(Completion::kInline));
+}
 
 TEST(OutOfMemory, ADownloadCompletesOnce) {
   const auto store = MakeCarefulStore();
@@ -116,7 +126,8 @@ TEST(OutOfMemory, ABatchOfRangesCompletesOnce) {
     int completions = 0;
     std::optional<Result<RangesRead>> result;
     RangeBatch batch{.bucket = kBucket, .key = kKey};
-    for (std::uint64_t i = 0; i < 3; ++i) batch.pieces.push_back({i * 300, MutableByteView(target).subspan(i * 100, 100)});
+    for (std::uint64_t i = 0; i < 3; ++i)
+      batch.pieces.push_back({i * 300, MutableByteView(target).subspan(i * 100, 100)});
     const bool failed = FailsAllocation(nth, [&] {
       reader->Start(std::move(batch), [&](Result<RangesRead> read) {
         ++completions;
@@ -126,7 +137,8 @@ TEST(OutOfMemory, ABatchOfRangesCompletesOnce) {
     EXPECT_EQ(completions, 1);
     if (!result) return false;
     if (result->ok()) {
-      for (std::size_t i = 0; i < target.size(); ++i) EXPECT_EQ(target[i], content[i / 100 * 300 + i % 100]);
+      for (std::size_t i = 0; i < target.size(); ++i)
+        EXPECT_EQ(target[i], content[i / 100 * 300 + i % 100]);
     } else {
       EXPECT_EQ(result->error().kind, ErrorKind::kResourceExhausted) << result->error().message;
     }

@@ -20,7 +20,8 @@ namespace {
 
 constexpr unsigned kPatienceSeconds = 60;
 
-// The exit status of a forked child that runs `work`; -1 where a signal ended it, as the alarm of one that hangs.
+// The exit status of a forked child that runs `work`; -1 where a signal ended it, as the alarm of
+// one that hangs.
 int StatusOfChild(const std::function<int()>& work) {
   const ::pid_t child = ::fork();
   if (child == 0) {
@@ -33,7 +34,8 @@ int StatusOfChild(const std::function<int()>& work) {
 }
 
 bool NamesTheFork(const Error& error) {
-  return error.kind == ErrorKind::kInvalidArgument && error.message.find("cannot be used after fork()") != std::string::npos;
+  return error.kind == ErrorKind::kInvalidArgument &&
+         error.message.find("cannot be used after fork()") != std::string::npos;
 }
 
 class HandleTest : public ::testing::Test {
@@ -41,7 +43,8 @@ class HandleTest : public ::testing::Test {
   HandleTest() { Put(*inner_, MakeContent(1000)); }
 
   std::unique_ptr<ObjectStream> Stream() {
-    auto stream = ObjectStream::Open(store_, {.bucket = kBucket, .key = kKey}, {.part_size_bytes = 100});
+    auto stream =
+        ObjectStream::Open(store_, {.bucket = kBucket, .key = kKey}, {.part_size_bytes = 100});
     EXPECT_FALSE(stream->Next([] { return true; }).ok());  // asks, and does not wait
     EXPECT_GT(store_->held(), 0u);
     return stream;
@@ -71,11 +74,13 @@ class HandleTest : public ::testing::Test {
 TEST_F(HandleTest, AStreamInAForkedChildGivesAnErrorAndMayBeDestroyed) {
   auto stream = Stream();
   EXPECT_EQ(StatusOfChild([&] {
-    const auto block = stream->Next();
-    const bool refused = !block.ok() && NamesTheFork(block.error()) && !stream->metadata();
-    stream.reset();
-    return refused ? 0 : 1;
-  }), 0);
+              const auto block = stream->Next();
+              const bool refused =
+                  !block.ok() && NamesTheFork(block.error()) && !stream->metadata();
+              stream.reset();
+              return refused ? 0 : 1;
+            }),
+            0);
   store_->Release();
   EXPECT_TRUE(stream->Next().ok());  // the parent's goes on
 }
@@ -83,12 +88,13 @@ TEST_F(HandleTest, AStreamInAForkedChildGivesAnErrorAndMayBeDestroyed) {
 TEST_F(HandleTest, AListingInAForkedChildGivesAnErrorAndMayBeDestroyed) {
   auto lister = Listing();
   EXPECT_EQ(StatusOfChild([&] {
-    const auto page = lister->Next();
-    lister->Start();
-    const bool refused = !page.ok() && NamesTheFork(page.error());
-    lister.reset();
-    return refused ? 0 : 1;
-  }), 0);
+              const auto page = lister->Next();
+              lister->Start();
+              const bool refused = !page.ok() && NamesTheFork(page.error());
+              lister.reset();
+              return refused ? 0 : 1;
+            }),
+            0);
   store_->Release();
   EXPECT_TRUE(lister->Next().ok());
 }
@@ -96,13 +102,17 @@ TEST_F(HandleTest, AListingInAForkedChildGivesAnErrorAndMayBeDestroyed) {
 TEST_F(HandleTest, AWriterInAForkedChildGivesAnErrorAndMayBeDestroyed) {
   auto writer = Writer();
   EXPECT_EQ(StatusOfChild([&] {
-    const Bytes more = MakeContent(10);
-    const bool refused = NamesTheFork(writer->Write(more).error()) && NamesTheFork(writer->Lend(more).error()) &&
-                         NamesTheFork(writer->Settle().error()) && NamesTheFork(writer->Finish().error()) &&
-                         NamesTheFork(writer->Abort().error()) && writer->bytes_written() == 0;
-    writer.reset();
-    return refused ? 0 : 1;
-  }), 0);
+              const Bytes more = MakeContent(10);
+              const bool refused = NamesTheFork(writer->Write(more).error()) &&
+                                   NamesTheFork(writer->Lend(more).error()) &&
+                                   NamesTheFork(writer->Settle().error()) &&
+                                   NamesTheFork(writer->Finish().error()) &&
+                                   NamesTheFork(writer->Abort().error()) &&
+                                   writer->bytes_written() == 0;
+              writer.reset();
+              return refused ? 0 : 1;
+            }),
+            0);
   store_->Release();
   EXPECT_TRUE(writer->Finish().ok());
 }
@@ -111,15 +121,19 @@ TEST_F(HandleTest, ARangeReaderInAForkedChildGivesAnErrorAndMayBeDestroyed) {
   Bytes memory(10);
   auto reader = RangeReader::Create(store_, {});
   std::promise<Result<RangesRead>> read;
-  reader->Start({kBucket, kKey, {{0, memory}}, {}}, [&](Result<RangesRead> result) { read.set_value(std::move(result)); });
+  reader->Start({kBucket, kKey, {{0, memory}}, {}},
+                [&](Result<RangesRead> result) { read.set_value(std::move(result)); });
   EXPECT_EQ(StatusOfChild([&] {
-    bool refused = false;
-    reader->Start({kBucket, kKey, {{0, memory}}, {}},
-                  [&](const Result<RangesRead>& result) { refused = !result.ok() && NamesTheFork(result.error()); });
-    reader->Cancel();
-    reader.reset();
-    return refused ? 0 : 1;
-  }), 0);
+              bool refused = false;
+              reader->Start({kBucket, kKey, {{0, memory}}, {}},
+                            [&](const Result<RangesRead>& result) {
+                              refused = !result.ok() && NamesTheFork(result.error());
+                            });
+              reader->Cancel();
+              reader.reset();
+              return refused ? 0 : 1;
+            }),
+            0);
   store_->Release();
   EXPECT_TRUE(read.get_future().get().ok());
 }
@@ -145,7 +159,9 @@ TEST_F(HandleTest, BlockingCallsOnAnIoThreadFailAtOnceAndStartNothing) {
     EXPECT_TRUE(refused(Upload(store_, kBucket, kKey, data, {})));
     EXPECT_TRUE(refused(MemoryBudget::PerProcess().Take(1)));
     DownloadRequest request{.bucket = kBucket, .key = kKey};
-    request.destination = [](std::uint64_t) -> Result<MutableByteView> { return MutableByteView(); };
+    request.destination = [](std::uint64_t) -> Result<MutableByteView> {
+      return MutableByteView();
+    };
     EXPECT_TRUE(refused(Download(*store_, std::move(request))));
   }
   EXPECT_EQ(store_->held(), held);
@@ -163,7 +179,8 @@ TEST_F(HandleTest, DestroyedOnAnIoThreadTheyDoNotWaitThere) {
     lister.reset();
     writer.reset();
   }
-  store_->Release();  // what is held keeps no handle from ending now; the end of the process waits for them
+  // what is held keeps no handle from ending now; the end of the process waits for them
+  store_->Release();
 }
 
 TEST_F(HandleTest, ADownloadKeepsItsStore) {

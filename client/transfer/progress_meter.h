@@ -11,7 +11,8 @@
 
 namespace penstock::transfer {
 
-// Without a callback every member returns at once. The callback runs outside every lock of this class, one call at a time.
+// Without a callback every member returns at once. The callback runs outside every lock of this
+// class, one call at a time.
 //
 // Thread safety: Add from any thread; SetTotal and Finish while nobody is in SetTotal or Finish.
 class ProgressMeter {

@@ -13,7 +13,8 @@ namespace {
 class ProgressMeterTest : public ::testing::Test {
  protected:
   ProgressMeter Meter() {
-    return ProgressMeter([this](const TransferProgress& progress) { told_.push_back(progress); }, clock_);
+    return ProgressMeter([this](const TransferProgress& progress) { told_.push_back(progress); },
+                         clock_);
   }
 
   FakeClock clock_;
@@ -69,12 +70,14 @@ TEST_F(ProgressMeterTest, ThreadsAreToldOfOneAtATime) {
   int inside = 0;
   int most = 0;
   int calls = 0;
-  ProgressMeter meter([&](const TransferProgress&) {
-    most = std::max(most, ++inside);  // unguarded on purpose: one call at a time is the claim
-    clock_.Advance(ProgressMeter::kInterval);
-    ++calls;
-    --inside;
-  }, clock_);
+  ProgressMeter meter(
+      [&](const TransferProgress&) {
+        most = std::max(most, ++inside);  // unguarded on purpose: one call at a time is the claim
+        clock_.Advance(ProgressMeter::kInterval);
+        ++calls;
+        --inside;
+      },
+      clock_);
   clock_.Advance(ProgressMeter::kInterval);
   {
     std::vector<std::jthread> threads;

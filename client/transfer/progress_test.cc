@@ -42,7 +42,9 @@ TEST(TransferProgress, ADownloadEndsWithAllOfIt) {
   request.key = kKey;
   request.begin = 5;
   request.options.part_size_bytes = 10;
-  request.options.progress = [&told](const TransferProgress& progress) { told.push_back(progress); };
+  request.options.progress = [&told](const TransferProgress& progress) {
+    told.push_back(progress);
+  };
   request.destination = [&memory](std::uint64_t size) -> Result<MutableByteView> {
     memory.resize(size);
     return MutableByteView(memory);
@@ -57,7 +59,9 @@ TEST(TransferProgress, AFailedDownloadIsNeverToldToBeWhole) {
   DownloadRequest request;
   request.bucket = kBucket;
   request.key = kKey;
-  request.options.progress = [&told](const TransferProgress& progress) { told.push_back(progress); };
+  request.options.progress = [&told](const TransferProgress& progress) {
+    told.push_back(progress);
+  };
   request.destination = [](std::uint64_t) -> Result<MutableByteView> { return MutableByteView(); };
   ASSERT_FALSE(Download(*store, std::move(request)).ok());
   EXPECT_TRUE(told.empty());
@@ -84,14 +88,17 @@ TEST(TransferProgress, AWriterKnowsTheTotalAtItsEnd) {
   }
 }
 
-// Every piece is told, because the clock moves on with each: 7 bytes at a time, and a body that breaks off once.
+// Every piece is told, because the clock moves on with each: 7 bytes at a time, and a body that
+// breaks off once.
 TEST(TransferProgress, CountsEachByteOfARetriedBodyOnce) {
   FakeClock clock;
   std::vector<std::uint64_t> told;
-  ProgressMeter meter([&](const TransferProgress& progress) {
-    told.push_back(progress.bytes_done);
-    clock.Advance(ProgressMeter::kInterval);
-  }, clock);
+  ProgressMeter meter(
+      [&](const TransferProgress& progress) {
+        told.push_back(progress.bytes_done);
+        clock.Advance(ProgressMeter::kInterval);
+      },
+      clock);
   clock.Advance(ProgressMeter::kInterval);
   const auto inner = MakeStore(Completion::kInline);
   Put(*inner, MakeContent(40));

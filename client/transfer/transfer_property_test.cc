@@ -1,5 +1,6 @@
-// Random objects, part sizes and failures against the reference bytes: whatever goes wrong, a transfer either delivers
-// exactly the object or reports an error, and an upload either publishes exactly its bytes or leaves nothing.
+// Random objects, part sizes and failures against the reference bytes: whatever goes wrong, a
+// transfer either delivers exactly the object or reports an error, and an upload either publishes
+// exactly its bytes or leaves nothing.
 //
 // PENSTOCK_PROPERTY_RUNS sets the number of sequences, PENSTOCK_PROPERTY_SEED the first seed.
 #include <gtest/gtest.h>
@@ -27,16 +28,19 @@ std::uint64_t FromEnvironment(const char* name, std::uint64_t otherwise) {
 
 std::uint64_t Below(Random& random, std::uint64_t limit) { return random() % limit; }
 
-// Faults of every moment and several kinds, at a rate drawn per sequence. The hook is called one call at a time.
+// Faults of every moment and several kinds, at a rate drawn per sequence. The hook is called one
+// call at a time.
 FaultHook RandomFaults(std::uint64_t seed) {
   auto random = std::make_shared<Random>(seed);
   const std::uint64_t percent = std::vector<std::uint64_t>{0, 2, 10, 30}[Below(*random, 4)];
   return [random, percent](const CallPoint&) -> std::optional<Fault> {
     if (Below(*random, 100) >= percent) return std::nullopt;
-    constexpr ErrorKind kKinds[] = {ErrorKind::kUnavailable, ErrorKind::kThrottled, ErrorKind::kTimeout,
-                                    ErrorKind::kUnavailable, ErrorKind::kAccessDenied};
-    constexpr Fault::Moment kMoments[] = {Fault::Moment::kBefore, Fault::Moment::kAfter, Fault::Moment::kMidBody,
-                                          Fault::Moment::kMidBody, Fault::Moment::kRetried};
+    constexpr ErrorKind kKinds[] = {ErrorKind::kUnavailable, ErrorKind::kThrottled,
+                                    ErrorKind::kTimeout, ErrorKind::kUnavailable,
+                                    ErrorKind::kAccessDenied};
+    constexpr Fault::Moment kMoments[] = {Fault::Moment::kBefore, Fault::Moment::kAfter,
+                                          Fault::Moment::kMidBody, Fault::Moment::kMidBody,
+                                          Fault::Moment::kRetried};
     return MakeFault(kKinds[Below(*random, 5)], kMoments[Below(*random, 5)], Below(*random, 60));
   };
 }
@@ -66,7 +70,8 @@ struct Stores {
 Bytes Expected(const Bytes& content, std::uint64_t begin, std::optional<std::uint64_t> end) {
   const std::uint64_t last = std::min<std::uint64_t>(end.value_or(content.size()), content.size());
   if (begin >= last) return {};
-  return Bytes(content.begin() + static_cast<std::ptrdiff_t>(begin), content.begin() + static_cast<std::ptrdiff_t>(last));
+  return Bytes(content.begin() + static_cast<std::ptrdiff_t>(begin),
+               content.begin() + static_cast<std::ptrdiff_t>(last));
 }
 
 TEST(TransferProperties, ADownloadDeliversExactlyTheRangeOrFails) {
@@ -112,7 +117,8 @@ TEST(TransferProperties, AStreamDeliversAPrefixOfTheRangeThenEndsOrFails) {
     const auto inner = stores.Pick(random);
     const Bytes content = MakeContent(Below(random, 400), seed);
     const ETag etag = Put(*inner, content);
-    ObjectStream::Source source{kBucket, kKey, Below(random, 3) == 0 ? Below(random, 450) : 0, {}, {}, {}};
+    ObjectStream::Source source{kBucket, kKey, Below(random, 3) == 0 ? Below(random, 450) : 0,
+                                {},      {},   {}};
     if (Below(random, 3) == 0) source.end = source.begin + Below(random, 450);
     if (Below(random, 2) == 0) source.known_size = content.size();
     if (Below(random, 2) == 0) source.known_etag = etag;
@@ -148,10 +154,11 @@ UploadOptions RandomOptions(Random& random) {
   return options;
 }
 
-// What must hold after any upload, whatever happened: success means exactly the new bytes, and a failure that S3 can
-// have seen as one leaves the old object. No parts stay behind unless the aborts themselves failed.
-void ExpectSettled(ObjectStore& inner, const Result<UploadResponse>& result, const Bytes& content, const Bytes& before,
-                   const ETag& before_etag) {
+// What must hold after any upload, whatever happened: success means exactly the new bytes, and a
+// failure that S3 can have seen as one leaves the old object. No parts stay behind unless the
+// aborts themselves failed.
+void ExpectSettled(ObjectStore& inner, const Result<UploadResponse>& result, const Bytes& content,
+                   const Bytes& before, const ETag& before_etag) {
   const auto stored = Stored(inner);
   ASSERT_TRUE(stored.has_value());
   if (result.ok()) {
@@ -215,15 +222,18 @@ TEST(TransferProperties, AnUploadPublishesExactlyItsBytesOrNothing) {
 }
 
 TEST(TransferProperties, LostAnswersNeverHideAPublishedUpload) {
-  // Only answers are lost, and only those of uploads: the object is there, and that is what must be reported.
+  // Only answers are lost, and only those of uploads: the object is there, and that is what must be
+  // reported.
   const Stores stores;
   ForEachSeed([&](std::uint64_t seed, Random& random) {
     const auto inner = stores.Pick(random);
     const Bytes content = MakeContent(Below(random, 300), seed);
-    auto store = std::make_shared<FaultyObjectStore>(inner, [](const CallPoint& point) -> std::optional<Fault> {
-      if (point.operation != "PutObject" && point.operation != "CompleteMultipartUpload") return std::nullopt;
-      return MakeFault(ErrorKind::kTimeout, Fault::Moment::kAfter);
-    });
+    auto store = std::make_shared<FaultyObjectStore>(
+        inner, [](const CallPoint& point) -> std::optional<Fault> {
+          if (point.operation != "PutObject" && point.operation != "CompleteMultipartUpload")
+            return std::nullopt;
+          return MakeFault(ErrorKind::kTimeout, Fault::Moment::kAfter);
+        });
     const auto result = Upload(store, kBucket, kKey, content, RandomOptions(random));
     ASSERT_TRUE(result.ok()) << result.error().ToString();
     EXPECT_EQ(Stored(*inner), content);

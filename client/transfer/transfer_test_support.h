@@ -1,4 +1,5 @@
-// What the tests of this module share: contents from a seed, a store with one bucket, whole objects in and out.
+// What the tests of this module share: contents from a seed, a store with one bucket, whole objects
+// in and out.
 #ifndef PENSTOCK_CLIENT_TRANSFER_TRANSFER_TEST_SUPPORT_H_
 #define PENSTOCK_CLIENT_TRANSFER_TRANSFER_TEST_SUPPORT_H_
 
@@ -31,7 +32,8 @@ inline Bytes MakeContent(std::uint64_t size, std::uint64_t seed = 1) {
 }
 
 // A store in memory without the 5 MiB rule, so that tests move little, and one bucket.
-inline std::shared_ptr<penstock::testing::MemoryObjectStore> MakeStore(Completion completion = Completion::kThreaded) {
+inline std::shared_ptr<penstock::testing::MemoryObjectStore> MakeStore(
+    Completion completion = Completion::kThreaded) {
   penstock::testing::MemoryObjectStoreOptions options;
   options.completion = completion;
   options.threads = 3;
@@ -91,9 +93,10 @@ inline std::size_t OpenUploads(ObjectStore& store) {
   return uploads->uploads.size();
 }
 
-inline penstock::testing::Fault MakeFault(ErrorKind kind,
-                                          penstock::testing::Fault::Moment moment = penstock::testing::Fault::Moment::kBefore,
-                                          std::uint64_t body_bytes = 0) {
+inline penstock::testing::Fault MakeFault(
+    ErrorKind kind,
+    penstock::testing::Fault::Moment moment = penstock::testing::Fault::Moment::kBefore,
+    std::uint64_t body_bytes = 0) {
   return {Error::Make(kind, "planted"), moment, body_bytes};
 }
 

@@ -4,24 +4,27 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/s3/post/form.h"
-#include "emulator/s3/core/router.h"
-#include "emulator/s3/protocol/strict.h"
 #include "emulator/auth/body/body_chain.h"
 #include "emulator/auth/session_token.h"
 #include "emulator/auth/unchecked.h"
 #include "emulator/auth/verifier.h"
+#include "emulator/s3/core/router.h"
+#include "emulator/s3/post/form.h"
+#include "emulator/s3/protocol/strict.h"
 
 namespace penstock::emulator::auth {
 namespace {
 
 // Those of the signature itself were dealt with here.
-bool IsForRouter(std::string_view name) { return s3::IsHeaderInQuery(name) && !IsSignatureParameter(name); }
+bool IsForRouter(std::string_view name) {
+  return s3::IsHeaderInQuery(name) && !IsSignatureParameter(name);
+}
 
 // In the name of whoever was admitted.
 class Issuer final : public s3::SessionIssuer {
  public:
-  Issuer(std::shared_ptr<const User> user, std::string access_key_id) : user_(std::move(user)), access_key_id_(std::move(access_key_id)) {}
+  Issuer(std::shared_ptr<const User> user, std::string access_key_id)
+      : user_(std::move(user)), access_key_id_(std::move(access_key_id)) {}
   s3::SessionCredentials Issue(const s3::DirectorySession& session) const override {
     return IssueSession(SecretOf(user_.get()), {access_key_id_, session});
   }
@@ -34,18 +37,23 @@ class Issuer final : public s3::SessionIssuer {
 class Auth final : public s3::Handler {
  public:
   Auth(AuthOptions options, const Directory& directory, s3::Handler& next)
-      : options_(std::move(options)), directory_(directory), next_(next), verifier_(options_, directory_) {}
+      : options_(std::move(options)),
+        directory_(directory),
+        next_(next),
+        verifier_(options_, directory_) {}
 
   void Handle(s3::Exchange& exchange) override {
     auto parsed = ParseTargetOnce(exchange);
     if (!parsed.ok()) return Refuse(exchange, parsed.error());
-    auto admission = options_.mode == Mode::kOff ? AdmitUnchecked(exchange, options_, directory_) : verifier_.Verify(exchange);
+    auto admission = options_.mode == Mode::kOff ? AdmitUnchecked(exchange, options_, directory_)
+                                                 : verifier_.Verify(exchange);
     if (!admission.ok()) return Refuse(exchange, admission.error());
 
     exchange.identity = std::move(admission->identity);
     std::optional<Issuer> issuer;
     if (exchange.operation == "CreateSession") {
-      exchange.sessions = &issuer.emplace(std::move(admission->user), exchange.identity.access_key_id);
+      exchange.sessions =
+          &issuer.emplace(std::move(admission->user), exchange.identity.access_key_id);
     }
     const Mechanism mechanism = admission->mechanism;
     s3::BodyReader* const wire_body = exchange.body;
@@ -86,13 +94,16 @@ class Auth final : public s3::Handler {
       }
       exchange.target = std::move(target).value();
     }
-    if (exchange.operation.empty()) exchange.operation = s3::OperationName(exchange.request, exchange.target);
+    if (exchange.operation.empty())
+      exchange.operation = s3::OperationName(exchange.request, exchange.target);
     return Ok();
   }
 
-  // Reads a form up to its file, whose content becomes the body, and takes who posts it from its fields.
+  // Reads a form up to its file, whose content becomes the body, and takes who posts it from its
+  // fields.
   Result<std::unique_ptr<s3::FormReader>> OpenForm(s3::Exchange& exchange, Mechanism mechanism) {
-    PENSTOCK_ASSIGN(std::unique_ptr<s3::FormReader> form, s3::FormReader::Open(exchange.request, *exchange.body));
+    PENSTOCK_ASSIGN(std::unique_ptr<s3::FormReader> form,
+                    s3::FormReader::Open(exchange.request, *exchange.body));
     if (options_.mode != Mode::kOff) {
       PENSTOCK_ASSIGN(exchange.identity, verifier_.VerifyForm(exchange, form->form(), mechanism));
     }
@@ -108,8 +119,9 @@ class Auth final : public s3::Handler {
     }
   }
 
-  // A query-authenticated request may carry x-amz-* headers as query parameters: the router finds them as headers. They leave
-  // the head when the response is there, because the log and the journal show what the client sent.
+  // A query-authenticated request may carry x-amz-* headers as query parameters: the router finds
+  // them as headers. They leave the head when the response is there, because the log and the
+  // journal show what the client sent.
   void ForwardQuery(s3::Exchange& exchange) {
     std::vector<s3::HeaderView>& headers = exchange.request.headers;
     const std::size_t sent = headers.size();
@@ -118,9 +130,11 @@ class Auth final : public s3::Handler {
       headers.push_back({parameter.name, parameter.value});
     }
     if (headers.size() == sent) return next_.Handle(exchange);
-    exchange.operation = s3::OperationName(exchange.request, exchange.target);  // x-amz-copy-source decides it too
+    // x-amz-copy-source decides it too
+    exchange.operation = s3::OperationName(exchange.request, exchange.target);
     next_.Handle(exchange);
-    exchange.WhenAnswered([sent](s3::Exchange& answered) { answered.request.headers.resize(sent); });
+    exchange.WhenAnswered(
+        [sent](s3::Exchange& answered) { answered.request.headers.resize(sent); });
   }
 
   const AuthOptions options_;
@@ -131,7 +145,8 @@ class Auth final : public s3::Handler {
 
 }  // namespace
 
-std::unique_ptr<s3::Handler> MakeAuth(AuthOptions options, const Directory& directory, s3::Handler& next) {
+std::unique_ptr<s3::Handler> MakeAuth(AuthOptions options, const Directory& directory,
+                                      s3::Handler& next) {
   return std::make_unique<Auth>(std::move(options), directory, next);
 }
 

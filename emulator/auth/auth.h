@@ -1,6 +1,8 @@
-// The Handler that lets only verified requests through: SigV4 header and presigned, body claims checked.
+// The Handler that lets only verified requests through: SigV4 header and presigned, body claims
+// checked.
 //
-// Written from spec/protocol.md §2.13, §2.14 alone and never from the client's signer: their agreement is evidence.
+// Written from spec/protocol.md §2.13, §2.14 alone and never from the client's signer: their
+// agreement is evidence.
 #ifndef PENSTOCK_EMULATOR_AUTH_AUTH_H_
 #define PENSTOCK_EMULATOR_AUTH_AUTH_H_
 
@@ -27,10 +29,11 @@ struct User {
 class Directory {
  public:
   virtual ~Directory() = default;
-  // Null when nobody has that key. What is returned does not change; a changed user is another object.
+  // Null when nobody has that key. What is returned does not change; a changed user is another
+  // object.
   virtual std::shared_ptr<const User> FindUser(std::string_view access_key_id) const = 0;
-  // The universe of a user that FindUser returned; of the default one for null. Null only for a user whose universe cannot be
-  // opened now.
+  // The universe of a user that FindUser returned; of the default one for null. Null only for a
+  // user whose universe cannot be opened now.
   virtual std::shared_ptr<s3::Namespace> NamespaceOf(const User* user) const = 0;
   // Whom a key that FindUser does not know stands for where no secret is asked for (Mode::kParse).
   virtual s3::Identity IdentityOf(std::string_view access_key_id) const = 0;
@@ -38,25 +41,30 @@ class Directory {
   virtual const s3::Identity& DefaultIdentity() const = 0;
 };
 
-// How much of a claim is checked. Below kVerify, aws-chunked bodies are still decoded and their framing and lengths
-// checked, but neither chunk signatures nor payload hashes; checksums, also in trailers, are the router's in every mode.
-// Under kParse a key that the directory knows must be active and its token not expired; nobody compares the token.
+// How much of a claim is checked. Below kVerify, aws-chunked bodies are still decoded and their
+// framing and lengths checked, but neither chunk signatures nor payload hashes; checksums, also in
+// trailers, are the router's in every mode. Under kParse a key that the directory knows must be
+// active and its token not expired; nobody compares the token.
 enum class Mode {
   kVerify,  // every claim is checked
-  kParse,   // form, scope and dates of claims are checked, the identity is taken as claimed: no secret is needed
-  kOff,     // claims are not looked at; everybody is the default identity
+  // form, scope and dates of claims are checked, the identity is taken as claimed: no secret is
+  // needed
+  kParse,
+  kOff,  // claims are not looked at; everybody is the default identity
 };
 
 struct AuthOptions {
   Mode mode = Mode::kVerify;
   std::string region = "us-east-1";
   s3::HostRules hosts;
-  bool allow_anonymous = false;  // unsigned requests go on without an identity: what that may do, api/access.h decides
+  // unsigned requests go on without an identity: what that may do, api/access.h decides
+  bool allow_anonymous = false;
 };
 
-// Parses the target, verifies, fills identity, space and operation, wraps the body, then calls `next`.
-// `directory` and `next` outlive the handler.
-std::unique_ptr<s3::Handler> MakeAuth(AuthOptions options, const Directory& directory, s3::Handler& next);
+// Parses the target, verifies, fills identity, space and operation, wraps the body, then calls
+// `next`. `directory` and `next` outlive the handler.
+std::unique_ptr<s3::Handler> MakeAuth(AuthOptions options, const Directory& directory,
+                                      s3::Handler& next);
 
 }  // namespace penstock::emulator::auth
 

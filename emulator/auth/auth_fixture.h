@@ -24,12 +24,14 @@ inline constexpr std::string_view kExampleKey = "AKIAIOSFODNN7EXAMPLE";
 inline constexpr std::string_view kExampleSecret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 inline constexpr std::string_view kExampleDate = "20130524T000000Z";
 inline constexpr std::string_view kExampleScope = "20130524/us-east-1/s3/aws4_request";
-inline constexpr std::string_view kEmptySha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+inline constexpr std::string_view kEmptySha256 =
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 // A body from memory that arrives `step` bytes at a time.
 class TextBody final : public s3::BodyReader {
  public:
-  explicit TextBody(std::string text, std::size_t step = 1000) : text_(std::move(text)), step_(step) {}
+  explicit TextBody(std::string text, std::size_t step = 1000)
+      : text_(std::move(text)), step_(step) {}
   Result<std::size_t> Read(MutableByteView buffer) override {
     const std::size_t count = std::min({buffer.size(), step_, text_.size() - offset_});
     std::memcpy(buffer.data(), text_.data() + offset_, count);
@@ -37,7 +39,9 @@ class TextBody final : public s3::BodyReader {
     return count;
   }
   std::optional<std::uint64_t> Length() const override { return text_.size(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return trailers_;
+  }
 
  private:
   std::string text_;
@@ -130,7 +134,8 @@ class RecordingRouter final : public s3::Handler {
     operation = exchange.operation;
     space = exchange.space;
     headers.clear();
-    for (const s3::HeaderView& header : exchange.request.headers) headers.emplace_back(header.name, header.value);
+    for (const s3::HeaderView& header : exchange.request.headers)
+      headers.emplace_back(header.name, header.value);
     length = exchange.body->Length();
     body = ReadAll(*exchange.body);
     trailers = exchange.body->Trailers();
@@ -168,8 +173,9 @@ inline TestRequest ExampleGet() {
                       {"x-amz-content-sha256", std::string(kEmptySha256)},
                       {"x-amz-date", std::string(kExampleDate)},
                       {"Authorization",
-                       AuthorizationHeader(kExampleScope, "host;range;x-amz-content-sha256;x-amz-date",
-                                           "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41")}},
+                       AuthorizationHeader(
+                           kExampleScope, "host;range;x-amz-content-sha256;x-amz-date",
+                           "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41")}},
           .body = {}};
 }
 

@@ -1,4 +1,5 @@
-// The handler around the router: what passes on, what is answered, how query parameters become headers.
+// The handler around the router: what passes on, what is answered, how query parameters become
+// headers.
 #include "emulator/auth/auth.h"
 
 #include <gtest/gtest.h>
@@ -30,12 +31,16 @@ class AuthTest : public testing::Test {
     return document.ok() ? document->root().Child("Code").text() : *text;
   }
   // A URL presigned here, for parameters that no published example has.
-  static TestRequest Presign(const std::string& method, const std::string& path, const std::string& more,
+  static TestRequest Presign(const std::string& method, const std::string& path,
+                             const std::string& more,
                              std::string_view payload_hash = "UNSIGNED-PAYLOAD") {
-    const std::string query = "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" + std::string(kExampleKey) +
-                              "%2F20130524%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=60"
-                              "&X-Amz-SignedHeaders=host&" + more;
-    TestRequest request{.method = method, .target = path, .headers = {{"Host", "localhost"}}, .body = {}};
+    const std::string query =
+        "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" + std::string(kExampleKey) +
+        "%2F20130524%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=60"
+        "&X-Amz-SignedHeaders=host&" +
+        more;
+    TestRequest request{
+        .method = method, .target = path, .headers = {{"Host", "localhost"}}, .body = {}};
     const TestExchange test(request);
     const std::string canonical = CanonicalRequest({.head = test.exchange.request,
                                                     .raw_path = path,
@@ -43,10 +48,11 @@ class AuthTest : public testing::Test {
                                                     .query_leave_out = "",
                                                     .signed_headers = {"host"},
                                                     .payload_hash = payload_hash});
-    const Sha256Digest key =
-        DeriveSigningKey({.secret = kExampleSecret, .day = "20130524", .region = "us-east-1", .service = "s3"});
-    request.target = path + "?" + query +
-                     "&X-Amz-Signature=" + Signature(HmacSha256Key(key), StringToSign(kExampleDate, kExampleScope, canonical));
+    const Sha256Digest key = DeriveSigningKey(
+        {.secret = kExampleSecret, .day = "20130524", .region = "us-east-1", .service = "s3"});
+    request.target =
+        path + "?" + query + "&X-Amz-Signature=" +
+        Signature(HmacSha256Key(key), StringToSign(kExampleDate, kExampleScope, canonical));
     return request;
   }
 
@@ -58,7 +64,8 @@ class AuthTest : public testing::Test {
 };
 
 TEST_F(AuthTest, APayloadHashInAPresignedQueryCountsInEitherSpelling) {
-  // x-amz-content-sha256, as SDKs that move headers to the query write it, was ignored: any body passed.
+  // x-amz-content-sha256, as SDKs that move headers to the query write it, was ignored: any body
+  // passed.
   const std::string hash = HexEncode(Sha256(AsBytes("hello")));
   for (const std::string name : {"X-Amz-Content-Sha256", "x-amz-content-sha256"}) {
     TestRequest request = Presign("PUT", "/bucket/key", name + "=" + hash, hash);
@@ -74,13 +81,15 @@ TEST_F(AuthTest, APayloadHashInAPresignedQueryCountsInEitherSpelling) {
 
 TEST_F(AuthTest, ATokenInAPresignedQueryCountsInEitherSpelling) {
   for (const std::string name : {"X-Amz-Security-Token", "x-amz-security-token"}) {
-    EXPECT_EQ(CodeOf(Handle(Presign("GET", "/bucket/key", name + "=nobodys"))), "InvalidToken") << name;
+    EXPECT_EQ(CodeOf(Handle(Presign("GET", "/bucket/key", name + "=nobodys"))), "InvalidToken")
+        << name;
   }
 }
 
 TEST_F(AuthTest, TheSignaturesOwnParametersHaveOneSpelling) {
   TestRequest request = Presign("GET", "/bucket/key", "");
-  for (const char* name : {"X-Amz-Credential", "X-Amz-Date", "X-Amz-Expires", "X-Amz-SignedHeaders"}) {
+  for (const char* name :
+       {"X-Amz-Credential", "X-Amz-Date", "X-Amz-Expires", "X-Amz-SignedHeaders"}) {
     TestRequest other = request;
     const std::size_t at = other.target.find(name);
     other.target[at] = 'x';
@@ -116,7 +125,8 @@ TEST_F(AuthTest, NamesTheRegionInAHeaderToo) {
 
 TEST_F(AuthTest, ASecondAuthorizationHeaderIsRefused) {
   const std::string authorization = *ExampleGet().Header("Authorization");
-  for (const std::string& second : {authorization, std::string("AWS AKIAIOSFODNN7EXAMPLE:c2ln"), std::string("Bearer x"), std::string()}) {
+  for (const std::string& second : {authorization, std::string("AWS AKIAIOSFODNN7EXAMPLE:c2ln"),
+                                    std::string("Bearer x"), std::string()}) {
     for (const std::string name : {"Authorization", "AUTHORIZATION"}) {
       TestRequest last = ExampleGet();
       last.headers.emplace_back(name, second);
@@ -130,7 +140,8 @@ TEST_F(AuthTest, ASecondAuthorizationHeaderIsRefused) {
 }
 
 TEST_F(AuthTest, AComponentOfTheAuthorizationHeaderIsGivenOnce) {
-  for (const std::string component : {"Credential=NOBODY/20130524/us-east-1/s3/aws4_request", "SignedHeaders=host", "Signature=00"}) {
+  for (const std::string component : {"Credential=NOBODY/20130524/us-east-1/s3/aws4_request",
+                                      "SignedHeaders=host", "Signature=00"}) {
     TestRequest request = ExampleGet();
     std::string& value = *request.Header("Authorization");
     value += ", " + component;
@@ -144,8 +155,9 @@ TEST_F(AuthTest, ASecondSignatureParameterIsRefused) {
   const TestRequest presigned = Presign("GET", "/b/k", "x-id=GetObject");
   ASSERT_EQ(CodeOf(Handle(presigned)), "");
   ASSERT_EQ(router_.calls, 1);
-  for (const std::string second : {"X-Amz-Signature=00", "x-amz-signature=00", "X%2DAmz-Signature=00", "X-Amz-Signature", "X-Amz-Date=20130524T000000Z",
-                                   "X-Amz-Credential=x", "Signature=00"}) {
+  for (const std::string second :
+       {"X-Amz-Signature=00", "x-amz-signature=00", "X%2DAmz-Signature=00", "X-Amz-Signature",
+        "X-Amz-Date=20130524T000000Z", "X-Amz-Credential=x", "Signature=00"}) {
     TestRequest request = presigned;
     request.target += "&" + second;
     EXPECT_EQ(CodeOf(Handle(request)), "InvalidArgument") << second;
@@ -179,11 +191,14 @@ TEST_F(AuthTest, RefusesABrokenTarget) {
 
 TEST_F(AuthTest, TurnsQueryParametersIntoHeaders) {
   Handle(Presign("PUT", "/b/k",
-                 "x-amz-acl=private&x-amz-meta-A=one%20two&x-id=PutObject&X-Amz-Storage-Class=STANDARD_IA&x-amz-tagging=a%3D1&"
+                 "x-amz-acl=private&x-amz-meta-A=one%20two&x-id=PutObject&X-Amz-Storage-Class="
+                 "STANDARD_IA&x-amz-tagging=a%3D1&"
                  "x-amz-server-side-encryption-context=e30%3D"));
   ASSERT_EQ(router_.calls, 1) << CodeOf(test_->exchange.response);
   using Header = std::pair<std::string, std::string>;
-  const std::vector<Header> expected = {{"Host", "localhost"}, {"x-amz-acl", "private"}, {"x-amz-meta-A", "one two"}};  // as S3 was seen to
+  // as S3 was seen to
+  const std::vector<Header> expected = {
+      {"Host", "localhost"}, {"x-amz-acl", "private"}, {"x-amz-meta-A", "one two"}};
   EXPECT_EQ(router_.headers, expected);
   EXPECT_EQ(test_->exchange.operation, "PutObject");
   EXPECT_EQ(test_->exchange.target.key.value, "k") << "the exchange is whole again afterwards";

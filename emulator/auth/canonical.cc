@@ -42,7 +42,8 @@ void AppendRecoded(std::string& out, std::string_view raw, Recode rule) {
     while (i < raw.size() && kUnreserved[static_cast<unsigned char>(raw[i])]) *to++ = raw[i++];
     if (i == raw.size()) break;
     auto byte = static_cast<unsigned char>(raw[i]);
-    if (byte == '%' && i + 2 < raw.size() && HexValue(raw[i + 1]) >= 0 && HexValue(raw[i + 2]) >= 0) {
+    if (byte == '%' && i + 2 < raw.size() && HexValue(raw[i + 1]) >= 0 &&
+        HexValue(raw[i + 2]) >= 0) {
       byte = static_cast<unsigned char>(HexValue(raw[i + 1]) * 16 + HexValue(raw[i + 2]));
       i += 2;
     } else if (byte == '+' && rule.plus_is_space) {
@@ -95,7 +96,8 @@ void AppendFolded(std::string& out, std::string_view value) {
 bool EqualsLower(std::string_view name, std::string_view lower) {
   if (name.size() != lower.size()) return false;
   for (std::size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i] >= 'A' && name[i] <= 'Z' ? static_cast<char>(name[i] + ('a' - 'A')) : name[i];
+    const char c =
+        name[i] >= 'A' && name[i] <= 'Z' ? static_cast<char>(name[i] + ('a' - 'A')) : name[i];
     if (c != lower[i]) return false;
   }
   return true;
@@ -137,7 +139,8 @@ void AppendQuery(std::string& out, std::string_view raw_query, std::string_view 
   };
   std::vector<Pair> pairs;
   pairs.reserve(8);
-  std::string encoded;  // what pairs point into that were not canonical; it never moves, because it never grows
+  // what pairs point into that were not canonical; it never moves, because it never grows
+  std::string encoded;
   const std::size_t longest = 3 * raw_query.size();
   const auto recoded = [&encoded, longest](std::string_view raw) {
     if (IsCanonical(raw)) return raw;
@@ -201,7 +204,8 @@ std::string CanonicalRequest(const CanonicalInput& input) {
   return out;
 }
 
-std::string StringToSign(std::string_view amz_date, std::string_view scope, std::string_view canonical_request) {
+std::string StringToSign(std::string_view amz_date, std::string_view scope,
+                         std::string_view canonical_request) {
   std::string out;
   out.reserve(160);
   out += "AWS4-HMAC-SHA256\n";

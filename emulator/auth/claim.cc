@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/dates.h"
+#include "emulator/auth/refusal.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/protocol/text.h"
-#include "emulator/auth/refusal.h"
 
 namespace penstock::emulator::auth {
 namespace {
@@ -19,7 +19,9 @@ constexpr std::string_view kCredentialForm =
     "the Credential is mal-formed; expecting \"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request\".";
 constexpr long long kLongestExpirySeconds = 604800;
 
-Error HeaderMalformed(std::string message) { return s3::MakeError("AuthorizationHeaderMalformed", {}, std::move(message)); }
+Error HeaderMalformed(std::string message) {
+  return s3::MakeError("AuthorizationHeaderMalformed", {}, std::move(message));
+}
 
 Error QueryParameters(std::string message) {
   return s3::MakeError("AuthorizationQueryParametersError", {}, std::move(message));
@@ -28,13 +30,16 @@ Error QueryParameters(std::string message) {
 // The same complaint about a credential, in the words of either mechanism.
 Error CredentialError(Mechanism mechanism, std::string_view complaint) {
   if (mechanism == Mechanism::kQuery) {
-    return QueryParameters("Error parsing the X-Amz-Credential parameter; " + std::string(complaint));
+    return QueryParameters("Error parsing the X-Amz-Credential parameter; " +
+                           std::string(complaint));
   }
   return HeaderMalformed("The authorization header is malformed; " + std::string(complaint));
 }
 
 Error AsymmetricUnsupported() {
-  return NotImplemented("Signature Version 4A (AWS4-ECDSA-P256-SHA256) is not implemented; sign with AWS4-HMAC-SHA256.");
+  return NotImplemented(
+      "Signature Version 4A (AWS4-ECDSA-P256-SHA256) is not implemented; sign with "
+      "AWS4-HMAC-SHA256.");
 }
 
 std::string_view Trimmed(std::string_view text) {
@@ -53,7 +58,8 @@ std::optional<std::string_view> CutLast(std::string_view& text) {
 }
 
 bool IsDay(std::string_view text) {
-  return text.size() == 8 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return text.size() == 8 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // Places in kSignatureParameters.
@@ -65,16 +71,27 @@ enum SignatureParameter : std::uint8_t {
   kVersionTwoSignatureParameter,
 };
 // Query parameters that belong to a signature of either version.
-constexpr std::array<std::string_view, 12> kSignatureParameters = {
-    "X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature",      "AWSAccessKeyId",       "Signature",            "Expires",
-    "X-Amz-Date",      "X-Amz-Expires",    "X-Amz-SignedHeaders",  "X-Amz-Security-Token", "X-Amz-Content-Sha256", "X-Amz-S3session-Token"};
+constexpr std::array<std::string_view, 12> kSignatureParameters = {"X-Amz-Algorithm",
+                                                                   "X-Amz-Credential",
+                                                                   "X-Amz-Signature",
+                                                                   "AWSAccessKeyId",
+                                                                   "Signature",
+                                                                   "Expires",
+                                                                   "X-Amz-Date",
+                                                                   "X-Amz-Expires",
+                                                                   "X-Amz-SignedHeaders",
+                                                                   "X-Amz-Security-Token",
+                                                                   "X-Amz-Content-Sha256",
+                                                                   "X-Amz-S3session-Token"};
 static_assert(kSignatureParameters[kVersionTwoSignatureParameter] == "Signature");
 
-// The place in kSignatureParameters of `name`, in any case of letters; the table's size where it is not there.
+// The place in kSignatureParameters of `name`, in any case of letters; the table's size where it is
+// not there.
 std::size_t PlaceOfSignatureParameter(std::string_view name) {
   for (std::size_t place = 0; place < kSignatureParameters.size(); ++place) {
     const std::string_view known = kSignatureParameters[place];
-    if (known.size() == name.size() && (known == name || s3::EqualsIgnoreCase(known, name))) return place;
+    if (known.size() == name.size() && (known == name || s3::EqualsIgnoreCase(known, name)))
+      return place;
   }
   return kSignatureParameters.size();
 }
@@ -82,7 +99,8 @@ std::size_t PlaceOfSignatureParameter(std::string_view name) {
 // What a request has of what identifies and signs it.
 struct SignatureParts {
   std::optional<std::string_view> authorization;
-  std::uint32_t parameters = 0;  // a bit for each place in kSignatureParameters, of names that are spelled as there
+  // a bit for each place in kSignatureParameters, of names that are spelled as there
+  std::uint32_t parameters = 0;
 
   bool Has(SignatureParameter parameter) const { return (parameters >> parameter & 1) != 0; }
 };
@@ -92,8 +110,11 @@ Result<SignatureParts> FindSignatureParts(const s3::RequestHead& head, const s3:
   constexpr std::string_view kAuthorization = "authorization";
   SignatureParts parts;
   for (const s3::HeaderView& header : head.headers) {
-    if (header.name.size() != kAuthorization.size() || !s3::EqualsIgnoreCase(header.name, kAuthorization)) continue;
-    if (parts.authorization) return InvalidArgument("The Authorization header is given twice; send one", "Authorization");
+    if (header.name.size() != kAuthorization.size() ||
+        !s3::EqualsIgnoreCase(header.name, kAuthorization))
+      continue;
+    if (parts.authorization)
+      return InvalidArgument("The Authorization header is given twice; send one", "Authorization");
     parts.authorization = header.value;
   }
   std::uint32_t in_any_case = 0;  // X-Amz-Signature and x-amz-signature are copies of each other
@@ -102,7 +123,8 @@ Result<SignatureParts> FindSignatureParts(const s3::RequestHead& head, const s3:
     if (place == kSignatureParameters.size()) continue;
     const std::uint32_t bit = std::uint32_t{1} << place;
     if ((in_any_case & bit) != 0) {
-      return InvalidArgument("The query parameter " + parameter.name + " is given twice; send one", parameter.name);
+      return InvalidArgument("The query parameter " + parameter.name + " is given twice; send one",
+                             parameter.name);
     }
     in_any_case |= bit;
     if (parameter.name == kSignatureParameters[place]) parts.parameters |= bit;
@@ -127,8 +149,9 @@ Result<void> SplitCredential(Claim& claim, std::string_view credential) {
   claim.service = *service;
   claim.terminal = *terminal;
   if (!IsDay(claim.day)) {
-    return CredentialError(claim.mechanism, "incorrect date format \"" + std::string(claim.day) +
-                                                "\". This date in the credential must be in the format \"yyyyMMdd\".");
+    return CredentialError(
+        claim.mechanism, "incorrect date format \"" + std::string(claim.day) +
+                             "\". This date in the credential must be in the format \"yyyyMMdd\".");
   }
   return Ok();
 }
@@ -141,7 +164,8 @@ std::vector<std::string_view> SplitSignedHeaders(std::string_view list) {
     names.push_back(list.substr(0, end));
     list = end == std::string_view::npos ? std::string_view() : list.substr(end + 1);
   }
-  // The canonical form is sorted whatever the client wrote: one that signed another order does not match.
+  // The canonical form is sorted whatever the client wrote: one that signed another order does not
+  // match.
   if (!std::is_sorted(names.begin(), names.end())) std::sort(names.begin(), names.end());
   return names;
 }
@@ -155,25 +179,30 @@ struct Components {
 Result<Components> SplitComponents(std::string_view list) {
   Components found;
   const std::array<std::pair<std::string_view, std::string_view*>, 3> components = {
-      {{"Credential", &found.credential}, {"SignedHeaders", &found.signed_headers}, {"Signature", &found.signature}}};
+      {{"Credential", &found.credential},
+       {"SignedHeaders", &found.signed_headers},
+       {"Signature", &found.signature}}};
   while (!list.empty()) {
     const std::size_t end = list.find(',');
     const std::string_view piece = Trimmed(list.substr(0, end));
     list = end == std::string_view::npos ? std::string_view() : list.substr(end + 1);
     const std::size_t equals = piece.find('=');
     const std::string_view name = piece.substr(0, equals);
-    const std::string_view value = equals == std::string_view::npos ? std::string_view("") : piece.substr(equals + 1);
+    const std::string_view value =
+        equals == std::string_view::npos ? std::string_view("") : piece.substr(equals + 1);
     for (const auto& [known, component] : components) {
       if (name != known) continue;
       if (component->data() != nullptr) {  // found before, perhaps with an empty value
-        return HeaderMalformed("The authorization header is malformed; the component " + std::string(name) + " is given twice.");
+        return HeaderMalformed("The authorization header is malformed; the component " +
+                               std::string(name) + " is given twice.");
       }
       *component = value;
     }
   }
   if (found.credential.empty() || found.signed_headers.empty() || found.signature.empty()) {
     return HeaderMalformed(
-        "The authorization header is malformed; the authorization header requires three components: Credential, "
+        "The authorization header is malformed; the authorization header requires three "
+        "components: Credential, "
         "SignedHeaders, and Signature.");
   }
   return found;
@@ -196,14 +225,16 @@ Result<void> TakeHeaderDate(Claim& claim, const s3::RequestHead& head) {
 Result<std::chrono::seconds> ParseExpires(std::string_view text) {
   const bool negative = text.starts_with('-');
   const std::string_view digits = negative ? text.substr(1) : text;
-  const bool number = !digits.empty() && std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool number = !digits.empty() && std::all_of(digits.begin(), digits.end(),
+                                                     [](char c) { return c >= '0' && c <= '9'; });
   if (!number) return QueryParameters("X-Amz-Expires should be a number");
   if (negative) return QueryParameters("X-Amz-Expires must be non-negative");
   long long value = 0;
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (parsed.ec != std::errc() || value > kLongestExpirySeconds) {
     return QueryParameters(
-        "X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires must be less than 604800 "
+        "X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires "
+        "must be less than 604800 "
         "seconds");
   }
   return std::chrono::seconds(value);
@@ -215,17 +246,22 @@ bool Claim::Signs(std::string_view lower_name) const {
   return std::binary_search(signed_headers.begin(), signed_headers.end(), lower_name);
 }
 
-bool IsSignatureParameter(std::string_view name) { return PlaceOfSignatureParameter(name) < kSignatureParameters.size(); }
+bool IsSignatureParameter(std::string_view name) {
+  return PlaceOfSignatureParameter(name) < kSignatureParameters.size();
+}
 
 Result<Mechanism> FindMechanism(const s3::RequestHead& head, const s3::Target& target) {
   PENSTOCK_ASSIGN(const SignatureParts parts, FindSignatureParts(head, target));
   const auto& authorization = parts.authorization;
   const bool header = authorization.has_value();
-  const bool version_two = parts.Has(kVersionTwoSignatureParameter) || parts.Has(kVersionTwoKeyParameter);
-  const bool query = parts.Has(kAlgorithmParameter) || parts.Has(kSignatureParameter) || parts.Has(kCredentialParameter);
+  const bool version_two =
+      parts.Has(kVersionTwoSignatureParameter) || parts.Has(kVersionTwoKeyParameter);
+  const bool query = parts.Has(kAlgorithmParameter) || parts.Has(kSignatureParameter) ||
+                     parts.Has(kCredentialParameter);
   if (static_cast<int>(header) + static_cast<int>(version_two) + static_cast<int>(query) > 1) {
     return InvalidArgument(
-        "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or "
+        "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature "
+        "query string parameter or "
         "the Authorization header should be specified",
         "Authorization", authorization.value_or(std::string_view()));
   }
@@ -239,12 +275,14 @@ Result<Claim> ParseHeaderClaim(const s3::RequestHead& head) {
   const std::string_view value = head.Find("authorization").value_or(std::string_view());
   const std::size_t space = value.find(' ');
   if (space == std::string_view::npos || space == 0 || Trimmed(value.substr(space)).empty()) {
-    return InvalidArgument("Authorization header is invalid -- one and only one ' ' (space) required.", "Authorization",
-                           value);
+    return InvalidArgument(
+        "Authorization header is invalid -- one and only one ' ' (space) required.",
+        "Authorization", value);
   }
   const std::string_view type = value.substr(0, space);
   if (type == kAsymmetricAlgorithm) return AsymmetricUnsupported();
-  if (type != kAlgorithm) return InvalidArgument("Unsupported Authorization Type", "Authorization", value);
+  if (type != kAlgorithm)
+    return InvalidArgument("Unsupported Authorization Type", "Authorization", value);
 
   Claim claim;
   claim.mechanism = Mechanism::kHeader;
@@ -257,29 +295,35 @@ Result<Claim> ParseHeaderClaim(const s3::RequestHead& head) {
 }
 
 Result<Claim> ParseQueryClaim(const s3::Target& target) {
-  const auto get = [&target](std::string_view name) { return target.Get(name).value_or(std::string_view()); };
+  const auto get = [&target](std::string_view name) {
+    return target.Get(name).value_or(std::string_view());
+  };
   const std::string_view algorithm = get("X-Amz-Algorithm");
   const std::string_view credential = get("X-Amz-Credential");
   const std::string_view date = get("X-Amz-Date");
   const std::string_view expires = get("X-Amz-Expires");
   const std::string_view signed_headers = get("X-Amz-SignedHeaders");
   const std::string_view signature = get("X-Amz-Signature");
-  for (const std::string_view needed : {algorithm, credential, date, expires, signed_headers, signature}) {
+  for (const std::string_view needed :
+       {algorithm, credential, date, expires, signed_headers, signature}) {
     if (!needed.empty()) continue;
     return QueryParameters(
-        "Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, "
+        "Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, "
+        "X-Amz-Signature, "
         "X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.");
   }
   if (algorithm == kAsymmetricAlgorithm) return AsymmetricUnsupported();
   if (algorithm != kAlgorithm) {
-    return QueryParameters("X-Amz-Algorithm only supports \"AWS4-HMAC-SHA256 and AWS4-ECDSA-P256-SHA256\"");
+    return QueryParameters(
+        "X-Amz-Algorithm only supports \"AWS4-HMAC-SHA256 and AWS4-ECDSA-P256-SHA256\"");
   }
   Claim claim;
   claim.mechanism = Mechanism::kQuery;
   PENSTOCK_TRY(SplitCredential(claim, credential));
   const auto time = ParseAmzDate(date);
   if (!time) {
-    return QueryParameters("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
+    return QueryParameters(
+        "X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
   }
   claim.date_as_sent = date;
   claim.time = *time;
@@ -292,11 +336,13 @@ Result<Claim> ParseQueryClaim(const s3::Target& target) {
 
 Result<void> CheckScope(const Claim& claim, std::string_view region, std::string_view service) {
   if (claim.region.empty()) {
-    return CredentialError(claim.mechanism, "a non-empty region must be provided in the credential.");
+    return CredentialError(claim.mechanism,
+                           "a non-empty region must be provided in the credential.");
   }
   if (claim.region != region) {
-    Error error = CredentialError(claim.mechanism, "the region '" + std::string(claim.region) +
-                                                       "' is wrong; expecting '" + std::string(region) + "'");
+    Error error =
+        CredentialError(claim.mechanism, "the region '" + std::string(claim.region) +
+                                             "' is wrong; expecting '" + std::string(region) + "'");
     error.kind = ErrorKind::kWrongRegion;
     error.region = std::string(region);
     error.details.emplace_back("Region", region);
@@ -304,7 +350,8 @@ Result<void> CheckScope(const Claim& claim, std::string_view region, std::string
   }
   if (claim.service != service) {
     return CredentialError(claim.mechanism, "incorrect service \"" + std::string(claim.service) +
-                                                "\". This endpoint belongs to \"" + std::string(service) + "\".");
+                                                "\". This endpoint belongs to \"" +
+                                                std::string(service) + "\".");
   }
   if (claim.terminal != "aws4_request") {
     return CredentialError(claim.mechanism, "incorrect terminal \"" + std::string(claim.terminal) +
@@ -313,10 +360,12 @@ Result<void> CheckScope(const Claim& claim, std::string_view region, std::string
   const std::string_view day = std::string_view(claim.amz_date).substr(0, 8);
   if (claim.day == day) return Ok();
   if (claim.mechanism == Mechanism::kHeader) {
-    return CredentialError(claim.mechanism, "Invalid credential date. Date is not the same as X-Amz-Date.");
+    return CredentialError(claim.mechanism,
+                           "Invalid credential date. Date is not the same as X-Amz-Date.");
   }
   return CredentialError(claim.mechanism, "Invalid credential date \"" + std::string(claim.day) +
-                                              "\". This date is not the same as X-Amz-Date: \"" + std::string(day) + "\".");
+                                              "\". This date is not the same as X-Amz-Date: \"" +
+                                              std::string(day) + "\".");
 }
 
 }  // namespace penstock::emulator::auth

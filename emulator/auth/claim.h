@@ -1,4 +1,5 @@
-// What a request claims about its signature: the Authorization header or the X-Amz-* query taken apart.
+// What a request claims about its signature: the Authorization header or the X-Amz-* query taken
+// apart.
 //
 // Syntax and scope only: nothing here knows users, keys or the time of day.
 #ifndef PENSTOCK_EMULATOR_AUTH_CLAIM_H_
@@ -16,7 +17,8 @@ namespace penstock::emulator::auth {
 
 enum class Mechanism { kAnonymous, kHeader, kQuery, kVersionTwoHeader, kVersionTwoQuery };
 
-// Which mechanism the request uses. InvalidArgument: two at once, or a second Authorization header or signature parameter.
+// Which mechanism the request uses. InvalidArgument: two at once, or a second Authorization header
+// or signature parameter.
 Result<Mechanism> FindMechanism(const s3::RequestHead& head, const s3::Target& target);
 
 // Views point into the request head and the target; they live as long as the exchange.
@@ -42,11 +44,13 @@ struct Claim {
 Result<Claim> ParseHeaderClaim(const s3::RequestHead& head);
 Result<Claim> ParseQueryClaim(const s3::Target& target);
 
-// A query parameter that belongs to the signature itself (of either version), in any case of letters.
+// A query parameter that belongs to the signature itself (of either version), in any case of
+// letters.
 bool IsSignatureParameter(std::string_view name);
 
-// The scope against the place asked, as S3 was seen to do it: region, service, terminal, then the credential's day against the request's date.
-// `service`: "s3", or "s3express" for a directory bucket.
+// The scope against the place asked, as S3 was seen to do it: region, service, terminal, then the
+// credential's day against the request's date. `service`: "s3", or "s3express" for a directory
+// bucket.
 Result<void> CheckScope(const Claim& claim, std::string_view region, std::string_view service);
 
 }  // namespace penstock::emulator::auth

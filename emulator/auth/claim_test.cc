@@ -7,12 +7,14 @@
 namespace penstock::emulator::auth {
 namespace {
 
-Result<Claim> ParseHeader(const std::string& authorization, std::vector<std::pair<std::string, std::string>> more = {
-                                                                {"x-amz-date", "20130524T000000Z"}}) {
+Result<Claim> ParseHeader(const std::string& authorization,
+                          std::vector<std::pair<std::string, std::string>> more = {
+                              {"x-amz-date", "20130524T000000Z"}}) {
   more.emplace_back("Authorization", authorization);
   // Views of the claim point into the request, so it has to stay.
   static std::vector<std::unique_ptr<TestExchange>> kept;
-  kept.push_back(std::make_unique<TestExchange>(TestRequest{.headers = std::move(more), .body = {}}));
+  kept.push_back(
+      std::make_unique<TestExchange>(TestRequest{.headers = std::move(more), .body = {}}));
   return ParseHeaderClaim(kept.back()->exchange.request);
 }
 
@@ -20,7 +22,9 @@ std::string Credential(const std::string& credential) {
   return "AWS4-HMAC-SHA256 Credential=" + credential + ",SignedHeaders=host,Signature=ab";
 }
 
-constexpr char kGood[] = "AWS4-HMAC-SHA256 Credential=AK/20130524/us-east-1/s3/aws4_request, SignedHeaders=host;x-amz-date, Signature=ab";
+constexpr char kGood[] =
+    "AWS4-HMAC-SHA256 Credential=AK/20130524/us-east-1/s3/aws4_request, "
+    "SignedHeaders=host;x-amz-date, Signature=ab";
 
 TEST(HeaderClaimTest, TakesTheHeaderApart) {
   const auto claim = ParseHeader(kGood);
@@ -34,16 +38,23 @@ TEST(HeaderClaimTest, TakesTheHeaderApart) {
 }
 
 TEST(HeaderClaimTest, TakesCommasWithoutSpaces) {
-  EXPECT_TRUE(ParseHeader("AWS4-HMAC-SHA256 Credential=AK/20130524/us-east-1/s3/aws4_request,SignedHeaders=host,Signature=ab").ok());
+  EXPECT_TRUE(
+      ParseHeader(
+          "AWS4-HMAC-SHA256 "
+          "Credential=AK/20130524/us-east-1/s3/aws4_request,SignedHeaders=host,Signature=ab")
+          .ok());
 }
 
 TEST(HeaderClaimTest, AnAccessKeyMayHoldASlash) {
-  EXPECT_EQ(ParseHeader(Credential("team/AK/20130524/us-east-1/s3/aws4_request"))->access_key_id, "team/AK");
+  EXPECT_EQ(ParseHeader(Credential("team/AK/20130524/us-east-1/s3/aws4_request"))->access_key_id,
+            "team/AK");
 }
 
 TEST(HeaderClaimTest, SortsTheSignedHeaders) {
-  const auto claim =
-      ParseHeader("AWS4-HMAC-SHA256 Credential=AK/20130524/us-east-1/s3/aws4_request,SignedHeaders=x-amz-date;host,Signature=ab");
+  const auto claim = ParseHeader(
+      "AWS4-HMAC-SHA256 "
+      "Credential=AK/20130524/us-east-1/s3/"
+      "aws4_request,SignedHeaders=x-amz-date;host,Signature=ab");
   ASSERT_TRUE(claim.ok());
   EXPECT_TRUE(claim->Signs("host"));
 }
@@ -65,40 +76,52 @@ TEST(HeaderClaimTest, RefusesWithTheCodeOfEachFault) {
       {"Bearer abc", "InvalidArgument", "Unsupported Authorization Type"},
       {"AWS4-ECDSA-P256-SHA256 Credential=a", "NotImplemented", "AWS4-HMAC-SHA256"},
       {"AWS4-HMAC-SHA256 Credential=AK/20130524/us-east-1/s3/aws4_request,SignedHeaders=host",
-       "AuthorizationHeaderMalformed", "requires three components: Credential, SignedHeaders, and Signature."},
-      {Credential("AK/20130524/us-east-1/s3"), "AuthorizationHeaderMalformed", "expecting \"<YOUR-AKID>/YYYYMMDD/REGION"},
-      {Credential("/20130524/us-east-1/s3/aws4_request"), "AuthorizationHeaderMalformed", "the Credential is mal-formed"},
-      {Credential("AK/2013-5-24/us-east-1/s3/aws4_request"), "AuthorizationHeaderMalformed", "incorrect date format"},
+       "AuthorizationHeaderMalformed",
+       "requires three components: Credential, SignedHeaders, and Signature."},
+      {Credential("AK/20130524/us-east-1/s3"), "AuthorizationHeaderMalformed",
+       "expecting \"<YOUR-AKID>/YYYYMMDD/REGION"},
+      {Credential("/20130524/us-east-1/s3/aws4_request"), "AuthorizationHeaderMalformed",
+       "the Credential is mal-formed"},
+      {Credential("AK/2013-5-24/us-east-1/s3/aws4_request"), "AuthorizationHeaderMalformed",
+       "incorrect date format"},
   };
   for (const auto& each : cases) {
     const auto claim = ParseHeader(each.header);
     ASSERT_FALSE(claim.ok()) << each.header;
     EXPECT_EQ(claim.error().code, each.code) << each.header;
-    EXPECT_NE(claim.error().message.find(each.part_of_message), std::string::npos) << claim.error().message;
+    EXPECT_NE(claim.error().message.find(each.part_of_message), std::string::npos)
+        << claim.error().message;
   }
 }
 
 TEST(HeaderClaimTest, RefusesASecondCopyOfAComponentThatWasEmpty) {
   for (const char* empty : {"Credential=", "SignedHeaders=", "Signature"}) {
-    const auto claim = ParseHeader("AWS4-HMAC-SHA256 " + std::string(empty) + ", " + std::string(kGood).substr(17));
+    const auto claim = ParseHeader("AWS4-HMAC-SHA256 " + std::string(empty) + ", " +
+                                   std::string(kGood).substr(17));
     ASSERT_FALSE(claim.ok()) << empty;
     EXPECT_EQ(claim.error().code, "AuthorizationHeaderMalformed");
-    EXPECT_NE(claim.error().message.find("is given twice"), std::string::npos) << claim.error().message;
+    EXPECT_NE(claim.error().message.find("is given twice"), std::string::npos)
+        << claim.error().message;
   }
 }
 
 TEST(HeaderClaimTest, RefusesARequestWithoutADate) {
-  EXPECT_EQ(ParseHeader(kGood, {}).error().message, "AWS authentication requires a valid Date or x-amz-date header");
+  EXPECT_EQ(ParseHeader(kGood, {}).error().message,
+            "AWS authentication requires a valid Date or x-amz-date header");
   EXPECT_EQ(ParseHeader(kGood, {{"x-amz-date", "yesterday"}}).error().code, "AccessDenied");
 }
 
 s3::Target Presigned(const std::string& name, const std::string& value) {
   s3::Target target;
   const std::pair<std::string, std::string> defaults[] = {
-      {"X-Amz-Algorithm", "AWS4-HMAC-SHA256"},  {"X-Amz-Credential", "AK/20130524/us-east-1/s3/aws4_request"},
-      {"X-Amz-Date", "20130524T000000Z"},       {"X-Amz-Expires", "60"},
-      {"X-Amz-SignedHeaders", "host"},          {"X-Amz-Signature", "ab"}};
-  for (const auto& [key, fallback] : defaults) target.query.push_back({key, key == name ? value : fallback});
+      {"X-Amz-Algorithm", "AWS4-HMAC-SHA256"},
+      {"X-Amz-Credential", "AK/20130524/us-east-1/s3/aws4_request"},
+      {"X-Amz-Date", "20130524T000000Z"},
+      {"X-Amz-Expires", "60"},
+      {"X-Amz-SignedHeaders", "host"},
+      {"X-Amz-Signature", "ab"}};
+  for (const auto& [key, fallback] : defaults)
+    target.query.push_back({key, key == name ? value : fallback});
   return target;
 }
 
@@ -110,7 +133,9 @@ TEST(QueryClaimTest, TakesTheQueryApart) {
   EXPECT_EQ(claim->expires, std::chrono::seconds(60));
 }
 
-TEST(QueryClaimTest, AcceptsAWholeWeek) { EXPECT_TRUE(ParseQueryClaim(Presigned("X-Amz-Expires", "604800")).ok()); }
+TEST(QueryClaimTest, AcceptsAWholeWeek) {
+  EXPECT_TRUE(ParseQueryClaim(Presigned("X-Amz-Expires", "604800")).ok());
+}
 
 // §2.14, table of presigned cases.
 TEST(QueryClaimTest, RefusesEachFaultInItsWords) {
@@ -121,7 +146,8 @@ TEST(QueryClaimTest, RefusesEachFaultInItsWords) {
   } cases[] = {
       {"X-Amz-Signature", "", "Query-string authentication version 4 requires"},
       {"X-Amz-Algorithm", "HMAC", "X-Amz-Algorithm only supports"},
-      {"X-Amz-Credential", "AK", "Error parsing the X-Amz-Credential parameter; the Credential is mal-formed"},
+      {"X-Amz-Credential", "AK",
+       "Error parsing the X-Amz-Credential parameter; the Credential is mal-formed"},
       {"X-Amz-Date", "Fri, 24 May 2013 00:00:00 GMT", "ISO8601 Long Format"},
       {"X-Amz-Expires", "604801", "must be less than a week"},
       {"X-Amz-Expires", "99999999999999999999999", "must be less than a week"},
@@ -133,7 +159,8 @@ TEST(QueryClaimTest, RefusesEachFaultInItsWords) {
     const auto claim = ParseQueryClaim(target);
     ASSERT_FALSE(claim.ok()) << each.name;
     EXPECT_EQ(claim.error().code, "AuthorizationQueryParametersError");
-    EXPECT_NE(claim.error().message.find(each.part_of_message), std::string::npos) << claim.error().message;
+    EXPECT_NE(claim.error().message.find(each.part_of_message), std::string::npos)
+        << claim.error().message;
   }
 }
 
@@ -142,13 +169,19 @@ TEST(ScopeTest, RefusesEachPartThatIsNotThisPlaces) {
     const char* credential;
     const char* part_of_message;
   } cases[] = {
-      {"AK/20130524/us-east-1/s3/aws3_request", "incorrect terminal \"aws3_request\". This endpoint uses \"aws4_request\"."},
-      {"AK/20130524/us-east-1/ec2/aws4_request", "incorrect service \"ec2\". This endpoint belongs to \"s3\"."},
-      {"AK/20130524/eu-west-1/s3/aws4_request", "the region 'eu-west-1' is wrong; expecting 'us-east-1'"},
-      {"AK/20130525/us-east-1/s3/aws4_request", "Invalid credential date. Date is not the same as X-Amz-Date."},
+      {"AK/20130524/us-east-1/s3/aws3_request",
+       "incorrect terminal \"aws3_request\". This endpoint uses \"aws4_request\"."},
+      {"AK/20130524/us-east-1/ec2/aws4_request",
+       "incorrect service \"ec2\". This endpoint belongs to \"s3\"."},
+      {"AK/20130524/eu-west-1/s3/aws4_request",
+       "the region 'eu-west-1' is wrong; expecting 'us-east-1'"},
+      {"AK/20130525/us-east-1/s3/aws4_request",
+       "Invalid credential date. Date is not the same as X-Amz-Date."},
       {"AK/20130524//s3/aws4_request", "a non-empty region must be provided in the credential."},
-      {"AK/20130525/eu-west-1/ec2/aws3_request", "the region 'eu-west-1' is wrong; expecting 'us-east-1'"},
-      {"AK/20130525/us-east-1/ec2/aws3_request", "incorrect service \"ec2\". This endpoint belongs to \"s3\"."},
+      {"AK/20130525/eu-west-1/ec2/aws3_request",
+       "the region 'eu-west-1' is wrong; expecting 'us-east-1'"},
+      {"AK/20130525/us-east-1/ec2/aws3_request",
+       "incorrect service \"ec2\". This endpoint belongs to \"s3\"."},
   };
   for (const auto& each : cases) {
     const auto claim = ParseHeader(Credential(each.credential));
@@ -156,7 +189,8 @@ TEST(ScopeTest, RefusesEachPartThatIsNotThisPlaces) {
     const auto checked = CheckScope(*claim, "us-east-1", "s3");
     ASSERT_FALSE(checked.ok()) << each.credential;
     EXPECT_EQ(checked.error().code, "AuthorizationHeaderMalformed");
-    EXPECT_EQ(checked.error().message, "The authorization header is malformed; " + std::string(each.part_of_message));
+    EXPECT_EQ(checked.error().message,
+              "The authorization header is malformed; " + std::string(each.part_of_message));
   }
 }
 
@@ -167,15 +201,18 @@ TEST(ScopeTest, APresignedUrlsOtherDayIsNamed) {
   const auto checked = CheckScope(*claim, "us-east-1", "s3");
   ASSERT_FALSE(checked.ok());
   EXPECT_EQ(checked.error().message,
-            "Error parsing the X-Amz-Credential parameter; Invalid credential date \"20130525\". This date is not the same as "
+            "Error parsing the X-Amz-Credential parameter; Invalid credential date \"20130525\". "
+            "This date is not the same as "
             "X-Amz-Date: \"20130524\".");
 }
 
 TEST(ScopeTest, AWrongRegionNamesTheRightOne) {
-  const auto checked = CheckScope(*ParseHeader(Credential("AK/20130524/eu-west-1/s3/aws4_request")), "us-east-1", "s3");
+  const auto checked = CheckScope(*ParseHeader(Credential("AK/20130524/eu-west-1/s3/aws4_request")),
+                                  "us-east-1", "s3");
   ASSERT_FALSE(checked.ok());
   EXPECT_EQ(checked.error().kind, ErrorKind::kWrongRegion);
-  EXPECT_EQ(checked.error().details.at(0), (std::pair<std::string, std::string>("Region", "us-east-1")));
+  EXPECT_EQ(checked.error().details.at(0),
+            (std::pair<std::string, std::string>("Region", "us-east-1")));
 }
 
 TEST(MechanismTest, TellsTheThreeApart) {
@@ -190,14 +227,15 @@ TEST(MechanismTest, RefusesTwoAtOnce) {
   const TestExchange header(ExampleGet());
   const Error error = FindMechanism(header.exchange.request, Presigned("", "")).error();
   EXPECT_EQ(error.code, "InvalidArgument");
-  EXPECT_EQ(error.details.at(0), (std::pair<std::string, std::string>("ArgumentName", "Authorization")));
+  EXPECT_EQ(error.details.at(0),
+            (std::pair<std::string, std::string>("ArgumentName", "Authorization")));
   EXPECT_EQ(error.details.at(1).first, "ArgumentValue");
   EXPECT_EQ(error.details.at(1).second, *header.exchange.request.Find("authorization"));
 }
 
 TEST(MechanismTest, KnowsAVersionTwoHeader) {
-  const TestExchange version_two(
-      TestRequest{.method = "GET", .target = "/", .headers = {{"authorization", "AWS AK:c2ln"}}, .body = {}});
+  const TestExchange version_two(TestRequest{
+      .method = "GET", .target = "/", .headers = {{"authorization", "AWS AK:c2ln"}}, .body = {}});
   EXPECT_EQ(FindMechanism(version_two.exchange.request, {}).value(), Mechanism::kVersionTwoHeader);
 }
 
@@ -209,7 +247,8 @@ TEST(MechanismTest, KnowsAVersionTwoQuery) {
 }
 
 TEST(SignatureParameterTest, AreKnownInAnyCaseOfLetters) {
-  for (const char* name : {"X-Amz-Signature", "x-amz-date", "X-AMZ-SECURITY-TOKEN", "AWSAccessKeyId", "Signature", "Expires"}) {
+  for (const char* name : {"X-Amz-Signature", "x-amz-date", "X-AMZ-SECURITY-TOKEN",
+                           "AWSAccessKeyId", "Signature", "Expires"}) {
     EXPECT_TRUE(IsSignatureParameter(name)) << name;
   }
   for (const char* name : {"x-amz-acl", "x-amz-meta-signature", "X-Amz-", "acl", ""}) {

@@ -18,7 +18,8 @@ constexpr std::string_view kDate = "X-Amz-Date";
 constexpr std::string_view kSignature = "X-Amz-Signature";
 
 // In the order in which S3 misses them.
-constexpr std::array<std::string_view, 4> kVersionFour = {kAlgorithm, kCredential, kDate, kSignature};
+constexpr std::array<std::string_view, 4> kVersionFour = {kAlgorithm, kCredential, kDate,
+                                                          kSignature};
 constexpr std::array<std::string_view, 2> kVersionTwo = {"AWSAccessKeyId", "Signature"};
 
 // S3 names the argument of these also where its value is empty.
@@ -63,16 +64,21 @@ Result<void> SplitCredential(FormClaim& claim) {
   const auto region = CutLast(rest);
   const auto day = CutLast(rest);
   if (!terminal || !service || !region || !day) {
-    return BadCredential("the Credential is mal-formed; expecting \"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request\".",
-                         claim.credential);
+    return BadCredential(
+        "the Credential is mal-formed; expecting "
+        "\"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request\".",
+        claim.credential);
   }
-  if (rest.empty()) return BadCredential("a non-empty Access Key (AKID) must be provided in the credential.", claim.credential);
+  if (rest.empty())
+    return BadCredential("a non-empty Access Key (AKID) must be provided in the credential.",
+                         claim.credential);
   claim.access_key_id = rest;
   claim.day = *day;
   claim.region = *region;
   claim.service = *service;
   claim.terminal = *terminal;
-  const bool is_day = day->size() == 8 && std::all_of(day->begin(), day->end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool is_day = day->size() == 8 && std::all_of(day->begin(), day->end(),
+                                                      [](char c) { return c >= '0' && c <= '9'; });
   if (is_day) return Ok();
   return BadCredential("incorrect date format \"" + std::string(*day) +
                            "\". This date in the credential must be in the format \"yyyyMMdd\".",
@@ -83,10 +89,13 @@ Result<FormClaim> VersionFourClaim(const s3::Form& form) {
   FormClaim claim;
   const std::string_view algorithm = *form.Find(kAlgorithm);
   if (algorithm == "AWS4-ECDSA-P256-SHA256") {
-    return NotImplemented("Signature Version 4A (AWS4-ECDSA-P256-SHA256) is not implemented; sign with AWS4-HMAC-SHA256.");
+    return NotImplemented(
+        "Signature Version 4A (AWS4-ECDSA-P256-SHA256) is not implemented; sign with "
+        "AWS4-HMAC-SHA256.");
   }
   if (algorithm != "AWS4-HMAC-SHA256") {
-    return BadField("X-Amz-Algorithm only supports \"AWS4-HMAC-SHA256 and AWS4-ECDSA-P256-SHA256\"", kAlgorithm, algorithm);
+    return BadField("X-Amz-Algorithm only supports \"AWS4-HMAC-SHA256 and AWS4-ECDSA-P256-SHA256\"",
+                    kAlgorithm, algorithm);
   }
   claim.credential = *form.Find(kCredential);
   PENSTOCK_TRY(SplitCredential(claim));
@@ -112,7 +121,9 @@ Result<std::optional<FormClaim>> ParseFormClaim(const s3::Form& form) {
   PENSTOCK_ASSIGN(const bool version_four, HasAll(form, kVersionFour));
   PENSTOCK_ASSIGN(const bool version_two, HasAll(form, kVersionTwo));
   if (version_four && version_two) {
-    return InvalidArgument("Only one auth mechanism allowed; a form has the fields of one signature version", std::string(kSignature));
+    return InvalidArgument(
+        "Only one auth mechanism allowed; a form has the fields of one signature version",
+        std::string(kSignature));
   }
   if (!version_four && !version_two) return std::optional<FormClaim>();
   FormClaim claim;
@@ -130,7 +141,8 @@ Result<std::optional<FormClaim>> ParseFormClaim(const s3::Form& form) {
 
 Result<void> CheckFormScope(const FormClaim& claim, std::string_view region) {
   if (claim.region != region) {
-    Error error = BadCredential("the region '" + std::string(claim.region) + "' is wrong; expecting '" + std::string(region) + "'",
+    Error error = BadCredential("the region '" + std::string(claim.region) +
+                                    "' is wrong; expecting '" + std::string(region) + "'",
                                 claim.credential);
     error.kind = ErrorKind::kWrongRegion;
     error.region = std::string(region);
@@ -138,17 +150,20 @@ Result<void> CheckFormScope(const FormClaim& claim, std::string_view region) {
     return error;
   }
   if (claim.service != "s3") {
-    return BadCredential("incorrect service \"" + std::string(claim.service) + "\". This endpoint belongs to \"s3\".",
+    return BadCredential("incorrect service \"" + std::string(claim.service) +
+                             "\". This endpoint belongs to \"s3\".",
                          claim.credential);
   }
   if (claim.terminal != "aws4_request") {
-    return BadCredential("incorrect terminal \"" + std::string(claim.terminal) + "\". This endpoint uses \"aws4_request\".",
+    return BadCredential("incorrect terminal \"" + std::string(claim.terminal) +
+                             "\". This endpoint uses \"aws4_request\".",
                          claim.credential);
   }
   const std::string_view day = claim.amz_date.substr(0, claim.day.size());
   if (claim.day == day) return Ok();
   return BadCredential("Invalid credential date \"" + std::string(claim.day) +
-                           "\". This date is not the same as X-Amz-Date: \"" + std::string(day) + "\".",
+                           "\". This date is not the same as X-Amz-Date: \"" + std::string(day) +
+                           "\".",
                        claim.credential);
 }
 

@@ -1,5 +1,6 @@
-// What a browser's form claims about its signature (spec/protocol.md §2.15): the fields of version 4 or of version 2. The
-// policy document, as it came, is what was signed; what it says is the router's matter.
+// What a browser's form claims about its signature (spec/protocol.md §2.15): the fields of version
+// 4 or of version 2. The policy document, as it came, is what was signed; what it says is the
+// router's matter.
 #ifndef PENSTOCK_EMULATOR_AUTH_FORM_CLAIM_H_
 #define PENSTOCK_EMULATOR_AUTH_FORM_CLAIM_H_
 
@@ -28,13 +29,15 @@ struct FormClaim {
   std::string_view amz_date;
 };
 
-// nullopt: the form has no field of a signature. InvalidArgument when some are missing or not well-formed.
+// nullopt: the form has no field of a signature. InvalidArgument when some are missing or not
+// well-formed.
 Result<std::optional<FormClaim>> ParseFormClaim(const s3::Form& form);
 
 // InvalidArgument unless the credential is for that region, for S3 and for the day of x-amz-date.
 Result<void> CheckFormScope(const FormClaim& claim, std::string_view region);
 
-// SignatureDoesNotMatch unless the claim's signature is the key's (version 4) or the secret's (version 2) over the policy.
+// SignatureDoesNotMatch unless the claim's signature is the key's (version 4) or the secret's
+// (version 2) over the policy.
 Result<void> CheckFormSignature(const FormClaim& claim, const HmacSha256Key& key);
 Result<void> CheckFormSignature(const FormClaim& claim, std::string_view secret);
 

@@ -9,13 +9,18 @@ namespace {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-// Spec §6.2 "POST policy (own vector)": the base64 of that JSON, made with Python, and its signature.
+// Spec §6.2 "POST policy (own vector)": the base64 of that JSON, made with Python, and its
+// signature.
 constexpr std::string_view kPolicy =
-    "eyJleHBpcmF0aW9uIjogIjIwMTMtMDUtMjVUMDA6MDA6MDBaIiwgImNvbmRpdGlvbnMiOiBbeyJidWNrZXQiOiAiZXhhbXBsZWJ1Y2tldCJ9LC"
-    "BbInN0YXJ0cy13aXRoIiwgIiRrZXkiLCAidXNlci8iXSwgWyJjb250ZW50LWxlbmd0aC1yYW5nZSIsIDEsIDEwNDg1NzZdLCB7IngtYW16LWFs"
-    "Z29yaXRobSI6ICJBV1M0LUhNQUMtU0hBMjU2In0sIHsieC1hbXotY3JlZGVudGlhbCI6ICJBS0lBSU9TRk9ETk43RVhBTVBMRS8yMDEzMDUyNC"
+    "eyJleHBpcmF0aW9uIjogIjIwMTMtMDUtMjVUMDA6MDA6MDBaIiwgImNvbmRpdGlvbnMiOiBbeyJidWNrZXQiOiAiZXhhbX"
+    "BsZWJ1Y2tldCJ9LC"
+    "BbInN0YXJ0cy13aXRoIiwgIiRrZXkiLCAidXNlci8iXSwgWyJjb250ZW50LWxlbmd0aC1yYW5nZSIsIDEsIDEwNDg1NzZd"
+    "LCB7IngtYW16LWFs"
+    "Z29yaXRobSI6ICJBV1M0LUhNQUMtU0hBMjU2In0sIHsieC1hbXotY3JlZGVudGlhbCI6ICJBS0lBSU9TRk9ETk43RVhBTV"
+    "BMRS8yMDEzMDUyNC"
     "91cy1lYXN0LTEvczMvYXdzNF9yZXF1ZXN0In0sIHsieC1hbXotZGF0ZSI6ICIyMDEzMDUyNFQwMDAwMDBaIn1dfQ==";
-constexpr std::string_view kPolicySignature = "73e37c5f30369bd0e6b4e0847807562f4d81d93ee4e3b385bc0c3fc55c45dddb";
+constexpr std::string_view kPolicySignature =
+    "73e37c5f30369bd0e6b4e0847807562f4d81d93ee4e3b385bc0c3fc55c45dddb";
 
 Fields Signed() {
   return {{"key", "user/a"},
@@ -42,16 +47,21 @@ void Set(Fields& fields, std::string_view name, std::optional<std::string> value
 class FormAuthTest : public ::testing::Test {
  protected:
   // Posts the form; the response's error code, or "" when it came through.
-  std::string Post(const Fields& fields, AuthOptions options = ExampleOptions(), Fields headers = {}) {
+  std::string Post(const Fields& fields, AuthOptions options = ExampleOptions(),
+                   Fields headers = {}) {
     const auto auth = MakeAuth(std::move(options), user_, router_);
     std::string form;
     for (const auto& [name, value] : fields) {
-      form += "--b\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n";
+      form +=
+          "--b\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n";
     }
-    form += "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\ncontent\r\n--b--\r\n";
+    form +=
+        "--b\r\nContent-Disposition: form-data; name=\"file\"; "
+        "filename=\"f\"\r\n\r\ncontent\r\n--b--\r\n";
     headers.emplace_back("Host", "examplebucket.s3.amazonaws.com");
     headers.emplace_back("Content-Type", "multipart/form-data; boundary=b");
-    TestExchange request({.method = "POST", .target = "/", .headers = std::move(headers), .body = std::move(form)});
+    TestExchange request(
+        {.method = "POST", .target = "/", .headers = std::move(headers), .body = std::move(form)});
     auth->Handle(request.exchange);
     body_ = std::holds_alternative<std::string>(request.exchange.response.body)
                 ? std::get<std::string>(request.exchange.response.body)
@@ -77,23 +87,35 @@ TEST_F(FormAuthTest, TheVectorsSignatureLetsTheFileThrough) {
 // AWS's documented example ("sigv4-post-example"): policy with CR LF line ends, another day.
 TEST_F(FormAuthTest, SoDoesTheExampleOfAwssDocumentation) {
   Fields fields = Signed();
-  Set(fields, "policy", std::string("eyAiZXhwaXJhdGlvbiI6ICIyMDE1LTEyLTMwVDEyOjAwOjAwLjAwMFoiLA0KICAiY29uZGl0aW9ucyI6IFsNCiAgICB7ImJ1Y2tldCI6ICJzaW"
-                  "d2NGV4YW1wbGVidWNrZXQifSwNCiAgICBbInN0YXJ0cy13aXRoIiwgIiRrZXkiLCAidXNlci91c2VyMS8iXSwNCiAgICB7ImFjbCI6ICJwdWJs"
-                  "aWMtcmVhZCJ9LA0KICAgIHsic3VjY2Vzc19hY3Rpb25fcmVkaXJlY3QiOiAiaHR0cDovL3NpZ3Y0ZXhhbXBsZWJ1Y2tldC5zMy5hbWF6b25hd3"
-                  "MuY29tL3N1Y2Nlc3NmdWxfdXBsb2FkLmh0bWwifSwNCiAgICBbInN0YXJ0cy13aXRoIiwgIiRDb250ZW50LVR5cGUiLCAiaW1hZ2UvIl0sDQog"
-                  "ICAgeyJ4LWFtei1tZXRhLXV1aWQiOiAiMTQzNjUxMjM2NTEyNzQifSwNCiAgICB7IngtYW16LXNlcnZlci1zaWRlLWVuY3J5cHRpb24iOiAiQU"
-                  "VTMjU2In0sDQogICAgWyJzdGFydHMtd2l0aCIsICIkeC1hbXotbWV0YS10YWciLCAiIl0sDQoNCiAgICB7IngtYW16LWNyZWRlbnRpYWwiOiAi"
-                  "QUtJQUlPU0ZPRE5ON0VYQU1QTEUvMjAxNTEyMjkvdXMtZWFzdC0xL3MzL2F3czRfcmVxdWVzdCJ9LA0KICAgIHsieC1hbXotYWxnb3JpdGhtIj"
-                  "ogIkFXUzQtSE1BQy1TSEEyNTYifSwNCiAgICB7IngtYW16LWRhdGUiOiAiMjAxNTEyMjlUMDAwMDAwWiIgfQ0KICBdDQp9"));
+  Set(fields, "policy",
+      std::string("eyAiZXhwaXJhdGlvbiI6ICIyMDE1LTEyLTMwVDEyOjAwOjAwLjAwMFoiLA0KICAiY29uZGl0aW9ucyI6"
+                  "IFsNCiAgICB7ImJ1Y2tldCI6ICJzaW"
+                  "d2NGV4YW1wbGVidWNrZXQifSwNCiAgICBbInN0YXJ0cy13aXRoIiwgIiRrZXkiLCAidXNlci91c2VyMS"
+                  "8iXSwNCiAgICB7ImFjbCI6ICJwdWJs"
+                  "aWMtcmVhZCJ9LA0KICAgIHsic3VjY2Vzc19hY3Rpb25fcmVkaXJlY3QiOiAiaHR0cDovL3NpZ3Y0ZXhh"
+                  "bXBsZWJ1Y2tldC5zMy5hbWF6b25hd3"
+                  "MuY29tL3N1Y2Nlc3NmdWxfdXBsb2FkLmh0bWwifSwNCiAgICBbInN0YXJ0cy13aXRoIiwgIiRDb250ZW"
+                  "50LVR5cGUiLCAiaW1hZ2UvIl0sDQog"
+                  "ICAgeyJ4LWFtei1tZXRhLXV1aWQiOiAiMTQzNjUxMjM2NTEyNzQifSwNCiAgICB7IngtYW16LXNlcnZl"
+                  "ci1zaWRlLWVuY3J5cHRpb24iOiAiQU"
+                  "VTMjU2In0sDQogICAgWyJzdGFydHMtd2l0aCIsICIkeC1hbXotbWV0YS10YWciLCAiIl0sDQoNCiAgIC"
+                  "B7IngtYW16LWNyZWRlbnRpYWwiOiAi"
+                  "QUtJQUlPU0ZPRE5ON0VYQU1QTEUvMjAxNTEyMjkvdXMtZWFzdC0xL3MzL2F3czRfcmVxdWVzdCJ9LA0K"
+                  "ICAgIHsieC1hbXotYWxnb3JpdGhtIj"
+                  "ogIkFXUzQtSE1BQy1TSEEyNTYifSwNCiAgICB7IngtYW16LWRhdGUiOiAiMjAxNTEyMjlUMDAwMDAwWi"
+                  "IgfQ0KICBdDQp9"));
   Set(fields, "x-amz-credential", std::string(kExampleKey) + "/20151229/us-east-1/s3/aws4_request");
   Set(fields, "x-amz-date", "20151229T000000Z");
-  Set(fields, "x-amz-signature", "8afdbf4008c03f22c2cd3cdb72e4afbb1f6a588f3255ac628749a66d7f09699e");
+  Set(fields, "x-amz-signature",
+      "8afdbf4008c03f22c2cd3cdb72e4afbb1f6a588f3255ac628749a66d7f09699e");
   EXPECT_EQ(Post(fields), "") << body_;
 }
 
 // base64(HMAC-SHA1(secret, policy)), made with Python's hmac.
 TEST_F(FormAuthTest, VersionTwoSignsThePolicyToo) {
-  Fields fields{{"key", "user/a"}, {"policy", std::string(kPolicy)}, {"AWSAccessKeyId", std::string(kExampleKey)},
+  Fields fields{{"key", "user/a"},
+                {"policy", std::string(kPolicy)},
+                {"AWSAccessKeyId", std::string(kExampleKey)},
                 {"signature", "nnToubYeiA3h7dkEATxCzT0d+s8="}};
   EXPECT_EQ(Post(fields), "") << body_;
   Set(fields, "signature", "AAAA");
@@ -111,7 +133,8 @@ TEST_F(FormAuthTest, AnyOtherPolicyOrSignatureIsRefusedWithWhatWasSigned) {
   Fields fields = Signed();
   Set(fields, "policy", std::string(kPolicy.substr(0, kPolicy.size() - 2)));
   EXPECT_EQ(Post(fields), "SignatureDoesNotMatch");
-  EXPECT_TRUE(Says("<StringToSign>" + std::string(kPolicy.substr(0, kPolicy.size() - 2)) + "</StringToSign>"));
+  EXPECT_TRUE(Says("<StringToSign>" + std::string(kPolicy.substr(0, kPolicy.size() - 2)) +
+                   "</StringToSign>"));
   EXPECT_FALSE(Says("CanonicalRequest"));
   EXPECT_FALSE(Says(kExampleSecret));
   fields = Signed();
@@ -127,19 +150,24 @@ TEST_F(FormAuthTest, MissingFieldsAreNamed) {
     for (const std::string_view name : names) Set(fields, name, std::nullopt);
     const std::string code = Post(fields);
     const auto at = body_.find("<ArgumentName>");
-    return at == std::string::npos ? code : body_.substr(at + 14, body_.find("</Arg", at) - at - 14);
+    return at == std::string::npos ? code
+                                   : body_.substr(at + 14, body_.find("</Arg", at) - at - 14);
   };
   EXPECT_EQ(missed({"x-amz-signature"}), "X-Amz-Signature");
-  EXPECT_TRUE(Says("Bucket POST must contain a field named 'X-Amz-Signature'.  If it is specified, please check the order of the fields."));
+  EXPECT_TRUE(
+      Says("Bucket POST must contain a field named 'X-Amz-Signature'.  If it is specified, please "
+           "check the order of the fields."));
   EXPECT_EQ(missed({"x-amz-algorithm", "x-amz-credential"}), "X-Amz-Algorithm");
   EXPECT_EQ(missed({"x-amz-date"}), "X-Amz-Date");
   EXPECT_EQ(missed({"policy"}), "Policy");
-  EXPECT_EQ(missed({"x-amz-algorithm", "x-amz-credential", "x-amz-date", "x-amz-signature"}), "AccessDenied");
+  EXPECT_EQ(missed({"x-amz-algorithm", "x-amz-credential", "x-amz-date", "x-amz-signature"}),
+            "AccessDenied");
   EXPECT_EQ(router_.calls, 0);
 }
 
 TEST_F(FormAuthTest, CredentialsAreHeldToTheirFormAndScope) {
-  const auto refused = [&](std::string_view field, const std::string& value, std::string_view message) {
+  const auto refused = [&](std::string_view field, const std::string& value,
+                           std::string_view message) {
     Fields fields = Signed();
     Set(fields, field, value);
     EXPECT_EQ(Post(fields), "InvalidArgument") << value;
@@ -147,13 +175,16 @@ TEST_F(FormAuthTest, CredentialsAreHeldToTheirFormAndScope) {
     EXPECT_TRUE(Says("<ArgumentValue>" + value + "</ArgumentValue>")) << body_;
   };
   const std::string key(kExampleKey);
-  refused("x-amz-credential", key + "/20130524/eu-west-1/s3/aws4_request", "the region 'eu-west-1' is wrong; expecting 'us-east-1'");
-  refused("x-amz-credential", "/20130524/us-east-1/s3/aws4_request", "a non-empty Access Key (AKID) must be provided in the credential.");
+  refused("x-amz-credential", key + "/20130524/eu-west-1/s3/aws4_request",
+          "the region 'eu-west-1' is wrong; expecting 'us-east-1'");
+  refused("x-amz-credential", "/20130524/us-east-1/s3/aws4_request",
+          "a non-empty Access Key (AKID) must be provided in the credential.");
   refused("x-amz-credential", key, "the Credential is mal-formed; expecting");
   refused("x-amz-credential", key + "/2013/us-east-1/s3/aws4_request", "incorrect date format");
   refused("x-amz-credential", key + "/20130524/us-east-1/ec2/aws4_request", "incorrect service");
   refused("x-amz-credential", key + "/20130524/us-east-1/s3/aws4", "incorrect terminal");
-  refused("x-amz-credential", key + "/20130525/us-east-1/s3/aws4_request", "This date is not the same as X-Amz-Date");
+  refused("x-amz-credential", key + "/20130525/us-east-1/s3/aws4_request",
+          "This date is not the same as X-Amz-Date");
   refused("x-amz-date", "2013-05-24", "X-Amz-Date must be formated via ISO8601 Long format");
   refused("x-amz-algorithm", "AWS4-HMAC-SHA1", "X-Amz-Algorithm only supports");
 }
@@ -206,7 +237,10 @@ TEST_F(FormAuthTest, OneMechanismIsEnough) {
 
 TEST_F(FormAuthTest, BrokenFormsAreRefusedBeforeAnybodyIsAsked) {
   const auto auth = MakeAuth(ExampleOptions(), user_, router_);
-  TestExchange plain({.method = "POST", .target = "/", .headers = {{"Host", "examplebucket.s3.amazonaws.com"}}, .body = "x"});
+  TestExchange plain({.method = "POST",
+                      .target = "/",
+                      .headers = {{"Host", "examplebucket.s3.amazonaws.com"}},
+                      .body = "x"});
   auth->Handle(plain.exchange);
   EXPECT_EQ(plain.exchange.response.status, 412);
   EXPECT_EQ(plain.exchange.form, nullptr);

@@ -1,6 +1,8 @@
-// Four valid requests signed by botocore, each with one thing changed at a time: every change has its exact refusal.
+// Four valid requests signed by botocore, each with one thing changed at a time: every change has
+// its exact refusal.
 //
-// The forms: the Authorization header, a presigned URL, signed chunks, signed chunks with a signed trailer.
+// The forms: the Authorization header, a presigned URL, signed chunks, signed chunks with a signed
+// trailer.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,7 +16,8 @@ namespace penstock::emulator::auth {
 namespace {
 
 enum Form : std::size_t { kHeaderForm, kPresignedForm, kChunkedForm, kTrailerForm, kFormCount };
-constexpr std::array<const char*, kFormCount> kFormNames = {"Header", "Presigned", "Chunked", "Trailer"};
+constexpr std::array<const char*, kFormCount> kFormNames = {"Header", "Presigned", "Chunked",
+                                                            "Trailer"};
 
 // "{a*8192}" written out.
 std::string WrittenOut(std::string_view text) {
@@ -29,8 +32,8 @@ std::string WrittenOut(std::string_view text) {
 }
 
 TestRequest Recorded(Form form) {
-  static constexpr std::array<RecordedRequest, kFormCount> kRecorded = {kRecordedHeader, kRecordedPresigned, kRecordedChunked,
-                                                                       kRecordedTrailer};
+  static constexpr std::array<RecordedRequest, kFormCount> kRecorded = {
+      kRecordedHeader, kRecordedPresigned, kRecordedChunked, kRecordedTrailer};
   const RecordedRequest& recorded = kRecorded[form];
   TestRequest request{.method = std::string(recorded.method),
                       .target = std::string(recorded.target),
@@ -49,7 +52,8 @@ TestRequest Recorded(Form form) {
 // The first `from` in `text` becomes `to`. A mutation that changes nothing would prove nothing.
 void Replace(std::string& text, std::string_view from, std::string_view to) {
   const std::size_t at = text.find(from);
-  if (at == std::string::npos || from == to) throw std::logic_error("nothing to replace: " + std::string(from));
+  if (at == std::string::npos || from == to)
+    throw std::logic_error("nothing to replace: " + std::string(from));
   text.replace(at, from.size(), to);
 }
 
@@ -59,7 +63,9 @@ std::string& HeaderOf(TestRequest& request, std::string_view name) {
   return *value;
 }
 
-bool InQuery(const TestRequest& request) { return request.target.find("X-Amz-Signature") != std::string::npos; }
+bool InQuery(const TestRequest& request) {
+  return request.target.find("X-Amz-Signature") != std::string::npos;
+}
 
 std::string Encoded(std::string_view text) {
   std::string out;
@@ -74,7 +80,8 @@ void EditClaim(TestRequest& request, std::string_view from, std::string_view to)
 }
 
 void EditDate(TestRequest& request, std::string_view to) {
-  if (InQuery(request)) return Replace(request.target, "X-Amz-Date=20130524T000000Z", "X-Amz-Date=" + std::string(to));
+  if (InQuery(request))
+    return Replace(request.target, "X-Amz-Date=20130524T000000Z", "X-Amz-Date=" + std::string(to));
   HeaderOf(request, "X-Amz-Date") = to;
 }
 
@@ -120,56 +127,83 @@ constexpr char kDenied[] = "403 AccessDenied";
 constexpr char kArgument[] = "400 InvalidArgument";
 constexpr char kTrailerError[] = "400 MalformedTrailerError";
 
-constexpr std::array<const char*, kFormCount> All(const char* refusal) { return {refusal, refusal, refusal, refusal}; }
+constexpr std::array<const char*, kFormCount> All(const char* refusal) {
+  return {refusal, refusal, refusal, refusal};
+}
 constexpr std::array<const char*, kFormCount> Query(const char* query, const char* others) {
   return {others, query, others, others};
 }
-constexpr std::array<const char*, kFormCount> Chunks(const char* refusal) { return {nullptr, nullptr, refusal, refusal}; }
-constexpr std::array<const char*, kFormCount> Trailer(const char* refusal) { return {nullptr, nullptr, nullptr, refusal}; }
+constexpr std::array<const char*, kFormCount> Chunks(const char* refusal) {
+  return {nullptr, nullptr, refusal, refusal};
+}
+constexpr std::array<const char*, kFormCount> Trailer(const char* refusal) {
+  return {nullptr, nullptr, nullptr, refusal};
+}
 constexpr auto kScope = Query(kParameters, kMalformed);
 
 const Mutation kOfTheRequest[] = {
     {"AnotherMethod", [](TestRequest& r) { r.method = "POST"; }, All(kMismatch)},
     {"AnotherKey", [](TestRequest& r) { Replace(r.target, "/folder", "/Folder"); }, All(kMismatch)},
-    {"AKeyWithTwoSlashes", [](TestRequest& r) { Replace(r.target, "/folder/", "/folder//"); }, All(kMismatch)},
+    {"AKeyWithTwoSlashes", [](TestRequest& r) { Replace(r.target, "/folder/", "/folder//"); },
+     All(kMismatch)},
     {"AKeyEncodedTwice", [](TestRequest& r) { Replace(r.target, "%20", "%2520"); }, All(kMismatch)},
-    {"AnotherBucket", [](TestRequest& r) { Replace(HeaderOf(r, "Host"), "example", "Example"); }, All(kMismatch)},
+    {"AnotherBucket", [](TestRequest& r) { Replace(HeaderOf(r, "Host"), "example", "Example"); },
+     All(kMismatch)},
     {"AnotherPort", [](TestRequest& r) { HeaderOf(r, "Host") += ":8080"; }, All(kMismatch)},
     {"AParameterAdded", [](TestRequest& r) { r.target += "&versionId=abc"; }, All(kMismatch)},
     {"AParameterTwice", [](TestRequest& r) { r.target += "&x-id=PutObject"; }, All(kMismatch)},
-    {"AParameterChanged", [](TestRequest& r) { Replace(r.target, "=PutObject", "=GetObject"); }, All(kMismatch)},
-    {"AParameterRemoved", [](TestRequest& r) { Replace(r.target, "x-id=PutObject", ""); }, All(kMismatch)},
-    {"ASignedHeaderChanged", [](TestRequest& r) { HeaderOf(r, "x-amz-meta-color") = "green"; }, All(kMismatch)},
-    {"ASignedHeaderRemoved", [](TestRequest& r) { DropHeader(r, "x-amz-meta-color"); }, All(kMismatch)},
-    {"ASignedHeaderTwice", [](TestRequest& r) { r.headers.emplace_back("x-amz-meta-color", "green"); }, All(kMismatch)},
-    {"TheContentTypeChanged", [](TestRequest& r) { HeaderOf(r, "Content-Type") = "text/html"; }, All(kMismatch)},
-    {"AnAmzHeaderAdded", [](TestRequest& r) { r.headers.emplace_back("X-Amz-Acl", "public-read"); }, All(kDenied)},
+    {"AParameterChanged", [](TestRequest& r) { Replace(r.target, "=PutObject", "=GetObject"); },
+     All(kMismatch)},
+    {"AParameterRemoved", [](TestRequest& r) { Replace(r.target, "x-id=PutObject", ""); },
+     All(kMismatch)},
+    {"ASignedHeaderChanged", [](TestRequest& r) { HeaderOf(r, "x-amz-meta-color") = "green"; },
+     All(kMismatch)},
+    {"ASignedHeaderRemoved", [](TestRequest& r) { DropHeader(r, "x-amz-meta-color"); },
+     All(kMismatch)},
+    {"ASignedHeaderTwice",
+     [](TestRequest& r) { r.headers.emplace_back("x-amz-meta-color", "green"); }, All(kMismatch)},
+    {"TheContentTypeChanged", [](TestRequest& r) { HeaderOf(r, "Content-Type") = "text/html"; },
+     All(kMismatch)},
+    {"AnAmzHeaderAdded", [](TestRequest& r) { r.headers.emplace_back("X-Amz-Acl", "public-read"); },
+     All(kDenied)},
     {"ATokenAdded", [](TestRequest& r) { r.headers.emplace_back("x-amz-security-token", "T"); },
      Query(kDenied, "400 InvalidToken")},
 };
 
 const Mutation kOfTheClaim[] = {
-    {"TheSignaturesFirstDigit", [](TestRequest& r) { FlipAfter(SignatureHolder(r), "Signature="); }, All(kMismatch)},
-    {"TheSignaturesLastDigit", [](TestRequest& r) { Flip(SignatureHolder(r), SignatureHolder(r).size() - 1); }, All(kMismatch)},
-    {"TheSignatureShortened", [](TestRequest& r) { SignatureHolder(r).pop_back(); }, All(kMismatch)},
+    {"TheSignaturesFirstDigit", [](TestRequest& r) { FlipAfter(SignatureHolder(r), "Signature="); },
+     All(kMismatch)},
+    {"TheSignaturesLastDigit",
+     [](TestRequest& r) { Flip(SignatureHolder(r), SignatureHolder(r).size() - 1); },
+     All(kMismatch)},
+    {"TheSignatureShortened", [](TestRequest& r) { SignatureHolder(r).pop_back(); },
+     All(kMismatch)},
     {"NoSignature", [](TestRequest& r) { DropComponent(r, "Signature"); }, kScope},
     {"NoCredential", [](TestRequest& r) { DropComponent(r, "Credential"); }, kScope},
     {"NoSignedHeaders", [](TestRequest& r) { DropComponent(r, "SignedHeaders"); }, kScope},
-    {"AnUnknownKey", [](TestRequest& r) { EditClaim(r, "7EXAMPLE", "8EXAMPLE"); }, All("403 InvalidAccessKeyId")},
+    {"AnUnknownKey", [](TestRequest& r) { EditClaim(r, "7EXAMPLE", "8EXAMPLE"); },
+     All("403 InvalidAccessKeyId")},
     {"AnotherDay", [](TestRequest& r) { EditClaim(r, "/20130524/", "/20130523/"); }, kScope},
     {"ADayThatIsNone", [](TestRequest& r) { EditClaim(r, "/20130524/", "/2013-05-24/"); }, kScope},
     {"AnotherRegion", [](TestRequest& r) { EditClaim(r, "/us-east-1/", "/us-west-1/"); }, kScope},
     {"AnotherService", [](TestRequest& r) { EditClaim(r, "/s3/", "/sts/"); }, kScope},
-    {"AnotherTerminal", [](TestRequest& r) { EditClaim(r, "aws4_request", "aws5_request"); }, kScope},
+    {"AnotherTerminal", [](TestRequest& r) { EditClaim(r, "aws4_request", "aws5_request"); },
+     kScope},
     {"ACredentialWithoutARegion", [](TestRequest& r) { EditClaim(r, "/us-east-1/", "/"); }, kScope},
-    {"AnotherAlgorithm", [](TestRequest& r) { EditClaim(r, "AWS4-HMAC-SHA256", "AWS4-HMAC-SHA512"); }, Query(kParameters, kArgument)},
+    {"AnotherAlgorithm",
+     [](TestRequest& r) { EditClaim(r, "AWS4-HMAC-SHA256", "AWS4-HMAC-SHA512"); },
+     Query(kParameters, kArgument)},
     {"TheHostNotSigned", [](TestRequest& r) { EditClaim(r, ";host", ""); }, All(kDenied)},
-    {"AnAmzHeaderNotSigned", [](TestRequest& r) { EditClaim(r, ";x-amz-meta-color", ""); }, All(kDenied)},
-    {"TheContentTypeNotSigned", [](TestRequest& r) { EditClaim(r, "content-type;", ""); }, All(kMismatch)},
+    {"AnAmzHeaderNotSigned", [](TestRequest& r) { EditClaim(r, ";x-amz-meta-color", ""); },
+     All(kDenied)},
+    {"TheContentTypeNotSigned", [](TestRequest& r) { EditClaim(r, "content-type;", ""); },
+     All(kMismatch)},
     {"ASecondLater", [](TestRequest& r) { EditDate(r, "20130524T000001Z"); }, All(kMismatch)},
     {"ADateOfAnotherDay", [](TestRequest& r) { EditDate(r, "20130525T000000Z"); }, kScope},
-    {"ADateTooFarAhead", [](TestRequest& r) { EditDate(r, "20130524T001501Z"); }, Query(kDenied, "403 RequestTimeTooSkewed")},
-    {"ADateThatIsNone", [](TestRequest& r) { EditDate(r, "yesterday"); }, Query(kParameters, kDenied)},
+    {"ADateTooFarAhead", [](TestRequest& r) { EditDate(r, "20130524T001501Z"); },
+     Query(kDenied, "403 RequestTimeTooSkewed")},
+    {"ADateThatIsNone", [](TestRequest& r) { EditDate(r, "yesterday"); },
+     Query(kParameters, kDenied)},
     {"BothMechanisms",
      [](TestRequest& r) {
        if (!InQuery(r)) return r.target.append("&X-Amz-Signature=0"), void();
@@ -179,58 +213,104 @@ const Mutation kOfTheClaim[] = {
 };
 
 const Mutation kOfOneMechanism[] = {
-    {"NoAuthorization", [](TestRequest& r) { DropHeader(r, "Authorization"); }, Query(nullptr, kDenied)},
+    {"NoAuthorization", [](TestRequest& r) { DropHeader(r, "Authorization"); },
+     Query(nullptr, kDenied)},
     {"NoDate", [](TestRequest& r) { DropHeader(r, "X-Amz-Date"); }, Query(nullptr, kDenied)},
-    {"AnAuthorizationOfOneWord", [](TestRequest& r) { HeaderOf(r, "Authorization") = "AWS4-HMAC-SHA256"; }, Query(nullptr, kArgument)},
-    {"AnAuthorizationOfVersionTwo", [](TestRequest& r) { HeaderOf(r, "Authorization") = "AWS AKIAIOSFODNN7EXAMPLE:c2ln"; },
+    {"AnAuthorizationOfOneWord",
+     [](TestRequest& r) { HeaderOf(r, "Authorization") = "AWS4-HMAC-SHA256"; },
+     Query(nullptr, kArgument)},
+    {"AnAuthorizationOfVersionTwo",
+     [](TestRequest& r) { HeaderOf(r, "Authorization") = "AWS AKIAIOSFODNN7EXAMPLE:c2ln"; },
      Query(nullptr, kMismatch)},
-    {"NoPayloadHash", [](TestRequest& r) { DropHeader(r, "X-Amz-Content-SHA256"); }, Query(nullptr, "400 InvalidRequest")},
-    {"AnotherPayloadHash", [](TestRequest& r) { HeaderOf(r, "X-Amz-Content-SHA256") = kEmptySha256; }, Query(nullptr, kMismatch)},
-    {"APayloadNotSigned", [](TestRequest& r) { HeaderOf(r, "X-Amz-Content-SHA256") = "UNSIGNED-PAYLOAD"; },
+    {"NoPayloadHash", [](TestRequest& r) { DropHeader(r, "X-Amz-Content-SHA256"); },
+     Query(nullptr, "400 InvalidRequest")},
+    {"AnotherPayloadHash",
+     [](TestRequest& r) { HeaderOf(r, "X-Amz-Content-SHA256") = kEmptySha256; },
      Query(nullptr, kMismatch)},
-    {"APayloadHashThatIsNone", [](TestRequest& r) { HeaderOf(r, "X-Amz-Content-SHA256") = "none"; }, Query(nullptr, kArgument)},
-    {"APayloadHashAdded", [](TestRequest& r) { r.headers.emplace_back("x-amz-content-sha256", kEmptySha256); },
+    {"APayloadNotSigned",
+     [](TestRequest& r) { HeaderOf(r, "X-Amz-Content-SHA256") = "UNSIGNED-PAYLOAD"; },
+     Query(nullptr, kMismatch)},
+    {"APayloadHashThatIsNone", [](TestRequest& r) { HeaderOf(r, "X-Amz-Content-SHA256") = "none"; },
+     Query(nullptr, kArgument)},
+    {"APayloadHashAdded",
+     [](TestRequest& r) { r.headers.emplace_back("x-amz-content-sha256", kEmptySha256); },
      Query(kMismatch, nullptr)},
-    {"AnotherExpiry", [](TestRequest& r) { Replace(r.target, "=3600", "=3601"); }, Query(kMismatch, nullptr)},
-    {"AnExpiryOfMoreThanAWeek", [](TestRequest& r) { Replace(r.target, "=3600", "=604801"); }, Query(kParameters, nullptr)},
-    {"AnExpiryOfAWeek", [](TestRequest& r) { Replace(r.target, "=3600", "=604800"); }, Query(kMismatch, nullptr)},
-    {"ANegativeExpiry", [](TestRequest& r) { Replace(r.target, "=3600", "=-3600"); }, Query(kParameters, nullptr)},
-    {"AnExpiryThatIsNone", [](TestRequest& r) { Replace(r.target, "=3600", "=1h"); }, Query(kParameters, nullptr)},
-    {"NoExpiry", [](TestRequest& r) { Replace(r.target, "&X-Amz-Expires=3600", ""); }, Query(kParameters, nullptr)},
-    {"NoDateParameter", [](TestRequest& r) { DropComponent(r, "Date"); }, Query(kParameters, nullptr)},
-    {"NoAlgorithm", [](TestRequest& r) { DropComponent(r, "Algorithm"); }, Query(kParameters, nullptr)},
+    {"AnotherExpiry", [](TestRequest& r) { Replace(r.target, "=3600", "=3601"); },
+     Query(kMismatch, nullptr)},
+    {"AnExpiryOfMoreThanAWeek", [](TestRequest& r) { Replace(r.target, "=3600", "=604801"); },
+     Query(kParameters, nullptr)},
+    {"AnExpiryOfAWeek", [](TestRequest& r) { Replace(r.target, "=3600", "=604800"); },
+     Query(kMismatch, nullptr)},
+    {"ANegativeExpiry", [](TestRequest& r) { Replace(r.target, "=3600", "=-3600"); },
+     Query(kParameters, nullptr)},
+    {"AnExpiryThatIsNone", [](TestRequest& r) { Replace(r.target, "=3600", "=1h"); },
+     Query(kParameters, nullptr)},
+    {"NoExpiry", [](TestRequest& r) { Replace(r.target, "&X-Amz-Expires=3600", ""); },
+     Query(kParameters, nullptr)},
+    {"NoDateParameter", [](TestRequest& r) { DropComponent(r, "Date"); },
+     Query(kParameters, nullptr)},
+    {"NoAlgorithm", [](TestRequest& r) { DropComponent(r, "Algorithm"); },
+     Query(kParameters, nullptr)},
 };
 
 constexpr char kChunkSignature[] = ";chunk-signature=";
 
 const Mutation kOfTheBody[] = {
-    {"AByteOfTheBody", [](TestRequest& r) { Replace(r.body, "Welcome", "welcome"); },
+    {"AByteOfTheBody",
+     [](TestRequest& r) { Replace(r.body, "Welcome", "welcome"); },
      {"400 XAmzContentSHA256Mismatch", nullptr, nullptr, nullptr}},
-    {"AByteLess", [](TestRequest& r) { r.body.pop_back(); },
+    {"AByteLess",
+     [](TestRequest& r) { r.body.pop_back(); },
      {"400 XAmzContentSHA256Mismatch", nullptr, kIncomplete, kIncomplete}},
-    {"AByteMore", [](TestRequest& r) { r.body += 'x'; }, {"400 XAmzContentSHA256Mismatch", nullptr, kIncomplete, kIncomplete}},
-    {"AByteOfTheFirstChunk", [](TestRequest& r) { Replace(r.body, "aaaa", "aaba"); }, Chunks(kMismatch)},
-    {"AByteOfTheLastChunk", [](TestRequest& r) { Replace(r.body, "bbbbb", "bbbba"); }, Chunks(kMismatch)},
-    {"ASmallerChunk", [](TestRequest& r) { Replace(r.body, "2000;", "1fff;"); }, Chunks(kIncomplete)},
-    {"ALargerChunk", [](TestRequest& r) { Replace(r.body, "2000;", "2001;"); }, Chunks(kIncomplete)},
-    {"AChunkTooLarge", [](TestRequest& r) { Replace(r.body, "2000;", "20000;"); }, Chunks(kIncomplete)},
-    {"AChunkSizeThatIsNone", [](TestRequest& r) { Replace(r.body, "2000;", "2g00;"); }, Chunks(kIncomplete)},
-    {"AChunksSignature", [](TestRequest& r) { Flip(r.body, r.body.find(kChunkSignature) + 17); }, Chunks(kMismatch)},
-    {"TheLastChunksSignature", [](TestRequest& r) { FlipAfter(r.body, kChunkSignature); }, Chunks(kMismatch)},
-    {"AChunkWithoutASignature", [](TestRequest& r) { r.body.erase(r.body.find(kChunkSignature), 17 + 64); }, Chunks(kIncomplete)},
-    {"AChunkLeftOut", [](TestRequest& r) { r.body.erase(r.body.find("\r\n5;") + 2, 1 + 17 + 64 + 2 + 5 + 2); }, Chunks(kMismatch)},
+    {"AByteMore",
+     [](TestRequest& r) { r.body += 'x'; },
+     {"400 XAmzContentSHA256Mismatch", nullptr, kIncomplete, kIncomplete}},
+    {"AByteOfTheFirstChunk", [](TestRequest& r) { Replace(r.body, "aaaa", "aaba"); },
+     Chunks(kMismatch)},
+    {"AByteOfTheLastChunk", [](TestRequest& r) { Replace(r.body, "bbbbb", "bbbba"); },
+     Chunks(kMismatch)},
+    {"ASmallerChunk", [](TestRequest& r) { Replace(r.body, "2000;", "1fff;"); },
+     Chunks(kIncomplete)},
+    {"ALargerChunk", [](TestRequest& r) { Replace(r.body, "2000;", "2001;"); },
+     Chunks(kIncomplete)},
+    {"AChunkTooLarge", [](TestRequest& r) { Replace(r.body, "2000;", "20000;"); },
+     Chunks(kIncomplete)},
+    {"AChunkSizeThatIsNone", [](TestRequest& r) { Replace(r.body, "2000;", "2g00;"); },
+     Chunks(kIncomplete)},
+    {"AChunksSignature", [](TestRequest& r) { Flip(r.body, r.body.find(kChunkSignature) + 17); },
+     Chunks(kMismatch)},
+    {"TheLastChunksSignature", [](TestRequest& r) { FlipAfter(r.body, kChunkSignature); },
+     Chunks(kMismatch)},
+    {"AChunkWithoutASignature",
+     [](TestRequest& r) { r.body.erase(r.body.find(kChunkSignature), 17 + 64); },
+     Chunks(kIncomplete)},
+    {"AChunkLeftOut",
+     [](TestRequest& r) { r.body.erase(r.body.find("\r\n5;") + 2, 1 + 17 + 64 + 2 + 5 + 2); },
+     Chunks(kMismatch)},
     {"AChunkTwice",
-     [](TestRequest& r) { r.body.insert(r.body.find("\r\n5;") + 2, r.body.substr(r.body.find("\r\n5;") + 2, 1 + 17 + 64 + 2 + 5 + 2)); },
+     [](TestRequest& r) {
+       r.body.insert(r.body.find("\r\n5;") + 2,
+                     r.body.substr(r.body.find("\r\n5;") + 2, 1 + 17 + 64 + 2 + 5 + 2));
+     },
      Chunks("400 InvalidChunkSizeError")},
-    {"AnotherDecodedLength", [](TestRequest& r) { HeaderOf(r, "x-amz-decoded-content-length") = "8196"; }, Chunks(kMismatch)},
-    {"TheContentEncoding", [](TestRequest& r) { HeaderOf(r, "Content-Encoding") = "gzip"; }, Chunks(kMismatch)},
+    {"AnotherDecodedLength",
+     [](TestRequest& r) { HeaderOf(r, "x-amz-decoded-content-length") = "8196"; },
+     Chunks(kMismatch)},
+    {"TheContentEncoding", [](TestRequest& r) { HeaderOf(r, "Content-Encoding") = "gzip"; },
+     Chunks(kMismatch)},
     {"TheTrailersValue", [](TestRequest& r) { FlipAfter(r.body, "crc32:"); }, Trailer(kMismatch)},
-    {"TheTrailersName", [](TestRequest& r) { Replace(r.body, "crc32:", "crc32c:"); }, Trailer(kTrailerError)},
-    {"TheTrailersSignature", [](TestRequest& r) { FlipAfter(r.body, "trailer-signature:"); }, Trailer(kMismatch)},
-    {"NoTrailer", [](TestRequest& r) { Replace(r.body, "x-amz-checksum-crc32:oqZQAQ==\r\n", ""); }, Trailer(kTrailerError)},
-    {"NoTrailerSignature", [](TestRequest& r) { r.body.erase(r.body.find("x-amz-trailer-signature:"), 24 + 64 + 2); },
+    {"TheTrailersName", [](TestRequest& r) { Replace(r.body, "crc32:", "crc32c:"); },
      Trailer(kTrailerError)},
-    {"AnotherTrailerAnnounced", [](TestRequest& r) { HeaderOf(r, "x-amz-trailer") = "x-amz-checksum-sha1"; }, Trailer(kMismatch)},
+    {"TheTrailersSignature", [](TestRequest& r) { FlipAfter(r.body, "trailer-signature:"); },
+     Trailer(kMismatch)},
+    {"NoTrailer", [](TestRequest& r) { Replace(r.body, "x-amz-checksum-crc32:oqZQAQ==\r\n", ""); },
+     Trailer(kTrailerError)},
+    {"NoTrailerSignature",
+     [](TestRequest& r) { r.body.erase(r.body.find("x-amz-trailer-signature:"), 24 + 64 + 2); },
+     Trailer(kTrailerError)},
+    {"AnotherTrailerAnnounced",
+     [](TestRequest& r) { HeaderOf(r, "x-amz-trailer") = "x-amz-checksum-sha1"; },
+     Trailer(kMismatch)},
 };
 
 struct Case {
@@ -238,7 +318,9 @@ struct Case {
   const Mutation* mutation;
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& each) { return out << kFormNames[each.form] << each.mutation->name; }
+std::ostream& operator<<(std::ostream& out, const Case& each) {
+  return out << kFormNames[each.form] << each.mutation->name;
+}
 
 std::vector<Case> AllCases() {
   std::vector<Case> cases;
@@ -302,7 +384,8 @@ TEST(RecordedRequestTest, IsDecodedInEveryFormWhereNoSecretIsKnown) {
       auth->Handle(test.exchange);
       ASSERT_EQ(router.calls, 1) << kFormNames[form];
       ASSERT_TRUE(router.body.ok()) << kFormNames[form];
-      EXPECT_EQ(*router.body, form < kChunkedForm ? "Welcome to Amazon S3." : chunks) << kFormNames[form];
+      EXPECT_EQ(*router.body, form < kChunkedForm ? "Welcome to Amazon S3." : chunks)
+          << kFormNames[form];
       EXPECT_EQ(router.trailers.size(), form == kTrailerForm ? 1u : 0u) << kFormNames[form];
       EXPECT_EQ(test.exchange.signing_region, "us-east-1") << kFormNames[form];
     }
@@ -312,7 +395,8 @@ TEST(RecordedRequestTest, IsDecodedInEveryFormWhereNoSecretIsKnown) {
 TEST(RecordedRequestTest, HasTwentyMutationsAndMoreInEveryForm) {
   std::array<int, kFormCount> counts{};
   for (const Case& each : AllCases()) ++counts[each.form];
-  for (std::size_t form = 0; form < kFormCount; ++form) EXPECT_GE(counts[form], 40) << kFormNames[form];
+  for (std::size_t form = 0; form < kFormCount; ++form)
+    EXPECT_GE(counts[form], 40) << kFormNames[form];
 }
 
 }  // namespace

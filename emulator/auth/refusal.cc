@@ -23,10 +23,14 @@ std::string SpacedHex(std::string_view text) {
 
 }  // namespace
 
-Error AccessDenied(std::string message) { return s3::MakeError("AccessDenied", {}, std::move(message)); }
+Error AccessDenied(std::string message) {
+  return s3::MakeError("AccessDenied", {}, std::move(message));
+}
 
-Error InvalidArgument(std::string message, std::string argument_name, std::string_view argument_value) {
-  Error error = s3::MakeError("InvalidArgument", {{"ArgumentName", std::move(argument_name)}}, std::move(message));
+Error InvalidArgument(std::string message, std::string argument_name,
+                      std::string_view argument_value) {
+  Error error = s3::MakeError("InvalidArgument", {{"ArgumentName", std::move(argument_name)}},
+                              std::move(message));
   if (!argument_value.empty()) error.details.emplace_back("ArgumentValue", argument_value);
   return error;
 }
@@ -38,26 +42,32 @@ std::string FormatSeconds(WallTime time) {
 
 Error RequestTimeTooSkewed(std::string_view date_as_sent, WallTime now) {
   return s3::MakeError("RequestTimeTooSkewed",
-                        {{"RequestTime", std::string(date_as_sent)},
-                         {"ServerTime", FormatSeconds(now)},
-                         {"MaxAllowedSkewMilliseconds", std::to_string(std::chrono::milliseconds(kAllowedSkew).count())}});
+                       {{"RequestTime", std::string(date_as_sent)},
+                        {"ServerTime", FormatSeconds(now)},
+                        {"MaxAllowedSkewMilliseconds",
+                         std::to_string(std::chrono::milliseconds(kAllowedSkew).count())}});
 }
 
 Error VersionTwoRefused() {
-  return InvalidRequest("The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.");
+  return InvalidRequest(
+      "The authorization mechanism you have provided is not supported. Please use "
+      "AWS4-HMAC-SHA256.");
 }
 
-Error BodyTerminated() { return s3::MakeError("IncompleteBody", {}, "The request body terminated unexpectedly"); }
+Error BodyTerminated() {
+  return s3::MakeError("IncompleteBody", {}, "The request body terminated unexpectedly");
+}
 
 Error BodyLengthMismatch(std::uint64_t expected, std::uint64_t provided) {
   return s3::MakeError("IncompleteBody", {{"NumberBytesExpected", std::to_string(expected)},
-                                           {"NumberBytesProvided", std::to_string(provided)}});
+                                          {"NumberBytesProvided", std::to_string(provided)}});
 }
 
 Error MalformedTrailer() { return s3::MakeError("MalformedTrailerError"); }
 
 Error SignatureDoesNotMatch(const SignatureEvidence& evidence) {
-  Error error = s3::MakeError("SignatureDoesNotMatch", {{"AWSAccessKeyId", std::string(evidence.access_key_id)}});
+  Error error = s3::MakeError("SignatureDoesNotMatch",
+                              {{"AWSAccessKeyId", std::string(evidence.access_key_id)}});
   error.details.emplace_back("StringToSign", evidence.string_to_sign);
   error.details.emplace_back("SignatureProvided", evidence.signature_provided);
   error.details.emplace_back("StringToSignBytes", SpacedHex(evidence.string_to_sign));

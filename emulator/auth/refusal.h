@@ -1,5 +1,6 @@
-// S3's refusals as Error values. Status, kind and standard message of each code are those of the one table in
-// emulator/s3/core/errors.cc; the texts here are those that S3 answers in the cases of authentication.
+// S3's refusals as Error values. Status, kind and standard message of each code are those of the
+// one table in emulator/s3/core/errors.cc; the texts here are those that S3 answers in the cases of
+// authentication.
 //
 // Building the document from them is s3::RespondWithError's. Nothing here ever sees a secret key.
 #ifndef PENSTOCK_EMULATOR_AUTH_REFUSAL_H_
@@ -18,11 +19,13 @@ namespace penstock::emulator::auth {
 
 Error AccessDenied(std::string message);  // 403
 // 400 + ArgumentName, and ArgumentValue unless empty
-Error InvalidArgument(std::string message, std::string argument_name, std::string_view argument_value = {});
+Error InvalidArgument(std::string message, std::string argument_name,
+                      std::string_view argument_value = {});
 using s3::InvalidRequest;  // 400
 using s3::NotImplemented;  // 501
 
-// "2013-05-24T00:00:00Z": the times in refusals have no fraction, unlike those of S3's other documents.
+// "2013-05-24T00:00:00Z": the times in refusals have no fraction, unlike those of S3's other
+// documents.
 std::string FormatSeconds(WallTime time);
 
 // How far a signed request's date may be from the server's.

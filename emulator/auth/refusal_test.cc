@@ -12,18 +12,23 @@ std::string Names(const Error& error) {
 }
 
 TEST(RefusalTest, SignatureMismatchShowsBothSidesAndTheirBytes) {
-  const Error error = SignatureDoesNotMatch(
-      {.access_key_id = "AK", .string_to_sign = "AWS4\n", .signature_provided = "ff", .canonical_request = "GET"});
+  const Error error = SignatureDoesNotMatch({.access_key_id = "AK",
+                                             .string_to_sign = "AWS4\n",
+                                             .signature_provided = "ff",
+                                             .canonical_request = "GET"});
   EXPECT_EQ(error.http_status, 403);
   EXPECT_EQ(Names(error),
-            "AWSAccessKeyId,StringToSign,SignatureProvided,StringToSignBytes,CanonicalRequest,CanonicalRequestBytes");
+            "AWSAccessKeyId,StringToSign,SignatureProvided,StringToSignBytes,CanonicalRequest,"
+            "CanonicalRequestBytes");
   EXPECT_EQ(error.details[3].second, "41 57 53 34 0a");
   EXPECT_EQ(error.details[5].second, "47 45 54");
 }
 
 TEST(RefusalTest, AChunkHasNoCanonicalRequest) {
-  const Error error = SignatureDoesNotMatch(
-      {.access_key_id = "AK", .string_to_sign = "x", .signature_provided = "ff", .canonical_request = {}});
+  const Error error = SignatureDoesNotMatch({.access_key_id = "AK",
+                                             .string_to_sign = "x",
+                                             .signature_provided = "ff",
+                                             .canonical_request = {}});
   EXPECT_EQ(Names(error), "AWSAccessKeyId,StringToSign,SignatureProvided,StringToSignBytes");
 }
 
@@ -36,8 +41,10 @@ TEST(RefusalTest, LengthMismatchNamesBothNumbers) {
 
 // Two tables had drifted apart: a skewed clock was kAccessDenied here and kUnauthenticated there.
 TEST(RefusalTest, KindAndStatusAreThoseOfTheOneTable) {
-  for (const Error& error : {AccessDenied("x"), InvalidArgument("x", "y"), RequestTimeTooSkewed("x", WallTime()), VersionTwoRefused(),
-                             BodyTerminated(), BodyLengthMismatch(1, 2), MalformedTrailer(), SignatureDoesNotMatch({})}) {
+  for (const Error& error :
+       {AccessDenied("x"), InvalidArgument("x", "y"), RequestTimeTooSkewed("x", WallTime()),
+        VersionTwoRefused(), BodyTerminated(), BodyLengthMismatch(1, 2), MalformedTrailer(),
+        SignatureDoesNotMatch({})}) {
     const s3::ErrorInfo* const info = s3::FindErrorInfo(error.code);
     ASSERT_NE(info, nullptr) << error.code;
     EXPECT_EQ(error.kind, info->kind) << error.code;
@@ -46,7 +53,8 @@ TEST(RefusalTest, KindAndStatusAreThoseOfTheOneTable) {
 }
 
 TEST(RefusalTest, TimesHaveNoFraction) {
-  EXPECT_EQ(FormatSeconds(WallTime(std::chrono::milliseconds(1369353600999))), "2013-05-24T00:00:00Z");
+  EXPECT_EQ(FormatSeconds(WallTime(std::chrono::milliseconds(1369353600999))),
+            "2013-05-24T00:00:00Z");
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
-// The credentials of a directory bucket's session (spec/protocol.md §1.3): made from the requester's own secret and nothing
-// else, so that they outlive this process and nobody keeps a list of them.
+// The credentials of a directory bucket's session (spec/protocol.md §1.3): made from the
+// requester's own secret and nothing else, so that they outlive this process and nobody keeps a
+// list of them.
 //
-// A token says whose session it is, for which bucket and how long, and carries a MAC under a key that comes of the secret.
-// The session's access key and secret come of the token.
+// A token says whose session it is, for which bucket and how long, and carries a MAC under a key
+// that comes of the secret. The session's access key and secret come of the token.
 #ifndef PENSTOCK_EMULATOR_AUTH_SESSION_TOKEN_H_
 #define PENSTOCK_EMULATOR_AUTH_SESSION_TOKEN_H_
 
@@ -25,7 +26,8 @@ s3::SessionCredentials IssueSession(std::string_view secret, const SessionClaim&
 std::optional<SessionClaim> ReadSessionToken(std::string_view token);
 
 // The credentials that went with `token`; nullopt when it was not made with `secret`.
-std::optional<s3::SessionCredentials> SessionOfToken(std::string_view secret, std::string_view token);
+std::optional<s3::SessionCredentials> SessionOfToken(std::string_view secret,
+                                                     std::string_view token);
 
 }  // namespace penstock::emulator::auth
 

@@ -54,13 +54,15 @@ TEST(SessionTokenTest, AnyChangedByteIsNoticed) {
   for (std::size_t i = 0; i < raw.size(); ++i) {
     std::string changed = raw;
     changed[i] = static_cast<char>(changed[i] ^ 1);
-    EXPECT_FALSE(SessionOfToken(kSecret, Base64Encode(AsBytes(changed))).has_value()) << "byte " << i;
+    EXPECT_FALSE(SessionOfToken(kSecret, Base64Encode(AsBytes(changed))).has_value())
+        << "byte " << i;
   }
 }
 
 TEST(SessionTokenTest, NoClockHoldsEveryNumber) {
   const auto token = [](const std::string& expires) {
-    return Base64Encode(AsBytes("penstock-session-1\nAKID\nb\nrw\n" + expires + "\n\n\n\n00" + std::string(32, 'm')));
+    return Base64Encode(AsBytes("penstock-session-1\nAKID\nb\nrw\n" + expires + "\n\n\n\n00" +
+                                std::string(32, 'm')));
   };
   EXPECT_TRUE(ReadSessionToken(token("1767323345")).has_value());
   for (const char* expires : {"9223372036854775807", "9000000001", "-1", "", "12x"}) {
@@ -69,7 +71,8 @@ TEST(SessionTokenTest, NoClockHoldsEveryNumber) {
 }
 
 TEST(SessionTokenTest, OtherTokensAreNone) {
-  for (const std::string& token : {std::string(), std::string("TESTTOKEN=="), std::string("%"), Base64Encode(AsBytes(std::string(200, '\n')))}) {
+  for (const std::string& token : {std::string(), std::string("TESTTOKEN=="), std::string("%"),
+                                   Base64Encode(AsBytes(std::string(200, '\n')))}) {
     EXPECT_FALSE(ReadSessionToken(token).has_value());
     EXPECT_FALSE(SessionOfToken(kSecret, token).has_value());
   }

@@ -1,4 +1,5 @@
-// Sessions of a directory bucket, from CreateSession to the end of their five minutes, over auth and the router.
+// Sessions of a directory bucket, from CreateSession to the end of their five minutes, over auth
+// and the router.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,10 +8,10 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "base/xml/xml.h"
-#include "emulator/s3/core/router.h"
 #include "emulator/auth/auth_fixture.h"
 #include "emulator/auth/canonical.h"
 #include "emulator/auth/signing_key.h"
+#include "emulator/s3/core/router.h"
 
 namespace penstock::emulator::auth {
 namespace {
@@ -32,20 +33,24 @@ class SessionsTest : public testing::Test {
     directory_.space->store = std::move(store).value();
     directory_.user.identity.account_id = "123456789012";
     EXPECT_EQ(Send("PUT", "/" + kBucket, Keys(), {},
-                   "<CreateBucketConfiguration><Location><Type>AvailabilityZone</Type><Name>use1-az4</Name></Location>"
+                   "<CreateBucketConfiguration><Location><Type>AvailabilityZone</"
+                   "Type><Name>use1-az4</Name></Location>"
                    "<Bucket><Type>Directory</Type></Bucket></CreateBucketConfiguration>"),
               "200");
   }
 
   // "200", or "403 AccessDenied". `target` has no query but a sub-resource.
   std::string Send(const std::string& method, const std::string& target, const Keys& keys,
-                   std::vector<std::pair<std::string, std::string>> more = {}, const std::string& body = {}) {
-    TestRequest request{.method = method, .target = target, .headers = std::move(more), .body = body};
+                   std::vector<std::pair<std::string, std::string>> more = {},
+                   const std::string& body = {}) {
+    TestRequest request{
+        .method = method, .target = target, .headers = std::move(more), .body = body};
     request.headers.emplace_back("Host", "127.0.0.1:9000");
     request.headers.emplace_back("x-amz-date", FormatAmzDate(directory_.clock.Now()));
     const std::string hash = HexEncode(Sha256(AsBytes(body)));
     request.headers.emplace_back("x-amz-content-sha256", hash);
-    if (!keys.session_token.empty()) request.headers.emplace_back("x-amz-s3session-token", keys.session_token);
+    if (!keys.session_token.empty())
+      request.headers.emplace_back("x-amz-s3session-token", keys.session_token);
     Sign(request, keys, hash);
     return Handle(std::move(request));
   }
@@ -54,20 +59,24 @@ class SessionsTest : public testing::Test {
     test_ = std::make_unique<TestExchange>(std::move(request));
     auth_->Handle(test_->exchange);
     const s3::Response& response = test_->exchange.response;
-    return std::to_string(response.status) + (response.error_code.empty() ? "" : " " + response.error_code);
+    return std::to_string(response.status) +
+           (response.error_code.empty() ? "" : " " + response.error_code);
   }
 
   static void Sign(TestRequest& request, const Keys& keys, const std::string& hash) {
     std::vector<std::string> names;
-    for (const auto& [name, value] : request.headers) names.push_back(name == "Host" ? "host" : name);
+    for (const auto& [name, value] : request.headers)
+      names.push_back(name == "Host" ? "host" : name);
     std::sort(names.begin(), names.end());
     std::string signed_headers;
-    for (const std::string& name : names) signed_headers += (signed_headers.empty() ? "" : ";") + name;
+    for (const std::string& name : names)
+      signed_headers += (signed_headers.empty() ? "" : ";") + name;
     const std::string date = *request.Header("x-amz-date");
     const std::string scope = date.substr(0, 8) + "/us-east-1/" + keys.service + "/aws4_request";
     const auto question = request.target.find('?');
     const std::string path = request.target.substr(0, question);
-    const std::string query = question == std::string::npos ? "" : request.target.substr(question + 1);
+    const std::string query =
+        question == std::string::npos ? "" : request.target.substr(question + 1);
     const TestExchange views(request);
     const std::string canonical = CanonicalRequest({.head = views.exchange.request,
                                                     .raw_path = path,
@@ -75,9 +84,14 @@ class SessionsTest : public testing::Test {
                                                     .query_leave_out = "",
                                                     .signed_headers = {names.begin(), names.end()},
                                                     .payload_hash = hash});
-    const HmacSha256Key key(DeriveSigningKey({.secret = keys.secret, .day = date.substr(0, 8), .region = "us-east-1", .service = keys.service}));
-    request.headers.emplace_back("Authorization", "AWS4-HMAC-SHA256 Credential=" + keys.id + "/" + scope + ", SignedHeaders=" + signed_headers +
-                                                      ", Signature=" + Signature(key, StringToSign(date, scope, canonical)));
+    const HmacSha256Key key(DeriveSigningKey({.secret = keys.secret,
+                                              .day = date.substr(0, 8),
+                                              .region = "us-east-1",
+                                              .service = keys.service}));
+    request.headers.emplace_back(
+        "Authorization", "AWS4-HMAC-SHA256 Credential=" + keys.id + "/" + scope +
+                             ", SignedHeaders=" + signed_headers +
+                             ", Signature=" + Signature(key, StringToSign(date, scope, canonical)));
   }
 
   Keys CreateSession(std::vector<std::pair<std::string, std::string>> more = {}) {
@@ -120,7 +134,9 @@ TEST_F(SessionsTest, OneThatNamesNoBucketIsForAny) {
   const auto* text = std::get_if<std::string>(&test_->exchange.response.body);
   const auto document = XmlDocument::Parse(text ? *text : "<none/>");
   const XmlElement credentials = document->root().Child("Credentials");
-  const Keys session{credentials.Child("AccessKeyId").text(), credentials.Child("SecretAccessKey").text(), credentials.Child("SessionToken").text()};
+  const Keys session{credentials.Child("AccessKeyId").text(),
+                     credentials.Child("SecretAccessKey").text(),
+                     credentials.Child("SessionToken").text()};
   EXPECT_EQ(Send("PUT", "/" + kBucket + "/k", session, {}, "hello"), "200");
   EXPECT_EQ(Send("GET", "/other--use1-az4--x-s3/k", session), "404 NoSuchBucket");
   EXPECT_EQ(Send("GET", "/plain-bucket/k", session), "400 AuthorizationHeaderMalformed");
@@ -143,7 +159,8 @@ TEST_F(SessionsTest, ATokenThatWasTamperedWithIsNone) {
   session.session_token = good;
   session.id = kExampleKey;
   session.secret = kExampleSecret;
-  EXPECT_EQ(Send("GET", "/" + kBucket + "/k", session), "400 InvalidToken") << "another key than the session's";
+  EXPECT_EQ(Send("GET", "/" + kBucket + "/k", session), "400 InvalidToken")
+      << "another key than the session's";
 }
 
 TEST_F(SessionsTest, TheSessionsSecretSigns) {
@@ -164,10 +181,12 @@ TEST_F(SessionsTest, ItEndsWithItsOwnersKey) {
 // Spec §1.3: what "disable session auth" does.
 TEST_F(SessionsTest, OnesOwnKeysDoWithoutASession) {
   EXPECT_EQ(Send("PUT", "/" + kBucket + "/k", Keys(), {}, "hello"), "200");
-  EXPECT_EQ(Send("PUT", "/" + kBucket + "/k", Keys{.service = "s3"}, {}, "hello"), "400 AuthorizationHeaderMalformed");
+  EXPECT_EQ(Send("PUT", "/" + kBucket + "/k", Keys{.service = "s3"}, {}, "hello"),
+            "400 AuthorizationHeaderMalformed");
   directory_.user.session_token = "temporary";
   EXPECT_EQ(Send("GET", "/" + kBucket + "/k", Keys()), "403 InvalidAccessKeyId");
-  EXPECT_EQ(Send("GET", "/" + kBucket + "/k", Keys(), {{"x-amz-security-token", "temporary"}}), "200");
+  EXPECT_EQ(Send("GET", "/" + kBucket + "/k", Keys(), {{"x-amz-security-token", "temporary"}}),
+            "200");
 }
 
 TEST_F(SessionsTest, ASessionDoesWhatTheRegionalEndpointDoes) {

@@ -21,7 +21,8 @@ std::string Signature(const HmacSha256Key& key, std::string_view string_to_sign)
 
 HmacSha256Key SigningKeyCache::Get(const SigningScope& scope) {
   std::string name;
-  name.reserve(scope.secret.size() + scope.day.size() + scope.region.size() + scope.service.size() + 3);
+  name.reserve(scope.secret.size() + scope.day.size() + scope.region.size() + scope.service.size() +
+               3);
   for (const std::string_view piece : {scope.day, scope.region, scope.service}) {
     name += piece;
     name += '\0';

@@ -8,10 +8,14 @@
 namespace penstock::emulator::auth {
 namespace {
 
-const SigningScope kScope{.secret = kExampleSecret, .day = "20130524", .region = "us-east-1", .service = "s3"};
-constexpr char kPublished[] = "dbb893acc010964918f1fd433add87c70e8b0db6be30c1fbeafefa5ec6ba8378";  // §6.1
+const SigningScope kScope{
+    .secret = kExampleSecret, .day = "20130524", .region = "us-east-1", .service = "s3"};
+// §6.1
+constexpr char kPublished[] = "dbb893acc010964918f1fd433add87c70e8b0db6be30c1fbeafefa5ec6ba8378";
 
-TEST(SigningKeyTest, DerivesThePublishedKey) { EXPECT_EQ(HexEncode(DeriveSigningKey(kScope)), kPublished); }
+TEST(SigningKeyTest, DerivesThePublishedKey) {
+  EXPECT_EQ(HexEncode(DeriveSigningKey(kScope)), kPublished);
+}
 
 TEST(SigningKeyTest, CacheReturnsTheSameKeyAgain) {
   SigningKeyCache cache;

@@ -35,7 +35,8 @@ std::string_view HeaderRegion(std::string_view authorization) {
 
 bool InQuery(const s3::Target& target) {
   if (target.query.empty()) return false;
-  for (const std::string_view name : {"X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature", "AWSAccessKeyId", "Signature"}) {
+  for (const std::string_view name :
+       {"X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature", "AWSAccessKeyId", "Signature"}) {
     if (target.Has(name)) return true;
   }
   return false;
@@ -46,7 +47,8 @@ std::string ClaimedRegion(const s3::Exchange& exchange, bool in_query, const Aut
   const auto authorization = exchange.request.Find("authorization");
   if (authorization && IsVersionFour(*authorization)) {
     region = HeaderRegion(*authorization);
-  } else if (const auto credential = in_query ? exchange.target.Get("X-Amz-Credential") : std::nullopt) {
+  } else if (const auto credential =
+                 in_query ? exchange.target.Get("X-Amz-Credential") : std::nullopt) {
     region = RegionOf(*credential);
   } else if (authorization || in_query) {
     return s3::ExpectedSigningRegion(exchange, {}, options.region);  // version 2 names no region
@@ -54,17 +56,20 @@ std::string ClaimedRegion(const s3::Exchange& exchange, bool in_query, const Aut
   return region.empty() ? exchange.target.host_region : std::string(region);
 }
 
-// A token for a directory bucket's session is known to nobody behind auth; an empty parameter would be a sub-resource.
+// A token for a directory bucket's session is known to nobody behind auth; an empty parameter would
+// be a sub-resource.
 void DropSignatureParameters(s3::Target& target) {
   std::erase_if(target.query, [](const s3::QueryParameter& parameter) {
     return IsSignatureParameter(parameter.name) &&
-           (parameter.value.empty() || s3::EqualsIgnoreCase(parameter.name, "x-amz-s3session-token"));
+           (parameter.value.empty() ||
+            s3::EqualsIgnoreCase(parameter.name, "x-amz-s3session-token"));
   });
 }
 
 }  // namespace
 
-Result<Admission> AdmitUnchecked(s3::Exchange& exchange, const AuthOptions& options, const Directory& directory) {
+Result<Admission> AdmitUnchecked(s3::Exchange& exchange, const AuthOptions& options,
+                                 const Directory& directory) {
   exchange.space = directory.NamespaceOf(nullptr);
   const bool in_query = InQuery(exchange.target);
   exchange.signing_region = ClaimedRegion(exchange, in_query, options);

@@ -24,12 +24,17 @@ class UncheckedTest : public testing::Test {
            router_.space == directory_.space;
   }
   static TestRequest Plain(std::string target, std::string host = "localhost") {
-    return {.method = "GET", .target = std::move(target), .headers = {{"Host", std::move(host)}}, .body = {}};
+    return {.method = "GET",
+            .target = std::move(target),
+            .headers = {{"Host", std::move(host)}},
+            .body = {}};
   }
   static TestRequest Chunked(const std::string& kind, std::string body) {
     return {.method = "PUT",
             .target = "/b/k",
-            .headers = {{"Host", "localhost"}, {"x-amz-content-sha256", kind}, {"x-amz-decoded-content-length", "5"}},
+            .headers = {{"Host", "localhost"},
+                        {"x-amz-content-sha256", kind},
+                        {"x-amz-decoded-content-length", "5"}},
             .body = std::move(body)};
   }
   std::string Region(TestRequest request) {
@@ -54,7 +59,8 @@ TEST_F(UncheckedTest, EverybodyIsTheDefaultIdentity) {
 
 TEST_F(UncheckedTest, NoClaimIsLookedAt) {
   TestRequest request = ExampleGet();
-  for (const char* claim : {"nonsense", "AWS a:b", "AWS4-HMAC-SHA256 Credential=x", "AWS4-HMAC-SHA256 Credential="}) {
+  for (const char* claim :
+       {"nonsense", "AWS a:b", "AWS4-HMAC-SHA256 Credential=x", "AWS4-HMAC-SHA256 Credential="}) {
     *request.Header("Authorization") = claim;
     EXPECT_TRUE(Admits(request)) << claim;
   }
@@ -77,12 +83,15 @@ TEST_F(UncheckedTest, APayloadsHashIsNotVerified) {
 }
 
 TEST_F(UncheckedTest, DecodesSignedChunksWithoutVerifyingThem) {
-  const std::string first = "5;chunk-signature=" + kSignature + "\r\nhello\r\n0;chunk-signature=" + kSignature + "\r\n";
+  const std::string first =
+      "5;chunk-signature=" + kSignature + "\r\nhello\r\n0;chunk-signature=" + kSignature + "\r\n";
   ASSERT_TRUE(Admits(Chunked("STREAMING-AWS4-HMAC-SHA256-PAYLOAD", first + "\r\n")));
   EXPECT_EQ(*router_.body, "hello");
 
-  TestRequest request = Chunked("STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER",
-                                first + "x-amz-checksum-crc32:NhCmhg==\r\nx-amz-trailer-signature:" + kSignature + "\r\n\r\n");
+  TestRequest request =
+      Chunked("STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER",
+              first + "x-amz-checksum-crc32:NhCmhg==\r\nx-amz-trailer-signature:" + kSignature +
+                  "\r\n\r\n");
   request.headers.emplace_back("x-amz-trailer", "x-amz-checksum-crc32");
   ASSERT_TRUE(Admits(request));
   EXPECT_EQ(*router_.body, "hello");
@@ -96,10 +105,13 @@ TEST_F(UncheckedTest, RefusesBrokenFramingAllTheSame) {
     return router_.body.ok() ? std::string() : router_.body.error().code;
   };
   const std::string kind = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
-  EXPECT_EQ(code(kind, "5\r\nhello\r\n0\r\n\r\n"), "IncompleteBody") << "no signature where the format has one";
+  EXPECT_EQ(code(kind, "5\r\nhello\r\n0\r\n\r\n"), "IncompleteBody")
+      << "no signature where the format has one";
   EXPECT_EQ(code(kind, "5;chunk-signature=" + kSignature + "\r\nhel"), "IncompleteBody");
-  EXPECT_EQ(code(kind, "0;chunk-signature=" + kSignature + "\r\n\r\n"), "IncompleteBody") << "shorter than declared";
-  EXPECT_EQ(code("STREAMING-UNSIGNED-PAYLOAD-TRAILER", "5\r\nhello\r\n0\r\nx:y\r\n\r\n"), "MalformedTrailerError");
+  EXPECT_EQ(code(kind, "0;chunk-signature=" + kSignature + "\r\n\r\n"), "IncompleteBody")
+      << "shorter than declared";
+  EXPECT_EQ(code("STREAMING-UNSIGNED-PAYLOAD-TRAILER", "5\r\nhello\r\n0\r\nx:y\r\n\r\n"),
+            "MalformedTrailerError");
 }
 
 TEST_F(UncheckedTest, RefusesFramingItDoesNotKnow) {
@@ -110,9 +122,11 @@ TEST_F(UncheckedTest, RefusesFramingItDoesNotKnow) {
 
 TEST_F(UncheckedTest, TheRegionIsTheClaims) {
   TestRequest request = Plain("/b/k");
-  request.headers.emplace_back("Authorization", AuthorizationHeader("20130524/eu-west-1/s3/aws4_request", "host", "0"));
+  request.headers.emplace_back(
+      "Authorization", AuthorizationHeader("20130524/eu-west-1/s3/aws4_request", "host", "0"));
   EXPECT_EQ(Region(request), "eu-west-1");
-  EXPECT_EQ(Region(Plain("/b/k?X-Amz-Credential=a%2F20130524%2Feu-north-1%2Fs3%2Faws4_request")), "eu-north-1");
+  EXPECT_EQ(Region(Plain("/b/k?X-Amz-Credential=a%2F20130524%2Feu-north-1%2Fs3%2Faws4_request")),
+            "eu-north-1");
   EXPECT_EQ(Region(Plain("/b/k?X-Amz-Credential=a%2Fb")), "");
 }
 
@@ -126,7 +140,8 @@ TEST_F(UncheckedTest, AVersionTwoClaimIsGoodForAnyRegion) {
 }
 
 TEST_F(UncheckedTest, EmptyParametersOfASignatureAreNoSubResources) {
-  EXPECT_TRUE(Admits(Plain("/b/k?X-Amz-Signature=&x-amz-date&Signature&Expires=&AWSAccessKeyId=&acl")));
+  EXPECT_TRUE(
+      Admits(Plain("/b/k?X-Amz-Signature=&x-amz-date&Signature&Expires=&AWSAccessKeyId=&acl")));
   EXPECT_EQ(ParametersLeft(), 1u);
   EXPECT_EQ(router_.operation, "GetObjectAcl");
   EXPECT_TRUE(Admits(Plain("/b/k?X-Amz-Signature=s&X-Amz-S3session-Token=t")));

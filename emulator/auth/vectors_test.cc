@@ -1,5 +1,5 @@
-// Every published S3 signature of spec/protocol.md §6.1 (AWS's documentation) and §6.2 (made with botocore 1.43.11) is
-// accepted over the whole handler, and refused once one byte of it differs.
+// Every published S3 signature of spec/protocol.md §6.1 (AWS's documentation) and §6.2 (made with
+// botocore 1.43.11) is accepted over the whole handler, and refused once one byte of it differs.
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -13,7 +13,8 @@ namespace {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-constexpr char kWelcomeSha256[] = "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072";
+constexpr char kWelcomeSha256[] =
+    "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072";
 constexpr char kHelloSha256[] = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 constexpr char kPlainSigned[] = "host;x-amz-content-sha256;x-amz-date";
 
@@ -26,8 +27,9 @@ struct Vector {
 
 std::ostream& operator<<(std::ostream& out, const Vector& vector) { return out << vector.name; }
 
-TestRequest HeaderRequest(const char* method, const char* target, Headers headers, const char* signed_headers,
-                          const char* signature, std::string body = {}, const char* scope = kExampleScope.data()) {
+TestRequest HeaderRequest(const char* method, const char* target, Headers headers,
+                          const char* signed_headers, const char* signature, std::string body = {},
+                          const char* scope = kExampleScope.data()) {
   headers.emplace_back("X-Amz-Date", kExampleDate);
   headers.emplace_back("Authorization", AuthorizationHeader(scope, signed_headers, signature));
   return {method, target, std::move(headers), std::move(body)};
@@ -49,7 +51,8 @@ std::vector<Vector> DocumentationVectors() {
                       {"x-amz-storage-class", "REDUCED_REDUNDANCY"},
                       {"x-amz-content-sha256", kWelcomeSha256}},
                      "date;host;x-amz-content-sha256;x-amz-date;x-amz-storage-class",
-                     "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd", "Welcome to Amazon S3."),
+                     "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd",
+                     "Welcome to Amazon S3."),
        "", "Welcome to Amazon S3."},
       {"GetLifecycle",
        HeaderRequest("GET", "/?lifecycle", Plain(), kPlainSigned,
@@ -61,8 +64,10 @@ std::vector<Vector> DocumentationVectors() {
        "", ""},
       {"Presigned",
        {"GET",
-        "/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2F"
-        "aws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-Amz-Signature="
+        "/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%"
+        "2F20130524%2Fus-east-1%2Fs3%2F"
+        "aws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-"
+        "Amz-Signature="
         "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404",
         {{"Host", "examplebucket.s3.amazonaws.com"}},
         ""},
@@ -72,10 +77,11 @@ std::vector<Vector> DocumentationVectors() {
 }
 
 // The two chunked uploads: 65536 + 1024 bytes of 'a', then the empty chunk.
-std::string ChunkedBodyText(const char* first, const char* second, const char* last, const std::string& tail) {
+std::string ChunkedBodyText(const char* first, const char* second, const char* last,
+                            const std::string& tail) {
   return "10000;chunk-signature=" + std::string(first) + "\r\n" + std::string(65536, 'a') +
-         "\r\n400;chunk-signature=" + second + "\r\n" + std::string(1024, 'a') + "\r\n0;chunk-signature=" + last + "\r\n" +
-         tail;
+         "\r\n400;chunk-signature=" + second + "\r\n" + std::string(1024, 'a') +
+         "\r\n0;chunk-signature=" + last + "\r\n" + tail;
 }
 
 Headers ChunkedHeaders(const char* kind, Headers more) {
@@ -91,27 +97,32 @@ std::vector<Vector> ChunkedVectors() {
   const std::string payload(66560, 'a');
   return {
       {"ChunkedUpload",
-       HeaderRequest("PUT", "/examplebucket/chunkObject.txt",
-                     ChunkedHeaders("STREAMING-AWS4-HMAC-SHA256-PAYLOAD", {{"Content-Length", "66824"}}),
-                     "content-encoding;content-length;host;x-amz-content-sha256;x-amz-date;x-amz-decoded-content-length;"
-                     "x-amz-storage-class",
-                     "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9",
-                     ChunkedBodyText("ad80c730a21e5b8d04586a2213dd63b9a0e99e0e2307b0ade35a65485a288648",
-                                     "0055627c9e194cb4542bae2aa5492e3c1575bbb81b612b7d234b86a503ef5497",
-                                     "b6c6ea8a5354eaf15b3cb7646744f4275b71ea724fed81ceb9323e279d449df9", "\r\n")),
+       HeaderRequest(
+           "PUT", "/examplebucket/chunkObject.txt",
+           ChunkedHeaders("STREAMING-AWS4-HMAC-SHA256-PAYLOAD", {{"Content-Length", "66824"}}),
+           "content-encoding;content-length;host;x-amz-content-sha256;x-amz-date;x-amz-decoded-"
+           "content-length;"
+           "x-amz-storage-class",
+           "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9",
+           ChunkedBodyText("ad80c730a21e5b8d04586a2213dd63b9a0e99e0e2307b0ade35a65485a288648",
+                           "0055627c9e194cb4542bae2aa5492e3c1575bbb81b612b7d234b86a503ef5497",
+                           "b6c6ea8a5354eaf15b3cb7646744f4275b71ea724fed81ceb9323e279d449df9",
+                           "\r\n")),
        "", payload},
       {"ChunkedUploadWithTrailer",
-       HeaderRequest("PUT", "/examplebucket/chunkObject.txt",
-                     ChunkedHeaders("STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER",
-                                    {{"x-amz-trailer", "x-amz-checksum-crc32c"}}),
-                     "content-encoding;host;x-amz-content-sha256;x-amz-date;x-amz-decoded-content-length;"
-                     "x-amz-storage-class;x-amz-trailer",
-                     "106e2a8a18243abcf37539882f36619c00e2dfc72633413f02d3b74544bfeb8e",
-                     ChunkedBodyText("b474d8862b1487a5145d686f57f013e54db672cee1c953b3010fb58501ef5aa2",
-                                     "1c1344b170168f8e65b41376b44b20fe354e373826ccbbe2c1d40a8cae51e5c7",
-                                     "2ca2aba2005185cf7159c6277faf83795951dd77a3a99e6e65d5c9f85863f992",
-                                     "x-amz-checksum-crc32c:sOO8/Q==\r\nx-amz-trailer-signature:"
-                                     "d81f82fc3505edab99d459891051a732e8730629a2e4a59689829ca17fe2e435\r\n\r\n")),
+       HeaderRequest(
+           "PUT", "/examplebucket/chunkObject.txt",
+           ChunkedHeaders("STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER",
+                          {{"x-amz-trailer", "x-amz-checksum-crc32c"}}),
+           "content-encoding;host;x-amz-content-sha256;x-amz-date;x-amz-decoded-content-length;"
+           "x-amz-storage-class;x-amz-trailer",
+           "106e2a8a18243abcf37539882f36619c00e2dfc72633413f02d3b74544bfeb8e",
+           ChunkedBodyText(
+               "b474d8862b1487a5145d686f57f013e54db672cee1c953b3010fb58501ef5aa2",
+               "1c1344b170168f8e65b41376b44b20fe354e373826ccbbe2c1d40a8cae51e5c7",
+               "2ca2aba2005185cf7159c6277faf83795951dd77a3a99e6e65d5c9f85863f992",
+               "x-amz-checksum-crc32c:sOO8/Q==\r\nx-amz-trailer-signature:"
+               "d81f82fc3505edab99d459891051a732e8730629a2e4a59689829ca17fe2e435\r\n\r\n")),
        "", payload},
   };
 }
@@ -123,7 +134,8 @@ std::vector<Vector> BotocoreVectors() {
                      "ba5af72c71e9a840529a1a280092865aedb46eaf4c8fc9f0a169e93c20092de1"),
        "", ""},
       {"EncodedQuery",
-       HeaderRequest("GET", "/?list-type=2&prefix=a%2Fb%20c&encoding-type=url&delimiter=%2F", Plain(), kPlainSigned,
+       HeaderRequest("GET", "/?list-type=2&prefix=a%2Fb%20c&encoding-type=url&delimiter=%2F",
+                     Plain(), kPlainSigned,
                      "70d9dc82d495dcf7dc36625af9d09ea0d55315f2a18e69c5b45695630ee9cd84"),
        "", ""},
       {"FoldedMetadataAndToken",
@@ -142,15 +154,19 @@ std::vector<Vector> BotocoreVectors() {
                       {"x-amz-content-sha256", "STREAMING-UNSIGNED-PAYLOAD-TRAILER"},
                       {"x-amz-decoded-content-length", "5"},
                       {"x-amz-trailer", "x-amz-checksum-crc32"}},
-                     "content-encoding;host;x-amz-content-sha256;x-amz-date;x-amz-decoded-content-length;x-amz-trailer",
+                     "content-encoding;host;x-amz-content-sha256;x-amz-date;x-amz-decoded-content-"
+                     "length;x-amz-trailer",
                      "5cbdd6edef9c840275cfcfea8754e6e9883acf82f83a55e258946e10c6cc4591",
                      "5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n"),
        "", "hello"},
       {"PresignedWithToken",
        {"GET",
-        "/k?versionId=abc&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2F"
-        "s3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=3600&X-Amz-SignedHeaders=host&X-Amz-Security-Token="
-        "TESTTOKEN%3D%3D&X-Amz-Signature=f49aa69b54beffaf869a98eb22bdcb95797ce508fbbc239444fe6c86c9d6a3f7",
+        "/k?versionId=abc&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%"
+        "2F20130524%2Fus-east-1%2F"
+        "s3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=3600&X-Amz-SignedHeaders=host&"
+        "X-Amz-Security-Token="
+        "TESTTOKEN%3D%3D&X-Amz-Signature="
+        "f49aa69b54beffaf869a98eb22bdcb95797ce508fbbc239444fe6c86c9d6a3f7",
         {{"Host", "examplebucket.s3.amazonaws.com"}},
         ""},
        "TESTTOKEN==",
@@ -216,7 +232,8 @@ TEST_P(VectorTest, IsRefusedForAnotherPath) {
 
 TEST_P(VectorTest, IsRefusedWithAParameterAdded) {
   TestRequest request = GetParam().request;
-  request.target += request.target.find('?') == std::string::npos ? "?x-id=GetObject" : "&x-id=GetObject";
+  request.target +=
+      request.target.find('?') == std::string::npos ? "?x-id=GetObject" : "&x-id=GetObject";
   EXPECT_FALSE(Accepts(request));
 }
 
@@ -249,8 +266,20 @@ TEST(ChunkedVectorTest, IsRefusedWithOneByteChangedAnywhereInTheBody) {
   const auto auth = MakeAuth(ExampleOptions(), directory, router);
   const Vector vector = ChunkedVectors()[1];
   const std::string& body = vector.request.body;
-  const std::vector<std::size_t> places = {0,     30,    100,   40000, 65630, 65650, 65700, 66000,
-                                           66680, 66700, 66740, body.size() - 100, body.size() - 10, body.size() - 1};
+  const std::vector<std::size_t> places = {0,
+                                           30,
+                                           100,
+                                           40000,
+                                           65630,
+                                           65650,
+                                           65700,
+                                           66000,
+                                           66680,
+                                           66700,
+                                           66740,
+                                           body.size() - 100,
+                                           body.size() - 10,
+                                           body.size() - 1};
   for (const std::size_t place : places) {
     TestRequest request = vector.request;
     Change(request.body[place]);
@@ -260,28 +289,41 @@ TEST(ChunkedVectorTest, IsRefusedWithOneByteChangedAnywhereInTheBody) {
   }
 }
 
-// Of a session under the example's keys, which no CreateSession gives: the signature alone (sessions_test.cc has the rest).
+// Of a session under the example's keys, which no CreateSession gives: the signature alone
+// (sessions_test.cc has the rest).
 TEST(ExpressVectorTest, TheSignaturesAreBotocores) {
   constexpr char kScope[] = "20130524/us-east-1/s3express/aws4_request";
   constexpr char kHost[] = "b--use1-az4--x-s3.s3express-use1-az4.us-east-1.amazonaws.com";
-  const HmacSha256Key key(DeriveSigningKey({.secret = kExampleSecret, .day = "20130524", .region = "us-east-1", .service = "s3express"}));
-  const TestRequest in_headers{.method = "GET", .target = "/k", .headers = Plain({{"x-amz-s3session-token", "TESTTOKEN=="}, {"X-Amz-Date", std::string(kExampleDate)}}, kHost), .body = {}};
+  const HmacSha256Key key(DeriveSigningKey({.secret = kExampleSecret,
+                                            .day = "20130524",
+                                            .region = "us-east-1",
+                                            .service = "s3express"}));
+  const TestRequest in_headers{.method = "GET",
+                               .target = "/k",
+                               .headers = Plain({{"x-amz-s3session-token", "TESTTOKEN=="},
+                                                 {"X-Amz-Date", std::string(kExampleDate)}},
+                                                kHost),
+                               .body = {}};
   const TestExchange by_header(in_headers);
-  const std::string canonical = CanonicalRequest({.head = by_header.exchange.request,
-                                                  .raw_path = "/k",
-                                                  .raw_query = "",
-                                                  .query_leave_out = "",
-                                                  .signed_headers = {"host", "x-amz-content-sha256", "x-amz-date", "x-amz-s3session-token"},
-                                                  .payload_hash = kEmptySha256});
+  const std::string canonical = CanonicalRequest(
+      {.head = by_header.exchange.request,
+       .raw_path = "/k",
+       .raw_query = "",
+       .query_leave_out = "",
+       .signed_headers = {"host", "x-amz-content-sha256", "x-amz-date", "x-amz-s3session-token"},
+       .payload_hash = kEmptySha256});
   EXPECT_EQ(Signature(key, StringToSign(kExampleDate, kScope, canonical)),
             "cbd53d0eb59571b7c5d67307332c37695aada5bd8210361796770f20a332f8f3");
-  const TestRequest in_query{.method = "GET", .target = "/k", .headers = {{"Host", kHost}}, .body = {}};
+  const TestRequest in_query{
+      .method = "GET", .target = "/k", .headers = {{"Host", kHost}}, .body = {}};
   const TestExchange presigned(in_query);
   const std::string presigned_canonical = CanonicalRequest(
       {.head = presigned.exchange.request,
        .raw_path = "/k",
-       .raw_query = "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3express%2Faws4_request"
-                    "&X-Amz-Date=20130524T000000Z&X-Amz-Expires=300&X-Amz-SignedHeaders=host&X-Amz-S3session-Token=TESTTOKEN%3D%3D",
+       .raw_query = "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%"
+                    "2F20130524%2Fus-east-1%2Fs3express%2Faws4_request"
+                    "&X-Amz-Date=20130524T000000Z&X-Amz-Expires=300&X-Amz-SignedHeaders=host&X-Amz-"
+                    "S3session-Token=TESTTOKEN%3D%3D",
        .query_leave_out = "X-Amz-Signature",
        .signed_headers = {"host"},
        .payload_hash = "UNSIGNED-PAYLOAD"});

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "base/time_ahead.h"
-#include "emulator/s3/protocol/directory_names.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/protocol/regions.h"
 #include "emulator/auth/canonical.h"
 #include "emulator/auth/refusal.h"
 #include "emulator/auth/session_token.h"
 #include "emulator/auth/version_two.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/directory_names.h"
+#include "emulator/s3/protocol/regions.h"
 
 namespace penstock::emulator::auth {
 namespace {
@@ -26,56 +26,70 @@ std::string Lower(std::string_view text) {
 }
 
 bool StartsWithAmz(std::string_view name) {
-  return name.size() > 6 && (name[0] | 32) == 'x' && name[1] == '-' && (name[2] | 32) == 'a' && (name[3] | 32) == 'm' &&
-         (name[4] | 32) == 'z' && name[5] == '-';
+  return name.size() > 6 && (name[0] | 32) == 'x' && name[1] == '-' && (name[2] | 32) == 'a' &&
+         (name[3] | 32) == 'm' && (name[4] | 32) == 'z' && name[5] == '-';
 }
 
 Error InvalidAccessKeyId(std::string_view access_key_id) {
   return s3::MakeError("InvalidAccessKeyId", {{"AWSAccessKeyId", std::string(access_key_id)}});
 }
 
-Error InvalidToken(std::string_view token) { return s3::MakeError("InvalidToken", {{"Token-0", std::string(token)}}); }
+Error InvalidToken(std::string_view token) {
+  return s3::MakeError("InvalidToken", {{"Token-0", std::string(token)}});
+}
 
-Error ExpiredToken(std::string_view token) { return s3::MakeError("ExpiredToken", {{"Token-0", std::string(token)}}); }
+Error ExpiredToken(std::string_view token) {
+  return s3::MakeError("ExpiredToken", {{"Token-0", std::string(token)}});
+}
 
-// Directory buckets are another service in the credential scope, but for S3's own general purpose endpoints, which know none.
+// Directory buckets are another service in the credential scope, but for S3's own general purpose
+// endpoints, which know none.
 std::string_view ServiceOf(const s3::Exchange& exchange) {
   const s3::Target& target = exchange.target;
   if (target.directory_endpoint != s3::DirectoryEndpoint::kNone) return "s3express";
   if (target.on_s3_domain) return "s3";
   // Access points of directory buckets are of that service too; the router refuses their names.
   const bool access_point = target.bucket.value.ends_with("--xa-s3");
-  const bool directory = s3::IsDirectoryBucketName(target.bucket.value) || access_point || exchange.operation == "ListDirectoryBuckets" ||
+  const bool directory = s3::IsDirectoryBucketName(target.bucket.value) || access_point ||
+                         exchange.operation == "ListDirectoryBuckets" ||
                          (target.bucket.empty() && exchange.operation == "CreateSession");
   return directory ? "s3express" : "s3";
 }
 
-Result<void> CheckToken(std::optional<std::string_view> token, std::string_view access_key_id, const User& user) {
+Result<void> CheckToken(std::optional<std::string_view> token, std::string_view access_key_id,
+                        const User& user) {
   if (!token) {
     if (user.session_token.empty()) return Ok();
-    return InvalidAccessKeyId(access_key_id);  // temporary keys exist only together with their token
+    // temporary keys exist only together with their token
+    return InvalidAccessKeyId(access_key_id);
   }
-  if (!user.session_token.empty() && ConstantTimeEqual(AsBytes(*token), AsBytes(user.session_token))) return Ok();
+  if (!user.session_token.empty() &&
+      ConstantTimeEqual(AsBytes(*token), AsBytes(user.session_token)))
+    return Ok();
   return InvalidToken(*token);
 }
 
-// Parameters of the signature have names of their own, in just that case (X-Amz-Date); one that is spelt as a header counts as
-// that header (§0).
-std::optional<std::string_view> FromQuery(const s3::Target& target, std::string_view name, std::string_view as_header) {
+// Parameters of the signature have names of their own, in just that case (X-Amz-Date); one that is
+// spelt as a header counts as that header (§0).
+std::optional<std::string_view> FromQuery(const s3::Target& target, std::string_view name,
+                                          std::string_view as_header) {
   const auto parameter = target.Get(name);
   return parameter ? parameter : target.Get(as_header);
 }
 
 std::optional<std::string_view> TokenOf(const s3::Exchange& exchange, const Claim& claim) {
-  return claim.mechanism == Mechanism::kQuery ? FromQuery(exchange.target, "X-Amz-Security-Token", "x-amz-security-token")
-                                              : exchange.request.Find("x-amz-security-token");
+  return claim.mechanism == Mechanism::kQuery
+             ? FromQuery(exchange.target, "X-Amz-Security-Token", "x-amz-security-token")
+             : exchange.request.Find("x-amz-security-token");
 }
 
-// Of a directory bucket's session; nullopt: the requester's own credentials, which do as well there.
+// Of a directory bucket's session; nullopt: the requester's own credentials, which do as well
+// there.
 std::optional<std::string_view> SessionTokenOf(const s3::Exchange& exchange, const Claim& claim) {
   if (claim.service != "s3express") return std::nullopt;
-  return claim.mechanism == Mechanism::kQuery ? FromQuery(exchange.target, "X-Amz-S3session-Token", s3::kSessionTokenHeader)
-                                              : exchange.request.Find(s3::kSessionTokenHeader);
+  return claim.mechanism == Mechanism::kQuery
+             ? FromQuery(exchange.target, "X-Amz-S3session-Token", s3::kSessionTokenHeader)
+             : exchange.request.Find(s3::kSessionTokenHeader);
 }
 
 // The requester showed the token of his own credentials when he got the session.
@@ -84,10 +98,10 @@ std::optional<std::string_view> OwnToken(const User* user) {
   return user->session_token;
 }
 
-
 Result<std::string_view> PayloadClaim(const s3::Exchange& exchange, Mechanism mechanism) {
   if (mechanism == Mechanism::kQuery) {
-    if (const auto claim = FromQuery(exchange.target, "X-Amz-Content-Sha256", kContentHash)) return *claim;
+    if (const auto claim = FromQuery(exchange.target, "X-Amz-Content-Sha256", kContentHash))
+      return *claim;
   }
   if (const auto claim = exchange.request.Find(kContentHash)) return *claim;
   if (mechanism == Mechanism::kHeader) {
@@ -120,7 +134,8 @@ bool IsSignedStreaming(PayloadKind kind) {
 
 // Dates end with what the clock can hold.
 WallTime ExpiryOf(const Claim& claim) {
-  return WallTime::max() - claim.time < claim.expires ? WallTime::max() : claim.time + claim.expires;
+  return WallTime::max() - claim.time < claim.expires ? WallTime::max()
+                                                      : claim.time + claim.expires;
 }
 
 Error Expired(const Claim& claim, WallTime now) {
@@ -134,7 +149,8 @@ Error Expired(const Claim& claim, WallTime now) {
 // As S3 was seen to answer: the date as milliseconds since 1970.
 Error NotYetValid(const Claim& claim, WallTime now) {
   Error error = AccessDenied("Request is not valid yet");
-  const auto since_epoch = std::chrono::duration_cast<std::chrono::milliseconds>(claim.time.time_since_epoch());
+  const auto since_epoch =
+      std::chrono::duration_cast<std::chrono::milliseconds>(claim.time.time_since_epoch());
   error.details.emplace_back("X-Amz-Date", std::to_string(since_epoch.count()));
   error.details.emplace_back("Expires", FormatSeconds(ExpiryOf(claim)));
   error.details.emplace_back("ServerTime", FormatSeconds(now));
@@ -146,15 +162,18 @@ WallTime TimeOf(const s3::Exchange& exchange) {
 }
 
 // The session's credentials, when it was given to just that access key.
-Result<s3::SessionCredentials> OpenSession(const Claim& claim, std::string_view token, std::string_view secret) {
+Result<s3::SessionCredentials> OpenSession(const Claim& claim, std::string_view token,
+                                           std::string_view secret) {
   auto credentials = SessionOfToken(secret, token);
   if (!credentials || credentials->access_key_id != claim.access_key_id) return InvalidToken(token);
   return std::move(*credentials);
 }
 
-Result<void> CheckSession(const s3::Exchange& exchange, const SessionClaim& session, std::string_view token) {
+Result<void> CheckSession(const s3::Exchange& exchange, const SessionClaim& session,
+                          std::string_view token) {
   if (TimeOf(exchange) >= session.session.expires) return ExpiredToken(token);
-  if (!session.session.bucket.empty() && session.session.bucket != exchange.target.bucket.value) return AccessDenied("Access Denied");
+  if (!session.session.bucket.empty() && session.session.bucket != exchange.target.bucket.value)
+    return AccessDenied("Access Denied");
   return Ok();
 }
 
@@ -178,15 +197,18 @@ std::string_view SecretOf(const User* user) {
   return user != nullptr ? std::string_view(user->secret_access_key) : std::string_view();
 }
 
-Verifier::Verifier(const AuthOptions& options, const Directory& directory) : options_(options), directory_(directory) {}
+Verifier::Verifier(const AuthOptions& options, const Directory& directory)
+    : options_(options), directory_(directory) {}
 
 Result<Admission> Verifier::Verify(s3::Exchange& exchange) {
   if (!exchange.space) exchange.space = directory_.NamespaceOf(nullptr);
-  // A browser asks before it sends: no preflight is signed, and a presigned URL's signature is for another method.
+  // A browser asks before it sends: no preflight is signed, and a presigned URL's signature is for
+  // another method.
   if (exchange.request.method == "OPTIONS") return AdmitUnsigned(exchange);
   PENSTOCK_ASSIGN(const Mechanism mechanism, FindMechanism(exchange.request, exchange.target));
   // A form's signature is in its fields: VerifyForm decides.
-  if (mechanism == Mechanism::kAnonymous && exchange.operation == "PostObject") return AdmitUnsigned(exchange);
+  if (mechanism == Mechanism::kAnonymous && exchange.operation == "PostObject")
+    return AdmitUnsigned(exchange);
   if (mechanism == Mechanism::kAnonymous) return AdmitAnonymous(exchange);
   if (mechanism == Mechanism::kVersionTwoQuery || mechanism == Mechanism::kVersionTwoHeader) {
     return AdmitVersionTwo(exchange, mechanism);
@@ -196,8 +218,9 @@ Result<Admission> Verifier::Verify(s3::Exchange& exchange) {
 }
 
 Result<Admission> Verifier::AdmitVersionFour(s3::Exchange& exchange, Mechanism mechanism) {
-  PENSTOCK_ASSIGN(const Claim claim, mechanism == Mechanism::kQuery ? ParseQueryClaim(exchange.target)
-                                                                    : ParseHeaderClaim(exchange.request));
+  PENSTOCK_ASSIGN(const Claim claim, mechanism == Mechanism::kQuery
+                                         ? ParseQueryClaim(exchange.target)
+                                         : ParseHeaderClaim(exchange.request));
   const auto session_token = SessionTokenOf(exchange, claim);
   std::optional<SessionClaim> session;
   if (session_token) {
@@ -206,14 +229,16 @@ Result<Admission> Verifier::AdmitVersionFour(s3::Exchange& exchange, Mechanism m
     session = ReadSessionToken(*session_token);
     if (!session) return InvalidToken(*session_token);
   }
-  const std::string_view access_key_id = session ? std::string_view(session->parent) : claim.access_key_id;
+  const std::string_view access_key_id =
+      session ? std::string_view(session->parent) : claim.access_key_id;
   // The user is looked up early because the clock is the universe's; refused in its place below.
   Admission admission;
   admission.user = directory_.FindUser(access_key_id);
   const User* const user = admission.user.get();
   if (user) PENSTOCK_TRY(EnterNamespace(exchange, directory_, *user));
 
-  PENSTOCK_TRY(CheckScope(claim, s3::ExpectedSigningRegion(exchange, claim.region, options_.region), ServiceOf(exchange)));
+  PENSTOCK_TRY(CheckScope(claim, s3::ExpectedSigningRegion(exchange, claim.region, options_.region),
+                          ServiceOf(exchange)));
   PENSTOCK_TRY(CheckTime(claim, TimeOf(exchange)));
   admission.mechanism = mechanism;
   std::string_view secret = SecretOf(user);
@@ -224,9 +249,11 @@ Result<Admission> Verifier::AdmitVersionFour(s3::Exchange& exchange, Mechanism m
     PENSTOCK_TRY(CheckSession(exchange, *session, *session_token));
     session_secret = std::move(credentials.secret_access_key);
     secret = session_secret;
-    admission.identity.session = std::make_shared<const s3::DirectorySession>(std::move(session->session));
+    admission.identity.session =
+        std::make_shared<const s3::DirectorySession>(std::move(session->session));
   } else {
-    PENSTOCK_ASSIGN(admission.identity, Identify(exchange, access_key_id, user, TokenOf(exchange, claim)));
+    PENSTOCK_ASSIGN(admission.identity,
+                    Identify(exchange, access_key_id, user, TokenOf(exchange, claim)));
   }
   PENSTOCK_ASSIGN(admission.payload_claim, PayloadClaim(exchange, mechanism));
   PENSTOCK_ASSIGN(admission.payload_kind, Classify(admission.payload_claim));
@@ -234,8 +261,8 @@ Result<Admission> Verifier::AdmitVersionFour(s3::Exchange& exchange, Mechanism m
   if (options_.mode != Mode::kVerify) return admission;
 
   PENSTOCK_TRY(CheckCoverage(exchange.request, claim));
-  const HmacSha256Key key =
-      keys_.Get({.secret = secret, .day = claim.day, .region = claim.region, .service = claim.service});
+  const HmacSha256Key key = keys_.Get(
+      {.secret = secret, .day = claim.day, .region = claim.region, .service = claim.service});
   PENSTOCK_TRY(CheckSignature(exchange, claim, admission.payload_claim, key));
 
   if (IsSignedStreaming(admission.payload_kind)) {
@@ -260,24 +287,29 @@ Result<Admission> Verifier::AdmitUnsigned(const s3::Exchange& exchange) const {
 }
 
 // The payload of a request whose signature cannot continue into chunks.
-Result<void> Verifier::TakeUnsignablePayload(const s3::Exchange& exchange, Admission& admission) const {
+Result<void> Verifier::TakeUnsignablePayload(const s3::Exchange& exchange,
+                                             Admission& admission) const {
   PENSTOCK_ASSIGN(admission.payload_claim, PayloadClaim(exchange, Mechanism::kAnonymous));
   PENSTOCK_ASSIGN(admission.payload_kind, Classify(admission.payload_claim));
   if (!IsSignedStreaming(admission.payload_kind)) return Ok();
-  if (admission.mechanism != Mechanism::kAnonymous) return InvalidRequest("The value of x-amz-content-sha256 header is invalid.");
+  if (admission.mechanism != Mechanism::kAnonymous)
+    return InvalidRequest("The value of x-amz-content-sha256 header is invalid.");
   return InvalidRequest(
-      "Anonymous requests don't support this x-amz-content-sha256 value. Please use UNSIGNED-PAYLOAD or "
+      "Anonymous requests don't support this x-amz-content-sha256 value. Please use "
+      "UNSIGNED-PAYLOAD or "
       "STREAMING-UNSIGNED-PAYLOAD-TRAILER.");
 }
 
 Result<PayloadKind> Verifier::Classify(std::string_view payload_claim) const {
   PENSTOCK_ASSIGN(const PayloadKind kind, ClassifyPayload(payload_claim));
-  return kind == PayloadKind::kHash && options_.mode != Mode::kVerify ? PayloadKind::kUnsigned : kind;
+  return kind == PayloadKind::kHash && options_.mode != Mode::kVerify ? PayloadKind::kUnsigned
+                                                                      : kind;
 }
 
 // Whom the key stands for, when it may be used now and with this token.
-Result<s3::Identity> Verifier::Identify(const s3::Exchange& exchange, std::string_view access_key_id, const User* user,
-                                         std::optional<std::string_view> token) const {
+Result<s3::Identity> Verifier::Identify(const s3::Exchange& exchange,
+                                        std::string_view access_key_id, const User* user,
+                                        std::optional<std::string_view> token) const {
   if (!user && options_.mode == Mode::kParse) return directory_.IdentityOf(access_key_id);
   if (!user || !user->active) return InvalidAccessKeyId(access_key_id);
   if (options_.mode == Mode::kVerify) PENSTOCK_TRY(CheckToken(token, access_key_id, *user));
@@ -290,8 +322,8 @@ Result<s3::Identity> Verifier::Identify(const s3::Exchange& exchange, std::strin
 // No scope, and the payload is never part of the signature.
 Result<Admission> Verifier::AdmitVersionTwo(s3::Exchange& exchange, Mechanism mechanism) const {
   const bool in_query = mechanism == Mechanism::kVersionTwoQuery;
-  PENSTOCK_ASSIGN(const VersionTwoClaim claim,
-                  in_query ? ParseVersionTwoQuery(exchange.target) : ParseVersionTwoHeader(exchange.request));
+  PENSTOCK_ASSIGN(const VersionTwoClaim claim, in_query ? ParseVersionTwoQuery(exchange.target)
+                                                        : ParseVersionTwoHeader(exchange.request));
   const std::shared_ptr<const User> user = directory_.FindUser(claim.access_key_id);
   if (user) PENSTOCK_TRY(EnterNamespace(exchange, directory_, *user));
   // Version 2 names no region, so it is good for the bucket's own.
@@ -312,28 +344,35 @@ Result<Admission> Verifier::AdmitVersionTwo(s3::Exchange& exchange, Mechanism me
   return admission;
 }
 
-Result<s3::Identity> Verifier::VerifyForm(s3::Exchange& exchange, const s3::Form& form, Mechanism admitted) {
+Result<s3::Identity> Verifier::VerifyForm(s3::Exchange& exchange, const s3::Form& form,
+                                          Mechanism admitted) {
   PENSTOCK_ASSIGN(const std::optional<FormClaim> claim, ParseFormClaim(form));
   if (!claim) {
-    if (admitted == Mechanism::kAnonymous && !options_.allow_anonymous) return AccessDenied("Access Denied");
+    if (admitted == Mechanism::kAnonymous && !options_.allow_anonymous)
+      return AccessDenied("Access Denied");
     return exchange.identity;
   }
   if (admitted != Mechanism::kAnonymous) {
-    return InvalidArgument("Only one auth mechanism allowed; a form with a signature is sent without another one", "Authorization");
+    return InvalidArgument(
+        "Only one auth mechanism allowed; a form with a signature is sent without another one",
+        "Authorization");
   }
   const std::shared_ptr<const User> user = directory_.FindUser(claim->access_key_id);
   if (user) PENSTOCK_TRY(EnterNamespace(exchange, directory_, *user));
   std::string region = s3::ExpectedSigningRegion(exchange, claim->region, options_.region);
   if (!claim->version_two) PENSTOCK_TRY(CheckFormScope(*claim, region));
   if (claim->version_two && !SpeaksVersionTwo(region)) return VersionTwoRefused();
-  PENSTOCK_ASSIGN(s3::Identity identity, Identify(exchange, claim->access_key_id, user.get(), claim->token));
+  PENSTOCK_ASSIGN(s3::Identity identity,
+                  Identify(exchange, claim->access_key_id, user.get(), claim->token));
   exchange.signing_region = std::move(region);
   if (options_.mode != Mode::kVerify) return identity;
   if (claim->version_two) {
     PENSTOCK_TRY(CheckFormSignature(*claim, user->secret_access_key));
   } else {
-    PENSTOCK_TRY(CheckFormSignature(*claim, keys_.Get({.secret = user->secret_access_key, .day = claim->day,
-                                                       .region = claim->region, .service = claim->service})));
+    PENSTOCK_TRY(CheckFormSignature(*claim, keys_.Get({.secret = user->secret_access_key,
+                                                       .day = claim->day,
+                                                       .region = claim->region,
+                                                       .service = claim->service})));
   }
   return identity;
 }
@@ -348,18 +387,20 @@ Result<void> Verifier::CheckTime(const Claim& claim, WallTime now) const {
   return RequestTimeTooSkewed(claim.date_as_sent, now);
 }
 
-Result<void> Verifier::CheckSignature(s3::Exchange& exchange, const Claim& claim, std::string_view payload_claim,
+Result<void> Verifier::CheckSignature(s3::Exchange& exchange, const Claim& claim,
+                                      std::string_view payload_claim,
                                       const HmacSha256Key& key) const {
   const bool in_query = claim.mechanism == Mechanism::kQuery;
   std::string canonical;
   std::string string_to_sign;
   const auto matches = [&](std::string_view raw_query) {
-    canonical = CanonicalRequest({.head = exchange.request,
-                                  .raw_path = exchange.target.raw_path,
-                                  .raw_query = raw_query,
-                                  .query_leave_out = in_query ? std::string_view("X-Amz-Signature") : std::string_view(),
-                                  .signed_headers = claim.signed_headers,
-                                  .payload_hash = payload_claim});
+    canonical = CanonicalRequest(
+        {.head = exchange.request,
+         .raw_path = exchange.target.raw_path,
+         .raw_query = raw_query,
+         .query_leave_out = in_query ? std::string_view("X-Amz-Signature") : std::string_view(),
+         .signed_headers = claim.signed_headers,
+         .payload_hash = payload_claim});
     string_to_sign = StringToSign(claim.amz_date, claim.scope, canonical);
     return ConstantTimeEqual(AsBytes(Signature(key, string_to_sign)), AsBytes(claim.signature));
   };

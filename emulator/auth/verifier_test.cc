@@ -1,4 +1,5 @@
-// What a signature cannot say: who, when and with which headers. Signatures themselves are in vectors_test.cc.
+// What a signature cannot say: who, when and with which headers. Signatures themselves are in
+// vectors_test.cc.
 #include "emulator/auth/verifier.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +15,10 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr char kPresigned[] =
-    "/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2F"
-    "aws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-Amz-Signature="
+    "/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%"
+    "2Fus-east-1%2Fs3%2F"
+    "aws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-Amz-"
+    "Signature="
     "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404";
 
 class VerifierTest : public testing::Test {
@@ -24,7 +27,8 @@ class VerifierTest : public testing::Test {
     test_ = std::make_unique<TestExchange>(std::move(request));
     s3::Exchange& exchange = test_->exchange;
     exchange.clock_ahead = clock_ahead;
-    auto target = s3::ParseTarget(exchange.request.target, *exchange.request.Find("host"), options_.hosts);
+    auto target =
+        s3::ParseTarget(exchange.request.target, *exchange.request.Find("host"), options_.hosts);
     exchange.target = std::move(target).value();
     return verifier_.Verify(exchange);
   }
@@ -34,7 +38,10 @@ class VerifierTest : public testing::Test {
     return admission.ok() ? "" : admission.error().code;
   }
   static TestRequest Presigned() {
-    return {.method = "GET", .target = kPresigned, .headers = {{"Host", "examplebucket.s3.amazonaws.com"}}, .body = {}};
+    return {.method = "GET",
+            .target = kPresigned,
+            .headers = {{"Host", "examplebucket.s3.amazonaws.com"}},
+            .body = {}};
   }
 
   AuthOptions options_ = ExampleOptions();
@@ -71,25 +78,31 @@ TEST_F(VerifierTest, ARequestIsJudgedByTheClockThatIsAheadForIt) {
   EXPECT_EQ(Code(ExampleGet(), kTenYears), "RequestTimeTooSkewed") << "no clock goes that far";
 }
 
-// S3 is reported to take both (aws4fetch#83): a '+' means what was signed. Signatures made with Python's hmac.
+// S3 is reported to take both (aws4fetch#83): a '+' means what was signed. Signatures made with
+// Python's hmac.
 TEST_F(VerifierTest, APlusInTheQueryMeansWhatWasSigned) {
   const auto listing = [](std::string_view signature) {
-    return TestRequest{.method = "GET",
-                       .target = "/?delimiter=%2B&prefix=a+b",
-                       .headers = {{"Host", "examplebucket.s3.amazonaws.com"},
-                                   {"x-amz-content-sha256", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-                                   {"x-amz-date", "20130524T000000Z"},
-                                   {"Authorization", "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
-                                                     "SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=" +
-                                                         std::string(signature)}},
-                       .body = {}};
+    return TestRequest{
+        .method = "GET",
+        .target = "/?delimiter=%2B&prefix=a+b",
+        .headers = {{"Host", "examplebucket.s3.amazonaws.com"},
+                    {"x-amz-content-sha256",
+                     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+                    {"x-amz-date", "20130524T000000Z"},
+                    {"Authorization",
+                     "AWS4-HMAC-SHA256 "
+                     "Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
+                     "SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=" +
+                         std::string(signature)}},
+        .body = {}};
   };
   EXPECT_EQ(Code(listing("3b4fe200eeb3c6e6424f5ecc5910665b8967eeb3b87ee8a18abd34565d0a3317")), "");
   EXPECT_EQ(test_->exchange.target.Get("prefix"), "a b");
   EXPECT_EQ(test_->exchange.target.Get("delimiter"), "+");
   EXPECT_EQ(Code(listing("2740ca2fabee1425ed9de617aa75e660b5b87499127bf52a6677f31280705b4a")), "");
   EXPECT_EQ(test_->exchange.target.Get("prefix"), "a+b");
-  EXPECT_EQ(Code(listing("0000000000000000000000000000000000000000000000000000000000000000")), "SignatureDoesNotMatch");
+  EXPECT_EQ(Code(listing("0000000000000000000000000000000000000000000000000000000000000000")),
+            "SignatureDoesNotMatch");
 }
 
 TEST_F(VerifierTest, SkewNamesBothTimes) {
@@ -99,8 +112,10 @@ TEST_F(VerifierTest, SkewNamesBothTimes) {
   const auto& details = admission.error().details;
   ASSERT_EQ(details.size(), 3u);
   EXPECT_EQ(details[0], (std::pair<std::string, std::string>("RequestTime", "20130524T000000Z")));
-  EXPECT_EQ(details[1], (std::pair<std::string, std::string>("ServerTime", "2013-05-24T01:00:00Z")));
-  EXPECT_EQ(details[2], (std::pair<std::string, std::string>("MaxAllowedSkewMilliseconds", "900000")));
+  EXPECT_EQ(details[1],
+            (std::pair<std::string, std::string>("ServerTime", "2013-05-24T01:00:00Z")));
+  EXPECT_EQ(details[2],
+            (std::pair<std::string, std::string>("MaxAllowedSkewMilliseconds", "900000")));
 }
 
 TEST_F(VerifierTest, APresignedUrlLivesUntilItExpires) {
@@ -111,9 +126,12 @@ TEST_F(VerifierTest, APresignedUrlLivesUntilItExpires) {
   ASSERT_FALSE(admission.ok());
   EXPECT_EQ(admission.error().code, "AccessDenied");
   EXPECT_EQ(admission.error().message, "Request has expired");
-  EXPECT_EQ(admission.error().details.at(0), (std::pair<std::string, std::string>("X-Amz-Expires", "86400")));
-  EXPECT_EQ(admission.error().details.at(1), (std::pair<std::string, std::string>("Expires", "2013-05-25T00:00:00Z")));
-  EXPECT_EQ(admission.error().details.at(2), (std::pair<std::string, std::string>("ServerTime", "2013-05-25T00:00:01Z")));
+  EXPECT_EQ(admission.error().details.at(0),
+            (std::pair<std::string, std::string>("X-Amz-Expires", "86400")));
+  EXPECT_EQ(admission.error().details.at(1),
+            (std::pair<std::string, std::string>("Expires", "2013-05-25T00:00:00Z")));
+  EXPECT_EQ(admission.error().details.at(2),
+            (std::pair<std::string, std::string>("ServerTime", "2013-05-25T00:00:01Z")));
 }
 
 TEST_F(VerifierTest, APresignedUrlFromTheFutureIsNotValidYet) {
@@ -124,14 +142,17 @@ TEST_F(VerifierTest, APresignedUrlFromTheFutureIsNotValidYet) {
   ASSERT_FALSE(admission.ok());
   EXPECT_EQ(admission.error().message, "Request is not valid yet");
   const std::vector<std::pair<std::string, std::string>> expected = {
-      {"X-Amz-Date", "1369353600000"}, {"Expires", "2013-05-25T00:00:00Z"}, {"ServerTime", "2013-05-23T23:44:59Z"}};
+      {"X-Amz-Date", "1369353600000"},
+      {"Expires", "2013-05-25T00:00:00Z"},
+      {"ServerTime", "2013-05-23T23:44:59Z"}};
   EXPECT_EQ(admission.error().details, expected);
 }
 
 TEST_F(VerifierTest, APresignedUrlFromTheEndOfTimeIsNotValidYet) {
   TestRequest request = Presigned();
   const std::string date = "20130524";
-  for (auto at = request.target.find(date); at != std::string::npos; at = request.target.find(date)) {
+  for (auto at = request.target.find(date); at != std::string::npos;
+       at = request.target.find(date)) {
     request.target.replace(at, date.size(), "99991231");
   }
   EXPECT_EQ(Verify(request).error().message, "Request is not valid yet");
@@ -177,12 +198,15 @@ TestRequest WithToken() {
           .target = "/k",
           .headers = {{"Host", "examplebucket.s3.amazonaws.com"},
                       {"x-amz-meta-a", "  two   spaces  "},
-                      {"x-amz-content-sha256", "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"},
+                      {"x-amz-content-sha256",
+                       "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"},
                       {"x-amz-security-token", "TESTTOKEN=="},
                       {"x-amz-date", std::string(kExampleDate)},
                       {"Authorization",
-                       AuthorizationHeader(kExampleScope, "host;x-amz-content-sha256;x-amz-date;x-amz-meta-a;x-amz-security-token",
-                                           "c123eae925854bb5b47005fdd12556f2bc01a3421ffd888b112dee01d27f0c0a")}},
+                       AuthorizationHeader(
+                           kExampleScope,
+                           "host;x-amz-content-sha256;x-amz-date;x-amz-meta-a;x-amz-security-token",
+                           "c123eae925854bb5b47005fdd12556f2bc01a3421ffd888b112dee01d27f0c0a")}},
           .body = "hello"};
 }
 
@@ -196,7 +220,8 @@ TEST_F(VerifierTest, ATokenWorksUntilItExpires) {
   EXPECT_EQ(admission.error().code, "ExpiredToken");
   EXPECT_EQ(admission.error().message, "The provided token has expired.");
   EXPECT_EQ(admission.error().http_status, 400);
-  EXPECT_EQ(admission.error().details.at(0), (std::pair<std::string, std::string>("Token-0", "TESTTOKEN==")));
+  EXPECT_EQ(admission.error().details.at(0),
+            (std::pair<std::string, std::string>("Token-0", "TESTTOKEN==")));
 }
 
 TEST_F(VerifierTest, AWrongTokenIsInvalidRatherThanExpired) {
@@ -218,7 +243,8 @@ TEST_F(VerifierTest, ParsingNeedsNoSecret) {
   const auto admission = Verify(ExampleGet());
   ASSERT_TRUE(admission.ok()) << admission.error().ToString();
   EXPECT_EQ(admission->identity.owner_id, directory_.user.identity.owner_id);
-  EXPECT_EQ(admission->payload_kind, PayloadKind::kUnsigned) << "the payload's hash is not verified";
+  EXPECT_EQ(admission->payload_kind, PayloadKind::kUnsigned)
+      << "the payload's hash is not verified";
   EXPECT_EQ(test_->exchange.signing_region, "us-east-1");
 }
 
@@ -252,16 +278,19 @@ TEST_F(VerifierTest, ParsingStillChecksFormScopeAndDates) {
   directory_.clock.Advance(hours(25));
   EXPECT_EQ(Code(ExampleGet()), "RequestTimeTooSkewed");
   EXPECT_EQ(Verify(Presigned()).error().message, "Request has expired");
-  EXPECT_EQ(Code({.method = "GET", .target = "/k", .headers = {{"Host", "localhost"}}, .body = {}}), "AccessDenied");
+  EXPECT_EQ(Code({.method = "GET", .target = "/k", .headers = {{"Host", "localhost"}}, .body = {}}),
+            "AccessDenied");
 }
 
 TEST_F(VerifierTest, WantsThePayloadHash) {
   TestRequest request = ExampleGet();
-  std::erase_if(request.headers, [](const auto& header) { return header.first == "x-amz-content-sha256"; });
+  std::erase_if(request.headers,
+                [](const auto& header) { return header.first == "x-amz-content-sha256"; });
   const auto admission = Verify(request);
   ASSERT_FALSE(admission.ok());
   EXPECT_EQ(admission.error().code, "InvalidRequest");
-  EXPECT_EQ(admission.error().message, "Missing required header for this request: x-amz-content-sha256");
+  EXPECT_EQ(admission.error().message,
+            "Missing required header for this request: x-amz-content-sha256");
 }
 
 TEST_F(VerifierTest, NamesHeadersThatWereNotSigned) {
@@ -271,14 +300,16 @@ TEST_F(VerifierTest, NamesHeadersThatWereNotSigned) {
   request.headers.emplace_back("x-amzn-trace-id", "1");  // not x-amz-
   const auto admission = Verify(request);
   ASSERT_FALSE(admission.ok());
-  EXPECT_EQ(admission.error().message, "There were headers present in the request which were not signed");
+  EXPECT_EQ(admission.error().message,
+            "There were headers present in the request which were not signed");
   EXPECT_EQ(admission.error().details.at(0),
             (std::pair<std::string, std::string>("HeadersNotSigned", "x-amz-acl, x-amz-meta-b")));
 }
 
 TEST_F(VerifierTest, NamesAnUnsignedHost) {
   TestRequest request = ExampleGet();
-  *request.Header("Authorization") = AuthorizationHeader(kExampleScope, "x-amz-content-sha256;x-amz-date", std::string(64, '0'));
+  *request.Header("Authorization") =
+      AuthorizationHeader(kExampleScope, "x-amz-content-sha256;x-amz-date", std::string(64, '0'));
   EXPECT_EQ(Verify(request).error().details.at(0).second, "host");
 }
 
@@ -290,7 +321,8 @@ TEST_F(VerifierTest, ShowsWhatItWouldHaveSigned) {
   EXPECT_EQ(admission.error().code, "SignatureDoesNotMatch");
   const auto& details = admission.error().details;
   EXPECT_EQ(details.at(0), (std::pair<std::string, std::string>("AWSAccessKeyId", kExampleKey)));
-  EXPECT_TRUE(details.at(1).second.starts_with("AWS4-HMAC-SHA256\n20130524T000000Z\n")) << details.at(1).second;
+  EXPECT_TRUE(details.at(1).second.starts_with("AWS4-HMAC-SHA256\n20130524T000000Z\n"))
+      << details.at(1).second;
   EXPECT_EQ(details.at(4).first, "CanonicalRequest");
   EXPECT_NE(details.at(4).second.find("range:bytes=0-8\n"), std::string::npos);
 }
@@ -307,7 +339,8 @@ TEST_F(VerifierTest, NoRefusalShowsTheSecret) {
 }
 
 TEST_F(VerifierTest, RefusesAnonymousRequestsUnlessAllowed) {
-  const TestRequest request{.method = "GET", .target = "/test.txt", .headers = {{"Host", "localhost"}}, .body = {}};
+  const TestRequest request{
+      .method = "GET", .target = "/test.txt", .headers = {{"Host", "localhost"}}, .body = {}};
   EXPECT_EQ(Code(request), "AccessDenied");
   options_.allow_anonymous = true;
   const auto admission = Verify(request);
@@ -317,8 +350,10 @@ TEST_F(VerifierTest, RefusesAnonymousRequestsUnlessAllowed) {
 
 // A browser's preflight of a presigned URL carries a signature for another method.
 TEST_F(VerifierTest, PreflightsNeedNoSignature) {
-  const TestRequest preflight{
-      .method = "OPTIONS", .target = "/b/k?X-Amz-Signature=s", .headers = {{"Host", "localhost"}}, .body = {}};
+  const TestRequest preflight{.method = "OPTIONS",
+                              .target = "/b/k?X-Amz-Signature=s",
+                              .headers = {{"Host", "localhost"}},
+                              .body = {}};
   const auto admission = Verify(preflight);
   ASSERT_TRUE(admission.ok()) << admission.error().ToString();
   EXPECT_TRUE(admission->identity.anonymous());
@@ -326,13 +361,15 @@ TEST_F(VerifierTest, PreflightsNeedNoSignature) {
 
 TEST_F(VerifierTest, AnAnonymousBodyCannotClaimSignedChunks) {
   options_.allow_anonymous = true;
-  TestRequest request{.method = "PUT", .target = "/b/k", .headers = {{"Host", "localhost"}}, .body = {}};
+  TestRequest request{
+      .method = "PUT", .target = "/b/k", .headers = {{"Host", "localhost"}}, .body = {}};
   request.headers.emplace_back("x-amz-content-sha256", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD");
   const auto admission = Verify(request);
   ASSERT_FALSE(admission.ok());
   EXPECT_EQ(admission.error().code, "InvalidRequest");
   EXPECT_EQ(admission.error().message,
-            "Anonymous requests don't support this x-amz-content-sha256 value. Please use UNSIGNED-PAYLOAD or "
+            "Anonymous requests don't support this x-amz-content-sha256 value. Please use "
+            "UNSIGNED-PAYLOAD or "
             "STREAMING-UNSIGNED-PAYLOAD-TRAILER.");
 }
 

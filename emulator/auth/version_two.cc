@@ -11,27 +11,75 @@
 #include "base/dates.h"
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/auth/refusal.h"
 #include "emulator/s3/core/operations.h"
 #include "emulator/s3/protocol/text.h"
-#include "emulator/auth/refusal.h"
 
 namespace penstock::emulator::auth {
 namespace {
 
-// Parameters that belong to the resource; sorted. Others, such as prefix or max-keys, are not signed.
-constexpr std::array<std::string_view, 35> kSignedParameters = {
-    "accelerate", "acl", "analytics", "cors", "delete", "encryption", "inventory", "lifecycle", "location",
-    "logging", "metrics", "notification", "object-lock", "partNumber", "policy", "replication", "requestPayment",
-    "response-cache-control", "response-content-disposition", "response-content-encoding",
-    "response-content-language", "response-content-type", "response-expires", "restore", "select", "select-type",
-    "storageClass", "tagging", "torrent", "uploadId", "uploads", "versionId", "versioning", "versions", "website"};
+// Parameters that belong to the resource; sorted. Others, such as prefix or max-keys, are not
+// signed.
+constexpr std::array<std::string_view, 35> kSignedParameters = {"accelerate",
+                                                                "acl",
+                                                                "analytics",
+                                                                "cors",
+                                                                "delete",
+                                                                "encryption",
+                                                                "inventory",
+                                                                "lifecycle",
+                                                                "location",
+                                                                "logging",
+                                                                "metrics",
+                                                                "notification",
+                                                                "object-lock",
+                                                                "partNumber",
+                                                                "policy",
+                                                                "replication",
+                                                                "requestPayment",
+                                                                "response-cache-control",
+                                                                "response-content-disposition",
+                                                                "response-content-encoding",
+                                                                "response-content-language",
+                                                                "response-content-type",
+                                                                "response-expires",
+                                                                "restore",
+                                                                "select",
+                                                                "select-type",
+                                                                "storageClass",
+                                                                "tagging",
+                                                                "torrent",
+                                                                "uploadId",
+                                                                "uploads",
+                                                                "versionId",
+                                                                "versioning",
+                                                                "versions",
+                                                                "website"};
 
-// What clients of version 2 send unsigned: the position and form of a list. Sorted. A signature of version 2 covers no other
-// parameter that has a meaning to S3: sub-resources from after 2014 could turn a presigned URL into another operation.
-constexpr std::array<std::string_view, 21> kUnsignedParameters = {
-    "AWSAccessKeyId", "Expires", "Signature", "bucket-region", "continuation-token", "delimiter", "encoding-type",
-    "fetch-owner", "key-marker", "list-type", "marker", "max-buckets", "max-keys", "max-parts", "max-uploads",
-    "part-number-marker", "prefix", "start-after", "upload-id-marker", "version-id-marker", "x-id"};
+// What clients of version 2 send unsigned: the position and form of a list. Sorted. A signature of
+// version 2 covers no other parameter that has a meaning to S3: sub-resources from after 2014 could
+// turn a presigned URL into another operation.
+constexpr std::array<std::string_view, 21> kUnsignedParameters = {"AWSAccessKeyId",
+                                                                  "Expires",
+                                                                  "Signature",
+                                                                  "bucket-region",
+                                                                  "continuation-token",
+                                                                  "delimiter",
+                                                                  "encoding-type",
+                                                                  "fetch-owner",
+                                                                  "key-marker",
+                                                                  "list-type",
+                                                                  "marker",
+                                                                  "max-buckets",
+                                                                  "max-keys",
+                                                                  "max-parts",
+                                                                  "max-uploads",
+                                                                  "part-number-marker",
+                                                                  "prefix",
+                                                                  "start-after",
+                                                                  "upload-id-marker",
+                                                                  "version-id-marker",
+                                                                  "x-id"};
 
 bool IsSigned(std::string_view parameter) {
   return std::binary_search(kSignedParameters.begin(), kSignedParameters.end(), parameter);
@@ -43,7 +91,8 @@ constexpr std::array<std::string_view, 9> kVersionTwoRegions = {
     "us-east-1",      "us-gov-west-1",  "us-west-1",      "us-west-2"};
 
 // The header or, in a query, the parameter that stands for it.
-std::string_view SignedValue(const s3::RequestHead& head, const s3::Target& target, std::string_view name, bool in_query) {
+std::string_view SignedValue(const s3::RequestHead& head, const s3::Target& target,
+                             std::string_view name, bool in_query) {
   if (const auto value = head.Find(name)) return s3::Trim(*value);
   if (!in_query) return {};
   for (const s3::QueryParameter& parameter : target.query) {
@@ -52,7 +101,8 @@ std::string_view SignedValue(const s3::RequestHead& head, const s3::Target& targ
   return {};
 }
 
-// "name:value\n" of every x-amz-* header (in a query: and parameter), by name; several of one name joined by commas.
+// "name:value\n" of every x-amz-* header (in a query: and parameter), by name; several of one name
+// joined by commas.
 std::string AmzHeaders(const s3::RequestHead& head, const s3::Target& target, bool in_query) {
   std::map<std::string, std::string> found;
   const auto add = [&found](std::string_view name, std::string_view value) {
@@ -70,16 +120,19 @@ std::string AmzHeaders(const s3::RequestHead& head, const s3::Target& target, bo
   return lines;
 }
 
-// "/bucket/key" as sent, with the signed parameters sorted by name, their values decoded. A bucket alone is "/bucket/",
-// also where the path has no slash behind it: so clients sign it, for S3 accepts nothing else.
+// "/bucket/key" as sent, with the signed parameters sorted by name, their values decoded. A bucket
+// alone is "/bucket/", also where the path has no slash behind it: so clients sign it, for S3
+// accepts nothing else.
 std::string Resource(const s3::Target& target) {
-  std::string resource = target.virtual_hosted ? "/" + target.bucket.value + target.raw_path : target.raw_path;
+  std::string resource =
+      target.virtual_hosted ? "/" + target.bucket.value + target.raw_path : target.raw_path;
   if (target.key.value.empty() && !resource.ends_with('/')) resource += '/';
   std::vector<const s3::QueryParameter*> signed_parameters;
   for (const s3::QueryParameter& parameter : target.query) {
     if (IsSigned(parameter.name)) signed_parameters.push_back(&parameter);
   }
-  std::sort(signed_parameters.begin(), signed_parameters.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  std::sort(signed_parameters.begin(), signed_parameters.end(),
+            [](const auto* a, const auto* b) { return a->name < b->name; });
   char separator = '?';
   for (const s3::QueryParameter* parameter : signed_parameters) {
     resource += std::exchange(separator, '&');
@@ -92,7 +145,8 @@ std::string Resource(const s3::Target& target) {
 // An HTTP date, also with a numeric zone as RFC 822 and s3cmd write it, or the date of version 4.
 std::optional<WallTime> ParseAnyDate(std::string_view text) {
   constexpr std::string_view kUniversal = " +0000";
-  if (text.ends_with(kUniversal)) return ParseHttpDate(std::string(text.substr(0, text.size() - kUniversal.size())) + " GMT");
+  if (text.ends_with(kUniversal))
+    return ParseHttpDate(std::string(text.substr(0, text.size() - kUniversal.size())) + " GMT");
   const auto time = ParseHttpDate(text);
   return time ? time : ParseAmzDate(text);
 }
@@ -100,11 +154,14 @@ std::optional<WallTime> ParseAnyDate(std::string_view text) {
 }  // namespace
 
 bool SpeaksVersionTwo(std::string_view region) {
-  return std::find(kVersionTwoRegions.begin(), kVersionTwoRegions.end(), region) != kVersionTwoRegions.end();
+  return std::find(kVersionTwoRegions.begin(), kVersionTwoRegions.end(), region) !=
+         kVersionTwoRegions.end();
 }
 
 Result<VersionTwoClaim> ParseVersionTwoQuery(const s3::Target& target) {
-  const auto get = [&target](std::string_view name) { return target.Get(name).value_or(std::string_view()); };
+  const auto get = [&target](std::string_view name) {
+    return target.Get(name).value_or(std::string_view());
+  };
   VersionTwoClaim claim{.in_query = true,
                         .access_key_id = get("AWSAccessKeyId"),
                         .signature = get("Signature"),
@@ -112,16 +169,20 @@ Result<VersionTwoClaim> ParseVersionTwoQuery(const s3::Target& target) {
                         .date_as_sent = get("Expires"),
                         .time = {}};
   if (claim.access_key_id.empty() || claim.signature.empty() || claim.date_line.empty()) {
-    return AccessDenied("Query-string authentication requires the Signature, Expires and AWSAccessKeyId parameters");
+    return AccessDenied(
+        "Query-string authentication requires the Signature, Expires and AWSAccessKeyId "
+        "parameters");
   }
   std::int64_t seconds = 0;
   const char* const end = claim.date_line.data() + claim.date_line.size();
   const auto parsed = std::from_chars(claim.date_line.data(), end, seconds);
   constexpr std::int64_t kLatest = 253402300799;  // the year 9999 ends
   if (parsed.ec != std::errc() || parsed.ptr != end || seconds < 0 || seconds > kLatest) {
-    return AccessDenied("Invalid date (should be seconds since epoch): " + std::string(claim.date_line));
+    return AccessDenied("Invalid date (should be seconds since epoch): " +
+                        std::string(claim.date_line));
   }
-  constexpr auto kClockEnd = std::chrono::floor<std::chrono::seconds>(WallTime::max()).time_since_epoch();
+  constexpr auto kClockEnd =
+      std::chrono::floor<std::chrono::seconds>(WallTime::max()).time_since_epoch();
   claim.time = WallTime(std::min(std::chrono::seconds(seconds), std::chrono::seconds(kClockEnd)));
   return claim;
 }
@@ -131,11 +192,16 @@ Result<VersionTwoClaim> ParseVersionTwoHeader(const s3::RequestHead& head) {
   const std::string_view value = head.Find("authorization").value_or(std::string_view());
   const std::string_view pair = value.substr(std::min(value.size(), kScheme.size()));
   if (pair.find(' ') != std::string_view::npos) {
-    return InvalidArgument("Authorization header is invalid -- one and only one ' ' (space) required.", "Authorization", value);
+    return InvalidArgument(
+        "Authorization header is invalid -- one and only one ' ' (space) required.",
+        "Authorization", value);
   }
   const std::size_t colon = pair.find(':');
-  if (colon == std::string_view::npos || colon + 1 == pair.size() || pair.find(':', colon + 1) != std::string_view::npos) {
-    return InvalidArgument("AWS authorization header is invalid.  Expected AwsAccessKeyId:signature", "Authorization", value);
+  if (colon == std::string_view::npos || colon + 1 == pair.size() ||
+      pair.find(':', colon + 1) != std::string_view::npos) {
+    return InvalidArgument(
+        "AWS authorization header is invalid.  Expected AwsAccessKeyId:signature", "Authorization",
+        value);
   }
   VersionTwoClaim claim;
   claim.access_key_id = pair.substr(0, colon);
@@ -149,7 +215,8 @@ Result<VersionTwoClaim> ParseVersionTwoHeader(const s3::RequestHead& head) {
   return claim;
 }
 
-std::string VersionTwoStringToSign(const s3::RequestHead& head, const s3::Target& target, const VersionTwoClaim& claim) {
+std::string VersionTwoStringToSign(const s3::RequestHead& head, const s3::Target& target,
+                                   const VersionTwoClaim& claim) {
   std::string text(head.method);
   text.append("\n").append(SignedValue(head, target, "content-md5", claim.in_query));
   text.append("\n").append(SignedValue(head, target, "content-type", claim.in_query));
@@ -160,8 +227,11 @@ std::string VersionTwoStringToSign(const s3::RequestHead& head, const s3::Target
 Result<void> CheckVersionTwoCoverage(const s3::Target& target, const VersionTwoClaim& claim) {
   for (const s3::QueryParameter& parameter : target.query) {
     const std::string& name = parameter.name;
-    if (IsSigned(name) || std::binary_search(kUnsignedParameters.begin(), kUnsignedParameters.end(), name)) continue;
-    // Parameters x-amz-* are signed in a query, as the headers they stand for. Unknown ones mean nothing.
+    if (IsSigned(name) ||
+        std::binary_search(kUnsignedParameters.begin(), kUnsignedParameters.end(), name))
+      continue;
+    // Parameters x-amz-* are signed in a query, as the headers they stand for. Unknown ones mean
+    // nothing.
     const bool amz = s3::StartsWithIgnoreCase(name, "x-amz-");
     if (amz ? claim.in_query : !s3::IsKnownParameter(name)) continue;
     Error error = AccessDenied("Signature Version 2 does not cover the query parameter '" + name +
@@ -184,7 +254,8 @@ Result<void> CheckVersionTwoTime(const VersionTwoClaim& claim, WallTime now) {
   return error;
 }
 
-Result<void> CheckVersionTwoSignature(const s3::Exchange& exchange, const VersionTwoClaim& claim, std::string_view secret) {
+Result<void> CheckVersionTwoSignature(const s3::Exchange& exchange, const VersionTwoClaim& claim,
+                                      std::string_view secret) {
   const std::string text = VersionTwoStringToSign(exchange.request, exchange.target, claim);
   const std::string expected = Base64Encode(HmacSha1(AsBytes(secret), AsBytes(text)));
   if (ConstantTimeEqual(AsBytes(expected), AsBytes(claim.signature))) return Ok();

@@ -11,35 +11,47 @@
 namespace penstock::emulator::auth {
 namespace {
 
-// Made with botocore 1.44.5's HmacV1QueryAuth, an hour before they expire; the clock stands at 2013-05-24 00:00:00.
+// Made with botocore 1.44.5's HmacV1QueryAuth, an hour before they expire; the clock stands at
+// 2013-05-24 00:00:00.
 constexpr std::string_view kPlain =
-    "/bucket/a%20b%2Bc?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=L0znFvaDSgMStjHUsc2Mo8QHhaM%3D&Expires=1369357200";
+    "/bucket/"
+    "a%20b%2Bc?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=L0znFvaDSgMStjHUsc2Mo8QHhaM%3D&"
+    "Expires=1369357200";
 constexpr std::string_view kSubresources =
-    "/bucket/k?versionId=abc&response-content-type=text%2Fcss&x-id=GetObject&AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE"
+    "/bucket/"
+    "k?versionId=abc&response-content-type=text%2Fcss&x-id=GetObject&AWSAccessKeyId="
+    "AKIAIOSFODNN7EXAMPLE"
     "&Signature=A6SwOEBcvGrhkxPLRcCE2RAkmak%3D&Expires=1369357200";
 constexpr std::string_view kAmzParameters =
-    "/bucket/k?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=ePOKAExNqvUoquWd30h2ePcy44E%3D&x-amz-meta-b=1"
+    "/bucket/"
+    "k?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=ePOKAExNqvUoquWd30h2ePcy44E%3D&x-amz-meta-b=1"
     "&x-amz-acl=private&content-type=text%2Fplain&Expires=1369357200";
 constexpr std::string_view kVirtualHosted =
-    "/k?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=bvEPbt%2FirSWgRaQ2W%2BtraQG09FA%3D&Expires=1369357200";
+    "/k?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=bvEPbt%2FirSWgRaQ2W%2BtraQG09FA%3D&Expires="
+    "1369357200";
 constexpr std::string_view kWithToken =
     "/bucket/k?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=eNQFjLHukXHV0kTFHki6GUbqjCI%3D"
     "&x-amz-security-token=TESTTOKEN%3D%3D&Expires=1369357200";
 
 constexpr std::string_view kBucket =
-    "/bucket?list-type=2&encoding-type=url&AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=yKu3coAPevCxwTl5RaphIKOHyWY%3D"
+    "/bucket?list-type=2&encoding-type=url&AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature="
+    "yKu3coAPevCxwTl5RaphIKOHyWY%3D"
     "&Expires=1369357200";
 constexpr std::string_view kBucketSubresource =
-    "/bucket?versioning&AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=tTAihKYedWFNtzSi5kLgDuXzYXk%3D&Expires=1369357200";
+    "/bucket?versioning&AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=tTAihKYedWFNtzSi5kLgDuXzYXk%"
+    "3D&Expires=1369357200";
 
 class VersionTwoTest : public ::testing::Test {
  protected:
   // The code of the answer; "ok" where the router was reached.
-  std::string Ask(std::string_view method, std::string_view target, std::string host = "127.0.0.1:9000") {
+  std::string Ask(std::string_view method, std::string_view target,
+                  std::string host = "127.0.0.1:9000") {
     const int before = router_.calls;
     const auto auth = MakeAuth(ExampleOptions(), users_, router_);
-    TestExchange request(
-        TestRequest{.method = std::string(method), .target = std::string(target), .headers = {{"Host", std::move(host)}}, .body = {}});
+    TestExchange request(TestRequest{.method = std::string(method),
+                                     .target = std::string(target),
+                                     .headers = {{"Host", std::move(host)}},
+                                     .body = {}});
     auth->Handle(request.exchange);
     if (router_.calls > before) return "ok";
     body_ = std::get<std::string>(request.exchange.response.body);
@@ -64,9 +76,11 @@ class VersionTwoTest : public ::testing::Test {
 // AWS's documentation of signature version 2 ("johnsmith/photos/puppy.jpg"), recomputed.
 TEST_F(VersionTwoTest, SignsAsTheDocumentedExample) {
   const TestExchange request(TestRequest{});
-  const auto target = s3::ParseTarget("/photos/puppy.jpg", "johnsmith.s3.amazonaws.com", s3::HostRules::Default("us-east-1"));
+  const auto target = s3::ParseTarget("/photos/puppy.jpg", "johnsmith.s3.amazonaws.com",
+                                      s3::HostRules::Default("us-east-1"));
   ASSERT_TRUE(target.ok());
-  const std::string text = VersionTwoStringToSign(request.exchange.request, *target, {.in_query = true, .date_line = "1175139620"});
+  const std::string text = VersionTwoStringToSign(request.exchange.request, *target,
+                                                  {.in_query = true, .date_line = "1175139620"});
   EXPECT_EQ(text, "GET\n\n\n1175139620\n/johnsmith/photos/puppy.jpg");
 }
 
@@ -94,12 +108,15 @@ TEST_F(VersionTwoTest, RefusesEveryChange) {
   EXPECT_EQ(Element("StringToSign"), "PUT&#xa;&#xa;&#xa;1369357200&#xa;/bucket/a%20b%2Bc");
   EXPECT_EQ(Element("CanonicalRequest"), "<absent>");
   EXPECT_EQ(Ask("GET", Replaced(kPlain, "a%20b", "b%20b")), "SignatureDoesNotMatch");
-  EXPECT_EQ(Ask("GET", Replaced(kPlain, "Expires=1369357200", "Expires=1369357201")), "SignatureDoesNotMatch");
+  EXPECT_EQ(Ask("GET", Replaced(kPlain, "Expires=1369357200", "Expires=1369357201")),
+            "SignatureDoesNotMatch");
   EXPECT_EQ(Ask("GET", Replaced(kPlain, "Signature=L", "Signature=M")), "SignatureDoesNotMatch");
   EXPECT_EQ(Ask("GET", std::string(kPlain) + "&versionId=abc"), "SignatureDoesNotMatch");
   EXPECT_EQ(Ask("GET", std::string(kPlain) + "&x-amz-acl=private"), "SignatureDoesNotMatch");
-  EXPECT_EQ(Ask("GET", Replaced(kSubresources, "versionId=abc", "versionId=abd")), "SignatureDoesNotMatch");
-  EXPECT_EQ(Ask("PUT", Replaced(kAmzParameters, "private", "public-read")), "SignatureDoesNotMatch");
+  EXPECT_EQ(Ask("GET", Replaced(kSubresources, "versionId=abc", "versionId=abd")),
+            "SignatureDoesNotMatch");
+  EXPECT_EQ(Ask("PUT", Replaced(kAmzParameters, "private", "public-read")),
+            "SignatureDoesNotMatch");
   EXPECT_EQ(Ask("PUT", Replaced(kAmzParameters, "plain", "other")), "SignatureDoesNotMatch");
   EXPECT_EQ(Ask("GET", Replaced(kPlain, "EXAMPLE&", "NOBODY&")), "InvalidAccessKeyId");
 }
@@ -108,11 +125,14 @@ TEST_F(VersionTwoTest, WhatIsNotPartOfTheResourceMayBeAdded) {
   EXPECT_EQ(Ask("GET", std::string(kPlain) + "&x-id=GetObject&prefix=a"), "ok");
 }
 
-// botocore and S3's documentation leave them out of the string to sign: a URL for a key became one for its retention.
+// botocore and S3's documentation leave them out of the string to sign: a URL for a key became one
+// for its retention.
 TEST_F(VersionTwoTest, RefusesSubresourcesThatItDoesNotSign) {
-  for (const std::string name : {"abac", "attributes", "id", "intelligent-tiering", "legal-hold", "metadataTable", "ownershipControls",
-                                 "policyStatus", "publicAccessBlock", "renameObject", "retention", "session"}) {
-    for (const std::string& spelling : {name, "%" + HexEncode(AsBytes(name.substr(0, 1))) + name.substr(1)}) {
+  for (const std::string name : {"abac", "attributes", "id", "intelligent-tiering", "legal-hold",
+                                 "metadataTable", "ownershipControls", "policyStatus",
+                                 "publicAccessBlock", "renameObject", "retention", "session"}) {
+    for (const std::string& spelling :
+         {name, "%" + HexEncode(AsBytes(name.substr(0, 1))) + name.substr(1)}) {
       EXPECT_EQ(Ask("GET", std::string(kPlain) + "&" + spelling), "AccessDenied") << spelling;
       EXPECT_EQ(Element("ParametersNotSigned"), name);
     }
@@ -121,7 +141,8 @@ TEST_F(VersionTwoTest, RefusesSubresourcesThatItDoesNotSign) {
 }
 
 TEST_F(VersionTwoTest, ASecondSignatureIsRefused) {
-  for (const std::string second : {"Signature=AAAA", "AWSAccessKeyId=NOBODY", "Expires=1", "signature=AAAA", "X-Amz-Signature=AAAA"}) {
+  for (const std::string second : {"Signature=AAAA", "AWSAccessKeyId=NOBODY", "Expires=1",
+                                   "signature=AAAA", "X-Amz-Signature=AAAA"}) {
     EXPECT_EQ(Ask("GET", std::string(kPlain) + "&" + second), "InvalidArgument") << second;
   }
 }
@@ -137,13 +158,18 @@ TEST_F(VersionTwoTest, ExpiresAtItsSecond) {
 }
 
 TEST_F(VersionTwoTest, NeedsAllThreeParameters) {
-  for (const std::string_view missing : {"&Signature=L0znFvaDSgMStjHUsc2Mo8QHhaM%3D", "&Expires=1369357200"}) {
+  for (const std::string_view missing :
+       {"&Signature=L0znFvaDSgMStjHUsc2Mo8QHhaM%3D", "&Expires=1369357200"}) {
     EXPECT_EQ(Ask("GET", Replaced(kPlain, missing, "")), "AccessDenied");
-    EXPECT_EQ(Element("Message"), "Query-string authentication requires the Signature, Expires and AWSAccessKeyId parameters");
+    EXPECT_EQ(Element("Message"),
+              "Query-string authentication requires the Signature, Expires and AWSAccessKeyId "
+              "parameters");
   }
-  for (const std::string_view when : {"Expires=soon", "Expires=-1", "Expires=99999999999999", "Expires=1e9"}) {
+  for (const std::string_view when :
+       {"Expires=soon", "Expires=-1", "Expires=99999999999999", "Expires=1e9"}) {
     EXPECT_EQ(Ask("GET", Replaced(kPlain, "Expires=1369357200", when)), "AccessDenied") << when;
-    EXPECT_TRUE(Element("Message").starts_with("Invalid date (should be seconds since epoch): ")) << when;
+    EXPECT_TRUE(Element("Message").starts_with("Invalid date (should be seconds since epoch): "))
+        << when;
   }
 }
 
@@ -157,14 +183,17 @@ TEST_F(VersionTwoTest, ATemporaryKeyNeedsItsToken) {
 // No scope names a region: a URL is good wherever its bucket is.
 TEST_F(VersionTwoTest, TheRegionIsTheBucketsOrTheHomeRegion) {
   const auto auth = MakeAuth(ExampleOptions(), users_, router_);
-  TestExchange request(TestRequest{
-      .method = "GET", .target = std::string(kPlain), .headers = {{"Host", "127.0.0.1:9000"}}, .body = {}});
+  TestExchange request(TestRequest{.method = "GET",
+                                   .target = std::string(kPlain),
+                                   .headers = {{"Host", "127.0.0.1:9000"}},
+                                   .body = {}});
   auth->Handle(request.exchange);
   EXPECT_EQ(request.exchange.signing_region, "us-east-1");
 }
 
 TEST_F(VersionTwoTest, ADateBeyondTheClocksEndIsFarAway) {
-  EXPECT_EQ(Ask("GET", Replaced(kPlain, "Expires=1369357200", "Expires=253402300799")), "SignatureDoesNotMatch");
+  EXPECT_EQ(Ask("GET", Replaced(kPlain, "Expires=1369357200", "Expires=253402300799")),
+            "SignatureDoesNotMatch");
 }
 
 TEST_F(VersionTwoTest, ParsingNeedsNoSecretButADateInTheFuture) {
@@ -172,7 +201,10 @@ TEST_F(VersionTwoTest, ParsingNeedsNoSecretButADateInTheFuture) {
   options.mode = Mode::kParse;
   users_.user.secret_access_key = "another";
   const auto auth = MakeAuth(options, users_, router_);
-  const TestRequest sent{.method = "GET", .target = std::string(kPlain), .headers = {{"Host", "127.0.0.1:9000"}}, .body = {}};
+  const TestRequest sent{.method = "GET",
+                         .target = std::string(kPlain),
+                         .headers = {{"Host", "127.0.0.1:9000"}},
+                         .body = {}};
   TestExchange request(sent);
   auth->Handle(request.exchange);
   EXPECT_EQ(router_.calls, 1);
@@ -211,7 +243,9 @@ class VersionTwoHeaderTest : public VersionTwoTest {
     const int before = router_.calls;
     const auto auth = MakeAuth(options_, users_, router_);
     const TestExchange request(std::move(sent));
-    s3::Exchange exchange{.request = request.exchange.request, .body = request.exchange.body, .connection = request.exchange.connection};
+    s3::Exchange exchange{.request = request.exchange.request,
+                          .body = request.exchange.body,
+                          .connection = request.exchange.connection};
     auth->Handle(exchange);
     region_ = exchange.signing_region;
     if (router_.calls > before) return "ok";
@@ -257,9 +291,11 @@ TEST_F(VersionTwoHeaderTest, NeedsOneKeyAndOneSignature) {
   }
 }
 
-// The query belongs to the signature only in a presigned URL. A copy source there changed the operation.
+// The query belongs to the signature only in a presigned URL. A copy source there changed the
+// operation.
 TEST_F(VersionTwoHeaderTest, RefusesHeadersInTheQuery) {
-  for (const std::string parameter : {"x-amz-acl=private", "x-amz-copy-source=%2Fbucket%2Fother", "X-Amz-Meta-A=1"}) {
+  for (const std::string parameter :
+       {"x-amz-acl=private", "x-amz-copy-source=%2Fbucket%2Fother", "X-Amz-Meta-A=1"}) {
     TestRequest request = Put();
     request.target += "&" + parameter;
     EXPECT_EQ(Send(request), "AccessDenied") << parameter;
@@ -281,8 +317,13 @@ TEST_F(VersionTwoHeaderTest, NeedsADateOfNow) {
 TEST_F(VersionTwoHeaderTest, YoungerRegionsRefuseVersionTwo) {
   options_.region = "eu-central-1";
   EXPECT_EQ(Send(Put()), "InvalidRequest");
-  EXPECT_EQ(Element("Message"), "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.");
-  EXPECT_EQ(Send({.method = "GET", .target = std::string(kPlain), .headers = {{"Host", "127.0.0.1:9000"}}, .body = {}}),
+  EXPECT_EQ(Element("Message"),
+            "The authorization mechanism you have provided is not supported. Please use "
+            "AWS4-HMAC-SHA256.");
+  EXPECT_EQ(Send({.method = "GET",
+                  .target = std::string(kPlain),
+                  .headers = {{"Host", "127.0.0.1:9000"}},
+                  .body = {}}),
             "InvalidRequest");
   options_.region = "eu-west-1";
   EXPECT_EQ(Send(Put()), "ok");

@@ -40,43 +40,48 @@ enum class ErrorBody : std::uint8_t { kXml, kEmpty, kHtml, kJson, kTruncatedXml 
 struct ErrorAction {
   int status = 503;
   std::string code = "SlowDown";
-  std::string message;  // empty: S3's own
-  std::optional<std::chrono::milliseconds> retry_after;  // x-amz-retry-after
+  std::string message;                                       // empty: S3's own
+  std::optional<std::chrono::milliseconds> retry_after;      // x-amz-retry-after
   std::vector<std::pair<std::string, std::string>> headers;  // added
   ErrorBody body = ErrorBody::kXml;
   bool close = false;
   bool chunked = true;
 };
 
-// 200, then white space, then an error's document (CompleteMultipartUpload, CopyObject, UploadPartCopy).
+// 200, then white space, then an error's document (CompleteMultipartUpload, CopyObject,
+// UploadPartCopy).
 struct LateErrorAction {
   std::string code = "InternalError";
   std::string message;
-  std::chrono::milliseconds after{};        // white space goes out in between ...
-  std::chrono::milliseconds every{1'000};   // ... that often
+  std::chrono::milliseconds after{};       // white space goes out in between ...
+  std::chrono::milliseconds every{1'000};  // ... that often
 };
 
-// Entries of a request about many objects (DeleteObjects) that fail inside its answer, while the others are carried out.
+// Entries of a request about many objects (DeleteObjects) that fail inside its answer, while the
+// others are carried out.
 struct PartialFailureAction {
   std::string code = "InternalError";
-  std::string message;               // empty: S3's own
-  std::vector<Pattern> keys;         // one of them; empty: any key
-  std::optional<NumberSet> entries;  // places in the request, from 1 on
+  std::string message;                // empty: S3's own
+  std::vector<Pattern> keys;          // one of them; empty: any key
+  std::optional<NumberSet> entries;   // places in the request, from 1 on
   std::optional<std::uint64_t> most;  // of one request: the first of those that the others choose
-  double probability = 1;            // by key
+  double probability = 1;             // by key
 };
 
-// The request is carried out twice, as where a proxy sends it once more; the answer is that of one of them.
+// The request is carried out twice, as where a proxy sends it once more; the answer is that of one
+// of them.
 struct DuplicateAction {
   enum class Answer : std::uint8_t { kSecond, kFirst } answer = Answer::kSecond;
 };
 
-// Of what is written the first bytes alone are kept, and the answer knows nothing of it. No correct S3 does this.
+// Of what is written the first bytes alone are kept, and the answer knows nothing of it. No correct
+// S3 does this.
 struct CommitPartialAction {
   std::uint64_t bytes = 0;
 };
 
-// The write is done, and reads do not see it for so long, in the namespace's time. S3 has not done this since December 2020.
+// The write is done, and reads do not see it for so long, in the namespace's time. S3 has not done
+// this since December 2020.
 struct DelayVisibilityAction {
   std::chrono::milliseconds time{};
 };
@@ -84,7 +89,8 @@ struct DelayVisibilityAction {
 enum class DropKind : std::uint8_t { kReset, kFin, kHalfClose, kHang };
 struct DropAction {
   DropKind kind = DropKind::kReset;
-  std::chrono::milliseconds hang{60'000};  // kHang: nothing more moves for that long, then the connection ends
+  // kHang: nothing more moves for that long, then the connection ends
+  std::chrono::milliseconds hang{60'000};
 };
 
 struct StallAction {
@@ -96,17 +102,23 @@ struct PaceAction {
   std::uint64_t bytes_per_second = 0;
   std::uint64_t piece = 0;  // 0: in pieces of the rate's
   std::chrono::milliseconds every{};
-  enum class Scope : std::uint8_t { kRequest, kConnection, kClient, kBucket, kServer } scope = Scope::kRequest;
+  enum class Scope : std::uint8_t {
+    kRequest,
+    kConnection,
+    kClient,
+    kBucket,
+    kServer
+  } scope = Scope::kRequest;
 };
 
-// Milliseconds to the first byte: a floor and a log-normal share on top, or uniform between two, or a profile's, or those of a
-// trace, one after the other and from the beginning again.
+// Milliseconds to the first byte: a floor and a log-normal share on top, or uniform between two, or
+// a profile's, or those of a trace, one after the other and from the beginning again.
 struct LatencyAction {
   double floor_ms = 0;
   double median_ms = 0;
   double sigma = 0;
-  double most_ms = 0;   // uniform from floor_ms to this where it is more
-  std::string profile;  // of throttle/latency_profile.h; empty: none
+  double most_ms = 0;            // uniform from floor_ms to this where it is more
+  std::string profile;           // of throttle/latency_profile.h; empty: none
   std::vector<double> trace_ms;  // empty: none
 };
 
@@ -142,22 +154,39 @@ struct ContinueAction {
 
 // What is wrong with the credentials, whatever they are.
 struct CredentialsAction {
-  enum class Kind : std::uint8_t { kExpired, kInvalidToken, kInvalidKey, kRevokedSession } kind = Kind::kExpired;
+  enum class Kind : std::uint8_t {
+    kExpired,
+    kInvalidToken,
+    kInvalidKey,
+    kRevokedSession
+  } kind = Kind::kExpired;
 };
 
-// The server's clock is that much ahead for this request: its Date, its judgement of the signature's age.
+// The server's clock is that much ahead for this request: its Date, its judgement of the
+// signature's age.
 struct SkewAction {
   std::chrono::milliseconds ahead{};
 };
 
 // In place of a TLS handshake an alert, or the begin of one and FIN.
 struct TlsAbortAction {
-  enum class Kind : std::uint8_t { kHandshakeFailure, kProtocolVersion, kNoApplicationProtocol, kTruncated } kind = Kind::kHandshakeFailure;
+  enum class Kind : std::uint8_t {
+    kHandshakeFailure,
+    kProtocolVersion,
+    kNoApplicationProtocol,
+    kTruncated
+  } kind = Kind::kHandshakeFailure;
 };
 
 // A certificate that clients must refuse; the handshake goes on if they do not.
 struct TlsCertificateAction {
-  enum class Kind : std::uint8_t { kExpired, kNotYetValid, kWrongHost, kSelfSigned, kUnknownAuthority } kind = Kind::kExpired;
+  enum class Kind : std::uint8_t {
+    kExpired,
+    kNotYetValid,
+    kWrongHost,
+    kSelfSigned,
+    kUnknownAuthority
+  } kind = Kind::kExpired;
 };
 
 // The connection is closed behind so many requests.
@@ -171,9 +200,11 @@ struct ConnectionLimitAction {
 };
 
 using Action =
-    std::variant<ErrorAction, LateErrorAction, PartialFailureAction, DuplicateAction, CommitPartialAction, DelayVisibilityAction,
-                 DropAction, StallAction, PaceAction, LatencyAction, CorruptAction, TruncateAction, HeaderAction, RedirectAction,
-                 ContinueAction, CredentialsAction, SkewAction, TlsAbortAction, TlsCertificateAction, GoAwayAction, ConnectionLimitAction>;
+    std::variant<ErrorAction, LateErrorAction, PartialFailureAction, DuplicateAction,
+                 CommitPartialAction, DelayVisibilityAction, DropAction, StallAction, PaceAction,
+                 LatencyAction, CorruptAction, TruncateAction, HeaderAction, RedirectAction,
+                 ContinueAction, CredentialsAction, SkewAction, TlsAbortAction,
+                 TlsCertificateAction, GoAwayAction, ConnectionLimitAction>;
 
 struct TimedAction {
   Action action;

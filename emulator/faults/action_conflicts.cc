@@ -14,7 +14,8 @@ bool IsOneOf(const Action& action) {
   return (... || std::holds_alternative<Kinds>(action));
 }
 
-// It answers in the operation's place, or leaves the request without an answer: one action alone can.
+// It answers in the operation's place, or leaves the request without an answer: one action alone
+// can.
 bool TakesPlace(const TimedAction& timed) {
   if (IsOneOf<DropAction>(timed.action)) return timed.at.stage <= Stage::kAfterCommit;
   const auto* const expect = std::get_if<ContinueAction>(&timed.action);
@@ -24,7 +25,8 @@ bool TakesPlace(const TimedAction& timed) {
 
 // It is about what the operation does.
 bool IsOfTheCommit(const TimedAction& timed) {
-  return IsOneOf<PartialFailureAction, DuplicateAction, CommitPartialAction, DelayVisibilityAction>(timed.action);
+  return IsOneOf<PartialFailureAction, DuplicateAction, CommitPartialAction, DelayVisibilityAction>(
+      timed.action);
 }
 
 // Wrong bytes are wrong once the first of them has left; before a cut that comes right behind it.
@@ -36,7 +38,9 @@ std::tuple<Stage, std::uint64_t, bool> MomentOf(const TimedAction& timed) {
 // `later` comes behind `earlier`, or stands behind it in the rule.
 bool Preempts(const TimedAction& earlier, const TimedAction& later) {
   if (IsOneOf<DropAction, TlsAbortAction>(earlier.action)) return true;
-  if (TakesPlace(earlier)) return TakesPlace(later) || (earlier.at.stage < Stage::kAfterCommit && later.at.stage < Stage::kAfterCommit);
+  if (TakesPlace(earlier))
+    return TakesPlace(later) ||
+           (earlier.at.stage < Stage::kAfterCommit && later.at.stage < Stage::kAfterCommit);
   if (IsOfTheCommit(earlier)) return TakesPlace(later) && later.at.stage < Stage::kAfterCommit;
   const auto* const cut = std::get_if<TruncateAction>(&earlier.action);
   if (cut == nullptr) return false;
@@ -47,7 +51,9 @@ bool Preempts(const TimedAction& earlier, const TimedAction& later) {
       if (later.at.stage > Stage::kBodyOut) return true;
       [[fallthrough]];
     case TruncateAction::Kind::kLengthLie:
-      return later.at.stage == Stage::kBodyOut && (std::get<1>(MomentOf(later)) > earlier.at.offset || IsOneOf<TruncateAction>(later.action));
+      return later.at.stage == Stage::kBodyOut &&
+             (std::get<1>(MomentOf(later)) > earlier.at.offset ||
+              IsOneOf<TruncateAction>(later.action));
   }
   return false;
 }
@@ -56,11 +62,16 @@ bool Preempts(const TimedAction& earlier, const TimedAction& later) {
 
 std::string ConflictingActions(const Rule& rule) {
   std::vector<TimedAction> actions = rule.actions;
-  std::stable_sort(actions.begin(), actions.end(), [](const TimedAction& a, const TimedAction& b) { return MomentOf(a) < MomentOf(b); });
+  std::stable_sort(actions.begin(), actions.end(), [](const TimedAction& a, const TimedAction& b) {
+    return MomentOf(a) < MomentOf(b);
+  });
   for (auto earlier = actions.begin(); earlier != actions.end(); ++earlier) {
-    const auto later = std::find_if(earlier + 1, actions.end(), [&](const TimedAction& action) { return Preempts(*earlier, action); });
+    const auto later = std::find_if(earlier + 1, actions.end(), [&](const TimedAction& action) {
+      return Preempts(*earlier, action);
+    });
     if (later == actions.end()) continue;
-    return "its '" + std::string(later->name) + "' can never happen where its '" + std::string(earlier->name) +
+    return "its '" + std::string(later->name) + "' can never happen where its '" +
+           std::string(earlier->name) +
            "' does, so that the rule would never fire; give each a rule of its own";
   }
   return {};

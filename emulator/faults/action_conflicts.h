@@ -8,8 +8,8 @@
 
 namespace penstock::emulator::faults {
 
-// Words for two actions of which one keeps the other from ever happening: such a rule never fires, and its `times` never end.
-// Empty: there are none.
+// Words for two actions of which one keeps the other from ever happening: such a rule never fires,
+// and its `times` never end. Empty: there are none.
 std::string ConflictingActions(const Rule& rule);
 
 }  // namespace penstock::emulator::faults

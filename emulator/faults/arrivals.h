@@ -18,7 +18,8 @@ class Arrivals {
   void Clear();
 
  private:
-  // A run of more distinct identities than this forgets some and counts them from zero again, instead of growing without end.
+  // A run of more distinct identities than this forgets some and counts them from zero again,
+  // instead of growing without end.
   static constexpr std::size_t kShardLimit = 1 << 16;
   struct Shard {
     Mutex mutex;

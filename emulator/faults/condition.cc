@@ -18,12 +18,15 @@ const std::vector<OperationClass>& Classes() {
   static const std::vector<OperationClass> classes{
       {"@read", {"GetObject", "GetObjectAttributes", "HeadObject"}},
       {"@write",
-       {"AbortMultipartUpload", "CompleteMultipartUpload", "CopyObject", "CreateMultipartUpload", "DeleteObject", "DeleteObjects",
-        "PostObject", "PutObject", "RenameObject", "UploadPart", "UploadPartCopy"}},
-      {"@list", {"ListBuckets", "ListDirectoryBuckets", "ListMultipartUploads", "ListObjectVersions", "ListObjects", "ListObjectsV2", "ListParts"}},
-      {"@multipart",
-       {"AbortMultipartUpload", "CompleteMultipartUpload", "CreateMultipartUpload", "ListMultipartUploads", "ListParts", "UploadPart",
+       {"AbortMultipartUpload", "CompleteMultipartUpload", "CopyObject", "CreateMultipartUpload",
+        "DeleteObject", "DeleteObjects", "PostObject", "PutObject", "RenameObject", "UploadPart",
         "UploadPartCopy"}},
+      {"@list",
+       {"ListBuckets", "ListDirectoryBuckets", "ListMultipartUploads", "ListObjectVersions",
+        "ListObjects", "ListObjectsV2", "ListParts"}},
+      {"@multipart",
+       {"AbortMultipartUpload", "CompleteMultipartUpload", "CreateMultipartUpload",
+        "ListMultipartUploads", "ListParts", "UploadPart", "UploadPartCopy"}},
       {"@session", {"CreateSession"}},
   };
   return classes;
@@ -32,10 +35,12 @@ const std::vector<OperationClass>& Classes() {
 Result<std::vector<std::string>> ExpandClass(std::string_view name) {
   std::string known;
   for (const OperationClass& row : Classes()) {
-    if (row.name == name) return std::vector<std::string>(row.operations.begin(), row.operations.end());
+    if (row.name == name)
+      return std::vector<std::string>(row.operations.begin(), row.operations.end());
     known += (known.empty() ? "" : ", ") + std::string(row.name);
   }
-  return Error::Make(ErrorKind::kInvalidArgument, "'" + std::string(name) + "' is no class of operations; there are " + known);
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "'" + std::string(name) + "' is no class of operations; there are " + known);
 }
 
 template <class Value>
@@ -47,19 +52,24 @@ bool RangeHolds(const RangeCondition& condition, const std::optional<Facts::Rang
   if (condition.present && *condition.present != range.has_value()) return false;
   const std::optional<std::uint64_t> first = range ? range->first : std::nullopt;
   const std::optional<std::uint64_t> last = range ? range->last_inclusive : std::nullopt;
-  if (condition.covers && !(first && *first <= *condition.covers && (!last || *last >= *condition.covers))) return false;
+  if (condition.covers &&
+      !(first && *first <= *condition.covers && (!last || *last >= *condition.covers)))
+    return false;
   if (!Holds(condition.first, first)) return false;
   // A suffix of N bytes has N bytes, where the object has as many.
-  const std::optional<std::uint64_t> length =
-      first && last && *last >= *first ? std::optional(*last - *first + 1) : !first ? last : std::nullopt;
+  const std::optional<std::uint64_t> length = first && last && *last >= *first
+                                                  ? std::optional(*last - *first + 1)
+                                              : !first ? last
+                                                       : std::nullopt;
   return Holds(condition.length, length);
 }
 
 bool HeadersHold(const Condition& condition, const Facts& facts) {
-  return std::all_of(condition.headers.begin(), condition.headers.end(), [&facts](const auto& wanted) {
-    const auto value = facts.exchange->request.Find(wanted.first);
-    return value && wanted.second.Matches(*value);
-  });
+  return std::all_of(condition.headers.begin(), condition.headers.end(),
+                     [&facts](const auto& wanted) {
+                       const auto value = facts.exchange->request.Find(wanted.first);
+                       return value && wanted.second.Matches(*value);
+                     });
 }
 
 bool QueryHolds(const Condition& condition, const Facts& facts) {
@@ -75,11 +85,13 @@ bool TextHolds(const TextCondition& condition, const std::optional<std::string_v
 }
 
 bool PartitionHolds(const Condition& condition, const Facts& facts) {
-  return Holds(condition.partition, facts.partition_of != nullptr ? facts.partition_of(*facts.exchange) : std::nullopt);
+  return Holds(condition.partition,
+               facts.partition_of != nullptr ? facts.partition_of(*facts.exchange) : std::nullopt);
 }
 
 bool OperationHolds(const Condition& condition, const Facts& facts) {
-  return std::binary_search(condition.operations.begin(), condition.operations.end(), facts.operation);
+  return std::binary_search(condition.operations.begin(), condition.operations.end(),
+                            facts.operation);
 }
 
 // Something that a condition may set. The second is asked only where the first says so.
@@ -90,8 +102,9 @@ struct Test {
 
 // What costs least, and rules out most, first.
 constexpr std::array kTests{
-    Test{[](const Condition& when) { return when.attempt.has_value(); },
-         [](const Condition& when, const Facts& facts) { return when.attempt->Has(facts.attempt); }},
+    Test{
+        [](const Condition& when) { return when.attempt.has_value(); },
+        [](const Condition& when, const Facts& facts) { return when.attempt->Has(facts.attempt); }},
     Test{[](const Condition& when) { return when.rank.has_value(); },
          [](const Condition& when, const Facts& facts) { return Holds(when.rank, facts.rank); }},
     Test{[](const Condition& when) { return when.part.has_value(); },
@@ -99,9 +112,13 @@ constexpr std::array kTests{
     Test{[](const Condition& when) { return when.size.has_value(); },
          [](const Condition& when, const Facts& facts) { return Holds(when.size, facts.size); }},
     Test{[](const Condition& when) { return when.range.has_value(); },
-         [](const Condition& when, const Facts& facts) { return RangeHolds(*when.range, facts.range); }},
+         [](const Condition& when, const Facts& facts) {
+           return RangeHolds(*when.range, facts.range);
+         }},
     Test{[](const Condition& when) { return when.directory_bucket.has_value(); },
-         [](const Condition& when, const Facts& facts) { return *when.directory_bucket == facts.directory_bucket; }},
+         [](const Condition& when, const Facts& facts) {
+           return *when.directory_bucket == facts.directory_bucket;
+         }},
     Test{[](const Condition& when) { return when.connection_reused.has_value(); },
          [](const Condition& when, const Facts& facts) {
            return *when.connection_reused == (facts.exchange->connection.requests_before > 0);
@@ -111,21 +128,35 @@ constexpr std::array kTests{
            return when.connection_requests->Has(facts.exchange->connection.requests_before);
          }},
     Test{[](const Condition& when) { return when.connection_id.has_value(); },
-         [](const Condition& when, const Facts& facts) { return when.connection_id->Has(facts.exchange->connection.id); }},
+         [](const Condition& when, const Facts& facts) {
+           return when.connection_id->Has(facts.exchange->connection.id);
+         }},
     Test{[](const Condition& when) { return when.access_key.has_value(); },
-         [](const Condition& when, const Facts& facts) { return *when.access_key == facts.access_key; }},
+         [](const Condition& when, const Facts& facts) {
+           return *when.access_key == facts.access_key;
+         }},
     Test{[](const Condition& when) { return when.bucket.has_value(); },
-         [](const Condition& when, const Facts& facts) { return when.bucket->Matches(facts.bucket); }},
+         [](const Condition& when, const Facts& facts) {
+           return when.bucket->Matches(facts.bucket);
+         }},
     Test{[](const Condition& when) { return when.key.has_value(); },
          [](const Condition& when, const Facts& facts) { return when.key->Matches(facts.key); }},
     Test{[](const Condition& when) { return when.address.has_value(); },
-         [](const Condition& when, const Facts& facts) { return when.address->Matches(facts.exchange->connection.peer); }},
+         [](const Condition& when, const Facts& facts) {
+           return when.address->Matches(facts.exchange->connection.peer);
+         }},
     Test{[](const Condition& when) { return when.user_agent.has_value(); },
-         [](const Condition& when, const Facts& facts) { return when.user_agent->Matches(facts.user_agent); }},
+         [](const Condition& when, const Facts& facts) {
+           return when.user_agent->Matches(facts.user_agent);
+         }},
     Test{[](const Condition& when) { return when.version.has_value(); },
-         [](const Condition& when, const Facts& facts) { return TextHolds(*when.version, facts.exchange->target.Get("versionId")); }},
+         [](const Condition& when, const Facts& facts) {
+           return TextHolds(*when.version, facts.exchange->target.Get("versionId"));
+         }},
     Test{[](const Condition& when) { return when.session.has_value(); },
-         [](const Condition& when, const Facts& facts) { return TextHolds(*when.session, ClaimedSessionToken(*facts.exchange)); }},
+         [](const Condition& when, const Facts& facts) {
+           return TextHolds(*when.session, ClaimedSessionToken(*facts.exchange));
+         }},
     Test{[](const Condition& when) { return !when.operations.empty(); }, OperationHolds},
     Test{[](const Condition& when) { return !when.headers.empty(); }, HeadersHold},
     Test{[](const Condition& when) { return !when.query.empty(); }, QueryHolds},
@@ -143,12 +174,15 @@ Matcher::Matcher(const Condition& condition) : condition_(&condition) {
 
 bool Matcher::Matches(const Facts& facts) const {
   for (std::uint32_t left = set_; left != 0; left &= left - 1) {
-    if (!kTests[static_cast<std::size_t>(std::countr_zero(left))].holds(*condition_, facts)) return false;
+    if (!kTests[static_cast<std::size_t>(std::countr_zero(left))].holds(*condition_, facts))
+      return false;
   }
   return true;
 }
 
-bool Matches(const Condition& condition, const Facts& facts) { return Matcher(condition).Matches(facts); }
+bool Matches(const Condition& condition, const Facts& facts) {
+  return Matcher(condition).Matches(facts);
+}
 
 Result<std::vector<std::string>> ExpandOperation(std::string_view name) {
   if (name.starts_with('@')) return ExpandClass(name);
@@ -158,9 +192,11 @@ Result<std::vector<std::string>> ExpandOperation(std::string_view name) {
     if (pattern.Matches(operation)) found.emplace_back(operation);
   }
   if (!found.empty()) return found;
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "'" + std::string(name) + "' is no operation of S3; write GetObject, Upload* or one of @read, @write, @list, "
-                                               "@multipart, @session");
+  return Error::Make(
+      ErrorKind::kInvalidArgument,
+      "'" + std::string(name) +
+          "' is no operation of S3; write GetObject, Upload* or one of @read, @write, @list, "
+          "@multipart, @session");
 }
 
 }  // namespace penstock::emulator::faults

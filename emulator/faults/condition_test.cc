@@ -10,7 +10,8 @@ namespace {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-bool Holds(const Condition& condition, const char* method, const char* target, Headers headers = {}) {
+bool Holds(const Condition& condition, const char* method, const char* target,
+           Headers headers = {}) {
   return Matches(condition, TestRequest(method, target, std::move(headers)).facts());
 }
 
@@ -59,20 +60,23 @@ TEST(ConditionTest, Ranges) {
 }
 
 TEST(ConditionTest, HeadersAndQuery) {
-  EXPECT_TRUE(Holds({.headers = {{"x-amz-tagging", Pattern("*a=1*")}}}, "PUT", "/b/k", {{"X-Amz-Tagging", "c=2&a=1"}}));
+  EXPECT_TRUE(Holds({.headers = {{"x-amz-tagging", Pattern("*a=1*")}}}, "PUT", "/b/k",
+                    {{"X-Amz-Tagging", "c=2&a=1"}}));
   EXPECT_FALSE(Holds({.headers = {{"x-amz-tagging", Pattern("*")}}}, "PUT", "/b/k"));
   EXPECT_TRUE(Holds({.query = {{"prefix", Pattern("a/*")}}}, "GET", "/b?prefix=a%2Fb"));
   EXPECT_FALSE(Holds({.query = {{"prefix", Pattern("a/*")}}}, "GET", "/b"));
 }
 
 TEST(ConditionTest, TheClient) {
-  EXPECT_TRUE(Holds({.user_agent = Pattern("Boto3*")}, "GET", "/b/k", {{"User-Agent", "Boto3/1.40"}}));
+  EXPECT_TRUE(
+      Holds({.user_agent = Pattern("Boto3*")}, "GET", "/b/k", {{"User-Agent", "Boto3/1.40"}}));
   EXPECT_TRUE(Holds({.address = Pattern("127.0.0.1:*")}, "GET", "/b/k"));
   EXPECT_FALSE(Holds({.address = Pattern("10.*")}, "GET", "/b/k"));
   EXPECT_TRUE(Holds({.rank = Numbers("3")}, "GET", "/b/k", {{"x-penstock-rank", "3"}}));
   EXPECT_FALSE(Holds({.rank = Numbers("3")}, "GET", "/b/k"));
   EXPECT_TRUE(Holds({.attempt = Numbers("1")}, "GET", "/b/k"));
-  EXPECT_TRUE(Holds({.attempt = Numbers(">=2")}, "GET", "/b/k", {{"amz-sdk-request", "attempt=2; max=3"}}));
+  EXPECT_TRUE(
+      Holds({.attempt = Numbers(">=2")}, "GET", "/b/k", {{"amz-sdk-request", "attempt=2; max=3"}}));
   EXPECT_FALSE(Holds({.access_key = "A"}, "GET", "/b/k"));
 }
 
@@ -80,7 +84,8 @@ TEST(ConditionTest, AVersion) {
   EXPECT_TRUE(Holds({.version = TextCondition{.present = true}}, "GET", "/b/k?versionId=v1"));
   EXPECT_FALSE(Holds({.version = TextCondition{.present = true}}, "GET", "/b/k"));
   EXPECT_TRUE(Holds({.version = TextCondition{.present = false}}, "GET", "/b/k"));
-  EXPECT_TRUE(Holds({.version = TextCondition{.pattern = Pattern("v*")}}, "GET", "/b/k?versionId=v1"));
+  EXPECT_TRUE(
+      Holds({.version = TextCondition{.pattern = Pattern("v*")}}, "GET", "/b/k?versionId=v1"));
   EXPECT_FALSE(Holds({.version = TextCondition{.pattern = Pattern("*")}}, "GET", "/b/k"));
 }
 
@@ -90,8 +95,10 @@ TEST(ConditionTest, ASession) {
   EXPECT_TRUE(Holds(any, "GET", "/b/k", {{"x-amz-s3session-token", "t"}}));
   EXPECT_TRUE(Holds(any, "GET", "/b/k?X-Amz-Security-Token=t"));
   EXPECT_FALSE(Holds(any, "GET", "/b/k"));
-  EXPECT_TRUE(Holds({.session = TextCondition{.pattern = Pattern("t1*")}}, "GET", "/b/k", {{"x-amz-security-token", "t12"}}));
-  EXPECT_FALSE(Holds({.session = TextCondition{.pattern = Pattern("t1*")}}, "GET", "/b/k", {{"x-amz-security-token", "t2"}}));
+  EXPECT_TRUE(Holds({.session = TextCondition{.pattern = Pattern("t1*")}}, "GET", "/b/k",
+                    {{"x-amz-security-token", "t12"}}));
+  EXPECT_FALSE(Holds({.session = TextCondition{.pattern = Pattern("t1*")}}, "GET", "/b/k",
+                     {{"x-amz-security-token", "t2"}}));
 }
 
 TEST(ConditionTest, APartitionIsAskedForWhereItIsNamedAlone) {
@@ -121,16 +128,20 @@ TEST(ConditionTest, TheConnection) {
 
 TEST(ConditionTest, OperationsByNameGlobAndClass) {
   EXPECT_EQ(ExpandOperation("GetObject").value(), std::vector<std::string>{"GetObject"});
-  EXPECT_EQ(ExpandOperation("UploadPart*").value(), (std::vector<std::string>{"UploadPart", "UploadPartCopy"}));
+  EXPECT_EQ(ExpandOperation("UploadPart*").value(),
+            (std::vector<std::string>{"UploadPart", "UploadPartCopy"}));
   for (const char* name : {"@read", "@write", "@list", "@multipart", "@session"}) {
     const std::vector<std::string> operations = ExpandOperation(name).value();
     EXPECT_TRUE(std::is_sorted(operations.begin(), operations.end())) << name;
-    for (const std::string& operation : operations) EXPECT_TRUE(ExpandOperation(operation).ok()) << operation;
+    for (const std::string& operation : operations)
+      EXPECT_TRUE(ExpandOperation(operation).ok()) << operation;
   }
   EXPECT_EQ(ExpandOperation("GetObjekt").error().message,
-            "'GetObjekt' is no operation of S3; write GetObject, Upload* or one of @read, @write, @list, @multipart, @session");
-  EXPECT_EQ(ExpandOperation("@reads").error().message,
-            "'@reads' is no class of operations; there are @read, @write, @list, @multipart, @session");
+            "'GetObjekt' is no operation of S3; write GetObject, Upload* or one of @read, @write, "
+            "@list, @multipart, @session");
+  EXPECT_EQ(
+      ExpandOperation("@reads").error().message,
+      "'@reads' is no class of operations; there are @read, @write, @list, @multipart, @session");
 }
 
 }  // namespace

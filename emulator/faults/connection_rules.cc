@@ -7,14 +7,18 @@
 
 namespace penstock::emulator::faults {
 
-bool IsOfConnections(const Rule& rule) { return !rule.actions.empty() && rule.actions.front().at.stage == Stage::kAccept; }
+bool IsOfConnections(const Rule& rule) {
+  return !rule.actions.empty() && rule.actions.front().at.stage == Stage::kAccept;
+}
 
 Result<void> RefuseConnectionRules(const Scenario& scenario, std::string_view reason) {
   const auto found = std::find_if(scenario.rules.begin(), scenario.rules.end(), IsOfConnections);
   if (found == scenario.rules.end()) return Ok();
   return Error::Make(ErrorKind::kInvalidArgument,
-                     "rule '" + found->id + "': happens at accept, and would never happen here: " + std::string(reason) +
-                         ". The default namespace's scenario decides on connections: set it there, PUT /_penstock/faults (in a "
+                     "rule '" + found->id + "': happens at accept, and would never happen here: " +
+                         std::string(reason) +
+                         ". The default namespace's scenario decides on connections: set it there, "
+                         "PUT /_penstock/faults (in a "
                          "test, s3_server.faults().set(...))");
 }
 
@@ -25,8 +29,10 @@ Result<void> RefuseTlsRules(const Scenario& scenario) {
       if (!aborts && !std::holds_alternative<TlsCertificateAction>(timed.action)) continue;
       return Error::Make(ErrorKind::kInvalidArgument,
                          "rule '" + rule.id + "': " + (aborts ? "tls_abort" : "tls_certificate") +
-                             " happens in a TLS handshake, and would never happen here: this emulator serves plain HTTP. Start it "
-                             "with --tls-cert and --tls-key (in Python, tls=(certificate, key)), or remove the rule");
+                             " happens in a TLS handshake, and would never happen here: this "
+                             "emulator serves plain HTTP. Start it "
+                             "with --tls-cert and --tls-key (in Python, tls=(certificate, key)), "
+                             "or remove the rule");
     }
   }
   return Ok();

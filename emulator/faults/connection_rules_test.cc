@@ -6,7 +6,8 @@
 namespace penstock::emulator::faults {
 namespace {
 
-constexpr std::string_view kBoth = R"([{"id": "late", "do": {"reset": {}}}, {"id": "early", "do": {"reset": {}, "at": "accept"}},
+constexpr std::string_view kBoth =
+    R"([{"id": "late", "do": {"reset": {}}}, {"id": "early", "do": {"reset": {}, "at": "accept"}},
                                        {"id": "limit", "do": {"connection_limit": {"most": 1}}}])";
 
 TEST(ConnectionRulesTest, AreThoseThatHappenAtAccept) {
@@ -17,9 +18,12 @@ TEST(ConnectionRulesTest, AreThoseThatHappenAtAccept) {
 }
 
 TEST(ConnectionRulesTest, AreRefusedWithTheWayOut) {
-  EXPECT_EQ(RefuseConnectionRules(ParseScenario(kBoth).value(), "nobody has named a key").error().message,
-            "rule 'early': happens at accept, and would never happen here: nobody has named a key. The default namespace's scenario "
-            "decides on connections: set it there, PUT /_penstock/faults (in a test, s3_server.faults().set(...))");
+  EXPECT_EQ(
+      RefuseConnectionRules(ParseScenario(kBoth).value(), "nobody has named a key").error().message,
+      "rule 'early': happens at accept, and would never happen here: nobody has named a key. The "
+      "default namespace's scenario "
+      "decides on connections: set it there, PUT /_penstock/faults (in a test, "
+      "s3_server.faults().set(...))");
   EXPECT_TRUE(RefuseConnectionRules(ParseScenario(R"([{"do": {"reset": {}}}])").value(), "").ok());
 }
 
@@ -31,10 +35,13 @@ TEST(ConnectionRulesTest, AreDroppedFromAmongOthers) {
 }
 
 TEST(ConnectionRulesTest, OfTlsHandshakesAreRefusedWithoutTls) {
-  constexpr std::string_view kAbort = R"([{"id": "late", "do": {"reset": {}}}, {"id": "a", "do": {"tls_abort": {}}}])";
-  EXPECT_EQ(RefuseTlsRules(ParseScenario(kAbort).value()).error().message,
-            "rule 'a': tls_abort happens in a TLS handshake, and would never happen here: this emulator serves plain HTTP. Start it "
-            "with --tls-cert and --tls-key (in Python, tls=(certificate, key)), or remove the rule");
+  constexpr std::string_view kAbort =
+      R"([{"id": "late", "do": {"reset": {}}}, {"id": "a", "do": {"tls_abort": {}}}])";
+  EXPECT_EQ(
+      RefuseTlsRules(ParseScenario(kAbort).value()).error().message,
+      "rule 'a': tls_abort happens in a TLS handshake, and would never happen here: this emulator "
+      "serves plain HTTP. Start it "
+      "with --tls-cert and --tls-key (in Python, tls=(certificate, key)), or remove the rule");
   EXPECT_FALSE(RefuseTlsRules(ParseScenario(R"([{"do": {"tls_certificate": {}}}])").value()).ok());
   EXPECT_TRUE(RefuseTlsRules(ParseScenario(kBoth).value()).ok());
 }
@@ -44,7 +51,8 @@ TEST(ConnectionRulesTest, ARequestCannotBringThem) {
                            R"({"rules": [{"do": {"tls_abort": {}}}]})"}) {
     const auto refused = ParseInlineFaults(text);
     ASSERT_FALSE(refused.ok()) << text;
-    EXPECT_NE(refused.error().message.find("PUT /_penstock/faults"), std::string::npos) << refused.error().message;
+    EXPECT_NE(refused.error().message.find("PUT /_penstock/faults"), std::string::npos)
+        << refused.error().message;
   }
 }
 

@@ -24,10 +24,12 @@ std::optional<Facts::Range> ParseRange(std::string_view header) {
   header.remove_prefix(kUnit.size());
   const std::size_t dash = header.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const Facts::Range range{.first = s3::ParseDecimal(header.substr(0, dash)), .last_inclusive = s3::ParseDecimal(header.substr(dash + 1))};
+  const Facts::Range range{.first = s3::ParseDecimal(header.substr(0, dash)),
+                           .last_inclusive = s3::ParseDecimal(header.substr(dash + 1))};
   const bool first_is_wrong = dash > 0 && !range.first;
   const bool last_is_wrong = dash + 1 < header.size() && !range.last_inclusive;
-  if (first_is_wrong || last_is_wrong || (!range.first && !range.last_inclusive)) return std::nullopt;
+  if (first_is_wrong || last_is_wrong || (!range.first && !range.last_inclusive))
+    return std::nullopt;
   return range;
 }
 
@@ -52,14 +54,22 @@ Claims ClaimsOf(const s3::RequestHead& head) {
   for (const s3::HeaderView& header : head.headers) {
     switch (header.name.size()) {
       case std::string_view("range").size(): keep(header, "range", claims.range); break;
-      case std::string_view("user-agent").size(): keep(header, "user-agent", claims.user_agent); break;
-      case std::string_view("content-length").size(): keep(header, "content-length", claims.length); break;
+      case std::string_view("user-agent").size():
+        keep(header, "user-agent", claims.user_agent);
+        break;
+      case std::string_view("content-length").size():
+        keep(header, "content-length", claims.length);
+        break;
       case std::string_view("amz-sdk-request").size():
         keep(header, "amz-sdk-request", claims.sdk_request);
         keep(header, "x-penstock-rank", claims.rank);
         break;
-      case std::string_view("amz-sdk-invocation-id").size(): keep(header, "amz-sdk-invocation-id", claims.invocation); break;
-      case std::string_view("x-amz-decoded-content-length").size(): keep(header, "x-amz-decoded-content-length", claims.decoded_length); break;
+      case std::string_view("amz-sdk-invocation-id").size():
+        keep(header, "amz-sdk-invocation-id", claims.invocation);
+        break;
+      case std::string_view("x-amz-decoded-content-length").size():
+        keep(header, "x-amz-decoded-content-length", claims.decoded_length);
+        break;
       default: break;
     }
   }
@@ -79,13 +89,17 @@ std::string Joined(std::string begin, std::initializer_list<std::string_view> pi
   return begin;
 }
 
-std::string_view RangeHeaderOf(const Facts& facts) { return facts.exchange->request.Find("range").value_or(std::string_view()); }
+std::string_view RangeHeaderOf(const Facts& facts) {
+  return facts.exchange->request.Find("range").value_or(std::string_view());
+}
 
 }  // namespace
 
 std::string_view KeyAsked(const s3::Exchange& exchange) {
   const s3::Target& target = exchange.target;
-  if (!target.key.value.empty() || target.bucket.value.empty() || !exchange.operation.starts_with("List")) return target.key.value;
+  if (!target.key.value.empty() || target.bucket.value.empty() ||
+      !exchange.operation.starts_with("List"))
+    return target.key.value;
   return target.Get("prefix").value_or(std::string_view());
 }
 
@@ -125,16 +139,20 @@ Facts FactsOf(const s3::Exchange& exchange) {
 
 std::string RequestIdentity(const Facts& facts) {
   const std::string part = facts.part ? std::to_string(*facts.part) : std::string();
-  return Joined(std::string(facts.operation.empty() ? facts.method : facts.operation), {facts.bucket, facts.key, part, RangeHeaderOf(facts)});
+  return Joined(std::string(facts.operation.empty() ? facts.method : facts.operation),
+                {facts.bucket, facts.key, part, RangeHeaderOf(facts)});
 }
 
-std::string ClientOf(const Facts& facts) { return std::string(facts.access_key.empty() ? AddressOf(facts) : facts.access_key); }
+std::string ClientOf(const Facts& facts) {
+  return std::string(facts.access_key.empty() ? AddressOf(facts) : facts.access_key);
+}
 
 std::string AttemptIdentity(const Facts& facts) {
   const std::string rank = facts.rank ? std::to_string(*facts.rank) : std::string();
   const s3::Target& target = facts.exchange->target;
   return Joined(std::string(facts.access_key),
-                {AddressOf(facts), rank, facts.method, facts.bucket, target.raw_path, target.raw_query, RangeHeaderOf(facts)});
+                {AddressOf(facts), rank, facts.method, facts.bucket, target.raw_path,
+                 target.raw_query, RangeHeaderOf(facts)});
 }
 
 }  // namespace penstock::emulator::faults

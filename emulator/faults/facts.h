@@ -11,7 +11,8 @@
 
 namespace penstock::emulator::faults {
 
-// Views into the exchange; they live as long as it does. Claims are taken as made: nothing is verified yet.
+// Views into the exchange; they live as long as it does. Claims are taken as made: nothing is
+// verified yet.
 struct Facts {
   std::string_view operation;  // "GetObject"; empty: none of S3's
   std::string_view method;
@@ -32,8 +33,8 @@ struct Facts {
   std::uint64_t attempt = 1;          // amz-sdk-request's; 1 where there is none
   std::optional<std::uint64_t> rank;  // x-penstock-rank, or "rank/N" in the user agent
   const s3::Exchange* exchange = nullptr;
-  // The id of the partition that has the request's key (throttle/partition_model.h); null: nobody knows. Asked only by rules
-  // that name partitions.
+  // The id of the partition that has the request's key (throttle/partition_model.h); null: nobody
+  // knows. Asked only by rules that name partitions.
   std::optional<std::uint64_t> (*partition_of)(const s3::Exchange& exchange) = nullptr;
 };
 
@@ -54,7 +55,8 @@ std::optional<std::string_view> ClaimedSessionToken(const s3::Exchange& exchange
 class LazyFacts {
  public:
   // `exchange` outlives this, with its target parsed.
-  explicit LazyFacts(const s3::Exchange& exchange, decltype(Facts::partition_of) partition_of = nullptr)
+  explicit LazyFacts(const s3::Exchange& exchange,
+                     decltype(Facts::partition_of) partition_of = nullptr)
       : exchange_(exchange), partition_of_(partition_of) {}
 
   const s3::Exchange& exchange() const { return exchange_; }
@@ -72,14 +74,15 @@ class LazyFacts {
   std::optional<Facts> facts_;
 };
 
-// What makes two requests the same to chance: operation, bucket, key, part and range. A retry is the same request again.
+// What makes two requests the same to chance: operation, bucket, key, part and range. A retry is
+// the same request again.
 std::string RequestIdentity(const Facts& facts);
 
 // Access key, or for anonymous requests the address without its port.
 std::string ClientOf(const Facts& facts);
 
-// What makes a request look like a retry of another one, where neither says which call it belongs to: client, address without
-// its port, rank, method, bucket, path, query and range.
+// What makes a request look like a retry of another one, where neither says which call it belongs
+// to: client, address without its port, rank, method, bucket, path, query and range.
 std::string AttemptIdentity(const Facts& facts);
 
 }  // namespace penstock::emulator::faults

@@ -22,23 +22,32 @@ TEST(FactsTest, NameTheOperationAndWhatItIsAbout) {
 }
 
 TEST(FactsTest, TheDecodedLengthIsTheBodys) {
-  EXPECT_EQ(TestRequest("PUT", "/b/k", {{"Content-Length", "90"}, {"x-amz-decoded-content-length", "5"}}).facts().size, 5U);
+  EXPECT_EQ(
+      TestRequest("PUT", "/b/k", {{"Content-Length", "90"}, {"x-amz-decoded-content-length", "5"}})
+          .facts()
+          .size,
+      5U);
   EXPECT_EQ(TestRequest("PUT", "/b/k").facts().size, std::nullopt);
 }
 
 TEST(FactsTest, UnderstandEveryFormOfOneRange) {
-  const auto range = [](const char* header) { return TestRequest("GET", "/b/k", {{"Range", header}}).facts().range; };
+  const auto range = [](const char* header) {
+    return TestRequest("GET", "/b/k", {{"Range", header}}).facts().range;
+  };
   EXPECT_EQ(range("bytes=3-9")->first, 3U);
   EXPECT_EQ(range("bytes=3-9")->last_inclusive, 9U);
   EXPECT_EQ(range("bytes=3-")->last_inclusive, std::nullopt);
   EXPECT_EQ(range("bytes=-9")->first, std::nullopt);
-  for (const char* none : {"bytes=", "bytes=-", "bytes=a-b", "items=1-2", "bytes=1-2,4-5"}) EXPECT_FALSE(range(none)) << none;
+  for (const char* none : {"bytes=", "bytes=-", "bytes=a-b", "items=1-2", "bytes=1-2,4-5"})
+    EXPECT_FALSE(range(none)) << none;
 }
 
 TEST(FactsTest, KnowTheClientByItsClaims) {
   const TestRequest signed_request(
       "GET", "/b/k",
-      {{"Authorization", "AWS4-HMAC-SHA256 Credential=AKID/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"},
+      {{"Authorization",
+        "AWS4-HMAC-SHA256 Credential=AKID/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, "
+        "Signature=0"},
        {"User-Agent", "penstock/1 rank/12 torch"},
        {"amz-sdk-invocation-id", "inv"},
        {"amz-sdk-request", "attempt=3; max=5"}});
@@ -47,12 +56,20 @@ TEST(FactsTest, KnowTheClientByItsClaims) {
   EXPECT_EQ(facts.rank, 12U);
   EXPECT_EQ(facts.invocation, "inv");
   EXPECT_EQ(facts.attempt, 3U);
-  EXPECT_EQ(TestRequest("GET", "/b/k?X-Amz-Credential=AKID2%2F20260101%2Fr%2Fs3%2Faws4_request").facts().access_key, "AKID2");
-  EXPECT_EQ(TestRequest("GET", "/b/k", {{"x-penstock-rank", "5"}, {"User-Agent", "a rank/6"}}).facts().rank, 5U);
+  EXPECT_EQ(TestRequest("GET", "/b/k?X-Amz-Credential=AKID2%2F20260101%2Fr%2Fs3%2Faws4_request")
+                .facts()
+                .access_key,
+            "AKID2");
+  EXPECT_EQ(TestRequest("GET", "/b/k", {{"x-penstock-rank", "5"}, {"User-Agent", "a rank/6"}})
+                .facts()
+                .rank,
+            5U);
 }
 
 TEST(FactsTest, TheKeyOfAListingIsItsPrefix) {
-  const auto key = [](const char* target) { return std::string(TestRequest("GET", target).facts().key); };
+  const auto key = [](const char* target) {
+    return std::string(TestRequest("GET", target).facts().key);
+  };
   EXPECT_EQ(key("/b?list-type=2&prefix=data%2Fa"), "data/a");
   EXPECT_EQ(key("/b?prefix=data/"), "data/");
   EXPECT_EQ(key("/b?versions&prefix=data/"), "data/");
@@ -76,21 +93,26 @@ TEST(FactsTest, DirectoryBucketsAreKnownByName) {
 }
 
 TEST(FactsTest, ARetryIsTheSameRequestAndAnotherRangeAnother) {
-  const auto identity = [](const char* target, Headers headers) { return RequestIdentity(TestRequest("GET", target, std::move(headers)).facts()); };
-  EXPECT_EQ(identity("/b/k", {{"amz-sdk-request", "attempt=1"}}), identity("/b/k", {{"amz-sdk-request", "attempt=2"}}));
+  const auto identity = [](const char* target, Headers headers) {
+    return RequestIdentity(TestRequest("GET", target, std::move(headers)).facts());
+  };
+  EXPECT_EQ(identity("/b/k", {{"amz-sdk-request", "attempt=1"}}),
+            identity("/b/k", {{"amz-sdk-request", "attempt=2"}}));
   EXPECT_NE(identity("/b/k", {}), identity("/b/k", {{"Range", "bytes=0-1"}}));
   EXPECT_NE(identity("/b/k", {}), identity("/b/l", {}));
   EXPECT_NE(identity("/b/k", {}), identity("/b/k?tagging", {}));
 }
 
 TEST(FactsTest, AnAttemptIsKnownByWhoAsksAndTheWholeRequestLine) {
-  const auto identity = [](const char* target, Headers headers, const char* peer = "10.0.0.1:50000") {
+  const auto identity = [](const char* target, Headers headers,
+                           const char* peer = "10.0.0.1:50000") {
     TestRequest request("GET", target, std::move(headers));
     request.connection().peer = peer;
     return AttemptIdentity(request.facts());
   };
   const std::string page = identity("/b?list-type=2", {});
-  EXPECT_EQ(identity("/b?list-type=2", {{"User-Agent", "x"}}, "10.0.0.1:50001"), page) << "from another port";
+  EXPECT_EQ(identity("/b?list-type=2", {{"User-Agent", "x"}}, "10.0.0.1:50001"), page)
+      << "from another port";
   EXPECT_NE(identity("/b?list-type=2", {}, "10.0.0.2:50000"), page);
   EXPECT_NE(identity("/b?list-type=2&continuation-token=t", {}), page);
   EXPECT_NE(identity("/b?list-type=2", {{"x-penstock-rank", "3"}}), page);

@@ -7,21 +7,21 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/faults/actions/answer_shaping.h"
+#include "emulator/faults/actions/faulty_body.h"
+#include "emulator/faults/actions/history_store.h"
+#include "emulator/faults/actions/replayed_body.h"
+#include "emulator/faults/actions/stale_read_store.h"
+#include "emulator/faults/actions/truncated_write_store.h"
+#include "emulator/faults/documents/earlier_versions.h"
+#include "emulator/faults/documents/scenario_document.h"
+#include "emulator/faults/fault_plan.h"
 #include "emulator/s3/core/body_size.h"
 #include "emulator/s3/core/cancellation.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/operation_traits.h"
 #include "emulator/s3/core/router.h"
 #include "emulator/s3/protocol/text.h"
-#include "emulator/faults/actions/answer_shaping.h"
-#include "emulator/faults/documents/earlier_versions.h"
-#include "emulator/faults/fault_plan.h"
-#include "emulator/faults/actions/faulty_body.h"
-#include "emulator/faults/actions/history_store.h"
-#include "emulator/faults/actions/replayed_body.h"
-#include "emulator/faults/documents/scenario_document.h"
-#include "emulator/faults/actions/truncated_write_store.h"
-#include "emulator/faults/actions/stale_read_store.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -43,7 +43,8 @@ struct FaultHeaders {
 FaultHeaders ReadFaultHeaders(const s3::RequestHead& head) {
   FaultHeaders requested;
   for (const s3::HeaderView& header : head.headers) {
-    for (const auto& [name, wish] : {std::pair(kFaultHeader, &requested.faults), std::pair(kRetryTestHeader, &requested.retry_test)}) {
+    for (const auto& [name, wish] : {std::pair(kFaultHeader, &requested.faults),
+                                     std::pair(kRetryTestHeader, &requested.retry_test)}) {
       if (header.name.size() != name.size() || !s3::EqualsIgnoreCase(header.name, name)) continue;
       if (!wish->empty()) requested.twice = name;
       *wish = header.value;
@@ -58,7 +59,8 @@ bool ExpectsContinue(const s3::RequestHead& head) {
 }
 
 bool EndsEarly(const Tickets& tickets) {
-  return std::any_of(tickets.begin(), tickets.end(), [](const auto& ticket) { return ticket->rule().final; });
+  return std::any_of(tickets.begin(), tickets.end(),
+                     [](const auto& ticket) { return ticket->rule().final; });
 }
 
 class Faults final : public s3::Handler {
@@ -73,7 +75,8 @@ class Faults final : public s3::Handler {
   void Handle(s3::Exchange& exchange) override {
     const FaultHeaders requested = ReadFaultHeaders(exchange.request);
     FaultRegistry* const registry = desk_of_(exchange);
-    if (!requested.any() && (registry == nullptr || registry->idle())) return next_.Handle(exchange);
+    if (!requested.any() && (registry == nullptr || registry->idle()))
+      return next_.Handle(exchange);
     if (exchange.target.raw_path.empty()) return next_.Handle(exchange);  // auth refuses it
     auto met = Meet(exchange, registry, requested);
     if (!met.ok()) return s3::RespondWithError(exchange, met.error());
@@ -99,9 +102,13 @@ class Faults final : public s3::Handler {
     Met met;
     Tickets tickets;
     LazyFacts facts(exchange, partition_of_);
-    if (!requested.twice.empty()) return Refusal(requested.twice, "the header is there twice; give it once, with all rules in one list");
+    if (!requested.twice.empty())
+      return Refusal(requested.twice,
+                     "the header is there twice; give it once, with all rules in one list");
     if (!requested.faults.empty()) {
-      if (!by_header_) return Refusal(kFaultHeader, "an emulator with an admin token takes faults from its admin API alone");
+      if (!by_header_)
+        return Refusal(kFaultHeader,
+                       "an emulator with an admin token takes faults from its admin API alone");
       const Clock& clock = *exchange.space->clock;
       auto scenario = ParseInlineFaults(requested.faults);
       if (!scenario.ok()) return Refusal(kFaultHeader, scenario.error().message);
@@ -109,8 +116,10 @@ class Faults final : public s3::Handler {
       if (!running.ok()) return Refusal(kFaultHeader, running.error().message);
       tickets = (*running)->Meet(facts, clock);
     }
-    if (registry == nullptr && !requested.retry_test.empty()) return Refusal(kRetryTestHeader, "this namespace has no faults");
-    if (registry != nullptr && (!requested.retry_test.empty() || !registry->idle()) && !EndsEarly(tickets)) {
+    if (registry == nullptr && !requested.retry_test.empty())
+      return Refusal(kRetryTestHeader, "this namespace has no faults");
+    if (registry != nullptr && (!requested.retry_test.empty() || !registry->idle()) &&
+        !EndsEarly(tickets)) {
       auto found = registry->Find(requested.retry_test);
       if (!found.ok()) return Refusal(kRetryTestHeader, found.error().message);
       if (const std::shared_ptr<RunningScenario> scenario = std::move(found).value()) {
@@ -146,7 +155,8 @@ class Faults final : public s3::Handler {
         exchange.body = wire_body;
       }
     }
-    exchange.WhenAnswered([this, plan](s3::Exchange& answered) { ShapeAnswer(answered, plan, pacers_); });
+    exchange.WhenAnswered(
+        [this, plan](s3::Exchange& answered) { ShapeAnswer(answered, plan, pacers_); });
   }
 
   // False: an action has taken the operation's place.
@@ -170,7 +180,8 @@ class Faults final : public s3::Handler {
   }
 
   // A client that waits for "100 Continue"; others meet nothing.
-  bool Mislead(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step, const ContinueAction& action) {
+  bool Mislead(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step,
+               const ContinueAction& action) {
     using Way = ContinueAction::Kind;
     if (!ExpectsContinue(exchange.request)) return true;
     if (action.kind == Way::kRefuse) return !plan.TakePlace(step);
@@ -193,10 +204,12 @@ class Faults final : public s3::Handler {
 
 class CommitFaults final : public s3::Handler {
  public:
-  CommitFaults(const FaultHandlerOptions& options, s3::Handler& next) : desk_of_(options.desk_of), pauses_(*options.pauses), next_(next) {}
+  CommitFaults(const FaultHandlerOptions& options, s3::Handler& next)
+      : desk_of_(options.desk_of), pauses_(*options.pauses), next_(next) {}
 
   void Handle(s3::Exchange& exchange) override {
-    FaultPlan* const plan = exchange.notes ? dynamic_cast<FaultPlan*>(exchange.notes.get()) : nullptr;
+    FaultPlan* const plan =
+        exchange.notes ? dynamic_cast<FaultPlan*>(exchange.notes.get()) : nullptr;
     FaultRegistry* const registry = desk_of_ != nullptr ? desk_of_(exchange) : nullptr;
     if (plan != nullptr && plan->wants_version_before() && registry != nullptr) {
       plan->set_version_before(VersionBefore(exchange, registry->earlier_versions()));
@@ -204,14 +217,16 @@ class CommitFaults final : public s3::Handler {
     const bool keeps = registry != nullptr && registry->keeps_earlier_versions();
     const bool notes = keeps && (Overwrites(exchange) || DeletesCurrent(exchange));
     const store::ObjectPtr before = notes ? CurrentObject(exchange) : nullptr;
-    if (keeps && exchange.operation == "DeleteObjects") WrapStore<HistoryStore>(exchange, registry->earlier_versions());
+    if (keeps && exchange.operation == "DeleteObjects")
+      WrapStore<HistoryStore>(exchange, registry->earlier_versions());
     if (registry != nullptr && !registry->hidden_writes().empty() && LooksThroughVeil(exchange)) {
       WrapStore<StaleReadStore>(exchange, registry->hidden_writes(), registry->clock().Now());
     }
     CarryOut(exchange, plan);
     if (!before) return;
     exchange.WhenAnswered([registry, before](const s3::Exchange& answered) {
-      if (!IsRefusal(answered.response)) registry->earlier_versions().Note(answered.target.bucket.value, before);
+      if (!IsRefusal(answered.response))
+        registry->earlier_versions().Note(answered.target.bucket.value, before);
     });
   }
 
@@ -220,8 +235,11 @@ class CommitFaults final : public s3::Handler {
     if (plan == nullptr) return next_.Handle(exchange);
     plan->Begin();
     if (plan->At(Stage::kBeforeCommit).empty()) return next_.Handle(exchange);
-    if (FaultPlan::Step* const step = plan->AtCommit<CommitPartialAction>(); step != nullptr && CanBeTorn(exchange)) {
-      WrapStore<TruncatedWriteStore>(exchange, std::get<CommitPartialAction>(step->timed->action).bytes, [step] { step->entries = 1; });
+    if (FaultPlan::Step* const step = plan->AtCommit<CommitPartialAction>();
+        step != nullptr && CanBeTorn(exchange)) {
+      WrapStore<TruncatedWriteStore>(exchange,
+                                     std::get<CommitPartialAction>(step->timed->action).bytes,
+                                     [step] { step->entries = 1; });
     }
     if (!ReadsBody(exchange)) {
       if (PassCommit(exchange, *plan, pauses_)) Apply(exchange, *plan);
@@ -236,12 +254,14 @@ class CommitFaults final : public s3::Handler {
 
   void Apply(s3::Exchange& exchange, FaultPlan& plan) {
     FaultPlan::Step* const twice = plan.AtCommit<DuplicateAction>();
-    if (twice != nullptr && s3::TraitsOf(exchange).access == s3::Access::kWrite) return ApplyTwice(exchange, *twice);
+    if (twice != nullptr && s3::TraitsOf(exchange).access == s3::Access::kWrite)
+      return ApplyTwice(exchange, *twice);
     next_.Handle(exchange);
   }
 
   void ApplyTwice(s3::Exchange& exchange, FaultPlan::Step& step) {
-    s3::AsyncResponse* const late = std::exchange(exchange.late, nullptr);  // each is over when its call returns
+    // each is over when its call returns
+    s3::AsyncResponse* const late = std::exchange(exchange.late, nullptr);
     s3::BodyReader* const body = exchange.body;
     KeptBody kept(*body);
     exchange.body = &kept;
@@ -251,7 +271,8 @@ class CommitFaults final : public s3::Handler {
       RepeatedBody repeated(kept);
       exchange.body = &repeated;
       next_.Handle(exchange);
-      const bool wants_first = std::get<DuplicateAction>(step.timed->action).answer == DuplicateAction::Answer::kFirst;
+      const bool wants_first =
+          std::get<DuplicateAction>(step.timed->action).answer == DuplicateAction::Answer::kFirst;
       // A cancelled request is answered 503, which says that nothing was stored.
       const bool cancelled = IsRefusal(exchange.response) && !s3::RefuseIfCancelled(exchange).ok();
       if (wants_first || cancelled) exchange.response = std::move(first);
@@ -263,10 +284,12 @@ class CommitFaults final : public s3::Handler {
 
   // An append's bytes are not the whole of what it puts.
   static bool CanBeTorn(const s3::Exchange& exchange) {
-    if (exchange.operation == "PutObject") return !exchange.request.Find("x-amz-write-offset-bytes");
+    if (exchange.operation == "PutObject")
+      return !exchange.request.Find("x-amz-write-offset-bytes");
     return exchange.operation == "UploadPart" || exchange.operation == "PostObject";
   }
-  // Whether the operation reads its body to the end, if it has one. Bodies that nobody wants auth has read.
+  // Whether the operation reads its body to the end, if it has one. Bodies that nobody wants auth
+  // has read.
   static bool ReadsBody(const s3::Exchange& exchange) {
     if (!s3::TraitsOf(exchange).takes_body) return false;
     const s3::RequestHead& head = exchange.request;
@@ -286,7 +309,8 @@ std::unique_ptr<s3::Handler> MakeFaults(const FaultHandlerOptions& options, s3::
   return std::make_unique<Faults>(options, next);
 }
 
-std::unique_ptr<s3::Handler> MakeCommitFaults(const FaultHandlerOptions& options, s3::Handler& next) {
+std::unique_ptr<s3::Handler> MakeCommitFaults(const FaultHandlerOptions& options,
+                                              s3::Handler& next) {
   return std::make_unique<CommitFaults>(options, next);
 }
 

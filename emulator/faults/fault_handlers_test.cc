@@ -1,11 +1,12 @@
-// What the handlers let through, and when; what actions do is tested over the wire (server/faults_over_the_wire_test.cc).
+// What the handlers let through, and when; what actions do is tested over the wire
+// (server/faults_over_the_wire_test.cc).
 #include "emulator/faults/fault_handlers.h"
 
 #include <array>
 
-#include "emulator/s3/core/cancellation.h"
 #include "emulator/faults/documents/scenario_document.h"
 #include "emulator/faults/test_support.h"
+#include "emulator/s3/core/cancellation.h"
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::faults {
@@ -18,7 +19,8 @@ class Operation final : public s3::Handler {
  public:
   void Handle(s3::Exchange& exchange) override {
     ++calls;
-    if (const auto running = s3::RefuseIfCancelled(exchange); !running.ok()) return s3::RespondWithError(exchange, running.error());
+    if (const auto running = s3::RefuseIfCancelled(exchange); !running.ok())
+      return s3::RespondWithError(exchange, running.error());
     std::array<std::byte, 100> buffer;
     for (;;) {
       const auto got = exchange.body->Read(buffer);
@@ -47,11 +49,14 @@ class FaultHandlersTest : public testing::Test {
     outer->Handle(request.exchange());
     return request.exchange().response.status;
   }
-  int Ask(std::vector<std::pair<std::string, std::string>> headers = {}, std::string method = "PUT") {
+  int Ask(std::vector<std::pair<std::string, std::string>> headers = {},
+          std::string method = "PUT") {
     TestRequest request(std::move(method), "/bucket/key", std::move(headers));
     return Ask(request);
   }
-  void Set(std::string_view rules) { ASSERT_TRUE(registry_.Start(ParseScenario(rules).value()).ok()); }
+  void Set(std::string_view rules) {
+    ASSERT_TRUE(registry_.Start(ParseScenario(rules).value()).ok());
+  }
 
   FaultRegistry registry_{SystemClock()};
   Pauses pauses_;

@@ -3,27 +3,36 @@
 #include <algorithm>
 #include <utility>
 
-#include "emulator/s3/core/errors.h"
+#include "emulator/faults/actions/partial_failure.h"
 #include "emulator/faults/documents/earlier_versions.h"
 #include "emulator/faults/fault_registry.h"
-#include "emulator/faults/actions/partial_failure.h"
+#include "emulator/s3/core/errors.h"
 
 namespace penstock::emulator::faults {
 
 FaultPlan::FaultPlan(std::vector<std::unique_ptr<Ticket>> tickets) : tickets_(std::move(tickets)) {
   for (const auto& ticket : tickets_) {
-    for (const TimedAction& timed : ticket->rule().actions) steps_.push_back({.timed = &timed, .ticket = ticket.get()});
+    for (const TimedAction& timed : ticket->rule().actions)
+      steps_.push_back({.timed = &timed, .ticket = ticket.get()});
   }
-  const auto point = [](const Step& step) { return std::pair(step.timed->at.stage, step.timed->at.offset); };
-  std::stable_sort(steps_.begin(), steps_.end(), [&](const Step& a, const Step& b) { return point(a) < point(b); });
+  const auto point = [](const Step& step) {
+    return std::pair(step.timed->at.stage, step.timed->at.offset);
+  };
+  std::stable_sort(steps_.begin(), steps_.end(),
+                   [&](const Step& a, const Step& b) { return point(a) < point(b); });
 }
 
 FaultPlan::~FaultPlan() { SettleWrites(false); }
 
 void FaultPlan::HideWrite(const s3::Exchange& exchange, FaultRegistry& registry, Step& step) {
   const std::string& bucket = exchange.target.bucket.value;
-  auto place = registry.hidden_writes().Begin(bucket, exchange.target.key.value, CurrentObject(exchange), registry.clock().Now());
-  if (place) hidden_.push_back({.step = &step, .space = exchange.space, .registry = &registry, .place = *std::move(place)});
+  auto place = registry.hidden_writes().Begin(bucket, exchange.target.key.value,
+                                              CurrentObject(exchange), registry.clock().Now());
+  if (place)
+    hidden_.push_back({.step = &step,
+                       .space = exchange.space,
+                       .registry = &registry,
+                       .place = *std::move(place)});
 }
 
 void FaultPlan::SettleWrites(bool done) {
@@ -33,7 +42,9 @@ void FaultPlan::SettleWrites(bool done) {
       writes.Drop(hidden.place);
       continue;
     }
-    writes.Settle(hidden.place, hidden.registry->clock().Now() + std::get<DelayVisibilityAction>(hidden.step->timed->action).time);
+    writes.Settle(hidden.place,
+                  hidden.registry->clock().Now() +
+                      std::get<DelayVisibilityAction>(hidden.step->timed->action).time);
     Done(*hidden.step);
   }
   hidden_.clear();
@@ -49,8 +60,10 @@ bool FaultPlan::wants_version_before() const {
 }
 
 std::span<FaultPlan::Step> FaultPlan::At(Stage stage) {
-  const auto first = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) { return step.timed->at.stage == stage; });
-  const auto last = std::find_if(first, steps_.end(), [&](const Step& step) { return step.timed->at.stage != stage; });
+  const auto first = std::find_if(steps_.begin(), steps_.end(),
+                                  [&](const Step& step) { return step.timed->at.stage == stage; });
+  const auto last = std::find_if(first, steps_.end(),
+                                 [&](const Step& step) { return step.timed->at.stage != stage; });
   return {first, last};
 }
 
@@ -73,7 +86,10 @@ bool FaultPlan::TakePlace(Step& step) {
 std::optional<Error> FaultPlan::RefuseEntry(std::size_t place, std::string_view key) {
   for (Step& step : At(Stage::kBeforeCommit)) {
     const auto* const failure = std::get_if<PartialFailureAction>(&step.timed->action);
-    if (failure == nullptr || !FailsEntry(*failure, {.place = place, .key = key, .failed_before = step.entries}, step.ticket->draw())) continue;
+    if (failure == nullptr ||
+        !FailsEntry(*failure, {.place = place, .key = key, .failed_before = step.entries},
+                    step.ticket->draw()))
+      continue;
     ++step.entries;
     Done(step);
     return s3::MakeError(failure->code, {}, failure->message);

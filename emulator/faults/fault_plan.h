@@ -12,16 +12,16 @@
 #include <variant>
 #include <vector>
 
-#include "emulator/s3/core/exchange.h"
 #include "emulator/faults/actions/hidden_writes.h"
 #include "emulator/faults/running_scenario.h"
+#include "emulator/s3/core/exchange.h"
 
 namespace penstock::emulator::faults {
 
 class FaultRegistry;
 
-// Kept with the request until its answer has left (Exchange::notes). Tickets whose actions were not all done by then are given
-// back.
+// Kept with the request until its answer has left (Exchange::notes). Tickets whose actions were not
+// all done by then are given back.
 //
 // Thread safety: one thread at a time, the one that the request is with.
 class FaultPlan final : public s3::RequestNotes {
@@ -30,7 +30,8 @@ class FaultPlan final : public s3::RequestNotes {
     const TimedAction* timed = nullptr;
     Ticket* ticket = nullptr;
     bool done = false;
-    std::uint64_t entries = 0;  // that it refused (PartialFailureAction) or cut (CommitPartialAction)
+    // that it refused (PartialFailureAction) or cut (CommitPartialAction)
+    std::uint64_t entries = 0;
   };
 
   explicit FaultPlan(std::vector<std::unique_ptr<Ticket>> tickets);
@@ -66,7 +67,8 @@ class FaultPlan final : public s3::RequestNotes {
   void set_desk(FaultRegistry* registry) { registry_ = registry; }
   // Reads do not see the write of `exchange` from now on (DelayVisibilityAction).
   void HideWrite(const s3::Exchange& exchange, FaultRegistry& registry, Step& step);
-  // What the commit made of hidden and of cut writes. `done`: the operation did what it was asked to.
+  // What the commit made of hidden and of cut writes. `done`: the operation did what it was asked
+  // to.
   void SettleWrites(bool done);
 
   // An action asks for the bytes of the object's version before.

@@ -14,7 +14,9 @@ class FaultPlanTest : public testing::Test {
     return std::make_shared<FaultPlan>(faults::Meet(*running_, request_));
   }
   // What the same request meets once more.
-  std::shared_ptr<FaultPlan> Again() { return std::make_shared<FaultPlan>(Meet(*running_, request_)); }
+  std::shared_ptr<FaultPlan> Again() {
+    return std::make_shared<FaultPlan>(Meet(*running_, request_));
+  }
   ScenarioAccount account() const { return running_->Account(); }
 
  private:
@@ -23,10 +25,12 @@ class FaultPlanTest : public testing::Test {
 };
 
 TEST_F(FaultPlanTest, StepsComeInTheOrderOfTheirPoints) {
-  const auto plan = Plan(R"([{"id": "a", "do": [{"stall": {"ms": 1}, "at": "body_out@9"}, {"stall": {"ms": 2}, "at": "headers"}]},
+  const auto plan = Plan(
+      R"([{"id": "a", "do": [{"stall": {"ms": 1}, "at": "body_out@9"}, {"stall": {"ms": 2}, "at": "headers"}]},
                              {"id": "b", "do": [{"stall": {"ms": 3}, "at": "body_out@4"}, {"stall": {"ms": 4}, "at": "headers"}]}])");
   std::vector<std::int64_t> order;
-  for (const FaultPlan::Step& step : plan->steps()) order.push_back(std::get<StallAction>(step.timed->action).time.count());
+  for (const FaultPlan::Step& step : plan->steps())
+    order.push_back(std::get<StallAction>(step.timed->action).time.count());
   EXPECT_EQ(order, (std::vector<std::int64_t>{2, 4, 3, 1}));
   EXPECT_EQ(plan->At(Stage::kHeaders).size(), 2U);
   EXPECT_EQ(plan->At(Stage::kBodyOut).size(), 2U);
@@ -34,7 +38,8 @@ TEST_F(FaultPlanTest, StepsComeInTheOrderOfTheirPoints) {
 }
 
 TEST_F(FaultPlanTest, ARuleHasFiredOnceItsLastActionIsDone) {
-  auto plan = Plan(R"([{"id": "a", "do": [{"stall": {"ms": 1}}, {"stall": {"ms": 1}, "at": "close"}]}, {"id": "b", "do": {"stall": {"ms": 1}}}])");
+  auto plan = Plan(
+      R"([{"id": "a", "do": [{"stall": {"ms": 1}}, {"stall": {"ms": 1}, "at": "close"}]}, {"id": "b", "do": {"stall": {"ms": 1}}}])");
   FaultPlan::Done(plan->steps()[0]);
   FaultPlan::Done(plan->steps()[0]);
   EXPECT_EQ(plan->FiredRules(), "") << "the same action counts once";
@@ -56,7 +61,8 @@ TEST_F(FaultPlanTest, WhatWasNotDoneIsGivenBack) {
 }
 
 TEST_F(FaultPlanTest, WhatKeptAClientWaitingInVainHasFailedItsAttempt) {
-  constexpr std::string_view kSlow = R"([{"do": {"stall": {"ms": 1}}, "when": {"unless_failed": 1}}])";
+  constexpr std::string_view kSlow =
+      R"([{"do": {"stall": {"ms": 1}}, "when": {"unless_failed": 1}}])";
   auto plan = Plan(kSlow);
   plan->FailAttempts();
   EXPECT_FALSE(Again()->steps().empty()) << "nothing had happened to it";

@@ -8,7 +8,8 @@ namespace penstock::emulator::faults {
 namespace {
 
 // Those of them that are not complete now: requests that were under way have ended.
-std::vector<ScenarioAccount> Incomplete(const std::vector<std::shared_ptr<const RunningScenario>>& scenarios) {
+std::vector<ScenarioAccount> Incomplete(
+    const std::vector<std::shared_ptr<const RunningScenario>>& scenarios) {
   std::vector<ScenarioAccount> accounts;
   for (const auto& scenario : scenarios) {
     ScenarioAccount account = scenario->Account();
@@ -22,7 +23,8 @@ std::vector<ScenarioAccount> Incomplete(const std::vector<std::shared_ptr<const 
 Result<void> FaultRegistry::Start(Scenario scenario, bool by_default) {
   std::optional<Scenario> kept;
   if (by_default) kept = scenario;
-  PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh, RunningScenario::Start(std::move(scenario), clock_.Now()));
+  PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh,
+                  RunningScenario::Start(std::move(scenario), clock_.Now()));
   if (by_default) {
     const WriterLock lock(mutex_);
     default_ = std::move(kept);
@@ -36,7 +38,9 @@ void FaultRegistry::Stop() { Replace(nullptr, false); }
 void FaultRegistry::NoteWhetherActive() {
   active_.store(running_ || !tests_.empty(), std::memory_order_release);
   const bool asked = (running_ && running_->asks_for_earlier_versions()) ||
-                     std::any_of(tests_.begin(), tests_.end(), [](const auto& test) { return test.second->asks_for_earlier_versions(); });
+                     std::any_of(tests_.begin(), tests_.end(), [](const auto& test) {
+                       return test.second->asks_for_earlier_versions();
+                     });
   keeps_earlier_.store(asked, std::memory_order_release);
 }
 
@@ -44,7 +48,8 @@ void FaultRegistry::Replace(std::shared_ptr<RunningScenario> next, bool by_defau
   const WriterLock lock(mutex_);
   running_.swap(next);
   const bool planned = !std::exchange(by_default_, by_default);
-  if (next && planned && replaced_.size() < kMostReplaced && !next->Account().complete) replaced_.push_back(std::move(next));
+  if (next && planned && replaced_.size() < kMostReplaced && !next->Account().complete)
+    replaced_.push_back(std::move(next));
   hidden_writes_.Clear();
   earlier_versions_.Clear();
   NoteWhetherActive();
@@ -94,13 +99,22 @@ Result<void> FaultRegistry::Check() const {
 }
 
 Result<void> FaultRegistry::AddRetryTest(std::string id, Scenario scenario) {
-  PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh, RunningScenario::Start(std::move(scenario), clock_.Now()));
+  PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh,
+                  RunningScenario::Start(std::move(scenario), clock_.Now()));
   const WriterLock lock(mutex_);
   if (tests_.size() >= kMostRetryTests) {
-    return Error::Make(ErrorKind::kInvalidArgument, "there are " + std::to_string(tests_.size()) + " retry tests in this namespace already, and it keeps at most " + std::to_string(kMostRetryTests) + "; delete those that are done (DELETE /_penstock/retry-tests/ID), or reset the namespace");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "there are " + std::to_string(tests_.size()) +
+                           " retry tests in this namespace already, and it keeps at most " +
+                           std::to_string(kMostRetryTests) +
+                           "; delete those that are done (DELETE /_penstock/retry-tests/ID), or "
+                           "reset the namespace");
   }
   const auto [at, added] = tests_.try_emplace(std::move(id), std::move(fresh));
-  if (!added) return Error::Make(ErrorKind::kAlreadyExists, "a retry test '" + at->first + "' is there already; delete it or take another id");
+  if (!added)
+    return Error::Make(
+        ErrorKind::kAlreadyExists,
+        "a retry test '" + at->first + "' is there already; delete it or take another id");
   NoteWhetherActive();
   return Ok();
 }
@@ -108,7 +122,8 @@ Result<void> FaultRegistry::AddRetryTest(std::string id, Scenario scenario) {
 Result<std::shared_ptr<RunningScenario>> FaultRegistry::FindRetryTest(std::string_view id) const {
   const auto found = tests_.find(std::string(id));
   if (found == tests_.end()) {
-    return Error::Make(ErrorKind::kNotFound, "there is no retry test '" + std::string(id) + "' in this namespace; create it first");
+    return Error::Make(ErrorKind::kNotFound, "there is no retry test '" + std::string(id) +
+                                                 "' in this namespace; create it first");
   }
   return found->second;
 }

@@ -1,7 +1,7 @@
 // What a namespace has of faults: one scenario at a time, and any number of retry tests beside it.
 //
-// A retry test is a scenario for the requests that name it in x-penstock-retry-test: parallel tests of one namespace never
-// meet each other's faults.
+// A retry test is a scenario for the requests that name it in x-penstock-retry-test: parallel tests
+// of one namespace never meet each other's faults.
 #ifndef PENSTOCK_EMULATOR_FAULTS_FAULT_REGISTRY_H_
 #define PENSTOCK_EMULATOR_FAULTS_FAULT_REGISTRY_H_
 
@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "emulator/faults/documents/earlier_versions.h"
 #include "emulator/faults/actions/hidden_writes.h"
+#include "emulator/faults/documents/earlier_versions.h"
 #include "emulator/faults/running_scenario.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/shared_mutex.h"
@@ -31,9 +31,10 @@ class FaultRegistry {
 
   static constexpr std::size_t kMostReplaced = 16;
 
-  // Runs `scenario` from now on, in place of the one that ran. Requests under way end as they began, for the old one's account.
-  // That is kept as `replaced` where it is not complete: the first kMostReplaced. `by_default`: nobody planned it for himself,
-  // and nobody is told of it once another one has its place. CheckScenario's errors.
+  // Runs `scenario` from now on, in place of the one that ran. Requests under way end as they
+  // began, for the old one's account. That is kept as `replaced` where it is not complete: the
+  // first kMostReplaced. `by_default`: nobody planned it for himself, and nobody is told of it once
+  // another one has its place. CheckScenario's errors.
   Result<void> Start(Scenario scenario, bool by_default = false);
   // No scenario from now on; the one that ran is kept as Start does.
   void Stop();
@@ -46,11 +47,12 @@ class FaultRegistry {
   // CheckAccount of the one that runs, if one does, and of those replaced.
   Result<void> Check() const;
 
-  // kAlreadyExists for an id that is taken, kInvalidArgument beyond kMostRetryTests; CheckScenario's errors.
+  // kAlreadyExists for an id that is taken, kInvalidArgument beyond kMostRetryTests;
+  // CheckScenario's errors.
   Result<void> AddRetryTest(std::string id, Scenario scenario);
   Result<ScenarioAccount> RetryTestAccount(std::string_view id) const;  // kNotFound
-  Result<void> RemoveRetryTest(std::string_view id);                     // kNotFound
-  std::vector<std::string> RetryTests() const;                           // sorted
+  Result<void> RemoveRetryTest(std::string_view id);                    // kNotFound
+  std::vector<std::string> RetryTests() const;                          // sorted
 
   // The namespace's.
   const Clock& clock() const { return clock_; }
@@ -61,8 +63,8 @@ class FaultRegistry {
   EarlierVersions& earlier_versions() { return earlier_versions_; }
   // A rule may ask for what an overwritten object was.
   bool keeps_earlier_versions() const { return keeps_earlier_.load(std::memory_order_acquire); }
-  // What a request may meet: the retry test it names, or else the running scenario; null: nothing. `retry_test`: empty where
-  // it names none. kNotFound for a retry test that is not there.
+  // What a request may meet: the retry test it names, or else the running scenario; null: nothing.
+  // `retry_test`: empty where it names none. kNotFound for a retry test that is not there.
   Result<std::shared_ptr<RunningScenario>> Find(std::string_view retry_test) const;
 
  private:
@@ -70,7 +72,8 @@ class FaultRegistry {
   // Puts `next` in the running one's place.
   void Replace(std::shared_ptr<RunningScenario> next, bool by_default);
   using Tests = std::unordered_map<std::string, std::shared_ptr<RunningScenario>>;
-  Result<std::shared_ptr<RunningScenario>> FindRetryTest(std::string_view id) const PENSTOCK_REQUIRES_SHARED(mutex_);
+  Result<std::shared_ptr<RunningScenario>> FindRetryTest(std::string_view id) const
+      PENSTOCK_REQUIRES_SHARED(mutex_);
   void NoteWhetherActive() PENSTOCK_REQUIRES_SHARED(mutex_);
 
   const Clock& clock_;

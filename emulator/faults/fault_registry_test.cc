@@ -10,7 +10,10 @@ namespace penstock::emulator::faults {
 namespace {
 
 Scenario OneRule(std::string_view name) {
-  return ParseScenario(R"({"name": ")" + std::string(name) + R"(", "rules": [{"when": {"operation": "GetObject"}, "do": {"slow_down": {}}}]})").value();
+  return ParseScenario(
+             R"({"name": ")" + std::string(name) +
+             R"(", "rules": [{"when": {"operation": "GetObject"}, "do": {"slow_down": {}}}]})")
+      .value();
 }
 
 class FaultRegistryTest : public testing::Test {
@@ -47,7 +50,8 @@ TEST_F(FaultRegistryTest, WhatWasPlannedAndReplacedIsMissedUntilItIsForgotten) {
   registry_.Stop();
   EXPECT_TRUE(registry_.idle());
   EXPECT_EQ(registry_.Check().error().message,
-            "faults that were planned had not happened when their scenario was replaced or cleared (seed 1, 0 requests seen): "
+            "faults that were planned had not happened when their scenario was replaced or cleared "
+            "(seed 1, 0 requests seen): "
             "'rule-1' fired for 0 of the 0 requests that matched");
   registry_.Forget();
   EXPECT_TRUE(registry_.Check().ok());
@@ -107,10 +111,13 @@ TEST_F(FaultRegistryTest, ARequestThatNamesARetryTestMeetsThatAlone) {
 }
 
 TEST_F(FaultRegistryTest, RetryTestsAreBounded) {
-  for (std::size_t i = 0; i < FaultRegistry::kMostRetryTests; ++i) ASSERT_TRUE(registry_.AddRetryTest(std::to_string(i), OneRule("one")).ok());
+  for (std::size_t i = 0; i < FaultRegistry::kMostRetryTests; ++i)
+    ASSERT_TRUE(registry_.AddRetryTest(std::to_string(i), OneRule("one")).ok());
   const auto beyond = registry_.AddRetryTest("beyond", OneRule("one"));
   ASSERT_FALSE(beyond.ok());
-  EXPECT_NE(beyond.error().message.find("at most 1000; delete those that are done"), std::string::npos) << beyond.error().message;
+  EXPECT_NE(beyond.error().message.find("at most 1000; delete those that are done"),
+            std::string::npos)
+      << beyond.error().message;
   ASSERT_TRUE(registry_.RemoveRetryTest("7").ok());
   EXPECT_TRUE(registry_.AddRetryTest("beyond", OneRule("one")).ok());
 }

@@ -11,9 +11,10 @@
 
 namespace penstock::emulator::faults {
 
-// Keeps the counts of the `most` groups that were last asked for or taken from: when another one comes, the one is forgotten,
-// and begins at 0 again, that was left alone longest. A group with something under way is never forgotten; there may be more
-// than `most` of these alone, as many as requests are under way.
+// Keeps the counts of the `most` groups that were last asked for or taken from: when another one
+// comes, the one is forgotten, and begins at 0 again, that was left alone longest. A group with
+// something under way is never forgotten; there may be more than `most` of these alone, as many as
+// requests are under way.
 //
 // Thread safety: one thread at a time.
 class GroupCounts {
@@ -44,7 +45,8 @@ class GroupCounts {
   const std::size_t most_;
   Entries idle_;  // nothing under way; the one left alone longest first
   Entries busy_;
-  std::unordered_map<std::string_view, Entries::iterator> by_group_;  // views of the entries' own names
+  // views of the entries' own names
+  std::unordered_map<std::string_view, Entries::iterator> by_group_;
 };
 
 }  // namespace penstock::emulator::faults

@@ -2,10 +2,12 @@
 
 namespace penstock::emulator::faults {
 
-std::shared_ptr<Attempt> Invocations::Begin(const std::shared_ptr<Invocations>& all, const Facts& facts) {
+std::shared_ptr<Attempt> Invocations::Begin(const std::shared_ptr<Invocations>& all,
+                                            const Facts& facts) {
   const bool has_id = !facts.invocation.empty();
-  std::shared_ptr<Attempt> attempt(
-      new Attempt(all, std::string(facts.invocation), has_id ? std::string() : AttemptIdentity(facts), facts.exchange->connection.id));
+  std::shared_ptr<Attempt> attempt(new Attempt(all, std::string(facts.invocation),
+                                               has_id ? std::string() : AttemptIdentity(facts),
+                                               facts.exchange->connection.id));
   if (!has_id) all->GoOn(*attempt);
   return attempt;
 }
@@ -58,13 +60,18 @@ std::uint64_t Attempt::failures() const {
 
 void Attempt::Fail() {
   if (std::exchange(failed_, true)) return;
-  if (!has_id()) return all_->Keep({.identity = identity_, .connection = connection_, .invocation = invocation_, .failures = failures_before_ + 1});
+  if (!has_id())
+    return all_->Keep({.identity = identity_,
+                       .connection = connection_,
+                       .invocation = invocation_,
+                       .failures = failures_before_ + 1});
   const MutexLock lock(all_->mutex_);
   all_->failures_.Take(invocation_);
   all_->failures_.Settle(invocation_, /*happened=*/true);
 }
 
-Attempt::Waiting::Waiting(const std::shared_ptr<Attempt>& attempt) : attempt_(attempt && attempt->has_id() ? attempt : nullptr) {
+Attempt::Waiting::Waiting(const std::shared_ptr<Attempt>& attempt)
+    : attempt_(attempt && attempt->has_id() ? attempt : nullptr) {
   if (!attempt_) return;
   const MutexLock lock(attempt_->all_->mutex_);
   attempt_->all_->failures_.Take(attempt_->invocation_);

@@ -1,12 +1,14 @@
 // Which requests are attempts of one call of a client, and how many of these have failed.
 //
-// SDKs say which call a request belongs to (amz-sdk-invocation-id). Who says nothing is taken for what looks like it: a request
-// goes on with a call of the same AttemptIdentity (facts.h) whose last attempt failed and waits for the next one; where none
-// waits it begins a call of its own. A call ends with the attempt that no fault fails. So calls that follow each other, and
-// those that overlap, each count for themselves.
+// SDKs say which call a request belongs to (amz-sdk-invocation-id). Who says nothing is taken for
+// what looks like it: a request goes on with a call of the same AttemptIdentity (facts.h) whose
+// last attempt failed and waits for the next one; where none waits it begins a call of its own. A
+// call ends with the attempt that no fault fails. So calls that follow each other, and those that
+// overlap, each count for themselves.
 //
-// Of several that wait a request goes on with the one that failed on its own connection; or else with the one that failed
-// first and that nobody has gone on with yet. That one stays for its own connection, whose client may be the one that retries.
+// Of several that wait a request goes on with the one that failed on its own connection; or else
+// with the one that failed first and that nobody has gone on with yet. That one stays for its own
+// connection, whose client may be the one that retries.
 #ifndef PENSTOCK_EMULATOR_FAULTS_INVOCATIONS_H_
 #define PENSTOCK_EMULATOR_FAULTS_INVOCATIONS_H_
 
@@ -42,8 +44,8 @@ class Attempt {
   // A fault has failed this attempt. Once is enough.
   void Fail();
 
-  // A fault that keeps the client waiting: where it gives up and asks again before this ends, the attempt has failed. Told of
-  // invocations with an id alone.
+  // A fault that keeps the client waiting: where it gives up and asks again before this ends, the
+  // attempt has failed. Told of invocations with an id alone.
   class Waiting {
    public:
     explicit Waiting(const std::shared_ptr<Attempt>& attempt);  // null: does nothing
@@ -57,8 +59,12 @@ class Attempt {
 
  private:
   friend class Invocations;
-  Attempt(std::shared_ptr<Invocations> all, std::string invocation, std::string identity, std::uint64_t connection)
-      : all_(std::move(all)), invocation_(std::move(invocation)), identity_(std::move(identity)), connection_(connection) {}
+  Attempt(std::shared_ptr<Invocations> all, std::string invocation, std::string identity,
+          std::uint64_t connection)
+      : all_(std::move(all)),
+        invocation_(std::move(invocation)),
+        identity_(std::move(identity)),
+        connection_(connection) {}
   bool has_id() const { return identity_.empty(); }
 
   const std::shared_ptr<Invocations> all_;
@@ -69,8 +75,9 @@ class Attempt {
   bool failed_ = false;
 };
 
-// Of one scenario. Remembers the kMost invocations with an id that were last looked at, and as many attempts that wait for the
-// next one of invocations without; of more, the one left alone longest is forgotten.
+// Of one scenario. Remembers the kMost invocations with an id that were last looked at, and as many
+// attempts that wait for the next one of invocations without; of more, the one left alone longest
+// is forgotten.
 //
 // Thread safety: safe from any thread.
 class Invocations {
@@ -80,7 +87,8 @@ class Invocations {
   explicit Invocations(std::size_t most = kMost) : most_(most), failures_(most) {}
 
   // The attempt that a request is. Once for each.
-  static std::shared_ptr<Attempt> Begin(const std::shared_ptr<Invocations>& all, const Facts& facts);
+  static std::shared_ptr<Attempt> Begin(const std::shared_ptr<Invocations>& all,
+                                        const Facts& facts);
 
  private:
   friend class Attempt;
@@ -100,9 +108,12 @@ class Invocations {
   GroupCounts failures_ PENSTOCK_GUARDED_BY(mutex_);  // by id
   std::uint64_t begun_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   std::uint64_t numbers_ PENSTOCK_GUARDED_BY(mutex_) = 0;
-  std::map<std::uint64_t, Failed> waiting_ PENSTOCK_GUARDED_BY(mutex_);  // by number, in the order in which they failed
-  // By identity and connection, and by identity alone those that nobody has gone on with: views of what waits.
-  std::map<std::pair<std::string_view, std::uint64_t>, std::uint64_t> by_connection_ PENSTOCK_GUARDED_BY(mutex_);
+  // by number, in the order in which they failed
+  std::map<std::uint64_t, Failed> waiting_ PENSTOCK_GUARDED_BY(mutex_);
+  // By identity and connection, and by identity alone those that nobody has gone on with: views of
+  // what waits.
+  std::map<std::pair<std::string_view, std::uint64_t>, std::uint64_t> by_connection_
+      PENSTOCK_GUARDED_BY(mutex_);
   std::set<std::pair<std::string_view, std::uint64_t>> alone_ PENSTOCK_GUARDED_BY(mutex_);
 };
 

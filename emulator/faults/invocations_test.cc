@@ -12,7 +12,8 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 class InvocationsTest : public testing::Test {
  protected:
   // One that looks like the others but for its connection and its headers.
-  std::shared_ptr<Attempt> Begin(std::uint64_t connection, Headers headers = {}, const std::string& target = "/b?list-type=2&prefix=p") {
+  std::shared_ptr<Attempt> Begin(std::uint64_t connection, Headers headers = {},
+                                 const std::string& target = "/b?list-type=2&prefix=p") {
     TestRequest request("GET", target, std::move(headers));
     request.connection().id = connection;
     return Invocations::Begin(all_, request.facts());
@@ -70,7 +71,8 @@ TEST_F(InvocationsTest, WithoutAnIdCallsThatOverlapAreNotEachOthersRetries) {
   const auto retry = Begin(2);
   EXPECT_EQ(retry->invocation(), second->invocation()) << "its connection's";
   EXPECT_EQ(Begin(3)->invocation(), first->invocation()) << "the one that failed first";
-  EXPECT_EQ(Begin(1)->invocation(), first->invocation()) << "or was that somebody else? its own connection still knows it";
+  EXPECT_EQ(Begin(1)->invocation(), first->invocation())
+      << "or was that somebody else? its own connection still knows it";
   EXPECT_EQ(Begin(1)->failures(), 0U) << "once";
 }
 
@@ -92,11 +94,13 @@ TEST_F(InvocationsTest, WhatLooksDifferentIsNoRetry) {
 
 TEST_F(InvocationsTest, OfMoreThanItRemembersTheOldestIsForgotten) {
   std::vector<std::shared_ptr<Attempt>> attempts;
-  for (std::uint64_t connection = 1; connection <= 5; ++connection) attempts.push_back(Begin(connection));
+  for (std::uint64_t connection = 1; connection <= 5; ++connection)
+    attempts.push_back(Begin(connection));
   for (const auto& attempt : attempts) attempt->Fail();
   EXPECT_EQ(Begin(2)->invocation(), attempts[1]->invocation());
   EXPECT_EQ(Begin(5)->invocation(), attempts[4]->invocation());
-  EXPECT_EQ(Begin(1)->invocation(), attempts[2]->invocation()) << "its own is forgotten; the first that is known";
+  EXPECT_EQ(Begin(1)->invocation(), attempts[2]->invocation())
+      << "its own is forgotten; the first that is known";
 }
 
 }  // namespace

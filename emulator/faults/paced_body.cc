@@ -9,9 +9,11 @@ namespace penstock::emulator::faults {
 Result<void> ReadPace::TakeTurn() {
   if (!turn_) turn_.emplace(pauses_, wire_);
   if (turn_->granted() || pauses_.ended()) return Ok();
-  return s3::MakeError("SlowDown", {},
-                        "The rate of this request's body cannot be kept: the emulator paces at most " + std::to_string(Pauses::kMost) +
-                            " request bodies at a time. Send fewer of them at a time.");
+  return s3::MakeError(
+      "SlowDown", {},
+      "The rate of this request's body cannot be kept: the emulator paces at most " +
+          std::to_string(Pauses::kMost) +
+          " request bodies at a time. Send fewer of them at a time.");
 }
 
 Result<void> ReadPace::Keep(std::shared_ptr<Pacer> pacer) {

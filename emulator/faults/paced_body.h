@@ -10,16 +10,16 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/s3/core/exchange.h"
 #include "emulator/faults/pacer.h"
 #include "emulator/faults/pauses.h"
+#include "emulator/s3/core/exchange.h"
 
 namespace penstock::emulator::faults {
 
 // How much of a body may be read at once, and the wait after it.
 //
-// A paced body is read by a thread that waits. At most Pauses::kMost of them exist at a time; a further one is refused with
-// 503 SlowDown.
+// A paced body is read by a thread that waits. At most Pauses::kMost of them exist at a time; a
+// further one is refused with 503 SlowDown.
 //
 // Thread safety: one thread at a time.
 class ReadPace {
@@ -32,9 +32,11 @@ class ReadPace {
   // From now on `piece` bytes at a time, and `every` behind each.
   Result<void> Keep(std::uint64_t piece, std::chrono::nanoseconds every);
 
-  std::uint64_t MostOf(std::uint64_t bytes) const { return piece_ > 0 && piece_ < bytes ? piece_ : bytes; }
-  // Waits until the pace allows the next piece after `bytes`. Returns false where the client closed the connection meanwhile;
-  // the rest of the body has no pace.
+  std::uint64_t MostOf(std::uint64_t bytes) const {
+    return piece_ > 0 && piece_ < bytes ? piece_ : bytes;
+  }
+  // Waits until the pace allows the next piece after `bytes`. Returns false where the client closed
+  // the connection meanwhile; the rest of the body has no pace.
   bool Await(std::size_t bytes);
 
  private:
@@ -56,7 +58,9 @@ class PacedBody final : public s3::BodyReader {
 
   Result<std::size_t> Read(MutableByteView buffer) override;
   std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return inner_.Trailers(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return inner_.Trailers();
+  }
   bool WithholdContinue() override { return inner_.WithholdContinue(); }
 
  private:

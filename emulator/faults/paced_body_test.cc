@@ -21,7 +21,9 @@ class SomeBytes final : public s3::BodyReader {
     return count;
   }
   std::optional<std::uint64_t> Length() const override { return 10; }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return trailers_;
+  }
   std::size_t largest = 0;
 
  private:
@@ -67,7 +69,8 @@ TEST(PacedBodyTest, BodiesThatShareAPacerShareItsRate) {
 TEST(PacedBodyTest, ABodyBeyondTheLimitIsRefusedAndTheErrorNamesTheLimit) {
   Pauses pauses;
   std::vector<std::unique_ptr<Pauses::Turn>> others;
-  for (int i = 0; i < Pauses::kMost; ++i) others.push_back(std::make_unique<Pauses::Turn>(pauses, nullptr));
+  for (int i = 0; i < Pauses::kMost; ++i)
+    others.push_back(std::make_unique<Pauses::Turn>(pauses, nullptr));
   SomeBytes inner(4'000);
   PacedBody body(inner, pauses, nullptr, std::make_shared<Pacer>(1));
   std::array<std::byte, 4'096> buffer;
@@ -105,7 +108,8 @@ TEST(PacedBodyTest, TheWireIsToldOfEveryWait) {
 TEST(PacedBodyTest, ATurnIsTakenWithTheFirstByteAndKeptToTheEnd) {
   Pauses pauses;
   std::vector<std::unique_ptr<Pauses::Turn>> others;
-  for (int i = 0; i + 1 < Pauses::kMost; ++i) others.push_back(std::make_unique<Pauses::Turn>(pauses, nullptr));
+  for (int i = 0; i + 1 < Pauses::kMost; ++i)
+    others.push_back(std::make_unique<Pauses::Turn>(pauses, nullptr));
   {
     SomeBytes inner(10);
     PacedBody body(inner, pauses, nullptr, std::make_shared<Pacer>(1'000'000));

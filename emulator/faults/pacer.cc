@@ -5,7 +5,8 @@
 namespace penstock::emulator::faults {
 
 MonotonicTime Pacer::Take(std::uint64_t bytes, MonotonicTime since) {
-  const std::chrono::duration<double> time(static_cast<double>(bytes) / static_cast<double>(bytes_per_second_));
+  const std::chrono::duration<double> time(static_cast<double>(bytes) /
+                                           static_cast<double>(bytes_per_second_));
   const MutexLock lock(mutex_);
   free_ = std::max(free_, since) + std::chrono::duration_cast<MonotonicTime::duration>(time);
   return free_;
@@ -25,9 +26,11 @@ MonotonicTime PacedTransfer::Next(std::uint64_t bytes, MonotonicTime now) {
 
 void PaceAnswer(s3::Delivery& delivery, std::shared_ptr<Pacer> pacer) {
   const std::uint64_t piece = pacer->piece();
-  s3::KeepPace(delivery, piece, [transfer = PacedTransfer(std::move(pacer))](std::uint64_t bytes, MonotonicTime now) mutable {
-    return transfer.Next(bytes, now);
-  });
+  s3::KeepPace(
+      delivery, piece,
+      [transfer = PacedTransfer(std::move(pacer))](std::uint64_t bytes, MonotonicTime now) mutable {
+        return transfer.Next(bytes, now);
+      });
 }
 
 std::shared_ptr<Pacer> Pacers::Find(const std::string& name, std::uint64_t bytes_per_second) {

@@ -14,14 +14,15 @@
 
 namespace penstock::emulator::faults {
 
-// Whoever comes takes the next stretch of time that his bytes need. Nothing is saved up while nobody comes.
+// Whoever comes takes the next stretch of time that his bytes need. Nothing is saved up while
+// nobody comes.
 //
 // Thread safety: safe from any thread.
 class Pacer {
  public:
   explicit Pacer(std::uint64_t bytes_per_second) : bytes_per_second_(bytes_per_second) {}
-  // When the last of these bytes may leave: so that what has left is never more than the rate allows. `since`: how long they
-  // have been waiting; it may be past.
+  // When the last of these bytes may leave: so that what has left is never more than the rate
+  // allows. `since`: how long they have been waiting; it may be past.
   MonotonicTime Take(std::uint64_t bytes, MonotonicTime since);
   // How many bytes to take at a time: a fiftieth of a second's, 1 MiB at most.
   std::uint64_t piece() const;
@@ -39,7 +40,8 @@ class PacedTransfer {
  public:
   // Shared: with the other transfers at this rate.
   explicit PacedTransfer(std::shared_ptr<Pacer> pacer) : pacer_(std::move(pacer)) {}
-  // When the next `bytes` may leave. Pieces that left late, by a timer's doing, are made up for, up to a tenth of a second.
+  // When the next `bytes` may leave. Pieces that left late, by a timer's doing, are made up for, up
+  // to a tenth of a second.
   MonotonicTime Next(std::uint64_t bytes, MonotonicTime now);
 
  private:
@@ -53,7 +55,8 @@ void PaceAnswer(s3::Delivery& delivery, std::shared_ptr<Pacer> pacer);
 // Pacers by what shares them. Thread safety: safe from any thread.
 class Pacers {
  public:
-  static constexpr std::size_t kMost = 4'096;  // beyond it all are forgotten; transfers under way keep theirs
+  static constexpr std::size_t kMost =
+      4'096;  // beyond it all are forgotten; transfers under way keep theirs
   std::shared_ptr<Pacer> Find(const std::string& name, std::uint64_t bytes_per_second);
 
  private:

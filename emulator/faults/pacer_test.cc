@@ -32,8 +32,10 @@ TEST(PacerTest, PiecesAreAFiftiethOfASecond) {
 TEST(PacedTransferTest, WhatATimerDelaysIsMadeUpFor) {
   PacedTransfer transfer(std::make_shared<Pacer>(1'000));
   EXPECT_EQ(transfer.Next(20, kNow), kNow + milliseconds(20));
-  EXPECT_EQ(transfer.Next(20, kNow + milliseconds(27)), kNow + milliseconds(40)) << "it left 7 ms late";
-  EXPECT_EQ(transfer.Next(20, kNow + milliseconds(1'000)), kNow + milliseconds(920)) << "a client that slept gets no more than a tenth of a second";
+  EXPECT_EQ(transfer.Next(20, kNow + milliseconds(27)), kNow + milliseconds(40))
+      << "it left 7 ms late";
+  EXPECT_EQ(transfer.Next(20, kNow + milliseconds(1'000)), kNow + milliseconds(920))
+      << "a client that slept gets no more than a tenth of a second";
 }
 
 TEST(PacedTransferTest, TransfersShareARate) {

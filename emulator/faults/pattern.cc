@@ -13,7 +13,9 @@ std::string Escaped(std::string_view name) {
 }
 
 // Length of the pattern's item at `at`: an escaped byte takes two.
-std::size_t ItemLength(std::string_view glob, std::size_t at) { return glob[at] == '\\' && at + 1 < glob.size() ? 2 : 1; }
+std::size_t ItemLength(std::string_view glob, std::size_t at) {
+  return glob[at] == '\\' && at + 1 < glob.size() ? 2 : 1;
+}
 
 bool ItemMatches(std::string_view glob, std::size_t at, char c) {
   if (ItemLength(glob, at) == 2) return glob[at + 1] == c;

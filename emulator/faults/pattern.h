@@ -11,8 +11,8 @@
 
 namespace penstock::emulator::faults {
 
-// '*' stands for any bytes, '?' for one byte, '\' takes the next one literally; everything else for itself. The time it takes
-// grows with the product of both lengths at worst.
+// '*' stands for any bytes, '?' for one byte, '\' takes the next one literally; everything else for
+// itself. The time it takes grows with the product of both lengths at worst.
 //
 // Thread safety: not changed once made.
 class Pattern {
@@ -35,7 +35,8 @@ class Pattern {
   std::string literal_;
   bool only_literal_ = false;  // nothing follows
   bool prefix_ = false;        // one '*' follows, and nothing else
-  std::shared_ptr<const Regex> regex_;  // shared by copies, as it does not change; null: glob_ it is
+  // shared by copies, as it does not change; null: glob_ it is
+  std::shared_ptr<const Regex> regex_;
 };
 
 }  // namespace penstock::emulator::faults

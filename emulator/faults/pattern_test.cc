@@ -5,7 +5,9 @@
 namespace penstock::emulator::faults {
 namespace {
 
-bool Matches(std::string glob, std::string_view name) { return Pattern(std::move(glob)).Matches(name); }
+bool Matches(std::string glob, std::string_view name) {
+  return Pattern(std::move(glob)).Matches(name);
+}
 
 TEST(PatternTest, EverythingButStarQuestionMarkAndBackslashStandsForItself) {
   EXPECT_TRUE(Matches("a/b.c[d]", "a/b.c[d]"));

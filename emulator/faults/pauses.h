@@ -11,8 +11,9 @@
 
 namespace penstock::emulator::faults {
 
-// A wait occupies its thread: the server starts other threads for other requests (s3::Wire). The number of waits is bounded.
-// All of them end when the server stops. One ends within s3::kPeerCheckInterval once its client has closed the connection.
+// A wait occupies its thread: the server starts other threads for other requests (s3::Wire). The
+// number of waits is bounded. All of them end when the server stops. One ends within
+// s3::kPeerCheckInterval once its client has closed the connection.
 //
 // Thread safety: safe from any thread.
 class Pauses {
@@ -36,8 +37,8 @@ class Pauses {
 
     // False: kMost turns exist already, or End was called. Then Wait returns at once.
     bool granted() const { return granted_; }
-    // Waits until the time is over, End is called, or the client has closed the connection or its sending side. Returns false
-    // in the last case.
+    // Waits until the time is over, End is called, or the client has closed the connection or its
+    // sending side. Returns false in the last case.
     bool Wait(std::chrono::nanoseconds time);
 
    private:

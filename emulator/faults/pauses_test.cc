@@ -21,7 +21,8 @@ TEST(PausesTest, AWaitLastsItsTime) {
 TEST(PausesTest, OnlySoManyWaitAtATime) {
   Pauses pauses;
   std::vector<std::unique_ptr<Pauses::Turn>> turns;
-  for (int i = 0; i < Pauses::kMost; ++i) turns.push_back(std::make_unique<Pauses::Turn>(pauses, nullptr));
+  for (int i = 0; i < Pauses::kMost; ++i)
+    turns.push_back(std::make_unique<Pauses::Turn>(pauses, nullptr));
   EXPECT_TRUE(turns.back()->granted());
   {
     Pauses::Turn one_too_many(pauses, nullptr);
@@ -74,7 +75,8 @@ TEST(PausesTest, ManyShortWaitsOfATurnCheckTheConnection) {
   Pauses::Turn turn(pauses, &client);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   bool connected = true;
-  while (connected && std::chrono::steady_clock::now() < until) connected = turn.Wait(std::chrono::milliseconds(20));
+  while (connected && std::chrono::steady_clock::now() < until)
+    connected = turn.Wait(std::chrono::milliseconds(20));
   EXPECT_FALSE(connected);
 }
 

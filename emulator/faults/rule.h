@@ -25,7 +25,8 @@ struct Limit {
     std::uint32_t of = 0;  // at most 1,024
   };
   std::optional<Budget> budget;
-  std::optional<std::chrono::nanoseconds> time_to_live;  // since the scenario began, in the namespace's time
+  // since the scenario began, in the namespace's time
+  std::optional<std::chrono::nanoseconds> time_to_live;
 };
 
 struct Rule {
@@ -33,8 +34,8 @@ struct Rule {
   Condition when;
   std::vector<TimedAction> actions;  // at least one; in the order of their points
   Limit limit;
-  // Rules behind a final one are not looked at for the same request. Unless said otherwise one is final that answers in the
-  // operation's place or ends the connection.
+  // Rules behind a final one are not looked at for the same request. Unless said otherwise one is
+  // final that answers in the operation's place or ends the connection.
   bool final = false;
   bool must_fire = true;  // a scenario is not complete before it has fired
 };

@@ -8,7 +8,8 @@ namespace penstock::emulator::faults {
 PrefixMask PrefixMask::OfName(std::string_view name) {
   PrefixMask mask;
   // Who has no name at all has no address either.
-  if (!name.empty()) std::memcpy(mask.bytes_.data(), name.data(), std::min(name.size(), sizeof(mask.bytes_)));
+  if (!name.empty())
+    std::memcpy(mask.bytes_.data(), name.data(), std::min(name.size(), sizeof(mask.bytes_)));
   return mask;
 }
 
@@ -27,7 +28,8 @@ void PrefixMasks::Add(const PrefixMask& mask) {
 bool PrefixMasks::Admit(const PrefixMask& name) const {
   return std::any_of(sorted_by_mask_.begin(), sorted_by_mask_.end(), [&name](const auto& group) {
     const auto& [mask, sorted] = group;
-    return std::binary_search(sorted.begin(), sorted.end(), Words{name.bytes_[0] & mask[0], name.bytes_[1] & mask[1]});
+    return std::binary_search(sorted.begin(), sorted.end(),
+                              Words{name.bytes_[0] & mask[0], name.bytes_[1] & mask[1]});
   });
 }
 
@@ -47,10 +49,14 @@ RuleIndex::RuleIndex(const std::vector<Rule>& rules) {
   for (std::size_t place = 0; place < rules.size(); ++place) {
     const Condition& when = rules[place].when;
     if (rules[place].actions.front().at.stage == Stage::kAccept) continue;
-    const Candidate candidate{.key = PrefixMask::OfPattern(when.key), .headers = NeedsOf(when), .bucket = PrefixMask::OfPattern(when.bucket), .place = place};
+    const Candidate candidate{.key = PrefixMask::OfPattern(when.key),
+                              .headers = NeedsOf(when),
+                              .bucket = PrefixMask::OfPattern(when.bucket),
+                              .place = place};
     if (when.operations.empty()) of_others_.Add(candidate);
     for (auto& [operation, candidates] : by_operation_) {
-      if (when.operations.empty() || std::binary_search(when.operations.begin(), when.operations.end(), operation)) {
+      if (when.operations.empty() ||
+          std::binary_search(when.operations.begin(), when.operations.end(), operation)) {
         candidates.Add(candidate);
       }
     }

@@ -1,7 +1,8 @@
 // Which rules of a scenario a request may meet, told without touching the rules.
 //
-// A scenario may have a thousand rules, and a server answers a hundred thousand requests a second: what an operation, the first
-// bytes of bucket and key, and the names of the headers rule out must cost next to nothing.
+// A scenario may have a thousand rules, and a server answers a hundred thousand requests a second:
+// what an operation, the first bytes of bucket and key, and the names of the headers rule out must
+// cost next to nothing.
 #ifndef PENSTOCK_EMULATOR_FAULTS_RULE_INDEX_H_
 #define PENSTOCK_EMULATOR_FAULTS_RULE_INDEX_H_
 
@@ -40,7 +41,8 @@ class PrefixMask {
   std::array<std::uint64_t, 2> mask_{};
 };
 
-// Many of them, none empty, asked at once: a search for each length that they have, 16 at most, however many there are.
+// Many of them, none empty, asked at once: a search for each length that they have, 16 at most,
+// however many there are.
 class PrefixMasks {
  public:
   void Add(const PrefixMask& mask);
@@ -66,15 +68,17 @@ class RuleIndex {
   // `rules`: those of connections, which begin at Stage::kAccept, are left out.
   explicit RuleIndex(const std::vector<Rule>& rules);
 
-  // Calls `look` with the place of each rule that the request may meet, in order, until it returns false.
+  // Calls `look` with the place of each rule that the request may meet, in order, until it returns
+  // false.
   template <class Look>
   void ForEach(const Names& names, Look look) const {
     const PrefixMask bucket = PrefixMask::OfName(names.bucket);
     const PrefixMask key = PrefixMask::OfName(names.key);
     const Candidates& candidates = Of(names.operation);
-    for (const Candidate& candidate : candidates.openings.Admit(key) ? candidates.all : candidates.of_any_key) {
-      if (candidate.key.Admits(key) && candidate.headers.MetBy(names.headers) && candidate.bucket.Admits(bucket) &&
-          !look(candidate.place)) {
+    for (const Candidate& candidate :
+         candidates.openings.Admit(key) ? candidates.all : candidates.of_any_key) {
+      if (candidate.key.Admits(key) && candidate.headers.MetBy(names.headers) &&
+          candidate.bucket.Admits(bucket) && !look(candidate.place)) {
         return;
       }
     }
@@ -92,7 +96,7 @@ class RuleIndex {
     void Add(const Candidate& candidate);
 
     std::vector<Candidate> all;
-    PrefixMasks openings;                  // of the keys, of those that have one ...
+    PrefixMasks openings;               // of the keys, of those that have one ...
     std::vector<Candidate> of_any_key;  // ... and the others: for most requests there are no more
   };
   const Candidates& Of(std::string_view operation) const;

@@ -6,7 +6,9 @@ namespace penstock::emulator::faults {
 namespace {
 
 Rule MakeRule(Condition when, Stage stage = Stage::kHeaders) {
-  return {.id = "r", .when = std::move(when), .actions = {{.action = StallAction{}, .at = {.stage = stage}}}};
+  return {.id = "r",
+          .when = std::move(when),
+          .actions = {{.action = StallAction{}, .at = {.stage = stage}}}};
 }
 
 std::vector<std::size_t> Places(const RuleIndex& index, const RuleIndex::Names& names) {
@@ -18,12 +20,15 @@ std::vector<std::size_t> Places(const RuleIndex& index, const RuleIndex::Names& 
   return places;
 }
 
-std::vector<std::size_t> Places(const std::vector<Rule>& rules, const RuleIndex::Names& names) { return Places(RuleIndex(rules), names); }
+std::vector<std::size_t> Places(const std::vector<Rule>& rules, const RuleIndex::Names& names) {
+  return Places(RuleIndex(rules), names);
+}
 
 using Several = std::vector<std::size_t>;
 
 TEST(RuleIndexTest, RulesAreFoundByOperationInTheirOrder) {
-  const std::vector<Rule> rules{MakeRule({.operations = {"GetObject"}}), MakeRule({}), MakeRule({.operations = {"GetObject", "PutObject"}})};
+  const std::vector<Rule> rules{MakeRule({.operations = {"GetObject"}}), MakeRule({}),
+                                MakeRule({.operations = {"GetObject", "PutObject"}})};
   EXPECT_EQ(Places(rules, {.operation = "GetObject"}), (Several{0, 1, 2}));
   EXPECT_EQ(Places(rules, {.operation = "PutObject"}), (Several{1, 2}));
   EXPECT_EQ(Places(rules, {.operation = "HeadObject"}), Several{1});
@@ -31,8 +36,10 @@ TEST(RuleIndexTest, RulesAreFoundByOperationInTheirOrder) {
 }
 
 TEST(RuleIndexTest, WhatTheFirstBytesRuleOutIsNotLookedAt) {
-  const std::vector<Rule> rules{MakeRule({.key = Pattern::Prefix("data/train/2026/")}), MakeRule({.key = Pattern("data/*.pt")}),
-                                MakeRule({.bucket = Pattern::Exactly("b")}), MakeRule({.key = Pattern("*x")})};
+  const std::vector<Rule> rules{MakeRule({.key = Pattern::Prefix("data/train/2026/")}),
+                                MakeRule({.key = Pattern("data/*.pt")}),
+                                MakeRule({.bucket = Pattern::Exactly("b")}),
+                                MakeRule({.key = Pattern("*x")})};
   EXPECT_EQ(Places(rules, {.bucket = "a", .key = "data/train/2026/1"}), (Several{0, 1, 3}));
   EXPECT_EQ(Places(rules, {.bucket = "a", .key = "data/train/2025/1"}), (Several{1, 3}));
   EXPECT_EQ(Places(rules, {.bucket = "b", .key = "dat"}), (Several{2, 3}));
@@ -40,11 +47,14 @@ TEST(RuleIndexTest, WhatTheFirstBytesRuleOutIsNotLookedAt) {
 }
 
 TEST(RuleIndexTest, NothingThatAPatternMatchesIsRuledOut) {
-  for (const std::string glob : {"a", "ab*", "a?c", "\\*a", "0123456789abcdef", "0123456789abcdefg*", "*", "?", "a\\"}) {
+  for (const std::string glob :
+       {"a", "ab*", "a?c", "\\*a", "0123456789abcdef", "0123456789abcdefg*", "*", "?", "a\\"}) {
     const Pattern pattern(glob);
     const RuleIndex index({MakeRule({.key = pattern})});
-    for (const std::string name : {"a", "ab", "abc", "axc", "*a", "0123456789abcdef", "0123456789abcdefgh", "0123456789abcdeX", "", "a\\"}) {
-      EXPECT_TRUE(!pattern.Matches(name) || !Places(index, {.key = name}).empty()) << glob << " " << name;
+    for (const std::string name : {"a", "ab", "abc", "axc", "*a", "0123456789abcdef",
+                                   "0123456789abcdefgh", "0123456789abcdeX", "", "a\\"}) {
+      EXPECT_TRUE(!pattern.Matches(name) || !Places(index, {.key = name}).empty())
+          << glob << " " << name;
     }
   }
 }
@@ -52,12 +62,17 @@ TEST(RuleIndexTest, NothingThatAPatternMatchesIsRuledOut) {
 TEST(RuleIndexTest, ManyKeysHideNoneOfThem) {
   std::vector<Rule> rules;
   for (int number = 0; number < 200; ++number) {
-    rules.push_back(MakeRule({.key = Pattern::Prefix((number % 2 == 0 ? "train/" : "a/very/long/way/to/") + std::to_string(number) + "/")}));
+    rules.push_back(
+        MakeRule({.key = Pattern::Prefix((number % 2 == 0 ? "train/" : "a/very/long/way/to/") +
+                                         std::to_string(number) + "/")}));
   }
   rules.push_back(MakeRule({}));
   const RuleIndex index(rules);
   for (int number = 0; number < 200; ++number) {
-    const std::string key = *rules[static_cast<std::size_t>(number)].when.key->literal().begin() == 't' ? "train/" : "a/very/long/way/to/";
+    const std::string key =
+        *rules[static_cast<std::size_t>(number)].when.key->literal().begin() == 't'
+            ? "train/"
+            : "a/very/long/way/to/";
     bool found = false;
     index.ForEach({.key = key + std::to_string(number) + "/x"}, [&](std::size_t place) {
       found = found || place == static_cast<std::size_t>(number);
@@ -69,7 +84,8 @@ TEST(RuleIndexTest, ManyKeysHideNoneOfThem) {
 }
 
 TEST(RuleIndexTest, WhatAHeaderThatIsMissingRulesOutIsNotLookedAt) {
-  const std::vector<Rule> rules{MakeRule({.headers = {{"x-run", Pattern("7")}}}), MakeRule({.key = Pattern("k"), .attempt = NumberSet::Of(2)})};
+  const std::vector<Rule> rules{MakeRule({.headers = {{"x-run", Pattern("7")}}}),
+                                MakeRule({.key = Pattern("k"), .attempt = NumberSet::Of(2)})};
   HeaderNameSet run;
   run.Add("X-Run");
   HeaderNameSet retry;
@@ -81,7 +97,8 @@ TEST(RuleIndexTest, WhatAHeaderThatIsMissingRulesOutIsNotLookedAt) {
 }
 
 TEST(RuleIndexTest, RulesOfConnectionsAreNotForRequests) {
-  EXPECT_EQ(Places({MakeRule({}, Stage::kAccept), MakeRule({})}, {.operation = "GetObject"}), Several{1});
+  EXPECT_EQ(Places({MakeRule({}, Stage::kAccept), MakeRule({})}, {.operation = "GetObject"}),
+            Several{1});
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ std::vector<Matcher> MatchersOf(const std::vector<Rule>& rules) {
 }
 
 bool AsksForInvocations(const Rule& rule) {
-  return rule.when.unless_failed.has_value() || (rule.limit.times && rule.limit.per == Per::kInvocation);
+  return rule.when.unless_failed.has_value() ||
+         (rule.limit.times && rule.limit.per == Per::kInvocation);
 }
 
 bool AsksForEarlierVersions(const Rule& rule) {
@@ -31,11 +32,14 @@ bool AsksForEarlierVersions(const Rule& rule) {
   });
 }
 
-std::uint64_t NumberOf(const traffic::Draw& draw) { return static_cast<std::uint64_t>(draw[0] * 0x1p53); }
+std::uint64_t NumberOf(const traffic::Draw& draw) {
+  return static_cast<std::uint64_t>(draw[0] * 0x1p53);
+}
 
 }  // namespace
 
-Ticket::Ticket(std::size_t index, const Rule& rule) : index_(index), rule_(&rule), left_(rule.actions.size()) {}
+Ticket::Ticket(std::size_t index, const Rule& rule)
+    : index_(index), rule_(&rule), left_(rule.actions.size()) {}
 
 Ticket::~Ticket() {
   if (scenario_ && !fired()) scenario_->Settle(*this);
@@ -52,14 +56,17 @@ RunningScenario::RunningScenario(Scenario scenario, WallTime now)
       began_(now),
       index_(scenario_.rules),
       matchers_(MatchersOf(scenario_.rules)),
-      counts_bytes_(
-          std::any_of(scenario_.rules.begin(), scenario_.rules.end(), [](const Rule& rule) { return rule.when.after_bytes > 0; })),
-      asks_for_earlier_versions_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(), AsksForEarlierVersions)),
-      invocations_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(), AsksForInvocations) ? std::make_shared<Invocations>()
-                                                                                                   : nullptr) {
+      counts_bytes_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(),
+                                [](const Rule& rule) { return rule.when.after_bytes > 0; })),
+      asks_for_earlier_versions_(
+          std::any_of(scenario_.rules.begin(), scenario_.rules.end(), AsksForEarlierVersions)),
+      invocations_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(), AsksForInvocations)
+                       ? std::make_shared<Invocations>()
+                       : nullptr) {
   for (std::size_t i = 0; i < scenario_.rules.size(); ++i) {
     states_.push_back(std::make_unique<State>());
-    if (scenario_.rules[i].actions.front().at.stage == Stage::kAccept) for_connections_.push_back(i);
+    if (scenario_.rules[i].actions.front().at.stage == Stage::kAccept)
+      for_connections_.push_back(i);
   }
 }
 
@@ -77,17 +84,25 @@ std::vector<std::unique_ptr<Ticket>> RunningScenario::Meet(LazyFacts& facts, con
   const s3::Exchange& exchange = facts.exchange();
   std::vector<std::unique_ptr<Ticket>> met;
   std::optional<Asking> asking;
-  index_.ForEach({.operation = exchange.operation, .bucket = exchange.target.bucket.value, .key = KeyAsked(exchange),
-                  .headers = HeaderNameSet::Of(exchange.request)},
-                 [&](std::size_t place) {
-                   if (!asking) asking.emplace(Asking{.facts = facts.get(), .age = AgeAt(clock.Now()), .requests_before = before});
-                   return GoesOn(place, *asking, met);
-                 });
+  index_.ForEach(
+      {.operation = exchange.operation,
+       .bucket = exchange.target.bucket.value,
+       .key = KeyAsked(exchange),
+       .headers = HeaderNameSet::Of(exchange.request)},
+      [&](std::size_t place) {
+        if (!asking)
+          asking.emplace(
+              Asking{.facts = facts.get(), .age = AgeAt(clock.Now()), .requests_before = before});
+        return GoesOn(place, *asking, met);
+      });
   return met;
 }
 
-std::vector<std::unique_ptr<Ticket>> RunningScenario::MeetConnection(const Facts& facts, WallTime now) {
-  Asking asking{.facts = facts, .age = AgeAt(now), .requests_before = requests_.load(std::memory_order_relaxed)};
+std::vector<std::unique_ptr<Ticket>> RunningScenario::MeetConnection(const Facts& facts,
+                                                                     WallTime now) {
+  Asking asking{.facts = facts,
+                .age = AgeAt(now),
+                .requests_before = requests_.load(std::memory_order_relaxed)};
   std::vector<std::unique_ptr<Ticket>> met;
   for (const std::size_t place : for_connections_) {
     if (!GoesOn(place, asking, met)) break;
@@ -95,10 +110,12 @@ std::vector<std::unique_ptr<Ticket>> RunningScenario::MeetConnection(const Facts
   return met;
 }
 
-bool RunningScenario::GoesOn(std::size_t place, Asking& asking, std::vector<std::unique_ptr<Ticket>>& met) {
+bool RunningScenario::GoesOn(std::size_t place, Asking& asking,
+                             std::vector<std::unique_ptr<Ticket>>& met) {
   const Rule& rule = scenario_.rules[place];
   if (!matchers_[place].Matches(asking.facts)) return true;
-  if (invocations_ && !asking.attempt) asking.attempt = Invocations::Begin(invocations_, asking.facts);
+  if (invocations_ && !asking.attempt)
+    asking.attempt = Invocations::Begin(invocations_, asking.facts);
   std::unique_ptr<Ticket> ticket = TryRule(place, asking);
   if (!ticket) return true;
   met.push_back(std::move(ticket));
@@ -148,22 +165,30 @@ std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Asking
 bool RunningScenario::IsDue(const Rule& rule, const Asking& asking) const {
   const Condition& when = rule.when;
   if (rule.limit.time_to_live && asking.age >= *rule.limit.time_to_live) return false;
-  if (asking.requests_before < when.after_requests || bytes_.load(std::memory_order_relaxed) < when.after_bytes) return false;
-  if (when.window && (asking.age < when.window->from || asking.age >= when.window->to)) return false;
+  if (asking.requests_before < when.after_requests ||
+      bytes_.load(std::memory_order_relaxed) < when.after_bytes)
+    return false;
+  if (when.window && (asking.age < when.window->from || asking.age >= when.window->to))
+    return false;
   return !when.unless_failed || asking.attempt->failures() < *when.unless_failed;
 }
 
 double RunningScenario::Chance(const Condition& when, std::chrono::nanoseconds age) const {
-  if (!when.window || when.window->ramp.count() <= 0 || age >= when.window->from + when.window->ramp) return when.probability;
-  if (age <= when.window->from) return 0;  // also where the clock was set back by centuries, and the difference would not fit
-  const double share = static_cast<double>((age - when.window->from).count()) / static_cast<double>(when.window->ramp.count());
+  if (!when.window || when.window->ramp.count() <= 0 ||
+      age >= when.window->from + when.window->ramp)
+    return when.probability;
+  // also where the clock was set back by centuries, and the difference would not fit
+  if (age <= when.window->from) return 0;
+  const double share = static_cast<double>((age - when.window->from).count()) /
+                       static_cast<double>(when.window->ramp.count());
   return when.probability * share;
 }
 
 // Counts the request against the rule's limits, if they leave room for it.
 bool RunningScenario::Take(const Rule& rule, State& state, const Ticket& ticket) {
   if (rule.limit.budget) {
-    const auto met = static_cast<std::uint32_t>(std::count(state.recent.begin(), state.recent.end(), true));
+    const auto met =
+        static_cast<std::uint32_t>(std::count(state.recent.begin(), state.recent.end(), true));
     if (met >= rule.limit.budget->most) return false;
   }
   if (rule.limit.times) {
@@ -177,7 +202,8 @@ bool RunningScenario::Take(const Rule& rule, State& state, const Ticket& ticket)
 // A budget has back what did not happen.
 void RunningScenario::GiveBack(State& state, const Ticket& ticket) {
   const std::uint64_t since = state.matched - ticket.ordinal_;
-  if (since < state.recent.size()) state.recent[state.recent.size() - 1 - static_cast<std::size_t>(since)] = false;
+  if (since < state.recent.size())
+    state.recent[state.recent.size() - 1 - static_cast<std::size_t>(since)] = false;
 }
 
 void RunningScenario::Settle(const Ticket& ticket) {
@@ -204,14 +230,20 @@ bool RunningScenario::IsComplete(const Rule& rule, const State& state) const {
 }
 
 ScenarioAccount RunningScenario::Account() const {
-  ScenarioAccount account{.name = scenario_.name, .seed = scenario_.seed, .requests = requests_.load(std::memory_order_relaxed),
+  ScenarioAccount account{.name = scenario_.name,
+                          .seed = scenario_.seed,
+                          .requests = requests_.load(std::memory_order_relaxed),
                           .complete = true};
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const Rule& rule = scenario_.rules[i];
     const State& state = *states_[i];
     const MutexLock lock(state.mutex);
-    account.rules.push_back({.id = rule.id, .matched = state.matched, .fired = state.fired, .under_way = state.under_way,
-                             .complete = IsComplete(rule, state), .request_ids = {state.request_ids.begin(), state.request_ids.end()}});
+    account.rules.push_back({.id = rule.id,
+                             .matched = state.matched,
+                             .fired = state.fired,
+                             .under_way = state.under_way,
+                             .complete = IsComplete(rule, state),
+                             .request_ids = {state.request_ids.begin(), state.request_ids.end()}});
     account.fired += state.fired;
     account.complete = account.complete && account.rules.back().complete;
   }
@@ -222,46 +254,63 @@ namespace {
 
 // A connection has no request to look at yet.
 bool TellsOfConnectionsAlone(const Condition& when) {
-  return when.operations.empty() && !when.bucket && !when.directory_bucket && !when.key && !when.version && !when.partition && !when.part &&
-         !when.range && !when.size && when.headers.empty() && when.query.empty() && !when.access_key && !when.session && !when.user_agent &&
-         !when.rank && !when.attempt && !when.connection_reused && !when.connection_requests;
+  return when.operations.empty() && !when.bucket && !when.directory_bucket && !when.key &&
+         !when.version && !when.partition && !when.part && !when.range && !when.size &&
+         when.headers.empty() && when.query.empty() && !when.access_key && !when.session &&
+         !when.user_agent && !when.rank && !when.attempt && !when.connection_reused &&
+         !when.connection_requests;
 }
 
 // What is wrong with where its actions happen; empty: nothing.
 std::string StageProblem(const Rule& rule) {
-  const auto at_accept = std::count_if(rule.actions.begin(), rule.actions.end(), [](const TimedAction& timed) { return timed.at.stage == Stage::kAccept; });
+  const auto at_accept =
+      std::count_if(rule.actions.begin(), rule.actions.end(),
+                    [](const TimedAction& timed) { return timed.at.stage == Stage::kAccept; });
   if (at_accept == 0) return {};
-  if (static_cast<std::size_t>(at_accept) != rule.actions.size()) return "what happens at accept is of a connection: give it a rule of its own";
+  if (static_cast<std::size_t>(at_accept) != rule.actions.size())
+    return "what happens at accept is of a connection: give it a rule of its own";
   if (TellsOfConnectionsAlone(rule.when)) return {};
-  return "at accept no request is known: `when` may have client.address, connection.id, nth, after, window and probability";
+  return "at accept no request is known: `when` may have client.address, connection.id, nth, "
+         "after, window and probability";
 }
 
 }  // namespace
 
 bool IsTerminal(const TimedAction& timed) {
-  return std::holds_alternative<ErrorAction>(timed.action) || std::holds_alternative<LateErrorAction>(timed.action) ||
-         std::holds_alternative<DropAction>(timed.action) || std::holds_alternative<TruncateAction>(timed.action) ||
-         std::holds_alternative<RedirectAction>(timed.action) || std::holds_alternative<CredentialsAction>(timed.action) ||
+  return std::holds_alternative<ErrorAction>(timed.action) ||
+         std::holds_alternative<LateErrorAction>(timed.action) ||
+         std::holds_alternative<DropAction>(timed.action) ||
+         std::holds_alternative<TruncateAction>(timed.action) ||
+         std::holds_alternative<RedirectAction>(timed.action) ||
+         std::holds_alternative<CredentialsAction>(timed.action) ||
          std::holds_alternative<TlsAbortAction>(timed.action);
 }
 
 Result<void> CheckScenario(const Scenario& scenario) {
   constexpr std::uint32_t kLongestBudget = 1'024;
   const auto wrong = [](const Rule& rule, std::string problem) {
-    return Error::Make(ErrorKind::kInvalidArgument, "rule '" + rule.id + "': " + std::move(problem));
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "rule '" + rule.id + "': " + std::move(problem));
   };
   std::set<std::string_view> ids;
   for (const Rule& rule : scenario.rules) {
     if (rule.id.empty()) return Error::Make(ErrorKind::kInvalidArgument, "a rule has no id");
-    if (!ids.insert(rule.id).second) return wrong(rule, "two rules have this id; give each its own");
+    if (!ids.insert(rule.id).second)
+      return wrong(rule, "two rules have this id; give each its own");
     if (rule.actions.empty()) return wrong(rule, "does nothing; give it at least one action");
-    if (std::string problem = StageProblem(rule); !problem.empty()) return wrong(rule, std::move(problem));
-    if (std::string problem = ConflictingActions(rule); !problem.empty()) return wrong(rule, std::move(problem));
-    if (!(rule.when.probability >= 0 && rule.when.probability <= 1)) return wrong(rule, "the probability must be 0 to 1");
-    if (rule.limit.budget && (rule.limit.budget->of < 1 || rule.limit.budget->of > kLongestBudget)) {
-      return wrong(rule, "a budget is counted over 1 to 1024 requests, not " + std::to_string(rule.limit.budget->of));
+    if (std::string problem = StageProblem(rule); !problem.empty())
+      return wrong(rule, std::move(problem));
+    if (std::string problem = ConflictingActions(rule); !problem.empty())
+      return wrong(rule, std::move(problem));
+    if (!(rule.when.probability >= 0 && rule.when.probability <= 1))
+      return wrong(rule, "the probability must be 0 to 1");
+    if (rule.limit.budget &&
+        (rule.limit.budget->of < 1 || rule.limit.budget->of > kLongestBudget)) {
+      return wrong(rule, "a budget is counted over 1 to 1024 requests, not " +
+                             std::to_string(rule.limit.budget->of));
     }
-    if (rule.limit.times && *rule.limit.times == 0) return wrong(rule, "times is 0; leave the rule out instead");
+    if (rule.limit.times && *rule.limit.times == 0)
+      return wrong(rule, "times is 0; leave the rule out instead");
   }
   return Ok();
 }
@@ -274,11 +323,13 @@ std::string WhatIsMissing(const ScenarioAccount& account) {
   for (const RuleAccount& rule : account.rules) {
     if (rule.complete) continue;
     missing += missing.empty() ? "" : "; ";
-    missing += "'" + rule.id + "' fired for " + std::to_string(rule.fired) + " of the " + std::to_string(rule.matched) + " requests that matched";
+    missing += "'" + rule.id + "' fired for " + std::to_string(rule.fired) + " of the " +
+               std::to_string(rule.matched) + " requests that matched";
     if (rule.under_way > 0) missing += ", " + std::to_string(rule.under_way) + " under way";
   }
   if (missing.empty()) return {};
-  return "(seed " + std::to_string(account.seed) + ", " + std::to_string(account.requests) + " requests seen): " + missing;
+  return "(seed " + std::to_string(account.seed) + ", " + std::to_string(account.requests) +
+         " requests seen): " + missing;
 }
 
 }  // namespace
@@ -291,7 +342,8 @@ Result<void> CheckAccount(const ScenarioAccount& account) {
     problems += std::string(what) + ' ' + missing;
   };
   for (const ScenarioAccount& replaced : account.replaced) {
-    add("faults that were planned had not happened when their scenario was replaced or cleared", WhatIsMissing(replaced));
+    add("faults that were planned had not happened when their scenario was replaced or cleared",
+        WhatIsMissing(replaced));
   }
   add("faults that were planned did not happen", WhatIsMissing(account));
   if (problems.empty()) return Ok();

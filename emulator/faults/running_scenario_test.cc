@@ -14,7 +14,10 @@ using std::chrono::seconds;
 const WallTime kBegin = WallTime(std::chrono::hours(24 * 20'000));
 
 Rule MakeRule(std::string id, Condition when = {}, Limit limit = {}) {
-  return {.id = std::move(id), .when = std::move(when), .actions = {{.action = StallAction{}, .at = {}}}, .limit = std::move(limit)};
+  return {.id = std::move(id),
+          .when = std::move(when),
+          .actions = {{.action = StallAction{}, .at = {}}},
+          .limit = std::move(limit)};
 }
 
 // What fails the attempt that meets it.
@@ -25,12 +28,15 @@ Rule MakeDrop(std::string id, Condition when = {}, Limit limit = {}) {
 }
 
 std::shared_ptr<RunningScenario> Start(std::vector<Rule> rules, std::uint64_t seed = 1) {
-  return RunningScenario::Start({.name = "test", .seed = seed, .rules = std::move(rules)}, kBegin).value();
+  return RunningScenario::Start({.name = "test", .seed = seed, .rules = std::move(rules)}, kBegin)
+      .value();
 }
 
 // The ids of the rules that a request meets and that fire, with spaces between.
-std::string Ask(RunningScenario& scenario, const char* method = "GET", const std::string& target = "/b/k",
-                std::vector<std::pair<std::string, std::string>> headers = {}, WallTime now = kBegin) {
+std::string Ask(RunningScenario& scenario, const char* method = "GET",
+                const std::string& target = "/b/k",
+                std::vector<std::pair<std::string, std::string>> headers = {},
+                WallTime now = kBegin) {
   const TestRequest request(method, target, std::move(headers));
   std::string ids;
   for (const auto& ticket : Meet(scenario, request, now)) {
@@ -48,14 +54,16 @@ TEST(RunningScenarioTest, RulesComposeUntilAFinalOne) {
 }
 
 TEST(RunningScenarioTest, RulesForOneOperationAndForAllKeepTheirOrder) {
-  const auto scenario = Start({MakeRule("any"), MakeRule("get", {.operations = {"GetObject"}}), MakeRule("more")});
+  const auto scenario =
+      Start({MakeRule("any"), MakeRule("get", {.operations = {"GetObject"}}), MakeRule("more")});
   EXPECT_EQ(Ask(*scenario), "any get more");
   EXPECT_EQ(Ask(*scenario, "PUT"), "any more");
   EXPECT_EQ(Ask(*scenario, "PATCH"), "any more") << "also what S3 does not know";
 }
 
 TEST(RunningScenarioTest, NthCountsRequestsThatMatch) {
-  const auto scenario = Start({MakeRule("r", {.operations = {"GetObject"}, .nth = NumberSet::Parse("2,4").value()})});
+  const auto scenario =
+      Start({MakeRule("r", {.operations = {"GetObject"}, .nth = NumberSet::Parse("2,4").value()})});
   EXPECT_EQ(Ask(*scenario), "");
   EXPECT_EQ(Ask(*scenario, "PUT"), "");
   EXPECT_EQ(Ask(*scenario), "r");
@@ -64,7 +72,8 @@ TEST(RunningScenarioTest, NthCountsRequestsThatMatch) {
 }
 
 TEST(RunningScenarioTest, TimesAreCountedPerGroup) {
-  const auto scenario = Start({MakeRule("all", {}, {.times = 3}), MakeRule("key", {}, {.times = 1, .per = Per::kKey})});
+  const auto scenario = Start(
+      {MakeRule("all", {}, {.times = 3}), MakeRule("key", {}, {.times = 1, .per = Per::kKey})});
   EXPECT_EQ(Ask(*scenario, "GET", "/b/1"), "all key");
   EXPECT_EQ(Ask(*scenario, "GET", "/b/1"), "all");
   EXPECT_EQ(Ask(*scenario, "GET", "/b/2"), "all key");
@@ -74,7 +83,9 @@ TEST(RunningScenarioTest, TimesAreCountedPerGroup) {
 TEST(RunningScenarioTest, AnInvocationIsKnownByItsIdOrByItsRetries) {
   const auto scenario = Start({MakeDrop("r", {}, {.times = 2, .per = Per::kInvocation})});
   for (const char* invocation : {"1", "2"}) {
-    const auto ask = [&] { return Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", invocation}}); };
+    const auto ask = [&] {
+      return Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", invocation}});
+    };
     EXPECT_EQ(ask(), "r");
     EXPECT_EQ(ask(), "r");
     EXPECT_EQ(ask(), "");
@@ -96,7 +107,8 @@ TEST(RunningScenarioTest, WithoutAnIdWhatDoesNotFailARequestMeetsEachCallAnew) {
 TEST(RunningScenarioTest, OnlyWhatFailsAnAttemptCountsAsAFailure) {
   const auto scenario = Start({MakeRule("slow"), MakeDrop("lost", {.unless_failed = 4})});
   std::string met;
-  for (int i = 0; i < 6; ++i) met += Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}) + "; ";
+  for (int i = 0; i < 6; ++i)
+    met += Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}) + "; ";
   EXPECT_EQ(met, "slow lost; slow lost; slow lost; slow lost; slow; slow; ");
 }
 
@@ -104,7 +116,8 @@ TEST(RunningScenarioTest, AnAttemptFailsOnceHoweverManyRulesFailIt) {
   Rule first = MakeDrop("a", {.unless_failed = 2});
   const auto scenario = Start({first, MakeDrop("b", {.unless_failed = 2})});
   std::string met;
-  for (int i = 0; i < 4; ++i) met += Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}) + "; ";
+  for (int i = 0; i < 4; ++i)
+    met += Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}) + "; ";
   EXPECT_EQ(met, "a b; a b; ; ; ");
 }
 
@@ -160,7 +173,8 @@ TEST(RunningScenarioTest, ARuleFiresWithItsLastAction) {
 TEST(RunningScenarioTest, AScenarioIsCompleteWhenAllItsRulesFiredOftenEnough) {
   Rule optional = MakeRule("o", {.key = Pattern("never")});
   optional.must_fire = false;
-  const auto scenario = Start({MakeRule("twice", {}, {.times = 2}), optional, MakeRule("once", {.operations = {"PutObject"}})});
+  const auto scenario = Start({MakeRule("twice", {}, {.times = 2}), optional,
+                               MakeRule("once", {.operations = {"PutObject"}})});
   Ask(*scenario);
   Ask(*scenario);
   EXPECT_FALSE(scenario->Account().complete);
@@ -174,9 +188,12 @@ TEST(RunningScenarioTest, AScenarioIsCompleteWhenAllItsRulesFiredOftenEnough) {
 }
 
 TEST(RunningScenarioTest, WindowsAndTimeToLiveRunOnTheGivenClock) {
-  const auto scenario = Start({MakeRule("w", {.window = TimeWindow{.from = seconds(1), .to = seconds(3)}}),
-                               MakeRule("t", {}, {.time_to_live = seconds(2)})});
-  const auto at = [&](int second) { return Ask(*scenario, "GET", "/b/k", {}, kBegin + seconds(second)); };
+  const auto scenario =
+      Start({MakeRule("w", {.window = TimeWindow{.from = seconds(1), .to = seconds(3)}}),
+             MakeRule("t", {}, {.time_to_live = seconds(2)})});
+  const auto at = [&](int second) {
+    return Ask(*scenario, "GET", "/b/k", {}, kBegin + seconds(second));
+  };
   EXPECT_EQ(at(0), "t");
   EXPECT_EQ(at(1), "w t");
   EXPECT_EQ(at(2), "w");
@@ -184,7 +201,8 @@ TEST(RunningScenarioTest, WindowsAndTimeToLiveRunOnTheGivenClock) {
 }
 
 TEST(RunningScenarioTest, AfterCountsRequestsAndBytesOfTheWholeScenario) {
-  const auto scenario = Start({MakeRule("r", {.operations = {"GetObject"}, .after_requests = 2, .after_bytes = 100})});
+  const auto scenario = Start(
+      {MakeRule("r", {.operations = {"GetObject"}, .after_requests = 2, .after_bytes = 100})});
   Ask(*scenario, "PUT");
   Ask(*scenario, "PUT");
   EXPECT_EQ(Ask(*scenario), "");
@@ -195,7 +213,8 @@ TEST(RunningScenarioTest, AfterCountsRequestsAndBytesOfTheWholeScenario) {
 TEST(RunningScenarioTest, AProbabilityIsAShareThatRetriesDrawAnew) {
   const auto scenario = Start({MakeRule("r", {.probability = 0.25})});
   int met = 0;
-  for (int i = 0; i < 2'000; ++i) met += Ask(*scenario, "GET", "/b/" + std::to_string(i)).empty() ? 0 : 1;
+  for (int i = 0; i < 2'000; ++i)
+    met += Ask(*scenario, "GET", "/b/" + std::to_string(i)).empty() ? 0 : 1;
   EXPECT_NEAR(met, 500, 100);
   int of_one_key = 0;
   for (int i = 0; i < 400; ++i) of_one_key += Ask(*scenario).empty() ? 0 : 1;
@@ -207,22 +226,28 @@ TEST(RunningScenarioTest, ChanceDependsOnSeedRuleAndRequestAlone) {
     std::string met(200, '.');
     for (int i = 0; i < 200; ++i) {
       const int key = backwards ? 199 - i : i;
-      if (!Ask(scenario, "GET", "/b/" + std::to_string(key)).empty()) met[static_cast<std::size_t>(key)] = 'x';
+      if (!Ask(scenario, "GET", "/b/" + std::to_string(key)).empty())
+        met[static_cast<std::size_t>(key)] = 'x';
     }
     return met;
   };
   const std::string first = pattern(*Start({MakeRule("r", {.probability = 0.3})}, 7), false);
-  EXPECT_EQ(pattern(*Start({MakeRule("r", {.probability = 0.3})}, 7), true), first) << "the order changes nothing";
+  EXPECT_EQ(pattern(*Start({MakeRule("r", {.probability = 0.3})}, 7), true), first)
+      << "the order changes nothing";
   EXPECT_NE(pattern(*Start({MakeRule("r", {.probability = 0.3})}, 8), false), first);
   EXPECT_NE(pattern(*Start({MakeRule("s", {.probability = 0.3})}, 7), false), first);
 }
 
 TEST(RunningScenarioTest, AProbabilityMayRampUp) {
-  const Rule rule = MakeRule("r", {.window = TimeWindow{.from = seconds(10), .ramp = seconds(10)}, .probability = 1});
+  const Rule rule = MakeRule(
+      "r", {.window = TimeWindow{.from = seconds(10), .ramp = seconds(10)}, .probability = 1});
   const auto share = [&](int second) {
     const auto scenario = Start({rule});
     int met = 0;
-    for (int i = 0; i < 400; ++i) met += Ask(*scenario, "GET", "/b/" + std::to_string(i), {}, kBegin + seconds(second)).empty() ? 0 : 1;
+    for (int i = 0; i < 400; ++i)
+      met += Ask(*scenario, "GET", "/b/" + std::to_string(i), {}, kBegin + seconds(second)).empty()
+                 ? 0
+                 : 1;
     return met / 400.0;
   };
   EXPECT_EQ(share(9), 0);
@@ -233,7 +258,9 @@ TEST(RunningScenarioTest, AProbabilityMayRampUp) {
 TEST(RunningScenarioTest, NoRampHasBegunOnAClockThatWasSetBackByCenturies) {
   constexpr seconds kFar(1'000'000'000);
   const Rule rule = MakeRule("r", {.window = TimeWindow{.from = kFar, .ramp = seconds(10)}});
-  const auto scenario = RunningScenario::Start({.name = "test", .rules = {rule}}, WallTime::max() - seconds(10)).value();
+  const auto scenario =
+      RunningScenario::Start({.name = "test", .rules = {rule}}, WallTime::max() - seconds(10))
+          .value();
   EXPECT_EQ(Ask(*scenario, "GET", "/b/k", {}, WallTime()), "");
 }
 
@@ -247,7 +274,8 @@ TEST(RunningScenarioTest, ABudgetLeavesEnoughRequestsAlone) {
 TEST(RunningScenarioTest, ABudgetHasBackWhatDidNotHappen) {
   const auto scenario = Start({MakeRule("r", {}, {.budget = Limit::Budget{.most = 1, .of = 10}})});
   const TestRequest request("GET", "/b/k");
-  EXPECT_EQ(faults::Meet(*scenario, request, kBegin).size(), 1U) << "chosen, and given back unfired";
+  EXPECT_EQ(faults::Meet(*scenario, request, kBegin).size(), 1U)
+      << "chosen, and given back unfired";
   EXPECT_EQ(Ask(*scenario), "r");
   EXPECT_EQ(Ask(*scenario), "");
 }
@@ -282,7 +310,9 @@ TEST(RunningScenarioTest, ATimesPerKeyGoesOnBeyondAnyNumberOfKeys) {
 
 TEST(RunningScenarioTest, WhoFailedEnoughIsRememberedAmongManyOthers) {
   const auto scenario = Start({MakeDrop("r", {.unless_failed = 1})});
-  const auto ask = [&](const std::string& invocation) { return Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", invocation}}); };
+  const auto ask = [&](const std::string& invocation) {
+    return Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", invocation}});
+  };
   for (int i = 0; i < 65'535; ++i) ask(std::to_string(i));
   EXPECT_EQ(ask("mine"), "r");
   EXPECT_EQ(ask("one more"), "r");
@@ -293,7 +323,8 @@ TEST(RunningScenarioTest, WhoFailedEnoughIsRememberedAmongManyOthers) {
 TEST(RunningScenarioTest, AnInvocationThatFailedEnoughIsLeftAlone) {
   const auto scenario = Start({MakeDrop("r", {.unless_failed = 3})});
   std::string met;
-  for (int i = 0; i < 6; ++i) met += Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}).empty() ? '.' : 'f';
+  for (int i = 0; i < 6; ++i)
+    met += Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}).empty() ? '.' : 'f';
   EXPECT_EQ(met, "fff...");
   EXPECT_EQ(Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "2"}}), "r");
 }
@@ -316,23 +347,28 @@ TEST(RunningScenarioTest, RefusesWhatCannotWorkAndNamesTheRule) {
   const auto message = [](std::vector<Rule> rules) {
     return RunningScenario::Start({.name = "t", .rules = std::move(rules)}, kBegin).error().message;
   };
-  EXPECT_EQ(message({MakeRule("a"), MakeRule("a")}), "rule 'a': two rules have this id; give each its own");
+  EXPECT_EQ(message({MakeRule("a"), MakeRule("a")}),
+            "rule 'a': two rules have this id; give each its own");
   EXPECT_EQ(message({{.id = "a"}}), "rule 'a': does nothing; give it at least one action");
   EXPECT_EQ(message({MakeRule("")}), "a rule has no id");
-  EXPECT_EQ(message({MakeRule("a", {.probability = 1.5})}), "rule 'a': the probability must be 0 to 1");
-  EXPECT_EQ(message({MakeRule("a", {}, {.times = 0})}), "rule 'a': times is 0; leave the rule out instead");
+  EXPECT_EQ(message({MakeRule("a", {.probability = 1.5})}),
+            "rule 'a': the probability must be 0 to 1");
+  EXPECT_EQ(message({MakeRule("a", {}, {.times = 0})}),
+            "rule 'a': times is 0; leave the rule out instead");
   EXPECT_EQ(message({MakeRule("a", {}, {.budget = Limit::Budget{.most = 1, .of = 0}})}),
             "rule 'a': a budget is counted over 1 to 1024 requests, not 0");
 }
 
 TEST(RunningScenarioTest, AnAccountWithRulesThatDidNotFireNamesThem) {
-  const auto scenario = Start({MakeRule("met", {}, {.times = 1}), MakeRule("unmet", {.operations = {"PutObject"}})});
+  const auto scenario =
+      Start({MakeRule("met", {}, {.times = 1}), MakeRule("unmet", {.operations = {"PutObject"}})});
   EXPECT_EQ(Ask(*scenario), "met");
   const auto checked = CheckAccount(scenario->Account());
   ASSERT_FALSE(checked.ok());
   EXPECT_EQ(checked.error().kind, ErrorKind::kPreconditionFailed);
   EXPECT_EQ(checked.error().message,
-            "faults that were planned did not happen (seed 1, 1 requests seen): 'unmet' fired for 0 of the 0 requests that matched");
+            "faults that were planned did not happen (seed 1, 1 requests seen): 'unmet' fired for "
+            "0 of the 0 requests that matched");
   EXPECT_TRUE(CheckAccount({.name = "nothing planned"}).ok());
 }
 

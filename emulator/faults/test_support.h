@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/fake_clock.h"
-#include "emulator/s3/core/exchange.h"
-#include "emulator/s3/core/router.h"
 #include "emulator/faults/facts.h"
 #include "emulator/faults/running_scenario.h"
+#include "emulator/s3/core/exchange.h"
+#include "emulator/s3/core/router.h"
 
 namespace penstock::emulator::faults {
 
@@ -20,7 +20,9 @@ class NoBody final : public s3::BodyReader {
  public:
   Result<std::size_t> Read(MutableByteView) override { return std::size_t{0}; }
   std::optional<std::uint64_t> Length() const override { return 0; }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return trailers_;
+  }
 
  private:
   std::vector<std::pair<std::string, std::string>> trailers_;
@@ -29,7 +31,8 @@ class NoBody final : public s3::BodyReader {
 // A request that keeps everything an exchange looks at.
 class TestRequest {
  public:
-  TestRequest(std::string method, std::string target, std::vector<std::pair<std::string, std::string>> headers = {})
+  TestRequest(std::string method, std::string target,
+              std::vector<std::pair<std::string, std::string>> headers = {})
       : method_(std::move(method)), target_(std::move(target)), headers_(std::move(headers)) {
     head_.method = method_;
     head_.target = target_;
@@ -58,7 +61,8 @@ class TestRequest {
 };
 
 // What the request meets, once.
-inline std::vector<std::unique_ptr<Ticket>> Meet(RunningScenario& scenario, const TestRequest& request, WallTime now = {}) {
+inline std::vector<std::unique_ptr<Ticket>> Meet(RunningScenario& scenario,
+                                                 const TestRequest& request, WallTime now = {}) {
   LazyFacts facts(request.exchange());
   return scenario.Meet(facts, FakeClock(now));
 }

@@ -1,4 +1,5 @@
-// Properties of the parsers of a request's signature (versions 2 and 4, header and query), for any request.
+// Properties of the parsers of a request's signature (versions 2 and 4, header and query), for any
+// request.
 #ifndef PENSTOCK_EMULATOR_FUZZ_CLAIM_PROPERTIES_H_
 #define PENSTOCK_EMULATOR_FUZZ_CLAIM_PROPERTIES_H_
 
@@ -7,12 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/s3/protocol/target.h"
-#include "emulator/s3/protocol/text.h"
 #include "emulator/auth/canonical.h"
 #include "emulator/auth/claim.h"
 #include "emulator/auth/version_two.h"
 #include "emulator/fuzz/s3_properties.h"
+#include "emulator/s3/protocol/target.h"
+#include "emulator/s3/protocol/text.h"
 #include "penstock/base/check.h"
 
 namespace penstock::emulator {
@@ -24,15 +25,18 @@ inline std::string JoinedBySemicolons(const std::vector<std::string_view>& names
 }
 
 inline bool SameClaim(const auth::Claim& a, const auth::Claim& b) {
-  return a.access_key_id == b.access_key_id && a.scope == b.scope && a.signed_headers == b.signed_headers &&
-         a.signature == b.signature && a.amz_date == b.amz_date && a.time == b.time && a.expires == b.expires;
+  return a.access_key_id == b.access_key_id && a.scope == b.scope &&
+         a.signed_headers == b.signed_headers && a.signature == b.signature &&
+         a.amz_date == b.amz_date && a.time == b.time && a.expires == b.expires;
 }
 
-// Whether writing the claim and parsing it again must return the same claim. Empty header names and blanks in them get lost.
+// Whether writing the claim and parsing it again must return the same claim. Empty header names and
+// blanks in them get lost.
 inline bool CanBeWritten(const auth::Claim& claim) {
-  return std::none_of(claim.signed_headers.begin(), claim.signed_headers.end(), [](std::string_view name) {
-    return name.empty() || name.find_first_of(" \t") != std::string_view::npos;
-  });
+  return std::none_of(claim.signed_headers.begin(), claim.signed_headers.end(),
+                      [](std::string_view name) {
+                        return name.empty() || name.find_first_of(" \t") != std::string_view::npos;
+                      });
 }
 
 // The components of an Authorization header that begin with `name`.
@@ -51,19 +55,27 @@ inline int CountComponents(std::string_view header, std::string_view name) {
 inline void CheckParts(const auth::Claim& claim) {
   PENSTOCK_CHECK(!claim.access_key_id.empty() && !claim.signature.empty());
   std::string scope(claim.day);
-  scope.append("/").append(claim.region).append("/").append(claim.service).append("/").append(claim.terminal);
+  scope.append("/")
+      .append(claim.region)
+      .append("/")
+      .append(claim.service)
+      .append("/")
+      .append(claim.terminal);
   PENSTOCK_CHECK(claim.scope == scope && claim.day.size() == 8);
   PENSTOCK_CHECK(std::is_sorted(claim.signed_headers.begin(), claim.signed_headers.end()));
   for (const std::string_view name : claim.signed_headers) PENSTOCK_CHECK(claim.Signs(name));
-  PENSTOCK_CHECK(claim.expires >= std::chrono::seconds(0) && claim.expires <= std::chrono::seconds(604800));
+  PENSTOCK_CHECK(claim.expires >= std::chrono::seconds(0) &&
+                 claim.expires <= std::chrono::seconds(604800));
   if (const auto scoped = auth::CheckScope(claim, "us-east-1", "s3"); !scoped.ok()) {
     CheckRefusal(scoped.error());
   } else {
-    PENSTOCK_CHECK(claim.region == "us-east-1" && claim.service == "s3" && claim.amz_date.starts_with(claim.day));
+    PENSTOCK_CHECK(claim.region == "us-east-1" && claim.service == "s3" &&
+                   claim.amz_date.starts_with(claim.day));
   }
 }
 
-// Writing the claim as a canonical Authorization header and parsing it again returns the same claim.
+// Writing the claim as a canonical Authorization header and parsing it again returns the same
+// claim.
 inline void CheckHeaderClaim(const s3::RequestHead& head) {
   const Result<auth::Claim> claim = auth::ParseHeaderClaim(head);
   if (!claim.ok()) return CheckRefusal(claim.error());
@@ -90,10 +102,16 @@ inline void CheckQueryClaim(const s3::Target& target) {
   CheckParts(*claim);
   PENSTOCK_CHECK(claim->mechanism == auth::Mechanism::kQuery);
   if (!CanBeWritten(*claim)) return;
-  const std::string credential = std::string(claim->access_key_id) + "/" + std::string(claim->scope);
-  std::string text = "/?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" + s3::PercentEncode(credential);
-  text.append("&X-Amz-Date=").append(claim->amz_date).append("&X-Amz-Expires=").append(std::to_string(claim->expires.count()));
-  text.append("&X-Amz-SignedHeaders=").append(s3::PercentEncode(JoinedBySemicolons(claim->signed_headers)));
+  const std::string credential =
+      std::string(claim->access_key_id) + "/" + std::string(claim->scope);
+  std::string text =
+      "/?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" + s3::PercentEncode(credential);
+  text.append("&X-Amz-Date=")
+      .append(claim->amz_date)
+      .append("&X-Amz-Expires=")
+      .append(std::to_string(claim->expires.count()));
+  text.append("&X-Amz-SignedHeaders=")
+      .append(s3::PercentEncode(JoinedBySemicolons(claim->signed_headers)));
   text.append("&X-Amz-Signature=").append(s3::PercentEncode(claim->signature));
   const Result<s3::Target> written = s3::ParseTarget(text, "127.0.0.1", {});
   PENSTOCK_CHECK(written.ok());
@@ -101,9 +119,12 @@ inline void CheckQueryClaim(const s3::Target& target) {
   PENSTOCK_CHECK(again.ok() && SameClaim(*again, *claim));
 }
 
-// The string to sign contains each signed parameter, and a sub-resource that version 2 does not sign is refused.
-inline void CheckVersionTwoClaim(const s3::RequestHead& head, const s3::Target& target, bool in_query) {
-  const auto claim = in_query ? auth::ParseVersionTwoQuery(target) : auth::ParseVersionTwoHeader(head);
+// The string to sign contains each signed parameter, and a sub-resource that version 2 does not
+// sign is refused.
+inline void CheckVersionTwoClaim(const s3::RequestHead& head, const s3::Target& target,
+                                 bool in_query) {
+  const auto claim =
+      in_query ? auth::ParseVersionTwoQuery(target) : auth::ParseVersionTwoHeader(head);
   if (!claim.ok()) return CheckRefusal(claim.error());
   PENSTOCK_CHECK(claim->in_query == in_query && !claim->signature.empty());
   const std::string text = auth::VersionTwoStringToSign(head, target, *claim);
@@ -112,7 +133,8 @@ inline void CheckVersionTwoClaim(const s3::RequestHead& head, const s3::Target& 
   if (!covered.ok()) return CheckRefusal(covered.error());
   s3::Target more = target;
   more.query.push_back({"uploads", ""});
-  if (!target.Has("uploads")) PENSTOCK_CHECK(auth::VersionTwoStringToSign(head, more, *claim) != text);
+  if (!target.Has("uploads"))
+    PENSTOCK_CHECK(auth::VersionTwoStringToSign(head, more, *claim) != text);
   more.query.back() = {"publicAccessBlock", ""};
   PENSTOCK_CHECK(!auth::CheckVersionTwoCoverage(more, *claim).ok());
 }
@@ -121,7 +143,8 @@ inline void CheckVersionTwoClaim(const s3::RequestHead& head, const s3::Target& 
 inline void CheckCanonicalQuery(const s3::Target& target) {
   const auto sorted = [](const s3::Target& of) {
     std::vector<std::pair<std::string, std::string>> pairs;
-    for (const s3::QueryParameter& parameter : of.query) pairs.emplace_back(parameter.name, parameter.value);
+    for (const s3::QueryParameter& parameter : of.query)
+      pairs.emplace_back(parameter.name, parameter.value);
     std::sort(pairs.begin(), pairs.end());
     return pairs;
   };
@@ -142,11 +165,13 @@ inline void CheckClaim(std::string_view input) {
   while (!input.empty() && head.headers.size() < 16) {
     const std::string_view line = TakeLine(input);
     const std::size_t colon = std::min(line.find(':'), line.size());
-    head.headers.push_back({line.substr(0, colon), s3::Trim(line.substr(std::min(colon + 1, line.size())))});
+    head.headers.push_back(
+        {line.substr(0, colon), s3::Trim(line.substr(std::min(colon + 1, line.size())))});
   }
   const Result<auth::Mechanism> mechanism = auth::FindMechanism(head, *target);
   if (!mechanism.ok()) return CheckRefusal(mechanism.error());
-  const bool header = *mechanism == auth::Mechanism::kHeader || *mechanism == auth::Mechanism::kVersionTwoHeader;
+  const bool header =
+      *mechanism == auth::Mechanism::kHeader || *mechanism == auth::Mechanism::kVersionTwoHeader;
   PENSTOCK_CHECK(header == head.Find("authorization").has_value());
   if (*mechanism == auth::Mechanism::kHeader) CheckHeaderClaim(head);
   if (*mechanism == auth::Mechanism::kQuery) CheckQueryClaim(*target);

@@ -1,4 +1,5 @@
-// The fuzz properties on the seeds in corpus/ and on seeded mutations of them: the part of fuzzing that fits every test run.
+// The fuzz properties on the seeds in corpus/ and on seeded mutations of them: the part of fuzzing
+// that fits every test run.
 #include "base/testing_corpus.h"
 #include "emulator/fuzz/targets.h"
 
@@ -7,11 +8,16 @@ namespace {
 
 class Corpus : public testing_corpus::Corpus<FuzzTarget> {};
 
-TEST_P(Corpus, EverySeedKeepsTheProperty) { testing_corpus::CheckSeeds(Seeds(PENSTOCK_FUZZ_CORPUS), GetParam().check); }
+TEST_P(Corpus, EverySeedKeepsTheProperty) {
+  testing_corpus::CheckSeeds(Seeds(PENSTOCK_FUZZ_CORPUS), GetParam().check);
+}
 
-TEST_P(Corpus, SoDoMutationsOfTheSeeds) { testing_corpus::CheckMutations(Seeds(PENSTOCK_FUZZ_CORPUS), GetParam().check); }
+TEST_P(Corpus, SoDoMutationsOfTheSeeds) {
+  testing_corpus::CheckMutations(Seeds(PENSTOCK_FUZZ_CORPUS), GetParam().check);
+}
 
-INSTANTIATE_TEST_SUITE_P(Fuzz, Corpus, ::testing::ValuesIn(kFuzzTargets), testing_corpus::NameOf<FuzzTarget>);
+INSTANTIATE_TEST_SUITE_P(Fuzz, Corpus, ::testing::ValuesIn(kFuzzTargets),
+                         testing_corpus::NameOf<FuzzTarget>);
 
 }  // namespace
 }  // namespace penstock::emulator

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/fuzz/s3_properties.h"
 #include "emulator/s3/post/form.h"
 #include "emulator/s3/post/post_policy.h"
-#include "emulator/fuzz/s3_properties.h"
 #include "penstock/base/check.h"
 
 namespace penstock::emulator {
@@ -32,9 +32,12 @@ inline FormOutcome ReadForm(std::string_view type, std::string_view body, std::s
   }
   FormOutcome outcome;
   const s3::Form& form = (*opened)->form();
-  for (const s3::FormField& field : form.fields) outcome.fields.append(field.name).append("=").append(field.value).append("\n");
+  for (const s3::FormField& field : form.fields)
+    outcome.fields.append(field.name).append("=").append(field.value).append("\n");
   PENSTOCK_CHECK(outcome.fields.size() <= s3::kMaxFormPreludeBytes + form.fields.size() * 2);
-  if (form.file_name) PENSTOCK_CHECK(form.file_name->find('/') == std::string::npos && form.file_name->find('\\') == std::string::npos);
+  if (form.file_name)
+    PENSTOCK_CHECK(form.file_name->find('/') == std::string::npos &&
+                   form.file_name->find('\\') == std::string::npos);
   std::vector<std::byte> buffer(std::max<std::size_t>(step, 1));
   for (;;) {
     const Result<std::size_t> count = (*opened)->Read(buffer);
@@ -49,8 +52,8 @@ inline FormOutcome ReadForm(std::string_view type, std::string_view body, std::s
   return outcome;
 }
 
-// "content-type\nbody". The pieces in which it arrives change nothing, and nothing comes out that did not go in. Its policy
-// field is read as a policy, and so is the body itself.
+// "content-type\nbody". The pieces in which it arrives change nothing, and nothing comes out that
+// did not go in. Its policy field is read as a policy, and so is the body itself.
 inline void CheckForm(std::string_view input) {
   const std::string_view type = TakeLine(input);
   const FormOutcome whole = ReadForm(type, input, std::max<std::size_t>(input.size(), 1));

@@ -31,8 +31,8 @@ inline std::size_t EndOfJsonString(std::string_view text, std::size_t begin) {
   return at + 1;
 }
 
-// Requires valid JSON. Scans brackets, separators and names; only the decoding of names is shared with the reader under
-// test.
+// Requires valid JSON. Scans brackets, separators and names; only the decoding of names is shared
+// with the reader under test.
 inline JsonShape ShapeOfJson(std::string_view text) {
   JsonShape shape;
   std::vector<std::set<std::string>> names;
@@ -42,10 +42,13 @@ inline JsonShape ShapeOfJson(std::string_view text) {
     const std::size_t end = c == '"' ? EndOfJsonString(text, at) : at + 1;
     const bool separator = std::string_view(" \t\r\n,:]}").find(c) != std::string_view::npos;
     if (!separator && !in_value) {
-      const std::size_t next = c == '"' ? text.find_first_not_of(" \t\r\n", end) : std::string_view::npos;
+      const std::size_t next =
+          c == '"' ? text.find_first_not_of(" \t\r\n", end) : std::string_view::npos;
       if (next != std::string_view::npos && text[next] == ':') {
-        shape.duplicates =
-            !names.back().insert(Json::parse(text.substr(at, end - at)).get<std::string>()).second || shape.duplicates;
+        shape.duplicates = !names.back()
+                                .insert(Json::parse(text.substr(at, end - at)).get<std::string>())
+                                .second ||
+                           shape.duplicates;
         shape.members = std::max(shape.members, names.back().size());
       } else {
         ++shape.values;
@@ -60,8 +63,8 @@ inline JsonShape ShapeOfJson(std::string_view text) {
   return shape;
 }
 
-// Writing an accepted users document and parsing it again returns the same document. UsersJson omits secrets, so each key
-// gets a new one.
+// Writing an accepted users document and parsing it again returns the same document. UsersJson
+// omits secrets, so each key gets a new one.
 inline void CheckUsers(std::string_view input) {
   const Result<server::UsersDocument> users = server::ParseUsers(input);
   if (!users.ok()) return;
@@ -79,39 +82,48 @@ inline void CheckUsers(std::string_view input) {
     for (Json& user : account["users"]) complete(user["access_keys"]);
   }
   const Result<server::UsersDocument> again = server::ParseUsers(document.dump());
-  PENSTOCK_CHECK(again.ok() && again->keys.size() == users->keys.size() && server::UsersJson(*again) == written);
+  PENSTOCK_CHECK(again.ok() && again->keys.size() == users->keys.size() &&
+                 server::UsersJson(*again) == written);
 }
 
 // Accepted limits are within their bounds.
 inline void CheckLimitsDocument(const Json& json) {
-  const auto fields = JsonFields::Read(
-      json, "", {"reads_per_second", "writes_per_second", "burst_ms", "split_after_s", "merge_after_s", "max_partitions"});
+  const auto fields = JsonFields::Read(json, "",
+                                       {"reads_per_second", "writes_per_second", "burst_ms",
+                                        "split_after_s", "merge_after_s", "max_partitions"});
   if (!fields.ok()) return;
   traffic::Limits limits;
   if (!traffic::ReadLimits(*fields, limits).ok()) return;
-  PENSTOCK_CHECK(limits.reads_per_second <= traffic::kLargestRate && limits.writes_per_second <= traffic::kLargestRate);
+  PENSTOCK_CHECK(limits.reads_per_second <= traffic::kLargestRate &&
+                 limits.writes_per_second <= traffic::kLargestRate);
   PENSTOCK_CHECK(limits.max_partitions >= 1 && limits.max_partitions <= traffic::kMostPartitions);
-  PENSTOCK_CHECK(limits.burst <= traffic::kLongestBurst && limits.split_after.count() >= 0 && limits.merge_after.count() >= 0);
+  PENSTOCK_CHECK(limits.burst <= traffic::kLongestBurst && limits.split_after.count() >= 0 &&
+                 limits.merge_after.count() >= 0);
   PENSTOCK_CHECK(limits.Burst(traffic::Traffic::kRead) >= 1);
 }
 
-// ParseJson accepts a text exactly if nlohmann::json accepts it and it is within the limits. Writing the value and parsing
-// it again returns the same value. Error messages have a bounded length.
+// ParseJson accepts a text exactly if nlohmann::json accepts it and it is within the limits.
+// Writing the value and parsing it again returns the same value. Error messages have a bounded
+// length.
 inline void CheckJson(std::string_view input) {
   const Result<Json> parsed = ParseJson(input);
   if (!parsed.ok()) {
     const std::string& message = parsed.error().message;
     PENSTOCK_CHECK(parsed.error().kind == ErrorKind::kInvalidArgument && !message.empty());
-    PENSTOCK_CHECK(message.size() <= 2 * input.size() + 512);  // the place of a member, and its name
-    if (!Json::accept(input) || input.find('\0') != std::string_view::npos) return;  // a NUL ends the text for the library
+    // the place of a member, and its name
+    PENSTOCK_CHECK(message.size() <= 2 * input.size() + 512);
+    // a NUL ends the text for the library
+    if (!Json::accept(input) || input.find('\0') != std::string_view::npos) return;
     const JsonShape shape = ShapeOfJson(input);
-    PENSTOCK_CHECK(shape.duplicates || shape.depth > kMostJsonDepth || shape.members > kMostJsonMembers ||
-                   shape.values > kMostJsonValues || message.find("out of range") != std::string::npos);
+    PENSTOCK_CHECK(shape.duplicates || shape.depth > kMostJsonDepth ||
+                   shape.members > kMostJsonMembers || shape.values > kMostJsonValues ||
+                   message.find("out of range") != std::string::npos);
     return;
   }
   PENSTOCK_CHECK(input.find('\0') == std::string_view::npos);
   const JsonShape shape = ShapeOfJson(input);
-  PENSTOCK_CHECK(!shape.duplicates && shape.depth <= kMostJsonDepth && shape.members <= kMostJsonMembers);
+  PENSTOCK_CHECK(!shape.duplicates && shape.depth <= kMostJsonDepth &&
+                 shape.members <= kMostJsonMembers);
   const Result<Json> again = ParseJson(parsed->dump());
   PENSTOCK_CHECK(again.ok() && *again == *parsed);
   CheckUsers(input);

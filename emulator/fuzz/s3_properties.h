@@ -11,14 +11,14 @@
 
 #include "base/utf8.h"
 #include "base/xml/xml.h"
-#include "emulator/s3/multipart/complete_request.h"
+#include "emulator/auth/body/chunked_body.h"
+#include "emulator/auth/canonical.h"
 #include "emulator/s3/core/operations.h"
+#include "emulator/s3/multipart/complete_request.h"
 #include "emulator/s3/objects/ranges.h"
 #include "emulator/s3/protocol/strict.h"
 #include "emulator/s3/protocol/target.h"
 #include "emulator/s3/protocol/text.h"
-#include "emulator/auth/canonical.h"
-#include "emulator/auth/body/chunked_body.h"
 #include "penstock/base/check.h"
 
 namespace penstock::emulator {
@@ -31,9 +31,12 @@ inline std::string_view TakeLine(std::string_view& input) {
   return line;
 }
 
-inline void CheckRefusal(const Error& error) { PENSTOCK_CHECK(error.http_status >= 400 && !error.code.empty()); }
+inline void CheckRefusal(const Error& error) {
+  PENSTOCK_CHECK(error.http_status >= 400 && !error.code.empty());
+}
 
-// "host\ntarget". What parses means the same key again when it is written in full; nothing is lost of what was sent.
+// "host\ntarget". What parses means the same key again when it is written in full; nothing is lost
+// of what was sent.
 inline void CheckTarget(std::string_view input) {
   const std::string_view host = TakeLine(input);
   const s3::HostRules rules = s3::HostRules::Default("us-east-1");
@@ -42,17 +45,20 @@ inline void CheckTarget(std::string_view input) {
   const s3::Target& target = *parsed;
   PENSTOCK_CHECK(target.raw_path.starts_with('/'));
   PENSTOCK_CHECK(!target.bucket.empty() || target.key.empty());
-  PENSTOCK_CHECK(target.key.value.size() + target.bucket.value.size() <= input.size() + host.size());
+  PENSTOCK_CHECK(target.key.value.size() + target.bucket.value.size() <=
+                 input.size() + host.size());
   PENSTOCK_CHECK(IsValidUtf8(target.bucket.value) && IsValidUtf8(target.key.value));
   for (const s3::QueryParameter& parameter : target.query) {
     PENSTOCK_CHECK(target.Has(parameter.name));
     PENSTOCK_CHECK(IsValidUtf8(parameter.name) && IsValidUtf8(parameter.value));
   }
 
-  const std::string again = "/" + s3::PathEncode(target.bucket.value) + "/" + s3::PathEncode(target.key.value);
+  const std::string again =
+      "/" + s3::PathEncode(target.bucket.value) + "/" + s3::PathEncode(target.key.value);
   const Result<s3::Target> reparsed = s3::ParseTarget(again, "127.0.0.1", rules);
   if (!target.bucket.empty() && target.bucket.value.find('/') == std::string::npos) {
-    PENSTOCK_CHECK(reparsed.ok() && reparsed->bucket == target.bucket && reparsed->key == target.key);
+    PENSTOCK_CHECK(reparsed.ok() && reparsed->bucket == target.bucket &&
+                   reparsed->key == target.key);
   }
   // Canonical forms are fixed points: encoding what is encoded changes nothing.
   const std::string path = auth::CanonicalPath(target.raw_path);
@@ -94,7 +100,8 @@ struct XmlContents {
 };
 
 inline void Collect(const XmlElement& element, XmlContents& contents, int depth = 0) {
-  constexpr int kMaxDepth = 200;  // documents of any depth are read; this function alone is recursive
+  // documents of any depth are read; this function alone is recursive
+  constexpr int kMaxDepth = 200;
   if (depth == kMaxDepth) return;
   const std::string text = element.text();
   ++contents.elements;
@@ -105,7 +112,8 @@ inline void Collect(const XmlElement& element, XmlContents& contents, int depth 
   contents.rewritten += "</e>";
 }
 
-// No document grows when it is read (no entity of its own is expanded), and what was read can be written and read again.
+// No document grows when it is read (no entity of its own is expanded), and what was read can be
+// written and read again.
 inline void CheckXml(std::string_view input) {
   const Result<std::vector<s3::RequestedPart>> parts = s3::ParseCompleteRequest(input);
   if (!parts.ok()) CheckRefusal(parts.error());
@@ -135,7 +143,9 @@ class SteppedBody final : public s3::BodyReader {
     return count;
   }
   std::optional<std::uint64_t> Length() const override { return std::nullopt; }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return trailers_;
+  }
 
  private:
   std::string_view text_;
@@ -150,7 +160,8 @@ struct AwsChunkedOutcome {
   bool operator==(const AwsChunkedOutcome&) const = default;
 };
 
-inline AwsChunkedOutcome DecodeAwsChunked(std::string_view input, const auth::ChunkedOptions& options, std::size_t step) {
+inline AwsChunkedOutcome DecodeAwsChunked(std::string_view input,
+                                          const auth::ChunkedOptions& options, std::size_t step) {
   SteppedBody encoded(input, step);
   auth::ChunkedBody decoded(encoded, options);
   AwsChunkedOutcome outcome;
@@ -170,18 +181,24 @@ inline AwsChunkedOutcome DecodeAwsChunked(std::string_view input, const auth::Ch
   return outcome;
 }
 
-// "decoded-length trailer,names\nbody". The pieces in which it arrives change nothing; signed chunks need their signature.
+// "decoded-length trailer,names\nbody". The pieces in which it arrives change nothing; signed
+// chunks need their signature.
 inline void CheckAwsChunked(std::string_view input) {
   std::string_view line = TakeLine(input);
   const std::size_t space = std::min(line.find(' '), line.size());
   auth::ChunkedOptions options;
   options.decoded_length = s3::ParseDecimal(line.substr(0, space), 1 << 20).value_or(0);
   options.allow_trailer = space < line.size();
-  if (options.allow_trailer && space + 1 < line.size()) options.declared_trailers = {std::string(line.substr(space + 1))};
-  const AwsChunkedOutcome whole = DecodeAwsChunked(input, options, std::max<std::size_t>(input.size(), 1));
+  if (options.allow_trailer && space + 1 < line.size())
+    options.declared_trailers = {std::string(line.substr(space + 1))};
+  const AwsChunkedOutcome whole =
+      DecodeAwsChunked(input, options, std::max<std::size_t>(input.size(), 1));
   PENSTOCK_CHECK(DecodeAwsChunked(input, options, 1) == whole);
   PENSTOCK_CHECK(DecodeAwsChunked(input, options, 7) == whole);
-  options.signing = auth::ChunkSigning{.key = {}, .access_key_id = "AKIA", .amz_date = "20130524T000000Z", .scope = "s",
+  options.signing = auth::ChunkSigning{.key = {},
+                                       .access_key_id = "AKIA",
+                                       .amz_date = "20130524T000000Z",
+                                       .scope = "s",
                                        .seed_signature = std::string(64, '0')};
   PENSTOCK_CHECK(!DecodeAwsChunked(input, options, 64).error.empty());
 }

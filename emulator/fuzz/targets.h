@@ -18,9 +18,15 @@ struct FuzzTarget {
 };
 
 inline constexpr FuzzTarget kFuzzTargets[] = {
-    {"head_parser", http::CheckHead}, {"chunked_decoder", http::CheckChunks}, {"target", CheckTarget},
-    {"range", CheckRange},            {"xml", CheckXml},                      {"aws_chunked", CheckAwsChunked},
-    {"form", CheckForm},              {"json", CheckJson},                    {"claim", CheckClaim},
+    {"head_parser", http::CheckHead},
+    {"chunked_decoder", http::CheckChunks},
+    {"target", CheckTarget},
+    {"range", CheckRange},
+    {"xml", CheckXml},
+    {"aws_chunked", CheckAwsChunked},
+    {"form", CheckForm},
+    {"json", CheckJson},
+    {"claim", CheckClaim},
 };
 
 }  // namespace penstock::emulator

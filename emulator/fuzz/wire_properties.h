@@ -17,18 +17,22 @@ inline bool LiesWithin(std::string_view part, std::string_view whole) {
   return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
-// A head is found at the same place in one piece and byte by byte; what parses has only clean parts that point into it.
+// A head is found at the same place in one piece and byte by byte; what parses has only clean parts
+// that point into it.
 inline void CheckHead(std::string_view input) {
   std::size_t scanned = 0;
   const std::size_t end = FindHeadEnd(input, scanned);
   std::size_t resumed = 0;
   std::size_t found = 0;
-  for (std::size_t shown = 1; shown <= input.size() && found == 0; ++shown) found = FindHeadEnd(input.substr(0, shown), resumed);
+  for (std::size_t shown = 1; shown <= input.size() && found == 0; ++shown)
+    found = FindHeadEnd(input.substr(0, shown), resumed);
   PENSTOCK_CHECK(found == end);
   if (end == 0) return;
   const std::string_view head_bytes = input.substr(0, end);
   s3::RequestHead head;
-  const Result<void> parsed = ParseHead(head_bytes, HeadLimits{.max_head_bytes = 4096, .max_target_bytes = 1024, .max_headers = 32}, head);
+  const Result<void> parsed = ParseHead(
+      head_bytes, HeadLimits{.max_head_bytes = 4096, .max_target_bytes = 1024, .max_headers = 32},
+      head);
   if (!parsed.ok()) {
     PENSTOCK_CHECK(parsed.error().http_status >= 400 && !parsed.error().code.empty());
     return;
@@ -69,7 +73,8 @@ inline ChunkOutcome DecodeInSteps(std::string_view input, std::size_t step) {
         continue;
       }
       const Result<std::size_t> used = decoder.Advance(rest);
-      if (!used.ok()) return {outcome.body, 0, false, true};  // where it noticed depends on the pieces
+      // where it noticed depends on the pieces
+      if (!used.ok()) return {outcome.body, 0, false, true};
       PENSTOCK_CHECK(*used > 0 && *used <= rest.size());
       outcome.used += *used;
     }

@@ -11,17 +11,30 @@ namespace penstock::emulator::http {
 // A connection that was just accepted, and how it is received.
 struct Arrival {
   std::uint64_t id = 0;
-  std::string peer;          // "127.0.0.1:54321"
+  std::string peer;  // "127.0.0.1:54321"
   bool tls = false;
-  std::size_t others = 0;    // open connections beside it
+  std::size_t others = 0;             // open connections beside it
   bool certificate_may_sign = false;  // the server's: who trusts it trusts what it signs
 };
 
 // What is wrong with a certificate; nothing else is (flawed_certificates.h).
-enum class CertificateFlaw : std::uint8_t { kNone, kExpired, kNotYetValid, kWrongHost, kSelfSigned, kUnknownAuthority };
+enum class CertificateFlaw : std::uint8_t {
+  kNone,
+  kExpired,
+  kNotYetValid,
+  kWrongHost,
+  kSelfSigned,
+  kUnknownAuthority
+};
 
-// In place of a handshake: an alert of RFC 8446 §6.2, or the first bytes of a ServerHello; then FIN.
-enum class TlsRefusal : std::uint8_t { kHandshakeFailure, kProtocolVersion, kNoApplicationProtocol, kTruncated };
+// In place of a handshake: an alert of RFC 8446 §6.2, or the first bytes of a ServerHello; then
+// FIN.
+enum class TlsRefusal : std::uint8_t {
+  kHandshakeFailure,
+  kProtocolVersion,
+  kNoApplicationProtocol,
+  kTruncated
+};
 
 struct AcceptDecision {
   enum class Kind : std::uint8_t {
@@ -32,7 +45,8 @@ struct AcceptDecision {
   };
   Kind kind = Kind::kServe;
   TlsRefusal refusal = TlsRefusal::kHandshakeFailure;
-  CertificateFlaw flaw = CertificateFlaw::kNone;  // all but the last two need Arrival::certificate_may_sign
+  // all but the last two need Arrival::certificate_may_sign
+  CertificateFlaw flaw = CertificateFlaw::kNone;
   std::uint64_t most_requests = 0;  // it is closed behind so many; 0: as many as come
 };
 

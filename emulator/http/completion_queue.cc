@@ -10,10 +10,13 @@ namespace {
 // The completions whose task this thread is running.
 thread_local const CompletionQueue* attended = nullptr;
 
-// Counts a thread that is in the completions: what it brought may be done, and everybody else gone, before it leaves.
+// Counts a thread that is in the completions: what it brought may be done, and everybody else gone,
+// before it leaves.
 class Presence {
  public:
-  explicit Presence(std::atomic<int>& count) : count_(count) { count_.fetch_add(1, std::memory_order_relaxed); }
+  explicit Presence(std::atomic<int>& count) : count_(count) {
+    count_.fetch_add(1, std::memory_order_relaxed);
+  }
   ~Presence() { count_.fetch_sub(1, std::memory_order_release); }
   Presence(const Presence&) = delete;
   Presence& operator=(const Presence&) = delete;

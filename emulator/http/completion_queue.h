@@ -1,4 +1,5 @@
-// What serving threads have to do beside ready connections: answers that were given later, and the tasks of others.
+// What serving threads have to do beside ready connections: answers that were given later, and the
+// tasks of others.
 #ifndef PENSTOCK_EMULATOR_HTTP_COMPLETION_QUEUE_H_
 #define PENSTOCK_EMULATOR_HTTP_COMPLETION_QUEUE_H_
 
@@ -16,7 +17,8 @@ class WireConnection;
 // Thread safety: any thread.
 class CompletionQueue final : public store::Executor {
  public:
-  // `call` is called when something came that the calling thread will not see to itself. It must not throw.
+  // `call` is called when something came that the calling thread will not see to itself. It must
+  // not throw.
   explicit CompletionQueue(std::function<void()> call) : call_(std::move(call)) {}
 
   void Execute(store::Task& task, Caller caller) noexcept override;
@@ -25,8 +27,8 @@ class CompletionQueue final : public store::Executor {
 
   bool empty() const { return answers_.load() == 0 && tasks_.load() == 0; }
   bool has_tasks() const { return tasks_.load() != 0; }
-  // Returns once no thread is in Execute or AddAnswer. When nothing can come any more: what came last may be done before the
-  // thread that brought it has left.
+  // Returns once no thread is in Execute or AddAnswer. When nothing can come any more: what came
+  // last may be done before the thread that brought it has left.
   void AwaitCallers() const;
   // How much was taken so far.
   std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
@@ -38,7 +40,8 @@ class CompletionQueue final : public store::Executor {
 
  private:
   const std::function<void()> call_;
-  std::atomic<std::uint32_t> answers_{0};  // how many there are in the lists, also for who does not hold the lock
+  // how many there are in the lists, also for who does not hold the lock
+  std::atomic<std::uint32_t> answers_{0};
   std::atomic<std::uint32_t> tasks_{0};
   std::atomic<std::uint64_t> taken_{0};
   std::atomic<int> calling_{0};  // threads in Execute or AddAnswer

@@ -22,7 +22,8 @@ bool ConnectionQuotas::EnterThread() {
 bool ConnectionQuotas::TakeSpace(std::uint64_t bytes) {
   std::uint64_t free = free_bytes_.load(std::memory_order_relaxed);
   while (free >= bytes) {
-    if (free_bytes_.compare_exchange_weak(free, free - bytes, std::memory_order_relaxed)) return true;
+    if (free_bytes_.compare_exchange_weak(free, free - bytes, std::memory_order_relaxed))
+      return true;
   }
   return false;
 }
@@ -31,14 +32,16 @@ bool ConnectionQuotas::TakeAnswer(std::uint64_t bytes, bool last) {
   const std::uint64_t most = last ? 2 * answer_bytes_ : answer_bytes_;
   std::uint64_t held = answers_held_.load(std::memory_order_relaxed);
   while (held == 0 || held + bytes <= most) {
-    if (answers_held_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed)) return true;
+    if (answers_held_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed))
+      return true;
   }
   return false;
 }
 
 std::uint64_t ConnectionQuotas::UsualCrowdBytes() {
   constexpr std::uint64_t kUnknown = 64 << 20;
-  std::ifstream file("/proc/sys/net/ipv4/tcp_mem");  // tcp(7): pages, below the first of which nothing is regulated
+  // tcp(7): pages, below the first of which nothing is regulated
+  std::ifstream file("/proc/sys/net/ipv4/tcp_mem");
   std::uint64_t pages = 0;
   if (!(file >> pages)) return kUnknown;
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
@@ -56,9 +59,10 @@ Result<int> ConnectionQuotas::OpenFile() const {
   std::string path = directory + "/penstock-body-XXXXXX";  // a file system without O_TMPFILE
   const int named = ::mkostemp(path.data(), O_CLOEXEC);
   if (named < 0) {
-    return Error::Make(ErrorKind::kResourceExhausted, "Cannot make a temporary file in '" + directory + "' (" +
-                                                          std::system_category().message(errno) +
-                                                          "): make room there, or raise the limit of open files");
+    return Error::Make(ErrorKind::kResourceExhausted,
+                       "Cannot make a temporary file in '" + directory + "' (" +
+                           std::system_category().message(errno) +
+                           "): make room there, or raise the limit of open files");
   }
   ::unlink(path.c_str());
   return named;

@@ -27,10 +27,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kTick{2};           // how often the load is looked at while all threads are busy
-constexpr int kCalmTicks = 50;             // ticks with an idle thread before the supervisor looks away
-constexpr int kBusyTicks = 16;             // ticks for which no threads are added while the present ones use the processors
-constexpr milliseconds kMaxSweep{1'000};   // how often waits are checked for their time limit, at least
+// how often the load is looked at while all threads are busy
+constexpr milliseconds kTick{2};
+// ticks with an idle thread before the supervisor looks away
+constexpr int kCalmTicks = 50;
+// ticks for which no threads are added while the present ones use the processors
+constexpr int kBusyTicks = 16;
+// how often waits are checked for their time limit, at least
+constexpr milliseconds kMaxSweep{1'000};
 constexpr milliseconds kMinSweep{5};
 constexpr milliseconds kStopRound{10};
 constexpr milliseconds kMaxGrace{3'600'000};
@@ -40,8 +44,9 @@ constinit DiagnosticEvent connection_failed("wire.connection_failed");
 constinit DiagnosticEvent no_descriptor_left("wire.descriptors_kept_back");
 constinit DiagnosticEvent thread_not_started("wire.thread_not_started");
 
-// A connection's descriptor is less than this. The system gives the lowest one that is free: at least so many are in use. Those
-// above are kept back for stores and for bodies in files, or peers that connect and ask nothing would make others' requests fail.
+// A connection's descriptor is less than this. The system gives the lowest one that is free: at
+// least so many are in use. Those above are kept back for stores and for bodies in files, or peers
+// that connect and ask nothing would make others' requests fail.
 int MostForConnections() {
   constexpr rlim_t kMostKeptBack = 256;
   constexpr rlim_t kNoLimit = 1 << 30;
@@ -54,7 +59,8 @@ int MostForConnections() {
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
 int Processors() {
-  static const unsigned count = std::max(std::thread::hardware_concurrency(), 1u);  // once: the library reads a file for it
+  // once: the library reads a file for it
+  static const unsigned count = std::max(std::thread::hardware_concurrency(), 1u);
   return static_cast<int>(count);
 }
 
@@ -80,11 +86,13 @@ class ClosesUnlessOwned {
   int fd_;
 };
 
-// Connections from which on yield_to_clients has an effect. With fewer, the client mostly waits for the next answer.
+// Connections from which on yield_to_clients has an effect. With fewer, the client mostly waits for
+// the next answer.
 constexpr std::size_t kCrowd = 16;
 
-// Whether the calling thread, once woken by a request, waits for a processor instead of preempting the thread that has it. On
-// one machine that is often the client, which then sends its next requests too. Real-time threads are left alone.
+// Whether the calling thread, once woken by a request, waits for a processor instead of preempting
+// the thread that has it. On one machine that is often the client, which then sends its next
+// requests too. Real-time threads are left alone.
 void YieldToClients(bool yield) {
   const int policy = ::sched_getscheduler(0);  // of this thread
   if (policy != SCHED_OTHER && policy != SCHED_BATCH) return;
@@ -102,8 +110,9 @@ Result<std::unique_ptr<Engine>> Engine::Start(EngineOptions options) {
 
 Engine::Engine(EngineOptions options)
     : options_(std::move(options)),
-      quotas_(std::max(options_.max_threads, options_.min_threads) / 2, options_.body_directory, options_.body_disk_bytes,
-                  ConnectionQuotas::UsualCrowdBytes(), options_.answer_bytes) {
+      quotas_(std::max(options_.max_threads, options_.min_threads) / 2, options_.body_directory,
+              options_.body_disk_bytes, ConnectionQuotas::UsualCrowdBytes(),
+              options_.answer_bytes) {
   options_.min_threads = std::max(options_.min_threads, 1);
   options_.max_threads = std::max(options_.max_threads, options_.min_threads);
   options_.connection.stopping = &stopping_;
@@ -129,15 +138,17 @@ Result<void> Engine::Open() {
   epoll_event call{};
   call.events = EPOLLIN | EPOLLET;  // each write wakes one thread, and nobody needs to read
   call.data.ptr = this;
-  if (epoll_ < 0 || end_event_ < 0 || call_event_ < 0 || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, end_event_, &end) != 0 ||
+  if (epoll_ < 0 || end_event_ < 0 || call_event_ < 0 ||
+      ::epoll_ctl(epoll_, EPOLL_CTL_ADD, end_event_, &end) != 0 ||
       ::epoll_ctl(epoll_, EPOLL_CTL_ADD, call_event_, &call) != 0) {
-    return Error::Make(ErrorKind::kResourceExhausted,
-                       "The server cannot open its epoll set (" + std::system_category().message(errno) +
-                           "): raise the limit of open files");
+    return Error::Make(ErrorKind::kResourceExhausted, "The server cannot open its epoll set (" +
+                                                          std::system_category().message(errno) +
+                                                          "): raise the limit of open files");
   }
   AddThreads(options_.min_threads);
   if (threads() == 0) {
-    return Error::Make(ErrorKind::kResourceExhausted, "The server cannot start a thread: raise the limit of processes");
+    return Error::Make(ErrorKind::kResourceExhausted,
+                       "The server cannot start a thread: raise the limit of processes");
   }
   const SignalsBlocked blocked;
   supervisor_ = std::thread([this] { Supervise(); });
@@ -151,7 +162,8 @@ void Engine::Add(int fd) {
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   const std::uint64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
   ClosesUnlessOwned socket(fd);
-  if (fd >= MostForConnections()) return no_descriptor_left.Report("a connection was closed: raise the limit of open files");
+  if (fd >= MostForConnections())
+    return no_descriptor_left.Report("a connection was closed: raise the limit of open files");
   const AcceptDecision reception = Receive(id, fd);
   std::unique_ptr<Stream> stream;
   TlsStream* handshake = nullptr;
@@ -174,15 +186,18 @@ void Engine::Add(int fd) {
     const MutexLock lock(mutex_);
     free_registrations_.push_back(unused);
   };
-  std::unique_ptr<EpollRegistration, decltype(give_back)> taken(&registration, give_back);  // until Destroy gives it back
-  auto owned = std::make_unique<WireConnection>(id, std::move(stream), handshake, registration, options_.connection);
+  // until Destroy gives it back
+  std::unique_ptr<EpollRegistration, decltype(give_back)> taken(&registration, give_back);
+  auto owned = std::make_unique<WireConnection>(id, std::move(stream), handshake, registration,
+                                                options_.connection);
   WireConnection& connection = *owned;
   connection.Receive(decision);
   connection.StartWait(Now());
   {
     // Open is called under the lock: the connection must not be removed before it returns.
     const MutexLock lock(mutex_);
-    connections_.reserve(connections_.size() + 1);  // so that a failure destroys nothing under the lock
+    // so that a failure destroys nothing under the lock
+    connections_.reserve(connections_.size() + 1);
     connections_.emplace(id, std::move(owned));
     static_cast<void>(taken.release());
     if (registration.Open(epoll_, fd, connection)) {
@@ -198,7 +213,8 @@ EpollRegistration& Engine::TakeRegistration() {
   const MutexLock lock(mutex_);
   if (free_registrations_.empty()) {
     // Reserved for all of them, so that giving one back cannot fail.
-    if (free_registrations_.capacity() <= registrations_.size()) free_registrations_.reserve(2 * registrations_.size() + 16);
+    if (free_registrations_.capacity() <= registrations_.size())
+      free_registrations_.reserve(2 * registrations_.size() + 16);
     return registrations_.emplace_back();
   }
   EpollRegistration& registration = *free_registrations_.back();
@@ -208,7 +224,10 @@ EpollRegistration& Engine::TakeRegistration() {
 
 AcceptDecision Engine::Receive(std::uint64_t id, int fd) const {
   if (!options_.on_accept) return {};
-  return options_.on_accept({.id = id, .peer = PeerName(fd), .tls = options_.tls != nullptr, .others = open_.load(std::memory_order_relaxed),
+  return options_.on_accept({.id = id,
+                             .peer = PeerName(fd),
+                             .tls = options_.tls != nullptr,
+                             .others = open_.load(std::memory_order_relaxed),
                              .certificate_may_sign = options_.tls && options_.tls->may_sign()});
 }
 
@@ -227,7 +246,8 @@ void Engine::Work(Worker& self) {
       if (crowd != yielding) YieldToClients(yielding = crowd);
     }
     if (WireConnection* const answered = completions_.TakeAnswer(); answered != nullptr) {
-      Advance(*answered, [&] { return answered->Resume(tools); }, tools);
+      Advance(
+          *answered, [&] { return answered->Resume(tools); }, tools);
       continue;
     }
     Ready ready;
@@ -246,7 +266,9 @@ void Engine::Work(Worker& self) {
     passed_over = completions_.has_tasks() ? passed_over + 1 : 0;
     if (ready.none_idle || passed_over > 0) AskForThreads();
     WireConnection* const connection = static_cast<EpollRegistration*>(ready.what)->Claim();
-    if (connection != nullptr) Advance(*connection, [&] { return connection->Serve(tools, ready.ended); }, tools);
+    if (connection != nullptr)
+      Advance(
+          *connection, [&] { return connection->Serve(tools, ready.ended); }, tools);
   }
   const MutexLock lock(mutex_);
   self.finished = true;
@@ -263,7 +285,8 @@ Engine::Ready Engine::AwaitReady() {
   } else {
     idle_.fetch_add(1);
     // Who adds to the completions looks for idle threads afterwards: one of the two sees the other.
-    const int patience_ms = completions_.empty() ? static_cast<int>(options_.retire_after.count()) : 0;
+    const int patience_ms =
+        completions_.empty() ? static_cast<int>(options_.retire_after.count()) : 0;
     ready.count = ::epoll_wait(epoll_, &event, 1, patience_ms);
     ready.none_idle = idle_.fetch_sub(1) == 1;
   }
@@ -272,7 +295,8 @@ Engine::Ready Engine::AwaitReady() {
   return ready;
 }
 
-EpollRegistration::Rearmed Engine::Leave(EpollRegistration& registration, WireConnection::Next next) {
+EpollRegistration::Rearmed Engine::Leave(EpollRegistration& registration,
+                                         WireConnection::Next next) {
   switch (next) {
     case WireConnection::Next::kRoom: return registration.RearmUntilWritable();
     case WireConnection::Next::kServe: return registration.RearmReady();
@@ -328,17 +352,20 @@ void Engine::Destroy(WireConnection& connection) {
 }
 
 bool Engine::Retire() {
-  // Threads may wait for their requests' bodies: the last idle one stays, or nobody would hear of the next connection.
+  // Threads may wait for their requests' bodies: the last idle one stays, or nobody would hear of
+  // the next connection.
   if (idle_.load() == 0) return false;
   int threads = threads_.load(std::memory_order_relaxed);
   while (threads > options_.min_threads) {
-    if (threads_.compare_exchange_weak(threads, threads - 1, std::memory_order_relaxed)) return true;
+    if (threads_.compare_exchange_weak(threads, threads - 1, std::memory_order_relaxed))
+      return true;
   }
   return false;
 }
 
 void Engine::Call() {
-  if (idle_.load() == 0) return AskForThreads();  // whoever is free next looks at the completions first
+  // whoever is free next looks at the completions first
+  if (idle_.load() == 0) return AskForThreads();
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(call_event_, &one, sizeof one);
 }
@@ -350,7 +377,8 @@ void Engine::AskForThreads() {
 }
 
 void Engine::Supervise() {
-  const milliseconds shortest = std::min(options_.connection.idle_timeout, options_.connection.progress_timeout);
+  const milliseconds shortest =
+      std::min(options_.connection.idle_timeout, options_.connection.progress_timeout);
   const milliseconds sweep = std::clamp(shortest / 4, kMinSweep, kMaxSweep);
   MonotonicTime next_sweep = Now() + sweep;
   for (;;) {
@@ -392,15 +420,19 @@ MonotonicTime Engine::WatchLoad(MonotonicTime now) {
   if (!watching_.load()) return MonotonicTime::max();
   const std::uint64_t taken = taken_.load(std::memory_order_relaxed);
   const std::uint64_t completions_taken = completions_.taken();
-  const std::uint64_t of_completions = completions_taken - std::exchange(load_.completions_taken_before, completions_taken);
+  const std::uint64_t of_completions =
+      completions_taken - std::exchange(load_.completions_taken_before, completions_taken);
   const std::uint64_t progress = taken - std::exchange(load_.taken_before, taken) + of_completions;
   const std::chrono::nanoseconds processor_time = ProcessorTime();
-  const std::chrono::nanoseconds worked = processor_time - std::exchange(load_.processor_time, processor_time);
+  const std::chrono::nanoseconds worked =
+      processor_time - std::exchange(load_.processor_time, processor_time);
   const auto elapsed = now - std::exchange(load_.looked, now);
-  // A share of the processors that blocked threads cannot use up and working threads reach also beside their clients.
+  // A share of the processors that blocked threads cannot use up and working threads reach also
+  // beside their clients.
   const bool busy = worked >= elapsed * Processors() / 4;
   const bool had_completions = std::exchange(load_.had_completions, !completions_.empty());
-  const bool neglected = had_completions && load_.had_completions && of_completions == 0;  // for a tick
+  // for a tick
+  const bool neglected = had_completions && load_.had_completions && of_completions == 0;
   const int threads = threads_.load(std::memory_order_relaxed);
   if (idle_.load(std::memory_order_relaxed) > 0) {
     if (neglected) Call();  // who meant to see to it is held up by a slow request
@@ -414,12 +446,14 @@ MonotonicTime Engine::WatchLoad(MonotonicTime now) {
   // Threads that wait on purpose serve nothing, and do not count against the limit.
   const int waiting = quotas_.waiting_threads();
   const int serving = std::max(threads - waiting, 0);
-  // Threads that each take several connections per tick are busy, not stuck: more of them would only compete.
+  // Threads that each take several connections per tick are busy, not stuck: more of them would
+  // only compete.
   const bool stuck = progress < static_cast<std::uint64_t>(std::max(serving, 1));
   if (stuck && serving < options_.max_threads && (neglected || ConnectionsReady())) {
     if (busy && serving > 0 && ++load_.busy_ticks < kBusyTicks) return now + kTick;
     load_.busy_ticks = 0;
-    AddThreads(std::min(std::max(serving / 2, waiting > 0 ? options_.min_threads : 1), options_.max_threads - serving));
+    AddThreads(std::min(std::max(serving / 2, waiting > 0 ? options_.min_threads : 1),
+                        options_.max_threads - serving));
   }
   return now + kTick;
 }
@@ -436,7 +470,8 @@ void Engine::AddThreads(int count) {
     const std::size_t before = added.size();
     try {
       Worker& worker = added.emplace_back();
-      threads_.fetch_add(1, std::memory_order_relaxed);  // first: it may be at work, or have left, before this goes on
+      // first: it may be at work, or have left, before this goes on
+      threads_.fetch_add(1, std::memory_order_relaxed);
       worker.thread = std::thread([this, &worker] { Work(worker); });
     } catch (const std::exception& failed) {  // no thread or no memory: the existing threads go on
       thread_not_started.Report(failed.what());
@@ -485,13 +520,16 @@ void Engine::EndConnections(MonotonicTime end_of_grace) {
       const MutexLock lock(mutex_);
       if (connections_.empty()) return;
       for (const auto& [id, connection] : connections_) connection->EndIdleWait();
-      const auto is_deserted = [](const auto& row) { return row.second->IsDeserted(); };  // nobody whom a pause could keep waiting
-      interrupted = Now() >= end_of_grace || std::all_of(connections_.begin(), connections_.end(), is_deserted);
+      // nobody whom a pause could keep waiting
+      const auto is_deserted = [](const auto& row) { return row.second->IsDeserted(); };
+      interrupted = Now() >= end_of_grace ||
+                    std::all_of(connections_.begin(), connections_.end(), is_deserted);
       if (interrupted) {
         for (const auto& [id, connection] : connections_) connection->Interrupt();
       }
     }
-    if (interrupted) timers_.FireAll();  // without the lock: answers that continue may ask for threads, which takes it
+    // without the lock: answers that continue may ask for threads, which takes it
+    if (interrupted) timers_.FireAll();
     MutexLock lock(mutex_);
     if (!connections_.empty()) gone_.WaitUntil(mutex_, Now() + kStopRound);
   }

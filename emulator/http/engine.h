@@ -1,7 +1,8 @@
 // Which thread serves which connection when: one epoll set, a growing and shrinking set of threads.
 //
-// Waiting connections cost no thread, whatever they wait for. The thread that is told of a ready connection serves it itself (registration.h). What
-// has been promised for later (completions.h) is done between connections: answers first, tasks when none is ready.
+// Waiting connections cost no thread, whatever they wait for. The thread that is told of a ready
+// connection serves it itself (registration.h). What has been promised for later (completions.h) is
+// done between connections: answers first, tasks when none is ready.
 #ifndef PENSTOCK_EMULATOR_HTTP_ENGINE_H_
 #define PENSTOCK_EMULATOR_HTTP_ENGINE_H_
 
@@ -18,9 +19,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "emulator/http/accept_decision.h"
 #include "emulator/http/completions.h"
 #include "emulator/http/connection/connection.h"
-#include "emulator/http/accept_decision.h"
 #include "emulator/http/connection/tls.h"
 #include "emulator/http/epoll_registration.h"
 #include "penstock/base/mutex.h"
@@ -29,19 +30,23 @@
 namespace penstock::emulator::http {
 
 struct EngineOptions {
-  ConnectionSettings connection;  // `stopping`, `completions` and `allowances` are set by the engine
+  // `stopping`, `completions` and `allowances` are set by the engine
+  ConnectionSettings connection;
   std::unique_ptr<TlsContext> tls;  // null: plain HTTP
   int min_threads = 4;
-  int max_threads = 256;  // half of them may wait for bodies (quotas.h); without those that wait on purpose
-  std::string body_directory;             // of bodies that no thread waits for; empty: the system's temporary one
-  std::uint64_t body_disk_bytes = 8ull << 30;  // for all of these together
+  // half of them may wait for bodies (quotas.h); without those that wait on purpose
+  int max_threads = 256;
+  // of bodies that no thread waits for; empty: the system's temporary one
+  std::string body_directory;
+  std::uint64_t body_disk_bytes = 8ull << 30;                        // for all of these together
   std::uint64_t answer_bytes = ConnectionQuotas::kUsualAnswerBytes;  // ServerOptions::answer_bytes
-  std::function<AcceptDecision(const Arrival&)> on_accept;  // may be empty: all are served
-  bool yield_to_clients = false;  // ServerOptions::yield_to_clients
+  std::function<AcceptDecision(const Arrival&)> on_accept;           // may be empty: all are served
+  bool yield_to_clients = false;                  // ServerOptions::yield_to_clients
   std::chrono::milliseconds retire_after{2'000};  // an idle thread beyond the minimum ends
 };
 
-// Thread safety: every method from any thread. Not to be used or destroyed in a forked child (server.cc sees to it).
+// Thread safety: every method from any thread. Not to be used or destroyed in a forked child
+// (server.cc sees to it).
 class Engine {
  public:
   // kResourceExhausted when descriptors or threads cannot be had.
@@ -51,8 +56,9 @@ class Engine {
   // Takes over an accepted socket. A socket that cannot be watched is closed.
   void Add(int fd);
 
-  // Ends waiting connections at once and requests in progress after `grace`; returns when all threads have ended.
-  // Nothing may be added any more. Idempotent. A handler that never returns keeps it waiting.
+  // Ends waiting connections at once and requests in progress after `grace`; returns when all
+  // threads have ended. Nothing may be added any more. Idempotent. A handler that never returns
+  // keeps it waiting.
   void Stop(std::chrono::milliseconds grace);
 
   std::size_t connections() const;
@@ -71,8 +77,8 @@ class Engine {
   AcceptDecision Receive(std::uint64_t id, int fd) const;
 
   void Work(Worker& self);
-  // The next ready connection (count 1), or none within the time that an idle thread stays, or none at once where there
-  // is a completions.
+  // The next ready connection (count 1), or none within the time that an idle thread stays, or none
+  // at once where there is a completions.
   struct Ready {
     int count = 0;
     void* what = nullptr;  // null: the end; `this`: a call; else a EpollRegistration
@@ -83,7 +89,8 @@ class Engine {
   // One step of a connection that the calling thread owns, and what follows from it.
   template <class Step>
   void Advance(WireConnection& connection, Step step, ServingTools& tools);
-  static EpollRegistration::Rearmed Leave(EpollRegistration& registration, WireConnection::Next next);
+  static EpollRegistration::Rearmed Leave(EpollRegistration& registration,
+                                          WireConnection::Next next);
   void Remove(WireConnection& connection);
   void Destroy(WireConnection& connection);
   EpollRegistration& TakeRegistration();
@@ -112,16 +119,19 @@ class Engine {
   std::atomic<std::size_t> open_{0};  // connections
   std::atomic<std::uint64_t> next_id_{1};
   std::atomic<int> threads_{0};
-  std::atomic<int> idle_{0};                // threads waiting for a ready connection
-  std::atomic<std::uint64_t> taken_{0};     // ready connections taken so far, without the completions's
-  std::atomic<bool> watching_{false};       // the supervisor looks at the load
+  std::atomic<int> idle_{0};  // threads waiting for a ready connection
+  // ready connections taken so far, without the completions's
+  std::atomic<std::uint64_t> taken_{0};
+  std::atomic<bool> watching_{false};  // the supervisor looks at the load
 
   mutable Mutex mutex_;
   CondVar wake_supervisor_;
   CondVar gone_;  // a connection was removed, or the supervisor ended
-  std::deque<EpollRegistration> registrations_ PENSTOCK_GUARDED_BY(mutex_);  // of all connections there ever were at a time
+  // of all connections there ever were at a time
+  std::deque<EpollRegistration> registrations_ PENSTOCK_GUARDED_BY(mutex_);
   std::vector<EpollRegistration*> free_registrations_ PENSTOCK_GUARDED_BY(mutex_);
-  std::unordered_map<std::uint64_t, std::unique_ptr<WireConnection>> connections_ PENSTOCK_GUARDED_BY(mutex_);
+  std::unordered_map<std::uint64_t, std::unique_ptr<WireConnection>> connections_
+      PENSTOCK_GUARDED_BY(mutex_);
   std::list<Worker> workers_ PENSTOCK_GUARDED_BY(mutex_);
   int finished_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // workers that ended and have not been joined
   bool end_supervisor_ PENSTOCK_GUARDED_BY(mutex_) = false;

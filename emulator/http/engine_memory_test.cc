@@ -47,7 +47,8 @@ TEST(EngineMemory, AConnectionThatIsNotAcceptedForWantOfMemoryLeavesNothingBehin
     const std::ptrdiff_t before = live_allocations;
     if (AddWithFailure(*engine, nth)) break;
     for (int i = 1; i < kConnections; ++i) EXPECT_FALSE(AddWithFailure(*engine, nth));
-    EXPECT_LE(live_allocations - before, 1) << "allocation " << nth;  // one: the containers may grow once
+    // one: the containers may grow once
+    EXPECT_LE(live_allocations - before, 1) << "allocation " << nth;
   }
   EXPECT_GT(nth, 0);
   engine->Stop(std::chrono::milliseconds(0));

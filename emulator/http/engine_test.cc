@@ -120,14 +120,16 @@ TEST(Engine, GrowsWhileRequestsStallAndServesTheOthers) {
   for (TestClient& client : stalled) EXPECT_EQ(client.Read().status, 200);
 }
 
-// Symptom: with a few slow uploads under way and two quiet seconds, the last idle thread left, and a new client was answered
-// only when one of the uploads ended.
+// Symptom: with a few slow uploads under way and two quiet seconds, the last idle thread left, and
+// a new client was answered only when one of the uploads ended.
 TEST(Engine, TheLastIdleThreadStaysWhileOthersWaitForBodies) {
-  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, ReadBody(*exchange.body)); });
+  FunctionHandler handler(
+      [](s3::Exchange& exchange) { AnswerWith(exchange, ReadBody(*exchange.body)); });
   ServerOptions options;
   options.min_threads = 1;
   options.progress_timeout = 4 * kTestPatience;
-  options.retire_after = milliseconds(150);  // longer than the load is watched after the last change
+  // longer than the load is watched after the last change
+  options.retire_after = milliseconds(150);
   const auto server = StartServer(handler, options);
   std::vector<TestClient> slow;
   for (int i = 0; i < 5; ++i) {
@@ -228,22 +230,27 @@ TEST(Engine, StopEndsStalledPeersAfterTheGrace) {
   reading.get_future().wait();
   const auto begin = std::chrono::steady_clock::now();
   server->Stop(milliseconds(50));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(10'000));  // far below the 20 s progress time-out
+  // far below the 20 s progress time-out
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(10'000));
   EXPECT_EQ(outcome.get_future().get(), "error IncompleteBody");
   EXPECT_TRUE(idle.EndsOrderly());
   server->Stop(milliseconds(0));  // again: nothing happens
 }
 
-bool IsCancelled(const s3::Exchange& exchange) { return dynamic_cast<const s3::CancellableWire&>(*exchange.wire).IsCancelled(); }
+bool IsCancelled(const s3::Exchange& exchange) {
+  return dynamic_cast<const s3::CancellableWire&>(*exchange.wire).IsCancelled();
+}
 
-// A handler that works until its request is cancelled, as a copy of a large object does between two blocks.
+// A handler that works until its request is cancelled, as a copy of a large object does between two
+// blocks.
 class BusyHandler final : public s3::Handler {
  public:
   void Handle(s3::Exchange& exchange) override {
     gate.Pass();
     const auto give_up = std::chrono::steady_clock::now() + kTestPatience;
     while (!IsCancelled(exchange)) {
-      if (std::chrono::steady_clock::now() > give_up) return AnswerWith(exchange, "never cancelled");
+      if (std::chrono::steady_clock::now() > give_up)
+        return AnswerWith(exchange, "never cancelled");
       std::this_thread::yield();
     }
     ++cancelled;
@@ -276,7 +283,8 @@ TEST(Engine, StopCancelsNoHandlerWithinTheGraceWhoseClientHasEndedItsSideAndRead
     gate.Pass();
     while (!exchange.wire->PeerHasClosed()) std::this_thread::yield();
     while (!stopping) std::this_thread::yield();
-    const auto end = std::chrono::steady_clock::now() + milliseconds(50);  // in which Stop takes effect
+    // in which Stop takes effect
+    const auto end = std::chrono::steady_clock::now() + milliseconds(50);
     while (!cancelled && std::chrono::steady_clock::now() < end) cancelled = IsCancelled(exchange);
     AnswerWith(exchange, "done");
   });

@@ -63,17 +63,17 @@ EpollRegistration::Rearmed EpollRegistration::RearmReady() {
 
 EpollRegistration::Rearmed EpollRegistration::Release() {
   Phase phase = Phase::kServed;
-  if (phase_.compare_exchange_strong(phase, Phase::kWaiting, std::memory_order_acq_rel)) return Rearmed::kYes;
+  if (phase_.compare_exchange_strong(phase, Phase::kWaiting, std::memory_order_acq_rel))
+    return Rearmed::kYes;
   phase_.exchange(Phase::kServed, std::memory_order_acq_rel);
   return Rearmed::kRetry;
 }
 
-void EpollRegistration::Mute() {
-  Change(kNothing);
-}
+void EpollRegistration::Mute() { Change(kNothing); }
 
 void EpollRegistration::Close() {
-  // A forked process may hold a copy of the socket, and then closing ours does not take it out of the set.
+  // A forked process may hold a copy of the socket, and then closing ours does not take it out of
+  // the set.
   ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd_, nullptr);
   phase_.store(Phase::kClosed, std::memory_order_release);
 }

@@ -27,7 +27,9 @@ class EpollRegistrationTest : public testing::Test {
     if (events != nullptr) *events = event.events;
     return static_cast<EpollRegistration*>(event.data.ptr);
   }
-  EpollRegistration* ToldSoon(std::uint32_t* events = nullptr) { return Told(events, static_cast<int>(kTestPatience.count())); }
+  EpollRegistration* ToldSoon(std::uint32_t* events = nullptr) {
+    return Told(events, static_cast<int>(kTestPatience.count()));
+  }
   std::size_t Read() {
     std::vector<std::byte> into(4096);
     return pipe_.stream->TryRead(into).bytes;
@@ -103,14 +105,16 @@ TEST_F(EpollRegistrationTest, LeftUntilWritableItTellsOfRoomAlone) {
   ASSERT_EQ(registration_.Claim(), &connection_);
   const std::string text(64 << 20, 'x');
   const ByteView all = AsBytes(text);
-  ASSERT_EQ(pipe_.stream->Write({&all, 1}, More::kNo, std::chrono::milliseconds(0)).status, IoStatus::kWouldBlock);
+  ASSERT_EQ(pipe_.stream->Write({&all, 1}, More::kNo, std::chrono::milliseconds(0)).status,
+            IoStatus::kWouldBlock);
   ASSERT_EQ(registration_.RearmUntilWritable(), EpollRegistration::Rearmed::kYes);
   ASSERT_TRUE(pipe_.peer->Send("more"));
   pollfd arrived{pipe_.stream->fd(), POLLIN, 0};
   ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestPatience.count())), 1);
   EXPECT_EQ(Told(), nullptr);
   std::vector<char> taken(16 << 20);
-  while (Told(nullptr, 1) == nullptr) ASSERT_GT(::recv(pipe_.peer->fd(), taken.data(), taken.size(), 0), 0);
+  while (Told(nullptr, 1) == nullptr)
+    ASSERT_GT(::recv(pipe_.peer->fd(), taken.data(), taken.size(), 0), 0);
   ASSERT_EQ(registration_.Claim(), &connection_);
   EXPECT_EQ(registration_.Rearm(), EpollRegistration::Rearmed::kYes);
   EXPECT_EQ(Told(), &registration_) << "what arrived meanwhile";
@@ -125,7 +129,8 @@ TEST_F(EpollRegistrationTest, ClosedItGivesNobodyAwayAndServesAnother) {
   EXPECT_EQ(Told(), nullptr);
   Pipe another;
   char other = 0;
-  ASSERT_TRUE(registration_.Open(epoll_, another.stream->fd(), reinterpret_cast<WireConnection&>(other)));
+  ASSERT_TRUE(
+      registration_.Open(epoll_, another.stream->fd(), reinterpret_cast<WireConnection&>(other)));
   EXPECT_EQ(registration_.Claim(), &reinterpret_cast<WireConnection&>(other));
 }
 

@@ -1,5 +1,6 @@
-// Clients that mean harm, or are broken enough to look as if they did. Each attack ends in a clear refusal or a closed
-// connection, in bounded time and memory, and a good client is served while it goes on.
+// Clients that mean harm, or are broken enough to look as if they did. Each attack ends in a clear
+// refusal or a closed connection, in bounded time and memory, and a good client is served while it
+// goes on.
 #include <algorithm>
 #include <fstream>
 #include <mutex>
@@ -41,7 +42,8 @@ class Hostile : public testing::Test {
   // A well-behaved client, new and with a body.
   bool ServesOthers() {
     TestClient good = Connect();
-    return good.Ask("PUT /good HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello").body == "hello" &&
+    return good.Ask("PUT /good HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello").body ==
+               "hello" &&
            good.Ask("GET /good HTTP/1.1\r\nHost: h\r\n\r\n").status == 200;
   }
   // Whether any request for `target` reached the handler.
@@ -89,7 +91,8 @@ TEST_F(Hostile, SlowHeadsAndHalfOpenBodiesHoldNobodyUp) {
     bodies.back().Send("PUT /half HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\nhalf");
   }
   EXPECT_TRUE(ServesOthers());
-  for (TestClient& client : heads) EXPECT_NE(client.Read().body.find("<Code>RequestTimeout</Code>"), std::string::npos);
+  for (TestClient& client : heads)
+    EXPECT_NE(client.Read().body.find("<Code>RequestTimeout</Code>"), std::string::npos);
   for (TestClient& client : bodies) EXPECT_EQ(client.Read().body, "error RequestTimeout");
 }
 
@@ -101,12 +104,14 @@ TEST_F(Hostile, ADripOfBodyBytesIsTimedOutLikeSilence) {
   pollfd entry{client.fd(), POLLIN, 0};
   const auto end = std::chrono::steady_clock::now() + kTestPatience;
   while (::poll(&entry, 1, 20) == 0 && std::chrono::steady_clock::now() < end) client.Send("a");
-  EXPECT_LT(std::chrono::steady_clock::now(), end) << "the drip went on for as long as the test let it";
+  EXPECT_LT(std::chrono::steady_clock::now(), end)
+      << "the drip went on for as long as the test let it";
   EXPECT_EQ(client.Read().body, "error RequestTimeout");
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::size_t kAllowance = std::size_t{96} << 20;  // a sanitizer keeps what was freed for a while
+// a sanitizer keeps what was freed for a while
+constexpr std::size_t kAllowance = std::size_t{96} << 20;
 #else
 constexpr std::size_t kAllowance = std::size_t{24} << 20;
 #endif
@@ -155,13 +160,16 @@ TEST_F(Hostile, ABodyShorterThanDeclaredIsIncomplete) {
 TEST_F(Hostile, ABodyLongerThanDeclaredIsReadToItsLengthAndTheRestRefused) {
   Serve();
   TestClient client = Connect();
-  EXPECT_EQ(client.Ask("PUT /long HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcdefgh\r\n\r\n").body, "abc");
+  EXPECT_EQ(
+      client.Ask("PUT /long HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcdefgh\r\n\r\n").body,
+      "abc");
   EXPECT_EQ(client.Read().status, 400);
   client.EndSending();
   EXPECT_TRUE(client.EndsOrderly());
 }
 
-// RFC 9112 §11.2. Whatever another hop may have made of these, here nothing behind them is a request.
+// RFC 9112 §11.2. Whatever another hop may have made of these, here nothing behind them is a
+// request.
 TEST_F(Hostile, SmugglingShapesAreRefusedAndNothingBehindThemIsServed) {
   Serve();
   const std::string post = "POST /front HTTP/1.1\r\nHost: h\r\n";
@@ -181,7 +189,9 @@ TEST_F(Hostile, SmugglingShapesAreRefusedAndNothingBehindThemIsServed) {
       post + "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
       post + "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
       post + "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
-      post + "Transfer-Encoding:\x0b" "chunked\r\n\r\n0\r\n\r\n",
+      post +
+          "Transfer-Encoding:\x0b"
+          "chunked\r\n\r\n0\r\n\r\n",
       post + "X: y\rTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
       post + "X: y\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
       post + std::string("X: \0\r\n\r\n", 8),
@@ -194,7 +204,8 @@ TEST_F(Hostile, SmugglingShapesAreRefusedAndNothingBehindThemIsServed) {
   for (const std::string& shape : shapes) {
     TestClient client = Connect();
     const TestResponse response = client.Ask(shape + kSmuggled);
-    EXPECT_TRUE(response.status == 400 || response.status == 501) << response.status << " for\n" << shape;
+    EXPECT_TRUE(response.status == 400 || response.status == 501) << response.status << " for\n"
+                                                                  << shape;
     EXPECT_EQ(response.Find("Connection"), "close") << shape;
     client.EndSending();
     EXPECT_TRUE(client.EndsOrderly()) << shape;
@@ -225,7 +236,8 @@ TEST_F(Hostile, BrokenChunksEndTheConnection) {
   };
   for (const std::string& body : bodies) {
     TestClient client = Connect();
-    client.Send("POST /chunks HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n" + body + kSmuggled);
+    client.Send("POST /chunks HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n" + body +
+                kSmuggled);
     client.EndSending();
     const TestResponse response = client.Read();
     EXPECT_EQ(response.status, 400) << body.substr(0, 40);
@@ -238,18 +250,26 @@ TEST_F(Hostile, BrokenChunksEndTheConnection) {
 TEST_F(Hostile, GamesWithContinueConfuseNobody) {
   Serve(Impatient());
   TestClient eager = Connect();  // does not wait for the 100 it asked for
-  TestResponse response =
-      eager.Ask("PUT /eager HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\nbody");
+  TestResponse response = eager.Ask(
+      "PUT /eager HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\nbody");
   if (response.status == 100) response = eager.Read();
   EXPECT_EQ(response.body, "body");
   TestClient silent = Connect();  // and one that asks, is told to go on, and never does
-  EXPECT_EQ(silent.Ask("PUT /silent HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n").status, 100);
+  EXPECT_EQ(silent
+                .Ask("PUT /silent HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: "
+                     "100-continue\r\n\r\n")
+                .status,
+            100);
   EXPECT_TRUE(ServesOthers());
   EXPECT_EQ(silent.Read().body, "error RequestTimeout");
   TestClient other = Connect();
-  EXPECT_EQ(other.Ask("PUT /other HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 200-ok\r\n\r\nbody").status, 417);
+  EXPECT_EQ(
+      other.Ask("PUT /other HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 200-ok\r\n\r\nbody")
+          .status,
+      417);
   TestClient nothing = Connect();  // nothing to continue with
-  EXPECT_EQ(nothing.Ask("GET /none HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n\r\n").status, 200);
+  EXPECT_EQ(nothing.Ask("GET /none HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n\r\n").status,
+            200);
 }
 
 TEST_F(Hostile, GarbageBehindARequestIsRefusedAfterItsAnswer) {
@@ -271,7 +291,9 @@ TEST_F(Hostile, NoiseInAnyShapeEndsItsConnectionAlone) {
     client.Send(PatternText(1 + seed * 97, seed));
     client.EndSending();
     const std::string answer = client.ReadToEnd();
-    EXPECT_TRUE(answer.empty() || answer.starts_with("HTTP/1.1 4") || answer.starts_with("HTTP/1.1 5")) << seed;
+    EXPECT_TRUE(answer.empty() || answer.starts_with("HTTP/1.1 4") ||
+                answer.starts_with("HTTP/1.1 5"))
+        << seed;
   }
   EXPECT_TRUE(ServesOthers());
 }

@@ -26,7 +26,8 @@ constinit DiagnosticEvent accept_ended("wire.accept_loop_ended");
 constexpr int kBacklog = 4096;
 constexpr std::chrono::milliseconds kRestartPause{20};
 
-// Runs the hand-over on the accept thread itself: it only takes the socket, so a pool would add a switch and nothing else.
+// Runs the hand-over on the accept thread itself: it only takes the socket, so a pool would add a
+// switch and nothing else.
 class RunAtOnce final : public httplib::TaskQueue {
  public:
   void enqueue(std::function<void()> task) override { task(); }
@@ -64,7 +65,8 @@ class AcceptLoop final : public httplib::Server {
   Listener::OnSocket on_socket_;
 };
 
-// cpp-httplib's constructor ignores SIGPIPE for the whole process; an in-process emulator must not decide that.
+// cpp-httplib's constructor ignores SIGPIPE for the whole process; an in-process emulator must not
+// decide that.
 std::unique_ptr<AcceptLoop> MakeAcceptLoop(Listener::OnSocket on_socket) {
   struct sigaction before {};
   ::sigaction(SIGPIPE, nullptr, &before);
@@ -83,15 +85,18 @@ class HttplibListener final : public Listener {
   }
 
   Result<void> Open(const std::string& host, int port) {
-    port_ = port == 0 ? loop_->bind_to_any_port(host) : (loop_->bind_to_port(host, port) ? port : -1);
+    port_ =
+        port == 0 ? loop_->bind_to_any_port(host) : (loop_->bind_to_port(host, port) ? port : -1);
     if (port_ <= 0) {
-      return Error::Make(ErrorKind::kUnavailable, "Cannot listen on " + host + ":" + std::to_string(port) +
-                                                      ": the port is taken or the host is not an address of this machine; "
-                                                      "choose another, or port 0 for any free one");
+      return Error::Make(ErrorKind::kUnavailable,
+                         "Cannot listen on " + host + ":" + std::to_string(port) +
+                             ": the port is taken or the host is not an address of this machine; "
+                             "choose another, or port 0 for any free one");
     }
     kept_ = ::fcntl(loop_->listening_socket(), F_DUPFD_CLOEXEC, 0);
     if (kept_ < 0 || ::listen(kept_, kBacklog) != 0) {
-      return Error::Make(ErrorKind::kResourceExhausted, "Cannot keep the listening socket: raise the limit of open files");
+      return Error::Make(ErrorKind::kResourceExhausted,
+                         "Cannot keep the listening socket: raise the limit of open files");
     }
     const SignalsBlocked blocked;
     thread_ = std::thread([this] { Run(); });
@@ -103,13 +108,15 @@ class HttplibListener final : public Listener {
   void Stop() override {
     MutexLock lock(stop_mutex_);
     if (stopping_.exchange(true)) return;
-    // Ends accept() at once, whatever cpp-httplib's state: its own stop() does nothing before its loop runs.
+    // Ends accept() at once, whatever cpp-httplib's state: its own stop() does nothing before its
+    // loop runs.
     ::shutdown(kept_, SHUT_RDWR);
     if (thread_.joinable()) thread_.join();
   }
 
  private:
-  // cpp-httplib gives up, and closes its socket, on any error of accept() but EMFILE. Ours is kept and tried again.
+  // cpp-httplib gives up, and closes its socket, on any error of accept() but EMFILE. Ours is kept
+  // and tried again.
   void Run() {
     for (;;) {
       loop_->listen_after_bind();
@@ -131,7 +138,8 @@ class HttplibListener final : public Listener {
 
 }  // namespace
 
-Result<std::unique_ptr<Listener>> Listener::Start(const std::string& host, int port, OnSocket on_socket) {
+Result<std::unique_ptr<Listener>> Listener::Start(const std::string& host, int port,
+                                                  OnSocket on_socket) {
   auto listener = std::make_unique<HttplibListener>(MakeAcceptLoop(std::move(on_socket)));
   PENSTOCK_TRY(listener->Open(host, port));
   return std::unique_ptr<Listener>(std::move(listener));

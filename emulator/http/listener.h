@@ -16,9 +16,11 @@ class Listener {
   // Called on the accept thread with each accepted socket, which it takes over. Must not block.
   using OnSocket = std::function<void(int fd)>;
 
-  // Listens before it returns. `port` 0: any free one. kUnavailable when the port is taken or the host is not this
-  // machine's. Accepted sockets use the cubic congestion control where the kernel has it (BBR ruins loopback).
-  static Result<std::unique_ptr<Listener>> Start(const std::string& host, int port, OnSocket on_socket);
+  // Listens before it returns. `port` 0: any free one. kUnavailable when the port is taken or the
+  // host is not this machine's. Accepted sockets use the cubic congestion control where the kernel
+  // has it (BBR ruins loopback).
+  static Result<std::unique_ptr<Listener>> Start(const std::string& host, int port,
+                                                 OnSocket on_socket);
   virtual ~Listener() = default;
   virtual int port() const = 0;
   // Returns when no further socket will be handed over. Idempotent.

@@ -63,7 +63,8 @@ TEST(Listener, QueuesABurstFarBeyondTheBacklogOfCppHttplib) {
     sockets.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
     ::connect(sockets.back(), reinterpret_cast<sockaddr*>(&address), sizeof address);
     pollfd entry{sockets.back(), POLLOUT, 0};
-    // Beyond the backlog the kernel drops the last step of the handshake and this takes a second's retransmission.
+    // Beyond the backlog the kernel drops the last step of the handshake and this takes a second's
+    // retransmission.
     ASSERT_EQ(::poll(&entry, 1, 500), 1) << "connection " << i;
     int error = -1;
     socklen_t size = sizeof error;

@@ -7,28 +7,33 @@
 #include <thread>
 #include <utility>
 
-#include "emulator/http/engine.h"
-#include "emulator/http/listener.h"
 #include "emulator/http/connection/request_ids.h"
 #include "emulator/http/connection/tls.h"
+#include "emulator/http/engine.h"
+#include "emulator/http/listener.h"
 
 namespace penstock::emulator::http {
 namespace {
 
 Result<void> Check(const ServerOptions& options) {
-  const auto invalid = [](std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); };
+  const auto invalid = [](std::string message) {
+    return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
+  };
   if (options.port < 0 || options.port > 65'535) {
-    return invalid("port is " + std::to_string(options.port) + "; it takes 0 (any free one) to 65535");
+    return invalid("port is " + std::to_string(options.port) +
+                   "; it takes 0 (any free one) to 65535");
   }
   if (options.tls_certificate_path.empty() != options.tls_key_path.empty()) {
     return invalid("TLS needs both a certificate and a key file; only one was given");
   }
   if (options.min_threads < 0 || options.max_threads < std::max(options.min_threads, 1)) {
     return invalid("min_threads is " + std::to_string(options.min_threads) + " and max_threads " +
-                   std::to_string(options.max_threads) + "; they take 0 <= min_threads <= max_threads and 1 <= max_threads");
+                   std::to_string(options.max_threads) +
+                   "; they take 0 <= min_threads <= max_threads and 1 <= max_threads");
   }
   if (options.max_head_bytes < 1024 || options.max_head_bytes > 16 << 20) {
-    return invalid("max_head_bytes is " + std::to_string(options.max_head_bytes) + "; it takes 1024 to 16777216");
+    return invalid("max_head_bytes is " + std::to_string(options.max_head_bytes) +
+                   "; it takes 1024 to 16777216");
   }
   if (options.idle_timeout.count() <= 0 || options.progress_timeout.count() <= 0) {
     return invalid("idle_timeout and progress_timeout must be above zero");
@@ -36,8 +41,11 @@ Result<void> Check(const ServerOptions& options) {
   return Ok();
 }
 
-// Each thread that waits while others serve costs a switch per request: on 2 processors 4 threads serve half of what 2 do.
-int ThreadsForProcessors() { return std::max(static_cast<int>(std::thread::hardware_concurrency()), 2); }
+// Each thread that waits while others serve costs a switch per request: on 2 processors 4 threads
+// serve half of what 2 do.
+int ThreadsForProcessors() {
+  return std::max(static_cast<int>(std::thread::hardware_concurrency()), 2);
+}
 
 class WireServer final : public Server {
  public:
@@ -48,8 +56,8 @@ class WireServer final : public Server {
       Stop(std::chrono::milliseconds(0));
       return;
     }
-    // A forked child: the threads are the parent's, and so are the epoll set and the connections behind the copied
-    // descriptors. Forgetting everything is the only way not to disturb it.
+    // A forked child: the threads are the parent's, and so are the epoll set and the connections
+    // behind the copied descriptors. Forgetting everything is the only way not to disturb it.
     static_cast<void>(listener_.release());
     static_cast<void>(engine_.release());
   }
@@ -57,9 +65,12 @@ class WireServer final : public Server {
   Result<void> Open(ServerOptions options, s3::Handler& handler) {
     EngineOptions engine;
     if (!options.tls_certificate_path.empty()) {
-      PENSTOCK_ASSIGN(engine.tls, TlsContext::Create(options.tls_certificate_path, options.tls_key_path));
+      PENSTOCK_ASSIGN(engine.tls,
+                      TlsContext::Create(options.tls_certificate_path, options.tls_key_path));
     }
-    engine.min_threads = std::min(options.min_threads > 0 ? options.min_threads : ThreadsForProcessors(), options.max_threads);
+    engine.min_threads =
+        std::min(options.min_threads > 0 ? options.min_threads : ThreadsForProcessors(),
+                 options.max_threads);
     engine.max_threads = options.max_threads;
     engine.retire_after = options.retire_after;
     engine.yield_to_clients = options.yield_to_clients;
@@ -75,7 +86,8 @@ class WireServer final : public Server {
     engine.connection.on_ending = std::move(options.on_ending);
     engine.connection.on_finished = std::move(options.on_finished);
     PENSTOCK_ASSIGN(engine_, Engine::Start(std::move(engine)));
-    PENSTOCK_ASSIGN(listener_, Listener::Start(options.host, options.port, [this](int fd) { engine_->Add(fd); }));
+    PENSTOCK_ASSIGN(listener_, Listener::Start(options.host, options.port,
+                                               [this](int fd) { engine_->Add(fd); }));
     return Ok();
   }
 

@@ -28,12 +28,16 @@ TEST(Server, RefusesOptionsItCannotServe) {
     return server.ok() ? ErrorKind::kInternal : server.error().kind;
   };
   EXPECT_EQ(kind_of([](ServerOptions& o) { o.port = 65'536; }), ErrorKind::kInvalidArgument);
-  EXPECT_EQ(kind_of([](ServerOptions& o) { o.tls_key_path = "key.pem"; }), ErrorKind::kInvalidArgument);
-  EXPECT_EQ(kind_of([](ServerOptions& o) { o.tls_key_path = o.tls_certificate_path = "/nonexistent"; }), ErrorKind::kInvalidArgument);
+  EXPECT_EQ(kind_of([](ServerOptions& o) { o.tls_key_path = "key.pem"; }),
+            ErrorKind::kInvalidArgument);
+  EXPECT_EQ(
+      kind_of([](ServerOptions& o) { o.tls_key_path = o.tls_certificate_path = "/nonexistent"; }),
+      ErrorKind::kInvalidArgument);
   EXPECT_EQ(kind_of([](ServerOptions& o) { o.min_threads = -1; }), ErrorKind::kInvalidArgument);
   EXPECT_EQ(kind_of([](ServerOptions& o) { o.max_threads = 0; }), ErrorKind::kInvalidArgument);
   EXPECT_EQ(kind_of([](ServerOptions& o) { o.max_head_bytes = 10; }), ErrorKind::kInvalidArgument);
-  EXPECT_EQ(kind_of([](ServerOptions& o) { o.idle_timeout = std::chrono::milliseconds(0); }), ErrorKind::kInvalidArgument);
+  EXPECT_EQ(kind_of([](ServerOptions& o) { o.idle_timeout = std::chrono::milliseconds(0); }),
+            ErrorKind::kInvalidArgument);
 }
 
 TEST(Server, RefusesATakenPort) {
@@ -73,12 +77,14 @@ TEST(Server, MovesLargeBodiesBothWays) {
     if (exchange.request.method == "PUT") {
       AnswerWith(exchange, ReadBody(*exchange.body, 1 << 20) == text ? "same" : "different");
     } else {
-      exchange.response.body = ContentOf(exchange.request.target == "/file" ? store::BlobPtr(file) : store::BlobPtr(memory));
+      exchange.response.body = ContentOf(
+          exchange.request.target == "/file" ? store::BlobPtr(file) : store::BlobPtr(memory));
     }
   });
   const auto server = StartServer(handler);
   TestClient client(server->port());
-  client.Send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n");
+  client.Send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(text.size()) +
+              "\r\n\r\n");
   EXPECT_EQ(client.Ask(text).body, "same");
   EXPECT_TRUE(client.Ask("GET /memory HTTP/1.1\r\nHost: h\r\n\r\n").body == text);
   EXPECT_TRUE(client.Ask("GET /file HTTP/1.1\r\nHost: h\r\n\r\n").body == text);
@@ -120,7 +126,8 @@ TEST(Server, ClosesItsConnectionsThoughAForkedChildHoldsThem) {
   const TestResponse response = kept.Ask("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(response.status, 200);
   EXPECT_TRUE(kept.EndsOrderly());
-  for (int i = 0; i < 50; ++i) ASSERT_EQ(TestClient(server->port()).Ask(kGet).status, 200);  // no stale event of the old socket
+  // no stale event of the old socket
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
   server->Stop(std::chrono::milliseconds(0));
   EXPECT_FALSE(TestClient(server->port()).connected());
   ::close(hold[1]);
@@ -191,7 +198,8 @@ struct RefusalCase {
   std::string bytes;
 };
 
-class TlsRefusalTest : public AcceptDecisionTest, public testing::WithParamInterface<RefusalCase> {};
+class TlsRefusalTest : public AcceptDecisionTest,
+                       public testing::WithParamInterface<RefusalCase> {};
 
 TEST_P(TlsRefusalTest, OneMayGetItInPlaceOfAHandshake) {
   Start({.kind = AcceptDecision::Kind::kRefuseTls, .refusal = GetParam().refusal});
@@ -203,10 +211,14 @@ TEST_P(TlsRefusalTest, OneMayGetItInPlaceOfAHandshake) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, TlsRefusalTest,
-    testing::Values(RefusalCase{"HandshakeFailure", TlsRefusal::kHandshakeFailure, std::string("\x15\x03\x03\x00\x02\x02\x28", 7)},
-                    RefusalCase{"ProtocolVersion", TlsRefusal::kProtocolVersion, std::string("\x15\x03\x03\x00\x02\x02\x46", 7)},
-                    RefusalCase{"NoApplicationProtocol", TlsRefusal::kNoApplicationProtocol, std::string("\x15\x03\x03\x00\x02\x02\x78", 7)},
-                    RefusalCase{"Truncated", TlsRefusal::kTruncated, std::string("\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03", 11)}),
+    testing::Values(RefusalCase{"HandshakeFailure", TlsRefusal::kHandshakeFailure,
+                                std::string("\x15\x03\x03\x00\x02\x02\x28", 7)},
+                    RefusalCase{"ProtocolVersion", TlsRefusal::kProtocolVersion,
+                                std::string("\x15\x03\x03\x00\x02\x02\x46", 7)},
+                    RefusalCase{"NoApplicationProtocol", TlsRefusal::kNoApplicationProtocol,
+                                std::string("\x15\x03\x03\x00\x02\x02\x78", 7)},
+                    RefusalCase{"Truncated", TlsRefusal::kTruncated,
+                                std::string("\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03", 11)}),
     [](const auto& one) { return std::string(one.param.name); });
 
 TEST_F(AcceptDecisionTest, OneMayCarryOnlySoManyRequests) {
@@ -247,15 +259,18 @@ TEST(Server, ConnectionsLeaveDescriptorsToTheRest) {
     served.push_back(std::move(client));
     ASSERT_LT(served.size(), static_cast<std::size_t>(kAll));
   }
-  EXPECT_LT(served.back()->fd(), kAll - kKeptBack + 3) << "a client's descriptor is about that of its connection";
+  EXPECT_LT(served.back()->fd(), kAll - kKeptBack + 3)
+      << "a client's descriptor is about that of its connection";
   std::vector<std::unique_ptr<Pipe>> others;
-  for (int i = 0; i < kKeptBack / 2 - 5; ++i) ASSERT_NE(others.emplace_back(std::make_unique<Pipe>())->stream->fd(), -1) << i;
+  for (int i = 0; i < kKeptBack / 2 - 5; ++i)
+    ASSERT_NE(others.emplace_back(std::make_unique<Pipe>())->stream->fd(), -1) << i;
   EXPECT_EQ(served.front()->Ask(kGet).body, "hello");
   others.clear();
   served.resize(served.size() / 2);
   int status = 0;
   const auto end = std::chrono::steady_clock::now() + kTestPatience;
-  while (status != 200 && std::chrono::steady_clock::now() < end) status = TestClient(server->port()).Ask(kGet).status;
+  while (status != 200 && std::chrono::steady_clock::now() < end)
+    status = TestClient(server->port()).Ask(kGet).status;
   EXPECT_EQ(status, 200) << "there is room again";
 }
 

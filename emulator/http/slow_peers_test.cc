@@ -1,5 +1,5 @@
-// Peers that stall in the middle of a request or of its answer: they hold no thread that others need, and lose nothing once
-// they move again.
+// Peers that stall in the middle of a request or of its answer: they hold no thread that others
+// need, and lose nothing once they move again.
 #include <condition_variable>
 #include <future>
 #include <mutex>
@@ -15,25 +15,28 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kSlow = 40;  // many more than the threads of these servers
+constexpr int kSlow = 40;                // many more than the threads of these servers
 constexpr std::size_t kLarge = 200'000;  // more than is gathered in memory
 constexpr std::size_t kHuge = 16 << 20;  // more than sockets hold
 
 std::string Put(std::string_view target, std::size_t length) {
-  return "PUT " + std::string(target) + " HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n";
+  return "PUT " + std::string(target) +
+         " HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n";
 }
 
 class SlowPeers : public testing::Test {
  protected:
   // PUT is answered with its body, or its error; a GET of /memory, /file or /text with kHuge bytes.
-  void Serve(int max_threads, milliseconds progress_timeout = kTestPatience, ServerOptions options = {}) {
+  void Serve(int max_threads, milliseconds progress_timeout = kTestPatience,
+             ServerOptions options = {}) {
     options.min_threads = 1;
     options.max_threads = max_threads;
     options.progress_timeout = progress_timeout;
-    if (!options.on_finished) options.on_finished = [this](const s3::Exchange& exchange) {
-      const std::lock_guard lock(mutex_);
-      if (exchange.request.method == "GET") sent_.set_value(exchange.bytes_out);
-    };
+    if (!options.on_finished)
+      options.on_finished = [this](const s3::Exchange& exchange) {
+        const std::lock_guard lock(mutex_);
+        if (exchange.request.method == "GET") sent_.set_value(exchange.bytes_out);
+      };
     server_ = StartServer(handler_, options);
     ASSERT_NE(server_, nullptr);
   }
@@ -41,7 +44,8 @@ class SlowPeers : public testing::Test {
   bool ServesOthers() const {
     TestClient other = Connect();
     const std::string body = PatternText(kLarge, 3);
-    return other.Ask(Put("/", 5) + "hello").body == "hello" && other.Ask(Put("/", kLarge) + body).body == body;
+    return other.Ask(Put("/", 5) + "hello").body == "hello" &&
+           other.Ask(Put("/", kLarge) + body).body == body;
   }
 
   const std::string huge_ = PatternText(kHuge);
@@ -84,9 +88,11 @@ TEST_F(SlowPeers, BodiesThatStallHoldNobodyUpAndArriveInTheEnd) {
       slow.back().Send(Put("/slow", kLarge) + body.substr(0, i % 2 == 0 ? 10 : 100'000));
     }
     EXPECT_TRUE(ServesOthers()) << threads;
-    for (int i = 0; i < kSlow; ++i) slow[static_cast<std::size_t>(i)].Send(body.substr(i % 2 == 0 ? 10 : 100'000));
+    for (int i = 0; i < kSlow; ++i)
+      slow[static_cast<std::size_t>(i)].Send(body.substr(i % 2 == 0 ? 10 : 100'000));
     for (TestClient& client : slow) EXPECT_TRUE(client.Read().body == body) << threads;
-    EXPECT_TRUE(slow.front().Ask(Put("/next", 3) + "abc").body == "abc") << "the connection goes on";
+    EXPECT_TRUE(slow.front().Ask(Put("/next", 3) + "abc").body == "abc")
+        << "the connection goes on";
   }
 }
 
@@ -103,7 +109,8 @@ TEST_F(SlowPeers, HandlersThatWaitOnPurposeTakeNoThreadFromOthers) {
   connect();
   {
     std::unique_lock lock(mutex_);
-    ASSERT_TRUE(all_wait_.wait_for(lock, kTestPatience, [this] { return waiting_ == kSlow; })) << waiting_ << " of " << kSlow;
+    ASSERT_TRUE(all_wait_.wait_for(lock, kTestPatience, [this] { return waiting_ == kSlow; }))
+        << waiting_ << " of " << kSlow;
   }
   EXPECT_TRUE(ServesOthers());
   connect();
@@ -115,7 +122,8 @@ TEST_F(SlowPeers, ChunkedBodiesAndThoseThatAreAskedForStallLikeOthers) {
   TestClient chunked = Connect();
   chunked.Send("PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc");
   TestClient asked = Connect();
-  const std::string_view expects = "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n";
+  const std::string_view expects =
+      "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n";
   EXPECT_EQ(asked.Ask(expects).status, 100);
   EXPECT_TRUE(ServesOthers());
   EXPECT_EQ(chunked.Ask("de\r\n0\r\n\r\n").body, "abcde");
@@ -153,9 +161,11 @@ TEST_F(SlowPeers, AnswersThatNobodyReadsHoldNobodyUpAndArriveInTheEnd) {
   }
 }
 
-// The socket tells of room only once a good part of what it holds was taken: seconds, for such a peer.
+// The socket tells of room only once a good part of what it holds was taken: seconds, for such a
+// peer.
 TEST_F(SlowPeers, AReaderThatTakesLittleIsNotTakenForDeaf) {
-  constexpr milliseconds kTimeout{1'000};  // a machine under load stops this thread for a while, too
+  // a machine under load stops this thread for a while, too
+  constexpr milliseconds kTimeout{1'000};
   Serve(1, kTimeout);
   TestClient slow = Connect();
   slow.Send("GET /memory HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
@@ -184,7 +194,9 @@ TEST_F(SlowPeers, ADeafReaderIsResetInTheEnd) {
   EXPECT_TRUE(ServesOthers());
 }
 
-std::string Get(std::string_view target) { return "GET " + std::string(target) + " HTTP/1.1\r\nHost: h\r\n\r\n"; }
+std::string Get(std::string_view target) {
+  return "GET " + std::string(target) + " HTTP/1.1\r\nHost: h\r\n\r\n";
+}
 
 void AwaitBytes(const TestClient& client) {
   pollfd arrival{client.fd(), POLLIN, 0};
@@ -205,7 +217,8 @@ TEST_F(SlowPeers, UnreadTextsTakeSoMuchMemoryAndNoMore) {
   const TestResponse refused = Connect().Ask(Get("/text"));
   EXPECT_EQ(refused.status, 503);
   EXPECT_NE(refused.body.find("<Code>SlowDown</Code>"), std::string::npos);
-  EXPECT_TRUE(Connect().Ask(Get("/memory")).body == huge_) << "contents of objects are in memory anyway";
+  EXPECT_TRUE(Connect().Ask(Get("/memory")).body == huge_)
+      << "contents of objects are in memory anyway";
   EXPECT_TRUE(ServesOthers());
   for (TestClient& client : unread) EXPECT_TRUE(client.Read().body == huge_);
   EXPECT_TRUE(Connect().Ask(Get("/text")).body == huge_) << "the memory is free again";

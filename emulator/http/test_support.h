@@ -1,4 +1,5 @@
-// For this folder's tests: a client that says exactly the bytes it is told to, handlers made of functions, blobs.
+// For this folder's tests: a client that says exactly the bytes it is told to, handlers made of
+// functions, blobs.
 #ifndef PENSTOCK_EMULATOR_HTTP_TEST_SUPPORT_H_
 #define PENSTOCK_EMULATOR_HTTP_TEST_SUPPORT_H_
 
@@ -21,10 +22,10 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/s3/core/exchange.h"
 #include "emulator/http/connection/head_parser.h"
-#include "emulator/http/server.h"
 #include "emulator/http/connection/stream.h"
+#include "emulator/http/server.h"
+#include "emulator/s3/core/exchange.h"
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::http {
@@ -56,7 +57,9 @@ class TestClient {
     connected_ = ::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
   }
   TestClient(TestClient&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)), connected_(other.connected_), arrived_(std::move(other.arrived_)) {}
+      : fd_(std::exchange(other.fd_, -1)),
+        connected_(other.connected_),
+        arrived_(std::move(other.arrived_)) {}
   TestClient(const TestClient&) = delete;
   ~TestClient() {
     if (fd_ >= 0) ::close(fd_);
@@ -85,7 +88,8 @@ class TestClient {
       if (!More()) return response;
     }
     ParseHead(response, Take(end + 4));
-    if (to_head || response.status < 200 || response.status == 204 || response.status == 304) return response;
+    if (to_head || response.status < 200 || response.status == 204 || response.status == 304)
+      return response;
     if (response.Find("Transfer-Encoding") == "chunked") {
       ReadChunks(response);
     } else if (const auto length = response.Find("Content-Length")) {
@@ -102,7 +106,8 @@ class TestClient {
     return Read(to_head);
   }
 
-  // What is still to come until the peer ends; `error` becomes 0 for an orderly end, else errno (ETIMEDOUT: none came).
+  // What is still to come until the peer ends; `error` becomes 0 for an orderly end, else errno
+  // (ETIMEDOUT: none came).
   std::string ReadToEnd(int* error = nullptr) {
     while (More()) {
     }
@@ -174,7 +179,8 @@ class TestClient {
   std::string arrived_;
 };
 
-// A connected pair: our stream and the peer's descriptor. TCP, because RST and sendfile behave as in life.
+// A connected pair: our stream and the peer's descriptor. TCP, because RST and sendfile behave as
+// in life.
 struct Pipe {
   Pipe() {
     const int listening = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -221,7 +227,9 @@ class FunctionHandler final : public s3::Handler {
   Function function_;
 };
 
-inline void AnswerWith(s3::Exchange& exchange, std::string text) { exchange.response.body = std::move(text); }
+inline void AnswerWith(s3::Exchange& exchange, std::string text) {
+  exchange.response.body = std::move(text);
+}
 
 // The whole body, or the code of the error it ended in.
 inline std::string ReadBody(s3::BodyReader& body, std::size_t step = 64 << 10) {
@@ -255,7 +263,8 @@ class MemoryBlob final : public store::Blob {
 
 class FileBlob final : public store::Blob {
  public:
-  explicit FileBlob(std::string_view text) : fd_(::memfd_create("blob", MFD_CLOEXEC)), size_(text.size()) {
+  explicit FileBlob(std::string_view text)
+      : fd_(::memfd_create("blob", MFD_CLOEXEC)), size_(text.size()) {
     while (!text.empty()) {
       const ssize_t written = ::write(fd_, text.data(), text.size());
       if (written <= 0) break;
@@ -272,7 +281,8 @@ class FileBlob final : public store::Blob {
   std::uint64_t size_;
 };
 
-// A file of blocks of which all from `damaged_from` on do not match; each has to be checked before it is sent.
+// A file of blocks of which all from `damaged_from` on do not match; each has to be checked before
+// it is sent.
 class DamagedBlob final : public store::Blob {
  public:
   DamagedBlob(std::string_view text, std::uint64_t block, std::uint64_t damaged_from)

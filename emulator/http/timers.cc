@@ -48,7 +48,8 @@ void Timers::Run() {
     s3::AsyncResponse* due = nullptr;
     {
       const MutexLock lock(mutex_);
-      while (!stopping_ && (waits_.empty() || waits_.top().when > std::chrono::steady_clock::now())) {
+      while (!stopping_ &&
+             (waits_.empty() || waits_.top().when > std::chrono::steady_clock::now())) {
         if (waits_.empty()) {
           changed_.WaitIdle(mutex_);
         } else {

@@ -23,7 +23,8 @@ class Timers {
   Timers(const Timers&) = delete;
   Timers& operator=(const Timers&) = delete;
 
-  // Calls answer.Complete() at `when` or soon after, once, from a thread of its own. `answer` lives until then.
+  // Calls answer.Complete() at `when` or soon after, once, from a thread of its own. `answer` lives
+  // until then.
   void Add(MonotonicTime when, s3::AsyncResponse& answer);
   // Gives all that wait, from this thread.
   void FireAll();
@@ -33,7 +34,9 @@ class Timers {
     MonotonicTime when;
     std::uint64_t order = 0;  // of coming: equal times are given in it
     s3::AsyncResponse* answer = nullptr;
-    bool operator>(const Wait& other) const { return when != other.when ? when > other.when : order > other.order; }
+    bool operator>(const Wait& other) const {
+      return when != other.when ? when > other.when : order > other.order;
+    }
   };
   void Run();
 

@@ -85,7 +85,8 @@ TEST(TimersTest, MayBeAddedToFromWithinAGive) {
   Noted second([&] { second_given.set_value(); });
   Noted first([&] { timers.Add(In(1), second); });
   timers.Add(In(1), first);
-  EXPECT_EQ(second_given.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  EXPECT_EQ(second_given.get_future().wait_for(std::chrono::seconds(20)),
+            std::future_status::ready);
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ struct InstrumentOptions {
 class Instruments {
  public:
   // `clock`: the namespace's; outlives this. CheckScenario's errors.
-  static Result<std::shared_ptr<Instruments>> Open(const InstrumentOptions& options, const Clock& clock);
+  static Result<std::shared_ptr<Instruments>> Open(const InstrumentOptions& options,
+                                                   const Clock& clock);
 
   faults::FaultRegistry& faults() { return faults_; }
   RateLimiter& limiter() { return limiter_; }

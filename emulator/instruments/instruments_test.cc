@@ -11,14 +11,18 @@ namespace {
 TEST(InstrumentsTest, BeginWithTheScenarioOfTheirOptions) {
   const FakeClock clock;
   InstrumentOptions options;
-  options.scenario = faults::ParseScenario(R"({"name": "at start", "rules": [{"do": {"slow_down": {}}}]})").value();
+  options.scenario =
+      faults::ParseScenario(R"({"name": "at start", "rules": [{"do": {"slow_down": {}}}]})")
+          .value();
   EXPECT_EQ(Instruments::Open(options, clock).value()->faults().Account()->name, "at start");
   EXPECT_TRUE(Instruments::Open({}, clock).value()->faults().idle());
 }
 
 TEST(InstrumentsTest, RefuseAScenarioThatCannotRun) {
   const FakeClock clock;
-  EXPECT_FALSE(Instruments::Open({.scenario = faults::Scenario{.rules = {faults::Rule{.id = "no deed"}}}}, clock).ok());
+  EXPECT_FALSE(Instruments::Open(
+                   {.scenario = faults::Scenario{.rules = {faults::Rule{.id = "no deed"}}}}, clock)
+                   .ok());
 }
 
 TEST(InstrumentsTest, HaveAJournalUnlessItIsToHoldNothing) {

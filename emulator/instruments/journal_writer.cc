@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "emulator/instruments/instruments.h"
+#include "emulator/instruments/target_secrets.h"
 #include "emulator/s3/core/body_size.h"
 #include "emulator/s3/protocol/sdk_attempt.h"
 #include "emulator/s3/protocol/text.h"
-#include "emulator/instruments/instruments.h"
-#include "emulator/instruments/target_secrets.h"
 
 namespace penstock::emulator::instruments {
 namespace {
@@ -23,7 +23,8 @@ class InFlightTracker final : public s3::Handler {
     next_.Handle(exchange);
     exchange.WhenAnswered([](s3::Exchange& answered) {
       Instruments* const instruments = answered.space ? answered.space->instruments.get() : nullptr;
-      if (instruments != nullptr && instruments->journal() != nullptr) answered.journal.mark = instruments->journal()->BeginLeaving();
+      if (instruments != nullptr && instruments->journal() != nullptr)
+        answered.journal.mark = instruments->journal()->BeginLeaving();
     });
   }
 
@@ -38,7 +39,8 @@ std::optional<ByteRange> ParseContentRange(std::string_view header) {
   header.remove_prefix(kUnit.size());
   const std::size_t dash = header.find('-');
   const std::size_t slash = header.find('/');
-  if (dash == std::string_view::npos || slash == std::string_view::npos || slash < dash) return std::nullopt;
+  if (dash == std::string_view::npos || slash == std::string_view::npos || slash < dash)
+    return std::nullopt;
   const auto first = s3::ParseDecimal(header.substr(0, dash));
   const auto last = s3::ParseDecimal(header.substr(dash + 1, slash - dash - 1));
   if (!first || !last || *last < *first) return std::nullopt;
@@ -48,13 +50,15 @@ std::optional<ByteRange> ParseContentRange(std::string_view header) {
 std::optional<ByteRange> AnsweredRange(const s3::Exchange& exchange) {
   if (exchange.operation != "GetObject") return std::nullopt;
   const s3::Response& response = exchange.response;
-  if (response.status == 206) return ParseContentRange(response.Find("Content-Range").value_or(std::string_view()));
+  if (response.status == 206)
+    return ParseContentRange(response.Find("Content-Range").value_or(std::string_view()));
   if (response.status != 200) return std::nullopt;
   return ByteRange{0, response.content_length ? *response.content_length : s3::BodySize(response)};
 }
 
 bool IsChecksum(std::string_view name) {
-  return s3::StartsWithIgnoreCase(name, "x-amz-checksum-") || s3::EqualsIgnoreCase(name, "content-md5");
+  return s3::StartsWithIgnoreCase(name, "x-amz-checksum-") ||
+         s3::EqualsIgnoreCase(name, "content-md5");
 }
 
 void AddPair(std::string& list, std::string_view name, std::string_view value) {
@@ -65,7 +69,8 @@ void AddPair(std::string& list, std::string_view name, std::string_view value) {
 }
 
 std::uint32_t AttemptOf(std::string_view sdk_request) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(s3::ClaimedAttempt(sdk_request).value_or(1), UINT32_MAX));
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(s3::ClaimedAttempt(sdk_request).value_or(1), UINT32_MAX));
 }
 
 std::string_view PayloadOf(std::string_view claim) {
@@ -73,7 +78,8 @@ std::string_view PayloadOf(std::string_view claim) {
   return claim == "UNSIGNED-PAYLOAD" ? "unsigned" : "signed";
 }
 
-// What the headers say that an entry keeps, found in one pass: this runs for every request. The first of a name counts.
+// What the headers say that an entry keeps, found in one pass: this runs for every request. The
+// first of a name counts.
 struct LogHeaders {
   std::string_view invocation;
   std::string_view attempt;  // amz-sdk-request
@@ -90,10 +96,18 @@ LogHeaders Look(const std::vector<s3::HeaderView>& headers, std::string& checksu
   for (const s3::HeaderView& header : headers) {
     switch (header.name.size()) {
       case std::string_view("user-agent").size(): is(header, "user-agent", told.user_agent); break;
-      case std::string_view("x-amz-trailer").size(): is(header, "x-amz-trailer", told.trailer); break;
-      case std::string_view("amz-sdk-request").size(): is(header, "amz-sdk-request", told.attempt); break;
-      case std::string_view("x-amz-content-sha256").size(): is(header, "x-amz-content-sha256", told.payload); break;
-      case std::string_view("amz-sdk-invocation-id").size(): is(header, "amz-sdk-invocation-id", told.invocation); break;
+      case std::string_view("x-amz-trailer").size():
+        is(header, "x-amz-trailer", told.trailer);
+        break;
+      case std::string_view("amz-sdk-request").size():
+        is(header, "amz-sdk-request", told.attempt);
+        break;
+      case std::string_view("x-amz-content-sha256").size():
+        is(header, "x-amz-content-sha256", told.payload);
+        break;
+      case std::string_view("amz-sdk-invocation-id").size():
+        is(header, "amz-sdk-invocation-id", told.invocation);
+        break;
       default: break;
     }
     if (IsChecksum(header.name)) AddPair(checksums, header.name, header.value);
@@ -106,10 +120,13 @@ Instruments* InstrumentsWithJournal(const s3::Exchange& exchange) {
   return instruments != nullptr && instruments->journal() != nullptr ? instruments : nullptr;
 }
 
-// Calls `write` with the entry that says what is known of the request now. `faults`: the rules that fired for it.
+// Calls `write` with the entry that says what is known of the request now. `faults`: the rules that
+// fired for it.
 template <class Write>
-void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_view faults, Write write) {
-  // The entry's texts are views: these hold what is made for it, and keep their memory for the next one.
+void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_view faults,
+               Write write) {
+  // The entry's texts are views: these hold what is made for it, and keep their memory for the next
+  // one.
   thread_local std::string checksums;
   thread_local std::string target;
   thread_local std::string bucket;
@@ -119,41 +136,47 @@ void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_v
   checksums.clear();
   const LogHeaders told = Look(exchange.request.headers, checksums);
   // A trailer's name is announced in a header; its value is the answer's where that has it.
-  if (IsChecksum(told.trailer)) AddPair(checksums, told.trailer, exchange.response.Find(told.trailer).value_or(std::string_view("trailer")));
+  if (IsChecksum(told.trailer))
+    AddPair(checksums, told.trailer,
+            exchange.response.Find(told.trailer).value_or(std::string_view("trailer")));
   const journal::Entry entry{.received = exchange.received,
-                       .began = exchange.began - opened,
-                       .ended = exchange.ended - opened,
-                       .connection = exchange.connection.id,
-                       .requests_before = exchange.connection.requests_before,
-                       .tls = exchange.connection.tls,
-                       .ending = exchange.whole ? Ending::kAnswered : Ending::kBroken,
-                       .status = exchange.response.status,
-                       .attempt = AttemptOf(told.attempt),
-                       .bytes_in = exchange.bytes_in,
-                       .bytes_out = exchange.bytes_out,
-                       .range = AnsweredRange(exchange),
-                       .method = exchange.request.method,
-                       .target = WithoutSecrets(exchange.request.target, target),
-                       .operation = exchange.operation,
-                       .bucket = WithoutSecrets(exchange.target.bucket.value, bucket),
-                       .key = WithoutSecrets(exchange.target.key.value, key),
-                       .access_key = exchange.identity.access_key_id,
-                       .invocation = FreeTextWithoutSecrets(told.invocation, invocation),
-                       .user_agent = FreeTextWithoutSecrets(told.user_agent, user_agent),
-                       .peer = exchange.connection.peer,
-                       .request_id = exchange.request_id,
-                       .error_code = exchange.response.error_code,
-                       .faults = faults,
-                       .checksums = checksums,
-                       .payload = PayloadOf(told.payload)};
+                             .began = exchange.began - opened,
+                             .ended = exchange.ended - opened,
+                             .connection = exchange.connection.id,
+                             .requests_before = exchange.connection.requests_before,
+                             .tls = exchange.connection.tls,
+                             .ending = exchange.whole ? Ending::kAnswered : Ending::kBroken,
+                             .status = exchange.response.status,
+                             .attempt = AttemptOf(told.attempt),
+                             .bytes_in = exchange.bytes_in,
+                             .bytes_out = exchange.bytes_out,
+                             .range = AnsweredRange(exchange),
+                             .method = exchange.request.method,
+                             .target = WithoutSecrets(exchange.request.target, target),
+                             .operation = exchange.operation,
+                             .bucket = WithoutSecrets(exchange.target.bucket.value, bucket),
+                             .key = WithoutSecrets(exchange.target.key.value, key),
+                             .access_key = exchange.identity.access_key_id,
+                             .invocation = FreeTextWithoutSecrets(told.invocation, invocation),
+                             .user_agent = FreeTextWithoutSecrets(told.user_agent, user_agent),
+                             .peer = exchange.connection.peer,
+                             .request_id = exchange.request_id,
+                             .error_code = exchange.response.error_code,
+                             .faults = faults,
+                             .checksums = checksums,
+                             .payload = PayloadOf(told.payload)};
   write(entry);
 }
 
-std::string FiredRules(const s3::Exchange& exchange) { return exchange.notes ? exchange.notes->FiredRules() : std::string(); }
+std::string FiredRules(const s3::Exchange& exchange) {
+  return exchange.notes ? exchange.notes->FiredRules() : std::string();
+}
 
 }  // namespace
 
-std::unique_ptr<s3::Handler> MakeInFlightTracker(s3::Handler& next) { return std::make_unique<InFlightTracker>(next); }
+std::unique_ptr<s3::Handler> MakeInFlightTracker(s3::Handler& next) {
+  return std::make_unique<InFlightTracker>(next);
+}
 
 void RecordEntry(s3::Exchange& exchange) {
   Instruments* const instruments = InstrumentsWithJournal(exchange);
@@ -173,7 +196,9 @@ void WriteEnd(const s3::Exchange& exchange) {
   if (instruments == nullptr) return;
   const s3::JournalPlace& place = exchange.journal;
   const std::string faults = FiredRules(exchange);
-  if (place.number > 0 && exchange.whole && exchange.ended == place.ended && faults.size() == place.faults_bytes) return;
+  if (place.number > 0 && exchange.whole && exchange.ended == place.ended &&
+      faults.size() == place.faults_bytes)
+    return;
   WithEntry(exchange, instruments->opened(), faults, [&](const journal::Entry& entry) {
     if (place.number > 0) return instruments->journal()->Amend(place.number, entry);
     instruments->journal()->Append(entry, place.mark);

@@ -48,7 +48,9 @@ class JournalWriterTest : public testing::Test {
 };
 
 TEST_F(JournalWriterTest, WritesWhatTheRequestWasAndWhatBecameOfIt) {
-  head_.headers = {{"amz-sdk-invocation-id", "i-1"}, {"amz-sdk-request", "attempt=2; max=3"}, {"User-Agent", "test/1"}};
+  head_.headers = {{"amz-sdk-invocation-id", "i-1"},
+                   {"amz-sdk-request", "attempt=2; max=3"},
+                   {"User-Agent", "test/1"}};
   exchange_.bytes_out = 10;
   exchange_.whole = true;
   exchange_.identity.access_key_id = "AKIA1";
@@ -83,13 +85,18 @@ TEST_F(JournalWriterTest, TellsTheRangeThatTheAnswerCovers) {
   EXPECT_FALSE(Written().range) << "nothing was read";
 }
 
-TEST_F(JournalWriterTest, AnAnswerThatDidNotLeaveWholeIsBroken) { EXPECT_EQ(Written().ending, Ending::kBroken); }
+TEST_F(JournalWriterTest, AnAnswerThatDidNotLeaveWholeIsBroken) {
+  EXPECT_EQ(Written().ending, Ending::kBroken);
+}
 
 TEST_F(JournalWriterTest, KeepsTheChecksumsThatWereSentAndTheKindOfPayload) {
-  head_.headers = {{"x-amz-checksum-crc32", "AAAAAA=="}, {"Content-MD5", "bWQ1"}, {"x-amz-content-sha256", "abcdef"}};
+  head_.headers = {{"x-amz-checksum-crc32", "AAAAAA=="},
+                   {"Content-MD5", "bWQ1"},
+                   {"x-amz-content-sha256", "abcdef"}};
   EXPECT_EQ(Written().checksums, "x-amz-checksum-crc32=AAAAAA==,content-md5=bWQ1");
   EXPECT_EQ(Written().payload, "signed");
-  head_.headers = {{"x-amz-trailer", "x-amz-checksum-crc64nvme"}, {"x-amz-content-sha256", "STREAMING-UNSIGNED-PAYLOAD-TRAILER"}};
+  head_.headers = {{"x-amz-trailer", "x-amz-checksum-crc64nvme"},
+                   {"x-amz-content-sha256", "STREAMING-UNSIGNED-PAYLOAD-TRAILER"}};
   exchange_.response.Add("x-amz-checksum-crc64nvme", "AAAAAAAAAAA=");
   EXPECT_EQ(Written().checksums, "x-amz-checksum-crc64nvme=AAAAAAAAAAA=");
   EXPECT_EQ(Written().payload, "STREAMING-UNSIGNED-PAYLOAD-TRAILER");
@@ -105,7 +112,10 @@ TEST_F(JournalWriterTest, SignaturesOfPresignedUrlsAreNotKept) {
 }
 
 TEST_F(JournalWriterTest, TheFirstHeaderOfANameCounts) {
-  head_.headers = {{"USER-AGENT", "one"}, {"user-agent", "two"}, {"X-Amz-Checksum-CRC32", "a"}, {"x-amz-checksum-crc32", "b"}};
+  head_.headers = {{"USER-AGENT", "one"},
+                   {"user-agent", "two"},
+                   {"X-Amz-Checksum-CRC32", "a"},
+                   {"x-amz-checksum-crc32", "b"}};
   const journal::Entry entry = Written();
   EXPECT_EQ(entry.user_agent, "one");
   EXPECT_EQ(entry.checksums, "x-amz-checksum-crc32=a,x-amz-checksum-crc32=b");

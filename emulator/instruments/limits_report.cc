@@ -6,10 +6,15 @@
 namespace penstock::emulator::instruments {
 namespace {
 
-double InSeconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }
+double InSeconds(std::chrono::nanoseconds span) {
+  return std::chrono::duration<double>(span).count();
+}
 
 Json Side(const traffic::PartitionGauge::Side& side) {
-  return {{"tokens", side.tokens}, {"admitted", side.admitted}, {"refused", side.refused}, {"last_second", side.last_second}};
+  return {{"tokens", side.tokens},
+          {"admitted", side.admitted},
+          {"refused", side.refused},
+          {"last_second", side.last_second}};
 }
 
 Json LimitsJson(const traffic::Limits& limits) {
@@ -24,20 +29,28 @@ Json LimitsJson(const traffic::Limits& limits) {
 Json BucketJson(const BucketReport& bucket) {
   Json partitions = Json::array();
   for (const traffic::PartitionGauge& gauge : bucket.partitions) {
-    partitions.push_back(
-        {{"id", gauge.id}, {"begin", gauge.begin}, {"end", gauge.end}, {"reads", Side(gauge.reads)}, {"writes", Side(gauge.writes)}});
+    partitions.push_back({{"id", gauge.id},
+                          {"begin", gauge.begin},
+                          {"end", gauge.end},
+                          {"reads", Side(gauge.reads)},
+                          {"writes", Side(gauge.writes)}});
   }
   Json events = Json::array();
   for (const BucketReport::Event& event : bucket.events) {
-    events.push_back({{"at", FormatIso8601(event.at)},
-                      {"kind", event.what.kind == traffic::PartitionEvent::Kind::kSplit ? "split" : "merge"},
-                      {"boundary", event.what.boundary},
-                      {"whole", event.what.whole},
-                      {"left", event.what.left},
-                      {"right", event.what.right}});
+    events.push_back(
+        {{"at", FormatIso8601(event.at)},
+         {"kind", event.what.kind == traffic::PartitionEvent::Kind::kSplit ? "split" : "merge"},
+         {"boundary", event.what.boundary},
+         {"whole", event.what.whole},
+         {"left", event.what.left},
+         {"right", event.what.right}});
   }
-  return {{"name", bucket.name},           {"limits", LimitsJson(bucket.limits)}, {"admitted", bucket.admitted},
-          {"refused", bucket.refused},     {"partitions", std::move(partitions)}, {"events", std::move(events)}};
+  return {{"name", bucket.name},
+          {"limits", LimitsJson(bucket.limits)},
+          {"admitted", bucket.admitted},
+          {"refused", bucket.refused},
+          {"partitions", std::move(partitions)},
+          {"events", std::move(events)}};
 }
 
 }  // namespace

@@ -11,7 +11,9 @@ namespace {
 TEST(LimitsReportTest, SaysWhatIsSetAndWhatCameOfIt) {
   const FakeClock clock;
   RateLimiter limiter(clock);
-  limiter.Set(ParseThrottleSettings(R"({"writes_per_second": 10, "buckets": {"b": {"boundaries": ["m"]}}})").value());
+  limiter.Set(
+      ParseThrottleSettings(R"({"writes_per_second": 10, "buckets": {"b": {"boundaries": ["m"]}}})")
+          .value());
   EXPECT_TRUE(limiter.Current()->Admit("b", "a", traffic::Traffic::kWrite));
   EXPECT_FALSE(limiter.Current()->Admit("b", "a", traffic::Traffic::kWrite));
   const Json report = ParseJson(LimitsReportJson("default", limiter.Report())).value();
@@ -31,8 +33,10 @@ TEST(LimitsReportTest, SaysWhatIsSetAndWhatCameOfIt) {
 TEST(LimitsReportTest, NamesSplitsByTheClocksTime) {
   ThrottleReport report{.document = "{}"};
   report.buckets.push_back({.name = "b"});
-  report.buckets[0].events.push_back({FakeClock().Now(), {.boundary = "k\xff", .whole = 1, .left = 2, .right = 3}});
-  const Json event = ParseJson(LimitsReportJson("n", report)).value().at("buckets").at(0).at("events").at(0);
+  report.buckets[0].events.push_back(
+      {FakeClock().Now(), {.boundary = "k\xff", .whole = 1, .left = 2, .right = 3}});
+  const Json event =
+      ParseJson(LimitsReportJson("n", report)).value().at("buckets").at(0).at("events").at(0);
   EXPECT_EQ(event.at("at"), "2013-05-24T00:00:00.000Z");
   EXPECT_EQ(event.at("kind"), "split");
   EXPECT_EQ(event.at("right"), 3);

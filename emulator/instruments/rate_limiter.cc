@@ -9,13 +9,15 @@ namespace penstock::emulator::instruments {
 using traffic::Instant;
 
 Instant ForwardTime::At(WallTime now) {
-  constexpr Instant kEnd = Instant::max() - std::chrono::days(1);  // what is added to it by the models fits too
+  // what is added to it by the models fits too
+  constexpr Instant kEnd = Instant::max() - std::chrono::days(1);
   const auto shown = std::chrono::duration_cast<Instant>(now.time_since_epoch());
   if (last_ == Instant::min()) last_ = shown;
   const Instant step = shown - last_;
   const Instant left = kEnd - (last_ + lost_);
   if (step < Instant(0)) lost_ -= step;
-  if (step > left) lost_ -= step - left / 2;  // set far ahead time and again: some is left for the next time
+  // set far ahead time and again: some is left for the next time
+  if (step > left) lost_ -= step - left / 2;
   last_ = shown;
   return shown + lost_;
 }
@@ -47,7 +49,8 @@ std::shared_ptr<ThrottleState::Bucket> ThrottleState::Find(std::string_view name
     if (buckets_.size() >= kMostBuckets) DropOldest();
     const auto own = settings_.buckets.find(name);
     const std::vector<std::string> none;
-    auto bucket = std::make_shared<Bucket>(*limits, own == settings_.buckets.end() ? none : own->second.boundaries, clock_.Now());
+    auto bucket = std::make_shared<Bucket>(
+        *limits, own == settings_.buckets.end() ? none : own->second.boundaries, clock_.Now());
     found = buckets_.emplace(name, std::move(bucket)).first;
   }
   found->second->last_asked = ++asked_;
@@ -55,11 +58,13 @@ std::shared_ptr<ThrottleState::Bucket> ThrottleState::Find(std::string_view name
 }
 
 void ThrottleState::DropOldest() {
-  buckets_.erase(std::min_element(buckets_.begin(), buckets_.end(),
-                                  [](const auto& a, const auto& b) { return a.second->last_asked < b.second->last_asked; }));
+  buckets_.erase(std::min_element(
+      buckets_.begin(), buckets_.end(),
+      [](const auto& a, const auto& b) { return a.second->last_asked < b.second->last_asked; }));
 }
 
-bool ThrottleState::Admit(std::string_view bucket_name, std::string_view key, traffic::Traffic traffic) {
+bool ThrottleState::Admit(std::string_view bucket_name, std::string_view key,
+                          traffic::Traffic traffic) {
   const std::shared_ptr<Bucket> bucket = Find(bucket_name);
   if (!bucket) return true;
   bool admitted = false;
@@ -73,7 +78,8 @@ bool ThrottleState::Admit(std::string_view bucket_name, std::string_view key, tr
   return admitted;
 }
 
-std::optional<std::uint64_t> ThrottleState::PartitionOf(std::string_view bucket_name, std::string_view key) {
+std::optional<std::uint64_t> ThrottleState::PartitionOf(std::string_view bucket_name,
+                                                        std::string_view key) {
   const std::shared_ptr<Bucket> bucket = Find(bucket_name);
   if (!bucket) return std::nullopt;
   const MutexLock lock(bucket->mutex);
@@ -90,7 +96,8 @@ std::uint64_t ThrottleState::RateOf(std::uint64_t connection) const {
 }
 
 ThrottleReport ThrottleState::Report() const {
-  ThrottleReport report{.document = settings_.document, .admitted = admitted_.load(), .refused = refused_.load()};
+  ThrottleReport report{
+      .document = settings_.document, .admitted = admitted_.load(), .refused = refused_.load()};
   std::vector<std::pair<std::string, std::shared_ptr<Bucket>>> buckets;
   {
     const MutexLock lock(mutex_);
@@ -98,9 +105,13 @@ ThrottleReport ThrottleState::Report() const {
   }
   for (auto& [name, bucket] : buckets) {
     const MutexLock lock(bucket->mutex);
-    BucketReport one{.name = std::move(name), .limits = bucket->limits, .admitted = bucket->admitted, .refused = bucket->refused,
+    BucketReport one{.name = std::move(name),
+                     .limits = bucket->limits,
+                     .admitted = bucket->admitted,
+                     .refused = bucket->refused,
                      .partitions = bucket->model.Gauges(bucket->time.At(clock_.Now()))};
-    for (const traffic::PartitionEvent& event : bucket->model.events()) one.events.push_back({bucket->time.WallOf(event.at), event});
+    for (const traffic::PartitionEvent& event : bucket->model.events())
+      one.events.push_back({bucket->time.WallOf(event.at), event});
     report.buckets.push_back(std::move(one));
   }
   return report;

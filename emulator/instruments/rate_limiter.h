@@ -1,7 +1,9 @@
-// Who is served now and who is told to slow down, how long an answer takes and how fast a connection is: one namespace's.
+// Who is served now and who is told to slow down, how long an answer takes and how fast a
+// connection is: one namespace's.
 //
-// Budgets live in the namespace's time, so that a test moves it instead of waiting. Chance is an HMAC of seed, request and how
-// often it came (throttle/draws.h): threads and timing change nothing.
+// Budgets live in the namespace's time, so that a test moves it instead of waiting. Chance is an
+// HMAC of seed, request and how often it came (throttle/draws.h): threads and timing change
+// nothing.
 #ifndef PENSTOCK_EMULATOR_INSTRUMENTS_RATE_LIMITER_H_
 #define PENSTOCK_EMULATOR_INSTRUMENTS_RATE_LIMITER_H_
 
@@ -24,18 +26,22 @@
 
 namespace penstock::emulator::instruments {
 
-// A clock's time, made to stand still where that runs backwards, and to go on from there with it. Centuries may count less.
+// A clock's time, made to stand still where that runs backwards, and to go on from there with it.
+// Centuries may count less.
 //
 // Thread safety: one thread at a time.
 class ForwardTime {
  public:
   traffic::Instant At(WallTime now);
   // What the clock showed, or would have shown, at `instant`.
-  WallTime WallOf(traffic::Instant instant) const { return WallTime(std::chrono::duration_cast<WallTime::duration>(instant - lost_)); }
+  WallTime WallOf(traffic::Instant instant) const {
+    return WallTime(std::chrono::duration_cast<WallTime::duration>(instant - lost_));
+  }
 
  private:
   traffic::Instant last_ = traffic::Instant::min();  // as the clock showed it
-  traffic::Instant lost_{};                           // by which it ran back, less what a step ahead was cut by
+  // by which it ran back, less what a step ahead was cut by
+  traffic::Instant lost_{};
 };
 
 struct BucketReport {
@@ -52,7 +58,7 @@ struct BucketReport {
 };
 
 struct ThrottleReport {
-  std::string document;  // the settings
+  std::string document;        // the settings
   std::uint64_t admitted = 0;  // of all buckets, also those that are not among `buckets` any more
   std::uint64_t refused = 0;
   std::vector<BucketReport> buckets;  // by name; those that were asked for something
@@ -63,7 +69,8 @@ struct ThrottleReport {
 // Thread safety: safe from any thread.
 class ThrottleState {
  public:
-  // Buckets whose partitions are kept; beyond that the one that was asked the longest ago begins anew when it is asked again.
+  // Buckets whose partitions are kept; beyond that the one that was asked the longest ago begins
+  // anew when it is asked again.
   static constexpr std::size_t kMostBuckets = 1'024;
 
   // `clock`: the namespace's; outlives this.
@@ -103,7 +110,8 @@ class RateLimiter {
   // `clock`: the namespace's; outlives this.
   explicit RateLimiter(const Clock& clock) : clock_(clock) {}
 
-  // From now on these, with full budgets and no past. Requests under way end under those they began with.
+  // From now on these, with full budgets and no past. Requests under way end under those they began
+  // with.
   void Set(ThrottleSettings settings);
   // Null: nothing is limited and nothing waits. Costs one load then.
   std::shared_ptr<ThrottleState> Current() const;
@@ -113,7 +121,8 @@ class RateLimiter {
   const Clock& clock_;
   std::atomic<bool> active_{false};
   mutable Mutex mutex_;
-  std::shared_ptr<ThrottleState> state_ PENSTOCK_GUARDED_BY(mutex_);  // shared with the requests under it
+  // shared with the requests under it
+  std::shared_ptr<ThrottleState> state_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace penstock::emulator::instruments

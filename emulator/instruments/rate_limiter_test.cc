@@ -21,7 +21,8 @@ class RateLimiterTest : public testing::Test {
     return limiter_.Current();
   }
   // How many of `count` reads are admitted.
-  static int Reads(ThrottleState& throttle, int count, std::string_view key = "k", std::string_view bucket = "b") {
+  static int Reads(ThrottleState& throttle, int count, std::string_view key = "k",
+                   std::string_view bucket = "b") {
     int admitted = 0;
     for (int i = 0; i < count; ++i) admitted += throttle.Admit(bucket, key, Traffic::kRead) ? 1 : 0;
     return admitted;
@@ -53,14 +54,16 @@ TEST_F(RateLimiterTest, GivesTokensInTheClocksTime) {
 }
 
 TEST_F(RateLimiterTest, BucketsDoNotShare) {
-  const auto throttle = Under(R"({"reads_per_second": 1, "buckets": {"rich": {"reads_per_second": 50}}})");
+  const auto throttle =
+      Under(R"({"reads_per_second": 1, "buckets": {"rich": {"reads_per_second": 50}}})");
   EXPECT_EQ(Reads(*throttle, 3, "k", "one"), 1);
   EXPECT_EQ(Reads(*throttle, 3, "k", "other"), 1);
   EXPECT_EQ(Reads(*throttle, 9, "k", "rich"), 5);
 }
 
 TEST_F(RateLimiterTest, ABucketBeginsWithThePartitionsItWasGiven) {
-  const auto throttle = Under(R"({"reads_per_second": 1, "buckets": {"b": {"boundaries": ["m"]}}})");
+  const auto throttle =
+      Under(R"({"reads_per_second": 1, "buckets": {"b": {"boundaries": ["m"]}}})");
   EXPECT_EQ(Reads(*throttle, 3, "a"), 1);
   EXPECT_EQ(Reads(*throttle, 3, "z"), 1);
   const ThrottleReport report = throttle->Report();
@@ -121,16 +124,19 @@ TEST_F(RateLimiterTest, NewSettingsBeginWithFullBudgets) {
 TEST_F(RateLimiterTest, KeepsABoundedNumberOfBuckets) {
   const auto throttle = Under(R"({"reads_per_second": 1})");
   EXPECT_EQ(Reads(*throttle, 2, "k", "first"), 1);
-  for (std::size_t i = 0; i < ThrottleState::kMostBuckets; ++i) Reads(*throttle, 1, "k", std::to_string(i));
+  for (std::size_t i = 0; i < ThrottleState::kMostBuckets; ++i)
+    Reads(*throttle, 1, "k", std::to_string(i));
   EXPECT_EQ(throttle->Report().buckets.size(), ThrottleState::kMostBuckets);
-  EXPECT_EQ(throttle->Report().admitted, ThrottleState::kMostBuckets + 1) << "what was dropped is still counted";
+  EXPECT_EQ(throttle->Report().admitted, ThrottleState::kMostBuckets + 1)
+      << "what was dropped is still counted";
   EXPECT_EQ(Reads(*throttle, 2, "k", "first"), 1) << "it begins anew";
 }
 
 TEST_F(RateLimiterTest, DrawsTheSameForTheSameSeed) {
   const auto draws = [&](std::string_view text) {
     const auto throttle = Under(text);
-    return std::vector<traffic::Draw>{throttle->DrawFor("a"), throttle->DrawFor("b"), throttle->DrawFor("a")};
+    return std::vector<traffic::Draw>{throttle->DrawFor("a"), throttle->DrawFor("b"),
+                                      throttle->DrawFor("a")};
   };
   const auto first = draws(R"({"latency": "s3-standard", "seed": 5})");
   EXPECT_EQ(draws(R"({"latency": "s3-standard", "seed": 5})"), first);
@@ -156,7 +162,8 @@ TEST_F(RateLimiterTest, ThreadsChangeNothingOfTheDraws) {
     for (std::thread& worker : workers) worker.join();
     return drawn;
   };
-  // 8 workers of 100 draws: 0 and 1 come 8 times 15, the others 8 times 14. One worker of 800: 115 and 114.
+  // 8 workers of 100 draws: 0 and 1 come 8 times 15, the others 8 times 14. One worker of 800: 115
+  // and 114.
   EXPECT_EQ(draws(8), draws(8));
 }
 

@@ -30,13 +30,15 @@ Character CharacterAt(std::string_view text, std::size_t at) {
   std::size_t digits = at + 1;
   while (text.substr(digits, 2) == "25") digits += 2;
   if (digits + 1 < text.size() && HexDigit(text[digits]) >= 0 && HexDigit(text[digits + 1]) >= 0) {
-    return {static_cast<char>(HexDigit(text[digits]) * 16 + HexDigit(text[digits + 1])), digits + 2, true};
+    return {static_cast<char>(HexDigit(text[digits]) * 16 + HexDigit(text[digits + 1])), digits + 2,
+            true};
   }
   return {'%', digits, digits > at + 1};
 }
 
 bool IsNameCharacter(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+         c == '_';
 }
 
 // The end of the name that is being read; secrets are known by how their names end.
@@ -51,12 +53,14 @@ class NameTail {
   }
   void Clear() { size_ = 0; }
   bool empty() const { return size_ == 0; }
-  // A credential's text is an access key id and a scope: the journal has both, and neither is secret.
+  // A credential's text is an access key id and a scope: the journal has both, and neither is
+  // secret.
   bool IsSecret() const {
     constexpr std::string_view kCredential = "credential";
     const std::string_view name(text_.data(), size_);
     if (!internal::NamesSecret(name)) return false;
-    return name.size() < kCredential.size() || !s3::EqualsIgnoreCase(name.substr(name.size() - kCredential.size()), kCredential);
+    return name.size() < kCredential.size() ||
+           !s3::EqualsIgnoreCase(name.substr(name.size() - kCredential.size()), kCredential);
   }
 
  private:
@@ -79,7 +83,9 @@ std::size_t EndOfValue(std::string_view text, std::size_t at, bool encoded) {
 // Copies a text into scratch, with marks in place of secrets.
 class Masking {
  public:
-  Masking(std::string_view text, std::string& scratch) : text_(text), scratch_(scratch) { scratch_.clear(); }
+  Masking(std::string_view text, std::string& scratch) : text_(text), scratch_(scratch) {
+    scratch_.clear();
+  }
 
   std::string_view Run() {
     MaskUserInfo();
@@ -119,7 +125,8 @@ class Masking {
     const std::size_t scheme = text_.find("://");
     if (scheme == std::string_view::npos) return;
     const std::size_t begin = scheme + 3;
-    const std::size_t at = text_.substr(begin, text_.find_first_of("/?#", begin) - begin).rfind('@');
+    const std::size_t at =
+        text_.substr(begin, text_.find_first_of("/?#", begin) - begin).rfind('@');
     if (at != std::string_view::npos) Mask(begin, begin + at);
   }
 

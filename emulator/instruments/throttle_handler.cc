@@ -4,15 +4,15 @@
 #include <string>
 #include <utility>
 
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/post/form.h"
-#include "emulator/s3/core/operation_traits.h"
-#include "emulator/s3/core/router.h"
+#include "emulator/faults/actions/request_work.h"
 #include "emulator/faults/facts.h"
 #include "emulator/faults/paced_body.h"
 #include "emulator/faults/pacer.h"
-#include "emulator/faults/actions/request_work.h"
 #include "emulator/instruments/instruments.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/operation_traits.h"
+#include "emulator/s3/core/router.h"
+#include "emulator/s3/post/form.h"
 
 namespace penstock::emulator::instruments {
 namespace {
@@ -20,11 +20,13 @@ namespace {
 using traffic::Traffic;
 using traffic::Work;
 
-constexpr std::chrono::milliseconds kRefusal{10};  // until a 503 is there, where time passes at all (performance.md §4.2)
+// until a 503 is there, where time passes at all (performance.md §4.2)
+constexpr std::chrono::milliseconds kRefusal{10};
 
 void Refuse(s3::Exchange& exchange, const ThrottleState& throttle) {
   s3::RespondWithError(exchange, s3::MakeError("SlowDown"));
-  if (const auto wait = throttle.settings().retry_after) exchange.response.Add("x-amz-retry-after", std::to_string(wait->count()));
+  if (const auto wait = throttle.settings().retry_after)
+    exchange.response.Add("x-amz-retry-after", std::to_string(wait->count()));
   if (throttle.settings().shaped) s3::HoldBack(exchange.response.Delivering(), kRefusal);
 }
 
@@ -34,15 +36,18 @@ class Throttle final : public s3::Handler {
 
   void Handle(s3::Exchange& exchange) override {
     Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
-    std::shared_ptr<ThrottleState> throttle = instruments != nullptr ? instruments->limiter().Current() : nullptr;
+    std::shared_ptr<ThrottleState> throttle =
+        instruments != nullptr ? instruments->limiter().Current() : nullptr;
     if (!throttle) return next_.Handle(exchange);
     if (const std::optional<RequestCost> cost = CostOf(exchange)) {
-      if (!throttle->Admit(exchange.target.bucket.value, cost->key, cost->traffic)) return Refuse(exchange, *throttle);
+      if (!throttle->Admit(exchange.target.bucket.value, cost->key, cost->traffic))
+        return Refuse(exchange, *throttle);
     }
     if (!throttle->settings().shaped) return next_.Handle(exchange);
     // Drawn at its arrival: how long the others take changes nothing.
     const Work work = faults::WorkOf(exchange);
-    const traffic::Draw draw = throttle->DrawFor(faults::RequestIdentity(faults::FactsOf(exchange)));
+    const traffic::Draw draw =
+        throttle->DrawFor(faults::RequestIdentity(faults::FactsOf(exchange)));
     HandlePaced(exchange, throttle->RateOf(exchange.connection.id));
     exchange.WhenAnswered([work, draw, throttle = std::move(throttle)](s3::Exchange& answered) {
       const traffic::LatencyProfile& profile = throttle->settings().latency;
@@ -76,12 +81,18 @@ std::optional<RequestCost> CostOf(const s3::Exchange& exchange) {
   if (target.bucket.value.empty()) return std::nullopt;
   if (exchange.request.method == "OPTIONS") return std::nullopt;
   const s3::Access access = s3::TraitsOf(exchange).access;
-  if (!target.key.value.empty()) return RequestCost{access == s3::Access::kWrite ? Traffic::kWrite : Traffic::kRead, target.key.value};
-  if (access == s3::Access::kList) return RequestCost{Traffic::kRead, target.Get("prefix").value_or(std::string_view())};
-  // Its keys stand in the body, which is not read for this: it counts once, against the bucket's first partition.
+  if (!target.key.value.empty())
+    return RequestCost{access == s3::Access::kWrite ? Traffic::kWrite : Traffic::kRead,
+                       target.key.value};
+  if (access == s3::Access::kList)
+    return RequestCost{Traffic::kRead, target.Get("prefix").value_or(std::string_view())};
+  // Its keys stand in the body, which is not read for this: it counts once, against the bucket's
+  // first partition.
   if (exchange.operation == "DeleteObjects") return RequestCost{Traffic::kWrite, {}};
   if (exchange.operation != "PostObject") return std::nullopt;
-  return RequestCost{Traffic::kWrite, exchange.form != nullptr ? exchange.form->Find("key").value_or(std::string_view()) : std::string_view()};
+  return RequestCost{Traffic::kWrite, exchange.form != nullptr
+                                          ? exchange.form->Find("key").value_or(std::string_view())
+                                          : std::string_view()};
 }
 
 std::unique_ptr<s3::Handler> MakeThrottle(s3::Handler& next, faults::Pauses& pauses) {

@@ -6,10 +6,10 @@
 #include <array>
 
 #include "base/fake_clock.h"
-#include "emulator/s3/post/form.h"
-#include "emulator/s3/core/router.h"
 #include "emulator/faults/pacer.h"
 #include "emulator/instruments/instruments.h"
+#include "emulator/s3/core/router.h"
+#include "emulator/s3/post/form.h"
 
 namespace penstock::emulator::instruments {
 namespace {
@@ -27,7 +27,9 @@ class ZerosBody final : public s3::BodyReader {
   }
   std::optional<std::uint64_t> Length() const override { return 5; }
   std::size_t left = 0;
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return none_; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return none_;
+  }
   int reads = 0;
 
  private:
@@ -51,11 +53,13 @@ class Teapot final : public s3::Handler {
 
 // A request and its exchange in a namespace.
 struct Request {
-  Request(std::string request_method, std::string request_target, const std::shared_ptr<s3::Namespace>& space)
+  Request(std::string request_method, std::string request_target,
+          const std::shared_ptr<s3::Namespace>& space)
       : method(std::move(request_method)), target(std::move(request_target)) {
     head.method = method;
     head.target = target;
-    exchange.target = s3::ParseTarget(target, "localhost", s3::HostRules::Default("us-east-1")).value();
+    exchange.target =
+        s3::ParseTarget(target, "localhost", s3::HostRules::Default("us-east-1")).value();
     exchange.operation = s3::OperationName(head, exchange.target);
     exchange.space = space;
     exchange.body = &body;
@@ -75,7 +79,9 @@ class ThrottleHandlerTest : public testing::Test {
     space_->clock = &clock_;
     space_->instruments = Instruments::Open({.journal_bytes = 0}, clock_).value();
   }
-  void Set(std::string_view text) { space_->instruments->limiter().Set(ParseThrottleSettings(text).value()); }
+  void Set(std::string_view text) {
+    space_->instruments->limiter().Set(ParseThrottleSettings(text).value());
+  }
   std::unique_ptr<Request> Ask(const std::string& method, const std::string& target) {
     auto request = std::make_unique<Request>(method, target, space_);
     handler_->Handle(request->exchange);
@@ -99,7 +105,8 @@ TEST_F(ThrottleHandlerTest, RefusesAsS3Does) {
   EXPECT_TRUE(response.close);
   EXPECT_TRUE(response.chunked);
   EXPECT_FALSE(response.Find("x-amz-retry-after"));
-  EXPECT_NE(std::get<std::string>(response.body).find("<Code>SlowDown</Code><Message>Please reduce your request rate.</Message>"),
+  EXPECT_NE(std::get<std::string>(response.body)
+                .find("<Code>SlowDown</Code><Message>Please reduce your request rate.</Message>"),
             std::string::npos);
   EXPECT_EQ(refused->body.reads, 0);
   EXPECT_EQ(next_.cost, 1);
@@ -186,7 +193,8 @@ TEST_F(ThrottleHandlerTest, BodiesComeNoFasterThanTheConnectionCarriesThem) {
 TEST_F(ThrottleHandlerTest, WhatFaultsAskedForStays) {
   Set(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})");
   Request request("GET", "/b/k", space_);
-  faults::PaceAnswer(request.exchange.response.Delivering(), std::make_shared<faults::Pacer>(1'000));
+  faults::PaceAnswer(request.exchange.response.Delivering(),
+                     std::make_shared<faults::Pacer>(1'000));
   request.exchange.response.Delivering().steps.push_back({.kind = s3::DeliveryStep::Kind::kReset});
   handler_->Handle(request.exchange);
   EXPECT_EQ(request.exchange.response.delivery->piece, 20u);
@@ -199,7 +207,8 @@ TEST_F(ThrottleHandlerTest, ADrawIsOfARequestAndItsTurn) {
   const auto waits = [&] {
     Set(R"({"latency": "s3-standard", "seed": 3})");
     std::vector<std::chrono::nanoseconds> all;
-    for (const char* key : {"/b/k", "/b/j", "/b/k"}) all.push_back(Ask("GET", key)->exchange.response.delivery->steps.at(0).wait);
+    for (const char* key : {"/b/k", "/b/j", "/b/k"})
+      all.push_back(Ask("GET", key)->exchange.response.delivery->steps.at(0).wait);
     return all;
   };
   const auto first = waits();
@@ -212,7 +221,9 @@ TEST_F(ThrottleHandlerTest, NotModifiedIsAsQuickAsAHead) {
   Set(R"({"latency": "s3-standard"})");
   next_.status = 304;
   int quick = 0;
-  for (int i = 0; i < 50; ++i) quick += Ask("GET", "/b/k")->exchange.response.delivery->steps.at(0).wait < milliseconds(12) ? 1 : 0;
+  for (int i = 0; i < 50; ++i)
+    quick +=
+        Ask("GET", "/b/k")->exchange.response.delivery->steps.at(0).wait < milliseconds(12) ? 1 : 0;
   EXPECT_GT(quick, 25) << "no GET's answer comes within 12 ms, most HEADs' do";
 }
 

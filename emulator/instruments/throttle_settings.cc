@@ -16,7 +16,8 @@ constexpr std::uint64_t kFastestConnection = 1'000'000'000'000;
 constexpr std::uint64_t kLongestRetryAfterMs = 60'000;
 
 // What has neither a preset nor members of its own is `otherwise`.
-Result<traffic::Limits> ReadOwn(const JsonFields& fields, std::string_view preset_member, traffic::Limits otherwise) {
+Result<traffic::Limits> ReadOwn(const JsonFields& fields, std::string_view preset_member,
+                                traffic::Limits otherwise) {
   PENSTOCK_ASSIGN(const std::optional<std::string> preset, fields.Text(preset_member));
   if (!preset) return otherwise;
   auto found = traffic::PresetLimits(*preset);
@@ -24,40 +25,50 @@ Result<traffic::Limits> ReadOwn(const JsonFields& fields, std::string_view prese
   return found;
 }
 
-traffic::Limits Documented(bool directory) { return traffic::PresetLimits(directory ? "aws-express" : "aws-standard").value(); }
+traffic::Limits Documented(bool directory) {
+  return traffic::PresetLimits(directory ? "aws-express" : "aws-standard").value();
+}
 
-Result<void> ReadBoundaries(const JsonFields& fields, const traffic::Limits& limits, std::vector<std::string>& boundaries) {
+Result<void> ReadBoundaries(const JsonFields& fields, const traffic::Limits& limits,
+                            std::vector<std::string>& boundaries) {
   PENSTOCK_ASSIGN(const Json* list, fields.List("boundaries"));
   if (list == nullptr) return Ok();
   for (const Json& boundary : *list) {
     if (!boundary.is_string() || boundary.get_ref<const std::string&>().empty()) {
-      return FieldError(fields.Place("boundaries"), "must be a list of keys' beginnings, none of them empty");
+      return FieldError(fields.Place("boundaries"),
+                        "must be a list of keys' beginnings, none of them empty");
     }
     boundaries.push_back(boundary.get<std::string>());
   }
   std::sort(boundaries.begin(), boundaries.end());
   boundaries.erase(std::unique(boundaries.begin(), boundaries.end()), boundaries.end());
   if (boundaries.size() < limits.max_partitions) return Ok();
-  return FieldError(fields.Place("boundaries"), "has " + std::to_string(boundaries.size()) + " keys and so " +
-                                                    std::to_string(boundaries.size() + 1) + " partitions; max_partitions is " +
-                                                    std::to_string(limits.max_partitions));
+  return FieldError(fields.Place("boundaries"),
+                    "has " + std::to_string(boundaries.size()) + " keys and so " +
+                        std::to_string(boundaries.size() + 1) + " partitions; max_partitions is " +
+                        std::to_string(limits.max_partitions));
 }
 
 Result<void> ReadBuckets(const JsonFields& top, ThrottleSettings& settings) {
   const Json* const buckets = top.Find("buckets");
   if (buckets == nullptr) return Ok();
-  if (!buckets->is_object()) return FieldError(top.Place("buckets"), "must be an object: limits by bucket name");
+  if (!buckets->is_object())
+    return FieldError(top.Place("buckets"), "must be an object: limits by bucket name");
   if (buckets->size() > kMostBuckets) {
-    return FieldError(top.Place("buckets"), "has " + std::to_string(buckets->size()) + " members; it takes 1000");
+    return FieldError(top.Place("buckets"),
+                      "has " + std::to_string(buckets->size()) + " members; it takes 1000");
   }
   for (const auto& [name, json] : buckets->items()) {
-    PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, top.Place("buckets") + "." + name,
-                                                              {"preset", "reads_per_second", "writes_per_second", "burst_ms",
-                                                               "split_after_s", "merge_after_s", "max_partitions", "boundaries"}));
+    PENSTOCK_ASSIGN(
+        const JsonFields fields,
+        JsonFields::Read(json, top.Place("buckets") + "." + name,
+                         {"preset", "reads_per_second", "writes_per_second", "burst_ms",
+                          "split_after_s", "merge_after_s", "max_partitions", "boundaries"}));
     const bool directory = IsDirectoryBucket(name);
     const auto& of_its_kind = directory ? settings.directory : settings.general;
     ThrottleSettings::Bucket bucket;
-    PENSTOCK_ASSIGN(bucket.limits, ReadOwn(fields, "preset", of_its_kind.value_or(Documented(directory))));
+    PENSTOCK_ASSIGN(bucket.limits,
+                    ReadOwn(fields, "preset", of_its_kind.value_or(Documented(directory))));
     PENSTOCK_TRY(traffic::ReadLimits(fields, bucket.limits));
     PENSTOCK_TRY(ReadBoundaries(fields, bucket.limits, bucket.boundaries));
     settings.buckets.emplace(name, std::move(bucket));
@@ -67,7 +78,8 @@ Result<void> ReadBuckets(const JsonFields& top, ThrottleSettings& settings) {
 
 // The same for every request and every connection.
 Result<traffic::LatencyProfile> ReadConstants(const Json& json, std::string place) {
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, std::move(place), {"first_byte_ms", "bytes_per_second"}));
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, std::move(place), {"first_byte_ms", "bytes_per_second"}));
   PENSTOCK_ASSIGN(const std::optional<double> wait, fields.Number("first_byte_ms"));
   if (wait && !(*wait >= 0 && *wait <= kLongestFirstByteMs)) {
     return fields.OutOfRange("first_byte_ms", "0 to 60000 milliseconds");
@@ -77,8 +89,10 @@ Result<traffic::LatencyProfile> ReadConstants(const Json& json, std::string plac
     return fields.OutOfRange("bytes_per_second", "1 to 1000000000000");
   }
   traffic::LatencyProfile profile{.name = "constant"};
-  for (traffic::Waiting* waiting : {&profile.get, &profile.head, &profile.list, &profile.write}) waiting->floor_ms = wait.value_or(0);
-  profile.connection_median = profile.connection_least = profile.connection_most = static_cast<double>(rate.value_or(0));
+  for (traffic::Waiting* waiting : {&profile.get, &profile.head, &profile.list, &profile.write})
+    waiting->floor_ms = wait.value_or(0);
+  profile.connection_median = profile.connection_least = profile.connection_most =
+      static_cast<double>(rate.value_or(0));
   return profile;
 }
 
@@ -92,11 +106,13 @@ Result<void> ReadLatency(const JsonFields& fields, ThrottleSettings& settings) {
     if (!found.ok()) return FieldError(fields.Place("latency"), found.error().message);
     settings.latency = *found;
   } else {
-    return FieldError(fields.Place("latency"), R"(must be a profile's name or an object such as {"first_byte_ms": 30})");
+    return FieldError(fields.Place("latency"),
+                      R"(must be a profile's name or an object such as {"first_byte_ms": 30})");
   }
   const traffic::LatencyProfile& profile = settings.latency;
   settings.shaped = profile.connection_median > 0;
-  for (const traffic::Waiting* waiting : {&profile.get, &profile.head, &profile.list, &profile.write}) {
+  for (const traffic::Waiting* waiting :
+       {&profile.get, &profile.head, &profile.list, &profile.write}) {
     settings.shaped = settings.shaped || waiting->floor_ms > 0 || waiting->median_ms > 0;
   }
   return Ok();
@@ -126,17 +142,21 @@ const traffic::Limits* ThrottleSettings::LimitsOf(std::string_view bucket) const
 
 Result<ThrottleSettings> ParseThrottleSettings(std::string_view text) {
   const bool is_name = traffic::PresetLimits(text).ok();
-  PENSTOCK_ASSIGN(JsonTree parsed, is_name ? Result<JsonTree>(JsonTree(Json(text))) : ParseJsonTree(text));
-  if (Json& root = parsed.root(); root.is_string()) {  // a preset's name stands for {"preset": NAME}
+  PENSTOCK_ASSIGN(JsonTree parsed,
+                  is_name ? Result<JsonTree>(JsonTree(Json(text))) : ParseJsonTree(text));
+  // a preset's name stands for {"preset": NAME}
+  if (Json& root = parsed.root(); root.is_string()) {
     std::string name = std::move(root.get_ref<std::string&>());
     root = Json::object();
     root["preset"] = std::move(name);
   }
   const Json& json = parsed.root();
-  PENSTOCK_ASSIGN(const JsonFields fields,
-                  JsonFields::Read(json, "", {"preset", "directory_preset", "reads_per_second", "writes_per_second", "burst_ms",
-                                              "split_after_s", "merge_after_s", "max_partitions", "buckets", "latency", "seed",
-                                              "retry_after_ms"}));
+  PENSTOCK_ASSIGN(
+      const JsonFields fields,
+      JsonFields::Read(json, "",
+                       {"preset", "directory_preset", "reads_per_second", "writes_per_second",
+                        "burst_ms", "split_after_s", "merge_after_s", "max_partitions", "buckets",
+                        "latency", "seed", "retry_after_ms"}));
   ThrottleSettings settings;
   PENSTOCK_TRY(ReadPresets(fields, settings));
   PENSTOCK_TRY(ReadBuckets(fields, settings));
@@ -144,7 +164,8 @@ Result<ThrottleSettings> ParseThrottleSettings(std::string_view text) {
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> seed, fields.Whole("seed"));
   settings.seed = seed.value_or(settings.seed);
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> retry_after, fields.Whole("retry_after_ms"));
-  if (retry_after && *retry_after > kLongestRetryAfterMs) return fields.OutOfRange("retry_after_ms", "0 to 60000");
+  if (retry_after && *retry_after > kLongestRetryAfterMs)
+    return fields.OutOfRange("retry_after_ms", "0 to 60000");
   if (retry_after) settings.retry_after = std::chrono::milliseconds(*retry_after);
   settings.document = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   return settings;

@@ -1,4 +1,5 @@
-// What a namespace is told of limits, latency and bandwidth: one JSON form (docs/limits.schema.json).
+// What a namespace is told of limits, latency and bandwidth: one JSON form
+// (docs/limits.schema.json).
 #ifndef PENSTOCK_EMULATOR_INSTRUMENTS_THROTTLE_SETTINGS_H_
 #define PENSTOCK_EMULATOR_INSTRUMENTS_THROTTLE_SETTINGS_H_
 
@@ -26,12 +27,12 @@ struct ThrottleSettings {
   };
   std::optional<traffic::Limits> general;    // of each general-purpose bucket; unset: no limits
   std::optional<traffic::Limits> directory;  // of each directory bucket
-  std::map<std::string, Bucket, std::less<>> buckets;  // those that have their own
-  traffic::LatencyProfile latency;           // of zeros: answers leave at once
-  bool shaped = false;                        // latency has something that is not zero
-  std::uint64_t seed = 1;                     // of what is drawn from `latency`
+  std::map<std::string, Bucket, std::less<>> buckets;    // those that have their own
+  traffic::LatencyProfile latency;                       // of zeros: answers leave at once
+  bool shaped = false;                                   // latency has something that is not zero
+  std::uint64_t seed = 1;                                // of what is drawn from `latency`
   std::optional<std::chrono::milliseconds> retry_after;  // of refusals: x-amz-retry-after
-  std::string document = "{}";                // what they were read from
+  std::string document = "{}";                           // what they were read from
 
   // Nothing is limited, nothing waits.
   bool idle() const { return !general && !directory && buckets.empty() && !shaped; }
@@ -39,7 +40,8 @@ struct ThrottleSettings {
   const traffic::Limits* LimitsOf(std::string_view bucket) const;
 };
 
-// `text`: a JSON object, or a preset's name alone, as a JSON string too. kInvalidArgument names the member.
+// `text`: a JSON object, or a preset's name alone, as a JSON string too. kInvalidArgument names the
+// member.
 Result<ThrottleSettings> ParseThrottleSettings(std::string_view text);
 
 }  // namespace penstock::emulator::instruments

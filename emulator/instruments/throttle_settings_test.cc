@@ -15,20 +15,24 @@ TEST(ThrottleSettingsTest, APresetsNameAloneIsThatPreset) {
   const ThrottleSettings settings = ParseThrottleSettings("aws-strict").value();
   ASSERT_NE(settings.LimitsOf("any"), nullptr);
   EXPECT_EQ(settings.LimitsOf("any")->writes_per_second, 35u);
-  EXPECT_EQ(settings.LimitsOf("shard--use1-az4--x-s3")->writes_per_second, 200'000u) << "directory buckets have theirs";
+  EXPECT_EQ(settings.LimitsOf("shard--use1-az4--x-s3")->writes_per_second, 200'000u)
+      << "directory buckets have theirs";
   EXPECT_EQ(settings.document, R"({"preset":"aws-strict"})");
   EXPECT_FALSE(settings.shaped);
 }
 
 TEST(ThrottleSettingsTest, MembersChangeThePreset) {
-  const ThrottleSettings settings = ParseThrottleSettings(R"({"preset": "aws-strict", "reads_per_second": 7})").value();
+  const ThrottleSettings settings =
+      ParseThrottleSettings(R"({"preset": "aws-strict", "reads_per_second": 7})").value();
   EXPECT_EQ(settings.general->reads_per_second, 7u);
   EXPECT_EQ(settings.general->writes_per_second, 35u);
 }
 
 TEST(ThrottleSettingsTest, ABucketHasItsOwnLimitsAndPartitions) {
   const ThrottleSettings settings =
-      ParseThrottleSettings(R"({"preset": "aws-strict", "buckets": {"hot": {"writes_per_second": 3, "boundaries": ["t", "m", "m"]}}})").value();
+      ParseThrottleSettings(
+          R"({"preset": "aws-strict", "buckets": {"hot": {"writes_per_second": 3, "boundaries": ["t", "m", "m"]}}})")
+          .value();
   const auto& hot = settings.buckets.at("hot");
   EXPECT_EQ(hot.limits.writes_per_second, 3u);
   EXPECT_EQ(hot.limits.reads_per_second, 55u) << "the namespace's, where it says nothing";
@@ -44,10 +48,14 @@ TEST(ThrottleSettingsTest, ABucketAloneMayBeLimited) {
 }
 
 TEST(ThrottleSettingsTest, LatencyIsAProfileOrConstant) {
-  EXPECT_EQ(ParseThrottleSettings(R"({"latency": "s3-express", "seed": 9})").value().latency.name, "s3-express");
-  const ThrottleSettings constant = ParseThrottleSettings(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})").value();
+  EXPECT_EQ(ParseThrottleSettings(R"({"latency": "s3-express", "seed": 9})").value().latency.name,
+            "s3-express");
+  const ThrottleSettings constant =
+      ParseThrottleSettings(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})")
+          .value();
   EXPECT_TRUE(constant.shaped);
-  EXPECT_EQ(traffic::FirstByte(constant.latency.get, {0.3, 0.2, 0.1, 0.9}), std::chrono::milliseconds(30));
+  EXPECT_EQ(traffic::FirstByte(constant.latency.get, {0.3, 0.2, 0.1, 0.9}),
+            std::chrono::milliseconds(30));
   EXPECT_EQ(traffic::ConnectionRate(constant.latency, {0.9, 0.1, 0.5, 0.5}), 90'000'000u);
   EXPECT_TRUE(ParseThrottleSettings(R"({"latency": "none"})").value().idle());
 }
@@ -58,11 +66,19 @@ TEST(ThrottleSettingsTest, NamesTheMemberThatIsWrong) {
     return parsed.ok() ? std::string("none") : parsed.error().message;
   };
   EXPECT_NE(problem("aws-lax").find("JSON"), std::string::npos);
-  EXPECT_NE(problem(R"({"preset": "aws-lax"})").find("preset: there is no preset 'aws-lax'"), std::string::npos);
-  EXPECT_NE(problem(R"({"buckets": {"b": {"writes_per_second": 0}}})").find("buckets.b: writes_per_second is 0"), std::string::npos);
-  EXPECT_NE(problem(R"({"buckets": {"b": {"boundaries": ["", "x"]}}})").find("buckets.b.boundaries"), std::string::npos);
-  EXPECT_NE(problem(R"({"buckets": {"b--x-s3": {"boundaries": ["x"]}}})").find("max_partitions is 1"), std::string::npos);
-  EXPECT_NE(problem(R"({"latency": {"first_byte_ms": -1}})").find("latency.first_byte_ms"), std::string::npos);
+  EXPECT_NE(problem(R"({"preset": "aws-lax"})").find("preset: there is no preset 'aws-lax'"),
+            std::string::npos);
+  EXPECT_NE(problem(R"({"buckets": {"b": {"writes_per_second": 0}}})")
+                .find("buckets.b: writes_per_second is 0"),
+            std::string::npos);
+  EXPECT_NE(
+      problem(R"({"buckets": {"b": {"boundaries": ["", "x"]}}})").find("buckets.b.boundaries"),
+      std::string::npos);
+  EXPECT_NE(
+      problem(R"({"buckets": {"b--x-s3": {"boundaries": ["x"]}}})").find("max_partitions is 1"),
+      std::string::npos);
+  EXPECT_NE(problem(R"({"latency": {"first_byte_ms": -1}})").find("latency.first_byte_ms"),
+            std::string::npos);
   EXPECT_NE(problem(R"({"latency": 3})").find("latency"), std::string::npos);
   EXPECT_NE(problem(R"({"retry_after_ms": 60001})").find("retry_after_ms"), std::string::npos);
   EXPECT_NE(problem(R"({"limit": 1})").find("limit"), std::string::npos);

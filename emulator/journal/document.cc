@@ -28,7 +28,11 @@ void ForEachOf(const Document& document, Look look) {
 }  // namespace
 
 Document EntriesDocument(JournalReading reading, JournalFilter filter, std::uint64_t dropped) {
-  std::string begin = JsonObjectText({{"size", reading.size()}, {"dropped", reading.dropped()}, {"dropped_of_asked", dropped}, {"last", reading.last()}, {"generation", reading.generation()}});
+  std::string begin = JsonObjectText({{"size", reading.size()},
+                                      {"dropped", reading.dropped()},
+                                      {"dropped_of_asked", dropped},
+                                      {"last", reading.last()},
+                                      {"generation", reading.generation()}});
   begin.pop_back();  // the brace
   return {.reading = std::move(reading),
           .filter = std::move(filter),
@@ -39,7 +43,9 @@ Document EntriesDocument(JournalReading reading, JournalFilter filter, std::uint
 }
 
 Document LinesDocument(JournalReading reading, JournalFilter filter) {
-  return {.reading = std::move(reading), .filter = std::move(filter), .text_of = [](const JournalEntryView& entry) {
+  return {.reading = std::move(reading),
+          .filter = std::move(filter),
+          .text_of = [](const JournalEntryView& entry) {
             return LineOf(EntryJson(entry).root()) + "\n";
           }};
 }
@@ -51,7 +57,9 @@ Document HarDocument(JournalReading reading, JournalFilter filter, std::string b
           .begin = R"({"log":{"version":"1.2","creator":)" + creator + R"(,"entries":[)",
           .between = ",",
           .end = "]}}",
-          .text_of = [base_url = std::move(base_url)](const JournalEntryView& entry) { return LineOf(HarEntry(entry, base_url).root()); }};
+          .text_of = [base_url = std::move(base_url)](const JournalEntryView& entry) {
+            return LineOf(HarEntry(entry, base_url).root());
+          }};
 }
 
 std::string DocumentText(const Document& document) {
@@ -75,7 +83,8 @@ std::vector<Piece> CutDocument(const Document& document, std::uint64_t bytes) {
   return pieces;
 }
 
-std::string PieceText(const Document& document, const std::vector<Piece>& pieces, std::size_t index) {
+std::string PieceText(const Document& document, const std::vector<Piece>& pieces,
+                      std::size_t index) {
   const Piece& piece = pieces[index];
   std::string text;
   text.reserve(piece.bytes);

@@ -1,4 +1,5 @@
-// Entries of a journal as one text, which can be made piece by piece: a large journal's text need never be in memory as a whole.
+// Entries of a journal as one text, which can be made piece by piece: a large journal's text need
+// never be in memory as a whole.
 #ifndef PENSTOCK_EMULATOR_JOURNAL_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_JOURNAL_DOCUMENT_H_
 
@@ -18,7 +19,8 @@ namespace penstock::emulator::journal {
 struct Document {
   JournalReading reading = {};
   JournalFilter filter = {};
-  std::uint64_t skip = 0;                                         // of the entries that the filter selects, the oldest
+  // of the entries that the filter selects, the oldest
+  std::uint64_t skip = 0;
   std::uint64_t most = std::numeric_limits<std::uint64_t>::max();  // of those behind them
   std::string begin = {};
   std::string between = {};
@@ -28,8 +30,10 @@ struct Document {
 
 // {"size": ..., "entries": [...]}. `dropped`: its member dropped_of_asked.
 Document EntriesDocument(JournalReading reading, JournalFilter filter, std::uint64_t dropped);
-// The same for a question of JournalReading::AnswerJson; nullopt: it is not the question "entries". kInvalidArgument names the member.
-Result<std::optional<Document>> AskedEntries(const JournalReading& reading, std::string_view question);
+// The same for a question of JournalReading::AnswerJson; nullopt: it is not the question "entries".
+// kInvalidArgument names the member.
+Result<std::optional<Document>> AskedEntries(const JournalReading& reading,
+                                             std::string_view question);
 Document LinesDocument(JournalReading reading, JournalFilter filter);
 Document HarDocument(JournalReading reading, JournalFilter filter, std::string base_url);
 
@@ -42,10 +46,12 @@ struct Piece {
   std::uint64_t bytes = 0;
 };
 
-// At least one piece; each ends with the entry that brings it to `bytes`. Costs as much time as DocumentText.
+// At least one piece; each ends with the entry that brings it to `bytes`. Costs as much time as
+// DocumentText.
 std::vector<Piece> CutDocument(const Document& document, std::uint64_t bytes);
 // The text of one of them. All together are DocumentText.
-std::string PieceText(const Document& document, const std::vector<Piece>& pieces, std::size_t index);
+std::string PieceText(const Document& document, const std::vector<Piece>& pieces,
+                      std::size_t index);
 
 }  // namespace penstock::emulator::journal
 

@@ -14,7 +14,8 @@ Reading Filled() {
   Journal journal(1 << 20);
   for (int i = 0; i < 500; ++i) {
     const std::string key = std::string(400, 'k') + std::to_string(i);
-    journal.Append({.status = 200, .method = i % 2 == 0 ? "GET" : "PUT", .target = key, .key = key});
+    journal.Append(
+        {.status = 200, .method = i % 2 == 0 ? "GET" : "PUT", .target = key, .key = key});
   }
   return journal.Read();
 }
@@ -35,10 +36,13 @@ TEST(DocumentTest, PiecesTogetherAreTheText) {
   Document some = EntriesDocument(reading, gets, 7);
   some.skip = 3;
   some.most = 100;
-  for (const Document& document : {EntriesDocument(reading, {}, 0), EntriesDocument(reading, gets, 7), some, LinesDocument(reading, gets),
-                                   HarDocument(reading, {}, "http://h"), EntriesDocument(Reading(), {}, 0), LinesDocument(Reading(), {})}) {
+  for (const Document& document :
+       {EntriesDocument(reading, {}, 0), EntriesDocument(reading, gets, 7), some,
+        LinesDocument(reading, gets), HarDocument(reading, {}, "http://h"),
+        EntriesDocument(Reading(), {}, 0), LinesDocument(Reading(), {})}) {
     const std::string text = DocumentText(document);
-    for (const std::uint64_t bytes : {1, 1'000, 10'000, 1'000'000}) EXPECT_EQ(Joined(document, CutDocument(document, bytes)), text) << bytes;
+    for (const std::uint64_t bytes : {1, 1'000, 10'000, 1'000'000})
+      EXPECT_EQ(Joined(document, CutDocument(document, bytes)), text) << bytes;
   }
   EXPECT_GT(CutDocument(some, 10'000).size(), 5u);
   const auto json = nlohmann::json::parse(DocumentText(some));
@@ -63,7 +67,9 @@ TEST(DocumentTest, OnlyTheQuestionForEntriesIsOne) {
   EXPECT_EQ(nlohmann::json::parse(DocumentText(**newest)).at("entries")[0].at("number"), 499);
   EXPECT_FALSE(AskedEntries(reading, R"({"question": "count"})")->has_value());
   EXPECT_FALSE(AskedEntries(reading, R"([])")->has_value());
-  EXPECT_NE(AskedEntries(reading, R"({"question": "entries", "first": 1})").error().message.find("first"), std::string::npos);
+  EXPECT_NE(
+      AskedEntries(reading, R"({"question": "entries", "first": 1})").error().message.find("first"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 namespace penstock::emulator::journal {
 namespace {
 
-double InSeconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }
+double InSeconds(std::chrono::nanoseconds span) {
+  return std::chrono::duration<double>(span).count();
+}
 
 std::string Decoded(std::string_view text) {
   std::string decoded;
@@ -20,7 +22,8 @@ std::string Decoded(std::string_view text) {
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
   };
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool escape = text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
+    const bool escape =
+        text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
     decoded += escape ? static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2])) : text[i];
     if (escape) i += 2;
   }
@@ -42,7 +45,8 @@ void AddQuery(Json& list, std::string_view target) {
     const std::string_view pair = target.substr(0, target.find('&'));
     target.remove_prefix(std::min(target.size(), pair.size() + 1));
     const std::size_t equals = std::min(pair.find('='), pair.size());
-    AddNamed(list, Decoded(pair.substr(0, equals)), Decoded(pair.substr(std::min(pair.size(), equals + 1))));
+    AddNamed(list, Decoded(pair.substr(0, equals)),
+             Decoded(pair.substr(std::min(pair.size(), equals + 1))));
   }
 }
 
@@ -135,7 +139,9 @@ JsonTree EntryJson(const JournalEntryView& entry) {
   return tree;
 }
 
-std::string LineOf(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string LineOf(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 }  // namespace penstock::emulator::journal
 

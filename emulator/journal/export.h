@@ -1,4 +1,5 @@
-// The journal as text: JSON lines for programs, HAR for browsers' network panels (JournalReading's exports).
+// The journal as text: JSON lines for programs, HAR for browsers' network panels (JournalReading's
+// exports).
 #ifndef PENSTOCK_EMULATOR_JOURNAL_EXPORT_H_
 #define PENSTOCK_EMULATOR_JOURNAL_EXPORT_H_
 
@@ -10,7 +11,8 @@
 
 namespace penstock::emulator::journal {
 
-// One object of strings and numbers; what is empty and rare is left out. Times: `received` ISO 8601 by the namespace's clock; `began_s`, `lasted_s` in seconds.
+// One object of strings and numbers; what is empty and rare is left out. Times: `received` ISO 8601
+// by the namespace's clock; `began_s`, `lasted_s` in seconds.
 JsonTree EntryJson(const JournalEntryView& entry);
 
 // An entry of an HTTP Archive. `base_url`: what its target is of.

@@ -61,7 +61,9 @@ TEST(ExportTest, ExportsTakeAFilter) {
   second.key = "other";
   journal.Append(second);
   EXPECT_EQ(nlohmann::json::parse(journal.Read().JsonLines({.key = "other"}))["number"], 2);
-  const auto har = [&](const JournalFilter& filter) { return nlohmann::json::parse(journal.Read().Har("", filter))["log"]["entries"]; };
+  const auto har = [&](const JournalFilter& filter) {
+    return nlohmann::json::parse(journal.Read().Har("", filter))["log"]["entries"];
+  };
   EXPECT_EQ(har({.key = "other"}).size(), 1U);
   EXPECT_EQ(har({}).size(), 2U);
   EXPECT_EQ(har({.key = "none"}).size(), 0U);
@@ -74,7 +76,8 @@ TEST(ExportTest, QueriesAreDecodedForHar) {
   journal.Append(entry);
   const auto log = nlohmann::json::parse(journal.Read().Har("http://h"))["log"];
   EXPECT_EQ(log["entries"][0]["request"]["queryString"],
-            nlohmann::json::parse(R"([{"name": "list-type", "value": "2"}, {"name": "prefix", "value": "a/b%zz"},
+            nlohmann::json::parse(
+                R"([{"name": "list-type", "value": "2"}, {"name": "prefix", "value": "a/b%zz"},
                                       {"name": "flag", "value": ""}, {"name": "", "value": "v"}])"));
 }
 
@@ -83,14 +86,16 @@ TEST(ExportTest, HarHasTheMembersThatReadersNeed) {
   journal.Append(One());
   const auto log = nlohmann::json::parse(journal.Read().Har("http://127.0.0.1:9000"))["log"];
   EXPECT_EQ(log["version"], "1.2");
-  EXPECT_EQ(log["entries"][0]["request"]["queryString"], nlohmann::json::parse(R"([{"name": "x", "value": "1"}])"));
+  EXPECT_EQ(log["entries"][0]["request"]["queryString"],
+            nlohmann::json::parse(R"([{"name": "x", "value": "1"}])"));
   EXPECT_EQ(log["creator"]["name"], "penstock");
   ASSERT_EQ(log["entries"].size(), 1U);
   const auto& entry = log["entries"][0];
   EXPECT_EQ(entry["request"]["url"], "http://127.0.0.1:9000/b/k?x=1");
   EXPECT_EQ(entry["response"]["status"], 206);
   EXPECT_EQ(entry["time"], 250);
-  for (const char* member : {"startedDateTime", "cache", "timings"}) EXPECT_TRUE(entry.contains(member)) << member;
+  for (const char* member : {"startedDateTime", "cache", "timings"})
+    EXPECT_TRUE(entry.contains(member)) << member;
 }
 
 }  // namespace

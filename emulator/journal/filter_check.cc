@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "emulator/s3/core/router.h"
 #include "emulator/json/json_fields.h"
+#include "emulator/s3/core/router.h"
 #include "penstock/base/check.h"
 
 namespace penstock::emulator::journal {
@@ -15,12 +15,14 @@ constexpr int kLowestStatus = 100;
 constexpr int kHighestStatus = 599;
 
 bool IsStatus(int status) {
-  return (status >= 0 && status <= kHighestClass) || (status >= kLowestStatus && status <= kHighestStatus);
+  return (status >= 0 && status <= kHighestClass) ||
+         (status >= kLowestStatus && status <= kHighestStatus);
 }
 
 // As method names are written: RFC 9110 has them in upper case, and they are compared as they are.
 bool IsMethod(const std::string& method) {
-  return !method.empty() && std::all_of(method.begin(), method.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  return !method.empty() &&
+         std::all_of(method.begin(), method.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
 }  // namespace
@@ -30,18 +32,26 @@ Result<void> CheckFilter(const JournalFilter& filter, const std::string& place) 
   const std::vector<std::string_view>& known = s3::OperationNames();
   for (const std::string& operation : filter.operations) {
     if (operation.empty() || std::binary_search(known.begin(), known.end(), operation)) continue;
-    return FieldError(before + "operations", "'" + operation + "' is no operation of S3; write GetObject, UploadPart or the like, "
-                                                               "or \"\" for requests that are none of S3's");
+    return FieldError(before + "operations",
+                      "'" + operation +
+                          "' is no operation of S3; write GetObject, UploadPart or the like, "
+                          "or \"\" for requests that are none of S3's");
   }
   if (filter.method && !IsMethod(*filter.method)) {
-    return FieldError(before + "method", "'" + *filter.method + "' is no method; write GET, HEAD, PUT, POST or DELETE");
+    return FieldError(
+        before + "method",
+        "'" + *filter.method + "' is no method; write GET, HEAD, PUT, POST or DELETE");
   }
   if (filter.status && !IsStatus(*filter.status)) {
-    return FieldError(before + "status", std::to_string(*filter.status) +
-                                             " is no status; it takes one such as 503, a class, 1 to 5, or 0: no answer was made");
+    return FieldError(
+        before + "status",
+        std::to_string(*filter.status) +
+            " is no status; it takes one such as 503, a class, 1 to 5, or 0: no answer was made");
   }
   if (filter.key && filter.key_prefix && !filter.key->starts_with(*filter.key_prefix)) {
-    return FieldError(before + "key_prefix", "'" + *filter.key_prefix + "' does not begin the key '" + *filter.key + "'; give one of them");
+    return FieldError(before + "key_prefix", "'" + *filter.key_prefix +
+                                                 "' does not begin the key '" + *filter.key +
+                                                 "'; give one of them");
   }
   return Ok();
 }
@@ -55,6 +65,8 @@ void RequireFilter(const JournalFilter& filter) {
 
 namespace penstock::emulator {
 
-Result<void> CheckJournalFilter(const JournalFilter& filter) { return journal::CheckFilter(filter, ""); }
+Result<void> CheckJournalFilter(const JournalFilter& filter) {
+  return journal::CheckFilter(filter, "");
+}
 
 }  // namespace penstock::emulator

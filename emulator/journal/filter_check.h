@@ -1,4 +1,5 @@
-// Filters that cannot select anything are refused: an assertion that nothing was found would hold whatever happened.
+// Filters that cannot select anything are refused: an assertion that nothing was found would hold
+// whatever happened.
 #ifndef PENSTOCK_EMULATOR_JOURNAL_FILTER_CHECK_H_
 #define PENSTOCK_EMULATOR_JOURNAL_FILTER_CHECK_H_
 
@@ -11,7 +12,8 @@ namespace penstock::emulator::journal {
 // kInvalidArgument names the member that is wrong, at `place`.
 Result<void> CheckFilter(const JournalFilter& filter, const std::string& place);
 
-// For a filter out of a program's own text: ends the program with the reason where CheckFilter refuses it.
+// For a filter out of a program's own text: ends the program with the reason where CheckFilter
+// refuses it.
 void RequireFilter(const JournalFilter& filter);
 
 }  // namespace penstock::emulator::journal

@@ -13,13 +13,16 @@ std::string Refusal(const JournalFilter& filter) {
 
 TEST(FilterCheckTest, AnOperationMustBeOneOfS3s) {
   EXPECT_EQ(Refusal({.operations = {"PutObject", "UploadPartCopy", "ListObjectsV2", ""}}), "");
-  EXPECT_NE(Refusal({.operations = {"PutObject", "PutObjekt"}}).find("'PutObjekt' is no operation"), std::string::npos);
+  EXPECT_NE(Refusal({.operations = {"PutObject", "PutObjekt"}}).find("'PutObjekt' is no operation"),
+            std::string::npos);
   EXPECT_NE(Refusal({.operations = {"@read"}}), "");
 }
 
 TEST(FilterCheckTest, AStatusMustBeOneThatCanBe) {
-  for (const int status : {0, 1, 5, 100, 200, 503, 599}) EXPECT_EQ(Refusal({.status = status}), "") << status;
-  for (const int status : {-1, 6, 7, 99, 600, 999}) EXPECT_NE(Refusal({.status = status}).find("status"), std::string::npos) << status;
+  for (const int status : {0, 1, 5, 100, 200, 503, 599})
+    EXPECT_EQ(Refusal({.status = status}), "") << status;
+  for (const int status : {-1, 6, 7, 99, 600, 999})
+    EXPECT_NE(Refusal({.status = status}).find("status"), std::string::npos) << status;
 }
 
 TEST(FilterCheckTest, AMethodIsInUpperCase) {

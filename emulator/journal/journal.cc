@@ -22,8 +22,10 @@ constexpr std::size_t kLinesAhead = 8;  // about two entries
 
 // In the order in which they lie in the block.
 std::array<std::string_view Entry::*, kTexts> Texts() {
-  return {&Entry::method,     &Entry::target, &Entry::operation,  &Entry::bucket,     &Entry::key,    &Entry::access_key, &Entry::invocation,
-          &Entry::user_agent, &Entry::peer,   &Entry::request_id, &Entry::error_code, &Entry::faults, &Entry::checksums};
+  return {&Entry::method,   &Entry::target,     &Entry::operation,  &Entry::bucket,
+          &Entry::key,      &Entry::access_key, &Entry::invocation, &Entry::user_agent,
+          &Entry::peer,     &Entry::request_id, &Entry::error_code, &Entry::faults,
+          &Entry::checksums};
 }
 
 // What precedes the texts of an entry in its block.
@@ -48,7 +50,9 @@ static_assert(std::is_trivially_copyable_v<Head>);
 
 std::string_view Cut(std::string_view text, std::size_t most) { return text.substr(0, most); }
 
-std::size_t RoundUp(std::size_t bytes) { return (bytes + alignof(Head) - 1) / alignof(Head) * alignof(Head); }
+std::size_t RoundUp(std::size_t bytes) {
+  return (bytes + alignof(Head) - 1) / alignof(Head) * alignof(Head);
+}
 
 // The texts that are kept, the payload's kind last.
 std::array<std::string_view, kTexts + 1> Kept(const Entry& entry) {
@@ -63,7 +67,8 @@ std::array<std::string_view, kTexts + 1> Kept(const Entry& entry) {
   return texts;
 }
 
-Head HeadOf(const Entry& entry, const std::array<std::string_view, kTexts + 1>& texts, std::size_t room) {
+Head HeadOf(const Entry& entry, const std::array<std::string_view, kTexts + 1>& texts,
+            std::size_t room) {
   Head head{.attempt = entry.attempt,
             .received = entry.received.time_since_epoch().count(),
             .began = entry.began.count(),
@@ -123,11 +128,13 @@ std::size_t Unpack(const std::byte* at, Entry& entry) {
   return head.bytes;
 }
 
-// No two journals of a process have the same one, nor those of a process that is started later. Microseconds since 1970 stay
-// below 2^53 until 2255.
+// No two journals of a process have the same one, nor those of a process that is started later.
+// Microseconds since 1970 stay below 2^53 until 2255.
 std::uint64_t NextGeneration() {
-  static std::atomic<std::uint64_t> next{static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count())};
+  static std::atomic<std::uint64_t> next{
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                     std::chrono::system_clock::now().time_since_epoch())
+                                     .count())};
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -172,22 +179,26 @@ void internal::SpareBytes::Give(std::unique_ptr<std::byte[]> bytes) {
   bytes_.swap(bytes);
 }
 
-internal::Block::Block(std::shared_ptr<SpareBytes> from, std::uint64_t number) : spare(std::move(from)), bytes(spare->Take()), first(number) {}
+internal::Block::Block(std::shared_ptr<SpareBytes> from, std::uint64_t number)
+    : spare(std::move(from)), bytes(spare->Take()), first(number) {}
 
 internal::Block::~Block() { spare->Give(std::move(bytes)); }
 
 Journal::Journal(std::size_t bytes)
-    : most_blocks_(std::max<std::size_t>(2, (bytes + kBlockBytes - 1) / kBlockBytes)), generation_(NextGeneration()) {}
+    : most_blocks_(std::max<std::size_t>(2, (bytes + kBlockBytes - 1) / kBlockBytes)),
+      generation_(NextGeneration()) {}
 
 std::uint64_t Journal::BeginLeaving() {
   // The ring is larger than caches: while the answer leaves, the memory of its entry may come.
   const std::byte* const next = next_.load(std::memory_order_relaxed);
-  for (std::size_t line = 0; next != nullptr && line < kLinesAhead; ++line) __builtin_prefetch(next + line * kCacheLine, 1);
+  for (std::size_t line = 0; next != nullptr && line < kLinesAhead; ++line)
+    __builtin_prefetch(next + line * kCacheLine, 1);
   for (;;) {
     const std::uint64_t epoch = epoch_.load();
     leaving_[epoch & 1].fetch_add(1);
     if (epoch_.load() == epoch) return (epoch & 1) + 1;
-    // Somebody began to settle in between: counted in the epoch before, the next one to settle would not see it.
+    // Somebody began to settle in between: counted in the epoch before, the next one to settle
+    // would not see it.
     const MutexLock lock(mutex_);
     leaving_[epoch & 1].fetch_sub(1);
     appended_.NotifyAll();
@@ -200,7 +211,8 @@ bool Journal::Settle(MonotonicTime until) {
   const MutexLock lock(mutex_);
   ++waiting_;
   bool in_time = true;
-  while (leaving_[epoch].load() > 0 && !stopped_ && in_time) in_time = appended_.WaitUntil(mutex_, until);
+  while (leaving_[epoch].load() > 0 && !stopped_ && in_time)
+    in_time = appended_.WaitUntil(mutex_, until);
   --waiting_;
   return leaving_[epoch].load() == 0;
 }
@@ -222,7 +234,8 @@ std::uint64_t Journal::Append(const Entry& entry, std::uint64_t mark, std::size_
   Block& block = *blocks_.back();
   Pack(block.bytes.get() + block.used, head, texts);
   block.used += head.bytes;
-  next_.store(block.bytes.get() + std::min(block.used, kBlockBytes - kLinesAhead * kCacheLine), std::memory_order_relaxed);
+  next_.store(block.bytes.get() + std::min(block.used, kBlockBytes - kLinesAhead * kCacheLine),
+              std::memory_order_relaxed);
   ++block.count;
   ++written_;
   if (waiting_ > 0) appended_.NotifyAll();
@@ -232,8 +245,9 @@ std::uint64_t Journal::Append(const Entry& entry, std::uint64_t mark, std::size_
 void Journal::Amend(std::uint64_t number, const Entry& entry) {
   auto texts = Kept(entry);
   const MutexLock lock(mutex_);
-  const auto behind = std::upper_bound(blocks_.begin(), blocks_.end(), number,
-                                       [](std::uint64_t wanted, const auto& block) { return wanted < block->first; });
+  const auto behind = std::upper_bound(
+      blocks_.begin(), blocks_.end(), number,
+      [](std::uint64_t wanted, const auto& block) { return wanted < block->first; });
   if (behind == blocks_.begin()) return;
   std::shared_ptr<Block>& block = *(behind - 1);
   if (number >= block->first + block->count) return;
@@ -283,7 +297,8 @@ Reading Journal::ReadAfter(std::uint64_t after) const {
 
 Reading Journal::From(const Reading& reading, std::uint64_t first) {
   Reading rest = reading;
-  std::erase_if(rest.parts_, [first](const Reading::Part& part) { return part.first + part.count <= first; });
+  std::erase_if(rest.parts_,
+                [first](const Reading::Part& part) { return part.first + part.count <= first; });
   if (!rest.parts_.empty() && rest.parts_.front().first < first) {
     Reading::Part& part = rest.parts_.front();
     part.count -= first - part.first;

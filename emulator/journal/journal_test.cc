@@ -74,10 +74,12 @@ TEST(JournalTest, GivesBackWhatItWasGiven) {
     EXPECT_EQ(entry.bytes_out, 20U);
     EXPECT_EQ(entry.range, full.range);
     const auto texts = [](const Entry& of) {
-      return std::vector<std::string>{std::string(of.method),     std::string(of.target), std::string(of.operation), std::string(of.bucket),
-                                      std::string(of.key),        std::string(of.access_key), std::string(of.invocation),
-                                      std::string(of.user_agent), std::string(of.peer),   std::string(of.request_id), std::string(of.error_code),
-                                      std::string(of.faults),     std::string(of.checksums), std::string(of.payload)};
+      return std::vector<std::string>{
+          std::string(of.method),     std::string(of.target),     std::string(of.operation),
+          std::string(of.bucket),     std::string(of.key),        std::string(of.access_key),
+          std::string(of.invocation), std::string(of.user_agent), std::string(of.peer),
+          std::string(of.request_id), std::string(of.error_code), std::string(of.faults),
+          std::string(of.checksums),  std::string(of.payload)};
     };
     EXPECT_EQ(texts(entry), texts(full));
     return true;
@@ -158,7 +160,8 @@ TEST(JournalTest, AnAmendmentFindsItsEntryInAnyBlockAndNoneThatIsGone) {
   Journal journal(2 * Journal::kBlockBytes);
   for (int i = 1; i <= 10'000; ++i) journal.Append(Keyed(std::to_string(i)));
   const std::uint64_t oldest = journal.Read().dropped() + 1;
-  for (const std::uint64_t number : {std::uint64_t{1}, oldest, oldest + 400, std::uint64_t{10'000}, std::uint64_t{10'001}}) {
+  for (const std::uint64_t number :
+       {std::uint64_t{1}, oldest, oldest + 400, std::uint64_t{10'000}, std::uint64_t{10'001}}) {
     const std::string key = std::to_string(number);
     Entry entry = Keyed(key);
     entry.status = 200;
@@ -214,7 +217,8 @@ TEST(JournalTest, ManyWritersAndAReaderLoseNothing) {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&journal, t] {
-        for (int i = 0; i < 2'000; ++i) journal.Append(Keyed(std::to_string(t) + "/" + std::to_string(i)));
+        for (int i = 0; i < 2'000; ++i)
+          journal.Append(Keyed(std::to_string(t) + "/" + std::to_string(i)));
       });
     }
     for (int i = 0; i < 50; ++i) Keys(journal.Read());
@@ -251,7 +255,8 @@ TEST(JournalTest, SettlingDoesNotWaitForAnswersThatBeganLater) {
 }
 
 TEST(JournalTest, AClientThatHasItsAnswerFindsItsEntryHoweverManySettle) {
-  // An answer that began to leave while somebody settled was counted where the next one did not look.
+  // An answer that began to leave while somebody settled was counted where the next one did not
+  // look.
   Journal journal(1 << 20);
   std::atomic<bool> done{false};
   std::jthread settling([&] {

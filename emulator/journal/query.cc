@@ -8,7 +8,9 @@
 namespace penstock::emulator::journal {
 namespace {
 
-bool Holds(const std::optional<std::string>& wanted, std::string_view value) { return !wanted || *wanted == value; }
+bool Holds(const std::optional<std::string>& wanted, std::string_view value) {
+  return !wanted || *wanted == value;
+}
 
 bool StatusHolds(const std::optional<int>& wanted, int status) {
   return !wanted || *wanted == status || (*wanted < 10 && *wanted == status / 100);
@@ -25,7 +27,9 @@ bool Lists(std::string_view ids, std::string_view id) {
 
 // Sorted and without overlaps; neighbours that touch are one.
 std::vector<ByteRange> Union(std::vector<ByteRange> ranges) {
-  std::sort(ranges.begin(), ranges.end(), [](const ByteRange& a, const ByteRange& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  std::sort(ranges.begin(), ranges.end(), [](const ByteRange& a, const ByteRange& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
   std::vector<ByteRange> merged;
   for (const ByteRange& range : ranges) {
     if (range.begin == range.end) continue;
@@ -45,7 +49,8 @@ std::uint64_t Sum(const std::vector<ByteRange>& ranges) {
 }
 
 // What of `from` is not in `away`; both are unions.
-std::vector<ByteRange> Without(const std::vector<ByteRange>& from, const std::vector<ByteRange>& away) {
+std::vector<ByteRange> Without(const std::vector<ByteRange>& from,
+                               const std::vector<ByteRange>& away) {
   std::vector<ByteRange> left;
   auto cut = away.begin();
   for (ByteRange rest : from) {
@@ -93,26 +98,30 @@ JournalEntry Owned(const JournalEntryView& entry) {
 
 bool Matches(const JournalFilter& filter, const JournalEntryView& entry) {
   if (entry.number <= filter.after) return false;
-  if (!filter.operations.empty() && std::find(filter.operations.begin(), filter.operations.end(), entry.operation) == filter.operations.end()) {
+  if (!filter.operations.empty() && std::find(filter.operations.begin(), filter.operations.end(),
+                                              entry.operation) == filter.operations.end()) {
     return false;
   }
   if (filter.key_prefix && !entry.key.starts_with(*filter.key_prefix)) return false;
   if (filter.connection && *filter.connection != entry.connection) return false;
   if (filter.retried && *filter.retried != (entry.attempt > 1)) return false;
   if (filter.fault && !Lists(entry.faults, *filter.fault)) return false;
-  return Holds(filter.bucket, entry.bucket) && Holds(filter.key, entry.key) && Holds(filter.method, entry.method) &&
-         Holds(filter.access_key, entry.access_key) && Holds(filter.invocation, entry.invocation) && StatusHolds(filter.status, entry.status);
+  return Holds(filter.bucket, entry.bucket) && Holds(filter.key, entry.key) &&
+         Holds(filter.method, entry.method) && Holds(filter.access_key, entry.access_key) &&
+         Holds(filter.invocation, entry.invocation) && StatusHolds(filter.status, entry.status);
 }
 
 }  // namespace penstock::emulator::journal
 
 namespace penstock::emulator {
 
-std::vector<JournalEntry> JournalReading::Entries(const JournalFilter& filter, std::size_t limit) const {
+std::vector<JournalEntry> JournalReading::Entries(const JournalFilter& filter,
+                                                  std::size_t limit) const {
   std::vector<JournalEntry> entries;
   journal::RequireFilter(filter);
   ForEach([&](const JournalEntryView& entry) {
-    if (entries.size() < limit && journal::Matches(filter, entry)) entries.push_back(journal::Owned(entry));
+    if (entries.size() < limit && journal::Matches(filter, entry))
+      entries.push_back(journal::Owned(entry));
     return entries.size() < limit;
   });
   return entries;
@@ -129,7 +138,8 @@ std::uint64_t JournalReading::Count(const JournalFilter& filter) const {
   return count;
 }
 
-RangeReport JournalReading::Ranges(const JournalFilter& filter, std::vector<ByteRange> wanted) const {
+RangeReport JournalReading::Ranges(const JournalFilter& filter,
+                                   std::vector<ByteRange> wanted) const {
   RangeReport report;
   journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
     if (!entry.range || entry.method != "GET" || entry.status / 100 != 2) return;
@@ -138,7 +148,8 @@ RangeReport JournalReading::Ranges(const JournalFilter& filter, std::vector<Byte
     sent.end = std::min(sent.end, sent.begin + entry.bytes_out);
     report.fetched.push_back(sent);
   });
-  std::stable_sort(report.fetched.begin(), report.fetched.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
+  std::stable_sort(report.fetched.begin(), report.fetched.end(),
+                   [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
   report.covered = journal::Union(report.fetched);
   report.fetched_bytes = journal::Sum(report.fetched);
   report.covered_bytes = journal::Sum(report.covered);
@@ -166,11 +177,15 @@ std::uint64_t JournalReading::MaxConcurrency(const JournalFilter& filter) const 
 
 std::vector<std::uint64_t> JournalReading::RequestsPerSecond(const JournalFilter& filter) const {
   std::vector<std::chrono::nanoseconds> begins;
-  journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) { begins.push_back(entry.began); });
+  journal::ForEachMatch(*this, filter,
+                        [&](const JournalEntryView& entry) { begins.push_back(entry.began); });
   if (begins.empty()) return {};
   std::sort(begins.begin(), begins.end());
   constexpr std::int64_t kMostSeconds = 1'000'000;
-  const auto second = [&](std::chrono::nanoseconds at) { return std::min<std::int64_t>((at - begins.front()) / std::chrono::seconds(1), kMostSeconds - 1); };
+  const auto second = [&](std::chrono::nanoseconds at) {
+    return std::min<std::int64_t>((at - begins.front()) / std::chrono::seconds(1),
+                                  kMostSeconds - 1);
+  };
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(second(begins.back())) + 1);
   for (const std::chrono::nanoseconds at : begins) ++counts[static_cast<std::size_t>(second(at))];
   return counts;
@@ -197,14 +212,21 @@ std::vector<Invocation> JournalReading::Retries(const JournalFilter& filter) con
 bool JournalReading::InOrder(const JournalFilter& first, const JournalFilter& second) const {
   std::optional<std::chrono::nanoseconds> last_end;
   std::optional<std::chrono::nanoseconds> first_begin;
-  journal::ForEachMatch(*this, first, [&](const JournalEntryView& entry) { last_end = std::max(last_end.value_or(std::chrono::nanoseconds::min()), entry.ended); });
-  journal::ForEachMatch(*this, second, [&](const JournalEntryView& entry) { first_begin = std::min(first_begin.value_or(std::chrono::nanoseconds::max()), entry.began); });
+  journal::ForEachMatch(*this, first, [&](const JournalEntryView& entry) {
+    last_end = std::max(last_end.value_or(std::chrono::nanoseconds::min()), entry.ended);
+  });
+  journal::ForEachMatch(*this, second, [&](const JournalEntryView& entry) {
+    first_begin = std::min(first_begin.value_or(std::chrono::nanoseconds::max()), entry.began);
+  });
   return last_end && first_begin && *last_end <= *first_begin;
 }
 
-std::vector<std::uint64_t> JournalReading::RequestsAfter(const JournalFilter& last, const JournalFilter& filter) const {
+std::vector<std::uint64_t> JournalReading::RequestsAfter(const JournalFilter& last,
+                                                         const JournalFilter& filter) const {
   std::optional<std::chrono::nanoseconds> end;
-  journal::ForEachMatch(*this, last, [&](const JournalEntryView& entry) { end = std::max(end.value_or(std::chrono::nanoseconds::min()), entry.ended); });
+  journal::ForEachMatch(*this, last, [&](const JournalEntryView& entry) {
+    end = std::max(end.value_or(std::chrono::nanoseconds::min()), entry.ended);
+  });
   std::vector<std::uint64_t> after;
   if (!end) return after;
   journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {

@@ -1,4 +1,5 @@
-// Which entries a filter selects. The questions themselves are JournalReading's (penstock/journal.h).
+// Which entries a filter selects. The questions themselves are JournalReading's
+// (penstock/journal.h).
 #ifndef PENSTOCK_EMULATOR_JOURNAL_QUERY_H_
 #define PENSTOCK_EMULATOR_JOURNAL_QUERY_H_
 

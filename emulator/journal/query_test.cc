@@ -75,7 +75,8 @@ TEST_F(QueryTest, RangesTellWhatWasFetchedTwiceAndWhatIsMissing) {
   Add(0, 1, {.status = 206, .range = ByteRange{0, 12}});
   Add(0, 1, {.status = 206, .range = ByteRange{30, 40}});
   Add(0, 1, {.status = 503, .range = ByteRange{20, 30}});
-  Add(0, 1, {.status = 206, .range = ByteRange{20, 30}, .method = "HEAD", .operation = "HeadObject"});
+  Add(0, 1,
+      {.status = 206, .range = ByteRange{20, 30}, .method = "HEAD", .operation = "HeadObject"});
   const RangeReport report = Read().Ranges({.key = "k"}, {{5, 15}, {35, 50}});
   EXPECT_EQ(report.fetched, (Ranges_{{0, 12}, {10, 20}, {30, 40}}));
   EXPECT_EQ(report.covered, (Ranges_{{0, 20}, {30, 40}}));
@@ -91,11 +92,13 @@ TEST_F(QueryTest, WithoutAWishNothingIsMissingOrTooMuch) {
   const RangeReport report = Read().Ranges({}, {});
   EXPECT_TRUE(report.missing.empty());
   EXPECT_EQ(report.over_read_bytes, 0U);
-  EXPECT_EQ(Read().Ranges({}, {{0, 2}, {1, 5}, {4, 9}}).missing, (Ranges_{{5, 9}})) << "wishes may overlap";
+  EXPECT_EQ(Read().Ranges({}, {{0, 2}, {1, 5}, {4, 9}}).missing, (Ranges_{{5, 9}}))
+      << "wishes may overlap";
 }
 
 TEST_F(QueryTest, OfABrokenAnswerCountsWhatHadLeft) {
-  // A client that read an object from both ends and broke one of them off was said to have fetched most of it twice.
+  // A client that read an object from both ends and broke one of them off was said to have fetched
+  // most of it twice.
   Add(0, 1, {.ending = Ending::kBroken, .bytes_out = 12, .range = ByteRange{0, 20}});
   Add(0, 1, {.bytes_out = 10, .range = ByteRange{10, 20}});
   Add(0, 1, {.ending = Ending::kBroken, .bytes_out = 50, .range = ByteRange{20, 30}});
@@ -144,18 +147,23 @@ TEST_F(QueryTest, OrderMeansThatAllOfOneHadEnded) {
   Add(0, 5, {.operation = "UploadPart"});
   Add(2, 8, {.operation = "UploadPart"});
   Add(8, 9, {.operation = "CompleteMultipartUpload"});
-  EXPECT_TRUE(Read().InOrder({.operations = {"UploadPart"}}, {.operations = {"CompleteMultipartUpload"}}));
-  EXPECT_FALSE(Read().InOrder({.operations = {"CompleteMultipartUpload"}}, {.operations = {"UploadPart"}}));
-  EXPECT_FALSE(Read().InOrder({.operations = {"UploadPart"}}, {.operations = {"PutObject"}})) << "there was none";
+  EXPECT_TRUE(
+      Read().InOrder({.operations = {"UploadPart"}}, {.operations = {"CompleteMultipartUpload"}}));
+  EXPECT_FALSE(
+      Read().InOrder({.operations = {"CompleteMultipartUpload"}}, {.operations = {"UploadPart"}}));
+  EXPECT_FALSE(Read().InOrder({.operations = {"UploadPart"}}, {.operations = {"PutObject"}}))
+      << "there was none";
   Add(7, 20, {.operation = "UploadPart"});
-  EXPECT_FALSE(Read().InOrder({.operations = {"UploadPart"}}, {.operations = {"CompleteMultipartUpload"}}));
+  EXPECT_FALSE(
+      Read().InOrder({.operations = {"UploadPart"}}, {.operations = {"CompleteMultipartUpload"}}));
 }
 
 TEST_F(QueryTest, RequestsAfterTheLastAreNamed) {
   Add(0, 5, {.operation = "AbortMultipartUpload"});
   Add(4, 9, {.operation = "UploadPart"});
   Add(6, 9, {.operation = "UploadPart"});
-  EXPECT_EQ(Read().RequestsAfter({.operations = {"AbortMultipartUpload"}}, {.operations = {"UploadPart"}}),
+  EXPECT_EQ(Read().RequestsAfter({.operations = {"AbortMultipartUpload"}},
+                                 {.operations = {"UploadPart"}}),
             (std::vector<std::uint64_t>{3}));
   EXPECT_TRUE(Read().RequestsAfter({.operations = {"CopyObject"}}, {}).empty());
 }

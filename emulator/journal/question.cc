@@ -37,11 +37,15 @@ Result<std::vector<ByteRange>> RangesOf(const JsonFields& fields, std::string_vi
   std::vector<ByteRange> ranges;
   PENSTOCK_ASSIGN(const Json* const list, fields.List(name));
   if (list == nullptr) return ranges;
-  if (list->empty()) return FieldError(fields.Place(name), "is empty: leave it out where nothing is to be compared");
+  if (list->empty())
+    return FieldError(fields.Place(name), "is empty: leave it out where nothing is to be compared");
   for (const Json& each : *list) {
-    const bool pair = each.is_array() && each.size() == 2 && each[0].is_number_unsigned() && each[1].is_number_unsigned();
+    const bool pair = each.is_array() && each.size() == 2 && each[0].is_number_unsigned() &&
+                      each[1].is_number_unsigned();
     if (!pair || each[0].get<std::uint64_t>() > each[1].get<std::uint64_t>()) {
-      return FieldError(fields.Place(name), "takes pairs [begin, end] of whole numbers of bytes, the end behind the last byte");
+      return FieldError(
+          fields.Place(name),
+          "takes pairs [begin, end] of whole numbers of bytes, the end behind the last byte");
     }
     ranges.push_back({each[0].get<std::uint64_t>(), each[1].get<std::uint64_t>()});
   }
@@ -50,7 +54,8 @@ Result<std::vector<ByteRange>> RangesOf(const JsonFields& fields, std::string_vi
 
 Result<JournalFilter> FilterIn(const JsonFields& fields, std::string_view name) {
   const Json* const filter = fields.Find(name);
-  return filter == nullptr ? Result<JournalFilter>(JournalFilter()) : FilterOf(*filter, fields.Place(name));
+  return filter == nullptr ? Result<JournalFilter>(JournalFilter())
+                           : FilterOf(*filter, fields.Place(name));
 }
 
 struct ParsedQuestion {
@@ -68,32 +73,33 @@ using Answer = Result<Json> (*)(const JournalReading& reading, const Json& quest
 
 Result<Json> CountAnswer(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter"}));
-  return Json{{"count", reading.Count(parsed.filter)}, {"dropped", reading.DroppedOf(parsed.filter)}};
+  return Json{{"count", reading.Count(parsed.filter)},
+              {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
 Result<Json> RangesAnswer(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter", "wanted"}));
-  if (!parsed.filter.key || !parsed.filter.bucket) return FieldError("filter", "ranges are of one object; give bucket and key");
+  if (!parsed.filter.key || !parsed.filter.bucket)
+    return FieldError("filter", "ranges are of one object; give bucket and key");
   PENSTOCK_ASSIGN(std::vector<ByteRange> wanted, RangesOf(parsed.fields, "wanted"));
   const RangeReport report = reading.Ranges(parsed.filter, std::move(wanted));
-  return Json{{"fetched", Pairs(report.fetched)},
-              {"covered", Pairs(report.covered)},
-              {"fetched_bytes", report.fetched_bytes},
-              {"covered_bytes", report.covered_bytes},
-              {"overlap_bytes", report.overlap_bytes},
-              {"missing", Pairs(report.missing)},
-              {"over_read_bytes", report.over_read_bytes},
-              {"dropped", reading.DroppedOf(parsed.filter)}};
+  return Json{
+      {"fetched", Pairs(report.fetched)},          {"covered", Pairs(report.covered)},
+      {"fetched_bytes", report.fetched_bytes},     {"covered_bytes", report.covered_bytes},
+      {"overlap_bytes", report.overlap_bytes},     {"missing", Pairs(report.missing)},
+      {"over_read_bytes", report.over_read_bytes}, {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
 Result<Json> ConcurrencyAnswer(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter"}));
-  return Json{{"max_concurrency", reading.MaxConcurrency(parsed.filter)}, {"dropped", reading.DroppedOf(parsed.filter)}};
+  return Json{{"max_concurrency", reading.MaxConcurrency(parsed.filter)},
+              {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
 Result<Json> RateAnswer(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter"}));
-  return Json{{"requests_per_second", reading.RequestsPerSecond(parsed.filter)}, {"dropped", reading.DroppedOf(parsed.filter)}};
+  return Json{{"requests_per_second", reading.RequestsPerSecond(parsed.filter)},
+              {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
 Result<Json> RetriesAnswer(const JournalReading& reading, const Json& question) {
@@ -101,29 +107,36 @@ Result<Json> RetriesAnswer(const JournalReading& reading, const Json& question) 
   Json retries = Json::array();
   for (const Invocation& invocation : reading.Retries(parsed.filter)) {
     std::vector<double> began_s;
-    for (const std::chrono::nanoseconds began : invocation.began) began_s.push_back(std::chrono::duration<double>(began).count());
-    retries.push_back(
-        {{"invocation", invocation.id}, {"entries", invocation.entries}, {"statuses", invocation.statuses}, {"began_s", began_s}});
+    for (const std::chrono::nanoseconds began : invocation.began)
+      began_s.push_back(std::chrono::duration<double>(began).count());
+    retries.push_back({{"invocation", invocation.id},
+                       {"entries", invocation.entries},
+                       {"statuses", invocation.statuses},
+                       {"began_s", began_s}});
   }
   return Json{{"retries", std::move(retries)}, {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
 // Two questions in one: what either of them may have lost.
-std::uint64_t DroppedOfBoth(const JournalReading& reading, const JournalFilter& one, const JournalFilter& other) {
+std::uint64_t DroppedOfBoth(const JournalReading& reading, const JournalFilter& one,
+                            const JournalFilter& other) {
   return std::max(reading.DroppedOf(one), reading.DroppedOf(other));
 }
 
 Result<Json> OrderAnswer(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter", "then"}));
-  if (!parsed.fields.Has("then")) return FieldError("then", "is missing: which requests come after those of filter?");
+  if (!parsed.fields.Has("then"))
+    return FieldError("then", "is missing: which requests come after those of filter?");
   PENSTOCK_ASSIGN(const JournalFilter then, FilterIn(parsed.fields, "then"));
-  return Json{{"in_order", reading.InOrder(parsed.filter, then)}, {"dropped", DroppedOfBoth(reading, parsed.filter, then)}};
+  return Json{{"in_order", reading.InOrder(parsed.filter, then)},
+              {"dropped", DroppedOfBoth(reading, parsed.filter, then)}};
 }
 
 Result<Json> AfterAnswer(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter", "then"}));
   PENSTOCK_ASSIGN(const JournalFilter then, FilterIn(parsed.fields, "then"));
-  return Json{{"requests_after", reading.RequestsAfter(parsed.filter, then)}, {"dropped", DroppedOfBoth(reading, parsed.filter, then)}};
+  return Json{{"requests_after", reading.RequestsAfter(parsed.filter, then)},
+              {"dropped", DroppedOfBoth(reading, parsed.filter, then)}};
 }
 
 // "limit": that many, the oldest; "newest": that many, the latest; both oldest first.
@@ -131,7 +144,8 @@ Result<Document> EntriesAsked(const JournalReading& reading, const Json& questio
   PENSTOCK_ASSIGN(ParsedQuestion parsed, Take(question, {"question", "filter", "limit", "newest"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> limit, parsed.fields.Whole("limit"));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> newest, parsed.fields.Whole("newest"));
-  if (limit && newest) return FieldError(parsed.fields.Place("newest"), "does not go with limit; give one of them");
+  if (limit && newest)
+    return FieldError(parsed.fields.Place("newest"), "does not go with limit; give one of them");
   const std::uint64_t matches = newest ? reading.Count(parsed.filter) : 0;
   const std::uint64_t dropped = reading.DroppedOf(parsed.filter);
   Document document = EntriesDocument(reading, std::move(parsed.filter), dropped);
@@ -142,7 +156,9 @@ Result<Document> EntriesAsked(const JournalReading& reading, const Json& questio
 
 std::string NameOf(const Json& question) {
   const auto name = question.is_object() ? question.find("question") : question.end();
-  return question.is_object() && name != question.end() && name->is_string() ? name->get<std::string>() : std::string();
+  return question.is_object() && name != question.end() && name->is_string()
+             ? name->get<std::string>()
+             : std::string();
 }
 
 constexpr std::string_view kEntries = "entries";
@@ -165,10 +181,11 @@ constexpr Question kQuestions[] = {
 }  // namespace
 
 Result<JournalFilter> FilterOf(const Json& json, const std::string& place) {
-  PENSTOCK_ASSIGN(const JsonFields fields,
-                  JsonFields::Read(json, place,
-                                   {"operations", "bucket", "key", "key_prefix", "method", "access_key", "invocation", "fault", "connection",
-                                    "status", "retried", "after"}));
+  PENSTOCK_ASSIGN(
+      const JsonFields fields,
+      JsonFields::Read(json, place,
+                       {"operations", "bucket", "key", "key_prefix", "method", "access_key",
+                        "invocation", "fault", "connection", "status", "retried", "after"}));
   JournalFilter filter;
   PENSTOCK_ASSIGN(filter.operations, TextsOf(fields, "operations"));
   PENSTOCK_ASSIGN(filter.bucket, fields.Text("bucket"));
@@ -188,7 +205,8 @@ Result<JournalFilter> FilterOf(const Json& json, const std::string& place) {
   return filter;
 }
 
-Result<std::optional<Document>> AskedEntries(const JournalReading& reading, std::string_view question) {
+Result<std::optional<Document>> AskedEntries(const JournalReading& reading,
+                                             std::string_view question) {
   PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(question));
   const Json& json = tree.root();
   if (NameOf(json) != kEntries) return std::optional<Document>();

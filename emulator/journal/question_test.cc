@@ -12,10 +12,23 @@ using std::chrono::milliseconds;
 class QuestionTest : public testing::Test {
  protected:
   void SetUp() override {
-    Add({.began = milliseconds(0), .ended = milliseconds(5), .status = 206, .range = ByteRange{0, 10}});
+    Add({.began = milliseconds(0),
+         .ended = milliseconds(5),
+         .status = 206,
+         .range = ByteRange{0, 10}});
     Add({.began = milliseconds(1), .ended = milliseconds(2), .status = 503, .invocation = "i"});
-    Add({.began = milliseconds(3), .ended = milliseconds(6), .status = 206, .attempt = 2, .range = ByteRange{8, 20}, .invocation = "i"});
-    Add({.began = milliseconds(1500), .ended = milliseconds(1501), .status = 200, .method = "PUT", .operation = "PutObject", .key = "z"});
+    Add({.began = milliseconds(3),
+         .ended = milliseconds(6),
+         .status = 206,
+         .attempt = 2,
+         .range = ByteRange{8, 20},
+         .invocation = "i"});
+    Add({.began = milliseconds(1500),
+         .ended = milliseconds(1501),
+         .status = 200,
+         .method = "PUT",
+         .operation = "PutObject",
+         .key = "z"});
   }
   void Add(Entry entry) {
     entry.bucket = "b";
@@ -36,9 +49,14 @@ class QuestionTest : public testing::Test {
 
 TEST_F(QuestionTest, CountsWhatTheFilterSelects) {
   EXPECT_EQ(Ask(R"({"question": "count"})")["count"], 4);
-  EXPECT_EQ(Ask(R"({"question": "count", "filter": {"operations": ["GetObject"], "status": 2}})")["count"], 2);
+  EXPECT_EQ(Ask(R"({"question": "count", "filter": {"operations": ["GetObject"], "status": 2}})")
+                ["count"],
+            2);
   EXPECT_EQ(Ask(R"({"question": "count", "filter": {"retried": true}})")["count"], 1);
-  EXPECT_EQ(Ask(R"({"question": "count", "filter": {"after": 3, "method": "PUT", "key_prefix": "z"}})")["count"], 1);
+  EXPECT_EQ(
+      Ask(R"({"question": "count", "filter": {"after": 3, "method": "PUT", "key_prefix": "z"}})")
+          ["count"],
+      1);
 }
 
 TEST_F(QuestionTest, EntriesAreTheOldestOrTheNewest) {
@@ -50,7 +68,8 @@ TEST_F(QuestionTest, EntriesAreTheOldestOrTheNewest) {
   };
   EXPECT_EQ(numbers(R"({"question": "entries"})"), (std::vector<int>{1, 2, 3, 4}));
   EXPECT_EQ(numbers(R"({"question": "entries", "limit": 2})"), (std::vector<int>{1, 2}));
-  EXPECT_EQ(numbers(R"({"question": "entries", "newest": 2, "filter": {"key": "k"}})"), (std::vector<int>{2, 3}));
+  EXPECT_EQ(numbers(R"({"question": "entries", "newest": 2, "filter": {"key": "k"}})"),
+            (std::vector<int>{2, 3}));
   EXPECT_EQ(numbers(R"({"question": "entries", "newest": 9})"), (std::vector<int>{1, 2, 3, 4}));
   EXPECT_TRUE(numbers(R"({"question": "entries", "limit": 0})").empty());
   EXPECT_EQ(Ask(R"({"question": "entries"})")["last"], 4);
@@ -58,7 +77,8 @@ TEST_F(QuestionTest, EntriesAreTheOldestOrTheNewest) {
 }
 
 TEST_F(QuestionTest, RangesAreComparedWithWhatWasWanted) {
-  const Json report = Ask(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": [[0, 5], [15, 30]]})");
+  const Json report = Ask(
+      R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": [[0, 5], [15, 30]]})");
   EXPECT_EQ(report["fetched"], Json::parse("[[0, 10], [8, 20]]"));
   EXPECT_EQ(report["covered"], Json::parse("[[0, 20]]"));
   EXPECT_EQ(report["missing"], Json::parse("[[20, 30]]"));
@@ -69,16 +89,26 @@ TEST_F(QuestionTest, RangesAreComparedWithWhatWasWanted) {
 
 TEST_F(QuestionTest, TellsConcurrencyRateAndRetries) {
   EXPECT_EQ(Ask(R"({"question": "max_concurrency"})")["max_concurrency"], 2);
-  EXPECT_EQ(Ask(R"({"question": "requests_per_second"})")["requests_per_second"], Json::parse("[3, 1]"));
-  EXPECT_EQ(Ask(R"({"question": "retries"})")["retries"],
-            Json::parse(R"([{"invocation": "i", "entries": [2, 3], "statuses": [503, 206], "began_s": [0.001, 0.003]}])"));
+  EXPECT_EQ(Ask(R"({"question": "requests_per_second"})")["requests_per_second"],
+            Json::parse("[3, 1]"));
+  EXPECT_EQ(
+      Ask(R"({"question": "retries"})")["retries"],
+      Json::parse(
+          R"([{"invocation": "i", "entries": [2, 3], "statuses": [503, 206], "began_s": [0.001, 0.003]}])"));
 }
 
 TEST_F(QuestionTest, TellsOrderAndWhatCameAfter) {
-  EXPECT_EQ(Ask(R"({"question": "in_order", "filter": {"key": "k"}, "then": {"key": "z"}})")["in_order"], true);
-  EXPECT_EQ(Ask(R"({"question": "in_order", "filter": {"key": "z"}, "then": {"key": "k"}})")["in_order"], false);
-  EXPECT_EQ(Ask(R"({"question": "in_order", "filter": {"key": "z"}})"), "then: is missing: which requests come after those of filter?");
-  EXPECT_EQ(Ask(R"({"question": "requests_after", "filter": {"status": 503}, "then": {}})")["requests_after"], Json::parse("[3, 4]"));
+  EXPECT_EQ(
+      Ask(R"({"question": "in_order", "filter": {"key": "k"}, "then": {"key": "z"}})")["in_order"],
+      true);
+  EXPECT_EQ(
+      Ask(R"({"question": "in_order", "filter": {"key": "z"}, "then": {"key": "k"}})")["in_order"],
+      false);
+  EXPECT_EQ(Ask(R"({"question": "in_order", "filter": {"key": "z"}})"),
+            "then: is missing: which requests come after those of filter?");
+  EXPECT_EQ(Ask(R"({"question": "requests_after", "filter": {"status": 503}, "then": {}})")
+                ["requests_after"],
+            Json::parse("[3, 4]"));
 }
 
 TEST_F(QuestionTest, RefusesWhatItDoesNotUnderstandByName) {
@@ -94,35 +124,44 @@ TEST_F(QuestionTest, RefusesWhatItDoesNotUnderstandByName) {
   refused(R"({"question": "count", "filter": {"operation": "GetObject"}})", "operation");
   refused(R"({"question": "count", "filter": {"operations": [1]}})", "filter.operations");
   for (const char* const status : {"7", "99", "600", "1000", "9007199254740992"}) {
-    refused(R"({"question": "count", "filter": {"status": )" + std::string(status) + "}}", "filter.status");
+    refused(R"({"question": "count", "filter": {"status": )" + std::string(status) + "}}",
+            "filter.status");
   }
-  refused(R"({"question": "count", "filter": {"operations": ["PutObjekt"]}})", "filter.operations: 'PutObjekt'");
-  refused(R"({"question": "requests_after", "filter": {}, "then": {"operations": ["Nope"]}})", "then.operations");
+  refused(R"({"question": "count", "filter": {"operations": ["PutObjekt"]}})",
+          "filter.operations: 'PutObjekt'");
+  refused(R"({"question": "requests_after", "filter": {}, "then": {"operations": ["Nope"]}})",
+          "then.operations");
   refused(R"({"question": "count", "filter": {"operations": []}})", "filter.operations");
   refused(R"({"question": "count", "filter": {"method": "get"}})", "filter.method");
-  refused(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": []})", "wanted");
+  refused(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": []})",
+          "wanted");
   refused(R"({"question": "count", "filter": {"key": 7}})", "filter.key");
   refused(R"({"question": "ranges", "filter": {"key": "k"}})", "bucket and key");
-  refused(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": [[5, 1]]})", "wanted");
-  refused(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": [[-1, 1]]})", "wanted");
+  refused(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": [[5, 1]]})",
+          "wanted");
+  refused(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": [[-1, 1]]})",
+          "wanted");
   refused(R"({"question": "entries", "limit": 1, "newest": 1})", "newest");
 }
 
 TEST(DroppedTest, EveryAnswerTellsWhatItsSpanHasLost) {
   Journal journal(2 * Journal::kBlockBytes);
-  for (int i = 0; i < 10'000; ++i) journal.Append({.method = "GET", .operation = "GetObject", .bucket = "b", .key = "k"});
+  for (int i = 0; i < 10'000; ++i)
+    journal.Append({.method = "GET", .operation = "GetObject", .bucket = "b", .key = "k"});
   const std::uint64_t dropped = journal.Read().dropped();
   ASSERT_GT(dropped, 100U);
   const auto lost = [&](const std::string& rest) {
     const auto answer = journal.Read().AnswerJson(R"({"question": )" + rest);
     return answer.ok() ? Json::parse(*answer).at("dropped").get<std::uint64_t>() : UINT64_MAX;
   };
-  for (const char* const question : {"entries", "count", "max_concurrency", "requests_per_second", "retries"}) {
+  for (const char* const question :
+       {"entries", "count", "max_concurrency", "requests_per_second", "retries"}) {
     EXPECT_EQ(lost("\"" + std::string(question) + "\"}"), dropped) << question;
   }
   EXPECT_EQ(lost(R"("ranges", "filter": {"bucket": "b", "key": "k"}})"), dropped);
   const std::string kept = R"({"after": )" + std::to_string(dropped) + "}";
-  EXPECT_EQ(lost(R"("count", "filter": )" + kept + "}"), 0U) << "nothing behind that number is gone";
+  EXPECT_EQ(lost(R"("count", "filter": )" + kept + "}"), 0U)
+      << "nothing behind that number is gone";
   EXPECT_EQ(lost(R"("count", "filter": {"after": 100}})"), dropped - 100);
   EXPECT_EQ(lost(R"("in_order", "filter": )" + kept + R"(, "then": {}})"), dropped);
   EXPECT_EQ(lost(R"("requests_after", "filter": )" + kept + R"(, "then": )" + kept + "}"), 0U);
@@ -133,12 +172,15 @@ TEST(DroppedTest, EveryAnswerTellsWhatItsSpanHasLost) {
 
 TEST_F(QuestionTest, ARuleWithCommasInItsIdIsFound) {
   Add({.status = 503, .faults = "one,a,b,two"});
-  for (const char* const id : {"one", "a,b", "two"}) EXPECT_EQ(journal_.Read().Count({.fault = id}), 1U) << id;
-  for (const char* const id : {"on", "ne", "wo"}) EXPECT_EQ(journal_.Read().Count({.fault = id}), 0U) << id;
+  for (const char* const id : {"one", "a,b", "two"})
+    EXPECT_EQ(journal_.Read().Count({.fault = id}), 1U) << id;
+  for (const char* const id : {"on", "ne", "wo"})
+    EXPECT_EQ(journal_.Read().Count({.fault = id}), 0U) << id;
 }
 
 TEST_F(QuestionTest, AFilterIsParsedAlone) {
-  const auto filter = ParseJournalFilter(R"({"operations": ["PutObject"], "connection": 7, "fault": "f"})");
+  const auto filter =
+      ParseJournalFilter(R"({"operations": ["PutObject"], "connection": 7, "fault": "f"})");
   ASSERT_TRUE(filter.ok());
   EXPECT_EQ(filter->operations, std::vector<std::string>{"PutObject"});
   EXPECT_EQ(filter->connection, 7U);

@@ -13,13 +13,16 @@ namespace penstock::emulator {
 namespace {
 
 Error NotJsonFrom(std::size_t position, std::size_t text_bytes) {
-  const std::string position_text = std::to_string(std::min(position, text_bytes)) + " of " + std::to_string(text_bytes);
-  return Error::Make(ErrorKind::kInvalidArgument, "not JSON: the text breaks off or goes wrong at byte " + position_text);
+  const std::string position_text =
+      std::to_string(std::min(position, text_bytes)) + " of " + std::to_string(text_bytes);
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "not JSON: the text breaks off or goes wrong at byte " + position_text);
 }
 
-// One pass over a text before the document is built. It finds what the parser itself accepts: a member that an object
-// names twice (the parser keeps the last), and more nesting, members or values than the limits allow. The document is
-// built only from a text that passed, because the lookup of Json's objects is linear in their members.
+// One pass over a text before the document is built. It finds what the parser itself accepts: a
+// member that an object names twice (the parser keeps the last), and more nesting, members or
+// values than the limits allow. The document is built only from a text that passed, because the
+// lookup of Json's objects is linear in their members.
 class Checker final : public nlohmann::json_sax<Json> {
  public:
   // The first problem; `problem_` is empty where the text is valid and within the limits.
@@ -41,7 +44,8 @@ class Checker final : public nlohmann::json_sax<Json> {
   bool end_object() override { return Close(); }
   bool end_array() override { return Close(); }
   bool key(string_t& name) override { return NoteName(name); }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& error) override {
     out_of_range_ = dynamic_cast<const Json::out_of_range*>(&error) != nullptr;
     position_ = position;
     problem_ = std::nullopt;
@@ -60,12 +64,14 @@ class Checker final : public nlohmann::json_sax<Json> {
   bool BeginValue() {
     if (!levels_.empty() && levels_.back().is_array) ++levels_.back().begun;
     if (++values_ <= kMostJsonValues) return true;
-    return Stop("", "the document has more than " + std::to_string(kMostJsonValues) + " values; send it in several parts");
+    return Stop("", "the document has more than " + std::to_string(kMostJsonValues) +
+                        " values; send it in several parts");
   }
   bool Open(bool is_array) {
     levels_.push_back({.is_array = is_array});
     if (levels_.size() <= kMostJsonDepth) return true;
-    return Stop("", "objects and lists are nested more than " + std::to_string(kMostJsonDepth) + " deep; flatten the document");
+    return Stop("", "objects and lists are nested more than " + std::to_string(kMostJsonDepth) +
+                        " deep; flatten the document");
   }
   bool Close() {
     levels_.pop_back();
@@ -78,7 +84,8 @@ class Checker final : public nlohmann::json_sax<Json> {
       duplicate_ = FieldError(Place(), "the member '" + name + "' is given twice; name each once");
     }
     if (level.names.size() > kMostJsonMembers) {
-      return Stop(Place(), "the object has more than " + std::to_string(kMostJsonMembers) + " members; remove some");
+      return Stop(Place(), "the object has more than " + std::to_string(kMostJsonMembers) +
+                               " members; remove some");
     }
     level.name = name;
     return true;
@@ -88,7 +95,9 @@ class Checker final : public nlohmann::json_sax<Json> {
     return false;
   }
   Error NotJson(std::size_t text_bytes) const {
-    if (out_of_range_) return Error::Make(ErrorKind::kInvalidArgument, "not JSON that can be read: a number is out of range");
+    if (out_of_range_)
+      return Error::Make(ErrorKind::kInvalidArgument,
+                         "not JSON that can be read: a number is out of range");
     return NotJsonFrom(position_, text_bytes);
   }
   // Of the object that is being read.
@@ -117,9 +126,11 @@ class Checker final : public nlohmann::json_sax<Json> {
 
 Result<void> CheckJsonText(std::string_view text) {
   Checker checker;
-  if (!Json::sax_parse(text, &checker) || checker.has_error()) return std::move(checker).TakeError(text.size());
+  if (!Json::sax_parse(text, &checker) || checker.has_error())
+    return std::move(checker).TakeError(text.size());
   // The library reads a NUL as the end of the text. Valid JSON has none.
-  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) return NotJsonFrom(nul + 1, text.size());
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
+    return NotJsonFrom(nul + 1, text.size());
   return Ok();
 }
 
@@ -133,16 +144,20 @@ Error FieldError(std::string_view place, std::string problem) {
 }
 
 Error FieldError(ErrorKind kind, std::string_view place, std::string problem) {
-  return Error::Make(kind, place.empty() ? std::move(problem) : std::string(place) + ": " + std::move(problem));
+  return Error::Make(
+      kind, place.empty() ? std::move(problem) : std::string(place) + ": " + std::move(problem));
 }
 
-Result<JsonFields> JsonFields::Read(const Json& json, std::string place, std::initializer_list<std::string_view> known) {
+Result<JsonFields> JsonFields::Read(const Json& json, std::string place,
+                                    std::initializer_list<std::string_view> known) {
   if (!json.is_object()) return FieldError(place, "must be a JSON object");
   for (const auto& [name, value] : json.items()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::string takes;
-    for (const std::string_view field : known) takes += (takes.empty() ? "" : ", ") + std::string(field);
-    return FieldError(place, "unknown field '" + name + "'; it takes " + (takes.empty() ? "none" : takes));
+    for (const std::string_view field : known)
+      takes += (takes.empty() ? "" : ", ") + std::string(field);
+    return FieldError(place,
+                      "unknown field '" + name + "'; it takes " + (takes.empty() ? "none" : takes));
   }
   return JsonFields(json, std::move(place));
 }
@@ -177,11 +192,14 @@ Result<std::optional<double>> JsonFields::Number(std::string_view name) const {
   return std::optional<double>(value->get<double>());
 }
 
-Result<std::optional<std::uint64_t>> JsonFields::Whole(std::string_view name, std::uint64_t most) const {
+Result<std::optional<std::uint64_t>> JsonFields::Whole(std::string_view name,
+                                                       std::uint64_t most) const {
   PENSTOCK_ASSIGN(const std::optional<double> number, Number(name));
   if (!number) return std::optional<std::uint64_t>();
-  if (*number > static_cast<double>(most)) return OutOfRange(name, "at most " + std::to_string(most));
-  if (!(*number >= 0) || *number != std::floor(*number)) return OutOfRange(name, "a whole number from 0 on");
+  if (*number > static_cast<double>(most))
+    return OutOfRange(name, "at most " + std::to_string(most));
+  if (!(*number >= 0) || *number != std::floor(*number))
+    return OutOfRange(name, "a whole number from 0 on");
   return std::optional(static_cast<std::uint64_t>(*number));
 }
 
@@ -196,7 +214,8 @@ Result<std::optional<WallTime>> JsonFields::Time(std::string_view name) const {
   PENSTOCK_ASSIGN(const std::optional<std::string> text, Text(name));
   if (!text) return std::optional<WallTime>();
   const std::optional<WallTime> time = ParseIso8601(*text);
-  if (!time) return FieldError(Place(name), "'" + *text + "' is no date; write it as 2026-01-02T03:04:05Z");
+  if (!time)
+    return FieldError(Place(name), "'" + *text + "' is no date; write it as 2026-01-02T03:04:05Z");
   return time;
 }
 
@@ -209,7 +228,8 @@ Result<std::string> JsonFields::RequiredText(std::string_view name) const {
 
 Error JsonFields::OutOfRange(std::string_view name, std::string_view range) const {
   const Json* const value = Find(name);  // of a text nothing is said: it may be a secret
-  const std::string given = value != nullptr && value->is_number() ? ", not " + value->dump() : std::string();
+  const std::string given =
+      value != nullptr && value->is_number() ? ", not " + value->dump() : std::string();
   return FieldError(Place(name), "must be " + std::string(range) + given);
 }
 

@@ -19,14 +19,15 @@ namespace penstock::emulator {
 
 using Json = nlohmann::ordered_json;
 
-// Limits of ParseJson. The time it takes is linear in the text; the member limit also bounds lookups in a Json object,
-// which are linear in its members.
+// Limits of ParseJson. The time it takes is linear in the text; the member limit also bounds
+// lookups in a Json object, which are linear in its members.
 inline constexpr std::size_t kMostJsonDepth = 64;
 inline constexpr std::size_t kMostJsonMembers = 256;  // of one object
 inline constexpr std::size_t kMostJsonValues = 1'000'000;
 
-// kInvalidArgument names the byte where the text stops being JSON, the member that an object has twice, or the limit that
-// is exceeded, with its place. The message never quotes the text: it may hold secrets.
+// kInvalidArgument names the byte where the text stops being JSON, the member that an object has
+// twice, or the limit that is exceeded, with its place. The message never quotes the text: it may
+// hold secrets.
 Result<Json> ParseJson(std::string_view text);
 
 // "PLACE: PROBLEM", or the problem alone at the top. kInvalidArgument unless said otherwise.
@@ -37,7 +38,8 @@ Error FieldError(ErrorKind kind, std::string_view place, std::string problem);
 class JsonFields {
  public:
   // Refuses what is no object, and fields that are not among `known`.
-  static Result<JsonFields> Read(const Json& json, std::string place, std::initializer_list<std::string_view> known);
+  static Result<JsonFields> Read(const Json& json, std::string place,
+                                 std::initializer_list<std::string_view> known);
 
   bool Has(std::string_view name) const { return Find(name) != nullptr; }
   const Json* Find(std::string_view name) const;
@@ -48,7 +50,8 @@ class JsonFields {
   Result<std::optional<bool>> Flag(std::string_view name) const;
   Result<std::optional<double>> Number(std::string_view name) const;
   // From 0 on. By default up to 2^53: what JSON's numbers hold exactly.
-  Result<std::optional<std::uint64_t>> Whole(std::string_view name, std::uint64_t most = std::uint64_t{1} << 53) const;
+  Result<std::optional<std::uint64_t>> Whole(std::string_view name,
+                                             std::uint64_t most = std::uint64_t{1} << 53) const;
   // A number of seconds, 0 to 1,000,000,000.
   Result<std::optional<std::chrono::nanoseconds>> Seconds(std::string_view name) const;
   Result<std::optional<WallTime>> Time(std::string_view name) const;  // ISO 8601

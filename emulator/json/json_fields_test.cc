@@ -19,12 +19,14 @@ TEST(JsonFieldsTest, ABrokenTextIsNotRepeated) {
 
 TEST(JsonFieldsTest, ANulDoesNotEndTheText) {
   const std::string_view hidden("{\"a\": 1}\0 hidden", 16);
-  for (const std::string_view text : {hidden, std::string_view("1\0", 2), std::string_view("\0", 1)}) {
+  for (const std::string_view text :
+       {hidden, std::string_view("1\0", 2), std::string_view("\0", 1)}) {
     const auto json = ParseJson(text);
     ASSERT_FALSE(json.ok()) << text.size();
     EXPECT_TRUE(json.error().message.starts_with("not JSON")) << json.error().message;
   }
-  EXPECT_NE(ParseJson(std::string_view("1\0", 2)).error().message.find("at byte 2 of 2"), std::string::npos);
+  EXPECT_NE(ParseJson(std::string_view("1\0", 2)).error().message.find("at byte 2 of 2"),
+            std::string::npos);
 }
 
 TEST(JsonFieldsTest, AMemberGivenTwiceIsNamedWithItsPlace) {
@@ -84,25 +86,35 @@ TEST(JsonFieldsTest, WhatIsNoObjectIsRefused) {
 }
 
 TEST(JsonFieldsTest, WholeNumbersAndSecondsHaveTheirBounds) {
-  const Json json = ParseJson(R"({"n": 7, "half": 0.5, "minus": -1, "large": 9007199254740993000, "long": 2e9})").value();
-  const JsonFields fields = JsonFields::Read(json, "at", {"n", "half", "minus", "large", "long"}).value();
+  const Json json =
+      ParseJson(R"({"n": 7, "half": 0.5, "minus": -1, "large": 9007199254740993000, "long": 2e9})")
+          .value();
+  const JsonFields fields =
+      JsonFields::Read(json, "at", {"n", "half", "minus", "large", "long"}).value();
   EXPECT_EQ(fields.Whole("n").value(), 7U);
   EXPECT_EQ(fields.Whole("none").value(), std::nullopt);
   for (const char* name : {"half", "minus"}) {
-    EXPECT_EQ(fields.Whole(name).error().message, "at." + std::string(name) + ": must be a whole number from 0 on, not " + (*fields.Find(name)).dump());
+    EXPECT_EQ(fields.Whole(name).error().message, "at." + std::string(name) +
+                                                      ": must be a whole number from 0 on, not " +
+                                                      (*fields.Find(name)).dump());
   }
-  EXPECT_EQ(fields.Whole("large").error().message, "at.large: must be at most 9007199254740992, not 9007199254740993000");
-  EXPECT_EQ(fields.Whole("large", 7).error().message, "at.large: must be at most 7, not 9007199254740993000");
+  EXPECT_EQ(fields.Whole("large").error().message,
+            "at.large: must be at most 9007199254740992, not 9007199254740993000");
+  EXPECT_EQ(fields.Whole("large", 7).error().message,
+            "at.large: must be at most 7, not 9007199254740993000");
   EXPECT_EQ(fields.Seconds("half").value(), std::chrono::milliseconds(500));
   EXPECT_EQ(fields.Seconds("none").value(), std::nullopt);
   for (const char* name : {"minus", "long"}) {
-    EXPECT_EQ(fields.Seconds(name).error().message, "at." + std::string(name) + ": must be 0 to 1000000000 seconds, not " + (*fields.Find(name)).dump());
+    EXPECT_EQ(fields.Seconds(name).error().message, "at." + std::string(name) +
+                                                        ": must be 0 to 1000000000 seconds, not " +
+                                                        (*fields.Find(name)).dump());
   }
 }
 
 std::string Members(std::size_t count) {
   std::string text = "{";
-  for (std::size_t i = 0; i < count; ++i) text += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":0";
+  for (std::size_t i = 0; i < count; ++i)
+    text += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":0";
   return text + "}";
 }
 
@@ -118,10 +130,13 @@ TEST(JsonFieldsTest, AnObjectOfTooManyMembersIsRefusedWithinASecond) {
 }
 
 TEST(JsonFieldsTest, DepthIsLimited) {
-  const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  const auto nested = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
   EXPECT_TRUE(ParseJson(nested(kMostJsonDepth)).ok());
   for (const std::size_t depth : {kMostJsonDepth + 1, std::size_t{4} << 20}) {
-    EXPECT_EQ(ParseJson(nested(depth)).error().message, "objects and lists are nested more than 64 deep; flatten the document");
+    EXPECT_EQ(ParseJson(nested(depth)).error().message,
+              "objects and lists are nested more than 64 deep; flatten the document");
   }
 }
 
@@ -132,15 +147,18 @@ TEST(JsonFieldsTest, TheNumberOfValuesIsLimited) {
     return text + "]";
   };
   EXPECT_TRUE(ParseJson(list(kMostJsonValues - 1)).ok());
-  EXPECT_EQ(ParseJson(list(kMostJsonValues)).error().message, "the document has more than 1000000 values; send it in several parts");
+  EXPECT_EQ(ParseJson(list(kMostJsonValues)).error().message,
+            "the document has more than 1000000 values; send it in several parts");
 }
 
 TEST(JsonFieldsTest, ANumberOutOfRangeIsRefused) {
-  EXPECT_EQ(ParseJson("[1e999]").error().message, "not JSON that can be read: a number is out of range");
+  EXPECT_EQ(ParseJson("[1e999]").error().message,
+            "not JSON that can be read: a number is out of range");
 }
 
 TEST(JsonFieldsTest, ATextThatBreaksOffEndsAtItsLastByte) {
-  EXPECT_EQ(ParseJson("{").error().message, "not JSON: the text breaks off or goes wrong at byte 1 of 1");
+  EXPECT_EQ(ParseJson("{").error().message,
+            "not JSON: the text breaks off or goes wrong at byte 1 of 1");
 }
 
 }  // namespace

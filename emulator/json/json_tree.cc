@@ -19,7 +19,8 @@ void RemoveNested(Json& json) noexcept {
   }
 }
 
-// Makes room for another member. The library's growth copies the nested values, because its keys are const.
+// Makes room for another member. The library's growth copies the nested values, because its keys
+// are const.
 void MakeRoom(Json::object_t& object) {
   if (object.size() < object.capacity()) return;
   Json::object_t larger;
@@ -30,8 +31,8 @@ void MakeRoom(Json::object_t& object) {
   object.swap(larger);
 }
 
-// Builds a value in `root`. Every value is put where it stays before its members are read, so that an exception leaves
-// nothing nested outside of `root`.
+// Builds a value in `root`. Every value is put where it stays before its members are read, so that
+// an exception leaves nothing nested outside of `root`.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   explicit Builder(Json& root) : root_(root) {}
@@ -53,7 +54,9 @@ class Builder final : public nlohmann::json_sax<Json> {
     place_ = &object[name];
     return true;
   }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
 
  private:
   bool Put(Json value) {

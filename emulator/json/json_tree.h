@@ -1,7 +1,8 @@
 // JSON values whose destruction needs no memory.
 //
-// The destructor of nlohmann::json moves nested values into a vector first. Where that vector finds no memory, the exception
-// leaves a destructor and ends the process. A JsonTree removes nested values itself, from the leaves up.
+// The destructor of nlohmann::json moves nested values into a vector first. Where that vector finds
+// no memory, the exception leaves a destructor and ends the process. A JsonTree removes nested
+// values itself, from the leaves up.
 #ifndef PENSTOCK_EMULATOR_JSON_JSON_TREE_H_
 #define PENSTOCK_EMULATOR_JSON_JSON_TREE_H_
 
@@ -16,9 +17,9 @@
 
 namespace penstock::emulator {
 
-// Owns a value. Build nested values in place (`Json& list = root["list"] = Json::array()`) and in objects with room
-// (EmptyObject): a nested value outside of a tree has the library's destructor, and so have the temporaries of
-// `Json{{"a", 1}}` and the members of an object that grows.
+// Owns a value. Build nested values in place (`Json& list = root["list"] = Json::array()`) and in
+// objects with room (EmptyObject): a nested value outside of a tree has the library's destructor,
+// and so have the temporaries of `Json{{"a", 1}}` and the members of an object that grows.
 class JsonTree {
  public:
   explicit JsonTree(Json root = {}) : root_(std::move(root)) {}
@@ -38,11 +39,12 @@ Json EmptyObject(std::size_t members);
 // What ParseJson refuses.
 Result<void> CheckJsonText(std::string_view text);
 
-// ParseJson for texts from outside: also while it builds the value, and when the value goes, it needs no memory to give
-// memory back.
+// ParseJson for texts from outside: also while it builds the value, and when the value goes, it
+// needs no memory to give memory back.
 Result<JsonTree> ParseJsonTree(std::string_view text);
 
-// {"name":value,...} in one line, without a tree. Names are plain ASCII. Bytes that are not UTF-8 are replaced.
+// {"name":value,...} in one line, without a tree. Names are plain ASCII. Bytes that are not UTF-8
+// are replaced.
 std::string JsonObjectText(std::initializer_list<std::pair<std::string_view, Json>> members);
 
 }  // namespace penstock::emulator

@@ -63,12 +63,15 @@ TEST(JsonTreeTest, ObjectTextWorksOrThrowsWhereverMemoryRunsOut) {
     std::string text;
     FailFrom(nth, [&] {
       try {
-        text = JsonObjectText({{"error", "a text that does not fit into the string itself"}, {"code", 7}, {"yes", true}});
+        text = JsonObjectText({{"error", "a text that does not fit into the string itself"},
+                               {"code", 7},
+                               {"yes", true}});
       } catch (const std::bad_alloc&) {
       }
     });
     if (text.empty()) continue;
-    EXPECT_EQ(text, R"({"error":"a text that does not fit into the string itself","code":7,"yes":true})");
+    EXPECT_EQ(text,
+              R"({"error":"a text that does not fit into the string itself","code":7,"yes":true})");
     EXPECT_GT(nth, 2);
     return;
   }

@@ -45,17 +45,21 @@ class AbandonedPausesTest : public FaultsTest {
   static std::string RulesOf(const std::vector<std::string>& actions) {
     std::string rules;
     for (std::size_t i = 0; i < actions.size(); ++i) {
-      rules += (i == 0 ? "[" : ",") + (R"({"when": {"key": ")" + std::to_string(i) + R"("}, "do": )" + actions[i] + "}");
+      rules += (i == 0 ? "[" : ",") +
+               (R"({"when": {"key": ")" + std::to_string(i) + R"("}, "do": )" + actions[i] + "}");
     }
     return rules + "]";
   }
-  static std::string Head(const std::string& method, const std::string& key, std::size_t length, const std::string& headers) {
-    return method + " /bucket/" + key + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "Content-Length: " + std::to_string(length) + "\r\n\r\n";
+  static std::string Head(const std::string& method, const std::string& key, std::size_t length,
+                          const std::string& headers) {
+    return method + " /bucket/" + key + " HTTP/1.1\r\nHost: localhost\r\n" + headers +
+           "Content-Length: " + std::to_string(length) + "\r\n\r\n";
   }
   // Whether so many rules have fired.
   bool AwaitFired(std::uint64_t count) const {
     const auto until = std::chrono::steady_clock::now() + kPatience;
-    while (Fired() < count && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(milliseconds(1));
+    while (Fired() < count && std::chrono::steady_clock::now() < until)
+      std::this_thread::sleep_for(milliseconds(1));
     return Fired() >= count;
   }
   // The journal's entries behind number `after`, once there are `count` or the time is over.
@@ -63,11 +67,17 @@ class AbandonedPausesTest : public FaultsTest {
     const auto until = std::chrono::steady_clock::now() + kPatience;
     std::uint64_t last = after;
     while (last < after + count && std::chrono::steady_clock::now() < until) {
-      last = emulator_->AwaitJournal("default", last, std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now())).value().last();
+      last = emulator_
+                 ->AwaitJournal(
+                     "default", last,
+                     std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now()))
+                 .value()
+                 .last();
     }
     return emulator_->ReadJournal("default").value().Entries({.after = after});
   }
-  // Whether the entry behind number `after` comes to say so. An entry is written before the end of its answer leaves.
+  // Whether the entry behind number `after` comes to say so. An entry is written before the end of
+  // its answer leaves.
   bool AwaitBroken(std::uint64_t after) const {
     const auto until = std::chrono::steady_clock::now() + kPatience;
     while (std::chrono::steady_clock::now() < until) {
@@ -93,26 +103,31 @@ TEST_F(AbandonedPausesTest, EndWhenTheClientHasLeftBeforeTheCommitAndTheRequestI
     std::list<Wire> clients;
     for (std::size_t i = 0; i < kBeforeTheCommit.size(); ++i) {
       const bool expects = kBeforeTheCommit[i].find("expect_100") != std::string::npos;
-      clients.emplace_back(emulator_->endpoint()).Send(Head("PUT", std::to_string(i), 10, expects ? "Expect: 100-continue\r\n" : "") + "9876543210");
+      clients.emplace_back(emulator_->endpoint())
+          .Send(Head("PUT", std::to_string(i), 10, expects ? "Expect: 100-continue\r\n" : "") +
+                "9876543210");
     }
     ASSERT_TRUE(AwaitFired(kBeforeTheCommit.size()));
   }
   EXPECT_EQ(AwaitEntries(before, kBeforeTheCommit.size()).size(), kBeforeTheCommit.size());
   ASSERT_TRUE(emulator_->ClearFaults("default").ok());
   for (std::size_t i = 0; i < kBeforeTheCommit.size(); ++i) {
-    EXPECT_TRUE(Ask("GET", "/bucket/" + std::to_string(i)).text.ends_with("\r\n\r\n9876543210")) << kBeforeTheCommit[i];
+    EXPECT_TRUE(Ask("GET", "/bucket/" + std::to_string(i)).text.ends_with("\r\n\r\n9876543210"))
+        << kBeforeTheCommit[i];
   }
 }
 
 TEST_F(AbandonedPausesTest, EndWhenTheClientHasLeftDuringTheAnswer) {
   std::vector<std::string> actions = kInTheAnswer;
   actions.insert(actions.end(), kBlackHoles.begin(), kBlackHoles.end());
-  for (std::size_t i = 0; i < actions.size(); ++i) Ask("PUT", "/bucket/" + std::to_string(i), "0123456789");
+  for (std::size_t i = 0; i < actions.size(); ++i)
+    Ask("PUT", "/bucket/" + std::to_string(i), "0123456789");
   Set(RulesOf(actions));
   const std::uint64_t before = last_entry();
   {
     std::list<Wire> clients;
-    for (std::size_t i = 0; i < actions.size(); ++i) clients.emplace_back(emulator_->endpoint()).Send(Head("GET", std::to_string(i), 0, ""));
+    for (std::size_t i = 0; i < actions.size(); ++i)
+      clients.emplace_back(emulator_->endpoint()).Send(Head("GET", std::to_string(i), 0, ""));
     ASSERT_TRUE(AwaitFired(actions.size()));
   }
   const std::vector<JournalEntry> entries = AwaitEntries(before, actions.size());
@@ -122,12 +137,14 @@ TEST_F(AbandonedPausesTest, EndWhenTheClientHasLeftDuringTheAnswer) {
 TEST_F(AbandonedPausesTest, TheAttemptHasFailed) {
   for (const std::string at : {"headers", "before_commit", "after_commit", "body_out@5"}) {
     for (const std::string invocation : {"", "amz-sdk-invocation-id: one\r\n"}) {
-      Set(R"([{"when": {"operation": "GetObject", "unless_failed": 1}, "do": {"stall": {"ms": 3600000}, "at": ")" + at + "\"}}]");
+      Set(R"([{"when": {"operation": "GetObject", "unless_failed": 1}, "do": {"stall": {"ms": 3600000}, "at": ")" +
+          at + "\"}}]");
       const std::uint64_t before = last_entry();
       ASSERT_TRUE(Leave(Head("GET", "key", 0, invocation))) << at;
       const bool in_answer = at == "after_commit" || at == "body_out@5";
       ASSERT_TRUE(in_answer ? AwaitBroken(before) : AwaitEntries(before, 1).size() == 1) << at;
-      EXPECT_TRUE(Ask("GET", "/bucket/key", {}, invocation).text.ends_with("0123456789")) << at << ' ' << invocation;
+      EXPECT_TRUE(Ask("GET", "/bucket/key", {}, invocation).text.ends_with("0123456789"))
+          << at << ' ' << invocation;
       EXPECT_EQ(Fired(), 1U) << at << ' ' << invocation;
     }
   }
@@ -143,7 +160,8 @@ TEST_F(AbandonedPausesTest, AnAnswerThatDidNotArriveIsBrokenInTheJournal) {
 // RFC 9112 section 9.6: a half-closed connection can still be read from.
 TEST_F(AbandonedPausesTest, AClientThatOnlyEndedItsSideGetsItsWholeAnswer) {
   Ask("PUT", "/bucket/key", std::string(300, 'x'));
-  for (const std::string action : {R"({"stall": {"ms": 3600000}, "at": "before_commit"})", R"({"stall": {"ms": 3600000}, "at": "body_out@5"})",
+  for (const std::string action : {R"({"stall": {"ms": 3600000}, "at": "before_commit"})",
+                                   R"({"stall": {"ms": 3600000}, "at": "body_out@5"})",
                                    R"({"drip": {"bytes": 1, "every_ms": 3600000}})"}) {
     SetAction(action);
     const Wire wire(emulator_->endpoint());

@@ -19,17 +19,23 @@ TEST(ToAcceptDecisionTest, ItSaysWhatTheFaultsSaid) {
   using Kind = faults::AcceptFault::Kind;
   EXPECT_EQ(ToAcceptDecision({.kind = Kind::kReset}).kind, http::AcceptDecision::Kind::kReset);
   EXPECT_EQ(ToAcceptDecision({.kind = Kind::kFin}).kind, http::AcceptDecision::Kind::kFin);
-  const auto refusal = [](TlsAbortAction::Kind kind) { return ToAcceptDecision({.kind = Kind::kRefuseTls, .refusal = kind}).refusal; };
+  const auto refusal = [](TlsAbortAction::Kind kind) {
+    return ToAcceptDecision({.kind = Kind::kRefuseTls, .refusal = kind}).refusal;
+  };
   EXPECT_EQ(refusal(TlsAbortAction::Kind::kHandshakeFailure), http::TlsRefusal::kHandshakeFailure);
   EXPECT_EQ(refusal(TlsAbortAction::Kind::kProtocolVersion), http::TlsRefusal::kProtocolVersion);
-  EXPECT_EQ(refusal(TlsAbortAction::Kind::kNoApplicationProtocol), http::TlsRefusal::kNoApplicationProtocol);
+  EXPECT_EQ(refusal(TlsAbortAction::Kind::kNoApplicationProtocol),
+            http::TlsRefusal::kNoApplicationProtocol);
   EXPECT_EQ(refusal(TlsAbortAction::Kind::kTruncated), http::TlsRefusal::kTruncated);
-  const auto flaw = [](TlsCertificateAction::Kind kind) { return ToAcceptDecision({.certificate = kind}).flaw; };
+  const auto flaw = [](TlsCertificateAction::Kind kind) {
+    return ToAcceptDecision({.certificate = kind}).flaw;
+  };
   EXPECT_EQ(flaw(TlsCertificateAction::Kind::kExpired), http::CertificateFlaw::kExpired);
   EXPECT_EQ(flaw(TlsCertificateAction::Kind::kNotYetValid), http::CertificateFlaw::kNotYetValid);
   EXPECT_EQ(flaw(TlsCertificateAction::Kind::kWrongHost), http::CertificateFlaw::kWrongHost);
   EXPECT_EQ(flaw(TlsCertificateAction::Kind::kSelfSigned), http::CertificateFlaw::kSelfSigned);
-  EXPECT_EQ(flaw(TlsCertificateAction::Kind::kUnknownAuthority), http::CertificateFlaw::kUnknownAuthority);
+  EXPECT_EQ(flaw(TlsCertificateAction::Kind::kUnknownAuthority),
+            http::CertificateFlaw::kUnknownAuthority);
 }
 
 }  // namespace

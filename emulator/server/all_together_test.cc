@@ -1,7 +1,9 @@
-// Everything at once: clients at work while faults, limits, clocks, journals, retry tests and namespaces change under them.
+// Everything at once: clients at work while faults, limits, clocks, journals, retry tests and
+// namespaces change under them.
 //
-// Made for sanitizers as much as for what it asserts: answers are well formed or cut off, what was stored comes back, accounts
-// and journal agree with what was asked, and stopping ends it all in bounded time. PENSTOCK_LONG=1 makes it ten times as long.
+// Made for sanitizers as much as for what it asserts: answers are well formed or cut off, what was
+// stored comes back, accounts and journal agree with what was asked, and stopping ends it all in
+// bounded time. PENSTOCK_LONG=1 makes it ten times as long.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,19 +39,23 @@ constexpr seconds kHangs{9};  // below what a Wire waits for a byte
 
 int Rounds() { return std::getenv("PENSTOCK_LONG") != nullptr ? 300 : 30; }
 
-// Lines that say whose they are and where: bytes of another object, or from another place, are seen.
+// Lines that say whose they are and where: bytes of another object, or from another place, are
+// seen.
 string ContentOf(const string& space, std::size_t key) {
   string text;
-  while (text.size() < kSizes[key]) text += space + " key-" + std::to_string(key) + " at " + std::to_string(text.size()) + "\n";
+  while (text.size() < kSizes[key])
+    text += space + " key-" + std::to_string(key) + " at " + std::to_string(text.size()) + "\n";
   return text.substr(0, kSizes[key]);
 }
 
 // Refusals that something in this test explains.
 bool IsExpected(const ReadAnswer& answer) {
-  static const std::set<string> codes{"SlowDown",     "NoSuchBucket",         "NoSuchKey",      "NoSuchUpload",
-                                      "InvalidPart",  "RequestTimeTooSkewed", "OnPurpose",      "InvalidAccessKeyId",
-                                      "BucketAlreadyOwnedByYou"};
-  const bool retry_test_is_gone = answer.Element("ArgumentName") == "x-penstock-retry-test";  // reset in between
+  static const std::set<string> codes{
+      "SlowDown",     "NoSuchBucket",       "NoSuchKey",
+      "NoSuchUpload", "InvalidPart",        "RequestTimeTooSkewed",
+      "OnPurpose",    "InvalidAccessKeyId", "BucketAlreadyOwnedByYou"};
+  // reset in between
+  const bool retry_test_is_gone = answer.Element("ArgumentName") == "x-penstock-retry-test";
   return codes.contains(answer.Element("Code")) || retry_test_is_gone;
 }
 
@@ -87,13 +93,17 @@ const char* const kAtAccept[] = {
     R"([{"do": {"goaway": {"requests": 2}}}])",
     R"([{"do": {"connection_limit": {"most": 6}}}])",
 };
-const char* const kLimits[] = {"aws-strict", R"({"reads_per_second": 500, "writes_per_second": 300, "latency": {"first_byte_ms": 1}})",
-                               R"({"preset": "aws-strict", "split_after_s": 1, "merge_after_s": 2, "retry_after_ms": 5})", "{}"};
+const char* const kLimits[] = {
+    "aws-strict",
+    R"({"reads_per_second": 500, "writes_per_second": 300, "latency": {"first_byte_ms": 1}})",
+    R"({"preset": "aws-strict", "split_after_s": 1, "merge_after_s": 2, "retry_after_ms": 5})",
+    "{}"};
 
 class AllTogetherTest : public testing::Test {
  protected:
   AllTogetherTest() : emulator_(Emulator::Start({.journal_bytes = 1 << 20}).value()) {
-    for (std::size_t i = 0; i < kSpaces.size(); ++i) keys_[i] = emulator_->CreateNamespace(kSpaces[i]).value();
+    for (std::size_t i = 0; i < kSpaces.size(); ++i)
+      keys_[i] = emulator_->CreateNamespace(kSpaces[i]).value();
   }
 
   // Fails the test, from any thread, after at most ten such texts.
@@ -104,15 +114,21 @@ class AllTogetherTest : public testing::Test {
   // One client: a connection that it keeps while the emulator does.
   class Client {
    public:
-    Client(AllTogetherTest& test, const string& space, const AccessKey& key) : test_(test), space_(space), key_(key) {
+    Client(AllTogetherTest& test, const string& space, const AccessKey& key)
+        : test_(test), space_(space), key_(key) {
       for (std::size_t i = 0; i < kSizes.size(); ++i) contents_.push_back(ContentOf(space, i));
     }
     std::uint64_t asked() const { return asked_; }
 
     // Nothing where the connection ended before the answer did.
-    std::optional<ReadAnswer> Ask(const string& method, const string& target, const string& body = {}, const string& headers = {}) {
-      string text = SignedText(test_.endpoint_, {.method = method, .target = target, .body = body, .access_key = key_.id,
-                                                 .secret = key_.secret, .more_headers = headers});
+    std::optional<ReadAnswer> Ask(const string& method, const string& target,
+                                  const string& body = {}, const string& headers = {}) {
+      string text = SignedText(test_.endpoint_, {.method = method,
+                                                 .target = target,
+                                                 .body = body,
+                                                 .access_key = key_.id,
+                                                 .secret = key_.secret,
+                                                 .more_headers = headers});
       const string closing = "Connection: close\r\n";
       text.erase(text.find(closing), closing.size());
       if (!wire_) wire_ = std::make_unique<Wire>(test_.endpoint_);
@@ -122,12 +138,15 @@ class AllTogetherTest : public testing::Test {
       ReadAnswer answer = AnswerReader(*wire_).Read();
       test_.asked_.fetch_add(1);
       test_.asked_.notify_all();
-      if (Time::now() - began > kHangs) test_.Mistake(method + " " + target + " got nothing for long");
+      if (Time::now() - began > kHangs)
+        test_.Mistake(method + " " + target + " got nothing for long");
       if (!answer.mistake.empty()) test_.Mistake(method + " " + target + ": " + answer.mistake);
       if (!answer.whole || answer.Header("Connection") == "close") wire_.reset();
       if (!answer.whole) return std::nullopt;
       const bool refused = answer.status >= 300 || !answer.Element("Code").empty();
-      if (refused && !IsExpected(answer)) test_.Mistake(method + " " + target + ": " + std::to_string(answer.status) + " " + answer.body);
+      if (refused && !IsExpected(answer))
+        test_.Mistake(method + " " + target + ": " + std::to_string(answer.status) + " " +
+                      answer.body);
       if (answer.Element("Code") == "NoSuchBucket") Ask("PUT", "/bucket");  // reset
       (refused ? test_.refused_ : test_.served_).fetch_add(1);
       if (refused) return std::nullopt;
@@ -138,15 +157,19 @@ class AllTogetherTest : public testing::Test {
     void Get(std::size_t key, std::size_t begin = 0, std::size_t end = string::npos) {
       end = std::min(end, kSizes[key]);
       const bool ranged = begin > 0 || end < kSizes[key];
-      const auto answer = Ask("GET", "/bucket/key-" + std::to_string(key), {},
-                              ranged ? "Range: bytes=" + std::to_string(begin) + "-" + std::to_string(end - 1) + "\r\n" : "");
+      const auto answer = Ask(
+          "GET", "/bucket/key-" + std::to_string(key), {},
+          ranged ? "Range: bytes=" + std::to_string(begin) + "-" + std::to_string(end - 1) + "\r\n"
+                 : "");
       if (!answer) return;
-      if (answer->status != (ranged ? 206 : 200)) test_.Mistake("a read was answered " + std::to_string(answer->status));
+      if (answer->status != (ranged ? 206 : 200))
+        test_.Mistake("a read was answered " + std::to_string(answer->status));
       CheckBytes(answer->body, contents_[key].substr(begin, end - begin));
     }
     void List() {
       const auto answer = Ask("GET", "/bucket?list-type=2&prefix=key");
-      if (answer && !answer->body.ends_with("</ListBucketResult>")) test_.Mistake("a listing: " + answer->body);
+      if (answer && !answer->body.ends_with("</ListBucketResult>"))
+        test_.Mistake("a listing: " + answer->body);
     }
     void Upload(std::size_t key) {
       const string target = "/bucket/key-" + std::to_string(key);
@@ -203,10 +226,12 @@ class AllTogetherTest : public testing::Test {
     const auto account = nlohmann::json::parse(json);
     std::uint64_t sum = 0;
     for (const auto& rule : account.at("rules")) {
-      const std::uint64_t matched = rule.at("matched"), fired = rule.at("fired"), under_way = rule.at("under_way");
+      const std::uint64_t matched = rule.at("matched"), fired = rule.at("fired"),
+                          under_way = rule.at("under_way");
       sum += fired;
       const bool more_than_asked = quiet && matched > account.at("requests");
-      if (fired + under_way > matched || more_than_asked || (quiet && under_way > 0)) Mistake("account: " + json);
+      if (fired + under_way > matched || more_than_asked || (quiet && under_way > 0))
+        Mistake("account: " + json);
     }
     if (account.at("fired") != sum) Mistake("account: " + json);
   }
@@ -214,12 +239,16 @@ class AllTogetherTest : public testing::Test {
   void ChangeFaults(std::size_t turn) {
     const string space = kSpaces[turn % 2];
     const std::size_t which = turn / 2 % (std::size(kScenarios) + 1);
-    const auto changed = which < std::size(kScenarios) ? emulator_->SetFaults(space, kScenarios[which]) : emulator_->ClearFaults(space);
+    const auto changed = which < std::size(kScenarios)
+                             ? emulator_->SetFaults(space, kScenarios[which])
+                             : emulator_->ClearFaults(space);
     if (!changed.ok() && !hurry_) Mistake(changed.error().message);
-    if (const auto account = emulator_->FaultAccount(space); account.ok()) CheckAccount(*account, /*quiet=*/false);
+    if (const auto account = emulator_->FaultAccount(space); account.ok())
+      CheckAccount(*account, /*quiet=*/false);
     const std::size_t at_accept = turn % (std::size(kAtAccept) * 8);
-    const auto fault = at_accept < std::size(kAtAccept) ? emulator_->SetFaults("default", kAtAccept[at_accept])
-                                                           : emulator_->ClearFaults("default");
+    const auto fault = at_accept < std::size(kAtAccept)
+                           ? emulator_->SetFaults("default", kAtAccept[at_accept])
+                           : emulator_->ClearFaults("default");
     if (!fault.ok() && !hurry_) Mistake(fault.error().message);
   }
   void ChangeLimitsAndClocks(std::size_t turn) {
@@ -240,7 +269,9 @@ class AllTogetherTest : public testing::Test {
     const string space = kSpaces[turn % 2];
     const auto reading = emulator_->ReadJournal(space);
     if (!reading.ok()) return;
-    if (hurry_ || turn % 3 == 0) (void)emulator_->AwaitJournal(space, reading->last(), hurry_ ? seconds(3600) : milliseconds(20));
+    if (hurry_ || turn % 3 == 0)
+      (void)emulator_->AwaitJournal(space, reading->last(),
+                                    hurry_ ? seconds(3600) : milliseconds(20));
     std::uint64_t last = 0;
     reading->ForEach([&](const JournalEntryView& entry) {
       const bool wrong = entry.number <= last || entry.ended < entry.began || entry.method.empty();
@@ -248,16 +279,20 @@ class AllTogetherTest : public testing::Test {
       last = entry.number;
       return true;
     });
-    if (turn % 4 == 0 && reading->MaxConcurrency({.status = 2}) > kClients + 4) Mistake("more requests under way than clients");
+    if (turn % 4 == 0 && reading->MaxConcurrency({.status = 2}) > kClients + 4)
+      Mistake("more requests under way than clients");
     if (turn % 16 == 5) (void)emulator_->ClearJournal(space);
   }
   // Creates one, meets it, and takes it away, while others reset its namespace.
   void UseRetryTest(Client& client, std::size_t turn) {
     const string space = kSpaces[0];
-    const auto test = emulator_->CreateRetryTest(space, R"({"ListBuckets": ["slow_down", {"reset": {}, "at": "after_commit"}]})");
+    const auto test = emulator_->CreateRetryTest(
+        space, R"({"ListBuckets": ["slow_down", {"reset": {}, "at": "after_commit"}]})");
     if (!test.ok()) return;
-    for (int i = 0; i < 3; ++i) (void)client.Ask("GET", "/", {}, "x-penstock-retry-test: " + *test + "\r\n");
-    if (const auto account = emulator_->RetryTestAccount(space, *test); account.ok()) CheckAccount(*account, /*quiet=*/false);
+    for (int i = 0; i < 3; ++i)
+      (void)client.Ask("GET", "/", {}, "x-penstock-retry-test: " + *test + "\r\n");
+    if (const auto account = emulator_->RetryTestAccount(space, *test); account.ok())
+      CheckAccount(*account, /*quiet=*/false);
     if (turn % 8 != 0) (void)emulator_->DeleteRetryTest(space, *test);
     (void)emulator_->RetryTests(space);
   }
@@ -276,7 +311,8 @@ class AllTogetherTest : public testing::Test {
   std::vector<std::jthread> StartChanges() {
     std::vector<std::jthread> threads;
     threads.emplace_back([this] { Turns([this](std::size_t turn) { ChangeFaults(turn); }); });
-    threads.emplace_back([this] { Turns([this](std::size_t turn) { ChangeLimitsAndClocks(turn); }); });
+    threads.emplace_back(
+        [this] { Turns([this](std::size_t turn) { ChangeLimitsAndClocks(turn); }); });
     threads.emplace_back([this] { Turns([this](std::size_t turn) { UseJournal(turn); }); });
     threads.emplace_back([this] { Turns([this](std::size_t turn) { ChangeSpaces(turn); }); });
     threads.emplace_back([this] {
@@ -313,7 +349,8 @@ class AllTogetherTest : public testing::Test {
       string json = emulator_->FaultAccount(space).value();
       std::uint64_t under_way = 0;
       const auto account = nlohmann::json::parse(json);
-      for (const auto& rule : account.at("rules")) under_way += rule.at("under_way").get<std::uint64_t>();
+      for (const auto& rule : account.at("rules"))
+        under_way += rule.at("under_way").get<std::uint64_t>();
       if (under_way == 0 || Time::now() > until) return json;
       std::this_thread::yield();
     }
@@ -365,7 +402,9 @@ TEST_F(AllTogetherTest, AccountsAndJournalsAgreeWithWhatWasAskedOnceAllIsQuiet) 
     EXPECT_GT(account.at("fired"), asked[i] / 10);
     std::uint64_t named = 0;  // by the entries
     journal.ForEach([&](const JournalEntryView& entry) {
-      if (!entry.faults.empty()) named += 1 + static_cast<std::uint64_t>(std::count(entry.faults.begin(), entry.faults.end(), ','));
+      if (!entry.faults.empty())
+        named += 1 + static_cast<std::uint64_t>(
+                         std::count(entry.faults.begin(), entry.faults.end(), ','));
       return true;
     });
     EXPECT_EQ(journal.dropped(), 0U);

@@ -15,9 +15,9 @@ namespace penstock::emulator::server {
 struct ReadAnswer {
   int status = 0;
   std::map<std::string, std::string> headers;
-  std::string body;      // without chunks' framing, as much as came
-  bool whole = false;    // false: the connection ended before
-  std::string mistake;   // of its form; empty: none
+  std::string body;     // without chunks' framing, as much as came
+  bool whole = false;   // false: the connection ended before
+  std::string mistake;  // of its form; empty: none
 
   std::string Header(const std::string& name) const {
     const auto found = headers.find(name);
@@ -79,14 +79,16 @@ class AnswerReader {
     const std::string_view line = rest.substr(0, rest.find("\r\n"));
     const bool right = line.starts_with("HTTP/1.1 ") && line.size() > 13 && line[12] == ' ';
     if (right) answer.status = std::atoi(std::string(line.substr(9, 3)).c_str());
-    if (!right || answer.status < 200 || answer.status > 599) answer.mistake = "status line '" + std::string(line) + "'";
+    if (!right || answer.status < 200 || answer.status > 599)
+      answer.mistake = "status line '" + std::string(line) + "'";
     while (rest.size() > line.size() && rest.find("\r\n") != std::string_view::npos) {
       rest.remove_prefix(rest.find("\r\n") + 2);
       const std::string_view header = rest.substr(0, rest.find("\r\n"));
       const std::size_t colon = header.find(": ");
       if (colon == std::string_view::npos) {
         answer.mistake = "header '" + std::string(header) + "'";
-      } else if (!answer.headers.emplace(header.substr(0, colon), header.substr(colon + 2)).second) {
+      } else if (!answer.headers.emplace(header.substr(0, colon), header.substr(colon + 2))
+                      .second) {
         answer.mistake = "header twice: '" + std::string(header) + "'";
       }
     }
@@ -97,7 +99,8 @@ class AnswerReader {
     const std::string length = answer.Header("Content-Length");
     const bool chunked = answer.Header("Transfer-Encoding") == "chunked";
     if (chunked == !length.empty() && answer.status != 204) {
-      answer.mistake = "neither or both of Content-Length and Transfer-Encoding, status " + std::to_string(answer.status);
+      answer.mistake = "neither or both of Content-Length and Transfer-Encoding, status " +
+                       std::to_string(answer.status);
     } else if (chunked) {
       ReadChunks(answer);
     } else {
@@ -110,7 +113,8 @@ class AnswerReader {
       const auto line = Until("\r\n");
       if (!line) return;
       std::size_t size = 0;
-      const auto [end, error] = std::from_chars(line->data(), line->data() + line->size(), size, 16);
+      const auto [end, error] =
+          std::from_chars(line->data(), line->data() + line->size(), size, 16);
       if (error != std::errc() || end != line->data() + line->size()) {
         answer.mistake = "chunk of size '" + *line + "'";
         return;

@@ -1,4 +1,5 @@
-// What is done twice, in part, or unseen, and bytes of the version before: over a raw socket, byte for byte.
+// What is done twice, in part, or unseen, and bytes of the version before: over a raw socket, byte
+// for byte.
 #include "emulator/server/faults_fixture.h"
 
 namespace penstock::emulator::server {
@@ -12,7 +13,8 @@ class CommitFaultsTest : public FaultsTest {
  protected:
   void SetVersioning() {
     // python3: base64.b64encode(hashlib.md5(document).digest())
-    ASSERT_EQ(Ask("PUT", "/bucket?versioning", "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>",
+    ASSERT_EQ(Ask("PUT", "/bucket?versioning",
+                  "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>",
                   "Content-MD5: 8qj8HSeDu3APPMQZVG06WQ==\r\n")
                   .status(),
               200);
@@ -49,7 +51,8 @@ TEST_F(CommitFaultsTest, AWriteThatIsAppliedTwiceLeavesTwoVersions) {
 TEST_F(CommitFaultsTest, TheClientHearsTheSecondAnswerUnlessItIsToldTheFirst) {
   for (const auto& [answer, status] : {std::pair{"second", 412}, std::pair{"first", 200}}) {
     SetAction(R"({"duplicate_apply": {"answer": ")" + string(answer) + "\"}}");
-    EXPECT_EQ(Ask("PUT", "/bucket/" + string(answer), "abcd", "If-None-Match: *\r\n").status(), status);
+    EXPECT_EQ(Ask("PUT", "/bucket/" + string(answer), "abcd", "If-None-Match: *\r\n").status(),
+              status);
     EXPECT_EQ(Fired(), 1U);
     Clear();
     EXPECT_EQ(Body({}, "/bucket/" + string(answer)), "abcd");
@@ -175,7 +178,8 @@ TEST_F(CommitFaultsTest, AReadMayBringBytesOfTheVersionBefore) {
   EXPECT_EQ(Fired(), 2U);
 }
 
-// Symptom: behind a DELETE and a new PUT a read brought bytes of two versions ago, not those that were deleted.
+// Symptom: behind a DELETE and a new PUT a read brought bytes of two versions ago, not those that
+// were deleted.
 TEST_F(CommitFaultsTest, WhatWasDeletedIsTheVersionBeforeOfWhatIsPutNext) {
   SetAction(R"({"corrupt": {"mode": "stale-version"}})");
   EXPECT_EQ(Ask("PUT", "/bucket/key", "second...x").status(), 200);
@@ -183,7 +187,9 @@ TEST_F(CommitFaultsTest, WhatWasDeletedIsTheVersionBeforeOfWhatIsPutNext) {
   EXPECT_EQ(Ask("PUT", "/bucket/key", "third....x").status(), 200);
   EXPECT_EQ(Body(), "second...x");
   const string many = "<Delete><Object><Key>key</Key></Object></Delete>";
-  EXPECT_EQ(Ask("POST", "/bucket?delete", many, "Content-MD5: VUxjCEXWiErKatrg6+J0xA==\r\n").status(), 200);
+  EXPECT_EQ(
+      Ask("POST", "/bucket?delete", many, "Content-MD5: VUxjCEXWiErKatrg6+J0xA==\r\n").status(),
+      200);
   EXPECT_EQ(Ask("PUT", "/bucket/key", "fourth...x").status(), 200);
   EXPECT_EQ(Body(), "third....x");
 }
@@ -213,14 +219,17 @@ TEST_F(CommitFaultsTest, ARuleMayBeAboutAPartitionAVersionASessionOrWhatARegular
   ASSERT_EQ(Ask("PUT", "/bucket/z", "z").status(), 200);
   const auto statuses = [this](const string& when) {
     Set(R"([{"when": )" + when + R"(, "do": {"slow_down": {}}}])");
-    return std::vector<int>{Get().status(), Ask("GET", "/bucket/z").status(), Ask("GET", "/bucket/z?versionId=null").status(),
-                            Ask("GET", "/bucket/key", {}, "x-amz-security-token: token-1\r\n").status()};
+    return std::vector<int>{
+        Get().status(), Ask("GET", "/bucket/z").status(),
+        Ask("GET", "/bucket/z?versionId=null").status(),
+        Ask("GET", "/bucket/key", {}, "x-amz-security-token: token-1\r\n").status()};
   };
   EXPECT_EQ(statuses(R"({"partition": 0})"), (std::vector<int>{503, 200, 200, 503}));
   EXPECT_EQ(statuses(R"({"partition": ">=1"})"), (std::vector<int>{200, 503, 503, 200}));
   EXPECT_EQ(statuses(R"({"version": true})"), (std::vector<int>{200, 200, 503, 200}));
   EXPECT_EQ(statuses(R"({"version": "null"})"), (std::vector<int>{200, 200, 503, 200}));
-  EXPECT_EQ(statuses(R"({"client": {"session": {"regex": "^token-[0-9]$"}}})"), (std::vector<int>{200, 200, 200, 503}));
+  EXPECT_EQ(statuses(R"({"client": {"session": {"regex": "^token-[0-9]$"}}})"),
+            (std::vector<int>{200, 200, 200, 503}));
   EXPECT_EQ(statuses(R"({"key": {"regex": "^(k|q)e.$"}})"), (std::vector<int>{503, 200, 200, 503}));
 }
 

@@ -11,9 +11,9 @@
 #include "emulator/faults/documents/scenario_document.h"
 #include "emulator/instruments/limits_report.h"
 #include "emulator/json/json_fields.h"
-#include "emulator/server/process/config_file.h"
 #include "emulator/server/identity/root_accounts.h"
 #include "emulator/server/namespaces/seeder.h"
+#include "emulator/server/process/config_file.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -24,7 +24,8 @@ std::string NewAccessKeyId() {
   std::array<std::byte, 16> random;
   RandomBytes(random);
   std::string id = "PSTK";
-  for (const std::byte byte : random) id += kAlphabet[std::to_integer<std::size_t>(byte) % kAlphabet.size()];
+  for (const std::byte byte : random)
+    id += kAlphabet[std::to_integer<std::size_t>(byte) % kAlphabet.size()];
   return id;
 }
 
@@ -39,7 +40,9 @@ constexpr std::chrono::milliseconds kOnTheirWay{200};
 
 Result<journal::Journal*> JournalOf(instruments::Instruments& instruments) {
   journal::Journal* const journal = instruments.journal();
-  if (journal == nullptr) return Error::Make(ErrorKind::kInvalidArgument, "there is no journal: journal_bytes is 0; start with more");
+  if (journal == nullptr)
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "there is no journal: journal_bytes is 0; start with more");
   return journal;
 }
 
@@ -52,23 +55,28 @@ Result<std::vector<std::string>> OwnersOfBuckets(NamespaceStore& universe) {
   });
   std::vector<std::string> owners;
   for (const store::BucketPtr& bucket : buckets) {
-    if (std::find(owners.begin(), owners.end(), bucket->owner_id) == owners.end()) owners.push_back(bucket->owner_id);
+    if (std::find(owners.begin(), owners.end(), bucket->owner_id) == owners.end())
+      owners.push_back(bucket->owner_id);
   }
   return owners;
 }
 
 Result<std::optional<faults::Scenario>> GivenFaults(const EmulatorOptions& options) {
-  if (options.faults_path.empty() && options.faults_json.empty()) return std::optional<faults::Scenario>();
+  if (options.faults_path.empty() && options.faults_json.empty())
+    return std::optional<faults::Scenario>();
   std::string text = options.faults_json;
   std::string source = "faults";
   if (!options.faults_path.empty()) {
     source = "faults file '" + options.faults_path + "'";
-    PENSTOCK_ASSIGN(text, ReadGivenFile({.what = "faults file", .path = options.faults_path, .fix = "name a JSON file (docs/faults.md)"}));
+    PENSTOCK_ASSIGN(text, ReadGivenFile({.what = "faults file",
+                                         .path = options.faults_path,
+                                         .fix = "name a JSON file (docs/faults.md)"}));
   }
   auto scenario = faults::ParseScenario(text);
   if (!scenario.ok()) return FieldError(source, scenario.error().message);
   if (options.tls_certificate_path.empty()) {
-    if (const auto checked = faults::RefuseTlsRules(*scenario); !checked.ok()) return FieldError(source, checked.error().message);
+    if (const auto checked = faults::RefuseTlsRules(*scenario); !checked.ok())
+      return FieldError(source, checked.error().message);
   }
   return std::optional(std::move(scenario).value());
 }
@@ -81,10 +89,12 @@ struct Control::Given {
   UsersDocument users;
 };
 
-Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, std::shared_ptr<store::MemoryLimit> memory_limit,
+Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
+                                               std::shared_ptr<store::MemoryLimit> memory_limit,
                                                const Clock& machine, s3::Handler& router) {
   // Read before anything is opened: a mistake in a file leaves no trace.
-  instruments::InstrumentOptions instruments{.journal_bytes = options.journal_bytes, .scenario = {}, .throttle = {}};
+  instruments::InstrumentOptions instruments{
+      .journal_bytes = options.journal_bytes, .scenario = {}, .throttle = {}};
   PENSTOCK_ASSIGN(instruments.scenario, GivenFaults(options));
   if (!options.limits_json.empty()) {
     auto settings = instruments::ParseThrottleSettings(options.limits_json);
@@ -103,15 +113,20 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, s
     given.push_back({"users", std::move(users).value()});
   }
 
-  const auto durability = options.durability == DurabilityMode::kStrict ? store::Durability::kStrict : store::Durability::kRelaxed;
+  const auto durability = options.durability == DurabilityMode::kStrict
+                              ? store::Durability::kStrict
+                              : store::Durability::kRelaxed;
   std::unique_ptr<Control> control(new Control(machine, router, options.region));
-  PENSTOCK_ASSIGN(control->spaces_, Namespaces::Open({.directory = options.data_directory,
-                                                      .durability = durability,
-                                                      .memory_limit = options.data_directory.empty() ? std::move(memory_limit) : nullptr,
-                                                      .scrub_bytes_per_second = options.scrub_bytes_per_second,
-                                                      .clock = &machine,
-                                                      .owners = &control->identities_,
-                                                      .instruments = std::move(instruments)}));
+  PENSTOCK_ASSIGN(
+      control->spaces_,
+      Namespaces::Open(
+          {.directory = options.data_directory,
+           .durability = durability,
+           .memory_limit = options.data_directory.empty() ? std::move(memory_limit) : nullptr,
+           .scrub_bytes_per_second = options.scrub_bytes_per_second,
+           .clock = &machine,
+           .owners = &control->identities_,
+           .instruments = std::move(instruments)}));
   std::unique_ptr<KeptUsers> kept;
   std::optional<std::vector<RootAccount>> roots;
   if (!options.data_directory.empty()) {
@@ -123,11 +138,12 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, s
     if (!from->users.keys.empty()) first = from->users.keys.front().user.identity;
   }
   Namespaces* const spaces = control->spaces_.get();
-  control->identities_.Attach(spaces->Default(),
-                              {.find = [spaces](std::string_view name) { return spaces->Find(name); },
-                               .find_or_create = [spaces](std::string_view name) { return spaces->FindOrCreate(name); },
-                               .has = [spaces](std::string_view name) { return spaces->Has(name); }},
-                              std::move(first));
+  control->identities_.Attach(
+      spaces->Default(),
+      {.find = [spaces](std::string_view name) { return spaces->Find(name); },
+       .find_or_create = [spaces](std::string_view name) { return spaces->FindOrCreate(name); },
+       .has = [spaces](std::string_view name) { return spaces->Has(name); }},
+      std::move(first));
   for (Given& from : given) {
     const auto added = control->identities_.Add(std::move(from.users));
     if (!added.ok()) return FieldError(added.error().kind, from.source, added.error().message);
@@ -135,18 +151,22 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, s
   // Now that the start takes what was given: one that is refused changes nothing.
   if (roots) PENSTOCK_TRY(kept->SetRoots(*roots));
   if (kept) {
-    PENSTOCK_ASSIGN(std::vector<std::string> notices, control->identities_.Restore(std::move(kept)));
+    PENSTOCK_ASSIGN(std::vector<std::string> notices,
+                    control->identities_.Restore(std::move(kept)));
     std::move(notices.begin(), notices.end(), std::back_inserter(control->notices_));
   }
   return control;
 }
 
-// Gives the pairs, the first of `given`, the accounts that they had or take over. What is to be remembered of it; nullopt: known.
-Result<std::optional<std::vector<RootAccount>>> Control::FindRoots(const std::vector<AccessKey>& pairs, std::vector<Given>& given,
-                                                                   KeptUsers& kept) {
+// Gives the pairs, the first of `given`, the accounts that they had or take over. What is to be
+// remembered of it; nullopt: known.
+Result<std::optional<std::vector<RootAccount>>> Control::FindRoots(
+    const std::vector<AccessKey>& pairs, std::vector<Given>& given, KeptUsers& kept) {
   PENSTOCK_ASSIGN(std::optional<std::vector<RootAccount>> known, kept.ReadRoots());
   PreviousRoots earlier{.roots = known.value_or(std::vector<RootAccount>()), .guess = !known};
-  const auto same = [](const AccessKey& pair, const RootAccount& root) { return pair.id == root.access_key_id; };
+  const auto same = [](const AccessKey& pair, const RootAccount& root) {
+    return pair.id == root.access_key_id;
+  };
   if (!std::equal(pairs.begin(), pairs.end(), earlier.roots.begin(), earlier.roots.end(), same)) {
     PENSTOCK_ASSIGN(earlier.bucket_owners, OwnersOfBuckets(*spaces_->Default()));
   }
@@ -159,7 +179,8 @@ Result<std::optional<std::vector<RootAccount>>> Control::FindRoots(const std::ve
   const auto equal = [](const RootAccount& left, const RootAccount& right) {
     return left.access_key_id == right.access_key_id && left.account.id == right.account.id;
   };
-  if (known && std::equal(plan.roots.begin(), plan.roots.end(), earlier.roots.begin(), earlier.roots.end(), equal)) {
+  if (known && std::equal(plan.roots.begin(), plan.roots.end(), earlier.roots.begin(),
+                          earlier.roots.end(), equal)) {
     return std::optional<std::vector<RootAccount>>();
   }
   return std::optional(std::move(plan.roots));
@@ -170,10 +191,12 @@ Result<void> Control::ResetNamespace(const std::string& name) {
   return universe->Reset();
 }
 
-// One without a key (they were removed, or a version that kept none made it) is made again by giving it one of its account.
+// One without a key (they were removed, or a version that kept none made it) is made again by
+// giving it one of its account.
 Result<AccessKey> Control::CreateNamespace(const std::string& name) {
   const MutexLock one_at_a_time(namespaces_mutex_);
-  const bool kept = name != kDefaultNamespace && !identities_.OwnerOf(name) && spaces_->Find(name).ok();
+  const bool kept =
+      name != kDefaultNamespace && !identities_.OwnerOf(name) && spaces_->Find(name).ok();
   if (!kept) PENSTOCK_TRY(spaces_->Create(name));
   const AccessKey pair{NewAccessKeyId(), NewSecret()};
   PENSTOCK_TRY(identities_.Add(UsersOfNamespace(name, pair)));
@@ -183,7 +206,8 @@ Result<AccessKey> Control::CreateNamespace(const std::string& name) {
 Result<void> Control::DeleteNamespace(const std::string& name) {
   const MutexLock one_at_a_time(namespaces_mutex_);
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
-  if (name != kDefaultNamespace) PENSTOCK_TRY(identities_.RemoveNamespace(*namespace_store));  // before the name is free for another
+  // before the name is free for another
+  if (name != kDefaultNamespace) PENSTOCK_TRY(identities_.RemoveNamespace(*namespace_store));
   PENSTOCK_TRY(spaces_->Delete(name));
   return identities_.RemoveNamespace(*namespace_store);  // keys that came in between
 }
@@ -223,10 +247,12 @@ Result<std::shared_ptr<instruments::Instruments>> Control::InstrumentsOf(const s
 }
 
 Result<SeedReport> Control::Seed(const SeedRequest& request) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(request.name_space));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe,
+                  spaces_->Find(request.name_space));
   s3::Identity owner = identities_.DefaultIdentity();
   if (request.name_space != kDefaultNamespace) {
-    owner = identities_.OwnerOf(request.name_space).value_or(IdentityOfNamespace(request.name_space));
+    owner =
+        identities_.OwnerOf(request.name_space).value_or(IdentityOfNamespace(request.name_space));
   }
   PENSTOCK_ASSIGN(std::shared_ptr<s3::Namespace> space, universe->Enter());
   const Seeder seeder{router_, std::move(space), std::move(owner), region_, stopping_};
@@ -241,7 +267,8 @@ Result<JournalReading> Control::ReadJournal(const std::string& name) {
   return journal->Read();
 }
 
-Result<JournalReading> Control::AwaitJournal(const std::string& name, std::uint64_t after, std::chrono::milliseconds wait) {
+Result<JournalReading> Control::AwaitJournal(const std::string& name, std::uint64_t after,
+                                             std::chrono::milliseconds wait) {
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
   const MonotonicTime until = machine_.Monotonic() + wait;
   for (;;) {
@@ -249,9 +276,12 @@ Result<JournalReading> Control::AwaitJournal(const std::string& name, std::uint6
     const std::shared_ptr<instruments::Instruments> instruments = universe->CurrentInstruments();
     PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*instruments));
     if (journal->written() < after) after = 0;
-    if (stopping_) return journal->ReadAfter(after);  // one that began after StopWaits came by was not stopped
-    if (journal->Await(after, until) || stopping_ || machine_.Monotonic() >= until) return journal->ReadAfter(after);
-    if (namespace_store->CurrentInstruments() == instruments) return journal->ReadAfter(after);  // deleted
+    // one that began after StopWaits came by was not stopped
+    if (stopping_) return journal->ReadAfter(after);
+    if (journal->Await(after, until) || stopping_ || machine_.Monotonic() >= until)
+      return journal->ReadAfter(after);
+    // deleted
+    if (namespace_store->CurrentInstruments() == instruments) return journal->ReadAfter(after);
   }
 }
 

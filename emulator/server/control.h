@@ -1,4 +1,5 @@
-// What can be asked of a running emulator besides S3: the operations behind the admin API and penstock/emulator.h.
+// What can be asked of a running emulator besides S3: the operations behind the admin API and
+// penstock/emulator.h.
 #ifndef PENSTOCK_EMULATOR_SERVER_CONTROL_H_
 #define PENSTOCK_EMULATOR_SERVER_CONTROL_H_
 
@@ -20,9 +21,10 @@ namespace penstock::emulator::server {
 // Thread safety: safe from any thread.
 class Control {
  public:
-  // `options` as CheckedOptions leaves them. `memory_limit`: of stores in memory. Namespaces' errors, and those of the users given.
-  // `machine` and `router` outlive this.
-  static Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options, std::shared_ptr<store::MemoryLimit> memory_limit,
+  // `options` as CheckedOptions leaves them. `memory_limit`: of stores in memory. Namespaces'
+  // errors, and those of the users given. `machine` and `router` outlive this.
+  static Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options,
+                                               std::shared_ptr<store::MemoryLimit> memory_limit,
                                                const Clock& machine, s3::Handler& router);
 
   const Identities& identities() const { return identities_; }
@@ -48,7 +50,8 @@ class Control {
 
   // As Emulator's.
   Result<JournalReading> ReadJournal(const std::string& name);
-  Result<JournalReading> AwaitJournal(const std::string& name, std::uint64_t after, std::chrono::milliseconds wait);
+  Result<JournalReading> AwaitJournal(const std::string& name, std::uint64_t after,
+                                      std::chrono::milliseconds wait);
   Result<void> ClearJournal(const std::string& name);
 
   // Ends seeding and whoever waits for a journal, so that stopping need not wait for them.
@@ -58,12 +61,16 @@ class Control {
   Result<void> ChangeKey(const std::string& access_key_id, const AccessKeyChange& change) {
     return identities_.Change(access_key_id, change);
   }
-  Result<void> RemoveKey(const std::string& access_key_id) { return identities_.Remove(access_key_id); }
+  Result<void> RemoveKey(const std::string& access_key_id) {
+    return identities_.Remove(access_key_id);
+  }
 
  private:
   struct Given;
-  Control(const Clock& machine, s3::Handler& router, std::string region) : machine_(machine), router_(router), region_(std::move(region)) {}
-  Result<std::optional<std::vector<RootAccount>>> FindRoots(const std::vector<AccessKey>& pairs, std::vector<Given>& given,
+  Control(const Clock& machine, s3::Handler& router, std::string region)
+      : machine_(machine), router_(router), region_(std::move(region)) {}
+  Result<std::optional<std::vector<RootAccount>>> FindRoots(const std::vector<AccessKey>& pairs,
+                                                            std::vector<Given>& given,
                                                             KeptUsers& kept);
 
   const Clock& machine_;

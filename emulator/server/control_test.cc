@@ -13,16 +13,23 @@ namespace {
 
 class ControlTest : public testing::Test {
  protected:
-  Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options) { return Control::Open(options, nullptr, SystemClock(), *router_); }
+  Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options) {
+    return Control::Open(options, nullptr, SystemClock(), *router_);
+  }
 
   const std::unique_ptr<s3::Handler> router_ = s3::MakeRouter({});
 };
 
-constexpr const char* kAnn = R"({"namespaces": ["ann"], "accounts": [{"account_id": "111122223333", "users": [
+constexpr const char* kAnn =
+    R"({"namespaces": ["ann"], "accounts": [{"account_id": "111122223333", "users": [
   {"name": "ann", "access_keys": [{"access_key_id": "ANN", "secret_access_key": "s", "namespace": "ann"}]}]}]})";
 
 TEST_F(ControlTest, TheFirstKeyGivenIsTheDefaultIdentity) {
-  EXPECT_EQ((*Open({.access_keys = {{"a", "1"}, {"b", "2"}}}))->identities().DefaultIdentity().access_key_id, "a");
+  EXPECT_EQ((*Open({.access_keys = {{"a", "1"}, {"b", "2"}}}))
+                ->identities()
+                .DefaultIdentity()
+                .access_key_id,
+            "a");
   EXPECT_EQ((*Open({.users_json = kAnn}))->identities().DefaultIdentity().user_name, "ann");
   EXPECT_EQ((*Open({}))->identities().DefaultIdentity().access_key_id, "penstock");
 }
@@ -43,8 +50,10 @@ TEST_F(ControlTest, AMistypedNamespaceOfTheFileIsNamedWithTheFile) {
     {"access_key_id": "K", "secret_access_key": "s", "namespace": "siute"}]}]})";
   const auto control = Open({.data_directory = folder.path() + "/data", .users_path = path});
   ASSERT_FALSE(control.ok());
-  EXPECT_TRUE(control.error().message.starts_with("users file '" + path + "': accounts[0].access_keys[0].namespace: there is no "
-                                                  "namespace 'siute'; there is default;"))
+  EXPECT_TRUE(
+      control.error().message.starts_with("users file '" + path +
+                                          "': accounts[0].access_keys[0].namespace: there is no "
+                                          "namespace 'siute'; there is default;"))
       << control.error().message;
   EXPECT_FALSE(std::filesystem::exists(folder.path() + "/data/namespaces/siute"));
 }
@@ -64,7 +73,9 @@ TEST_F(ControlTest, NewNamespacesHaveKeysThatNobodyElseHas) {
   ASSERT_TRUE(one.ok() && two.ok());
   EXPECT_NE(one->id, two->id);
   EXPECT_NE(one->secret, two->secret);
-  EXPECT_EQ((*control)->identities().NamespaceOf((*control)->identities().FindUser(one->id).get())->name, "one");
+  EXPECT_EQ(
+      (*control)->identities().NamespaceOf((*control)->identities().FindUser(one->id).get())->name,
+      "one");
 }
 
 std::string OwnerIdOf(const Control& control, const std::string& key) {
@@ -89,7 +100,8 @@ TEST_F(ControlTest, ANamespaceOutlivesTheProcessWithItsKey) {
   EXPECT_EQ(user->secret_access_key, key.secret);
   EXPECT_EQ((*control)->identities().NamespaceOf(user.get())->name, "kept");
   EXPECT_EQ((*control)->CreateNamespace("kept").error().kind, ErrorKind::kAlreadyExists);
-  // Whoever lost the secret removes the key and makes the namespace again: a new key of the same account.
+  // Whoever lost the secret removes the key and makes the namespace again: a new key of the same
+  // account.
   ASSERT_TRUE((*control)->RemoveKey(key.id).ok());
   const auto again = (*control)->CreateNamespace("kept");
   ASSERT_TRUE(again.ok()) << again.error().message;
@@ -101,8 +113,10 @@ TEST_F(ControlTest, UsersOfTheAdminApiOutliveTheProcess) {
   {
     const auto control = Open({.data_directory = folder.path()});
     ASSERT_TRUE((*control)->AddUsers(kAnn).ok());
-    ASSERT_TRUE((*control)->AddUsers(R"({"accounts": [{"account_id": "444455556666", "access_keys": [
-      {"access_key_id": "GONE", "secret_access_key": "s"}, {"access_key_id": "OFF", "secret_access_key": "s"}]}]})").ok());
+    ASSERT_TRUE((*control)
+                    ->AddUsers(R"({"accounts": [{"account_id": "444455556666", "access_keys": [
+      {"access_key_id": "GONE", "secret_access_key": "s"}, {"access_key_id": "OFF", "secret_access_key": "s"}]}]})")
+                    .ok());
     ASSERT_TRUE((*control)->RemoveKey("GONE").ok());
     ASSERT_TRUE((*control)->ChangeKey("OFF", {.active = false}).ok());
     ASSERT_TRUE((*control)->CreateNamespace("lost").ok());
@@ -124,7 +138,8 @@ TEST_F(ControlTest, UsersOfTheAdminApiOutliveTheProcess) {
 
 TEST_F(ControlTest, WhatIsGivenAtTheStartWinsAndSaysSo) {
   const TemporaryFolder folder;
-  const char* const given = R"({"accounts": [{"account_id": "111122223333", "display_name": "file", "access_keys": [
+  const char* const given =
+      R"({"accounts": [{"account_id": "111122223333", "display_name": "file", "access_keys": [
     {"access_key_id": "ANN", "secret_access_key": "of-the-file"}]}]})";
   {
     const auto control = Open({.data_directory = folder.path()});
@@ -134,13 +149,16 @@ TEST_F(ControlTest, WhatIsGivenAtTheStartWinsAndSaysSo) {
     const auto control = Open({.data_directory = folder.path(), .users_json = given});
     ASSERT_TRUE(control.ok()) << control.error().message;
     EXPECT_EQ((*control)->identities().FindUser("ANN")->secret_access_key, "of-the-file");
-    EXPECT_EQ((*control)->notices(),
-              (std::vector<std::string>{"account '111122223333' is as given at this start, not as the data directory keeps it",
-                                        "access key 'ANN' is as given at this start, not as the data directory keeps it"}));
+    EXPECT_EQ(
+        (*control)->notices(),
+        (std::vector<std::string>{
+            "account '111122223333' is as given at this start, not as the data directory keeps it",
+            "access key 'ANN' is as given at this start, not as the data directory keeps it"}));
     ASSERT_TRUE((*control)->ChangeKey("ANN", {.active = false}).ok());
   }
   const auto control = Open({.data_directory = folder.path()});
-  EXPECT_EQ((*control)->identities().FindUser("ANN")->secret_access_key, "s") << "kept all the same";
+  EXPECT_EQ((*control)->identities().FindUser("ANN")->secret_access_key, "s")
+      << "kept all the same";
   EXPECT_TRUE((*control)->identities().FindUser("ANN")->active) << "what changed was the key given";
 }
 
@@ -154,8 +172,9 @@ TEST_F(ControlTest, AKeyWhoseNamespaceIsGoneIsForgotten) {
   {
     const auto control = Open({.data_directory = folder.path()});
     EXPECT_EQ((*control)->identities().FindUser("ANN"), nullptr);
-    EXPECT_EQ((*control)->notices(),
-              std::vector<std::string>{"access key 'ANN' is forgotten: its namespace 'ann' was deleted"});
+    EXPECT_EQ(
+        (*control)->notices(),
+        std::vector<std::string>{"access key 'ANN' is forgotten: its namespace 'ann' was deleted"});
     ASSERT_TRUE((*control)->CreateNamespace("ann").ok());
   }
   EXPECT_EQ((*Open({.data_directory = folder.path()}))->identities().FindUser("ANN"), nullptr);
@@ -171,17 +190,21 @@ TEST_F(ControlTest, UsersAndNamespacesChangeFromManyThreads) {
         const std::string name = "n" + std::to_string(t % 2);
         const std::string key = "K" + std::to_string(t);
         const std::string users = R"({"accounts": [{"account_id": "111122223333", "access_keys": [
-          {"access_key_id": ")" + key + R"(", "secret_access_key": "s", "namespace": ")" + name + "\"}]}]}";
+          {"access_key_id": ")" + key +
+                                  R"(", "secret_access_key": "s", "namespace": ")" + name +
+                                  "\"}]}]}";
         for (int i = 0; i < 10; ++i) {
           const auto made = control->CreateNamespace(name);
           EXPECT_TRUE(made.ok() || made.error().kind == ErrorKind::kAlreadyExists);
           const auto added = control->AddUsers(users);
-          EXPECT_TRUE(added.ok() || added.error().kind == ErrorKind::kNotFound) << added.error().message;
+          EXPECT_TRUE(added.ok() || added.error().kind == ErrorKind::kNotFound)
+              << added.error().message;
           if (const auto user = control->identities().FindUser(key)) {
             EXPECT_TRUE(control->identities().NamespaceOf(user.get())->store->ListBuckets().ok());
           }
           const auto deleted = control->DeleteNamespace(name);
-          EXPECT_TRUE(deleted.ok() || deleted.error().kind == ErrorKind::kNotFound) << deleted.error().message;
+          EXPECT_TRUE(deleted.ok() || deleted.error().kind == ErrorKind::kNotFound)
+              << deleted.error().message;
         }
       });
     }
@@ -209,14 +232,17 @@ TEST_F(ControlTest, AnotherAccessKeyFindsWhatTheFirstMade) {
     const auto space = control->identities().NamespaceOf(nullptr);
     ASSERT_TRUE(space->store->CreateBucket(bucket).ok());
   }
-  EXPECT_FALSE(Open({.data_directory = folder.path(), .access_keys = {{"wrong", "s"}}, .users_json = R"({"accounts": [
+  EXPECT_FALSE(Open({.data_directory = folder.path(),
+                     .access_keys = {{"wrong", "s"}},
+                     .users_json = R"({"accounts": [
     {"account_id": "111122223333", "access_keys": [{"access_key_id": "K", "secret_access_key": "s", "namespace": "none"}]}]})"})
                    .ok());
   {
     const auto control = start("second");
     EXPECT_EQ(OwnerIdOf(*control, "second"), owner);
     ASSERT_EQ(control->notices().size(), 1u) << "the start that was refused changed nothing";
-    EXPECT_TRUE(control->notices()[0].starts_with("access key 'second' takes over the account of access key 'first'"));
+    EXPECT_TRUE(control->notices()[0].starts_with(
+        "access key 'second' takes over the account of access key 'first'"));
   }
   const auto control = start("second");
   EXPECT_EQ(OwnerIdOf(*control, "second"), owner) << "and keeps it";
@@ -233,13 +259,18 @@ TEST_F(ControlTest, ADirectoryOfAnOlderVersionOpensForAnotherKey) {
     bucket.owner_id = MakeIdentity("first").owner_id;
     ASSERT_TRUE((*control)->identities().NamespaceOf(nullptr)->store->CreateBucket(bucket).ok());
   }
-  for (const char* file : {"/users.db", "/users.db-mark"}) std::filesystem::remove(folder.path() + file);  // it had none
-  EXPECT_FALSE(Open({.data_directory = folder.path(), .access_keys = {{"wrong", "s"}}, .users_json = R"({"accounts": [
+  // it had none
+  for (const char* file : {"/users.db", "/users.db-mark"})
+    std::filesystem::remove(folder.path() + file);
+  EXPECT_FALSE(Open({.data_directory = folder.path(),
+                     .access_keys = {{"wrong", "s"}},
+                     .users_json = R"({"accounts": [
     {"account_id": "111122223333", "access_keys": [{"access_key_id": "K", "secret_access_key": "s", "namespace": "none"}]}]})"})
                    .ok());
   const auto control = Open({.data_directory = folder.path(), .access_keys = {{"second", "s"}}});
   ASSERT_TRUE(control.ok());
-  EXPECT_EQ(OwnerIdOf(**control, "second"), MakeIdentity("first").owner_id) << "also after a start that failed";
+  EXPECT_EQ(OwnerIdOf(**control, "second"), MakeIdentity("first").owner_id)
+      << "also after a start that failed";
   ASSERT_EQ((*control)->notices().size(), 1u);
 }
 
@@ -256,7 +287,8 @@ TEST_F(ControlTest, EachNamespaceHasItsClock) {
 }
 
 TEST_F(ControlTest, NobodyWaitsForAJournalThatBeginsWhileTheEmulatorStops) {
-  // Stop hung for as long as somebody was ready to wait for the journal of a namespace that was reset meanwhile.
+  // Stop hung for as long as somebody was ready to wait for the journal of a namespace that was
+  // reset meanwhile.
   const auto control = Open({});
   ASSERT_TRUE(control.ok());
   (*control)->StopWaits();

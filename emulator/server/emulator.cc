@@ -1,4 +1,5 @@
-// The parts put together: universes and users, router, auth, fail rate, front, wire, admin listener.
+// The parts put together: universes and users, router, auth, fail rate, front, wire, admin
+// listener.
 #include "penstock/emulator.h"
 
 #include <array>
@@ -8,26 +9,26 @@
 #include "base/diagnostics.h"
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/s3/core/document_memory.h"
-#include "emulator/s3/core/router.h"
 #include "emulator/auth/auth.h"
 #include "emulator/faults/actions/accept_faults.h"
-#include "emulator/faults/documents/fail_rate.h"
-#include "emulator/faults/fault_handlers.h"
 #include "emulator/faults/actions/first_byte_delay.h"
 #include "emulator/faults/connection_rules.h"
+#include "emulator/faults/documents/fail_rate.h"
 #include "emulator/faults/documents/scenario_document.h"
+#include "emulator/faults/fault_handlers.h"
 #include "emulator/http/server.h"
 #include "emulator/instruments/instruments.h"
 #include "emulator/instruments/journal_writer.h"
 #include "emulator/instruments/throttle_handler.h"
+#include "emulator/s3/core/document_memory.h"
+#include "emulator/s3/core/router.h"
+#include "emulator/server/accept_decision_for.h"
 #include "emulator/server/admin/admin.h"
 #include "emulator/server/control.h"
-#include "emulator/server/process/counters.h"
-#include "emulator/server/namespaces/data_directory.h"
 #include "emulator/server/front.h"
+#include "emulator/server/namespaces/data_directory.h"
+#include "emulator/server/process/counters.h"
 #include "emulator/server/process/options.h"
-#include "emulator/server/accept_decision_for.h"
 #include "emulator/server/request_log.h"
 #include "emulator/store/memory_limit.h"
 #include "penstock/base/shared_mutex.h"
@@ -47,20 +48,22 @@ auth::Mode ModeOf(AuthMode mode) {
   return auth::Mode::kVerify;
 }
 
-// The memory of objects without a data directory, and of request documents always. An explicit limit is an emulator's own; the
-// default belongs to the process, whose memory it is.
+// The memory of objects without a data directory, and of request documents always. An explicit
+// limit is an emulator's own; the default belongs to the process, whose memory it is.
 std::shared_ptr<store::MemoryLimit> MemoryLimitOf(const EmulatorOptions& options) {
   if (options.memory_limit_bytes == 0) return store::MemoryLimit::OfProcess();
   return std::make_shared<store::MemoryLimit>(options.memory_limit_bytes);
 }
 
 faults::FaultRegistry* DeskOf(const s3::Exchange& exchange) {
-  instruments::Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
+  instruments::Instruments* const instruments =
+      exchange.space ? exchange.space->instruments.get() : nullptr;
   return instruments != nullptr ? &instruments->faults() : nullptr;
 }
 
 std::optional<std::uint64_t> PartitionOf(const s3::Exchange& exchange) {
-  instruments::Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
+  instruments::Instruments* const instruments =
+      exchange.space ? exchange.space->instruments.get() : nullptr;
   const auto throttle = instruments != nullptr ? instruments->limiter().Current() : nullptr;
   const auto asked = throttle ? instruments::AskedFor(exchange) : std::nullopt;
   return asked ? throttle->PartitionOf(exchange.target.bucket.value, asked->key) : std::nullopt;
@@ -83,7 +86,8 @@ class RunningEmulator final : public Emulator {
     if (!options_.log_path.empty()) {
       PENSTOCK_ASSIGN(log_, RequestLog::Open(options_.log_path));
     }
-    const auto bucket_names = options_.relaxed_bucket_names ? s3::BucketNames::kRelaxed : s3::BucketNames::kOfS3;
+    const auto bucket_names =
+        options_.relaxed_bucket_names ? s3::BucketNames::kRelaxed : s3::BucketNames::kOfS3;
     const std::shared_ptr<store::MemoryLimit> memory_limit = MemoryLimitOf(options_);
     router_ = s3::MakeRouter({.region = options_.region, .bucket_names = bucket_names});
     documents_ = s3::MakeDocumentMemory(memory_limit, *router_);
@@ -96,14 +100,21 @@ class RunningEmulator final : public Emulator {
     const s3::HostRules hosts = s3::HostRules::Default(options_.region);
     const Identities& identities = control_->identities();
     // Who must not ask for faults by the admin API must not do so by a header.
-    const faults::FaultHandlerOptions faults{
-        .desk_of = DeskOf, .partition_of = PartitionOf, .pauses = &pauses_, .by_header = options_.admin_token.empty()};
+    const faults::FaultHandlerOptions faults{.desk_of = DeskOf,
+                                             .partition_of = PartitionOf,
+                                             .pauses = &pauses_,
+                                             .by_header = options_.admin_token.empty()};
     commit_faults_ = faults::MakeCommitFaults(faults, *documents_);
     throttle_ = instruments::MakeThrottle(*commit_faults_, upload_paces_);
-    auth_ = auth::MakeAuth({.mode = ModeOf(options_.auth), .region = options_.region, .hosts = hosts, .allow_anonymous = true},
+    auth_ = auth::MakeAuth({.mode = ModeOf(options_.auth),
+                            .region = options_.region,
+                            .hosts = hosts,
+                            .allow_anonymous = true},
                            identities, *throttle_);
-    fail_rate_ = faults::MakeFailRate({.rate = options_.fail_rate, .seed = options_.fail_seed}, *auth_);
-    delay_ = faults::MakeFirstByteDelay(std::chrono::milliseconds(options_.first_byte_delay_ms), *fail_rate_);
+    fail_rate_ =
+        faults::MakeFailRate({.rate = options_.fail_rate, .seed = options_.fail_seed}, *auth_);
+    delay_ = faults::MakeFirstByteDelay(std::chrono::milliseconds(options_.first_byte_delay_ms),
+                                        *fail_rate_);
     faults_ = faults::MakeFaults(faults, *delay_);
     marks_ = instruments::MakeInFlightTracker(*faults_);
     admin_ = MakeAdmin(*this, {.token = options_.admin_token,
@@ -122,10 +133,12 @@ class RunningEmulator final : public Emulator {
   }
 
   std::string endpoint() const override {
-    return EndpointUrl(options_.tls_certificate_path.empty() ? "http" : "https", options_.host, options_.port);
+    return EndpointUrl(options_.tls_certificate_path.empty() ? "http" : "https", options_.host,
+                       options_.port);
   }
   std::string admin_endpoint() const override {
-    return options_.admin_port < 0 ? std::string() : EndpointUrl("http", options_.admin_host, options_.admin_port);
+    return options_.admin_port < 0 ? std::string()
+                                   : EndpointUrl("http", options_.admin_host, options_.admin_port);
   }
   const EmulatorOptions& options() const override { return options_; }
   std::vector<std::string> notices() const override { return notices_; }
@@ -147,7 +160,8 @@ class RunningEmulator final : public Emulator {
   }
 
   Result<std::vector<std::string>> Namespaces() const override {
-    return Asking([](Control& control) -> Result<std::vector<std::string>> { return control.Names(); });
+    return Asking(
+        [](Control& control) -> Result<std::vector<std::string>> { return control.Names(); });
   }
   Result<AccessKey> CreateNamespace(const std::string& name) override {
     return Asking([&](Control& control) { return control.CreateNamespace(name); });
@@ -162,7 +176,8 @@ class RunningEmulator final : public Emulator {
   Result<ClockState> GetClock(const std::string& name_space) const override {
     return Asking([&](Control& control) { return control.GetClock(name_space); });
   }
-  Result<ClockState> ChangeClock(const std::string& name_space, const ClockChange& change) override {
+  Result<ClockState> ChangeClock(const std::string& name_space,
+                                 const ClockChange& change) override {
     return Asking([&](Control& control) { return control.ChangeClock(name_space, change); });
   }
   Result<ClockState> RestoreClock(const std::string& name_space) override {
@@ -172,7 +187,8 @@ class RunningEmulator final : public Emulator {
   Result<JournalReading> ReadJournal(const std::string& name_space) const override {
     return Asking([&](Control& control) { return control.ReadJournal(name_space); });
   }
-  Result<JournalReading> AwaitJournal(const std::string& name_space, std::uint64_t after, std::chrono::milliseconds wait) const override {
+  Result<JournalReading> AwaitJournal(const std::string& name_space, std::uint64_t after,
+                                      std::chrono::milliseconds wait) const override {
     return Asking([&](Control& control) { return control.AwaitJournal(name_space, after, wait); });
   }
   Result<void> ClearJournal(const std::string& name_space) override {
@@ -187,15 +203,19 @@ class RunningEmulator final : public Emulator {
   Result<void> SetFaults(const std::string& name_space, const std::string& json) override {
     PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseScenario(json));
     if (name_space != kDefaultNamespace) {
-      PENSTOCK_TRY(faults::RefuseConnectionRules(scenario, "nobody has named an access key, and so a namespace, yet"));
+      PENSTOCK_TRY(faults::RefuseConnectionRules(
+          scenario, "nobody has named an access key, and so a namespace, yet"));
     }
     if (options_.tls_certificate_path.empty()) PENSTOCK_TRY(faults::RefuseTlsRules(scenario));
-    return OfDesk(name_space, [&](faults::FaultRegistry& registry) { return registry.Start(std::move(scenario)); });
+    return OfDesk(name_space, [&](faults::FaultRegistry& registry) {
+      return registry.Start(std::move(scenario));
+    });
   }
   Result<std::string> FaultAccount(const std::string& name_space) const override {
     return OfDesk(name_space, [&](faults::FaultRegistry& registry) -> Result<std::string> {
       if (const auto account = registry.Account()) return faults::AccountJson(*account);
-      return Error::Make(ErrorKind::kNotFound, "no scenario of faults runs in namespace '" + name_space + "'; set one first");
+      return Error::Make(ErrorKind::kNotFound, "no scenario of faults runs in namespace '" +
+                                                   name_space + "'; set one first");
     });
   }
   Result<void> CheckFaults(const std::string& name_space) const override {
@@ -216,7 +236,8 @@ class RunningEmulator final : public Emulator {
   Result<void> RestoreFaults(const std::string& name_space) override {
     return OfDesk(name_space, [](faults::FaultRegistry& registry) { return registry.Restore(); });
   }
-  Result<std::string> CreateRetryTest(const std::string& name_space, const std::string& json) override {
+  Result<std::string> CreateRetryTest(const std::string& name_space,
+                                      const std::string& json) override {
     PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseRetryTest(json));
     return OfDesk(name_space, [&](faults::FaultRegistry& registry) -> Result<std::string> {
       std::string id = NewRetryTestId();
@@ -225,16 +246,21 @@ class RunningEmulator final : public Emulator {
     });
   }
   Result<std::vector<std::string>> RetryTests(const std::string& name_space) const override {
-    return OfDesk(name_space, [](faults::FaultRegistry& registry) -> Result<std::vector<std::string>> { return registry.RetryTests(); });
+    return OfDesk(name_space,
+                  [](faults::FaultRegistry& registry) -> Result<std::vector<std::string>> {
+                    return registry.RetryTests();
+                  });
   }
-  Result<std::string> RetryTestAccount(const std::string& name_space, const std::string& id) const override {
+  Result<std::string> RetryTestAccount(const std::string& name_space,
+                                       const std::string& id) const override {
     return OfDesk(name_space, [&](faults::FaultRegistry& registry) -> Result<std::string> {
       PENSTOCK_ASSIGN(const faults::ScenarioAccount account, registry.RetryTestAccount(id));
       return faults::AccountJson(account);
     });
   }
   Result<void> DeleteRetryTest(const std::string& name_space, const std::string& id) override {
-    return OfDesk(name_space, [&](faults::FaultRegistry& registry) { return registry.RemoveRetryTest(id); });
+    return OfDesk(name_space,
+                  [&](faults::FaultRegistry& registry) { return registry.RemoveRetryTest(id); });
   }
 
   Result<SeedReport> Seed(const SeedRequest& request) override {
@@ -244,7 +270,9 @@ class RunningEmulator final : public Emulator {
     return Asking([&](Control& control) { return control.AddUsers(json); });
   }
   Result<std::string> ListUsers() const override {
-    return Asking([](Control& control) -> Result<std::string> { return UsersJson(control.identities().List()); });
+    return Asking([](Control& control) -> Result<std::string> {
+      return UsersJson(control.identities().List());
+    });
   }
   Result<void> ChangeAccessKey(const std::string& id, const AccessKeyChange& change) override {
     return Asking([&](Control& control) { return control.ChangeKey(id, change); });
@@ -262,8 +290,8 @@ class RunningEmulator final : public Emulator {
     upload_paces_.End();
     if (server_) server_->Stop(kGrace);
     if (admin_server_) admin_server_->Stop(kGrace);
-    // Nobody asks any more: the data directory is closed and free for another emulator. Readers may have the lock one after the
-    // other and never let this have it: no further ones begin.
+    // Nobody asks any more: the data directory is closed and free for another emulator. Readers may
+    // have the lock one after the other and never let this have it: no further ones begin.
     closed_ = true;
     const WriterLock lock(control_mutex_);
     control_.reset();
@@ -273,7 +301,9 @@ class RunningEmulator final : public Emulator {
   // Calls `ask` with the Control, which stays while the call lasts.
   template <class Ask>
   std::invoke_result_t<Ask, Control&> Asking(Ask ask) const {
-    const auto stopped = [] { return Error::Make(ErrorKind::kInvalidArgument, "the emulator is stopped; start another one"); };
+    const auto stopped = [] {
+      return Error::Make(ErrorKind::kInvalidArgument, "the emulator is stopped; start another one");
+    };
     if (closed_) return stopped();
     const ReaderLock lock(control_mutex_);
     if (!control_) return stopped();
@@ -281,7 +311,8 @@ class RunningEmulator final : public Emulator {
   }
 
   template <class Ask>
-  std::invoke_result_t<Ask, faults::FaultRegistry&> OfDesk(const std::string& name_space, Ask ask) const {
+  std::invoke_result_t<Ask, faults::FaultRegistry&> OfDesk(const std::string& name_space,
+                                                           Ask ask) const {
     return Asking([&](Control& control) -> std::invoke_result_t<Ask, faults::FaultRegistry&> {
       PENSTOCK_ASSIGN(const auto instruments, control.InstrumentsOf(name_space));
       return ask(instruments->faults());
@@ -303,8 +334,8 @@ class RunningEmulator final : public Emulator {
     if (options_.admin_port < 0) return Ok();
     http::ServerOptions admin{.host = options_.admin_host, .port = options_.admin_port};
     admin.min_threads = 1;
-    // Of which requests that wait for journal entries hold at most 24 (admin_routes.h), and bodies that are still arriving half:
-    // the rest answers everything else.
+    // Of which requests that wait for journal entries hold at most 24 (admin_routes.h), and bodies
+    // that are still arriving half: the rest answers everything else.
     admin.max_threads = 64;
     PENSTOCK_ASSIGN(admin_server_, http::Server::Start(std::move(admin), *admin_));
     options_.admin_port = admin_server_->port();
@@ -315,13 +346,16 @@ class RunningEmulator final : public Emulator {
   http::AcceptDecision Receive(const http::Arrival& arrival) {
     const auto instruments = control_->InstrumentsOf(std::string(kDefaultNamespace));
     if (!instruments.ok()) return {};
-    return ToAcceptDecision(faults::FaultOfAccept((*instruments)->faults(), {.connection = {.id = arrival.id, .peer = arrival.peer, .tls = arrival.tls},
-                                                                 .others = arrival.others,
-                                                                 .certificate_may_sign = arrival.certificate_may_sign}));
+    return ToAcceptDecision(faults::FaultOfAccept(
+        (*instruments)->faults(),
+        {.connection = {.id = arrival.id, .peer = arrival.peer, .tls = arrival.tls},
+         .others = arrival.others,
+         .certificate_may_sign = arrival.certificate_may_sign}));
   }
 
   void Finished(const s3::Exchange& exchange) {
-    if (!exchange.space) counters_.CountRequest({}, exchange.response.status);  // refused by the wire itself
+    // refused by the wire itself
+    if (!exchange.space) counters_.CountRequest({}, exchange.response.status);
     counters_.CountBytes(exchange.bytes_in, exchange.bytes_out);
     faults::NoteEnd(exchange);
     instruments::WriteEnd(exchange);

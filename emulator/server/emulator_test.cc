@@ -47,7 +47,8 @@ TEST(EmulatorTest, ItsFilesAreItsUsersAlone) {
   const std::string data = folder.path() + "/data";
   const mode_t before = ::umask(0022);
   {
-    const auto emulator = Start({.data_directory = data, .log_path = folder.path() + "/requests.log"});
+    const auto emulator =
+        Start({.data_directory = data, .log_path = folder.path() + "/requests.log"});
     ASSERT_TRUE(emulator->CreateNamespace("other").ok());
     EXPECT_EQ(Put(*emulator, "/bucket"), 200);
     EXPECT_EQ(Put(*emulator, "/bucket/small", "hello"), 200);
@@ -56,7 +57,9 @@ TEST(EmulatorTest, ItsFilesAreItsUsersAlone) {
     for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
       if (!entry.is_regular_file()) continue;
       ++files;
-      EXPECT_EQ(entry.status().permissions() & ~(fs::perms::owner_read | fs::perms::owner_write), fs::perms::none) << entry.path();
+      EXPECT_EQ(entry.status().permissions() & ~(fs::perms::owner_read | fs::perms::owner_write),
+                fs::perms::none)
+          << entry.path();
     }
     EXPECT_GE(files, 6) << "databases, their logs, users, a blob, the request log";
     EXPECT_EQ(fs::status(data).permissions(), fs::perms::owner_all);
@@ -68,17 +71,22 @@ TEST(EmulatorTest, AnswersThatItsMemoryIsUsedUpAndGoesOn) {
   const auto emulator = Start({.memory_limit_bytes = 8 << 20});
   ASSERT_EQ(Put(*emulator, "/bucket"), 200);
   ASSERT_EQ(Put(*emulator, "/bucket/large", std::string(5 << 20, 'x')), 200);
-  const auto refused = Send(emulator->endpoint(), {.method = "PUT", .target = "/bucket/more", .body = std::string(5 << 20, 'y')});
+  const auto refused =
+      Send(emulator->endpoint(),
+           {.method = "PUT", .target = "/bucket/more", .body = std::string(5 << 20, 'y')});
   EXPECT_EQ(refused.status, 507) << refused.text;
-  EXPECT_NE(refused.text.find("<Code>InsufficientStorage</Code>"), std::string::npos) << refused.text;
+  EXPECT_NE(refused.text.find("<Code>InsufficientStorage</Code>"), std::string::npos)
+      << refused.text;
   EXPECT_NE(refused.text.find("limit of 8.0 MiB"), std::string::npos) << refused.text;
   EXPECT_EQ(Send(emulator->endpoint(), {.target = "/bucket/more"}).status, 404);
-  ASSERT_EQ(Send(emulator->endpoint(), {.method = "DELETE", .target = "/bucket/large"}).status, 204);
+  ASSERT_EQ(Send(emulator->endpoint(), {.method = "DELETE", .target = "/bucket/large"}).status,
+            204);
   EXPECT_EQ(Put(*emulator, "/bucket/more", std::string(5 << 20, 'y')), 200);
   for (int round = 0; round < 4; ++round) {
     ASSERT_TRUE(emulator->Reset().ok());
     ASSERT_EQ(Put(*emulator, "/bucket"), 200);
-    EXPECT_EQ(Put(*emulator, "/bucket/large", std::string(5 << 20, 'x')), 200) << "what a reset dropped is in the way";
+    EXPECT_EQ(Put(*emulator, "/bucket/large", std::string(5 << 20, 'x')), 200)
+        << "what a reset dropped is in the way";
   }
 }
 
@@ -99,7 +107,8 @@ TEST(EmulatorTest, TakesSeveralKeys) {
   EXPECT_EQ(Send(emulator->endpoint(), {.access_key = "one", .secret = "secret-1"}).status, 200);
   EXPECT_EQ(Send(emulator->endpoint(), {.access_key = "two", .secret = "secret-2"}).status, 200);
   EXPECT_EQ(Send(emulator->endpoint(), {.access_key = "two", .secret = "secret-1"}).status, 403);
-  EXPECT_EQ(Send(emulator->endpoint(), {}).status, 403) << "the default key is gone once others are named";
+  EXPECT_EQ(Send(emulator->endpoint(), {}).status, 403)
+      << "the default key is gone once others are named";
 }
 
 TEST(EmulatorTest, ResetForgetsEverything) {
@@ -177,21 +186,30 @@ TEST(EmulatorTest, CountsWhatTheWireRefused) {
 TEST(EmulatorTest, LogsEveryRequestWithoutASecret) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/log";
-  const auto emulator = Start({.access_keys = {{"somebody", "very-secret-word"}}, .log_path = path});
-  Send(emulator->endpoint(), {.method = "PUT",
-                              .target = "/bucket",
-                              .access_key = "somebody",
-                              .secret = "very-secret-word",
-                              .more_headers = "User-Agent: a \"quoted\" agent\r\namz-sdk-request: attempt=2; max=3\r\n"});
-  Send(emulator->endpoint(), {.target = "/bucket/none", .access_key = "somebody", .secret = "wrong"});
-  Plain(emulator->endpoint(), "GET", "/bucket/key?X-Amz-Signature=abcdef0123&X-Amz-Security-Token=tokentoken");
+  const auto emulator =
+      Start({.access_keys = {{"somebody", "very-secret-word"}}, .log_path = path});
+  Send(emulator->endpoint(),
+       {.method = "PUT",
+        .target = "/bucket",
+        .access_key = "somebody",
+        .secret = "very-secret-word",
+        .more_headers = "User-Agent: a \"quoted\" agent\r\namz-sdk-request: attempt=2; max=3\r\n"});
+  Send(emulator->endpoint(),
+       {.target = "/bucket/none", .access_key = "somebody", .secret = "wrong"});
+  Plain(emulator->endpoint(), "GET",
+        "/bucket/key?X-Amz-Signature=abcdef0123&X-Amz-Security-Token=tokentoken");
   emulator->Stop();
   const std::string log = ReadFile(path);
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 3);
-  EXPECT_NE(log.find("\"operation\":\"CreateBucket\",\"bucket\":\"bucket\""), std::string::npos) << log;
-  EXPECT_NE(log.find("\"access_key_id\":\"somebody\",\"user_agent\":\"a \\\"quoted\\\" agent\",\"attempt\":2"), std::string::npos);
+  EXPECT_NE(log.find("\"operation\":\"CreateBucket\",\"bucket\":\"bucket\""), std::string::npos)
+      << log;
+  EXPECT_NE(
+      log.find(
+          "\"access_key_id\":\"somebody\",\"user_agent\":\"a \\\"quoted\\\" agent\",\"attempt\":2"),
+      std::string::npos);
   EXPECT_NE(log.find("\"status\":403,\"error\":\"SignatureDoesNotMatch\""), std::string::npos);
-  for (const char* secret : {"very-secret-word", "abcdef0123", "tokentoken", "Signature=", "Credential"}) {
+  for (const char* secret :
+       {"very-secret-word", "abcdef0123", "tokentoken", "Signature=", "Credential"}) {
     EXPECT_EQ(log.find(secret), std::string::npos) << secret;
   }
 }
@@ -202,10 +220,15 @@ TEST(EmulatorTest, FailsTheAskedShareTheSameWayTwice) {
     const auto emulator = Start({.fail_rate = 0.3, .fail_seed = 42});
     std::string pattern;
     for (int i = 0; i < 100; ++i) {
-      pattern += Send(emulator->endpoint(), {.target = "/bucket/" + std::to_string(i)}).status == 503 ? 'x' : '.';
+      pattern +=
+          Send(emulator->endpoint(), {.target = "/bucket/" + std::to_string(i)}).status == 503
+              ? 'x'
+              : '.';
     }
-    EXPECT_EQ(emulator->stats().injected_failures, static_cast<std::uint64_t>(std::count(pattern.begin(), pattern.end(), 'x')));
-    EXPECT_EQ(emulator->stats().statuses.at(503), emulator->stats().injected_failures) << "failures are counted as answers too";
+    EXPECT_EQ(emulator->stats().injected_failures,
+              static_cast<std::uint64_t>(std::count(pattern.begin(), pattern.end(), 'x')));
+    EXPECT_EQ(emulator->stats().statuses.at(503), emulator->stats().injected_failures)
+        << "failures are counted as answers too";
     patterns.push_back(pattern);
   }
   EXPECT_EQ(patterns[0], patterns[1]);
@@ -232,8 +255,12 @@ TEST(EmulatorTest, HoldsReadsBackAsLongAsAsked) {
 TEST(EmulatorTest, AdminListenerAnswers) {
   const auto emulator = Start();
   Put(*emulator, "/bucket");
-  EXPECT_NE(Plain(emulator->admin_endpoint(), "GET", "/_penstock/health").text.find("\"status\":\"ok\""), std::string::npos);
-  EXPECT_NE(Plain(emulator->admin_endpoint(), "GET", "/_penstock/stats").text.find("\"CreateBucket\":1"), std::string::npos);
+  EXPECT_NE(
+      Plain(emulator->admin_endpoint(), "GET", "/_penstock/health").text.find("\"status\":\"ok\""),
+      std::string::npos);
+  EXPECT_NE(
+      Plain(emulator->admin_endpoint(), "GET", "/_penstock/stats").text.find("\"CreateBucket\":1"),
+      std::string::npos);
   EXPECT_EQ(Plain(emulator->admin_endpoint(), "POST", "/_penstock/reset").status, 200);
   EXPECT_EQ(Send(emulator->endpoint(), {.target = "/bucket?list-type=2"}).status, 404);
 }
@@ -256,7 +283,8 @@ TEST(EmulatorStartTest, NamesAPortThatIsTaken) {
   const auto second = Emulator::Start({.port = first->options().port});
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().kind, ErrorKind::kUnavailable);
-  EXPECT_NE(second.error().message.find(std::to_string(first->options().port)), std::string::npos) << second.error().message;
+  EXPECT_NE(second.error().message.find(std::to_string(first->options().port)), std::string::npos)
+      << second.error().message;
 }
 
 TEST(EmulatorStartTest, NamesABadCertificate) {
@@ -283,7 +311,8 @@ TEST(EmulatorStartTest, NamesADirectoryInUse) {
   const auto first = Start({.data_directory = folder.path()});
   const auto second = Emulator::Start({.data_directory = folder.path()});
   ASSERT_FALSE(second.ok());
-  EXPECT_NE(second.error().message.find("in use by another emulator"), std::string::npos) << second.error().message;
+  EXPECT_NE(second.error().message.find("in use by another emulator"), std::string::npos)
+      << second.error().message;
 }
 
 TEST(EmulatorStartTest, NamesACorruptDatabase) {
@@ -294,7 +323,8 @@ TEST(EmulatorStartTest, NamesACorruptDatabase) {
   }
   int damaged = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
-    if (!entry.is_regular_file() || !ReadFile(entry.path()).starts_with("SQLite format 3")) continue;
+    if (!entry.is_regular_file() || !ReadFile(entry.path()).starts_with("SQLite format 3"))
+      continue;
     std::ofstream(entry.path(), std::ios::trunc) << std::string(8192, 'x');
     ++damaged;
   }
@@ -302,7 +332,8 @@ TEST(EmulatorStartTest, NamesACorruptDatabase) {
   const auto emulator = Emulator::Start({.data_directory = folder.path()});
   ASSERT_FALSE(emulator.ok());
   EXPECT_EQ(emulator.error().kind, ErrorKind::kDataLoss);
-  EXPECT_NE(emulator.error().message.find(folder.path()), std::string::npos) << emulator.error().message;
+  EXPECT_NE(emulator.error().message.find(folder.path()), std::string::npos)
+      << emulator.error().message;
 }
 
 TEST(EmulatorStartTest, NamesALogItCannotWrite) {

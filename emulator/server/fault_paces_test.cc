@@ -1,4 +1,5 @@
-// Paces over the wire: that they hold, small bodies included, and that they end with what asked for them.
+// Paces over the wire: that they hold, small bodies included, and that they end with what asked for
+// them.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -17,7 +18,8 @@ class FaultPacesTest : public FaultsTest {
   FaultPacesTest() { Ask("PUT", "/bucket/40k", std::string(40'000, 'x')); }
 
   // How long an answer of 40,000 bytes takes on `wire`, from the request to the last byte.
-  static std::chrono::steady_clock::duration Time(const Wire& wire, const std::string& headers = {}) {
+  static std::chrono::steady_clock::duration Time(const Wire& wire,
+                                                  const std::string& headers = {}) {
     const auto begin = std::chrono::steady_clock::now();
     wire.Send("GET /bucket/40k HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n");
     std::string head;
@@ -32,7 +34,7 @@ class FaultPacesTest : public FaultsTest {
   }
 };
 
-constexpr milliseconds kPaced{200};   // 40,000 bytes at 200,000 a second
+constexpr milliseconds kPaced{200};  // 40,000 bytes at 200,000 a second
 constexpr milliseconds kQuick{150};
 
 TEST_F(FaultPacesTest, HoldForSmallBodiesInEveryScope) {
@@ -59,7 +61,11 @@ TEST_F(FaultPacesTest, HoldForAConnectionsAnswersAsLongAsTheScenarioRuns) {
 TEST_F(FaultPacesTest, EndWithTheRequestThatBroughtThem) {
   const Wire wire(emulator_->endpoint());
   for (const std::string scope : {"request", "connection"}) {
-    EXPECT_GE(Time(wire, R"(x-penstock-fault: {"bandwidth": {"bytes_per_second": 200000, "scope": ")" + scope + "\"}}\r\n"), kPaced) << scope;
+    EXPECT_GE(
+        Time(wire, R"(x-penstock-fault: {"bandwidth": {"bytes_per_second": 200000, "scope": ")" +
+                       scope + "\"}}\r\n"),
+        kPaced)
+        << scope;
     EXPECT_LT(Time(wire), kQuick) << scope;
   }
 }
@@ -81,7 +87,8 @@ TEST_F(FaultPacesTest, HoldForThreeHundredUploadsAtATime) {
     for (int i = 0; i < kUploads; ++i) {
       clients.emplace_back([&, i] {
         const auto begin = std::chrono::steady_clock::now();
-        EXPECT_EQ(Ask("PUT", "/bucket/" + std::to_string(i), std::string(40'000, 'x')).status(), 200);
+        EXPECT_EQ(Ask("PUT", "/bucket/" + std::to_string(i), std::string(40'000, 'x')).status(),
+                  200);
         taken[i] = std::chrono::steady_clock::now() - begin;
       });
     }

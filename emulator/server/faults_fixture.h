@@ -1,4 +1,5 @@
-// What the tests of faults share: an emulator without signatures, one object, and a client that sees how a connection ends.
+// What the tests of faults share: an emulator without signatures, one object, and a client that
+// sees how a connection ends.
 #ifndef PENSTOCK_EMULATOR_SERVER_FAULTS_FIXTURE_H_
 #define PENSTOCK_EMULATOR_SERVER_FAULTS_FIXTURE_H_
 
@@ -32,7 +33,8 @@ inline std::string Scrubbed(const std::string& text) {
 
 class FaultsTest : public testing::Test {
  protected:
-  explicit FaultsTest(EmulatorOptions options = {.auth = AuthMode::kOff}) : emulator_(Emulator::Start(std::move(options)).value()) {
+  explicit FaultsTest(EmulatorOptions options = {.auth = AuthMode::kOff})
+      : emulator_(Emulator::Start(std::move(options)).value()) {
     Ask("PUT", "/bucket");
     Ask("PUT", "/bucket/key", "0123456789");
   }
@@ -45,14 +47,17 @@ class FaultsTest : public testing::Test {
     seen.text = wire.Receive(std::string::npos, &seen.reset);
     return seen;
   }
-  Seen Ask(const std::string& method, const std::string& target, const std::string& body = {}, const std::string& headers = {}) {
-    return Send(method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + headers +
-                "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  Seen Ask(const std::string& method, const std::string& target, const std::string& body = {},
+           const std::string& headers = {}) {
+    return Send(method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
+                headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
   }
   // Of the keys "a", "b" and "key", in one request.
   Seen DeleteThree() {
     // python3: base64.b64encode(hashlib.md5(document).digest())
-    return Ask("POST", "/bucket?delete", "<Delete><Object><Key>a</Key></Object><Object><Key>b</Key></Object><Object><Key>key</Key></Object></Delete>",
+    return Ask("POST", "/bucket?delete",
+               "<Delete><Object><Key>a</Key></Object><Object><Key>b</Key></"
+               "Object><Object><Key>key</Key></Object></Delete>",
                "Content-MD5: cyR88Gu6Ji0m7uxFUvnzFg==\r\n");
   }
   Seen Get(const std::string& headers = {}) { return Ask("GET", "/bucket/key", {}, headers); }
@@ -63,7 +68,9 @@ class FaultsTest : public testing::Test {
   }
   // One rule of one action.
   void SetAction(const std::string& action) { Set(R"([{"id": "rule", "do": )" + action + "}]"); }
-  nlohmann::json Account() const { return nlohmann::json::parse(emulator_->FaultAccount("default").value()); }
+  nlohmann::json Account() const {
+    return nlohmann::json::parse(emulator_->FaultAccount("default").value());
+  }
   std::uint64_t Fired() const { return Account().at("fired"); }
 
   const std::unique_ptr<Emulator> emulator_;

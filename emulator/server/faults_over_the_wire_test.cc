@@ -10,13 +10,15 @@ using std::string;
 // The head of the object's answer up to its framing; ids and dates are scrubbed.
 const string kObjectHead =
     "HTTP/1.1 200 OK\r\nx-amz-id-2: *\r\nx-amz-request-id: *\r\nDate: *\r\nLast-Modified: *\r\n"
-    "ETag: \"781e5e245d69b566979b86e28d23f2c7\"\r\nAccept-Ranges: bytes\r\nx-amz-server-side-encryption: AES256\r\n"
+    "ETag: \"781e5e245d69b566979b86e28d23f2c7\"\r\nAccept-Ranges: "
+    "bytes\r\nx-amz-server-side-encryption: AES256\r\n"
     "Content-Type: binary/octet-stream\r\nServer: AmazonS3\r\n";
 const string kSized = "Content-Length: 10\r\nConnection: close\r\n\r\n";
 const string kChunks = "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
 
 string ErrorHead(const string& status, const string& type = "application/xml") {
-  return "HTTP/1.1 " + status + "\r\nDate: *\r\nx-amz-request-id: *\r\nx-amz-id-2: *\r\nContent-Type: " + type + "\r\n";
+  return "HTTP/1.1 " + status +
+         "\r\nDate: *\r\nx-amz-request-id: *\r\nx-amz-id-2: *\r\nContent-Type: " + type + "\r\n";
 }
 // In one chunk, whose size counts the 16 and 76 characters of the ids in place of the stars.
 string Chunk(const string& text) {
@@ -27,9 +29,12 @@ string Chunk(const string& text) {
   return string(digits) + "\r\n" + text + "\r\n0\r\n\r\n";
 }
 string Document(const string& inner, const string& space = {}) {
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + space + "<Error>" + inner + "<RequestId>*</RequestId><HostId>*</HostId></Error>";
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + space + "<Error>" + inner +
+         "<RequestId>*</RequestId><HostId>*</HostId></Error>";
 }
-const string kInternal = "<Code>InternalError</Code><Message>We encountered an internal error. Please try again.</Message>";
+const string kInternal =
+    "<Code>InternalError</Code><Message>We encountered an internal error. Please try "
+    "again.</Message>";
 
 struct Case {
   string action;
@@ -57,10 +62,12 @@ TEST_F(FaultsOverTheWireTest, AClockThatIsAheadShowsInTheDate) {
     int seconds;
     const char* date;
   };
-  for (const Ahead& ahead : {Ahead{"2026-01-02T03:04:05Z", 86'400, "Sat, 03 Jan 2026 03:04:05 GMT"},
-                             Ahead{"2026-01-02T03:04:05Z", -7'200, "Fri, 02 Jan 2026 01:04:05 GMT"},
-                             Ahead{"2261-12-01T00:00:00Z", 315'360'000, "Thu, 10 Apr 2262 23:47:16 GMT"}}) {
-    ASSERT_TRUE(emulator_->ChangeClock("default", {.now = ParseIso8601(ahead.now), .frozen = true}).ok());
+  for (const Ahead& ahead :
+       {Ahead{"2026-01-02T03:04:05Z", 86'400, "Sat, 03 Jan 2026 03:04:05 GMT"},
+        Ahead{"2026-01-02T03:04:05Z", -7'200, "Fri, 02 Jan 2026 01:04:05 GMT"},
+        Ahead{"2261-12-01T00:00:00Z", 315'360'000, "Thu, 10 Apr 2262 23:47:16 GMT"}}) {
+    ASSERT_TRUE(
+        emulator_->ChangeClock("default", {.now = ParseIso8601(ahead.now), .frozen = true}).ok());
     SetAction(R"({"clock_skew": {"ahead_s": )" + std::to_string(ahead.seconds) + "}}");
     const string text = Get().text;
     EXPECT_NE(text.find(string("\r\nDate: ") + ahead.date + "\r\n"), string::npos) << text;
@@ -69,40 +76,50 @@ TEST_F(FaultsOverTheWireTest, AClockThatIsAheadShowsInTheDate) {
 }
 
 TEST_F(FaultsOverTheWireTest, ErrorsAreS3s) {
-  const string slow = ErrorHead("503 Slow Down") + "Server: AmazonS3\r\n" + kChunks +
-                      Chunk(Document("<Code>SlowDown</Code><Message>Please reduce your request rate.</Message>"));
+  const string slow =
+      ErrorHead("503 Slow Down") + "Server: AmazonS3\r\n" + kChunks +
+      Chunk(Document("<Code>SlowDown</Code><Message>Please reduce your request rate.</Message>"));
   const string missing = ErrorHead("404 Not Found") + "Server: AmazonS3\r\n" + kChunks +
-                         Chunk(Document("<Code>NoSuchKey</Code><Message>The specified key does not exist.</Message><Key>key</Key>"));
-  Check({{R"({"slow_down": {}})", slow},
-         {R"({"slow_down": {}, "at": "after_commit"})", slow},
-         {R"({"error": {"code": "NoSuchKey"}})", missing},
-         {R"({"error": {"code": "NoSuchKey"}, "at": "headers"})", missing},
-         {R"({"error": {"status": 599, "code": "Odd", "message": "m", "headers": {"a": "b"}, "retry_after_ms": 7}})",
-          ErrorHead("599 Unknown") + "x-amz-retry-after: 7\r\na: b\r\nServer: AmazonS3\r\n" + kChunks +
-              Chunk(Document("<Code>Odd</Code><Message>m</Message>"))}});
+                         Chunk(Document("<Code>NoSuchKey</Code><Message>The specified key does not "
+                                        "exist.</Message><Key>key</Key>"));
+  Check(
+      {{R"({"slow_down": {}})", slow},
+       {R"({"slow_down": {}, "at": "after_commit"})", slow},
+       {R"({"error": {"code": "NoSuchKey"}})", missing},
+       {R"({"error": {"code": "NoSuchKey"}, "at": "headers"})", missing},
+       {R"({"error": {"status": 599, "code": "Odd", "message": "m", "headers": {"a": "b"}, "retry_after_ms": 7}})",
+        ErrorHead("599 Unknown") + "x-amz-retry-after: 7\r\na: b\r\nServer: AmazonS3\r\n" +
+            kChunks + Chunk(Document("<Code>Odd</Code><Message>m</Message>"))}});
 }
 
 TEST_F(FaultsOverTheWireTest, ErrorsMayHaveBodiesThatAreNotS3s) {
   const string status = "500 Internal Server Error";
   const string whole = Document(kInternal);
-  Check({{R"({"error": {"body": "empty"}})",
-          "HTTP/1.1 500 Internal Server Error\r\nDate: *\r\nx-amz-request-id: *\r\nx-amz-id-2: *\r\nServer: AmazonS3\r\n"
-          "Content-Length: 0\r\nConnection: close\r\n\r\n"},
-         {R"({"error": {"body": "html", "chunked": false}})",
-          ErrorHead(status, "text/html") +
-              "Server: AmazonS3\r\nContent-Length: 103\r\nConnection: close\r\n\r\n<html>\n<head><title>500 InternalError</title></head>\n"
-              "<body>\n<h1>500 InternalError</h1>\n</body>\n</html>\n"},
-         {R"({"error": {"body": "json"}})",
-          ErrorHead(status, "application/json") + "Server: AmazonS3\r\n" + kChunks +
-              Chunk(R"({"code":"InternalError","message":"We encountered an internal error. Please try again."})")},
-         {R"({"error": {"body": "truncated-xml"}})",
-          ErrorHead(status) + "Server: AmazonS3\r\n" + kChunks + Chunk(whole.substr(0, (whole.size() + 90) / 2))}});
+  Check(
+      {{R"({"error": {"body": "empty"}})",
+        "HTTP/1.1 500 Internal Server Error\r\nDate: *\r\nx-amz-request-id: *\r\nx-amz-id-2: "
+        "*\r\nServer: AmazonS3\r\n"
+        "Content-Length: 0\r\nConnection: close\r\n\r\n"},
+       {R"({"error": {"body": "html", "chunked": false}})",
+        ErrorHead(status, "text/html") +
+            "Server: AmazonS3\r\nContent-Length: 103\r\nConnection: "
+            "close\r\n\r\n<html>\n<head><title>500 InternalError</title></head>\n"
+            "<body>\n<h1>500 InternalError</h1>\n</body>\n</html>\n"},
+       {R"({"error": {"body": "json"}})",
+        ErrorHead(status, "application/json") + "Server: AmazonS3\r\n" + kChunks +
+            Chunk(
+                R"({"code":"InternalError","message":"We encountered an internal error. Please try again."})")},
+       {R"({"error": {"body": "truncated-xml"}})",
+        ErrorHead(status) + "Server: AmazonS3\r\n" + kChunks +
+            Chunk(whole.substr(0, (whole.size() + 90) / 2))}});
 }
 
 TEST_F(FaultsOverTheWireTest, ALateErrorComesInsideASuccess) {
-  Check({{R"({"late_error": {}})", ErrorHead("200 OK") + "Server: AmazonS3\r\n" + kChunks + Chunk(Document(kInternal))},
+  Check({{R"({"late_error": {}})",
+          ErrorHead("200 OK") + "Server: AmazonS3\r\n" + kChunks + Chunk(Document(kInternal))},
          {R"({"late_error": {"after_ms": 3, "every_ms": 1}})",
-          ErrorHead("200 OK") + "Server: AmazonS3\r\n" + kChunks + Chunk(Document(kInternal, "   "))}});
+          ErrorHead("200 OK") + "Server: AmazonS3\r\n" + kChunks +
+              Chunk(Document(kInternal, "   "))}});
 }
 
 TEST_F(FaultsOverTheWireTest, ConnectionsEndWhereTheyAreTold) {
@@ -123,13 +140,15 @@ TEST_F(FaultsOverTheWireTest, ConnectionsEndWhereTheyAreTold) {
 
 TEST_F(FaultsOverTheWireTest, PausesAndPacesChangeNoByte) {
   const string whole = kObjectHead + kSized + "0123456789";
-  for (const string at : {"headers", "before_commit", "after_commit", "status", "body_out@5", "trailer", "close"}) {
+  for (const string at :
+       {"headers", "before_commit", "after_commit", "status", "body_out@5", "trailer", "close"}) {
     Check({{R"({"stall": {"ms": 2}, "at": ")" + at + "\"}", whole}});
   }
   for (const string at : {"headers", "before_commit", "after_commit"}) {
     Check({{R"({"latency": {"median_ms": 1, "sigma": 0.5}, "at": ")" + at + "\"}", whole}});
   }
-  Check({{R"({"drip": {"bytes": 3, "every_ms": 1}})", whole}, {R"({"latency": {"least_ms": 1, "most_ms": 2}})", whole}});
+  Check({{R"({"drip": {"bytes": 3, "every_ms": 1}})", whole},
+         {R"({"latency": {"least_ms": 1, "most_ms": 2}})", whole}});
   for (const string scope : {"request", "connection", "client", "bucket", "server"}) {
     Check({{R"({"bandwidth": {"bytes_per_second": 5000, "scope": ")" + scope + "\"}}", whole}});
   }
@@ -138,11 +157,16 @@ TEST_F(FaultsOverTheWireTest, PausesAndPacesChangeNoByte) {
 TEST_F(FaultsOverTheWireTest, BytesAreWrongWhereTheyAreTold) {
   const string head = kObjectHead + kSized;
   Check({{R"({"corrupt": {}, "at": "body_out@2"})", head + "0133456789"},
-         {R"({"corrupt": {"mode": "zero", "length": 2}, "at": "body_out@8"})", head + "01234567" + string(2, '\0')},
-         {R"({"corrupt": {"mode": "repeat-block", "length": 3}, "at": "body_out@3"})", head + "0120126789"},
+         {R"({"corrupt": {"mode": "zero", "length": 2}, "at": "body_out@8"})",
+          head + "01234567" + string(2, '\0')},
+         {R"({"corrupt": {"mode": "repeat-block", "length": 3}, "at": "body_out@3"})",
+          head + "0120126789"},
          {R"({"corrupt": {"mode": "repeat-block", "length": 3}})", head + "3453456789"},
-         {R"({"corrupt": {"mode": "swap-halves", "length": 4}, "at": "body_out@1"})", head + "0341256789"}});
-  EXPECT_TRUE((SetAction(R"({"header_lie": {"set": {"a": "b"}}})"), Get().text.ends_with("0123456789"))) << "the object is as it was";
+         {R"({"corrupt": {"mode": "swap-halves", "length": 4}, "at": "body_out@1"})",
+          head + "0341256789"}});
+  EXPECT_TRUE(
+      (SetAction(R"({"header_lie": {"set": {"a": "b"}}})"), Get().text.ends_with("0123456789")))
+      << "the object is as it was";
 }
 
 TEST_F(FaultsOverTheWireTest, WrongBytesMayHaveTheirOwnChecksums) {
@@ -155,41 +179,54 @@ TEST_F(FaultsOverTheWireTest, WrongBytesMayHaveTheirOwnChecksums) {
 
 TEST_F(FaultsOverTheWireTest, BodiesEndEarly) {
   Check({{R"({"truncate": {}, "at": "body_out@5"})", kObjectHead + kSized + "01234"},
-         {R"({"truncate": {"mode": "reset"}, "at": "body_out@5"})", kObjectHead + kSized + "01234", true},
+         {R"({"truncate": {"mode": "reset"}, "at": "body_out@5"})", kObjectHead + kSized + "01234",
+          true},
          {R"({"truncate": {"mode": "length-lie"}, "at": "body_out@5"})",
           kObjectHead + "Content-Length: 5\r\nConnection: close\r\n\r\n01234"},
-         {R"({"truncate": {"mode": "no-terminator"}, "at": "body_out@5"})", kObjectHead + kChunks + "5\r\n01234"}});
+         {R"({"truncate": {"mode": "no-terminator"}, "at": "body_out@5"})",
+          kObjectHead + kChunks + "5\r\n01234"}});
 }
 
 TEST_F(FaultsOverTheWireTest, HeadersLie) {
-  SetAction(R"({"header_lie": {"set": {"ETag": "\"x\"", "Content-Length": "12"}, "drop": ["Date", "server"],
+  SetAction(
+      R"({"header_lie": {"set": {"ETag": "\"x\"", "Content-Length": "12"}, "drop": ["Date", "server"],
                                "repeat": ["Accept-Ranges"]}})");
   EXPECT_EQ(Scrubbed(Get().text),
-            "HTTP/1.1 200 OK\r\nx-amz-id-2: *\r\nx-amz-request-id: *\r\nLast-Modified: *\r\nETag: \"x\"\r\nAccept-Ranges: bytes\r\n"
-            "x-amz-server-side-encryption: AES256\r\nContent-Type: binary/octet-stream\r\nAccept-Ranges: bytes\r\n"
+            "HTTP/1.1 200 OK\r\nx-amz-id-2: *\r\nx-amz-request-id: *\r\nLast-Modified: *\r\nETag: "
+            "\"x\"\r\nAccept-Ranges: bytes\r\n"
+            "x-amz-server-side-encryption: AES256\r\nContent-Type: "
+            "binary/octet-stream\r\nAccept-Ranges: bytes\r\n"
             "Content-Length: 12\r\nConnection: close\r\n\r\n0123456789");
   EXPECT_EQ(Fired(), 1U);
 }
 
 TEST_F(FaultsOverTheWireTest, RedirectsAndCredentials) {
-  const string again = "Please re-send this request to the specified temporary endpoint. Continue to use the original request endpoint for "
-                       "future requests.";
+  const string again =
+      "Please re-send this request to the specified temporary endpoint. Continue to use the "
+      "original request endpoint for "
+      "future requests.";
   Check({{R"({"redirect": {"region": "eu-west-1"}})",
-          "HTTP/1.1 307 Temporary Redirect\r\nDate: *\r\nx-amz-request-id: *\r\nx-amz-id-2: *\r\nx-amz-bucket-region: eu-west-1\r\n"
-          "Content-Type: application/xml\r\nLocation: http://localhost/bucket/key\r\nServer: AmazonS3\r\n" +
+          "HTTP/1.1 307 Temporary Redirect\r\nDate: *\r\nx-amz-request-id: *\r\nx-amz-id-2: "
+          "*\r\nx-amz-bucket-region: eu-west-1\r\n"
+          "Content-Type: application/xml\r\nLocation: http://localhost/bucket/key\r\nServer: "
+          "AmazonS3\r\n" +
               kChunks +
               Chunk(Document("<Code>TemporaryRedirect</Code><Message>" + again +
-                             "</Message><Endpoint>s3.eu-west-1.amazonaws.com</Endpoint><Bucket>bucket</Bucket>"))},
+                             "</Message><Endpoint>s3.eu-west-1.amazonaws.com</"
+                             "Endpoint><Bucket>bucket</Bucket>"))},
          {R"({"credentials": {"mode": "expired"}})",
           ErrorHead("400 Bad Request") + "Server: AmazonS3\r\n" + kChunks +
-              Chunk(Document("<Code>ExpiredToken</Code><Message>The provided token has expired.</Message><Token-0></Token-0>"))},
+              Chunk(Document("<Code>ExpiredToken</Code><Message>The provided token has "
+                             "expired.</Message><Token-0></Token-0>"))},
          {R"({"credentials": {"mode": "invalid-token"}})",
           ErrorHead("400 Bad Request") + "Server: AmazonS3\r\n" + kChunks +
-              Chunk(Document("<Code>InvalidToken</Code><Message>The provided token is malformed or otherwise invalid.</Message>"
+              Chunk(Document("<Code>InvalidToken</Code><Message>The provided token is malformed or "
+                             "otherwise invalid.</Message>"
                              "<Token-0></Token-0>"))},
          {R"({"credentials": {"mode": "invalid-key"}})",
           ErrorHead("403 Forbidden") + "Server: AmazonS3\r\n" + kChunks +
-              Chunk(Document("<Code>InvalidAccessKeyId</Code><Message>The AWS Access Key Id you provided does not exist in our records."
+              Chunk(Document("<Code>InvalidAccessKeyId</Code><Message>The AWS Access Key Id you "
+                             "provided does not exist in our records."
                              "</Message><AWSAccessKeyId></AWSAccessKeyId>"))},
          {R"({"credentials": {"mode": "revoked-session"}})",
           ErrorHead("403 Forbidden") + "Server: AmazonS3\r\n" + kChunks +
@@ -197,13 +234,17 @@ TEST_F(FaultsOverTheWireTest, RedirectsAndCredentials) {
 }
 
 TEST_F(FaultsOverTheWireTest, AClientThatWaitsFor100ContinueIsMisled) {
-  const string head = "PUT /bucket/new HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n";
+  const string head =
+      "PUT /bucket/new HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nExpect: "
+      "100-continue\r\nContent-Length: 3\r\n\r\n";
   SetAction(R"({"expect_100": {"mode": "refuse"}})");
   EXPECT_EQ(Scrubbed(Send(head).text),
-            "HTTP/1.1 417 Expectation Failed\r\nx-amz-id-2: *\r\nx-amz-request-id: *\r\nDate: *\r\nServer: AmazonS3\r\n"
+            "HTTP/1.1 417 Expectation Failed\r\nx-amz-id-2: *\r\nx-amz-request-id: *\r\nDate: "
+            "*\r\nServer: AmazonS3\r\n"
             "Content-Length: 0\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(Fired(), 1U);
-  for (const string action : {R"({"expect_100": {"mode": "never"}})", R"({"expect_100": {"mode": "late", "ms": 2}})"}) {
+  for (const string action :
+       {R"({"expect_100": {"mode": "never"}})", R"({"expect_100": {"mode": "late", "ms": 2}})"}) {
     SetAction(action);
     const Wire wire(emulator_->endpoint());
     wire.Send(head);
@@ -221,8 +262,10 @@ TEST_F(FaultsOverTheWireTest, AClientThatWaitsFor100ContinueIsMisled) {
 }
 
 TEST_F(FaultsOverTheWireTest, WhatHappensToABodyOnItsWayIn) {
-  for (const string action : {R"({"stall": {"ms": 1}, "at": "body_in@3"})", R"({"drip": {"bytes": 4, "every_ms": 1}, "at": "body_in"})",
-                              R"({"bandwidth": {"bytes_per_second": 9000}, "at": "body_in"})", R"({"stall": {"ms": 1}, "at": "body_in@10"})"}) {
+  for (const string action : {R"({"stall": {"ms": 1}, "at": "body_in@3"})",
+                              R"({"drip": {"bytes": 4, "every_ms": 1}, "at": "body_in"})",
+                              R"({"bandwidth": {"bytes_per_second": 9000}, "at": "body_in"})",
+                              R"({"stall": {"ms": 1}, "at": "body_in@10"})"}) {
     SetAction(action);
     EXPECT_EQ(Ask("PUT", "/bucket/key", "0123456789").status(), 200) << action;
     EXPECT_EQ(Fired(), 1U) << action;
@@ -234,7 +277,8 @@ TEST_F(FaultsOverTheWireTest, WhatHappensToABodyOnItsWayIn) {
 
 TEST_F(FaultsOverTheWireTest, BeforeTheCommitNothingIsDoneAndAfterItAllIs) {
   for (const string at : {"headers", "body_in@2", "body_in@3", "before_commit", "after_commit"}) {
-    for (const string action : {R"("error": {})", R"("slow_down": {})", R"("reset": {})", R"("fin": {})", R"("redirect": {})"}) {
+    for (const string action : {R"("error": {})", R"("slow_down": {})", R"("reset": {})",
+                                R"("fin": {})", R"("redirect": {})"}) {
       SetAction("{" + action + R"(, "at": ")" + at + "\"}");
       const Seen seen = Ask("PUT", "/bucket/" + at, "abc");
       EXPECT_NE(seen.status(), 200) << action << at;
@@ -248,7 +292,8 @@ TEST_F(FaultsOverTheWireTest, BeforeTheCommitNothingIsDoneAndAfterItAllIs) {
   SetAction(R"({"slow_down": {}, "at": "before_commit"})");
   EXPECT_EQ(Ask("PUT", "/bucket/never", "abc").status(), 503);
   ASSERT_TRUE(emulator_->ClearFaults("default").ok());
-  EXPECT_EQ(Ask("GET", "/bucket/lost").status(), 200) << "the acknowledgement was lost, not the object";
+  EXPECT_EQ(Ask("GET", "/bucket/lost").status(), 200)
+      << "the acknowledgement was lost, not the object";
   EXPECT_EQ(Ask("GET", "/bucket/never").status(), 404);
 }
 
@@ -275,12 +320,16 @@ TEST_F(FaultsOverTheWireTest, SomeEntriesOfADeletionFailInsideItsSuccess) {
   for (const string key : {"a", "b"}) Ask("PUT", "/bucket/" + key, "x");
   SetAction(R"({"partial_failure": {"code": "SlowDown", "key": ["b", "key"], "most": 1}})");
   const string document =
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<DeleteResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Deleted><Key>a</Key></Deleted>"
-      "<Error><Key>b</Key><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error><Deleted><Key>key</Key></Deleted>"
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<DeleteResult "
+      "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Deleted><Key>a</Key></Deleted>"
+      "<Error><Key>b</Key><Code>SlowDown</Code><Message>Please reduce your request "
+      "rate.</Message></Error><Deleted><Key>key</Key></Deleted>"
       "</DeleteResult>";
   EXPECT_EQ(Scrubbed(DeleteThree().text),
-            "HTTP/1.1 200 OK\r\nx-amz-id-2: *\r\nx-amz-request-id: *\r\nDate: *\r\nContent-Type: application/xml\r\nServer: AmazonS3\r\n"
-            "Content-Length: " + std::to_string(document.size()) + "\r\nConnection: close\r\n\r\n" + document);
+            "HTTP/1.1 200 OK\r\nx-amz-id-2: *\r\nx-amz-request-id: *\r\nDate: *\r\nContent-Type: "
+            "application/xml\r\nServer: AmazonS3\r\n"
+            "Content-Length: " +
+                std::to_string(document.size()) + "\r\nConnection: close\r\n\r\n" + document);
   EXPECT_EQ(Fired(), 1U);
   EXPECT_EQ(Ask("GET", "/bucket/a").status(), 404);
   EXPECT_EQ(Ask("GET", "/bucket/b").status(), 200) << "what failed was not deleted";
@@ -302,7 +351,8 @@ TEST_F(FaultsOverTheWireTest, ConnectionsMeetFaultsBeforeTheirFirstByte) {
   SetAction(R"({"goaway": {"requests": 1}})");
   const Wire wire(emulator_->endpoint());
   wire.Send("GET /bucket/key HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_NE(wire.Finish().text.find("Connection: close\r\n"), string::npos) << "and it ends without being asked to";
+  EXPECT_NE(wire.Finish().text.find("Connection: close\r\n"), string::npos)
+      << "and it ends without being asked to";
   SetAction(R"({"connection_limit": {"most": 0}})");
   EXPECT_TRUE(Send("").reset);
 }

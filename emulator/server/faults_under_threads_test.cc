@@ -25,11 +25,24 @@ class FaultsUnderThreadsTest : public FaultsTest {
 // Every action once, at the stage where it happens unless said otherwise.
 const std::vector<std::pair<string, string>>& Actions() {
   static const std::vector<std::pair<string, string>> actions{
-      {"error", "{}"}, {"slow_down", "{}"}, {"late_error", R"({"after_ms": 2, "every_ms": 1})"}, {"reset", "{}"}, {"fin", "{}"},
-      {"half_close", "{}"}, {"black_hole", R"({"ms": 2})"}, {"stall", R"({"ms": 2})"}, {"drip", R"({"bytes": 5, "every_ms": 1})"},
-      {"bandwidth", R"({"bytes_per_second": 100000})"}, {"latency", R"({"ms": 2})"}, {"corrupt", "{}"}, {"truncate", "{}"},
-      {"header_lie", R"({"drop": ["ETag"]})"}, {"redirect", "{}"}, {"expect_100", R"({"mode": "refuse"})"},
-      {"credentials", "{}"}, {"clock_skew", R"({"ahead_s": 86400})"}};
+      {"error", "{}"},
+      {"slow_down", "{}"},
+      {"late_error", R"({"after_ms": 2, "every_ms": 1})"},
+      {"reset", "{}"},
+      {"fin", "{}"},
+      {"half_close", "{}"},
+      {"black_hole", R"({"ms": 2})"},
+      {"stall", R"({"ms": 2})"},
+      {"drip", R"({"bytes": 5, "every_ms": 1})"},
+      {"bandwidth", R"({"bytes_per_second": 100000})"},
+      {"latency", R"({"ms": 2})"},
+      {"corrupt", "{}"},
+      {"truncate", "{}"},
+      {"header_lie", R"({"drop": ["ETag"]})"},
+      {"redirect", "{}"},
+      {"expect_100", R"({"mode": "refuse"})"},
+      {"credentials", "{}"},
+      {"clock_skew", R"({"ahead_s": 86400})"}};
   return actions;
 }
 
@@ -39,7 +52,8 @@ TEST_F(FaultsUnderThreadsTest, ARuleThatIsToFireTwiceFiresExactlyTwice) {
     const string headers = name == "expect_100" ? "Expect: 100-continue\r\n" : "";
     std::atomic<int> spared{0};
     InThreads([&](int) {
-      for (int i = 0; i < 5; ++i) spared += Get(headers).text.ends_with("\r\n\r\n0123456789") ? 1 : 0;
+      for (int i = 0; i < 5; ++i)
+        spared += Get(headers).text.ends_with("\r\n\r\n0123456789") ? 1 : 0;
     });
     const auto account = Account();
     EXPECT_EQ(account.at("fired"), 2) << name;
@@ -65,12 +79,17 @@ TEST_F(FaultsUnderThreadsTest, ADeletionThatIsToFailInPartTwiceFailsExactlyTwice
 
 TEST_F(FaultsUnderThreadsTest, WhatHappensAtACommitTwiceHappensExactlyTwice) {
   ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = true}).ok());
-  for (const string deed : {R"({"duplicate_apply": {}})", R"({"commit_partial": {"bytes": 3, "unlike_s3": true}})",
-                            R"({"delay_visibility": {"ms": 1000, "unlike_s3": true}})"}) {
+  for (const string deed :
+       {R"({"duplicate_apply": {}})", R"({"commit_partial": {"bytes": 3, "unlike_s3": true}})",
+        R"({"delay_visibility": {"ms": 1000, "unlike_s3": true}})"}) {
     Set(R"([{"do": )" + deed + R"(, "limit": {"times": 2}}])");
     InThreads([&](int thread) {
       for (int i = 0; i < 5; ++i) {
-        EXPECT_EQ(Ask("PUT", "/bucket/" + std::to_string(thread) + "-" + std::to_string(i), "0123456789").status(), 200) << deed;
+        EXPECT_EQ(
+            Ask("PUT", "/bucket/" + std::to_string(thread) + "-" + std::to_string(i), "0123456789")
+                .status(),
+            200)
+            << deed;
       }
     });
     EXPECT_EQ(Account().at("fired"), 2) << deed;
@@ -93,13 +112,15 @@ TEST_F(FaultsUnderThreadsTest, StaleBytesTwiceAreBroughtExactlyTwice) {
 TEST_F(FaultsUnderThreadsTest, TheSeedAloneDecidesWhoMeetsAFault) {
   std::vector<std::set<string>> failed;
   for (const int seed : {7, 7, 8}) {
-    Set(R"({"seed": )" + std::to_string(seed) + R"(, "rules": [{"do": {"slow_down": {}}, "when": {"probability": 0.3}}]})");
+    Set(R"({"seed": )" + std::to_string(seed) +
+        R"(, "rules": [{"do": {"slow_down": {}}, "when": {"probability": 0.3}}]})");
     std::vector<std::set<string>> each(kThreads);
     InThreads([&](int thread) {
       for (int i = 0; i < 25; ++i) {
         const string target = "/bucket/" + std::to_string(thread) + "-" + std::to_string(i);
         for (int attempt = 1; attempt <= 2; ++attempt) {
-          if (Ask("GET", target).status() == 503) each[static_cast<std::size_t>(thread)].insert(target + " " + std::to_string(attempt));
+          if (Ask("GET", target).status() == 503)
+            each[static_cast<std::size_t>(thread)].insert(target + " " + std::to_string(attempt));
         }
       }
     });
@@ -115,7 +136,8 @@ TEST_F(FaultsUnderThreadsTest, TheSeedAloneDecidesWhoMeetsAFault) {
 
 TEST_F(FaultsUnderThreadsTest, WhoAsksAgainWhileAFaultKeepsHimWaitingHasFailedBefore) {
   for (const char* at : {"headers", "before_commit", "after_commit", "status"}) {
-    Set(R"([{"do": {"stall": {"ms": 3600000}, "at": ")" + std::string(at) + R"("}, "when": {"unless_failed": 1}}])");
+    Set(R"([{"do": {"stall": {"ms": 3600000}, "at": ")" + std::string(at) +
+        R"("}, "when": {"unless_failed": 1}}])");
     const Wire wire(emulator_->endpoint());
     wire.Send("GET /bucket/key HTTP/1.1\r\nHost: localhost\r\namz-sdk-invocation-id: i\r\n\r\n");
     while (Fired() == 0) std::this_thread::yield();
@@ -127,10 +149,14 @@ TEST_F(FaultsUnderThreadsTest, StoppingEndsWhoWaitsBeforeAnOperation) {
   for (const string at : {"headers", "before_commit"}) {
     const auto emulator = Emulator::Start({.auth = AuthMode::kOff}).value();
     Plain(emulator->endpoint(), "PUT", "/bucket");
-    ASSERT_TRUE(emulator->SetFaults("default", R"([{"do": {"stall": {"ms": 3600000}, "at": ")" + at + "\"}}]").ok());
+    ASSERT_TRUE(
+        emulator
+            ->SetFaults("default", R"([{"do": {"stall": {"ms": 3600000}, "at": ")" + at + "\"}}]")
+            .ok());
     const Wire wire(emulator->endpoint());
     wire.Send("GET /bucket HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    while (nlohmann::json::parse(emulator->FaultAccount("default").value()).at("fired") != 1) std::this_thread::yield();
+    while (nlohmann::json::parse(emulator->FaultAccount("default").value()).at("fired") != 1)
+      std::this_thread::yield();
     const auto began = std::chrono::steady_clock::now();
     emulator->Stop();
     EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(4)) << at;

@@ -4,11 +4,11 @@
 #include <string>
 #include <utility>
 
+#include "emulator/auth/session_token.h"
 #include "emulator/s3/core/claimed_key.h"
-#include "emulator/s3/protocol/directory_session.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/router.h"
-#include "emulator/auth/session_token.h"
+#include "emulator/s3/protocol/directory_session.h"
 #include "emulator/server/admin/admin.h"
 
 namespace penstock::emulator::server {
@@ -28,11 +28,13 @@ std::optional<std::string> ClaimedSessionOwner(const s3::Exchange& exchange) {
 
 class Front final : public s3::Handler {
  public:
-  Front(FrontOptions options, const auth::Directory& directory, Counters& counters, s3::Handler& next)
+  Front(FrontOptions options, const auth::Directory& directory, Counters& counters,
+        s3::Handler& next)
       : options_(std::move(options)), directory_(directory), counters_(counters), next_(next) {}
 
   void Handle(s3::Exchange& exchange) override {
-    if (options_.aliases != nullptr && IsAdminAlias(exchange.request.method, exchange.request.target)) {
+    if (options_.aliases != nullptr &&
+        IsAdminAlias(exchange.request.method, exchange.request.target)) {
       return options_.aliases->Handle(exchange);
     }
     const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
@@ -48,15 +50,17 @@ class Front final : public s3::Handler {
       s3::RespondWithError(exchange, s3::MakeError("ServiceUnavailable"));
     }
     // Before the answer leaves: whoever has it finds it counted.
-    exchange.WhenAnswered(
-        [this](const s3::Exchange& answered) { counters_.CountRequest(answered.operation, answered.response.status); });
+    exchange.WhenAnswered([this](const s3::Exchange& answered) {
+      counters_.CountRequest(answered.operation, answered.response.status);
+    });
   }
 
  private:
   std::shared_ptr<s3::Namespace> ClaimedNamespace(const s3::Exchange& exchange) const {
     if (!options_.by_claim) return directory_.NamespaceOf(nullptr);
     const std::optional<std::string> owner = ClaimedSessionOwner(exchange);
-    const std::string_view key = owner ? std::string_view(*owner) : s3::ClaimedAccessKey(exchange.request, exchange.target);
+    const std::string_view key =
+        owner ? std::string_view(*owner) : s3::ClaimedAccessKey(exchange.request, exchange.target);
     return directory_.NamespaceOf(key.empty() ? nullptr : directory_.FindUser(key).get());
   }
 
@@ -68,7 +72,8 @@ class Front final : public s3::Handler {
 
 }  // namespace
 
-std::unique_ptr<s3::Handler> MakeFront(FrontOptions options, const auth::Directory& directory, Counters& counters, s3::Handler& next) {
+std::unique_ptr<s3::Handler> MakeFront(FrontOptions options, const auth::Directory& directory,
+                                       Counters& counters, s3::Handler& next) {
   return std::make_unique<Front>(std::move(options), directory, counters, next);
 }
 

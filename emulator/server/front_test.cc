@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "emulator/s3/protocol/text.h"
 #include "emulator/auth/session_token.h"
+#include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -14,13 +14,17 @@ namespace {
 // Knows one user, who has a space of his own.
 class OneUserDirectory final : public auth::Directory {
  public:
-  std::shared_ptr<const auth::User> FindUser(std::string_view key) const override { return key == user->access_key_id ? user : nullptr; }
-  std::shared_ptr<s3::Namespace> NamespaceOf(const auth::User* found) const override { return found == nullptr ? space : own_space; }
+  std::shared_ptr<const auth::User> FindUser(std::string_view key) const override {
+    return key == user->access_key_id ? user : nullptr;
+  }
+  std::shared_ptr<s3::Namespace> NamespaceOf(const auth::User* found) const override {
+    return found == nullptr ? space : own_space;
+  }
   s3::Identity IdentityOf(std::string_view) const override { return {}; }
   const s3::Identity& DefaultIdentity() const override { return nobody; }
   s3::Identity nobody;
-  std::shared_ptr<const auth::User> user =
-      std::make_shared<auth::User>(auth::User{.access_key_id = "AKIDUSER", .secret_access_key = "secret"});
+  std::shared_ptr<const auth::User> user = std::make_shared<auth::User>(
+      auth::User{.access_key_id = "AKIDUSER", .secret_access_key = "secret"});
   std::shared_ptr<s3::Namespace> space = std::make_shared<s3::Namespace>();
   std::shared_ptr<s3::Namespace> own_space = std::make_shared<s3::Namespace>();
 };
@@ -43,7 +47,8 @@ class FrontTest : public testing::Test {
   OneUserDirectory directory_;
   Counters counters_;
   Teapot next_;
-  std::unique_ptr<s3::Handler> front_ = MakeFront({.hosts = s3::HostRules::Default("us-east-1")}, directory_, counters_, next_);
+  std::unique_ptr<s3::Handler> front_ =
+      MakeFront({.hosts = s3::HostRules::Default("us-east-1")}, directory_, counters_, next_);
   s3::RequestHead head_;
   s3::Connection connection_;
   s3::Exchange exchange_{.request = head_, .connection = connection_};
@@ -57,7 +62,8 @@ TEST_F(FrontTest, NamesTargetAndOperation) {
 }
 
 std::string Authorization(const std::string& key) {
-  return "AWS4-HMAC-SHA256 Credential=" + key + "/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0";
+  return "AWS4-HMAC-SHA256 Credential=" + key +
+         "/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0";
 }
 
 TEST_F(FrontTest, TheSpaceIsThatOfTheClaimedKey) {
@@ -67,15 +73,19 @@ TEST_F(FrontTest, TheSpaceIsThatOfTheClaimedKey) {
 }
 
 TEST_F(FrontTest, TheSpaceOfASessionIsThatOfWhoHasIt) {
-  const auto session = auth::IssueSession("secret", {.parent = "AKIDUSER", .session = {.bucket = "bucket"}});
+  const auto session =
+      auth::IssueSession("secret", {.parent = "AKIDUSER", .session = {.bucket = "bucket"}});
   const std::string authorization = Authorization(session.access_key_id);
-  Handle("/key", {{"Authorization", authorization}, {"x-amz-s3session-token", session.session_token}});
+  Handle("/key",
+         {{"Authorization", authorization}, {"x-amz-s3session-token", session.session_token}});
   EXPECT_EQ(exchange_.space, directory_.own_space);
 }
 
 TEST_F(FrontTest, TheSpaceOfASessionInAUrlIsThatOfWhoHasIt) {
-  const auto session = auth::IssueSession("secret", {.parent = "AKIDUSER", .session = {.bucket = "bucket"}});
-  Handle("/key?X-Amz-Credential=" + session.access_key_id + "%2F20260101%2Fus-east-1%2Fs3express%2Faws4_request&X-Amz-S3session-Token=" +
+  const auto session =
+      auth::IssueSession("secret", {.parent = "AKIDUSER", .session = {.bucket = "bucket"}});
+  Handle("/key?X-Amz-Credential=" + session.access_key_id +
+         "%2F20260101%2Fus-east-1%2Fs3express%2Faws4_request&X-Amz-S3session-Token=" +
          s3::PercentEncode(session.session_token));
   EXPECT_EQ(exchange_.space, directory_.own_space);
 }

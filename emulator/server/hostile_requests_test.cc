@@ -1,5 +1,5 @@
-// Correctly signed requests that mean harm: what gets past the wire and the signature still meets a clear refusal, and
-// leaves the emulator as it was.
+// Correctly signed requests that mean harm: what gets past the wire and the signature still meets a
+// clear refusal, and leaves the emulator as it was.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -21,10 +21,13 @@ class HostileRequests : public ::testing::Test {
     ASSERT_EQ(Ask("PUT", "/bucket").status, 200);
     ASSERT_EQ(Ask("PUT", "/bucket/key", "kept").status, 200);
   }
-  HttpAnswer Ask(const std::string& method, const std::string& target, const std::string& body = {}) const {
+  HttpAnswer Ask(const std::string& method, const std::string& target,
+                 const std::string& body = {}) const {
     const std::string md5 = Base64Encode(Md5(AsBytes(body)));
-    return Send(emulator_->endpoint(),
-                {.method = method, .target = target, .body = body, .more_headers = "Content-MD5: " + md5 + "\r\n"});
+    return Send(emulator_->endpoint(), {.method = method,
+                                        .target = target,
+                                        .body = body,
+                                        .more_headers = "Content-MD5: " + md5 + "\r\n"});
   }
   bool ServesOthers() const { return Ask("GET", "/bucket/key").text.ends_with("\r\n\r\nkept"); }
 
@@ -40,15 +43,19 @@ TEST_F(HostileRequests, AnXmlBombIsMalformed) {
   }
   bomb += "]><Delete><Object><Key>&e29;</Key></Object></Delete>";
   const std::string outside =
-      "<!DOCTYPE d [<!ENTITY f SYSTEM \"file:///etc/passwd\">]><Delete><Object><Key>&f;</Key></Object></Delete>";
+      "<!DOCTYPE d [<!ENTITY f SYSTEM "
+      "\"file:///etc/passwd\">]><Delete><Object><Key>&f;</Key></Object></Delete>";
   for (const std::string& document : {bomb, outside}) {
-    for (const std::string target : {"/bucket?delete=", "/bucket/key?uploadId=x", "/bucket?tagging="}) {
-      const HttpAnswer answer = Ask(target.ends_with("tagging=") ? "PUT" : "POST", target, document);
+    for (const std::string target :
+         {"/bucket?delete=", "/bucket/key?uploadId=x", "/bucket?tagging="}) {
+      const HttpAnswer answer =
+          Ask(target.ends_with("tagging=") ? "PUT" : "POST", target, document);
       EXPECT_GE(answer.status, 400) << target;
       EXPECT_LT(answer.status, 502) << target;
       EXPECT_EQ(answer.text.find("root:"), std::string::npos) << target;
     }
-    EXPECT_NE(Ask("POST", "/bucket?delete=", document).text.find("<Code>MalformedXML</Code>"), std::string::npos);
+    EXPECT_NE(Ask("POST", "/bucket?delete=", document).text.find("<Code>MalformedXML</Code>"),
+              std::string::npos);
   }
   EXPECT_TRUE(ServesOthers());
 }
@@ -58,7 +65,8 @@ TEST_F(HostileRequests, DeepAndLongDocumentsAreRefused) {
   std::string deep;
   for (int i = 0; i < kDepth; ++i) deep += "<a>";
   for (int i = 0; i < kDepth; ++i) deep += "</a>";
-  EXPECT_NE(Ask("POST", "/bucket?delete=", deep).text.find("<Code>MalformedXML</Code>"), std::string::npos);
+  EXPECT_NE(Ask("POST", "/bucket?delete=", deep).text.find("<Code>MalformedXML</Code>"),
+            std::string::npos);
   const std::string longer = "<Delete>" + std::string(9 << 20, ' ') + "</Delete>";
   const HttpAnswer answer = Ask("POST", "/bucket?delete=", longer);
   EXPECT_EQ(answer.status, 400) << answer.text.substr(0, 400);
@@ -66,12 +74,14 @@ TEST_F(HostileRequests, DeepAndLongDocumentsAreRefused) {
 }
 
 TEST_F(HostileRequests, NoKeyLeavesTheDataDirectory) {
-  for (const std::string target : {"/bucket/../outside", "/bucket/a/../../../outside", "/bucket/../../../../../../tmp/outside"}) {
+  for (const std::string target : {"/bucket/../outside", "/bucket/a/../../../outside",
+                                   "/bucket/../../../../../../tmp/outside"}) {
     EXPECT_EQ(Ask("PUT", target, "x").status, 400) << target;
     EXPECT_EQ(Ask("GET", target).status, 400) << target;
   }
   // These are keys like any other, and come back as they are.
-  for (const std::string target : {"/bucket//etc/passwd", "/bucket/a%00b", "/bucket/~root", "/bucket/a%5C..%5Cb"}) {
+  for (const std::string target :
+       {"/bucket//etc/passwd", "/bucket/a%00b", "/bucket/~root", "/bucket/a%5C..%5Cb"}) {
     const int status = Ask("PUT", target, "harmless").status;
     EXPECT_TRUE(status == 200 || status == 400) << target << " " << status;
     EXPECT_EQ(Ask("GET", target).text.ends_with("harmless"), status == 200) << target;

@@ -12,7 +12,8 @@ class Places {
  public:
   explicit Places(int count) : free_(count) {}
 
-  // Null: all are taken. The place is free again when the last copy of the pointer is gone; this outlives it.
+  // Null: all are taken. The place is free again when the last copy of the pointer is gone; this
+  // outlives it.
   std::shared_ptr<void> Take() {
     int free = free_.load(std::memory_order_relaxed);
     do {

@@ -12,9 +12,9 @@
 #include "base/dates.h"
 #include "base/diagnostics.h"
 #include "base/log.h"
-#include "emulator/s3/protocol/sdk_attempt.h"
 #include "emulator/instruments/target_secrets.h"
 #include "emulator/json/json_tree.h"
+#include "emulator/s3/protocol/sdk_attempt.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -32,7 +32,8 @@ std::string Masked(const std::string& name) {
   return std::string(instruments::WithoutSecrets(name, scratch));
 }
 
-// The code of a refusal, or of the error document behind a 200 (CompleteMultipartUpload); else empty.
+// The code of a refusal, or of the error document behind a 200 (CompleteMultipartUpload); else
+// empty.
 std::string ErrorCode(const s3::Response& response) {
   if (!response.error_code.empty()) return response.error_code;
   const auto* document = std::get_if<std::string>(&response.body);
@@ -63,13 +64,17 @@ std::string LogLine(const s3::Exchange& exchange, WallTime finished) {
   line["error"] = exchange.response.status >= 300 || exchange.operation == "CompleteMultipartUpload"
                       ? ErrorCode(exchange.response)
                       : std::string();
-  if (!exchange.response.error_detail.empty()) line["detail"] = Redact(exchange.response.error_detail);
+  if (!exchange.response.error_detail.empty())
+    line["detail"] = Redact(exchange.response.error_detail);
   line["bytes_in"] = exchange.bytes_in;
   line["bytes_out"] = exchange.bytes_out;
-  line["duration_us"] = std::chrono::duration_cast<std::chrono::microseconds>(finished - exchange.received).count();
+  line["duration_us"] =
+      std::chrono::duration_cast<std::chrono::microseconds>(finished - exchange.received).count();
   line["access_key_id"] = exchange.identity.access_key_id;
   line["user_agent"] = FreeText(exchange.request.Find("user-agent"));
-  line["attempt"] = s3::ClaimedAttempt(exchange.request.Find("amz-sdk-request").value_or(std::string_view())).value_or(0);
+  line["attempt"] =
+      s3::ClaimedAttempt(exchange.request.Find("amz-sdk-request").value_or(std::string_view()))
+          .value_or(0);
   // Keys are any bytes; what is not UTF-8 becomes U+FFFD.
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
@@ -79,10 +84,12 @@ Result<std::unique_ptr<RequestLog>> RequestLog::Open(const std::string& path) {
     const int copy = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     if (copy >= 0) return std::unique_ptr<RequestLog>(new RequestLog(copy));
   }
-  const int descriptor = path == "-" ? -1 : ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const int descriptor =
+      path == "-" ? -1 : ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (descriptor < 0) {
-    return Error::Make(ErrorKind::kInvalidArgument, "log file '" + path + "' cannot be written: " + std::strerror(errno) +
-                                                        "; choose a path this user may write");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "log file '" + path + "' cannot be written: " + std::strerror(errno) +
+                           "; choose a path this user may write");
   }
   return std::unique_ptr<RequestLog>(new RequestLog(descriptor));
 }

@@ -19,7 +19,8 @@ class RequestLogTest : public testing::Test {
     exchange_.target.key = ObjectKey("k");
   }
   nlohmann::json Line() const {
-    return nlohmann::json::parse(LogLine(exchange_, exchange_.received + std::chrono::microseconds(1500)));
+    return nlohmann::json::parse(
+        LogLine(exchange_, exchange_.received + std::chrono::microseconds(1500)));
   }
 
   s3::RequestHead head_;
@@ -28,7 +29,9 @@ class RequestLogTest : public testing::Test {
 };
 
 TEST_F(RequestLogTest, SaysWhatHappened) {
-  head_.headers = {{"Range", "bytes=0-9"}, {"User-Agent", "agent"}, {"amz-sdk-request", "ttl=x; attempt=3; max=5"}};
+  head_.headers = {{"Range", "bytes=0-9"},
+                   {"User-Agent", "agent"},
+                   {"amz-sdk-request", "ttl=x; attempt=3; max=5"}};
   exchange_.response.status = 206;
   exchange_.bytes_out = 10;
   const auto line = Line();
@@ -44,7 +47,8 @@ TEST_F(RequestLogTest, SaysWhatHappened) {
 
 TEST_F(RequestLogTest, NamesTheErrorCode) {
   exchange_.response.status = 404;
-  exchange_.response.body = std::string("<?xml version=\"1.0\"?>\n<Error><Code>NoSuchKey</Code><Message/></Error>");
+  exchange_.response.body =
+      std::string("<?xml version=\"1.0\"?>\n<Error><Code>NoSuchKey</Code><Message/></Error>");
   EXPECT_EQ(Line().at("error"), "NoSuchKey");
 }
 

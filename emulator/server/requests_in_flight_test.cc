@@ -1,4 +1,5 @@
-// Requests that are half done when their namespace is deleted or reset: over real sockets, in memory and in a directory.
+// Requests that are half done when their namespace is deleted or reset: over real sockets, in
+// memory and in a directory.
 #include <gtest/gtest.h>
 
 #include "emulator/server/server_fixture.h"
@@ -22,18 +23,28 @@ struct Case {
 class RequestsInFlightTest : public testing::TestWithParam<Case> {
  protected:
   RequestsInFlightTest()
-      : emulator_(Emulator::Start({.data_directory = GetParam().in_directory ? folder_.path() + "/data" : ""}).value()),
+      : emulator_(Emulator::Start(
+                      {.data_directory = GetParam().in_directory ? folder_.path() + "/data" : ""})
+                      .value()),
         key_(emulator_->CreateNamespace("suite").value()) {
     EXPECT_EQ(Ask("PUT", "/bucket").status, 200);
   }
 
-  SignedRequest Signed(const std::string& method, const std::string& target, const std::string& body = {}) const {
-    return {.method = method, .target = target, .body = body, .access_key = key_.id, .secret = key_.secret, .more_headers = ""};
+  SignedRequest Signed(const std::string& method, const std::string& target,
+                       const std::string& body = {}) const {
+    return {.method = method,
+            .target = target,
+            .body = body,
+            .access_key = key_.id,
+            .secret = key_.secret,
+            .more_headers = ""};
   }
-  HttpAnswer Ask(const std::string& method, const std::string& target, const std::string& body = {}) const {
+  HttpAnswer Ask(const std::string& method, const std::string& target,
+                 const std::string& body = {}) const {
     return Send(emulator_->endpoint(), Signed(method, target, body));
   }
-  std::string Text(const std::string& method, const std::string& target, const std::string& body = {}) const {
+  std::string Text(const std::string& method, const std::string& target,
+                   const std::string& body = {}) const {
     return SignedText(emulator_->endpoint(), Signed(method, target, body));
   }
   // Sends a request but for its last bytes, and knows that the emulator has begun with it.
@@ -42,7 +53,8 @@ class RequestsInFlightTest : public testing::TestWithParam<Case> {
     const std::string expecting = before_body + "\r\nExpect: 100-continue\r\n\r\n";
     const std::string body = text.substr(before_body.size() + 4);
     wire.Send(expecting);
-    EXPECT_EQ(wire.Receive(25), "HTTP/1.1 100 Continue\r\n\r\n");  // the operation runs and asks for the body
+    // the operation runs and asks for the body
+    EXPECT_EQ(wire.Receive(25), "HTTP/1.1 100 Continue\r\n\r\n");
     wire.Send(std::string_view(body).substr(0, body.size() - kChunk));
     return body.substr(body.size() - kChunk);
   }
@@ -82,8 +94,10 @@ TEST_P(RequestsInFlightTest, AnUploadEndsInTheStoreItBeganIn) {
   // It was answered 500: the folder had been renamed under it.
   const Wire small(emulator_->endpoint());
   const Wire large(emulator_->endpoint());
-  const std::string small_rest = SendMost(small, Text("PUT", "/bucket/small", std::string(2 * kChunk, 's')));
-  const std::string large_rest = SendMost(large, Text("PUT", "/bucket/large", std::string(kLarge, 'l')));
+  const std::string small_rest =
+      SendMost(small, Text("PUT", "/bucket/small", std::string(2 * kChunk, 's')));
+  const std::string large_rest =
+      SendMost(large, Text("PUT", "/bucket/large", std::string(kLarge, 'l')));
   End();
   small.Send(small_rest);
   large.Send(large_rest);
@@ -97,8 +111,8 @@ TEST_P(RequestsInFlightTest, APartOfAnUploadToo) {
   const std::size_t at = begun.find("<UploadId>") + 10;
   const std::string upload = begun.substr(at, begun.find("</UploadId>") - at);
   const Wire wire(emulator_->endpoint());
-  const std::string rest =
-      SendMost(wire, Text("PUT", "/bucket/key?partNumber=1&uploadId=" + upload, std::string(6 << 20, 'p')));
+  const std::string rest = SendMost(
+      wire, Text("PUT", "/bucket/key?partNumber=1&uploadId=" + upload, std::string(6 << 20, 'p')));
   End();
   wire.Send(rest);
   EXPECT_EQ(wire.Finish().status, 200);
@@ -137,8 +151,9 @@ std::string NameOf(const testing::TestParamInfo<Case>& info) {
   return std::string(ending) + (info.param.in_directory ? "InADirectory" : "InMemory");
 }
 INSTANTIATE_TEST_SUITE_P(Endings, RequestsInFlightTest,
-                         testing::Values(Case{false, Ending::kDelete}, Case{true, Ending::kDelete}, Case{false, Ending::kReset},
-                                         Case{true, Ending::kReset}, Case{false, Ending::kDeleteAndMakeAgain},
+                         testing::Values(Case{false, Ending::kDelete}, Case{true, Ending::kDelete},
+                                         Case{false, Ending::kReset}, Case{true, Ending::kReset},
+                                         Case{false, Ending::kDeleteAndMakeAgain},
                                          Case{true, Ending::kDeleteAndMakeAgain}),
                          NameOf);
 

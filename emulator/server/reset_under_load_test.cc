@@ -1,8 +1,9 @@
-// A reset of a large namespace while clients read another one: no read waits for its files to be deleted.
+// A reset of a large namespace while clients read another one: no read waits for its files to be
+// deleted.
 //
-// The gate resets a few hundred files and checks that every read succeeds. PENSTOCK_LONG=1 resets 32,768 files of 32 KiB and
-// more (1 GiB) while 64 clients read until the files are gone, and holds the 99th percentile of their reads to 5 ms above the
-// one before the reset.
+// The gate resets a few hundred files and checks that every read succeeds. PENSTOCK_LONG=1 resets
+// 32,768 files of 32 KiB and more (1 GiB) while 64 clients read until the files are gone, and holds
+// the 99th percentile of their reads to 5 ms above the one before the reset.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,10 +38,12 @@ Time::duration Percentile99(std::vector<Time::duration> times) {
 class ResetUnderLoadTest : public testing::Test {
  protected:
   ResetUnderLoadTest() {
-    emulator_ = Emulator::Start({.data_directory = folder_.path(), .auth = AuthMode::kParse}).value();
+    emulator_ =
+        Emulator::Start({.data_directory = folder_.path(), .auth = AuthMode::kParse}).value();
     const std::string directory = folder_.path() + "-files";
     std::filesystem::create_directory(directory);
-    for (int i = 0; i < kFiles; ++i) std::ofstream(directory + "/" + std::to_string(i)) << std::string(33'000, 'x');
+    for (int i = 0; i < kFiles; ++i)
+      std::ofstream(directory + "/" + std::to_string(i)) << std::string(33'000, 'x');
     key_ = emulator_->CreateNamespace("large").value();
     Fill(directory, "large");
     std::filesystem::create_directory(directory + "/one");
@@ -49,11 +52,13 @@ class ResetUnderLoadTest : public testing::Test {
     std::filesystem::remove_all(directory);
   }
   void Fill(const std::string& directory, const std::string& name_space) {
-    EXPECT_TRUE(emulator_->Seed({.bucket = "bucket", .directory = directory, .name_space = name_space}).ok());
+    EXPECT_TRUE(
+        emulator_->Seed({.bucket = "bucket", .directory = directory, .name_space = name_space})
+            .ok());
   }
 
-  // Each client's reads of the small object in the default namespace, on connections of their own: kReads at least, and more
-  // until `done` is set.
+  // Each client's reads of the small object in the default namespace, on connections of their own:
+  // kReads at least, and more until `done` is set.
   std::vector<Time::duration> Read(const std::atomic<bool>& done) {
     std::vector<std::vector<Time::duration>> times(static_cast<std::size_t>(kClients));
     {
@@ -77,7 +82,8 @@ class ResetUnderLoadTest : public testing::Test {
   // The namespace's stores on disk: two until the one that was reset is removed.
   std::ptrdiff_t Stores() const {
     using Entries = std::filesystem::directory_iterator;
-    return std::count_if(Entries(folder_.path() + "/namespaces/large"), Entries(), [](const auto& entry) { return entry.is_directory(); });
+    return std::count_if(Entries(folder_.path() + "/namespaces/large"), Entries(),
+                         [](const auto& entry) { return entry.is_directory(); });
   }
 
   const TemporaryFolder folder_;
@@ -88,16 +94,23 @@ class ResetUnderLoadTest : public testing::Test {
 TEST_F(ResetUnderLoadTest, ReadersOfAnotherNamespaceDoNotWait) {
   const auto quiet = Percentile99(Read(true));
   // A request that holds the last reference to what is reset, and ends with RST.
-  ASSERT_TRUE(emulator_->SetFaults("large", R"([{"do": [{"stall": {"ms": 200}, "at": "status"}, {"reset": {}, "at": "status"}]}])").ok());
+  ASSERT_TRUE(
+      emulator_
+          ->SetFaults(
+              "large",
+              R"([{"do": [{"stall": {"ms": 200}, "at": "status"}, {"reset": {}, "at": "status"}]}])")
+          .ok());
   std::jthread held([this] {
-    Send(emulator_->endpoint(), {.target = "/bucket/1", .access_key = key_.id, .secret = key_.secret});
+    Send(emulator_->endpoint(),
+         {.target = "/bucket/1", .access_key = key_.id, .secret = key_.secret});
   });
   std::atomic<bool> gone = false;
   const auto begun = Time::now();
   Time::duration taken{};
   std::jthread reset([&] {
     EXPECT_TRUE(emulator_->ResetNamespace("large").ok());
-    while (Stores() > 1 && Time::now() - begun < kPatience) std::this_thread::sleep_for(milliseconds(5));
+    while (Stores() > 1 && Time::now() - begun < kPatience)
+      std::this_thread::sleep_for(milliseconds(5));
     taken = Time::now() - begun;
     EXPECT_LT(taken, kPatience);
     gone = true;
@@ -108,7 +121,8 @@ TEST_F(ResetUnderLoadTest, ReadersOfAnotherNamespaceDoNotWait) {
   const auto added = std::chrono::duration<double, std::milli>(loaded - quiet).count();
   RecordProperty("p99_added_ms", std::to_string(added));
   std::printf("p99 of reads: %.2f ms, %.2f ms while the namespace was reset, which took %.2f s\n",
-              std::chrono::duration<double, std::milli>(quiet).count(), std::chrono::duration<double, std::milli>(loaded).count(),
+              std::chrono::duration<double, std::milli>(quiet).count(),
+              std::chrono::duration<double, std::milli>(loaded).count(),
               std::chrono::duration<double>(taken).count());
   if (kLong) {
     EXPECT_LE(added, 5.0);

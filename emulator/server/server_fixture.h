@@ -1,12 +1,12 @@
 // What the emulator's own tests share: a folder that goes away, and a tiny HTTP client that signs.
 //
-// Test support only. The signature is made with the server's own functions: it shows that the parts fit, not that they
-// agree with S3 (the published vectors and the foreign clients do).
+// Test support only. The signature is made with the server's own functions: it shows that the parts
+// fit, not that they agree with S3 (the published vectors and the foreign clients do).
 #ifndef PENSTOCK_EMULATOR_SERVER_SERVER_FIXTURE_H_
 #define PENSTOCK_EMULATOR_SERVER_SERVER_FIXTURE_H_
 
-#include <netinet/in.h>
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -53,14 +53,15 @@ inline std::string ReadFile(const std::string& path) {
 }
 
 struct HttpAnswer {
-  int status = 0;      // 0: no answer
-  std::string text;    // head and body as received
+  int status = 0;    // 0: no answer
+  std::string text;  // head and body as received
 };
 
 // A connection to `endpoint` ("http://127.0.0.1:1234"). Gives up after 10 s without a byte.
 class Wire {
  public:
-  explicit Wire(const std::string& endpoint) : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit Wire(const std::string& endpoint)
+      : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     const std::size_t colon = endpoint.rfind(':');
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -68,7 +69,8 @@ class Wire {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     const timeval limit{.tv_sec = 10, .tv_usec = 0};
     ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    connected_ = ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    connected_ =
+        ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
   ~Wire() { ::close(descriptor_); }
   Wire(const Wire&) = delete;
@@ -87,7 +89,8 @@ class Wire {
     std::string text;
     char buffer[4096];
     while (connected_ && text.size() < longest) {
-      const ssize_t count = ::recv(descriptor_, buffer, std::min(sizeof buffer, longest - text.size()), 0);
+      const ssize_t count =
+          ::recv(descriptor_, buffer, std::min(sizeof buffer, longest - text.size()), 0);
       if (count < 0 && errno == ECONNRESET && reset != nullptr) *reset = true;
       if (count <= 0) break;
       text.append(buffer, static_cast<std::size_t>(count));
@@ -119,8 +122,12 @@ inline HttpAnswer Exchange(const std::string& endpoint, const std::string& reque
   return wire.Finish();
 }
 
-inline HttpAnswer Plain(const std::string& endpoint, const std::string& method, const std::string& target) {
-  return Exchange(endpoint, method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+inline HttpAnswer Plain(const std::string& endpoint, const std::string& method,
+                        const std::string& target) {
+  return Exchange(
+      endpoint,
+      method + " " + target +
+          " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
 }
 
 struct SignedRequest {
@@ -146,19 +153,23 @@ inline std::string SignedText(const std::string& endpoint, const SignedRequest& 
   const std::string canonical = auth::CanonicalRequest(
       {.head = head,
        .raw_path = std::string_view(request.target).substr(0, question),
-       .raw_query = question == std::string::npos ? std::string_view() : std::string_view(request.target).substr(question + 1),
+       .raw_query = question == std::string::npos
+                        ? std::string_view()
+                        : std::string_view(request.target).substr(question + 1),
        .query_leave_out = "",
        .signed_headers = {"host", "x-amz-content-sha256", "x-amz-date"},
        .payload_hash = hash});
   const std::string day = FormatAmzDay(now);
-  const Sha256Digest key =
-      auth::DeriveSigningKey({.secret = request.secret, .day = day, .region = "us-east-1", .service = "s3"});
-  const std::string signature = auth::Signature(HmacSha256Key(key), auth::StringToSign(date, scope, canonical));
-  return request.method + " " + request.target + " HTTP/1.1\r\nHost: " + host + "\r\nx-amz-content-sha256: " + hash +
-         "\r\nx-amz-date: " + date + "\r\nAuthorization: AWS4-HMAC-SHA256 Credential=" + request.access_key + "/" + scope +
+  const Sha256Digest key = auth::DeriveSigningKey(
+      {.secret = request.secret, .day = day, .region = "us-east-1", .service = "s3"});
+  const std::string signature =
+      auth::Signature(HmacSha256Key(key), auth::StringToSign(date, scope, canonical));
+  return request.method + " " + request.target + " HTTP/1.1\r\nHost: " + host +
+         "\r\nx-amz-content-sha256: " + hash + "\r\nx-amz-date: " + date +
+         "\r\nAuthorization: AWS4-HMAC-SHA256 Credential=" + request.access_key + "/" + scope +
          ", SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=" + signature +
-         "\r\nContent-Length: " + std::to_string(request.body.size()) + "\r\nConnection: close\r\n" + request.more_headers +
-         "\r\n" + request.body;
+         "\r\nContent-Length: " + std::to_string(request.body.size()) +
+         "\r\nConnection: close\r\n" + request.more_headers + "\r\n" + request.body;
 }
 
 inline HttpAnswer Send(const std::string& endpoint, const SignedRequest& request) {

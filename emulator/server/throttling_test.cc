@@ -27,14 +27,20 @@ class ThrottlingTest : public testing::Test {
     ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = true}).ok());
   }
   void MakeBucket() { ASSERT_EQ(Ask("PUT", "/bkt"), 200); }
-  int Ask(const std::string& method, const std::string& target) const { return Plain(emulator_->endpoint(), method, target).status; }
+  int Ask(const std::string& method, const std::string& target) const {
+    return Plain(emulator_->endpoint(), method, target).status;
+  }
   std::vector<int> Asks(int count, const std::string& method, const std::string& target) const {
     std::vector<int> statuses;
     for (int i = 0; i < count; ++i) statuses.push_back(Ask(method, target));
     return statuses;
   }
-  void Advance(std::chrono::nanoseconds by) const { ASSERT_TRUE(emulator_->ChangeClock("default", {.advance = by}).ok()); }
-  nlohmann::json Report() const { return nlohmann::json::parse(emulator_->LimitsReport("default").value()); }
+  void Advance(std::chrono::nanoseconds by) const {
+    ASSERT_TRUE(emulator_->ChangeClock("default", {.advance = by}).ok());
+  }
+  nlohmann::json Report() const {
+    return nlohmann::json::parse(emulator_->LimitsReport("default").value());
+  }
 
   std::unique_ptr<Emulator> emulator_;
 };
@@ -45,9 +51,10 @@ using Statuses = std::vector<int>;
 TEST_F(ThrottlingTest, RequestsGetTheVerdictsOfATokenBucket) {
   Start(R"({"reads_per_second": 20, "writes_per_second": 10, "burst_ms": 200})");
   MakeBucket();
-  EXPECT_EQ(Ask("PUT", "/bkt/k"), 200);                                        // writes: 1 left
-  EXPECT_EQ(Asks(6, "GET", "/bkt/k"), (Statuses{200, 200, 200, 200, 503, 503}));  // reads: 4, then none
-  Advance(milliseconds(50));                                                 // 1.0
+  EXPECT_EQ(Ask("PUT", "/bkt/k"), 200);  // writes: 1 left
+  // reads: 4, then none
+  EXPECT_EQ(Asks(6, "GET", "/bkt/k"), (Statuses{200, 200, 200, 200, 503, 503}));
+  Advance(milliseconds(50));  // 1.0
   EXPECT_EQ(Asks(2, "HEAD", "/bkt/k"), (Statuses{200, 503}));
   Advance(milliseconds(49));  // 0.98
   EXPECT_EQ(Asks(1, "GET", "/bkt/k"), (Statuses{503}));
@@ -102,7 +109,9 @@ TEST_F(ThrottlingTest, RefusalsLookLikeS3s) {
   EXPECT_NE(refused.find("\r\nTransfer-Encoding: chunked\r\n"), std::string::npos);
   EXPECT_NE(refused.find("\r\nContent-Type: application/xml\r\n"), std::string::npos);
   EXPECT_NE(refused.find("\r\nConnection: close\r\n"), std::string::npos);
-  EXPECT_NE(refused.find("<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message><RequestId>"), std::string::npos);
+  EXPECT_NE(refused.find("<Error><Code>SlowDown</Code><Message>Please reduce your request "
+                         "rate.</Message><RequestId>"),
+            std::string::npos);
   const std::string head = Plain(emulator_->endpoint(), "HEAD", "/bkt/k").text;
   EXPECT_TRUE(head.starts_with("HTTP/1.1 503 Slow Down\r\n")) << head;
   EXPECT_TRUE(head.ends_with("\r\n\r\n")) << "no document for HEAD";
@@ -113,7 +122,9 @@ TEST_F(ThrottlingTest, WhoExpectsTo100ContinueGetsTheRefusalBeforeTheBody) {
   MakeBucket();
   Ask("PUT", "/bkt/k");
   const Wire wire(emulator_->endpoint());
-  wire.Send("PUT /bkt/k HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n");
+  wire.Send(
+      "PUT /bkt/k HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\nExpect: "
+      "100-continue\r\n\r\n");
   const HttpAnswer answer = wire.Finish();  // it ends: the server does not wait for the body
   EXPECT_TRUE(answer.text.starts_with("HTTP/1.1 503 Slow Down\r\n")) << answer.text;
 }
@@ -133,7 +144,9 @@ TEST_F(ThrottlingTest, NamespacesDoNotShareLimits) {
   ASSERT_TRUE(emulator_->ChangeClock("other", {.frozen = true}).ok());
   const std::string endpoint = emulator_->endpoint();
   const auto put = [&](const std::string& target, const AccessKey& key) {
-    return Send(endpoint, {.method = "PUT", .target = target, .access_key = key.id, .secret = key.secret}).status;
+    return Send(endpoint,
+                {.method = "PUT", .target = target, .access_key = key.id, .secret = key.secret})
+        .status;
   };
   const AccessKey first{"penstock", "penstock-secret"};
   for (const AccessKey& key : {first, other}) ASSERT_EQ(put("/bkt", key), 200);
@@ -165,7 +178,8 @@ TEST_F(ThrottlingTest, TimeThatIsHurriedBringsTokensSooner) {
   ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = false, .rate = 1'000}).ok());
   const auto begin = std::chrono::steady_clock::now();
   int served = 0;
-  while (served < 20 && std::chrono::steady_clock::now() - begin < seconds(10)) served += Ask("PUT", "/bkt/k") == 200 ? 1 : 0;
+  while (served < 20 && std::chrono::steady_clock::now() - begin < seconds(10))
+    served += Ask("PUT", "/bkt/k") == 200 ? 1 : 0;
   EXPECT_EQ(served, 20) << "20 s of the namespace's, at a thousand times the machine's pace";
 }
 
@@ -174,7 +188,10 @@ TEST_F(ThrottlingTest, AnswersWaitAndFlowAsTheLatencySays) {
   Start(R"({"latency": {"first_byte_ms": 40, "bytes_per_second": 2000000}})");
   MakeBucket();
   const std::string body(1'000'000, 'x');
-  const std::string put = "PUT /bkt/k HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 1000000\r\n\r\n" + body;
+  const std::string put =
+      "PUT /bkt/k HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: "
+      "1000000\r\n\r\n" +
+      body;
   ASSERT_EQ(Exchange(emulator_->endpoint(), put).status, 200);
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(Ask("HEAD", "/bkt/k"), 200);
@@ -189,7 +206,8 @@ TEST_F(ThrottlingTest, AStartWithLimitsThatCannotBeNamesThem) {
   options.limits_json = R"({"preset": "aws-lax"})";
   const auto started = Emulator::Start(options);
   ASSERT_FALSE(started.ok());
-  EXPECT_NE(started.error().message.find("limits: preset"), std::string::npos) << started.error().message;
+  EXPECT_NE(started.error().message.find("limits: preset"), std::string::npos)
+      << started.error().message;
 }
 
 // 40,000 bytes at 200,000 a second.
@@ -197,7 +215,9 @@ TEST_F(ThrottlingTest, UploadsAreAsSlowAsTheirConnection) {
   Start(R"({"latency": {"bytes_per_second": 200000}})");
   MakeBucket();
   const std::string body(40'000, 'x');
-  const std::string head = "PUT /bkt/a HTTP/1.1\r\nConnection: close\r\nHost: localhost\r\nContent-Length: 40000\r\n\r\n";
+  const std::string head =
+      "PUT /bkt/a HTTP/1.1\r\nConnection: close\r\nHost: localhost\r\nContent-Length: "
+      "40000\r\n\r\n";
   const auto began = std::chrono::steady_clock::now();
   EXPECT_EQ(Exchange(emulator_->endpoint(), head + body).status, 200);
   EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds(200));
@@ -208,7 +228,9 @@ TEST_F(ThrottlingTest, StoppingEndsUploadsThatWaitForTheirPace) {
   Start(R"({"latency": {"bytes_per_second": 1}})");
   MakeBucket();
   const Wire wire(emulator_->endpoint());
-  wire.Send("PUT /bkt/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3600\r\nExpect: 100-continue\r\n\r\n");
+  wire.Send(
+      "PUT /bkt/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3600\r\nExpect: "
+      "100-continue\r\n\r\n");
   EXPECT_EQ(wire.Receive(25), "HTTP/1.1 100 Continue\r\n\r\n") << "the body is being read";
   wire.Send(std::string(3'600, 'x'));  // an hour's
   emulator_->Stop();

@@ -24,15 +24,18 @@ Result<void> Whole(const JsonFields& fields, std::string_view name, Number& into
   return Ok();
 }
 
-Result<void> Seconds(const JsonFields& fields, std::string_view name, std::chrono::nanoseconds& into) {
+Result<void> Seconds(const JsonFields& fields, std::string_view name,
+                     std::chrono::nanoseconds& into) {
   PENSTOCK_ASSIGN(const std::optional<std::chrono::nanoseconds> value, fields.Seconds(name));
   if (value) into = *value;
   return Ok();
 }
 
-// The value of a member that names something, as `find` finds it; `otherwise` where the member is not there.
+// The value of a member that names something, as `find` finds it; `otherwise` where the member is
+// not there.
 template <class Find>
-auto Named(const JsonFields& fields, std::string_view name, std::string_view otherwise, Find find) -> decltype(find("")) {
+auto Named(const JsonFields& fields, std::string_view name, std::string_view otherwise, Find find)
+    -> decltype(find("")) {
   PENSTOCK_ASSIGN(const std::optional<std::string> text, fields.Text(name));
   auto found = find(text ? std::string_view(*text) : otherwise);
   if (!found.ok()) return FieldError(fields.Place(name), found.error().message);
@@ -60,7 +63,9 @@ Result<void> ReadNaming(const JsonFields& fields, Naming& naming) {
   return Ok();
 }
 
-double InSeconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }
+double InSeconds(std::chrono::nanoseconds span) {
+  return std::chrono::duration<double>(span).count();
+}
 
 Json Rounds(const Report& report) {
   Json rounds = Json::array();
@@ -79,12 +84,13 @@ Json Rounds(const Report& report) {
 Json Events(const Report& report) {
   Json events = Json::array();
   for (const traffic::PartitionEvent& event : report.events) {
-    events.push_back({{"at_s", InSeconds(event.at)},
-                      {"kind", event.kind == traffic::PartitionEvent::Kind::kSplit ? "split" : "merge"},
-                      {"boundary", event.boundary},
-                      {"whole", event.whole},
-                      {"left", event.left},
-                      {"right", event.right}});
+    events.push_back(
+        {{"at_s", InSeconds(event.at)},
+         {"kind", event.kind == traffic::PartitionEvent::Kind::kSplit ? "split" : "merge"},
+         {"boundary", event.boundary},
+         {"whole", event.whole},
+         {"left", event.left},
+         {"right", event.right}});
   }
   return events;
 }
@@ -94,13 +100,35 @@ Json Events(const Report& report) {
 Result<Job> ParseJob(std::string_view json) {
   PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(json));
   const Json& parsed = tree.root();
-  PENSTOCK_ASSIGN(const JsonFields fields,
-                  JsonFields::Read(parsed, "", {"operation", "ranks", "files_per_rank", "file_bytes", "part_bytes",
-                                                "connections_per_rank", "rounds", "round_every_s", "start_spread_s", "path",
-                                                "strategy", "epoch", "min_prefix_length", "prefix_count", "prefixes", "limits",
-                                                "reads_per_second", "writes_per_second", "burst_ms", "split_after_s",
-                                                "merge_after_s", "max_partitions", "warm_partitions", "latency", "client", "rank_bytes_per_second",
-                                                "seed", "deadline_s"}));
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(parsed, "",
+                                                            {"operation",
+                                                             "ranks",
+                                                             "files_per_rank",
+                                                             "file_bytes",
+                                                             "part_bytes",
+                                                             "connections_per_rank",
+                                                             "rounds",
+                                                             "round_every_s",
+                                                             "start_spread_s",
+                                                             "path",
+                                                             "strategy",
+                                                             "epoch",
+                                                             "min_prefix_length",
+                                                             "prefix_count",
+                                                             "prefixes",
+                                                             "limits",
+                                                             "reads_per_second",
+                                                             "writes_per_second",
+                                                             "burst_ms",
+                                                             "split_after_s",
+                                                             "merge_after_s",
+                                                             "max_partitions",
+                                                             "warm_partitions",
+                                                             "latency",
+                                                             "client",
+                                                             "rank_bytes_per_second",
+                                                             "seed",
+                                                             "deadline_s"}));
   Job job;
   PENSTOCK_ASSIGN(job.operation, Named(fields, "operation", "save", FindOperation));
   PENSTOCK_TRY(Whole(fields, "ranks", job.ranks));
@@ -131,11 +159,14 @@ Result<Job> ParseJob(std::string_view json) {
 std::string ReportJson(const Job& job, const Report& report) {
   Json intervals = Json::array();
   for (const Interval& interval : report.intervals) {
-    intervals.push_back({{"requests", interval.requests}, {"refused", interval.refused}, {"partitions", interval.partitions}});
+    intervals.push_back({{"requests", interval.requests},
+                         {"refused", interval.refused},
+                         {"partitions", interval.partitions}});
   }
   Json partitions = Json::array();
   for (const PartitionSeries& series : report.partitions) {
-    partitions.push_back({{"id", series.id}, {"begin", series.begin}, {"requests", series.requests}});
+    partitions.push_back(
+        {{"id", series.id}, {"begin", series.begin}, {"requests", series.requests}});
   }
   const Json document = {{"operation", OperationName(job.operation)},
                          {"ranks", job.ranks},

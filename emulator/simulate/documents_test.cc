@@ -19,11 +19,14 @@ TEST(DocumentsTest, AnEmptyObjectIsTheDefaultJob) {
 }
 
 TEST(DocumentsTest, EveryMemberIsRead) {
-  const Job job = ParseJob(R"({"operation": "load", "ranks": 3, "files_per_rank": 4, "file_bytes": 500, "part_bytes": 100,
+  const Job job =
+      ParseJob(
+          R"({"operation": "load", "ranks": 3, "files_per_rank": 4, "file_bytes": 500, "part_bytes": 100,
     "connections_per_rank": 2, "rounds": 6, "round_every_s": 1.5, "start_spread_s": 0.25, "path": "p", "strategy": "round-robin",
     "epoch": 7, "min_prefix_length": 3, "prefix_count": 9, "prefixes": ["a", "b"], "limits": "aws-strict", "reads_per_second": 11,
     "writes_per_second": 12, "burst_ms": 130, "split_after_s": 14, "merge_after_s": 15, "max_partitions": 16, "warm_partitions": 5,
-    "latency": "s3-express", "client": "crt", "rank_bytes_per_second": 17, "seed": 18, "deadline_s": 19})").value();
+    "latency": "s3-express", "client": "crt", "rank_bytes_per_second": 17, "seed": 18, "deadline_s": 19})")
+          .value();
   EXPECT_EQ(job.operation, Operation::kLoad);
   EXPECT_EQ(job.ranks, 3U);
   EXPECT_EQ(job.files_per_rank, 4U);
@@ -39,9 +42,12 @@ TEST(DocumentsTest, EveryMemberIsRead) {
   EXPECT_EQ(job.naming.min_prefix_length, 3U);
   EXPECT_EQ(job.naming.prefix_count, 9U);
   EXPECT_EQ(job.naming.user_prefixes, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(job.limits, (traffic::Limits{.reads_per_second = 11, .writes_per_second = 12, .burst = std::chrono::milliseconds(130),
-                                          .split_after = std::chrono::seconds(14), .merge_after = std::chrono::seconds(15),
-                                          .max_partitions = 16}));
+  EXPECT_EQ(job.limits, (traffic::Limits{.reads_per_second = 11,
+                                         .writes_per_second = 12,
+                                         .burst = std::chrono::milliseconds(130),
+                                         .split_after = std::chrono::seconds(14),
+                                         .merge_after = std::chrono::seconds(15),
+                                         .max_partitions = 16}));
   EXPECT_EQ(job.warm_partitions, 5U);
   EXPECT_EQ(job.latency.name, "s3-express");
   EXPECT_EQ(job.client.name, "crt");
@@ -52,10 +58,14 @@ TEST(DocumentsTest, EveryMemberIsRead) {
 
 TEST(DocumentsTest, ErrorsNameTheMember) {
   const auto message = [](std::string_view json) { return ParseJob(json).error().message; };
-  EXPECT_EQ(message(R"({"client": "curl"})"), "client: there is no client 'curl'; there are legacy, standard, adaptive, crt, penstock");
+  EXPECT_EQ(
+      message(R"({"client": "curl"})"),
+      "client: there is no client 'curl'; there are legacy, standard, adaptive, crt, penstock");
   EXPECT_EQ(message(R"({"ranks": -1})"), "ranks: must be a whole number from 0 on, not -1");
-  EXPECT_EQ(message(R"({"ranks": 5000000000})"), "ranks: must be at most 4294967295, not 5000000000");
-  EXPECT_EQ(message(R"({"round_every_s": -1})"), "round_every_s: must be 0 to 1000000000 seconds, not -1");
+  EXPECT_EQ(message(R"({"ranks": 5000000000})"),
+            "ranks: must be at most 4294967295, not 5000000000");
+  EXPECT_EQ(message(R"({"round_every_s": -1})"),
+            "round_every_s: must be 0 to 1000000000 seconds, not -1");
   EXPECT_EQ(message(R"({"prefixes": [1]})"), "prefixes: must be a list of texts");
   EXPECT_EQ(message(R"({"ranks": 0})"), "ranks is 0; it must be 1 to 65536");
   EXPECT_NE(message(R"({"rank": 1})").find("rank"), std::string::npos);
@@ -63,7 +73,9 @@ TEST(DocumentsTest, ErrorsNameTheMember) {
 
 TEST(DocumentsTest, TheReportHasEveryFigure) {
   const auto report = nlohmann::json::parse(
-      SimulateJson(R"({"ranks": 64, "file_bytes": 1, "limits": "aws-strict", "client": "crt", "strategy": "hex"})").value());
+      SimulateJson(
+          R"({"ranks": 64, "file_bytes": 1, "limits": "aws-strict", "client": "crt", "strategy": "hex"})")
+          .value());
   EXPECT_EQ(report["ranks"], 64);
   EXPECT_EQ(report["strategy"], "hex");
   EXPECT_EQ(report["requests"], report["refused"].get<int>() + 65);

@@ -11,20 +11,26 @@ constexpr std::uint64_t kMostParts = 10'000;  // of one upload, as S3 has it
 constexpr std::array<std::pair<Operation, std::string_view>, 3> kNames{
     {{Operation::kSave, "save"}, {Operation::kLoad, "load"}, {Operation::kList, "list"}}};
 
-std::uint64_t Parts(const Job& job) { return job.file_bytes == 0 ? 1 : (job.file_bytes + job.part_bytes - 1) / job.part_bytes; }
+std::uint64_t Parts(const Job& job) {
+  return job.file_bytes == 0 ? 1 : (job.file_bytes + job.part_bytes - 1) / job.part_bytes;
+}
 
-Result<void> Between(std::string_view field, std::uint64_t value, std::uint64_t least, std::uint64_t most) {
+Result<void> Between(std::string_view field, std::uint64_t value, std::uint64_t least,
+                     std::uint64_t most) {
   if (value >= least && value <= most) return Ok();
-  return Error::Make(ErrorKind::kInvalidArgument, std::string(field) + " is " + std::to_string(value) + "; it must be " +
-                                                      std::to_string(least) + " to " + std::to_string(most));
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     std::string(field) + " is " + std::to_string(value) + "; it must be " +
+                         std::to_string(least) + " to " + std::to_string(most));
 }
 
 Result<void> CheckTimes(const Job& job) {
   if (job.round_every.count() < 0 || job.start_spread.count() < 0) {
-    return Error::Make(ErrorKind::kInvalidArgument, "round_every_s and start_spread_s must not be negative");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "round_every_s and start_spread_s must not be negative");
   }
   if (job.deadline.count() <= 0 || job.deadline > std::chrono::hours(24 * 30)) {
-    return Error::Make(ErrorKind::kInvalidArgument, "deadline_s must be more than 0 and at most 30 days");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "deadline_s must be more than 0 and at most 30 days");
   }
   return Ok();
 }
@@ -42,7 +48,8 @@ Result<Operation> FindOperation(std::string_view name) {
   for (const auto& [value, its_name] : kNames) {
     if (its_name == name) return value;
   }
-  return Error::Make(ErrorKind::kInvalidArgument, "there is no operation '" + std::string(name) + "'; there are save, load, list");
+  return Error::Make(ErrorKind::kInvalidArgument, "there is no operation '" + std::string(name) +
+                                                      "'; there are save, load, list");
 }
 
 std::uint32_t FirstRound(const Job& job) { return job.warm_partitions > 1 ? kPastRounds : 0; }
@@ -62,8 +69,11 @@ Result<void> CheckFields(std::string_view path) {
   for (std::size_t at = path.find('{'); at != std::string_view::npos; at = path.find('{', at + 1)) {
     if (path.substr(at).starts_with(kRound)) continue;
     const std::size_t end = path.find('}', at);
-    const std::string field(end == std::string_view::npos ? path.substr(at) : path.substr(at, end + 1 - at));
-    return Error::Make(ErrorKind::kInvalidArgument, "path '" + std::string(path) + "' has '" + field + "', which is no field; there is {round}");
+    const std::string field(end == std::string_view::npos ? path.substr(at)
+                                                          : path.substr(at, end + 1 - at));
+    return Error::Make(ErrorKind::kInvalidArgument, "path '" + std::string(path) + "' has '" +
+                                                        field +
+                                                        "', which is no field; there is {round}");
   }
   return Ok();
 }
@@ -82,13 +92,15 @@ Result<void> CheckJob(const Job& job) {
   PENSTOCK_TRY(traffic::CheckLimits(job.limits));
   PENSTOCK_TRY(Between("warm_partitions", job.warm_partitions, 1, job.limits.max_partitions));
   if (job.operation == Operation::kSave && Parts(job) > kMostParts) {
-    return Error::Make(ErrorKind::kInvalidArgument, "files of " + std::to_string(job.file_bytes) + " bytes in parts of " +
-                                                        std::to_string(job.part_bytes) + " are " + std::to_string(Parts(job)) +
-                                                        " parts; S3 takes 10000: raise part_bytes");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "files of " + std::to_string(job.file_bytes) + " bytes in parts of " +
+                           std::to_string(job.part_bytes) + " are " + std::to_string(Parts(job)) +
+                           " parts; S3 takes 10000: raise part_bytes");
   }
   if (RequestsOf(job) > kMostRequests) {
-    return Error::Make(ErrorKind::kInvalidArgument, "the job has " + std::to_string(RequestsOf(job)) +
-                                                        " requests; a simulation takes 20000000: fewer ranks, files or rounds");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the job has " + std::to_string(RequestsOf(job)) +
+                           " requests; a simulation takes 20000000: fewer ranks, files or rounds");
   }
   return Ok();
 }

@@ -10,10 +10,11 @@ namespace {
 constexpr std::uint32_t kLongestPrefix = 1'024;
 constexpr std::uint32_t kMostPrefixes = 1'000'000;
 
-constexpr std::array<std::pair<Strategy, std::string_view>, 4> kNames{{{Strategy::kDefault, "default"},
-                                                                       {Strategy::kBinary, "binary"},
-                                                                       {Strategy::kHex, "hex"},
-                                                                       {Strategy::kRoundRobin, "round-robin"}}};
+constexpr std::array<std::pair<Strategy, std::string_view>, 4> kNames{
+    {{Strategy::kDefault, "default"},
+     {Strategy::kBinary, "binary"},
+     {Strategy::kHex, "hex"},
+     {Strategy::kRoundRobin, "round-robin"}}};
 
 // `number` with its last digit first, padded with zeros behind.
 std::string Reversed(std::uint32_t number, std::uint32_t base, std::size_t length) {
@@ -33,7 +34,8 @@ std::size_t Digits(std::uint32_t count, std::uint32_t base) {
 }  // namespace
 
 std::string_view StrategyName(Strategy strategy) {
-  const auto* const found = std::find_if(kNames.begin(), kNames.end(), [=](const auto& row) { return row.first == strategy; });
+  const auto* const found = std::find_if(kNames.begin(), kNames.end(),
+                                         [=](const auto& row) { return row.first == strategy; });
   return found->second;
 }
 
@@ -43,20 +45,24 @@ Result<Strategy> FindStrategy(std::string_view name) {
     if (its_name == name) return strategy;
     known += (known.empty() ? "" : ", ") + std::string(its_name);
   }
-  return Error::Make(ErrorKind::kInvalidArgument, "there is no prefix strategy '" + std::string(name) + "'; there are " + known);
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "there is no prefix strategy '" + std::string(name) + "'; there are " + known);
 }
 
 Result<void> CheckNaming(const Naming& naming) {
   if (naming.strategy == Strategy::kRoundRobin && naming.user_prefixes.empty()) {
-    return Error::Make(ErrorKind::kInvalidArgument, "the strategy round-robin has no prefixes; give at least one");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the strategy round-robin has no prefixes; give at least one");
   }
   if (naming.min_prefix_length < 1 || naming.min_prefix_length > kLongestPrefix) {
-    return Error::Make(ErrorKind::kInvalidArgument, "min_prefix_length is " + std::to_string(naming.min_prefix_length) +
-                                                        "; it must be 1 to " + std::to_string(kLongestPrefix));
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "min_prefix_length is " + std::to_string(naming.min_prefix_length) +
+                           "; it must be 1 to " + std::to_string(kLongestPrefix));
   }
   if (naming.prefix_count && (*naming.prefix_count < 1 || *naming.prefix_count > kMostPrefixes)) {
-    return Error::Make(ErrorKind::kInvalidArgument, "prefix_count is " + std::to_string(*naming.prefix_count) +
-                                                        "; it must be 1 to " + std::to_string(kMostPrefixes));
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "prefix_count is " + std::to_string(*naming.prefix_count) +
+                           "; it must be 1 to " + std::to_string(kMostPrefixes));
   }
   return Ok();
 }
@@ -73,8 +79,8 @@ std::vector<std::string> Prefixes(const Naming& naming, std::uint32_t ranks) {
   return prefixes;
 }
 
-std::string FileKey(const Naming& naming, const std::vector<std::string>& prefixes, std::string_view path, std::uint32_t rank,
-                    std::uint32_t file) {
+std::string FileKey(const Naming& naming, const std::vector<std::string>& prefixes,
+                    std::string_view path, std::uint32_t rank, std::uint32_t file) {
   std::string key(path);
   if (!key.empty()) key += '/';
   if (!prefixes.empty()) {

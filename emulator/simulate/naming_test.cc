@@ -5,7 +5,8 @@
 namespace penstock::emulator::simulate {
 namespace {
 
-std::string Key(Naming naming, std::uint32_t ranks, std::uint32_t rank, std::string_view path = "ckpt") {
+std::string Key(Naming naming, std::uint32_t ranks, std::uint32_t rank,
+                std::string_view path = "ckpt") {
   return FileKey(naming, Prefixes(naming, ranks), path, rank, 0);
 }
 
@@ -24,16 +25,19 @@ TEST(NamingTest, HexReversesTheDigits) {
 }
 
 TEST(NamingTest, EpochIsALevelBelowThePrefix) {
-  EXPECT_EQ(Key({.strategy = Strategy::kHex, .epoch = 5}, 16, 10), "ckpt/a000000000/epoch_5/__10_0.distcp");
-  EXPECT_EQ(Key({.strategy = Strategy::kRoundRobin, .epoch = 0, .user_prefixes = {"a", "b", "c"}}, 4, 4),
-            "ckpt/b/epoch_0/__4_0.distcp");
+  EXPECT_EQ(Key({.strategy = Strategy::kHex, .epoch = 5}, 16, 10),
+            "ckpt/a000000000/epoch_5/__10_0.distcp");
+  EXPECT_EQ(
+      Key({.strategy = Strategy::kRoundRobin, .epoch = 0, .user_prefixes = {"a", "b", "c"}}, 4, 4),
+      "ckpt/b/epoch_0/__4_0.distcp");
 }
 
 TEST(NamingTest, BinaryReversesTheDigits) {
   EXPECT_EQ(Prefixes({.strategy = Strategy::kBinary}, 4),
             (std::vector<std::string>{"0000000000", "1000000000", "0100000000", "1100000000"}));
-  EXPECT_EQ(Prefixes({.strategy = Strategy::kBinary, .min_prefix_length = 4, .prefix_count = 4}, 1'000),
-            (std::vector<std::string>{"0000", "1000", "0100", "1100"}));
+  EXPECT_EQ(
+      Prefixes({.strategy = Strategy::kBinary, .min_prefix_length = 4, .prefix_count = 4}, 1'000),
+      (std::vector<std::string>{"0000", "1000", "0100", "1100"}));
   EXPECT_EQ(Key({.strategy = Strategy::kBinary}, 1, 1), "ckpt/0000000000/__1_0.distcp");
 }
 
@@ -49,10 +53,13 @@ TEST(NamingTest, APrefixIsAsLongAsItsNumbersNeed) {
   EXPECT_EQ(Prefixes({.strategy = Strategy::kHex, .min_prefix_length = 1}, 17).back(), "01");
 }
 
-TEST(NamingTest, WithoutAPathTheKeyBeginsWithThePrefix) { EXPECT_EQ(Key({}, 1, 0, ""), "__0_0.distcp"); }
+TEST(NamingTest, WithoutAPathTheKeyBeginsWithThePrefix) {
+  EXPECT_EQ(Key({}, 1, 0, ""), "__0_0.distcp");
+}
 
 TEST(NamingTest, EveryStrategyIsFoundByItsName) {
-  for (const Strategy strategy : {Strategy::kDefault, Strategy::kBinary, Strategy::kHex, Strategy::kRoundRobin}) {
+  for (const Strategy strategy :
+       {Strategy::kDefault, Strategy::kBinary, Strategy::kHex, Strategy::kRoundRobin}) {
     EXPECT_EQ(FindStrategy(StrategyName(strategy)).value(), strategy);
   }
   EXPECT_EQ(FindStrategy("octal").error().message,

@@ -13,12 +13,15 @@ std::uint64_t Sum(const PartitionSeries& series) {
 
 }  // namespace
 
-void Recorder::Sent(Instant now, const traffic::Verdict& verdict, std::size_t partitions, bool retry) {
+void Recorder::Sent(Instant now, const traffic::Verdict& verdict, std::size_t partitions,
+                    bool retry) {
   while (static_cast<std::size_t>(now / report_.interval) >= kMostIntervals) Coarsen();
   const auto at = static_cast<std::size_t>(now / report_.interval);
   // Intervals in which nothing is asked have as many partitions as before.
   if (at >= report_.intervals.size()) {
-    report_.intervals.resize(at + 1, {.partitions = report_.intervals.empty() ? 1 : report_.intervals.back().partitions});
+    report_.intervals.resize(
+        at + 1,
+        {.partitions = report_.intervals.empty() ? 1 : report_.intervals.back().partitions});
   }
   Interval& interval = report_.intervals[at];
   interval.partitions = static_cast<std::uint32_t>(partitions);
@@ -30,7 +33,10 @@ void Recorder::Sent(Instant now, const traffic::Verdict& verdict, std::size_t pa
   auto followed = followed_.find(verdict.partition);
   if (followed == followed_.end()) {
     if (followed_.size() == kMostFollowed) return;
-    followed = followed_.emplace(verdict.partition, PartitionSeries{.id = verdict.partition, .begin = std::string(verdict.begin)}).first;
+    followed = followed_
+                   .emplace(verdict.partition, PartitionSeries{.id = verdict.partition,
+                                                               .begin = std::string(verdict.begin)})
+                   .first;
   }
   std::vector<std::uint64_t>& series = followed->second.requests;
   if (series.size() <= at) series.resize(at + 1);
@@ -64,8 +70,9 @@ Report Recorder::Finish(Instant now, const traffic::PartitionModel& model) {
     series.requests.resize(report_.intervals.size());
     report_.partitions.push_back(std::move(series));
   }
-  std::stable_sort(report_.partitions.begin(), report_.partitions.end(),
-                   [](const PartitionSeries& a, const PartitionSeries& b) { return Sum(a) > Sum(b); });
+  std::stable_sort(
+      report_.partitions.begin(), report_.partitions.end(),
+      [](const PartitionSeries& a, const PartitionSeries& b) { return Sum(a) > Sum(b); });
   if (report_.partitions.size() > kMostSeries) report_.partitions.resize(kMostSeries);
   return std::move(report_);
 }

@@ -1,4 +1,5 @@
-// Collects what a simulation reports, in bounded memory: intervals double in length when there would be too many.
+// Collects what a simulation reports, in bounded memory: intervals double in length when there
+// would be too many.
 #ifndef PENSTOCK_EMULATOR_SIMULATE_RECORDER_H_
 #define PENSTOCK_EMULATOR_SIMULATE_RECORDER_H_
 
@@ -17,8 +18,9 @@ class Recorder {
   Report Finish(Instant now, const traffic::PartitionModel& model);
 
   static constexpr std::size_t kMostIntervals = 600;
-  static constexpr std::size_t kMostFollowed = 256;  // partitions whose traffic is kept, the first to come
-  static constexpr std::size_t kMostSeries = 16;     // of them, the busiest are reported
+  // partitions whose traffic is kept, the first to come
+  static constexpr std::size_t kMostFollowed = 256;
+  static constexpr std::size_t kMostSeries = 16;  // of them, the busiest are reported
 
  private:
   void Coarsen();

@@ -35,7 +35,8 @@ TEST(RecorderTest, SortsRequestsIntoIntervals) {
 TEST(RecorderTest, LongJobsHaveLongerIntervalsAndTheSameSums) {
   Recorder recorder;
   constexpr std::uint64_t kCount = 5'000;
-  for (std::uint64_t i = 0; i < kCount; ++i) recorder.Sent(seconds(i), To(static_cast<std::uint32_t>(i % 3)), 3, false);
+  for (std::uint64_t i = 0; i < kCount; ++i)
+    recorder.Sent(seconds(i), To(static_cast<std::uint32_t>(i % 3)), 3, false);
   const Report report = recorder.Finish(seconds(kCount), traffic::PartitionModel({}));
   EXPECT_LE(report.intervals.size(), Recorder::kMostIntervals);
   std::uint64_t sum = 0;
@@ -44,14 +45,17 @@ TEST(RecorderTest, LongJobsHaveLongerIntervalsAndTheSameSums) {
   ASSERT_EQ(report.partitions.size(), 3U);
   for (const PartitionSeries& series : report.partitions) {
     EXPECT_EQ(series.requests.size(), report.intervals.size());
-    EXPECT_NEAR(static_cast<double>(std::accumulate(series.requests.begin(), series.requests.end(), std::uint64_t{0})), 1'667, 1);
+    EXPECT_NEAR(static_cast<double>(std::accumulate(series.requests.begin(), series.requests.end(),
+                                                    std::uint64_t{0})),
+                1'667, 1);
   }
 }
 
 TEST(RecorderTest, ReportsTheBusiestPartitionsFirstAndNotAll) {
   Recorder recorder;
   for (std::uint32_t partition = 0; partition < 100; ++partition) {
-    for (std::uint32_t i = 0; i <= partition; ++i) recorder.Sent(seconds(1), To(partition), 100, false);
+    for (std::uint32_t i = 0; i <= partition; ++i)
+      recorder.Sent(seconds(1), To(partition), 100, false);
   }
   const Report report = recorder.Finish(seconds(2), traffic::PartitionModel({}));
   ASSERT_EQ(report.partitions.size(), Recorder::kMostSeries);

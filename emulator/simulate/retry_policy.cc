@@ -39,10 +39,12 @@ Result<RetryPolicy> FindPolicy(std::string_view name) {
     if (policy.name == name) return policy;
     known += (known.empty() ? "" : ", ") + std::string(policy.name);
   }
-  return Error::Make(ErrorKind::kInvalidArgument, "there is no client '" + std::string(name) + "'; there are " + known);
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "there is no client '" + std::string(name) + "'; there are " + known);
 }
 
-// The rate at which requests are sent, smoothed: 0.8 of the half second that ended, 0.2 of what was known before.
+// The rate at which requests are sent, smoothed: 0.8 of the half second that ended, 0.2 of what was
+// known before.
 void RetryState::Measure(Instant now) {
   sent_ += 1;
   const auto half_second = static_cast<std::int64_t>(Seconds(now) * 2);
@@ -88,7 +90,8 @@ std::optional<Instant> RetryState::Refused(Instant now, int attempt, double rand
     if (tokens_ < policy_->retry_cost) return std::nullopt;
     tokens_ -= policy_->retry_cost;
   }
-  return now + FromSeconds(random * std::min(policy_->scale_s * std::ldexp(1.0, attempt - 1), policy_->cap_s));
+  return now + FromSeconds(random * std::min(policy_->scale_s * std::ldexp(1.0, attempt - 1),
+                                             policy_->cap_s));
 }
 
 void RetryState::Succeeded(Instant now, int attempt) {
@@ -100,7 +103,8 @@ void RetryState::Succeeded(Instant now, int attempt) {
       SetRate(std::min(grown, 2 * measured_), now);
     }
   }
-  if (policy_->quota > 0) tokens_ = std::min(policy_->quota, tokens_ + (attempt > 1 ? policy_->retry_cost : 1));
+  if (policy_->quota > 0)
+    tokens_ = std::min(policy_->quota, tokens_ + (attempt > 1 ? policy_->retry_cost : 1));
 }
 
 }  // namespace penstock::emulator::simulate

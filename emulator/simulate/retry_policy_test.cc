@@ -47,10 +47,12 @@ TEST(RetryPolicyTest, OnlyAPacedClientHoldsRequestsBack) {
 TEST(RetryPolicyTest, APacedClientSendsAtSevenTenthsAfterARefusalAndThenFaster) {
   const RetryPolicy adaptive = FindPolicy("adaptive").value();
   RetryState state(adaptive);
-  EXPECT_EQ(state.Send(seconds(0)), Instant(seconds(0))) << "nothing holds it before the first refusal";
+  EXPECT_EQ(state.Send(seconds(0)), Instant(seconds(0)))
+      << "nothing holds it before the first refusal";
   for (int ms = 0; ms < 2'000; ms += 10) state.Succeeded(milliseconds(ms), 1);  // 100 a second
   state.Refused(seconds(2), 1, 0);
-  // 0.8 and 0.2 of half seconds with 50 answers each, smoothed four times: 99.8; seven tenths of it.
+  // 0.8 and 0.2 of half seconds with 50 answers each, smoothed four times: 99.8; seven tenths of
+  // it.
   EXPECT_NEAR(state.rate(), 70, 2);
   Instant sent = seconds(2);
   for (int i = 0; i < 71; ++i) sent = state.Send(seconds(2));
@@ -61,7 +63,8 @@ TEST(RetryPolicyTest, APacedClientSendsAtSevenTenthsAfterARefusalAndThenFaster) 
 }
 
 TEST(RetryPolicyTest, AnUnknownClientIsRefusedWithWhatThereIs) {
-  EXPECT_EQ(FindPolicy("curl").error().message, "there is no client 'curl'; there are legacy, standard, adaptive, crt, penstock");
+  EXPECT_EQ(FindPolicy("curl").error().message,
+            "there is no client 'curl'; there are legacy, standard, adaptive, crt, penstock");
   EXPECT_EQ(PolicyNames().size(), 5U);
 }
 

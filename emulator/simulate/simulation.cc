@@ -14,7 +14,7 @@ namespace {
 using traffic::Traffic;
 using traffic::Work;
 
-constexpr std::uint64_t kMostPastKeys = 200'000;  // to find equal shares by
+constexpr std::uint64_t kMostPastKeys = 200'000;   // to find equal shares by
 constexpr std::chrono::milliseconds kRefusal{10};  // until a 503 is there (performance.md §4.2)
 
 enum class Verb : std::uint8_t { kPut, kCreate, kPart, kComplete, kGet, kList };
@@ -35,7 +35,9 @@ struct Event {
   std::uint32_t rank = 0;
   std::uint32_t slot = 0;
   Step step = Step::kBegin;
-  bool operator>(const Event& other) const { return std::pair(at, order) > std::pair(other.at, other.order); }
+  bool operator>(const Event& other) const {
+    return std::pair(at, order) > std::pair(other.at, other.order);
+  }
 };
 
 // A connection and the request on it.
@@ -53,7 +55,8 @@ struct Rank {
   std::uint32_t file = 0;  // the one it works on
   std::uint64_t next_part = 0;
   std::uint64_t parts_done = 0;
-  bool asked = false;      // the one request that comes before the parts was sent: Create, or the metadata of a load
+  // the one request that comes before the parts was sent: Create, or the metadata of a load
+  bool asked = false;
   bool open = false;       // and answered
   bool commits = false;    // save: all ranks are done, and this one commits
   bool committed = false;  // its request for that was sent
@@ -65,7 +68,10 @@ struct Rank {
 class Simulation {
  public:
   explicit Simulation(const Job& job)
-      : job_(job), draws_(job.seed), model_(job.limits), prefixes_(Prefixes(job.naming, job.ranks)),
+      : job_(job),
+        draws_(job.seed),
+        model_(job.limits),
+        prefixes_(Prefixes(job.naming, job.ranks)),
         parts_(job.file_bytes == 0 ? 1 : (job.file_bytes + job.part_bytes - 1) / job.part_bytes) {
     for (std::uint32_t rank = 0; rank < job.ranks; ++rank) ranks_.push_back(MakeRank(rank));
   }
@@ -85,7 +91,8 @@ class Simulation {
       const traffic::Draw draw = draws_.Of("connection", std::uint64_t{number} << 32 | slot);
       std::uint64_t rate = traffic::ConnectionRate(job_.latency, draw);
       const std::uint64_t share = job_.rank_bytes_per_second / job_.connections_per_rank;
-      if (job_.rank_bytes_per_second > 0) rate = std::max<std::uint64_t>(1, rate == 0 ? share : std::min(rate, share));
+      if (job_.rank_bytes_per_second > 0)
+        rate = std::max<std::uint64_t>(1, rate == 0 ? share : std::min(rate, share));
       rank.slots.push_back({.request = {}, .attempt = 0, .bytes_per_second = rate});
     }
     return rank;
@@ -95,7 +102,8 @@ class Simulation {
   void EnterRound(std::uint32_t round) {
     path_ = job_.path;
     constexpr std::string_view kPlace = "{round}";
-    if (const auto at = path_.find(kPlace); at != std::string::npos) path_.replace(at, kPlace.size(), std::to_string(round));
+    if (const auto at = path_.find(kPlace); at != std::string::npos)
+      path_.replace(at, kPlace.size(), std::to_string(round));
     naming_ = job_.naming;
     if (naming_.epoch) *naming_.epoch += round;
   }
@@ -104,13 +112,15 @@ class Simulation {
   void Warm() {
     if (job_.warm_partitions < 2) return;
     const std::uint64_t files = std::uint64_t{job_.ranks} * job_.files_per_rank;
-    // Odd: prefixes spread ranks by their last digits, so that every second rank would be half of the bucket.
+    // Odd: prefixes spread ranks by their last digits, so that every second rank would be half of
+    // the bucket.
     const std::uint64_t stride = files * kPastRounds / kMostPastKeys | 1;
     std::vector<std::string> keys;
     for (std::uint64_t index = 0; index < files * kPastRounds; index += stride) {
       const std::uint64_t file = index % files;
       EnterRound(static_cast<std::uint32_t>(index / files));
-      keys.push_back(FileKey(naming_, prefixes_, path_, static_cast<std::uint32_t>(file / job_.files_per_rank),
+      keys.push_back(FileKey(naming_, prefixes_, path_,
+                             static_cast<std::uint32_t>(file / job_.files_per_rank),
                              static_cast<std::uint32_t>(file % job_.files_per_rank)));
     }
     std::sort(keys.begin(), keys.end());
@@ -194,7 +204,9 @@ class Simulation {
   }
 
   // The client may hold a request back that is ready.
-  void Ready(std::uint32_t number, std::uint32_t at) { Push(ranks_[number].retry.Send(now_), number, at, Step::kSend); }
+  void Ready(std::uint32_t number, std::uint32_t at) {
+    Push(ranks_[number].retry.Send(now_), number, at, Step::kSend);
+  }
 
   std::optional<Request> Next(Rank& rank) {
     if (rank.commits) return Once(rank.committed, {.verb = Verb::kPut, .metadata = true});
@@ -202,7 +214,8 @@ class Simulation {
     if (job_.operation == Operation::kList) return Once(rank.asked, {.verb = Verb::kList});
     if (!rank.open) {
       const bool load = job_.operation == Operation::kLoad;
-      return Once(rank.asked, {.verb = load ? Verb::kGet : Verb::kCreate, .metadata = load, .file = rank.file});
+      return Once(rank.asked,
+                  {.verb = load ? Verb::kGet : Verb::kCreate, .metadata = load, .file = rank.file});
     }
     if (rank.next_part < parts_) return NextPart(rank);
     return std::nullopt;
@@ -214,8 +227,11 @@ class Simulation {
   Request NextPart(Rank& rank) const {
     const std::uint64_t part = rank.next_part++;
     const std::uint64_t bytes = std::min(job_.part_bytes, job_.file_bytes - part * job_.part_bytes);
-    const Verb verb = job_.operation == Operation::kLoad ? Verb::kGet : parts_ > 1 ? Verb::kPart : Verb::kPut;
-    return {.verb = verb, .file = rank.file, .part = static_cast<std::uint32_t>(part), .bytes = bytes};
+    const Verb verb = job_.operation == Operation::kLoad ? Verb::kGet
+                      : parts_ > 1                       ? Verb::kPart
+                                                         : Verb::kPut;
+    return {
+        .verb = verb, .file = rank.file, .part = static_cast<std::uint32_t>(part), .bytes = bytes};
   }
 
   static std::optional<Request> Once(bool& flag, Request request) {
@@ -233,17 +249,22 @@ class Simulation {
     Rank& rank = ranks_[number];
     Slot& slot = rank.slots[at];
     const bool read = slot.request.verb == Verb::kGet || slot.request.verb == Verb::kList;
-    const traffic::Verdict verdict = model_.Admit(KeyOf(number, slot.request), read ? Traffic::kRead : Traffic::kWrite, now_);
+    const traffic::Verdict verdict =
+        model_.Admit(KeyOf(number, slot.request), read ? Traffic::kRead : Traffic::kWrite, now_);
     recorder_.Sent(now_, verdict, model_.partitions(), slot.attempt > 1);
     if (!verdict.admitted) return Push(now_ + kRefusal, number, at, Step::kRefused);
     Push(now_ + Lasts(rank, number, slot), number, at, Step::kDone);
   }
 
   Instant Lasts(Rank& rank, std::uint32_t number, const Slot& slot) {
-    const Work work = slot.request.verb == Verb::kList ? Work::kList : slot.request.verb == Verb::kGet ? Work::kGet : Work::kWrite;
-    Instant lasts = traffic::FirstByte(job_.latency.Of(work), draws_.Of("request", std::uint64_t{number} << 32 | rank.drawn++));
+    const Work work = slot.request.verb == Verb::kList  ? Work::kList
+                      : slot.request.verb == Verb::kGet ? Work::kGet
+                                                        : Work::kWrite;
+    Instant lasts = traffic::FirstByte(
+        job_.latency.Of(work), draws_.Of("request", std::uint64_t{number} << 32 | rank.drawn++));
     if (slot.bytes_per_second > 0) {
-      lasts += Instant(static_cast<std::int64_t>(static_cast<double>(slot.request.bytes) * 1e9 / static_cast<double>(slot.bytes_per_second)));
+      lasts += Instant(static_cast<std::int64_t>(static_cast<double>(slot.request.bytes) * 1e9 /
+                                                 static_cast<double>(slot.bytes_per_second)));
     }
     return lasts;
   }
@@ -252,7 +273,8 @@ class Simulation {
     Rank& rank = ranks_[number];
     Slot& slot = rank.slots[at];
     const double random = draws_.Of("back off", std::uint64_t{number} << 32 | rank.drawn++)[0];
-    const std::optional<Instant> again = rank.failed ? std::nullopt : rank.retry.Refused(now_, slot.attempt, random);
+    const std::optional<Instant> again =
+        rank.failed ? std::nullopt : rank.retry.Refused(now_, slot.attempt, random);
     if (again) {
       ++slot.attempt;
       return Push(*again, number, at, Step::kReady);

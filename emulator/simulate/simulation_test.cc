@@ -14,7 +14,8 @@ using std::chrono::seconds;
 constexpr std::uint64_t kMiB = 1 << 20;
 
 // One put a rank, no latency: only the limits take time.
-Job Puts(std::uint32_t ranks, std::string_view limits = "aws-strict", std::string_view client = "crt") {
+Job Puts(std::uint32_t ranks, std::string_view limits = "aws-strict",
+         std::string_view client = "crt") {
   Job job{.ranks = ranks, .file_bytes = kMiB, .part_bytes = kMiB};
   job.limits = traffic::PresetLimits(limits).value();
   job.latency = traffic::FindProfile("none").value();
@@ -47,12 +48,13 @@ TEST(SimulationTest, TransfersTakeTheTimeOfTheirConnections) {
   job.file_bytes = 100 * kMiB;
   job.part_bytes = 10 * kMiB;
   job.connections_per_rank = 5;
-  job.rank_bytes_per_second = 50 * kMiB;  // five connections with 10 MiB/s each: ten parts are two turns of one second
+  // five connections with 10 MiB/s each: ten parts are two turns of one second
+  job.rank_bytes_per_second = 50 * kMiB;
   EXPECT_EQ(ReportOf(job).ended, Instant(seconds(2)));
 }
 
-// 35 writes a second, three at once, eight ranks at time zero: by hand, three are admitted and five refused; how the five
-// come back is their client's affair.
+// 35 writes a second, three at once, eight ranks at time zero: by hand, three are admitted and five
+// refused; how the five come back is their client's affair.
 TEST(SimulationTest, ABurstBeyondTheBudgetIsRefused) {
   Job job = Puts(8);
   job.client.max_attempts = 1;
@@ -130,8 +132,9 @@ TEST(SimulationTest, AListStampedeIsRefusedBeyondTheBurst) {
   EXPECT_EQ(report.refused, 512U - 5) << "a tenth of a second's 55 reads";
 }
 
-// What the strategies are for: names that keep their place in the order of keys let the next save use the partitions that the
-// last one was cut into; a directory per step begins in one partition again.
+// What the strategies are for: names that keep their place in the order of keys let the next save
+// use the partitions that the last one was cut into; a directory per step begins in one partition
+// again.
 TEST(SimulationTest, APrefixStrategyKeepsItsPartitionsFromRoundToRound) {
   Job job = Puts(64);
   job.rounds = 6;
@@ -145,7 +148,9 @@ TEST(SimulationTest, APrefixStrategyKeepsItsPartitionsFromRoundToRound) {
   job.path = "checkpoint";
   job.naming = {.strategy = Strategy::kHex, .epoch = 0};
   const Report by_prefix = ReportOf(job);
-  const auto lasted = [](const Report& report) { return report.rounds.back().ended - report.rounds.back().began; };
+  const auto lasted = [](const Report& report) {
+    return report.rounds.back().ended - report.rounds.back().began;
+  };
   EXPECT_LT(lasted(by_prefix) * 2, lasted(by_step));
 }
 
@@ -157,11 +162,13 @@ TEST(SimulationTest, ThePastHelpsNamesThatKeepTheirPlaceAndNoOthers) {
   const Report by_step = ReportOf(job);
   EXPECT_EQ(by_step.refused, cold) << "all of this step's names are in the last one's partition";
   ASSERT_EQ(by_step.partitions.size(), 1U);
-  EXPECT_TRUE(by_step.partitions[0].begin.starts_with("checkpoint/step_7/")) << by_step.partitions[0].begin;
+  EXPECT_TRUE(by_step.partitions[0].begin.starts_with("checkpoint/step_7/"))
+      << by_step.partitions[0].begin;
   for (const Strategy strategy : {Strategy::kBinary, Strategy::kHex}) {
     Job other = job;
     other.naming.strategy = strategy;
-    EXPECT_EQ(ReportOf(other).refused, cold) << "below a directory of the step the prefixes are new ones too";
+    EXPECT_EQ(ReportOf(other).refused, cold)
+        << "below a directory of the step the prefixes are new ones too";
     other.path = "checkpoint";
     const Report by_prefix = ReportOf(other);
     EXPECT_EQ(by_prefix.refused, 64U - 16 * 3) << "three at once in each of sixteen";
@@ -180,7 +187,8 @@ TEST(SimulationTest, AWarmBucketOfManyFilesIsCutEvenlyToo) {
   for (const PartitionSeries& partition : report.partitions) {
     std::uint64_t requests = 0;
     for (const std::uint64_t each : partition.requests) requests += each;
-    EXPECT_NEAR(static_cast<double>(requests), static_cast<double>(report.requests) / 8, static_cast<double>(report.requests) / 80);
+    EXPECT_NEAR(static_cast<double>(requests), static_cast<double>(report.requests) / 8,
+                static_cast<double>(report.requests) / 80);
   }
 }
 

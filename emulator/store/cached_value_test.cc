@@ -55,7 +55,8 @@ TEST(CachedValueTest, ThreadsThatAskAtOnceGetTheSame) {
     for (std::size_t i = 0; i < seen.size(); ++i) {
       threads.emplace_back([&, i] {
         start.arrive_and_wait();
-        seen[i] = &memo.Get<Number>([&] { return std::make_unique<const Number>(static_cast<int>(i), alive); });
+        seen[i] = &memo.Get<Number>(
+            [&] { return std::make_unique<const Number>(static_cast<int>(i), alive); });
       });
     }
   }

@@ -12,7 +12,8 @@
 
 namespace penstock::emulator::store {
 
-// `Work` is WriteQueue::Work with a method Result<T> TakeOutcome(), for after its commit, and a constant kPurpose.
+// `Work` is WriteQueue::Work with a method Result<T> TakeOutcome(), for after its commit, and a
+// constant kPurpose.
 template <class Work, class T>
 class DeferredWrite final : public WriteQueue::Deferred {
  public:
@@ -38,7 +39,8 @@ class DeferredWrite final : public WriteQueue::Deferred {
 
 // Makes a Work of `arguments` and runs it; returns when it is committed or has failed.
 template <class Work, class... Arguments>
-decltype(std::declval<Work&>().TakeOutcome()) WriteNow(WriteQueue& queue, Arguments&&... arguments) {
+decltype(std::declval<Work&>().TakeOutcome()) WriteNow(WriteQueue& queue,
+                                                       Arguments&&... arguments) {
   Work work(std::forward<Arguments>(arguments)...);
   PENSTOCK_TRY(queue.Run(std::ref(work), WriteQueue::Batching::kAllowed, Work::kPurpose));
   return work.TakeOutcome();
@@ -47,7 +49,8 @@ decltype(std::declval<Work&>().TakeOutcome()) WriteNow(WriteQueue& queue, Argume
 // The same, but returns at once.
 template <class Work, class T, class... Arguments>
 void WriteDeferred(WriteQueue& queue, Async<T> later, Arguments&&... arguments) {
-  queue.Submit(std::make_unique<DeferredWrite<Work, T>>(std::move(later.completion), std::forward<Arguments>(arguments)...),
+  queue.Submit(std::make_unique<DeferredWrite<Work, T>>(std::move(later.completion),
+                                                        std::forward<Arguments>(arguments)...),
                later.executor);
 }
 

@@ -87,7 +87,9 @@ TEST_P(DeferredWriteTest, ARefusalIsItsOwn) {
   std::optional<Result<PutOutcome>> put;
   std::optional<Result<PutOutcome>> lost;
   PutObject picky = MakePut(*store_, "key", "no");
-  picky.precondition = [](const ObjectRecord*) -> Result<void> { return Error::Make(ErrorKind::kConflict, "no"); };
+  picky.precondition = [](const ObjectRecord*) -> Result<void> {
+    return Error::Make(ErrorKind::kConflict, "no");
+  };
   store_->Put(std::move(picky), Into(refused));
   store_->Put(MakePut(*store_, "key", "yes"), Into(put));
   store_->Put(MakePut(*store_, "key", "x", BucketName("absent")), Into(lost));

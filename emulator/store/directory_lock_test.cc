@@ -21,7 +21,8 @@ TEST_F(DirectoryLockTest, OneProcessChangesADirectoryAtATime) {
   const auto second = DirectoryLock::Take(directory_.path());
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().kind, ErrorKind::kInvalidArgument);
-  EXPECT_NE(second.error().message.find(directory_.path() + " is in use by another emulator"), std::string::npos);
+  EXPECT_NE(second.error().message.find(directory_.path() + " is in use by another emulator"),
+            std::string::npos);
   { const DirectoryLock moved = std::move(first).value(); }
   EXPECT_TRUE(DirectoryLock::Take(directory_.path()).ok());
 }

@@ -16,23 +16,26 @@ namespace penstock::emulator::store {
 namespace {
 
 constexpr std::string_view kGuard = "the guard of a data directory";
-constexpr std::uint64_t kStep = 4 << 20;  // the reserve grows by this much
+constexpr std::uint64_t kStep = 4 << 20;    // the reserve grows by this much
 constexpr std::uint64_t kPageBytes = 4096;  // of the database
-// Two changes of a directory within the resolution of its times look like one. No file system's is coarser.
+// Two changes of a directory within the resolution of its times look like one. No file system's is
+// coarser.
 constexpr std::time_t kCoarsestTimeSeconds = 3;
 constexpr std::array<const char*, 3> kWatchedNames{"/penstock.db-wal", "/penstock.db", "/blobs"};
 
 std::string ReservePath(const std::string& directory) { return directory + "/penstock.reserve"; }
 
 Error Full(const std::string& directory) {
-  return Error::Make(ErrorKind::kResourceExhausted,
-                     "no space left for " + directory + "; delete objects or free some space and try again");
+  return Error::Make(
+      ErrorKind::kResourceExhausted,
+      "no space left for " + directory + "; delete objects or free some space and try again");
 }
 
 Error Gone() {
-  Error error = Error::Make(ErrorKind::kDataLoss,
-                            "The emulator's data directory was removed while the emulator runs, so no write can be kept. "
-                            "Restart the emulator.");
+  Error error = Error::Make(
+      ErrorKind::kDataLoss,
+      "The emulator's data directory was removed while the emulator runs, so no write can be kept. "
+      "Restart the emulator.");
   error.code = "InternalError";
   error.http_status = 500;
   return error;
@@ -59,7 +62,8 @@ DiskGuard::~DiskGuard() { static_cast<void>(reserve_.ExtendUpTo(kClosedBytes)); 
 void DiskGuard::BeginClose() noexcept {
   const MutexLock lock(mutex_);
   static_cast<void>(reserve_.Shrink(kClosedBytes));
-  for (Descriptor& file : watched_) file.Close();  // else they keep the room of a log that is deleted
+  // else they keep the room of a log that is deleted
+  for (Descriptor& file : watched_) file.Close();
   folder_.Close();
 }
 
@@ -88,10 +92,12 @@ bool DiskGuard::MakeRoom() noexcept {
   return reserve_.Shrink(0);
 }
 
-// The log's pages go to the database file, whose size does not change when they have room there, and the log's room goes
-// back to the file system. Readers may keep that from happening; then the next removal tries again.
+// The log's pages go to the database file, whose size does not change when they have room there,
+// and the log's room goes back to the file system. Readers may keep that from happening; then the
+// next removal tries again.
 void DiskGuard::Reclaim(Connection& connection) noexcept {
-  const Result<void> moved = Caught(kGuard, [&]() -> Result<void> { return connection.Checkpoint(); });
+  const Result<void> moved =
+      Caught(kGuard, [&]() -> Result<void> { return connection.Checkpoint(); });
   if (!moved.ok()) return;
   connection.TruncateLog();
   const MutexLock lock(mutex_);
@@ -105,11 +111,14 @@ bool DiskGuard::FilesAreThere() const noexcept {
   });
 }
 
-// In relaxed mode, where no fsync hides the cost of three calls, one call tells that no entry of the directory came or went.
+// In relaxed mode, where no fsync hides the cost of three calls, one call tells that no entry of
+// the directory came or went.
 Result<void> DiskGuard::Confirm() noexcept {
-  if (is_gone_.load(std::memory_order_relaxed)) return Caught(kGuard, [] { return Result<void>(Gone()); });
+  if (is_gone_.load(std::memory_order_relaxed))
+    return Caught(kGuard, [] { return Result<void>(Gone()); });
   struct stat folder {};
-  const bool has_time = durability_ == Durability::kRelaxed && folder_ && ::fstat(folder_.get(), &folder) == 0;
+  const bool has_time =
+      durability_ == Durability::kRelaxed && folder_ && ::fstat(folder_.get(), &folder) == 0;
   const timespec& changed = folder.st_ctim;
   const bool is_unchanged =
       has_time && changed.tv_sec == last_change_.tv_sec && changed.tv_nsec == last_change_.tv_nsec;

@@ -16,7 +16,8 @@ using namespace testing;  // NOLINT: the helpers of this folder's tests
 
 std::uint64_t Allocated(const std::string& path) {
   struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * 512 : 0;
+  return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * 512
+                                            : 0;
 }
 
 class DiskGuardTest : public ::testing::TestWithParam<Durability> {
@@ -31,7 +32,8 @@ TEST_P(DiskGuardTest, AStoreHoldsAReserveThatGrowsWithItsLogAndAClosedOneASmallO
     const auto store = OpenStore({.directory = data_, .durability = GetParam()});
     EXPECT_GE(Allocated(reserve_), DiskGuard::kBaseBytes);
     MakeBucket(*store);
-    for (int i = 0; i < 60; ++i) ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000)).ok());
+    for (int i = 0; i < 60; ++i)
+      ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000)).ok());
     EXPECT_GE(Allocated(reserve_), DiskGuard::kBaseBytes + 60 * 30'000);
   }
   EXPECT_GE(Allocated(reserve_), DiskGuard::kClosedBytes);
@@ -87,8 +89,11 @@ TEST_P(DiskGuardTest, OtherChangesOfTheDirectoryAreIgnored) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, DiskGuardTest, ::testing::Values(Durability::kRelaxed, Durability::kStrict),
-                         [](const auto& durability) { return durability.param == Durability::kStrict ? "Strict" : "Relaxed"; });
+INSTANTIATE_TEST_SUITE_P(Both, DiskGuardTest,
+                         ::testing::Values(Durability::kRelaxed, Durability::kStrict),
+                         [](const auto& durability) {
+                           return durability.param == Durability::kStrict ? "Strict" : "Relaxed";
+                         });
 
 }  // namespace
 }  // namespace penstock::emulator::store

@@ -1,4 +1,5 @@
-// What the linearizability test takes for right: a group of keys with their versions and uploads, one operation at a time.
+// What the linearizability test takes for right: a group of keys with their versions and uploads,
+// one operation at a time.
 #ifndef PENSTOCK_EMULATOR_STORE_GROUP_MODEL_TESTING_H_
 #define PENSTOCK_EMULATOR_STORE_GROUP_MODEL_TESTING_H_
 
@@ -11,7 +12,8 @@
 
 namespace penstock::emulator::store::testing {
 
-// Listings have the group's prefix, so that one operation reads the whole group and none reads two groups.
+// Listings have the group's prefix, so that one operation reads the whole group and none reads two
+// groups.
 struct GroupModel {
   static constexpr std::size_t kKeys = 3;
 
@@ -28,10 +30,13 @@ struct GroupModel {
     bool operator==(const State&) const = default;
     std::size_t Hash() const {
       std::size_t hash = 0;
-      const auto mix = [&](std::uint64_t part) { hash = (hash ^ part) * 0x9E3779B97F4A7C15ULL + (hash >> 29); };
+      const auto mix = [&](std::uint64_t part) {
+        hash = (hash ^ part) * 0x9E3779B97F4A7C15ULL + (hash >> 29);
+      };
       for (const auto& versions : keys) {
         mix(versions.size());
-        for (const Version& version : versions) mix(version.id ^ (std::uint64_t{version.value} << 20) ^ version.tag);
+        for (const Version& version : versions)
+          mix(version.id ^ (std::uint64_t{version.value} << 20) ^ version.tag);
       }
       for (const std::uint64_t upload : uploads) mix(upload);
       return hash;
@@ -67,25 +72,33 @@ struct GroupModel {
     std::uint64_t upload = 0;
     // Results.
     Outcome outcome = Outcome::kOk;
-    std::array<bool, 2> existed{};                 // deletions: of `key`, of `other`
-    std::array<std::vector<Version>, kKeys> seen;  // listings: without tags; kList: the latest version
-    std::vector<std::uint64_t> uploads;            // kListUploads, sorted
+    std::array<bool, 2> existed{};  // deletions: of `key`, of `other`
+    // listings: without tags; kList: the latest version
+    std::array<std::vector<Version>, kKeys> seen;
+    std::vector<std::uint64_t> uploads;  // kListUploads, sorted
   };
 
   static bool Apply(State& state, const Operation& op) {
     switch (op.kind) {
       case Kind::kPut: return Put(state, op);
-      case Kind::kComplete: return RemoveUpload(state, op, op.outcome != Outcome::kRefused) && (op.outcome == Outcome::kNotFound || Put(state, op));
+      case Kind::kComplete:
+        return RemoveUpload(state, op, op.outcome != Outcome::kRefused) &&
+               (op.outcome == Outcome::kNotFound || Put(state, op));
       case Kind::kGet: return Get(state, op);
       case Kind::kGetVersion: return GetVersion(state, op);
       case Kind::kDelete: return Delete(state, op, op.key, op.existed[0]);
       case Kind::kDeleteVersion: return DeleteVersion(state, op);
-      case Kind::kDeleteBoth: return Delete(state, op, op.key, op.existed[0]) && Delete(state, op, op.other, op.existed[1]);
+      case Kind::kDeleteBoth:
+        return Delete(state, op, op.key, op.existed[0]) &&
+               Delete(state, op, op.other, op.existed[1]);
       case Kind::kTag: return Tag(state, op);
       case Kind::kRename: return Rename(state, op);
       case Kind::kList:
       case Kind::kListVersions: return List(state, op);
-      case Kind::kCreateUpload: state.uploads.insert(std::lower_bound(state.uploads.begin(), state.uploads.end(), op.upload), op.upload); return true;
+      case Kind::kCreateUpload:
+        state.uploads.insert(
+            std::lower_bound(state.uploads.begin(), state.uploads.end(), op.upload), op.upload);
+        return true;
       case Kind::kPutPart: return RemoveUpload(state, op, false);
       case Kind::kAbort: return RemoveUpload(state, op, true);
       case Kind::kListUploads: return state.uploads == op.uploads;
@@ -94,16 +107,28 @@ struct GroupModel {
   }
 
   static std::string Describe(const Operation& op) {
-    static constexpr const char* kNames[] = {"put",        "complete upload", "get",           "get version",   "delete", "delete version", "delete both", "tag",
-                                             "rename",     "list",            "list versions", "create upload", "put part", "abort upload", "list uploads"};
-    std::string text = std::string(kNames[static_cast<int>(op.kind)]) + " key " + std::to_string(op.key);
-    if (op.kind == Kind::kRename || op.kind == Kind::kDeleteBoth) text += " and key " + std::to_string(op.other);
+    static constexpr const char* kNames[] = {"put",           "complete upload",
+                                             "get",           "get version",
+                                             "delete",        "delete version",
+                                             "delete both",   "tag",
+                                             "rename",        "list",
+                                             "list versions", "create upload",
+                                             "put part",      "abort upload",
+                                             "list uploads"};
+    std::string text =
+        std::string(kNames[static_cast<int>(op.kind)]) + " key " + std::to_string(op.key);
+    if (op.kind == Kind::kRename || op.kind == Kind::kDeleteBoth)
+      text += " and key " + std::to_string(op.other);
     if (op.condition == Condition::kAbsent) text += " if absent";
     if (op.condition == Condition::kMatches) text += " if it is " + std::to_string(op.expected);
     text += ": " + DescribeVersion(op.version);
-    if (op.outcome != Outcome::kOk) text += op.outcome == Outcome::kNotFound ? ", not found" : ", precondition failed";
-    if (op.existed[0] || op.existed[1]) text += std::string(", existed: ") + (op.existed[0] ? "1" : "0") + (op.existed[1] ? "1" : "0");
-    if (op.kind == Kind::kList || op.kind == Kind::kListVersions) text += ", saw " + DescribeKeys(op.seen);
+    if (op.outcome != Outcome::kOk)
+      text += op.outcome == Outcome::kNotFound ? ", not found" : ", precondition failed";
+    if (op.existed[0] || op.existed[1])
+      text +=
+          std::string(", existed: ") + (op.existed[0] ? "1" : "0") + (op.existed[1] ? "1" : "0");
+    if (op.kind == Kind::kList || op.kind == Kind::kListVersions)
+      text += ", saw " + DescribeKeys(op.seen);
     return text;
   }
   static std::string DescribeState(const State& state) {
@@ -126,7 +151,8 @@ struct GroupModel {
     const Version* const latest = Latest(state, op.key);
     bool admitted = true;
     if (op.condition == Condition::kAbsent) admitted = latest == nullptr;
-    if (op.condition == Condition::kMatches) admitted = latest != nullptr && latest->value == op.expected;
+    if (op.condition == Condition::kMatches)
+      admitted = latest != nullptr && latest->value == op.expected;
     if (admitted != (op.outcome == Outcome::kOk)) return false;
     if (admitted) Add(state, op.key, op.version);
     return true;
@@ -140,7 +166,8 @@ struct GroupModel {
 
   static bool GetVersion(const State& state, const Operation& op) {
     const auto& versions = state.keys[op.key];
-    const auto found = std::find_if(versions.begin(), versions.end(), [&](const Version& it) { return it.id == op.version.id; });
+    const auto found = std::find_if(versions.begin(), versions.end(),
+                                    [&](const Version& it) { return it.id == op.version.id; });
     if (found == versions.end()) return op.outcome == Outcome::kNotFound;
     return op.outcome == Outcome::kOk && *found == op.version;
   }
@@ -157,7 +184,8 @@ struct GroupModel {
 
   static bool DeleteVersion(State& state, const Operation& op) {
     auto& versions = state.keys[op.key];
-    const auto found = std::find_if(versions.begin(), versions.end(), [&](const Version& it) { return it.id == op.version.id; });
+    const auto found = std::find_if(versions.begin(), versions.end(),
+                                    [&](const Version& it) { return it.id == op.version.id; });
     if ((found != versions.end()) != op.existed[0]) return false;
     if (found != versions.end()) versions.erase(found);
     return true;
@@ -205,7 +233,8 @@ struct GroupModel {
   }
 
   static std::string DescribeVersion(const Version& version) {
-    return std::to_string(version.value) + (version.tag != 0 ? " tagged " + std::to_string(version.tag) : "");
+    return std::to_string(version.value) +
+           (version.tag != 0 ? " tagged " + std::to_string(version.tag) : "");
   }
   static std::string DescribeKeys(const std::array<std::vector<Version>, kKeys>& keys) {
     std::string text;

@@ -48,7 +48,8 @@ void Housekeeper::Committed(Connection& connection, int log_pages) {
 void Housekeeper::Work() {
   Contain("the sweep of orphans", [this] { sweep_(stopping_); });
   const auto now = [] { return std::chrono::steady_clock::now(); };
-  MonotonicTime next_step = options_.step ? now() + options_.first_step_after : MonotonicTime::max();
+  MonotonicTime next_step =
+      options_.step ? now() + options_.first_step_after : MonotonicTime::max();
   for (;;) {
     AwaitWork(next_step);
     if (stopping_.load()) return;
@@ -80,8 +81,9 @@ void Housekeeper::Checkpoint() {
     if (!opened.ok()) return checkpoint_failed.Report(opened.error());
     own_ = std::move(opened).value();
   }
-  // Beside the writers first: each pass leaves what was written during the one before, which is less every time. Then the
-  // little that is left, between two commits, so that the log can begin anew.
+  // Beside the writers first: each pass leaves what was written during the one before, which is
+  // less every time. Then the little that is left, between two commits, so that the log can begin
+  // anew.
   for (int pass = 0; pass < kPassesBeside; ++pass) {
     ReportFailure(own_->Checkpoint());
     if (stopping_.load()) return;

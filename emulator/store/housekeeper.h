@@ -1,7 +1,7 @@
 // The store's own thread, in dir mode: work that no request should wait for.
 //
-// It sweeps away what a crash left behind and moves committed pages from the write-ahead log into the database file. A
-// commit that would have to do that itself waits for the disk.
+// It sweeps away what a crash left behind and moves committed pages from the write-ahead log into
+// the database file. A commit that would have to do that itself waits for the disk.
 #ifndef PENSTOCK_EMULATOR_STORE_HOUSEKEEPER_H_
 #define PENSTOCK_EMULATOR_STORE_HOUSEKEEPER_H_
 
@@ -18,11 +18,12 @@
 namespace penstock::emulator::store {
 
 struct HousekeeperOptions {
-  std::string database;  // path
-  int checkpoint_pages = 8192;     // of log, from which on a checkpoint is worth while
-  int largest_log_pages = 65'536;  // from which on a commit does its own checkpoint: the thread cannot keep up
-  // Work in small steps beside the above, on the housekeeper's thread; returns how long to wait before the next call.
-  // Empty: none.
+  std::string database;         // path
+  int checkpoint_pages = 8192;  // of log, from which on a checkpoint is worth while
+  // from which on a commit does its own checkpoint: the thread cannot keep up
+  int largest_log_pages = 65'536;
+  // Work in small steps beside the above, on the housekeeper's thread; returns how long to wait
+  // before the next call. Empty: none.
   std::function<std::chrono::nanoseconds()> step = {};
   std::chrono::nanoseconds first_step_after{0};
 };
@@ -30,9 +31,10 @@ struct HousekeeperOptions {
 // Thread safety: any thread.
 class Housekeeper {
  public:
-  // `writer` holds the one connection that writes, and outlives the housekeeper; `sweep` runs once, first, and returns
-  // early when its argument becomes true.
-  Housekeeper(HousekeeperOptions options, ConnectionPool& writer, std::function<void(const std::atomic<bool>&)> sweep);
+  // `writer` holds the one connection that writes, and outlives the housekeeper; `sweep` runs once,
+  // first, and returns early when its argument becomes true.
+  Housekeeper(HousekeeperOptions options, ConnectionPool& writer,
+              std::function<void(const std::atomic<bool>&)> sweep);
   // Ends its thread; a checkpoint in progress is finished.
   ~Housekeeper();
   Housekeeper(const Housekeeper&) = delete;

@@ -45,7 +45,8 @@ TEST_F(HousekeeperTest, TakesStepsBesideItsOwnWork) {
     ++steps;
     return std::chrono::nanoseconds(0);
   };
-  Housekeeper housekeeper({.database = path_, .checkpoint_pages = 20, .step = step}, *writer_, [](const std::atomic<bool>&) {});
+  Housekeeper housekeeper({.database = path_, .checkpoint_pages = 20, .step = step}, *writer_,
+                          [](const std::atomic<bool>&) {});
   EXPECT_TRUE(ComesTrue([&] { return steps > 3; }));
   EXPECT_TRUE(ComesTrue([&] {
     const int before = log_pages_;
@@ -56,34 +57,39 @@ TEST_F(HousekeeperTest, TakesStepsBesideItsOwnWork) {
 
 TEST_F(HousekeeperTest, AWaitForTheNextStepEndsWithIt) {
   const auto step = [] { return std::chrono::nanoseconds(std::chrono::hours(1)); };
-  const Housekeeper housekeeper({.database = path_, .step = step, .first_step_after = std::chrono::hours(1)}, *writer_,
-                                [](const std::atomic<bool>&) {});
+  const Housekeeper housekeeper(
+      {.database = path_, .step = step, .first_step_after = std::chrono::hours(1)}, *writer_,
+      [](const std::atomic<bool>&) {});
 }
 
 TEST_F(HousekeeperTest, MovesTheLogIntoTheDatabaseBesideTheCommits) {
-  Housekeeper housekeeper({.database = path_, .checkpoint_pages = 20}, *writer_, [](const std::atomic<bool>&) {});
+  Housekeeper housekeeper({.database = path_, .checkpoint_pages = 20}, *writer_,
+                          [](const std::atomic<bool>&) {});
   int before = 0;
   EXPECT_TRUE(ComesTrue([&] {
     before = log_pages_;
     Commit(housekeeper);
     return log_pages_ < before;  // the log began anew
-  })) << "the log only grew, to " << log_pages_ << " pages";
+  })) << "the log only grew, to "
+      << log_pages_ << " pages";
   EXPECT_GE(before, 20);
   EXPECT_GT(std::filesystem::file_size(path_), 10u * 4096);
 }
 
 TEST_F(HousekeeperTest, AFailedCheckpointIsCounted) {
   const std::uint64_t before = DiagnosticCounts()["store.checkpoint_failed"];
-  Housekeeper housekeeper({.database = directory_.path() + "/none/db", .checkpoint_pages = 1}, *writer_, [](const std::atomic<bool>&) {});
+  Housekeeper housekeeper({.database = directory_.path() + "/none/db", .checkpoint_pages = 1},
+                          *writer_, [](const std::atomic<bool>&) {});
   Commit(housekeeper);
   EXPECT_TRUE(ComesTrue([&] { return DiagnosticCounts()["store.checkpoint_failed"] > before; }));
 }
 
 TEST_F(HousekeeperTest, ACommitDoesItWhenTheThreadCannotKeepUp) {
   std::atomic<bool> swept{false};
-  Housekeeper housekeeper({.database = path_, .checkpoint_pages = 4, .largest_log_pages = 30}, *writer_,
-                          [&](const std::atomic<bool>& stop) {
-                            ComesTrue([&] { return stop.load(); });  // the thread is kept busy all the while
+  Housekeeper housekeeper({.database = path_, .checkpoint_pages = 4, .largest_log_pages = 30},
+                          *writer_, [&](const std::atomic<bool>& stop) {
+                            // the thread is kept busy all the while
+                            ComesTrue([&] { return stop.load(); });
                             swept = true;
                           });
   int longest = 0;
@@ -98,8 +104,9 @@ TEST_F(HousekeeperTest, ACommitDoesItWhenTheThreadCannotKeepUp) {
 TEST_F(HousekeeperTest, TheEndInterruptsTheSweep) {
   std::atomic<bool> told{false};
   {
-    Housekeeper housekeeper({.database = path_}, *writer_,
-                            [&](const std::atomic<bool>& stop) { told = ComesTrue([&] { return stop.load(); }); });
+    Housekeeper housekeeper({.database = path_}, *writer_, [&](const std::atomic<bool>& stop) {
+      told = ComesTrue([&] { return stop.load(); });
+    });
   }
   EXPECT_TRUE(told);
 }

@@ -8,7 +8,8 @@
 
 namespace penstock::emulator::store {
 
-// A piece of work for an Executor. Its owner keeps it until Run has begun, and may post it again from then on.
+// A piece of work for an Executor. Its owner keeps it until Run has begun, and may post it again
+// from then on.
 class Task {
  public:
   virtual ~Task() = default;
@@ -45,19 +46,21 @@ class TaskList {
 class Executor {
  public:
   virtual ~Executor() = default;
-  // What the calling thread does next. kReturns: it goes back to its executor, if it is one of its threads, and can run
-  // the task itself. kGoesOn: it may be busy for long; another one is called.
+  // What the calling thread does next. kReturns: it goes back to its executor, if it is one of its
+  // threads, and can run the task itself. kGoesOn: it may be busy for long; another one is called.
   enum class Caller { kReturns, kGoesOn };
   // Runs `task` once, soon, on a thread of the executor's.
   virtual void Execute(Task& task, Caller caller) noexcept = 0;
 };
 
-// Who is told what became of a write. Destroyed without Complete: the write failed before it began, for want of memory.
+// Who is told what became of a write. Destroyed without Complete: the write failed before it began,
+// for want of memory.
 template <class T>
 class Completion {
  public:
   virtual ~Completion() = default;
-  // Called once, on any thread, also before the call that began the write has returned. Must not wait for anything.
+  // Called once, on any thread, also before the call that began the write has returned. Must not
+  // wait for anything.
   virtual void Complete(Result<T> result) noexcept = 0;
 };
 

@@ -31,7 +31,8 @@ struct Registers {
     return false;
   }
   static std::string Describe(const Operation& operation) {
-    return "operation " + std::to_string(static_cast<int>(operation.kind)) + " of value " + std::to_string(operation.value);
+    return "operation " + std::to_string(static_cast<int>(operation.kind)) + " of value " +
+           std::to_string(operation.value);
   }
   static std::string DescribeState(const State& state) {
     return std::to_string(state.values[0]) + ", " + std::to_string(state.values[1]);
@@ -57,14 +58,17 @@ Record Lost(Record record) {
 bool Linearizable(const Checker::History& history) { return !Checker().Check(history).has_value(); }
 
 TEST(LinearizabilityChecker, AcceptsOperationsOneAfterAnother) {
-  EXPECT_TRUE(Linearizable({Write(1, 2, 0, 7), Read(3, 4, 0, 7), Write(5, 6, 0, 8), Read(7, 8, 0, 8)}));
+  EXPECT_TRUE(
+      Linearizable({Write(1, 2, 0, 7), Read(3, 4, 0, 7), Write(5, 6, 0, 8), Read(7, 8, 0, 8)}));
 }
 
 TEST(LinearizabilityChecker, RefusesAReadOfAnOverwrittenValue) {
   EXPECT_FALSE(Linearizable({Write(1, 2, 0, 7), Write(3, 4, 0, 8), Read(5, 6, 0, 7)}));
 }
 
-TEST(LinearizabilityChecker, RefusesAValueThatWasNeverWritten) { EXPECT_FALSE(Linearizable({Read(1, 2, 0, 7)})); }
+TEST(LinearizabilityChecker, RefusesAValueThatWasNeverWritten) {
+  EXPECT_FALSE(Linearizable({Read(1, 2, 0, 7)}));
+}
 
 TEST(LinearizabilityChecker, AcceptsEitherValueWhileTheWriteIsInProgress) {
   EXPECT_TRUE(Linearizable({Write(1, 6, 0, 7), Read(2, 3, 0, 0), Read(4, 5, 0, 7)}));
@@ -75,8 +79,10 @@ TEST(LinearizabilityChecker, RefusesTheOldValueAfterTheNewOneWasRead) {
 }
 
 TEST(LinearizabilityChecker, AcceptsTwoConcurrentWritesInTheOrderThatReadsShow) {
-  EXPECT_TRUE(Linearizable({Write(1, 10, 0, 7), Write(2, 9, 0, 8), Read(3, 4, 0, 8), Read(5, 6, 0, 7)}));
-  EXPECT_FALSE(Linearizable({Write(1, 10, 0, 7), Write(2, 9, 0, 8), Read(3, 4, 0, 8), Read(5, 6, 0, 7), Read(7, 8, 0, 8)}));
+  EXPECT_TRUE(
+      Linearizable({Write(1, 10, 0, 7), Write(2, 9, 0, 8), Read(3, 4, 0, 8), Read(5, 6, 0, 7)}));
+  EXPECT_FALSE(Linearizable({Write(1, 10, 0, 7), Write(2, 9, 0, 8), Read(3, 4, 0, 8),
+                             Read(5, 6, 0, 7), Read(7, 8, 0, 8)}));
 }
 
 TEST(LinearizabilityChecker, RefusesAReadBehindAnEarlierScan) {
@@ -86,8 +92,10 @@ TEST(LinearizabilityChecker, RefusesAReadBehindAnEarlierScan) {
 
 TEST(LinearizabilityChecker, RefusesScansThatSeeConcurrentWritesInOppositeOrders) {
   // Each key alone is linearizable, and so is each scan: only both together are not.
-  EXPECT_FALSE(Linearizable({Write(1, 20, 0, 7), Write(2, 19, 1, 8), Scan(3, 18, 7, 0), Scan(4, 17, 0, 8)}));
-  EXPECT_TRUE(Linearizable({Write(1, 20, 0, 7), Write(2, 19, 1, 8), Scan(3, 18, 7, 0), Scan(4, 17, 7, 8)}));
+  EXPECT_FALSE(
+      Linearizable({Write(1, 20, 0, 7), Write(2, 19, 1, 8), Scan(3, 18, 7, 0), Scan(4, 17, 0, 8)}));
+  EXPECT_TRUE(
+      Linearizable({Write(1, 20, 0, 7), Write(2, 19, 1, 8), Scan(3, 18, 7, 0), Scan(4, 17, 7, 8)}));
 }
 
 TEST(LinearizabilityChecker, RefusesAScanOfStatesThatNeverWereAtOnce) {

@@ -1,8 +1,8 @@
-// Stores under many threads, held to GroupModel by LinearizabilityChecker: reads, listings of objects, versions and
-// uploads, conditional writes, multipart uploads, renames and tags.
+// Stores under many threads, held to GroupModel by LinearizabilityChecker: reads, listings of
+// objects, versions and uploads, conditional writes, multipart uploads, renames and tags.
 //
-// PENSTOCK_LONG=1 runs 10 million operations on each store, PENSTOCK_HISTORY_OPERATIONS another number.
-// PENSTOCK_PROPERTY_SEED decides what the threads do; the interleaving is the machine's.
+// PENSTOCK_LONG=1 runs 10 million operations on each store, PENSTOCK_HISTORY_OPERATIONS another
+// number. PENSTOCK_PROPERTY_SEED decides what the threads do; the interleaving is the machine's.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -33,8 +33,8 @@ using Operation = GroupModel::Operation;
 using Checker = LinearizabilityChecker<GroupModel>;
 
 constexpr std::size_t kGroups = 2;
-constexpr std::size_t kMostVersions = 16;     // of a group, roughly: the checker compares them all
-constexpr std::size_t kMostUploads = 16;      // likewise
+constexpr std::size_t kMostVersions = 16;  // of a group, roughly: the checker compares them all
+constexpr std::size_t kMostUploads = 16;   // likewise
 constexpr std::size_t kThreads = 6;
 constexpr std::size_t kRound = 3'000;         // operations of one thread between two checks
 constexpr std::size_t kLargeBody = 40 << 10;  // beyond the inline limit: a file, or a memfd
@@ -47,7 +47,9 @@ std::uint64_t NumberFrom(const char* variable, std::uint64_t otherwise) {
 std::uint64_t Fingerprint(std::string_view text) { return std::hash<std::string_view>()(text); }
 
 std::string GroupPrefix(std::size_t group) { return "group-" + std::to_string(group) + "/"; }
-ObjectKey KeyIn(std::size_t group, std::size_t key) { return ObjectKey(GroupPrefix(group) + std::to_string(key)); }
+ObjectKey KeyIn(std::size_t group, std::size_t key) {
+  return ObjectKey(GroupPrefix(group) + std::to_string(key));
+}
 
 // Tells the value, and is torn where it does not.
 std::string BodyOf(std::uint32_t value) {
@@ -68,7 +70,8 @@ struct Tested {
 struct Hints {
   Mutex mutex;
   std::vector<std::pair<std::size_t, VersionId>> versions PENSTOCK_GUARDED_BY(mutex);
-  std::map<std::string, std::uint32_t> uploads PENSTOCK_GUARDED_BY(mutex);  // by id: the value of their part
+  // by id: the value of their part
+  std::map<std::string, std::uint32_t> uploads PENSTOCK_GUARDED_BY(mutex);
   std::uint32_t last_value PENSTOCK_GUARDED_BY(mutex) = 0;
 };
 
@@ -76,7 +79,8 @@ struct Hints {
 struct Bench {
   std::unique_ptr<Store> store;
   bool versioned = false;
-  bool stale_reads = false;  // the planted fault: one read in a thousand repeats what the thread read before
+  // the planted fault: one read in a thousand repeats what the thread read before
+  bool stale_reads = false;
   std::atomic<std::uint64_t> ticks{1};
   std::atomic<std::uint32_t> values{1};
   std::array<Hints, kGroups> hints;
@@ -141,7 +145,9 @@ class Process {
     return Outcome::kNotFound;
   }
 
-  std::uint64_t Identity(const VersionId& version) const { return bench_.versioned ? Fingerprint(version.value) : 0; }
+  std::uint64_t Identity(const VersionId& version) const {
+    return bench_.versioned ? Fingerprint(version.value) : 0;
+  }
 
   Precondition ChooseCondition() {
     const std::size_t choice = Pick(4);
@@ -152,9 +158,11 @@ class Process {
       const MutexLock lock(hints.mutex);
       operation_.expected = hints.last_value;
     }
-    return [condition = operation_.condition, expected = std::to_string(operation_.expected)](const ObjectRecord* current) -> Result<void> {
+    return [condition = operation_.condition, expected = std::to_string(operation_.expected)](
+               const ObjectRecord* current) -> Result<void> {
       const bool exists = current != nullptr && !current->is_delete_marker;
-      if (condition == Condition::kAbsent && exists) return Error::Make(ErrorKind::kPreconditionFailed, "exists");
+      if (condition == Condition::kAbsent && exists)
+        return Error::Make(ErrorKind::kPreconditionFailed, "exists");
       if (condition == Condition::kMatches && (!exists || current->etag.value != expected)) {
         return Error::Make(ErrorKind::kPreconditionFailed, "differs");
       }
@@ -186,7 +194,8 @@ class Process {
     GroupModel::Version seen{Identity(object.version_id), 0, 0};
     if (object.is_delete_marker) return seen;
     seen.value = static_cast<std::uint32_t>(std::stoul(object.etag.value));
-    if (!object.tags.empty()) seen.tag = static_cast<std::uint32_t>(std::stoul(object.tags.front().second));
+    if (!object.tags.empty())
+      seen.tag = static_cast<std::uint32_t>(std::stoul(object.tags.front().second));
     EXPECT_EQ(Text(object.content), BodyOf(seen.value)) << "a torn object";
     return seen;
   }
@@ -196,7 +205,8 @@ class Process {
     const ObjectKey key = KeyIn(group_, operation_.key);
     ObjectPtr& before = last_read_[key.value];
     const bool stale = bench_.stale_reads && before != nullptr && Pick(1000) == 0;
-    const auto found = Timed([&] { return stale ? Result<ObjectPtr>(before) : bench_.store->FindObject(kBucket, key); });
+    const auto found = Timed(
+        [&] { return stale ? Result<ObjectPtr>(before) : bench_.store->FindObject(kBucket, key); });
     before = found.ok() ? *found : nullptr;
     operation_.outcome = OutcomeOf(found);
     if (before != nullptr) operation_.version = Seen(*before);
@@ -204,7 +214,8 @@ class Process {
     Keep();
   }
 
-  // Reads what was just listed: a read that is behind a listing is the error that two places of publication make.
+  // Reads what was just listed: a read that is behind a listing is the error that two places of
+  // publication make.
   void ListAndGet() {
     List();
     for (std::size_t key = 0; key < GroupModel::kKeys; ++key) {
@@ -245,7 +256,8 @@ class Process {
     VersionId version;
     if (!PickVersion(version, false)) return;
     operation_.version.id = Identity(version);
-    const auto found = Timed([&] { return bench_.store->FindObject(kBucket, KeyIn(group_, operation_.key), version); });
+    const auto found = Timed(
+        [&] { return bench_.store->FindObject(kBucket, KeyIn(group_, operation_.key), version); });
     operation_.outcome = OutcomeOf(found);
     if (found.ok()) operation_.version = Seen(**found);
     Keep();
@@ -254,7 +266,8 @@ class Process {
   void Delete() {
     operation_.kind = Kind::kDelete;
     DeleteObject request{kBucket, KeyIn(group_, operation_.key), std::nullopt, nullptr};
-    // Of two deletions in a versioned bucket more than one names a version: markers and versions must not pile up.
+    // Of two deletions in a versioned bucket more than one names a version: markers and versions
+    // must not pile up.
     VersionId version;
     if (bench_.versioned && Pick(8) != 0) {
       if (!PickVersion(version, true)) return;
@@ -279,7 +292,8 @@ class Process {
   void DeleteBoth() {
     operation_.kind = Kind::kDeleteBoth;
     std::vector<DeleteObject> requests;
-    for (const std::size_t key : {operation_.key, operation_.other}) requests.push_back({kBucket, KeyIn(group_, key), std::nullopt, nullptr});
+    for (const std::size_t key : {operation_.key, operation_.other})
+      requests.push_back({kBucket, KeyIn(group_, key), std::nullopt, nullptr});
     const auto removed = Timed([&] { return bench_.store->Delete(std::move(requests)); });
     for (std::size_t i = 0; i < removed.size(); ++i) {
       operation_.outcome = OutcomeOf(removed[i]);
@@ -292,13 +306,17 @@ class Process {
     operation_.kind = Kind::kTag;
     operation_.version.tag = bench_.values.fetch_add(1);
     const Attributes tags{{"tag", std::to_string(operation_.version.tag)}};
-    operation_.outcome = OutcomeOf(Timed([&] { return bench_.store->SetTags(kBucket, KeyIn(group_, operation_.key), std::nullopt, tags); }));
+    operation_.outcome = OutcomeOf(Timed([&] {
+      return bench_.store->SetTags(kBucket, KeyIn(group_, operation_.key), std::nullopt, tags);
+    }));
     Keep();
   }
 
   void Rename() {
     operation_.kind = Kind::kRename;
-    RenameObject request{.bucket = kBucket, .source = KeyIn(group_, operation_.key), .target = KeyIn(group_, operation_.other)};
+    RenameObject request{.bucket = kBucket,
+                         .source = KeyIn(group_, operation_.key),
+                         .target = KeyIn(group_, operation_.other)};
     operation_.outcome = OutcomeOf(Timed([&] { return bench_.store->Rename(std::move(request)); }));
     Keep();
   }
@@ -309,7 +327,9 @@ class Process {
       const auto key = static_cast<std::size_t>(entry.key.back() - '0');
       auto& seen = operation_.seen.at(key);
       EXPECT_EQ(entry.is_latest, seen.empty());
-      const std::uint32_t value = entry.is_delete_marker ? 0 : static_cast<std::uint32_t>(std::stoul(std::string(entry.etag)));
+      const std::uint32_t value =
+          entry.is_delete_marker ? 0
+                                 : static_cast<std::uint32_t>(std::stoul(std::string(entry.etag)));
       seen.push_back({Identity(VersionId(std::string(entry.version_id))), value, 0});
     }
   }
@@ -351,13 +371,15 @@ class Process {
     hints.uploads[id] = 0;
   }
 
-  // An upload that some thread has created and the value of its part; 0: it may have none. False: none is known.
+  // An upload that some thread has created and the value of its part; 0: it may have none. False:
+  // none is known.
   bool PickUpload(UploadId& id, std::uint32_t& value, bool forget) {
     operation_.key = 0;
     Hints& hints = bench_.hints[group_];
     const MutexLock lock(hints.mutex);
     if (hints.uploads.empty()) return false;
-    const auto at = std::next(hints.uploads.begin(), static_cast<std::ptrdiff_t>(Pick(hints.uploads.size())));
+    const auto at =
+        std::next(hints.uploads.begin(), static_cast<std::ptrdiff_t>(Pick(hints.uploads.size())));
     id = UploadId(at->first);
     value = at->second;
     operation_.upload = Fingerprint(id.value);
@@ -372,16 +394,22 @@ class Process {
     if (!PickUpload(id, value, false) || value != 0) return;
     value = bench_.values.fetch_add(1);
     const std::string body = BodyOf(value);
-    store::PutPart part{.bucket = kBucket, .key = KeyIn(group_, 0), .upload_id = id, .part = {}, .content = MakeContent(*bench_.store, body)};
+    store::PutPart part{.bucket = kBucket,
+                        .key = KeyIn(group_, 0),
+                        .upload_id = id,
+                        .part = {},
+                        .content = MakeContent(*bench_.store, body)};
     part.part.number = 1;
     part.part.size = body.size();
     part.part.etag = ETag(std::to_string(value));
-    const Outcome outcome = operation_.outcome = OutcomeOf(Timed([&] { return bench_.store->Put(std::move(part)); }));
+    const Outcome outcome = operation_.outcome =
+        OutcomeOf(Timed([&] { return bench_.store->Put(std::move(part)); }));
     Keep();
     if (outcome != Outcome::kOk) return;
     Hints& hints = bench_.hints[group_];
     const MutexLock lock(hints.mutex);
-    if (const auto upload = hints.uploads.find(id.value); upload != hints.uploads.end()) upload->second = value;
+    if (const auto upload = hints.uploads.find(id.value); upload != hints.uploads.end())
+      upload->second = value;
   }
 
   void Complete() {
@@ -399,7 +427,8 @@ class Process {
     request.parts = {{1, ETag(std::to_string(value))}};
     request.precondition = ChooseCondition();
     const auto completed = Timed([&] { return bench_.store->Complete(std::move(request)); });
-    if (!completed.ok() && completed.error().code == "InvalidPart") return;  // another thread replaced the part: nothing happened
+    // another thread replaced the part: nothing happened
+    if (!completed.ok() && completed.error().code == "InvalidPart") return;
     Wrote(completed);
     const Outcome outcome = operation_.outcome;
     Keep();
@@ -414,7 +443,8 @@ class Process {
     UploadId id;
     std::uint32_t value = 0;
     if (!PickUpload(id, value, true)) return;
-    operation_.outcome = OutcomeOf(Timed([&] { return bench_.store->AbortUpload(kBucket, KeyIn(group_, 0), id); }));
+    operation_.outcome =
+        OutcomeOf(Timed([&] { return bench_.store->AbortUpload(kBucket, KeyIn(group_, 0), id); }));
     Keep();
   }
 
@@ -425,7 +455,8 @@ class Process {
     operation_.outcome = OutcomeOf(page);
     if (!page.ok()) return;
     EXPECT_FALSE(page->truncated) << "the test's uploads pile up";
-    for (const UploadListEntry& entry : page->entries) operation_.uploads.push_back(Fingerprint(entry.upload->id.value));
+    for (const UploadListEntry& entry : page->entries)
+      operation_.uploads.push_back(Fingerprint(entry.upload->id.value));
     std::sort(operation_.uploads.begin(), operation_.uploads.end());
     Keep();
   }
@@ -446,7 +477,8 @@ struct Verdict {
   std::optional<std::string> problem;
 };
 
-// Rounds of all threads at once; after each the histories go on in the checkers, one for each group.
+// Rounds of all threads at once; after each the histories go on in the checkers, one for each
+// group.
 Verdict RunHistories(Bench& bench, std::uint64_t operations, std::uint64_t seed) {
   std::vector<Process> processes;
   for (std::size_t i = 0; i < kThreads; ++i) processes.emplace_back(bench, seed * kThreads + i);
@@ -465,10 +497,12 @@ Verdict RunHistories(Bench& bench, std::uint64_t operations, std::uint64_t seed)
         for (auto& record : process.Take(group)) history.push_back(std::move(record));
       }
       verdict.operations += history.size();
-      verdict.reads += static_cast<std::uint64_t>(std::count_if(history.begin(), history.end(), [](const auto& record) {
-        const Kind kind = record.operation.kind;
-        return kind == Kind::kGet || kind == Kind::kGetVersion || kind == Kind::kList || kind == Kind::kListVersions || kind == Kind::kListUploads;
-      }));
+      verdict.reads += static_cast<std::uint64_t>(
+          std::count_if(history.begin(), history.end(), [](const auto& record) {
+            const Kind kind = record.operation.kind;
+            return kind == Kind::kGet || kind == Kind::kGetVersion || kind == Kind::kList ||
+                   kind == Kind::kListVersions || kind == Kind::kListUploads;
+          }));
       verdict.problem = checkers[group].Check(history);
     }
   }
@@ -479,7 +513,8 @@ class Linearizability : public ::testing::TestWithParam<Tested> {
  protected:
   void Open(Bench& bench) {
     StoreOptions options;
-    if (GetParam().on_disk) options = {.directory = directory_.path(), .durability = GetParam().durability};
+    if (GetParam().on_disk)
+      options = {.directory = directory_.path(), .durability = GetParam().durability};
     bench.versioned = GetParam().versioned;
     bench.store = OpenStore(options);
     MakeBucket(*bench.store, kBucket, bench.versioned ? Versioning::kEnabled : Versioning::kNever);
@@ -492,22 +527,28 @@ TEST_P(Linearizability, EveryOperationHasOneInstant) {
   Bench bench;
   Open(bench);
   const std::uint64_t seed = NumberFrom("PENSTOCK_PROPERTY_SEED", 1);
-  const std::uint64_t usual = std::getenv("PENSTOCK_LONG") != nullptr ? 10'000'000 : GetParam().sample;
+  const std::uint64_t usual =
+      std::getenv("PENSTOCK_LONG") != nullptr ? 10'000'000 : GetParam().sample;
   const auto start = std::chrono::steady_clock::now();
-  const Verdict verdict = RunHistories(bench, NumberFrom("PENSTOCK_HISTORY_OPERATIONS", usual), seed);
-  EXPECT_FALSE(verdict.problem.has_value()) << "PENSTOCK_PROPERTY_SEED=" << seed << "\n" << *verdict.problem;
-  const auto took = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
-  std::cout << verdict.operations << " operations, " << verdict.reads << " of them reads and listings, in " << took.count() << " s\n";
+  const Verdict verdict =
+      RunHistories(bench, NumberFrom("PENSTOCK_HISTORY_OPERATIONS", usual), seed);
+  EXPECT_FALSE(verdict.problem.has_value()) << "PENSTOCK_PROPERTY_SEED=" << seed << "\n"
+                                            << *verdict.problem;
+  const auto took =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
+  std::cout << verdict.operations << " operations, " << verdict.reads
+            << " of them reads and listings, in " << took.count() << " s\n";
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, Linearizability,
-                         ::testing::Values(Tested{"memory", false, Durability::kRelaxed, false, 60'000},
-                                           Tested{"memory_versioned", false, Durability::kRelaxed, true, 30'000},
-                                           Tested{"relaxed", true, Durability::kRelaxed, false, 60'000},
-                                           Tested{"relaxed_versioned", true, Durability::kRelaxed, true, 30'000},
-                                           Tested{"strict", true, Durability::kStrict, false, 18'000},
-                                           Tested{"strict_versioned", true, Durability::kStrict, true, 18'000}),
-                         [](const auto& tested) { return std::string(tested.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Stores, Linearizability,
+    ::testing::Values(Tested{"memory", false, Durability::kRelaxed, false, 60'000},
+                      Tested{"memory_versioned", false, Durability::kRelaxed, true, 30'000},
+                      Tested{"relaxed", true, Durability::kRelaxed, false, 60'000},
+                      Tested{"relaxed_versioned", true, Durability::kRelaxed, true, 30'000},
+                      Tested{"strict", true, Durability::kStrict, false, 18'000},
+                      Tested{"strict_versioned", true, Durability::kStrict, true, 18'000}),
+    [](const auto& tested) { return std::string(tested.param.name); });
 
 void PrintTo(const Tested& tested, std::ostream* out) { *out << tested.name; }
 
@@ -517,7 +558,8 @@ TEST(LinearizabilityTest, SeesAReadThatIsRepeatedFromMemory) {
   MakeBucket(*bench.store);
   bench.stale_reads = true;
   const Verdict verdict = RunHistories(bench, 1'000'000, 1);
-  ASSERT_TRUE(verdict.problem.has_value()) << "no violation among " << verdict.operations << " operations";
+  ASSERT_TRUE(verdict.problem.has_value())
+      << "no violation among " << verdict.operations << " operations";
   EXPECT_NE(verdict.problem->find("no instant explains: "), std::string::npos);
 }
 

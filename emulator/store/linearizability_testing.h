@@ -1,10 +1,12 @@
-// A linearizability checker for tests: Wing and Gong's search, run event by event (Lowe, "Testing for linearizability",
-// 2017), so that histories of any length need memory for the operations in progress only.
+// A linearizability checker for tests: Wing and Gong's search, run event by event (Lowe, "Testing
+// for linearizability", 2017), so that histories of any length need memory for the operations in
+// progress only.
 //
-// A history is linearizable when every operation can be given one instant between its call and its return so that the
-// operations, run one after another in the order of these instants, have the results that were observed. The check is
-// exact: an operation that reads several keys, as a listing does, is one step of the model. Histories of objects that no
-// operation joins can be checked one by one (Herlihy and Wing: linearizability is a local property).
+// A history is linearizable when every operation can be given one instant between its call and its
+// return so that the operations, run one after another in the order of these instants, have the
+// results that were observed. The check is exact: an operation that reads several keys, as a
+// listing does, is one step of the model. Histories of objects that no operation joins can be
+// checked one by one (Herlihy and Wing: linearizability is a local property).
 #ifndef PENSTOCK_EMULATOR_STORE_LINEARIZABILITY_TESTING_H_
 #define PENSTOCK_EMULATOR_STORE_LINEARIZABILITY_TESTING_H_
 
@@ -19,19 +21,22 @@
 
 namespace penstock::emulator::store::testing {
 
-// What one process did. `called` and `returned` are ticks of one clock that all processes share, each used once.
+// What one process did. `called` and `returned` are ticks of one clock that all processes share,
+// each used once.
 template <class Operation>
 struct Recorded {
   Operation operation;
   std::uint64_t called = 0;
   std::uint64_t returned = 0;
-  bool outcome_known = true;  // false: it may or may not have happened, at one instant before `returned`
+  // false: it may or may not have happened, at one instant before `returned`
+  bool outcome_known = true;
 };
 
 // Model has:
 //   struct State, default constructible, with operator== and a member `std::size_t Hash() const`
 //   struct Operation
-//   static bool Apply(State&, const Operation&): false when the operation cannot have its results in that state, which then
+//   static bool Apply(State&, const Operation&): false when the operation cannot have its results
+//   in that state, which then
 //       may be left half changed
 //   static std::string Describe(const Operation&)
 template <class Model>
@@ -42,10 +47,13 @@ class LinearizabilityChecker {
   using History = std::vector<Recorded<Operation>>;
   static constexpr std::size_t kMostInProgress = 64;
 
-  explicit LinearizabilityChecker(State initial = {}) { configurations_.insert({std::move(initial), 0}); }
+  explicit LinearizabilityChecker(State initial = {}) {
+    configurations_.insert({std::move(initial), 0});
+  }
 
-  // Continues with `history`, all of whose operations were called after those of the histories before had returned.
-  // nullopt: linearizable. Else a description of the operation that cannot be explained. Final.
+  // Continues with `history`, all of whose operations were called after those of the histories
+  // before had returned. nullopt: linearizable. Else a description of the operation that cannot be
+  // explained. Final.
   std::optional<std::string> Check(const History& history) {
     struct Event {
       std::uint64_t tick;
@@ -58,7 +66,8 @@ class LinearizabilityChecker {
       events.push_back({record.called, &record, false});
       events.push_back({record.returned, &record, true});
     }
-    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.tick < b.tick; });
+    std::sort(events.begin(), events.end(),
+              [](const Event& a, const Event& b) { return a.tick < b.tick; });
     for (const Event& event : events) {
       if (!event.is_return) {
         Call(event.record);
@@ -75,14 +84,19 @@ class LinearizabilityChecker {
   std::size_t configurations() const { return configurations_.size(); }
 
  private:
-  // One explanation so far: the operations that took effect lead to `state`. `done`: those of them still in progress.
+  // One explanation so far: the operations that took effect lead to `state`. `done`: those of them
+  // still in progress.
   struct Configuration {
     State state;
     std::uint64_t done = 0;  // by slot
-    bool operator==(const Configuration& other) const { return done == other.done && state == other.state; }
+    bool operator==(const Configuration& other) const {
+      return done == other.done && state == other.state;
+    }
   };
   struct ConfigurationHash {
-    std::size_t operator()(const Configuration& it) const { return it.state.Hash() ^ (it.done * 0x9E3779B97F4A7C15ULL); }
+    std::size_t operator()(const Configuration& it) const {
+      return it.state.Hash() ^ (it.done * 0x9E3779B97F4A7C15ULL);
+    }
   };
   using Configurations = std::unordered_set<Configuration, ConfigurationHash>;
 
@@ -96,10 +110,12 @@ class LinearizabilityChecker {
   }
 
   std::size_t SlotOf(const Recorded<Operation>* record) const {
-    return static_cast<std::size_t>(std::find(in_progress_.begin(), in_progress_.end(), record) - in_progress_.begin());
+    return static_cast<std::size_t>(std::find(in_progress_.begin(), in_progress_.end(), record) -
+                                    in_progress_.begin());
   }
 
-  // Keeps the configurations in which the operation has taken effect, and derives those in which it can do so last.
+  // Keeps the configurations in which the operation has taken effect, and derives those in which it
+  // can do so last.
   bool Return(std::size_t slot) {
     const std::uint64_t bit = std::uint64_t{1} << slot;
     Configurations next;
@@ -135,14 +151,16 @@ class LinearizabilityChecker {
   }
 
   std::string Explain(std::size_t slot) const {
-    std::string text = "no instant explains: " + Model::Describe(in_progress_[slot]->operation) + " (ticks " +
-                       std::to_string(in_progress_[slot]->called) + " to " + std::to_string(in_progress_[slot]->returned) +
-                       ")\nin progress beside it:";
+    std::string text = "no instant explains: " + Model::Describe(in_progress_[slot]->operation) +
+                       " (ticks " + std::to_string(in_progress_[slot]->called) + " to " +
+                       std::to_string(in_progress_[slot]->returned) + ")\nin progress beside it:";
     for (const auto* record : in_progress_) {
-      if (record != nullptr && record != in_progress_[slot]) text += "\n  " + Model::Describe(record->operation);
+      if (record != nullptr && record != in_progress_[slot])
+        text += "\n  " + Model::Describe(record->operation);
     }
     text += "\nstates that explain everything before it: " + std::to_string(configurations_.size());
-    for (const Configuration& configuration : configurations_) text += "\n  " + Model::DescribeState(configuration.state);
+    for (const Configuration& configuration : configurations_)
+      text += "\n  " + Model::DescribeState(configuration.state);
     return text;
   }
 

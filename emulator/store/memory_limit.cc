@@ -32,9 +32,11 @@ std::optional<std::uint64_t> ParseBytes(std::string_view text) {
   return bytes;
 }
 
-// The least limit of the group at `path` and of those that contain it. In a container that sees its own group as the root,
-// /proc/self/cgroup says "/", or a path of the host that does not exist here: then the root's file counts.
-std::uint64_t LeastLimit(const MemoryFacts& facts, const std::string& root, std::string path, const std::string& file) {
+// The least limit of the group at `path` and of those that contain it. In a container that sees its
+// own group as the root, /proc/self/cgroup says "/", or a path of the host that does not exist
+// here: then the root's file counts.
+std::uint64_t LeastLimit(const MemoryFacts& facts, const std::string& root, std::string path,
+                         const std::string& file) {
   std::uint64_t least = UINT64_MAX;
   for (;;) {
     if (path == "/") path.clear();
@@ -57,9 +59,11 @@ std::uint64_t ControlGroupLimit(const MemoryFacts& facts) {
     if (second == std::string::npos) continue;
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
     const std::string path = line.substr(second + 1);
-    if (controllers == ",,") least = std::min(least, LeastLimit(facts, "/sys/fs/cgroup", path, "memory.max"));
+    if (controllers == ",,")
+      least = std::min(least, LeastLimit(facts, "/sys/fs/cgroup", path, "memory.max"));
     if (controllers.find(",memory,") != std::string::npos) {
-      least = std::min(least, LeastLimit(facts, "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes"));
+      least = std::min(least,
+                       LeastLimit(facts, "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes"));
     }
   }
   return least;
@@ -76,7 +80,8 @@ std::optional<std::string> ReadSystemFile(const std::string& path) {
 std::uint64_t DefaultMemoryLimitFor(const MemoryFacts& facts) {
   const std::uint64_t group = ControlGroupLimit(facts);
   // Version 1 says "no limit" by a number beyond every machine's memory.
-  const std::uint64_t usable = group < facts.machine_bytes ? group / 4 * 3 : facts.machine_bytes / 2;
+  const std::uint64_t usable =
+      group < facts.machine_bytes ? group / 4 * 3 : facts.machine_bytes / 2;
   return std::max(usable, kLeastLimit);
 }
 
@@ -102,8 +107,8 @@ bool MemoryLimit::HasRoomFor(std::uint64_t bytes) {
 }
 
 bool MemoryLimit::FitsWithoutDocuments(std::uint64_t bytes) const {
-  // At every moment document_bytes_ has at least the documents of used_. So a later value has too, unless a document was
-  // released in between.
+  // At every moment document_bytes_ has at least the documents of used_. So a later value has too,
+  // unless a document was released in between.
   std::uint64_t releases = 0;
   std::uint64_t used = 0;
   std::uint64_t documents = 0;
@@ -125,20 +130,23 @@ bool MemoryLimit::HasRoomForRecords() {
 Error MemoryLimit::Exceeded(std::uint64_t bytes) const {
   if (FitsWithoutDocuments(bytes)) return DocumentsInTheWay(bytes);
   Error error = Error::Make(ErrorKind::kResourceExhausted,
-                            "The emulator keeps objects in memory and " + InMiB(bytes) + " more do not fit: " + InMiB(used_bytes()) +
-                                " of its limit of " + InMiB(limit_) +
-                                " are in use. Delete objects, or start it with a larger --memory-limit (memory_limit) or with --data.");
+                            "The emulator keeps objects in memory and " + InMiB(bytes) +
+                                " more do not fit: " + InMiB(used_bytes()) + " of its limit of " +
+                                InMiB(limit_) +
+                                " are in use. Delete objects, or start it with a larger "
+                                "--memory-limit (memory_limit) or with --data.");
   error.code = "InsufficientStorage";
   return error;
 }
 
 Error MemoryLimit::DocumentsInTheWay(std::uint64_t bytes) const {
-  Error error = Error::Make(ErrorKind::kThrottled,
-                            "Please reduce your request rate. The request needs " + InMiB(bytes) + " more memory, and " +
-                                InMiB(used_bytes()) + " of the emulator's limit of " + InMiB(limit_) + " are in use, " +
-                                InMiB(document_bytes_.load(std::memory_order_relaxed)) +
-                                " of them for request documents. Send it again, or start the emulator with a larger "
-                                "--memory-limit (memory_limit).");
+  Error error = Error::Make(
+      ErrorKind::kThrottled,
+      "Please reduce your request rate. The request needs " + InMiB(bytes) + " more memory, and " +
+          InMiB(used_bytes()) + " of the emulator's limit of " + InMiB(limit_) + " are in use, " +
+          InMiB(document_bytes_.load(std::memory_order_relaxed)) +
+          " of them for request documents. Send it again, or start the emulator with a larger "
+          "--memory-limit (memory_limit).");
   error.code = "SlowDown";
   return error;
 }
@@ -147,7 +155,8 @@ bool MemoryLimit::TryReserve(std::uint64_t bytes) {
   std::uint64_t used = used_.load(std::memory_order_relaxed);
   do {
     if (used > limit_ || bytes > limit_ - used) return false;
-  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_release, std::memory_order_relaxed));
+  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_release,
+                                        std::memory_order_relaxed));
   return true;
 }
 
@@ -198,7 +207,8 @@ Result<void> MemoryCharge::GrowTo(std::uint64_t bytes) {
 
 void MemoryCharge::SetAnyway(std::uint64_t bytes) noexcept {
   if (limit_ == nullptr) return;
-  limit_->used_.fetch_add(bytes - bytes_, std::memory_order_release);  // modulo 2^64: also downwards
+  // modulo 2^64: also downwards
+  limit_->used_.fetch_add(bytes - bytes_, std::memory_order_release);
   bytes_ = bytes;
 }
 
@@ -207,7 +217,8 @@ Result<void> DocumentCharge::GrowTo(std::uint64_t text_bytes) {
   const std::uint64_t bytes = text_bytes * kBytesPerTextByte;
   if (limit == nullptr || bytes <= charge_.bytes()) return Ok();
   const std::uint64_t more = bytes - charge_.bytes();
-  limit->document_bytes_.fetch_add(more, std::memory_order_relaxed);  // first: never less than the documents' part of used_
+  // first: never less than the documents' part of used_
+  limit->document_bytes_.fetch_add(more, std::memory_order_relaxed);
   if (!beyond_) {  // else nothing is reclaimed for each step of the document
     if (charge_.GrowTo(bytes).ok()) return Ok();
     if (limit->document_beyond_.exchange(true)) {

@@ -1,7 +1,8 @@
 // How much memory stores without a directory and request documents may use together.
 //
-// The limit is the process's, not a store's: every namespace charges the same MemoryLimit. Bytes are charged before memory
-// is allocated for them, so that an upload that does not fit is refused while there is still room.
+// The limit is the process's, not a store's: every namespace charges the same MemoryLimit. Bytes
+// are charged before memory is allocated for them, so that an upload that does not fit is refused
+// while there is still room.
 #ifndef PENSTOCK_EMULATOR_STORE_MEMORY_LIMIT_H_
 #define PENSTOCK_EMULATOR_STORE_MEMORY_LIMIT_H_
 
@@ -42,21 +43,24 @@ class MemoryLimit {
 
   // Whether `bytes` more fit now; reclaims memory when they do not. Reserves nothing.
   bool HasRoomFor(std::uint64_t bytes);
-  // The same for records: request documents do not count, since one of them may be the request that writes the records.
+  // The same for records: request documents do not count, since one of them may be the request that
+  // writes the records.
   bool HasRoomForRecords();
-  // InsufficientStorage, naming the limit, what is in use and the option to change. SlowDown if the bytes would fit without
-  // the request documents that are in memory at the moment.
+  // InsufficientStorage, naming the limit, what is in use and the option to change. SlowDown if the
+  // bytes would fit without the request documents that are in memory at the moment.
   Error Exceeded(std::uint64_t bytes) const;
   // `memory` is asked when the limit is reached. Forgotten once it is gone.
   void AddReclaimable(std::weak_ptr<ReclaimableMemory> memory);
-  // Around the destruction of a store on another thread: who finds no room waits for the end, for 5 s at most.
+  // Around the destruction of a store on another thread: who finds no room waits for the end, for 5
+  // s at most.
   void BeginRelease();
   void EndRelease();
 
  private:
   friend class MemoryCharge;
   friend class DocumentCharge;
-  // False, and nothing is charged, when the limit would be exceeded even after all memory was reclaimed.
+  // False, and nothing is charged, when the limit would be exceeded even after all memory was
+  // reclaimed.
   bool Reserve(std::uint64_t bytes);
   bool TryReserve(std::uint64_t bytes);
   void Reclaim();
@@ -65,16 +69,18 @@ class MemoryLimit {
 
   const std::uint64_t limit_;
   std::atomic<std::uint64_t> used_{0};
-  std::atomic<std::uint64_t> document_bytes_{0};  // part of used_; more than that while a charge changes
+  // part of used_; more than that while a charge changes
+  std::atomic<std::uint64_t> document_bytes_{0};
   std::atomic<std::uint64_t> document_releases_{0};
-  std::atomic<bool> document_beyond_{false};      // a DocumentCharge exceeds the limit
+  std::atomic<bool> document_beyond_{false};  // a DocumentCharge exceeds the limit
   Mutex mutex_;
   CondVar released_;
   int releases_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // begun and not ended
   std::vector<std::weak_ptr<ReclaimableMemory>> reclaimable_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
-// Bytes charged to a limit; given back at the end. Without a limit it counts nothing. The limit outlives it.
+// Bytes charged to a limit; given back at the end. Without a limit it counts nothing. The limit
+// outlives it.
 class MemoryCharge {
  public:
   MemoryCharge() = default;
@@ -100,15 +106,16 @@ class MemoryCharge {
   std::uint64_t bytes_ = 0;
 };
 
-// The memory that one request document (XML or JSON) takes while the request is handled: its text and what is parsed from it.
-// Charged by the size of the text that has arrived.
+// The memory that one request document (XML or JSON) takes while the request is handled: its text
+// and what is parsed from it. Charged by the size of the text that has arrived.
 //
-// One document at a time may exceed the limit, so that a request that deletes objects succeeds also in a full store. Others
-// are refused with SlowDown (503), which S3 clients retry: the memory is free again once the documents ahead are handled.
-// They do not retry InsufficientStorage (507).
+// One document at a time may exceed the limit, so that a request that deletes objects succeeds also
+// in a full store. Others are refused with SlowDown (503), which S3 clients retry: the memory is
+// free again once the documents ahead are handled. They do not retry InsufficientStorage (507).
 class DocumentCharge {
  public:
-  // Measured peaks: up to 32 bytes for each byte of XML ("<Event/>\n") and 37 for each byte of JSON ("{\"\":1},").
+  // Measured peaks: up to 32 bytes for each byte of XML ("<Event/>\n") and 37 for each byte of JSON
+  // ("{\"\":1},").
   static constexpr std::uint64_t kBytesPerTextByte = 40;
 
   // `limit` outlives this. Null: counts nothing.
@@ -127,11 +134,12 @@ class DocumentCharge {
   bool beyond_ = false;
 };
 
-// Three quarters of the least memory.max (or, of version 1, memory.limit_in_bytes) of this process's control groups; without
-// such a limit half of the machine's memory, as tmpfs takes.
+// Three quarters of the least memory.max (or, of version 1, memory.limit_in_bytes) of this
+// process's control groups; without such a limit half of the machine's memory, as tmpfs takes.
 std::uint64_t DefaultMemoryLimitBytes();
 
-// What the system says of memory. `read` returns the content of a file, nullopt where there is none.
+// What the system says of memory. `read` returns the content of a file, nullopt where there is
+// none.
 struct MemoryFacts {
   std::uint64_t machine_bytes = 0;
   std::function<std::optional<std::string>(const std::string& path)> read;

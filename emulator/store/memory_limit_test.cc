@@ -20,19 +20,24 @@ constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kGiB = 1024 * kMiB;
 
 std::uint64_t DefaultFor(std::uint64_t machine, std::map<std::string, std::string> files) {
-  return DefaultMemoryLimitFor({machine, [&](const std::string& path) -> std::optional<std::string> {
-                                  const auto found = files.find(path);
-                                  return found == files.end() ? std::nullopt : std::optional(found->second);
-                                }});
+  return DefaultMemoryLimitFor(
+      {machine, [&](const std::string& path) -> std::optional<std::string> {
+         const auto found = files.find(path);
+         return found == files.end() ? std::nullopt : std::optional(found->second);
+       }});
 }
 
 TEST(DefaultMemoryLimit, IsHalfOfAMachineWithoutALimit) {
   EXPECT_EQ(DefaultFor(8 * kGiB, {}), 4 * kGiB);
-  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", "0::/\n"}, {"/sys/fs/cgroup/memory.max", "max\n"}}), 4 * kGiB);
+  EXPECT_EQ(DefaultFor(8 * kGiB,
+                       {{"/proc/self/cgroup", "0::/\n"}, {"/sys/fs/cgroup/memory.max", "max\n"}}),
+            4 * kGiB);
 }
 
 TEST(DefaultMemoryLimit, IsThreeQuartersOfTheControlGroup) {
-  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", "0::/\n"}, {"/sys/fs/cgroup/memory.max", "1073741824\n"}}), 768 * kMiB);
+  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", "0::/\n"},
+                                  {"/sys/fs/cgroup/memory.max", "1073741824\n"}}),
+            768 * kMiB);
 }
 
 TEST(DefaultMemoryLimit, IsThatOfTheGroupWithTheLeastLimit) {
@@ -44,12 +49,19 @@ TEST(DefaultMemoryLimit, IsThatOfTheGroupWithTheLeastLimit) {
 
 TEST(DefaultMemoryLimit, ReadsControlGroupsOfVersion1) {
   const std::string groups = "5:cpu,cpuacct:/x\n4:memory:/docker/1\n0::/\n";
-  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", groups}, {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "1073741824\n"}}), 768 * kMiB);
-  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", groups}, {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"}}), 4 * kGiB)
+  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", groups},
+                                  {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "1073741824\n"}}),
+            768 * kMiB);
+  EXPECT_EQ(DefaultFor(8 * kGiB,
+                       {{"/proc/self/cgroup", groups},
+                        {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"}}),
+            4 * kGiB)
       << "which is how version 1 says that there is none";
 }
 
-TEST(DefaultMemoryLimit, IsPositiveOnThisMachine) { EXPECT_GE(DefaultMemoryLimitBytes(), 16 * kMiB); }
+TEST(DefaultMemoryLimit, IsPositiveOnThisMachine) {
+  EXPECT_GE(DefaultMemoryLimitBytes(), 16 * kMiB);
+}
 
 TEST(DocumentCharge, AWriteThatWouldFitWithoutDocumentsIsToBeSentAgain) {
   MemoryLimit limit(64 * kMiB);
@@ -174,15 +186,19 @@ TEST_P(BodiesOf, AreStoredAgainAfterDeletions) {
   const auto [size, announced] = GetParam();
   LimitedStore limited(32 * kMiB);
   const int stored = limited.Fill(size, announced ? size : 0);
-  for (int i = 0; i < stored; ++i) ASSERT_TRUE(Remove(*limited.store, "fill-" + std::to_string(i)).ok());
+  for (int i = 0; i < stored; ++i)
+    ASSERT_TRUE(Remove(*limited.store, "fill-" + std::to_string(i)).ok());
   EXPECT_GE(limited.Fill(size, announced ? size : 0), stored - 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, BodiesOf,
-                         ::testing::Values(std::pair<std::size_t, bool>(20 << 10, true), std::pair<std::size_t, bool>(20 << 10, false),
-                                           std::pair<std::size_t, bool>(3 << 20, true), std::pair<std::size_t, bool>(3 << 20, false)),
+                         ::testing::Values(std::pair<std::size_t, bool>(20 << 10, true),
+                                           std::pair<std::size_t, bool>(20 << 10, false),
+                                           std::pair<std::size_t, bool>(3 << 20, true),
+                                           std::pair<std::size_t, bool>(3 << 20, false)),
                          [](const auto& tested) {
-                           return std::to_string(tested.param.first) + (tested.param.second ? "Announced" : "Unannounced");
+                           return std::to_string(tested.param.first) +
+                                  (tested.param.second ? "Announced" : "Unannounced");
                          });
 
 TEST(MemoryLimit, RefusesAnAnnouncedBodyBeforeItsFirstByte) {
@@ -190,9 +206,12 @@ TEST(MemoryLimit, RefusesAnAnnouncedBodyBeforeItsFirstByte) {
   const auto writer = limited.store->NewBlob(33 * kMiB);
   ASSERT_FALSE(writer.ok());
   EXPECT_EQ(writer.error().kind, ErrorKind::kResourceExhausted);
-  EXPECT_NE(writer.error().message.find("33.0 MiB more do not fit"), std::string::npos) << writer.error().message;
-  EXPECT_NE(writer.error().message.find("limit of 32.0 MiB"), std::string::npos) << writer.error().message;
-  EXPECT_NE(writer.error().message.find("--memory-limit"), std::string::npos) << writer.error().message;
+  EXPECT_NE(writer.error().message.find("33.0 MiB more do not fit"), std::string::npos)
+      << writer.error().message;
+  EXPECT_NE(writer.error().message.find("limit of 32.0 MiB"), std::string::npos)
+      << writer.error().message;
+  EXPECT_NE(writer.error().message.find("--memory-limit"), std::string::npos)
+      << writer.error().message;
 }
 
 TEST(MemoryLimit, CountsRowsOfEmptyObjects) {
@@ -200,7 +219,8 @@ TEST(MemoryLimit, CountsRowsOfEmptyObjects) {
   const int stored = limited.Fill(0, 0);
   EXPECT_LT(stored, 100'000);
   EXPECT_LE(limited.limit->used_bytes(), 5 * kMiB);
-  for (int i = 0; i < stored; ++i) ASSERT_TRUE(Remove(*limited.store, "fill-" + std::to_string(i)).ok());
+  for (int i = 0; i < stored; ++i)
+    ASSERT_TRUE(Remove(*limited.store, "fill-" + std::to_string(i)).ok());
   EXPECT_EQ(limited.Put("again", 0, 0), "") << "rows that were deleted leave room for others";
 }
 
@@ -223,7 +243,11 @@ TEST(MemoryLimit, CountsPartsUntilTheUploadIsAborted) {
     auto writer = limited.store->NewBlob(kMiB);
     if (!writer.ok()) break;
     if (!(*writer)->Append(AsBytes(std::string(kMiB, 'p'))).ok()) break;
-    PutPart part{.bucket = kBucket, .key = ObjectKey("whole"), .upload_id = (*upload)->id, .part = {}, .content = *(*writer)->Finish()};
+    PutPart part{.bucket = kBucket,
+                 .key = ObjectKey("whole"),
+                 .upload_id = (*upload)->id,
+                 .part = {},
+                 .content = *(*writer)->Finish()};
     part.part.number = parts + 1;
     part.part.size = kMiB;
     ASSERT_TRUE(limited.store->Put(std::move(part)).ok());
@@ -277,7 +301,8 @@ TEST(MemoryLimit, HoldsWhileManyThreadsPut) {
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&, thread] {
       for (int i = 0; i < 200; ++i) {
-        static_cast<void>(limited.Put(std::to_string(thread) + "-" + std::to_string(i), i % 2 == 0 ? 20 << 10 : 700 << 10, 0));
+        static_cast<void>(limited.Put(std::to_string(thread) + "-" + std::to_string(i),
+                                      i % 2 == 0 ? 20 << 10 : 700 << 10, 0));
         EXPECT_LE(limited.limit->used_bytes(), 33 * kMiB);
       }
     });

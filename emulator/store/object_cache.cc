@@ -15,13 +15,15 @@ constexpr std::uint64_t kEntryOverhead = 512;  // record, list and index nodes, 
 
 std::uint64_t WeightOf(const Attributes& attributes) {
   std::uint64_t weight = 0;
-  for (const auto& [name, value] : attributes) weight += sizeof(attributes[0]) + name.size() + value.size();
+  for (const auto& [name, value] : attributes)
+    weight += sizeof(attributes[0]) + name.size() + value.size();
   return weight;
 }
 
 }  // namespace
 
-ObjectCache::ObjectCache(CacheLimits limits) : per_shard_{limits.bytes / kShards, limits.descriptors / kShards} {}
+ObjectCache::ObjectCache(CacheLimits limits)
+    : per_shard_{limits.bytes / kShards, limits.descriptors / kShards} {}
 
 ObjectCache::Name ObjectCache::MakeName(std::string_view bucket, std::string_view key) {
   const std::hash<std::string_view> hash;
@@ -44,7 +46,8 @@ ObjectPtr ObjectCache::Find(std::string_view bucket, std::string_view key) {
   return found->second->object;
 }
 
-ObjectCache::Entries ObjectCache::MakeEntry(std::string_view bucket, const ObjectPtr& object) noexcept {
+ObjectCache::Entries ObjectCache::MakeEntry(std::string_view bucket,
+                                            const ObjectPtr& object) noexcept {
   try {
     Entries fresh;
     fresh.push_back({std::string(bucket), object});
@@ -116,13 +119,14 @@ void ObjectCache::Remove(Shard& shard, const Name& name, Entries& dropped) noexc
   dropped.splice(dropped.begin(), shard.entries, entry);
 }
 
-void ObjectCache::Insert(Shard& shard, const Name& name, Entries& fresh, Entries& dropped) noexcept {
+void ObjectCache::Insert(Shard& shard, const Name& name, Entries& fresh,
+                         Entries& dropped) noexcept {
   Remove(shard, name, dropped);
   if (fresh.empty()) return;
   Entry& entry = fresh.front();
   const ObjectRecord& object = *entry.object;
-  entry.bytes = kEntryOverhead + object.key.value.size() + WeightOf(object.attributes) + WeightOf(object.tags) +
-                object.parts.size() * sizeof(PartRecord);
+  entry.bytes = kEntryOverhead + object.key.value.size() + WeightOf(object.attributes) +
+                WeightOf(object.tags) + object.parts.size() * sizeof(PartRecord);
   for (const ContentSlice& slice : object.content.slices) {
     entry.bytes += sizeof(ContentSlice);
     if (slice.blob->InFile()) {
@@ -133,8 +137,9 @@ void ObjectCache::Insert(Shard& shard, const Name& name, Entries& fresh, Entries
   }
   // One entry may use half a shard at most: a giant would push everything else out.
   if (entry.bytes > per_shard_.bytes / 2 || entry.descriptors > per_shard_.descriptors) return;
-  while (!shard.entries.empty() && (shard.bytes + entry.bytes > per_shard_.bytes ||
-                                    shard.descriptors + entry.descriptors > per_shard_.descriptors)) {
+  while (!shard.entries.empty() &&
+         (shard.bytes + entry.bytes > per_shard_.bytes ||
+          shard.descriptors + entry.descriptors > per_shard_.descriptors)) {
     const Entry& oldest = shard.entries.back();
     Remove(shard, MakeName(oldest.bucket, oldest.object->key.value), dropped);
   }

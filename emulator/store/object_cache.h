@@ -1,9 +1,10 @@
 // Latest versions of hot objects, so that reading them touches no database.
 //
-// Coherence: what the cache returns for a key is what a database snapshot taken at that moment contains. The writer calls
-// Hold before its commit and Set or Erase after it; in between the key is not cached, and readers use the database. A
-// reader takes a Ticket before it starts its snapshot and passes it to Offer; a write that was published in between, or a
-// key that is held, makes the insert a no-op.
+// Coherence: what the cache returns for a key is what a database snapshot taken at that moment
+// contains. The writer calls Hold before its commit and Set or Erase after it; in between the key
+// is not cached, and readers use the database. A reader takes a Ticket before it starts its
+// snapshot and passes it to Offer; a write that was published in between, or a key that is held,
+// makes the insert a no-op.
 #ifndef PENSTOCK_EMULATOR_STORE_OBJECT_CACHE_H_
 #define PENSTOCK_EMULATOR_STORE_OBJECT_CACHE_H_
 
@@ -22,12 +23,12 @@
 namespace penstock::emulator::store {
 
 struct CacheLimits {
-  std::uint64_t bytes = 64 << 20;      // records and inline bodies
-  std::uint64_t descriptors = 1024;    // files that cached contents keep open
+  std::uint64_t bytes = 64 << 20;    // records and inline bodies
+  std::uint64_t descriptors = 1024;  // files that cached contents keep open
 };
 
-// Bounded, sharded, least recently used goes first. Where memory has run out an object is not cached, and what was cached
-// for its key is gone: never stale. Thread safety: any thread.
+// Bounded, sharded, least recently used goes first. Where memory has run out an object is not
+// cached, and what was cached for its key is gone: never stale. Thread safety: any thread.
 class ObjectCache {
  public:
   explicit ObjectCache(CacheLimits limits);
@@ -39,11 +40,13 @@ class ObjectCache {
   ObjectPtr Find(std::string_view bucket, std::string_view key);
   // For readers: refused when the shard was written to after `ticket` or the key is held.
   void Offer(std::string_view bucket, const ObjectPtr& object, Ticket ticket) noexcept;
-  // For the writer: a commit that may change the key is about to start. Throws std::bad_alloc and then holds nothing.
+  // For the writer: a commit that may change the key is about to start. Throws std::bad_alloc and
+  // then holds nothing.
   void Hold(std::string_view bucket, std::string_view key);
-  // For the writer: the key's latest version is now this one, or gone. Ends one Hold of the key; the object is not cached
-  // while another Hold remains, because the same commit has a later change of the key. Without a Hold both are valid too,
-  // for a database whose readers wait until the writer is done.
+  // For the writer: the key's latest version is now this one, or gone. Ends one Hold of the key;
+  // the object is not cached while another Hold remains, because the same commit has a later change
+  // of the key. Without a Hold both are valid too, for a database whose readers wait until the
+  // writer is done.
   void Set(std::string_view bucket, const ObjectPtr& object) noexcept;
   void Erase(std::string_view bucket, std::string_view key) noexcept;
 
@@ -67,11 +70,13 @@ class ObjectCache {
   struct Shard {
     Mutex mutex;
     Ticket writes PENSTOCK_GUARDED_BY(mutex) = 0;
-    std::vector<std::size_t> held PENSTOCK_GUARDED_BY(mutex);  // hashes of held keys, one for each Hold; few
+    // hashes of held keys, one for each Hold; few
+    std::vector<std::size_t> held PENSTOCK_GUARDED_BY(mutex);
     std::uint64_t bytes PENSTOCK_GUARDED_BY(mutex) = 0;
     std::uint64_t descriptors PENSTOCK_GUARDED_BY(mutex) = 0;
     Entries entries PENSTOCK_GUARDED_BY(mutex);
-    std::unordered_map<Name, Entries::iterator, NameHash> index PENSTOCK_GUARDED_BY(mutex);  // views into entries
+    // views into entries
+    std::unordered_map<Name, Entries::iterator, NameHash> index PENSTOCK_GUARDED_BY(mutex);
   };
   static constexpr std::size_t kShards = 64;
 
@@ -80,8 +85,10 @@ class ObjectCache {
   static bool IsHeld(const Shard& shard, const Name& name) noexcept PENSTOCK_REQUIRES(shard.mutex);
   static void EndHold(Shard& shard, const Name& name) noexcept PENSTOCK_REQUIRES(shard.mutex);
   // Both move what they drop into `dropped`, to be destroyed outside the lock.
-  static void Remove(Shard& shard, const Name& name, Entries& dropped) noexcept PENSTOCK_REQUIRES(shard.mutex);
-  void Insert(Shard& shard, const Name& name, Entries& fresh, Entries& dropped) noexcept PENSTOCK_REQUIRES(shard.mutex);
+  static void Remove(Shard& shard, const Name& name, Entries& dropped) noexcept
+      PENSTOCK_REQUIRES(shard.mutex);
+  void Insert(Shard& shard, const Name& name, Entries& fresh, Entries& dropped) noexcept
+      PENSTOCK_REQUIRES(shard.mutex);
   // A list of one entry; empty where memory has run out.
   static Entries MakeEntry(std::string_view bucket, const ObjectPtr& object) noexcept;
 

@@ -48,7 +48,8 @@ TEST(ObjectCache, AHeldKeyIsNotCached) {
   cache.Hold("bucket", "key");
   EXPECT_EQ(cache.Find("bucket", "key"), nullptr);
   cache.Offer("bucket", Object("key", "old"), cache.TakeTicket("bucket", "key"));
-  EXPECT_EQ(cache.Find("bucket", "key"), nullptr) << "a reader's snapshot may be older than the commit";
+  EXPECT_EQ(cache.Find("bucket", "key"), nullptr)
+      << "a reader's snapshot may be older than the commit";
   cache.Set("bucket", Object("key", "new"));
   EXPECT_EQ(cache.Find("bucket", "key")->etag.value, "new");
 }
@@ -79,7 +80,8 @@ TEST(ObjectCache, ForgetsTheLeastRecentlyUsed) {
     cache.Set("bucket", Object("cold" + std::to_string(i)));
     ASSERT_NE(cache.Find("bucket", "hot"), nullptr) << i;
   }
-  for (int i = 0; i < 10'000; ++i) kept += cache.Find("bucket", "cold" + std::to_string(i)) != nullptr ? 1 : 0;
+  for (int i = 0; i < 10'000; ++i)
+    kept += cache.Find("bucket", "cold" + std::to_string(i)) != nullptr ? 1 : 0;
   EXPECT_GT(kept, 0);
   EXPECT_LE(kept, 64 * 4);
 }
@@ -93,7 +95,8 @@ TEST(ObjectCache, RefusesWhatWouldPushEverythingElseOut) {
   EXPECT_EQ(cache.Find("bucket", "giant"), nullptr);
 }
 
-// A failed allocation between two steps once left an entry that nothing could find, or the object of before the write.
+// A failed allocation between two steps once left an entry that nothing could find, or the object
+// of before the write.
 TEST(ObjectCache, WithoutMemoryNothingStaleStays) {
   for (int failing = 0; failing < 8; ++failing) {
     ObjectCache cache({});

@@ -10,7 +10,8 @@
 
 namespace penstock::emulator::store {
 
-inline constinit DiagnosticEvent own_thread_not_started("store.thread_not_started");  // the caller does the work itself
+// the caller does the work itself
+inline constinit DiagnosticEvent own_thread_not_started("store.thread_not_started");
 
 // `thread` runs `work` unless it was started before. False: no thread is to be had.
 template <class Work>

@@ -1,5 +1,5 @@
-// The store against a model that is obviously right: random sequences of operations, then everything both can tell.
-// PENSTOCK_PROPERTY_RUNS sets how many sequences run.
+// The store against a model that is obviously right: random sequences of operations, then
+// everything both can tell. PENSTOCK_PROPERTY_RUNS sets how many sequences run.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -79,7 +79,8 @@ class Run {
     for (int i = 0; i < count && !::testing::Test::HasFailure(); ++i) Step();
     for (int i = 0; i < 4; ++i) CheckListing();
     CheckVersions();
-    for (const auto& [key, versions] : model_.keys) EXPECT_EQ(Get(*store_, key), model_.Get(key)) << key;
+    for (const auto& [key, versions] : model_.keys)
+      EXPECT_EQ(Get(*store_, key), model_.Get(key)) << key;
     if (options_.directory.empty()) return;
     store_.reset();
     store_ = OpenStore(options_);
@@ -89,16 +90,21 @@ class Run {
  private:
   unsigned Pick(unsigned below) { return static_cast<unsigned>(random_() % below); }
   std::string Key() {
-    static const std::vector<std::string> keys = {"a",   "a/",    "a/b",  "a/b/c", "a/c",       "a0",  "b/",
-                                                  "b/x", "b/y/z", "b//z", "c",     "\xC3\xA9/x", "zz/", "zz/\xFF"};
+    static const std::vector<std::string> keys = {"a",  "a/",         "a/b", "a/b/c",  "a/c",
+                                                  "a0", "b/",         "b/x", "b/y/z",  "b//z",
+                                                  "c",  "\xC3\xA9/x", "zz/", "zz/\xFF"};
     return keys[Pick(static_cast<unsigned>(keys.size()))];
   }
   std::string SomeBody() { return Body(Pick(8) == 0 ? 40'000 + Pick(10) : Pick(20), Pick(1000)); }
 
   void Step() {
     switch (Pick(12)) {
-      case 0: case 1: case 2: case 3: return PutOne();
-      case 4: case 5: return DeleteOne();
+      case 0:
+      case 1:
+      case 2:
+      case 3: return PutOne();
+      case 4:
+      case 5: return DeleteOne();
       case 6: return DeleteOneVersion();
       case 7: return ChangeVersioning();
       case 8: return CheckListing();
@@ -155,7 +161,8 @@ class Run {
     const std::string key = Key();
     EXPECT_EQ(Get(*store_, key), model_.Get(key));
     for (const ModelVersion& version : model_.keys[key]) {
-      EXPECT_EQ(Get(*store_, key, kBucket, VersionId(version.id)), version.marker ? "[marker]" : version.body);
+      EXPECT_EQ(Get(*store_, key, kBucket, VersionId(version.id)),
+                version.marker ? "[marker]" : version.body);
     }
   }
 
@@ -171,7 +178,8 @@ class Run {
     ModelUpload& upload = model_.uploads[Pick(static_cast<unsigned>(model_.uploads.size()))];
     const int number = static_cast<int>(Pick(4)) + 1;
     upload.parts[number] = SomeBody();
-    PutPart part{kBucket, ObjectKey(upload.key), upload.id, {}, MakeContent(*store_, upload.parts[number])};
+    PutPart part{
+        kBucket, ObjectKey(upload.key), upload.id, {}, MakeContent(*store_, upload.parts[number])};
     part.part.number = number;
     part.part.size = upload.parts[number].size();
     ASSERT_TRUE(store_->Put(part).ok());
@@ -239,7 +247,8 @@ class Run {
       ASSERT_TRUE(page.ok());
       for (const ListEntry& entry : page->entries) {
         seen.push_back(std::string(entry.key) + " " + std::string(entry.version_id) +
-                       (entry.is_delete_marker ? " marker" : "") + (entry.is_latest ? " latest" : ""));
+                       (entry.is_delete_marker ? " marker" : "") +
+                       (entry.is_latest ? " latest" : ""));
       }
       if (!page->truncated) break;
       query.key_marker = page->next_key_marker;
@@ -267,7 +276,8 @@ void RunSeed(unsigned seed, StoreOptions options) {
 TEST(StoreProperty, BehavesLikeTheModelInMemory) {
   const int runs = Runs(250);
   ::testing::Test::RecordProperty("sequences", runs);
-  for (int seed = 1; seed <= runs && !::testing::Test::HasFailure(); ++seed) RunSeed(static_cast<unsigned>(seed), {});
+  for (int seed = 1; seed <= runs && !::testing::Test::HasFailure(); ++seed)
+    RunSeed(static_cast<unsigned>(seed), {});
 }
 
 TEST(StoreProperty, BehavesLikeTheModelInADirectory) {

@@ -25,7 +25,8 @@ std::string KeyOf(int index) { return "key-" + std::to_string(index); }
 class Writers {
  public:
   explicit Writers(Store& store) {
-    for (int i = 0; i < kWriters; ++i) threads_.emplace_back([this, &store, i] { Write(store, i % kKeys); });
+    for (int i = 0; i < kWriters; ++i)
+      threads_.emplace_back([this, &store, i] { Write(store, i % kKeys); });
   }
   ~Writers() {
     stop_ = true;
@@ -70,8 +71,9 @@ std::int64_t Read(Store& store, const std::string& key) {
 }
 
 struct Violations {
-  int writes = 0;     // the listing shows a generation, the read an older one
-  int deletions = 0;  // the listing shows that a generation was deleted, the read shows that generation
+  int writes = 0;  // the listing shows a generation, the read an older one
+  // the listing shows that a generation was deleted, the read shows that generation
+  int deletions = 0;
 };
 
 Violations Observe(Store& store, int rounds) {
@@ -99,7 +101,8 @@ class Publication : public ::testing::TestWithParam<std::string> {
  protected:
   StoreOptions Options() const {
     if (GetParam() == "memory") return {};
-    return {.directory = directory_.path(), .durability = GetParam() == "strict" ? Durability::kStrict : Durability::kRelaxed};
+    return {.directory = directory_.path(),
+            .durability = GetParam() == "strict" ? Durability::kStrict : Durability::kRelaxed};
   }
   int Rounds() const { return std::getenv("PENSTOCK_LONG") != nullptr ? 200'000 : 5'000; }
 

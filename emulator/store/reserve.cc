@@ -9,7 +9,8 @@
 namespace penstock::emulator::store {
 namespace {
 
-constexpr std::uint64_t kLeastBytes = 32 << 10;  // a smaller reserve does not hold the log of a removal
+// a smaller reserve does not hold the log of a removal
+constexpr std::uint64_t kLeastBytes = 32 << 10;
 
 std::uint64_t SizeOf(const Descriptor& file) {
   struct stat status {};

@@ -14,7 +14,8 @@ class ReserveTest : public ::testing::Test {
  protected:
   std::uint64_t Allocated() const {
     struct stat status {};
-    return ::stat(path_.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * 512 : 0;
+    return ::stat(path_.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * 512
+                                               : 0;
   }
 
   const testing::TemporaryDirectory directory_;

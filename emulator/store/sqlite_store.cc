@@ -26,7 +26,9 @@ std::string DatabasePath(const std::string& directory) {
 CacheLimits LimitsOf(const StoreOptions& options) {
   CacheLimits limits;
   // In memory mode blobs live as long as their records, cached or not.
-  limits.descriptors = options.directory.empty() ? UINT64_MAX : static_cast<std::uint64_t>(DescriptorShare::Limit()) / 4;
+  limits.descriptors = options.directory.empty()
+                           ? UINT64_MAX
+                           : static_cast<std::uint64_t>(DescriptorShare::Limit()) / 4;
   return limits;
 }
 
@@ -35,14 +37,16 @@ Result<void> CheckDatabaseIsThere(const std::string& directory) {
   std::error_code missing;
   if (std::filesystem::file_size(DatabasePath(directory), missing) > 0 && !missing) return Ok();
   return VisitBlobFiles(directory, [&](std::int64_t, const std::string& path) -> Result<void> {
-    return Error::Make(ErrorKind::kDataLoss, "the database file " + DatabasePath(directory) +
-                                                 " is missing or empty, and objects are there (" + path +
-                                                 "); restore it from a copy or choose another directory");
+    return Error::Make(ErrorKind::kDataLoss,
+                       "the database file " + DatabasePath(directory) +
+                           " is missing or empty, and objects are there (" + path +
+                           "); restore it from a copy or choose another directory");
   });
 }
 
 // On a connection of its own: the sweep of a large folder takes a while.
-void SweepOrphans(const std::string& directory, std::int64_t first_number, const std::atomic<bool>& stop) {
+void SweepOrphans(const std::string& directory, std::int64_t first_number,
+                  const std::atomic<bool>& stop) {
   auto connection = OpenReader(DatabasePath(directory));
   if (!connection.ok()) return sweep_failed.Report(connection.error());
   const auto is_known = [&](std::int64_t id) -> Result<bool> {
@@ -66,15 +70,18 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
     std::error_code error;
     std::filesystem::create_directories(options.directory, error);
     if (error) {
-      return SystemError(ErrorKind::kInvalidArgument, "create the directory", options.directory, error.value());
+      return SystemError(ErrorKind::kInvalidArgument, "create the directory", options.directory,
+                         error.value());
     }
     PENSTOCK_ASSIGN(lock, DirectoryLock::Take(options.directory));
     PENSTOCK_TRY(CheckDatabaseIsThere(options.directory));
     ReleaseReserve(options.directory);  // opening needs room; the guard takes it again
   }
-  PENSTOCK_ASSIGN(auto connection, OpenDatabase(DatabasePath(options.directory), options.durability));
+  PENSTOCK_ASSIGN(auto connection,
+                  OpenDatabase(DatabasePath(options.directory), options.durability));
   PENSTOCK_ASSIGN(const std::int64_t first_number, ReserveNumbers(*connection));
-  if (!options.directory.empty()) PENSTOCK_TRY(PrepareBlobDirectory(options.directory, options.durability));
+  if (!options.directory.empty())
+    PENSTOCK_TRY(PrepareBlobDirectory(options.directory, options.durability));
   Connection& database = *connection;
   std::unique_ptr<SqliteStore> store(
       new SqliteStore(std::move(options), std::move(lock), std::move(connection), first_number));
@@ -83,26 +90,31 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
   return store;
 }
 
-SqliteStore::SqliteStore(StoreOptions options, DirectoryLock lock, std::unique_ptr<Connection> writer,
-                         std::int64_t first_number)
+SqliteStore::SqliteStore(StoreOptions options, DirectoryLock lock,
+                         std::unique_ptr<Connection> writer, std::int64_t first_number)
     : options_(std::move(options)),
       clock_(options_.clock != nullptr ? *options_.clock : SystemClock()),
       lock_(std::move(lock)),
-      registry_(std::make_shared<BlobRegistry>(options_.directory, first_number,
-                                               options_.directory.empty() ? options_.memory_limit : nullptr)),
+      registry_(std::make_shared<BlobRegistry>(
+          options_.directory, first_number,
+          options_.directory.empty() ? options_.memory_limit : nullptr)),
       row_memory_(registry_->memory_limit()),
       next_number_(first_number),
       cache_(LimitsOf(options_)),
-      guard_(options_.directory.empty() ? nullptr : std::make_unique<DiskGuard>(options_.directory, options_.durability)),
+      guard_(options_.directory.empty()
+                 ? nullptr
+                 : std::make_unique<DiskGuard>(options_.directory, options_.durability)),
       writer_(std::move(writer)),
       queue_(writer_, guard_.get()) {
   if (options_.directory.empty()) {
     if (MemoryLimit* const limit = registry_->memory_limit(); limit != nullptr) {
-      limit->AddReclaimable(std::shared_ptr<ReclaimableMemory>(registry_, &registry_->spare_memory()));
+      limit->AddReclaimable(
+          std::shared_ptr<ReclaimableMemory>(registry_, &registry_->spare_memory()));
     }
     return;
   }
-  readers_.emplace(kReaders, [path = DatabasePath(options_.directory)] { return OpenReader(path); });
+  readers_.emplace(kReaders,
+                   [path = DatabasePath(options_.directory)] { return OpenReader(path); });
 }
 
 void SqliteStore::StartHousekeeping(Connection& writer, std::int64_t first_number) {
@@ -112,8 +124,12 @@ void SqliteStore::StartHousekeeping(Connection& writer, std::int64_t first_numbe
   };
   HousekeeperOptions options{DatabasePath(options_.directory)};
   if (options_.scrub_bytes_per_second > 0) {
-    const auto adopt = [this](std::int64_t id, const std::string& checksums) { return AdoptChecksums(id, checksums); };
-    scrubber_.emplace(ScrubberOptions{DatabasePath(options_.directory), options_.scrub_bytes_per_second, adopt}, registry_);
+    const auto adopt = [this](std::int64_t id, const std::string& checksums) {
+      return AdoptChecksums(id, checksums);
+    };
+    scrubber_.emplace(
+        ScrubberOptions{DatabasePath(options_.directory), options_.scrub_bytes_per_second, adopt},
+        registry_);
     options.step = [this] { return scrubber_->Step(); };
     options.first_step_after = kFirstScrubAfter;
   }
@@ -127,7 +143,8 @@ void SqliteStore::StartHousekeeping(Connection& writer, std::int64_t first_numbe
 
 Result<void> SqliteStore::AdoptChecksums(std::int64_t blob_id, const std::string& checksums) {
   return queue_.Run([&](WriteTransaction& transaction) {
-    Query query(transaction.connection(), "UPDATE blobs SET checksums=? WHERE id=? AND checksums IS NULL");
+    Query query(transaction.connection(),
+                "UPDATE blobs SET checksums=? WHERE id=? AND checksums IS NULL");
     return query.BindBytes(checksums).Bind(blob_id).Run();
   });
 }
@@ -142,19 +159,22 @@ SqliteStore::~SqliteStore() {
 Result<std::unique_ptr<BlobWriter>> SqliteStore::NewBlob(std::uint64_t size_hint) {
   if (options_.directory.empty()) {
     MemoryLimit* const limit = registry_->memory_limit();
-    if (limit != nullptr && size_hint > 0 && !limit->HasRoomFor(size_hint)) return limit->Exceeded(size_hint);
+    if (limit != nullptr && size_hint > 0 && !limit->HasRoomFor(size_hint))
+      return limit->Exceeded(size_hint);
     return NewMemoryBlobWriter(registry_, size_hint);
   }
   PENSTOCK_TRY(guard_->Admit());
-  return NewFileBlobWriter(registry_, {options_.inline_limit_bytes, options_.durability}, size_hint);
+  return NewFileBlobWriter(registry_, {options_.inline_limit_bytes, options_.durability},
+                           size_hint);
 }
 
 ObjectWrite SqliteStore::BeginObjectWrite(WriteTransaction& transaction, const Bucket& bucket) {
-  return {transaction, registry_, bucket, next_number_.fetch_add(1, std::memory_order_relaxed), clock_.Now()};
+  return {transaction, registry_, bucket, next_number_.fetch_add(1, std::memory_order_relaxed),
+          clock_.Now()};
 }
 
-void SqliteStore::Publish(WriteTransaction& transaction, const BucketName& bucket, const ObjectKey& key,
-                          ObjectPtr object) {
+void SqliteStore::Publish(WriteTransaction& transaction, const BucketName& bucket,
+                          const ObjectKey& key, ObjectPtr object) {
   transaction.AroundCommit([this, bucket, key, object = std::move(object)](CommitPhase phase) {
     if (phase == CommitPhase::kBefore) {
       HoldInCache(bucket, key);
@@ -167,7 +187,8 @@ void SqliteStore::Publish(WriteTransaction& transaction, const BucketName& bucke
 }
 
 void SqliteStore::HoldInCache(const BucketName& bucket, const ObjectKey& key) {
-  // Without readers of their own, all reads of the database wait for the writer's connection, until its effects have run.
+  // Without readers of their own, all reads of the database wait for the writer's connection, until
+  // its effects have run.
   if (readers_.has_value()) cache_.Hold(bucket.value, key.value);
 }
 

@@ -12,17 +12,17 @@
 #include <vector>
 
 #include "emulator/store/blobs/blob_registry.h"
-#include "emulator/store/tables/bucket_table.h"
-#include "emulator/store/sqlite/connection_pool.h"
 #include "emulator/store/blobs/descriptor.h"
+#include "emulator/store/checks/scrubber.h"
 #include "emulator/store/directory_lock.h"
 #include "emulator/store/disk_guard.h"
 #include "emulator/store/housekeeper.h"
 #include "emulator/store/object_cache.h"
+#include "emulator/store/sqlite/connection_pool.h"
+#include "emulator/store/store.h"
+#include "emulator/store/tables/bucket_table.h"
 #include "emulator/store/tables/object_writes.h"
 #include "emulator/store/tables/row_memory.h"
-#include "emulator/store/checks/scrubber.h"
-#include "emulator/store/store.h"
 #include "emulator/store/tables/upload_rows.h"
 #include "emulator/store/write_queue.h"
 
@@ -35,7 +35,9 @@ class SqliteStore final : public Store {
 
   Result<void> CreateBucket(BucketRecord bucket, std::size_t max_per_owner) override;
   Result<BucketPtr> FindBucket(const BucketName& name) override;
-  Result<void> DeleteBucket(const BucketName& name) override { return DeleteBucket(name, OpenUploads::kGoWithIt); }
+  Result<void> DeleteBucket(const BucketName& name) override {
+    return DeleteBucket(name, OpenUploads::kGoWithIt);
+  }
   Result<void> DeleteBucket(const BucketName& name, OpenUploads open_uploads) override;
   Result<std::vector<BucketPtr>> ListBuckets() override;
   Result<void> SetVersioning(const BucketName& name, Versioning versioning) override;
@@ -50,25 +52,30 @@ class SqliteStore final : public Store {
   void Delete(DeleteObject request, Async<DeleteOutcome> later) override;
   std::vector<Result<DeleteOutcome>> Delete(std::vector<DeleteObject> requests) override;
   Result<void> Rename(RenameObject request) override;
-  Result<void> SetTags(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
-                       Attributes tags) override;
-  Result<void> ChangeAttributes(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
+  Result<void> SetTags(const BucketName& bucket, const ObjectKey& key,
+                       const std::optional<VersionId>& version, Attributes tags) override;
+  Result<void> ChangeAttributes(const BucketName& bucket, const ObjectKey& key,
+                                const std::optional<VersionId>& version,
                                 const AttributeChange& change) override;
-  Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
-                            const std::string& name, std::optional<std::string> value) override;
+  Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key,
+                            const std::optional<VersionId>& version, const std::string& name,
+                            std::optional<std::string> value) override;
   Result<ListPage> List(const ListObjects& query) override;
   Result<VersionPage> List(const ListVersions& query) override;
   Result<ListPage> List(const ListDirectory& query) override;
 
   Result<UploadPtr> CreateUpload(UploadRecord upload) override;
-  Result<UploadPtr> FindUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) override;
+  Result<UploadPtr> FindUpload(const BucketName& bucket, const ObjectKey& key,
+                               const UploadId& id) override;
   Result<void> Put(PutPart request) override;
   void Put(PutPart request, Async<void> later) override;
-  Result<std::vector<StoredPart>> ListParts(const BucketName& bucket, const ObjectKey& key, const UploadId& id,
-                                            int marker, int limit) override;
+  Result<std::vector<StoredPart>> ListParts(const BucketName& bucket, const ObjectKey& key,
+                                            const UploadId& id, int marker, int limit) override;
   Result<PutOutcome> Complete(CompleteUpload request) override;
-  Result<ObjectPtr> FindCompleted(const BucketName& bucket, const ObjectKey& key, const UploadId& id) override;
-  Result<void> AbortUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) override;
+  Result<ObjectPtr> FindCompleted(const BucketName& bucket, const ObjectKey& key,
+                                  const UploadId& id) override;
+  Result<void> AbortUpload(const BucketName& bucket, const ObjectKey& key,
+                           const UploadId& id) override;
   Result<UploadPage> List(const ListUploads& query) override;
 
   Result<std::unique_ptr<BlobWriter>> NewBlob(std::uint64_t size_hint) override;
@@ -79,22 +86,26 @@ class SqliteStore final : public Store {
   class ObjectDelete;
   class PartPut;
 
-  SqliteStore(StoreOptions options, DirectoryLock lock, std::unique_ptr<Connection> writer, std::int64_t first_number);
+  SqliteStore(StoreOptions options, DirectoryLock lock, std::unique_ptr<Connection> writer,
+              std::int64_t first_number);
 
   // Runs `read` on one snapshot of the database.
   template <class T>
   Result<T> Read(const std::function<Result<T>(Connection&)>& read);
-  // The same for records with contents: again while `read` answers nullopt, because what it found was removed meanwhile.
+  // The same for records with contents: again while `read` answers nullopt, because what it found
+  // was removed meanwhile.
   template <class T>
   Result<T> ReadSettled(const std::function<Result<std::optional<T>>(Connection&)>& read);
 
   void StartHousekeeping(Connection& writer, std::int64_t first_number);
   // Of a blob that a version without checksums wrote.
   Result<void> AdoptChecksums(std::int64_t blob_id, const std::string& checksums);
-  Result<void> ChangeBucket(const BucketName& name, const std::function<Result<void>(BucketRecord&)>& change);
+  Result<void> ChangeBucket(const BucketName& name,
+                            const std::function<Result<void>(BucketRecord&)>& change);
   ObjectWrite BeginObjectWrite(WriteTransaction& transaction, const Bucket& bucket);
   // What readers see of the key from the commit on: the object, or null to look it up again.
-  void Publish(WriteTransaction& transaction, const BucketName& bucket, const ObjectKey& key, ObjectPtr object);
+  void Publish(WriteTransaction& transaction, const BucketName& bucket, const ObjectKey& key,
+               ObjectPtr object);
   // Refuses a deletion that would add a delete marker while the memory limit is reached.
   Result<void> AdmitMarker(const ObjectWrite& write, const DeleteObject& request);
   // Takes the key out of the cache until the commit that follows is published.
@@ -102,15 +113,17 @@ class SqliteStore final : public Store {
   Result<std::optional<ObjectPtr>> LoadObject(Connection& connection, ObjectRow row);
 
   // kNotFound with code NoSuchUpload.
-  Result<UploadRow> FindUploadRow(Connection& connection, const Bucket& bucket, const ObjectKey& key,
-                                  const UploadId& id) const;
+  Result<UploadRow> FindUploadRow(Connection& connection, const Bucket& bucket,
+                                  const ObjectKey& key, const UploadId& id) const;
   // The row and its parts go, with their references.
-  Result<void> RemoveUpload(WriteTransaction& transaction, std::int64_t bucket, const UploadRow& upload);
+  Result<void> RemoveUpload(WriteTransaction& transaction, std::int64_t bucket,
+                            const UploadRow& upload);
   Result<void> RemoveUploadsOf(WriteTransaction& transaction, const Bucket& bucket);
 
   const StoreOptions options_;
   const Clock& clock_;
-  const DirectoryLock lock_;  // in dir mode; before all that works on the directory, so that it is released last
+  // in dir mode; before all that works on the directory, so that it is released last
+  const DirectoryLock lock_;
   const std::shared_ptr<BlobRegistry> registry_;
   RowMemory row_memory_;  // the writer's
   std::atomic<std::int64_t> next_number_;
@@ -118,9 +131,11 @@ class SqliteStore final : public Store {
   ObjectCache cache_;
   const std::unique_ptr<DiskGuard> guard_;  // null in memory mode; destroyed after the connections
   ConnectionPool writer_;
-  std::optional<ConnectionPool> readers_;  // absent in memory mode: the one connection serves all, in turn
+  // absent in memory mode: the one connection serves all, in turn
+  std::optional<ConnectionPool> readers_;
   WriteQueue queue_;
-  std::optional<Scrubber> scrubber_;        // the housekeeper's; in dir mode, unless it is switched off
+  // the housekeeper's; in dir mode, unless it is switched off
+  std::optional<Scrubber> scrubber_;
   std::optional<Housekeeper> housekeeper_;  // in dir mode
 };
 
@@ -135,14 +150,15 @@ Result<T> SqliteStore::Read(const std::function<Result<T>(Connection&)>& read) {
 }
 
 template <class T>
-Result<T> SqliteStore::ReadSettled(const std::function<Result<std::optional<T>>(Connection&)>& read) {
+Result<T> SqliteStore::ReadSettled(
+    const std::function<Result<std::optional<T>>(Connection&)>& read) {
   constexpr int kTries = 16;
   for (int attempt = 0; attempt < kTries; ++attempt) {
     PENSTOCK_ASSIGN(std::optional<T> found, Read<std::optional<T>>(read));
     if (found.has_value()) return std::move(*found);
   }
-  return Error::Make(ErrorKind::kDataLoss,
-                     "the bytes of the object are missing from " + options_.directory + "/blobs; write it again");
+  return Error::Make(ErrorKind::kDataLoss, "the bytes of the object are missing from " +
+                                               options_.directory + "/blobs; write it again");
 }
 
 }  // namespace penstock::emulator::store

@@ -56,9 +56,11 @@ TEST(SqliteStore, ADamagedDatabaseIsDataLossWhereItIsRead) {
   {
     const auto store = OpenStore({.directory = directory.path()});
     MakeBucket(*store);
-    for (int i = 0; i < 200; ++i) ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(500)).ok());
+    for (int i = 0; i < 200; ++i)
+      ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(500)).ok());
   }
-  std::fstream file(directory.path() + "/penstock.db", std::ios::in | std::ios::out | std::ios::binary);
+  std::fstream file(directory.path() + "/penstock.db",
+                    std::ios::in | std::ios::out | std::ios::binary);
   for (int page = 12; page < 60; ++page) {  // behind the roots of the tables
     file.seekp(page * 4096);
     file << std::string(2048, '\x5A');
@@ -119,13 +121,15 @@ TEST(SqliteStore, ALostBlobFileIsDataLoss) {
 }
 
 // The child's life: writes objects and reports each acknowledged one, until it is killed.
-[[noreturn]] void WriteUntilKilled(const std::string& directory, Durability durability, int report) {
+[[noreturn]] void WriteUntilKilled(const std::string& directory, Durability durability,
+                                   int report) {
   auto store = Store::Open({.directory = directory, .durability = durability});
   BucketRecord bucket;
   bucket.name = kBucket;
   if (!store.ok() || !(*store)->CreateBucket(bucket).ok()) ::_exit(1);
   for (unsigned i = 0;; ++i) {
-    if (!PutText(**store, "key" + std::to_string(i), Body(i % 3 == 0 ? 50'000 : 500, i)).ok()) ::_exit(2);
+    if (!PutText(**store, "key" + std::to_string(i), Body(i % 3 == 0 ? 50'000 : 500, i)).ok())
+      ::_exit(2);
     if (::write(report, &i, sizeof(i)) != sizeof(i)) ::_exit(3);
   }
 }
@@ -139,10 +143,12 @@ void KillAndReopen(Durability durability, unsigned acknowledged_before_kill) {
   if (child == 0) WriteUntilKilled(directory.path(), durability, pipe_ends[1]);
   ::close(pipe_ends[1]);
   unsigned last = 0;
-  while (last < acknowledged_before_kill && ::read(pipe_ends[0], &last, sizeof(last)) == sizeof(last)) {
+  while (last < acknowledged_before_kill &&
+         ::read(pipe_ends[0], &last, sizeof(last)) == sizeof(last)) {
   }
   ASSERT_EQ(::kill(child, SIGKILL), 0);
-  while (::read(pipe_ends[0], &last, sizeof(last)) == sizeof(last)) {  // acknowledged before the kill arrived
+  // acknowledged before the kill arrived
+  while (::read(pipe_ends[0], &last, sizeof(last)) == sizeof(last)) {
   }
   ::close(pipe_ends[0]);
   int status = 0;
@@ -156,9 +162,13 @@ void KillAndReopen(Durability durability, unsigned acknowledged_before_kill) {
   }
 }
 
-TEST(SqliteStore, RelaxedKeepsWhatWasAcknowledgedBeforeAKill) { KillAndReopen(Durability::kRelaxed, 300); }
+TEST(SqliteStore, RelaxedKeepsWhatWasAcknowledgedBeforeAKill) {
+  KillAndReopen(Durability::kRelaxed, 300);
+}
 
-TEST(SqliteStore, StrictKeepsWhatWasAcknowledgedBeforeAKill) { KillAndReopen(Durability::kStrict, 10); }
+TEST(SqliteStore, StrictKeepsWhatWasAcknowledgedBeforeAKill) {
+  KillAndReopen(Durability::kStrict, 10);
+}
 
 // Files of this process cannot grow beyond a size: the kernel's stand-in for a full disk.
 class FullDisk {
@@ -191,11 +201,13 @@ TEST(SqliteStore, AFullDiskRefusesWritesAndKeepsServing) {
     auto writer = store->NewBlob(0);
     ASSERT_TRUE(writer.ok());
     Result<void> appended = Ok();
-    for (int i = 0; i < 10 && appended.ok(); ++i) appended = (*writer)->Append(AsBytes(Body(100'000)));
+    for (int i = 0; i < 10 && appended.ok(); ++i)
+      appended = (*writer)->Append(AsBytes(Body(100'000)));
     ASSERT_FALSE(appended.ok());
     EXPECT_EQ(appended.error().kind, ErrorKind::kResourceExhausted);
     Result<PutOutcome> put = PutText(*store, "small", "x");
-    for (int i = 0; i < 200 && put.ok(); ++i) put = PutText(*store, "fill" + std::to_string(i), Body(8'000));
+    for (int i = 0; i < 200 && put.ok(); ++i)
+      put = PutText(*store, "fill" + std::to_string(i), Body(8'000));
     ASSERT_FALSE(put.ok()) << "the database outgrew the limit";
     EXPECT_EQ(put.error().kind, ErrorKind::kResourceExhausted) << put.error().ToString();
     EXPECT_EQ(Get(*store, "before"), body);
@@ -206,8 +218,8 @@ TEST(SqliteStore, AFullDiskRefusesWritesAndKeepsServing) {
   EXPECT_EQ(Get(*store, "after"), body);
 }
 
-// Writers give each key bodies that say which key they belong to; readers must never see anything else, and a writer
-// that was told "done" must see its own write or a later one.
+// Writers give each key bodies that say which key they belong to; readers must never see anything
+// else, and a writer that was told "done" must see its own write or a later one.
 void ReadAndWriteTogether(StoreOptions options) {
   const auto store = OpenStore(std::move(options));
   MakeBucket(*store);
@@ -216,14 +228,16 @@ void ReadAndWriteTogether(StoreOptions options) {
   std::atomic<bool> stop{false};
   std::atomic<int> wrong{0};
   const auto body = [](int writer, int round) {
-    return std::to_string(writer) + ":" + std::to_string(round) + ":" + std::string(round % 5 == 0 ? 40'000 : 10, 'x');
+    return std::to_string(writer) + ":" + std::to_string(round) + ":" +
+           std::string(round % 5 == 0 ? 40'000 : 10, 'x');
   };
   const auto write = [&](int writer) {
     const std::string key = "key" + std::to_string(writer);
     for (int round = 0; round < kRounds; ++round) {
       if (!PutText(*store, key, body(writer, round)).ok()) ++wrong;
       if (Get(*store, key) != body(writer, round)) ++wrong;
-      if (round % 7 == 0 && (!Remove(*store, key).ok() || Get(*store, key) != "[NoSuchKey]")) ++wrong;
+      if (round % 7 == 0 && (!Remove(*store, key).ok() || Get(*store, key) != "[NoSuchKey]"))
+        ++wrong;
     }
   };
   const auto read = [&] {

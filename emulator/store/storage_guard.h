@@ -13,11 +13,13 @@ class StorageGuard {
   virtual ~StorageGuard() = default;
   // Before work that needs room. An Error refuses it.
   virtual Result<void> Admit() noexcept = 0;
-  // After work that only removes failed for want of room: true when there is room now, for such work alone.
+  // After work that only removes failed for want of room: true when there is room now, for such
+  // work alone.
   virtual bool MakeRoom() noexcept = 0;
   // After such work succeeded in that room: brings it back as far as possible.
   virtual void Reclaim(Connection& connection) noexcept = 0;
-  // After a commit, before its callers get their results. An Error: the files are gone, and the commit with them.
+  // After a commit, before its callers get their results. An Error: the files are gone, and the
+  // commit with them.
   virtual Result<void> Confirm() noexcept = 0;
 };
 

@@ -1,8 +1,9 @@
 // One universe of buckets and objects: metadata in SQLite, bytes in blobs.
 //
-// Knows S3's data model (versions, delete markers, uploads, listing order) but not its wire: no HTTP, no XML, no
-// signature. Errors carry S3 codes (NoSuchBucket, NoSuchKey, NoSuchVersion, NoSuchUpload, BucketNotEmpty,
-// BucketAlreadyOwnedByYou, BucketAlreadyExists); api/ adds messages and elements.
+// Knows S3's data model (versions, delete markers, uploads, listing order) but not its wire: no
+// HTTP, no XML, no signature. Errors carry S3 codes (NoSuchBucket, NoSuchKey, NoSuchVersion,
+// NoSuchUpload, BucketNotEmpty, BucketAlreadyOwnedByYou, BucketAlreadyExists); api/ adds messages
+// and elements.
 #ifndef PENSTOCK_EMULATOR_STORE_STORE_H_
 #define PENSTOCK_EMULATOR_STORE_STORE_H_
 
@@ -16,8 +17,8 @@
 #include <vector>
 
 #include "emulator/store/blobs/content.h"
-#include "emulator/store/later.h"
 #include "emulator/store/cached_value.h"
+#include "emulator/store/later.h"
 #include "emulator/store/tables/text_arena.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
@@ -37,13 +38,16 @@ struct StoreOptions {
   Durability durability = Durability::kRelaxed;
   std::uint64_t inline_limit_bytes = 32 << 10;  // bodies up to this size live in SQLite
   const Clock* clock = nullptr;                 // null: the system's
-  // Of a store in memory: what its objects and rows are charged to. Writes that would exceed it fail with kResourceExhausted
-  // (InsufficientStorage) and leave nothing behind; deletions free it. Null: no limit.
+  // Of a store in memory: what its objects and rows are charged to. Writes that would exceed it
+  // fail with kResourceExhausted (InsufficientStorage) and leave nothing behind; deletions free it.
+  // Null: no limit.
   std::shared_ptr<MemoryLimit> memory_limit = nullptr;
-  std::uint64_t scrub_bytes_per_second = 8 << 20;  // at most, of reading stored bytes in the background; 0: never
+  // at most, of reading stored bytes in the background; 0: never
+  std::uint64_t scrub_bytes_per_second = 8 << 20;
 };
 
-using Attributes = std::vector<std::pair<std::string, std::string>>;  // ordered, names as api/ wrote them
+// ordered, names as api/ wrote them
+using Attributes = std::vector<std::pair<std::string, std::string>>;
 
 enum class Versioning { kNever, kEnabled, kSuspended };
 
@@ -53,7 +57,7 @@ struct BucketRecord {
   std::string region;
   WallTime created{};
   Versioning versioning = Versioning::kNever;
-  Attributes configuration;  // sub-resource name -> stored document
+  Attributes configuration;          // sub-resource name -> stored document
   CachedValue lifecycle_rules = {};  // api/'s, of configuration["lifecycle"]
 };
 using BucketPtr = std::shared_ptr<const BucketRecord>;
@@ -65,7 +69,8 @@ struct PartRecord {
   ETag etag;
   std::string checksum;  // base64; empty: none
   WallTime last_modified{};
-  // The upload declared no checksum algorithm: S3 shows no checksums of its parts. This one is kept for the object's.
+  // The upload declared no checksum algorithm: S3 shows no checksums of its parts. This one is kept
+  // for the object's.
   bool checksum_is_internal = false;
 };
 
@@ -85,23 +90,26 @@ struct ObjectRecord {
   std::string checksum;            // base64, COMPOSITE with its -N
   Attributes attributes;           // stored system headers, x-amz-meta-*, SSE settings
   Attributes tags;
-  std::vector<PartRecord> parts;   // empty: not a multipart object
+  std::vector<PartRecord> parts;  // empty: not a multipart object
   Content content;
 };
 using ObjectPtr = std::shared_ptr<const ObjectRecord>;
 
-// Decides, inside the writing transaction, whether the change may happen. `current` is the latest version, null when
-// there is none (a delete marker is passed as such). An Error refuses the change and becomes its result.
+// Decides, inside the writing transaction, whether the change may happen. `current` is the latest
+// version, null when there is none (a delete marker is passed as such). An Error refuses the change
+// and becomes its result.
 using Precondition = std::function<Result<void>(const ObjectRecord* current)>;
 
-// Changes the attributes of a version inside the writing transaction; an Error leaves them as they were and becomes the
-// result. It may be asked more than once before the transaction is committed.
-using AttributeChange = std::function<Result<void>(const ObjectRecord& object, Attributes& attributes)>;
+// Changes the attributes of a version inside the writing transaction; an Error leaves them as they
+// were and becomes the result. It may be asked more than once before the transaction is committed.
+using AttributeChange =
+    std::function<Result<void>(const ObjectRecord& object, Attributes& attributes)>;
 
 struct PutObject {
   BucketName bucket;
-  ObjectRecord record;  // key, owner, attributes, checksum, content, size, etag; version, is_latest are the store's.
-                        // last_modified is the store's unless set.
+  // key, owner, attributes, checksum, content, size, etag; version, is_latest are the store's.
+  // last_modified is the store's unless set.
+  ObjectRecord record;
   Precondition precondition;
 };
 struct PutOutcome {
@@ -114,15 +122,16 @@ struct DeleteObject {
   ObjectKey key;
   std::optional<VersionId> version_id;
   Precondition precondition;
-  // Asked likewise about the version that `version_id` names (a delete marker is passed as such; null: there is none).
-  // Not asked without one: then nothing that has an id of its own is removed.
+  // Asked likewise about the version that `version_id` names (a delete marker is passed as such;
+  // null: there is none). Not asked without one: then nothing that has an id of its own is removed.
   Precondition removal = {};
 };
 struct DeleteOutcome {
   bool existed = false;
   bool created_marker = false;  // a delete marker now hides the key
   bool removed_marker = false;  // the version removed was a marker
-  VersionId version_id;         // of the marker created or the version removed; empty when never versioned
+  // of the marker created or the version removed; empty when never versioned
+  VersionId version_id;
 };
 
 // Gives an object that has no versions another key, in place of what has that key.
@@ -132,8 +141,9 @@ struct RenameObject {
   ObjectKey target;
   Precondition source_precondition;  // asked about the source, which is there
   Precondition target_precondition;  // asked about what would be replaced; null: nothing
-  // Of a request that may come again: done once, and the same request is answered as it was. `request` is what has to be the
-  // same. Remembered with the commit, for the latest 10,000. Empty: no token.
+  // Of a request that may come again: done once, and the same request is answered as it was.
+  // `request` is what has to be the same. Remembered with the commit, for the latest 10,000. Empty:
+  // no token.
   std::string token;
   std::string request;
 };
@@ -141,11 +151,13 @@ struct RenameObject {
 struct ListObjects {
   BucketName bucket;
   std::string prefix;
-  std::string delimiter;    // empty: no folding
-  std::string start_after;  // exclusive; when it lies inside a common prefix that whole group is skipped
-  int max_keys = 1000;      // 0 to 1000; keys and common prefixes count alike
+  std::string delimiter;  // empty: no folding
+  // exclusive; when it lies inside a common prefix that whole group is skipped
+  std::string start_after;
+  int max_keys = 1000;  // 0 to 1000; keys and common prefixes count alike
 };
-// One line of a listing: what S3 shows of a version without reading it. Views live as long as the page.
+// One line of a listing: what S3 shows of a version without reading it. Views live as long as the
+// page.
 struct ListEntry {
   std::string_view key;  // or the common prefix, which then is all there is
   bool is_common_prefix = false;
@@ -168,8 +180,9 @@ struct ListPage {
   std::string next;  // start_after of the next page: last key or common prefix
 };
 
-// A directory bucket's listing: of objects as above, but backwards, which no reader may mistake for S3's order, and with
-// folders in which there are only open uploads. Versions and delete markers are not looked for.
+// A directory bucket's listing: of objects as above, but backwards, which no reader may mistake for
+// S3's order, and with folders in which there are only open uploads. Versions and delete markers
+// are not looked for.
 struct ListDirectory {
   BucketName bucket;
   std::string prefix;
@@ -205,7 +218,8 @@ struct UploadRecord {
   std::string checksum_type;
   Attributes attributes;
   Attributes tags;
-  // Names the version that was current at the key when the upload began; empty: none, or a delete marker.
+  // Names the version that was current at the key when the upload began; empty: none, or a delete
+  // marker.
   std::string current_at_create;
   std::string initiator;  // ARN of the user who began it; empty: the root of the owner's account
 };
@@ -232,8 +246,9 @@ struct CompleteUpload {
   BucketName bucket;
   ObjectKey key;
   UploadId upload_id;
-  ObjectRecord record;     // as for PutObject; its parts and content are taken from `parts`
-  std::vector<JoinedPart> parts;  // ascending; InvalidPart when one is gone or no longer has that ETag
+  ObjectRecord record;  // as for PutObject; its parts and content are taken from `parts`
+  // ascending; InvalidPart when one is gone or no longer has that ETag
+  std::vector<JoinedPart> parts;
   Precondition precondition;
 };
 
@@ -257,23 +272,26 @@ struct UploadPage {
 // What uploads that are neither complete nor aborted mean for the deletion of their bucket.
 enum class OpenUploads { kGoWithIt, kBlockIt };
 
-// Thread safety: safe from any thread. Readers do not wait for writers. Every write is atomic and, once it returned,
-// visible to every later read; what it promises after a crash is `durability`'s.
+// Thread safety: safe from any thread. Readers do not wait for writers. Every write is atomic and,
+// once it returned, visible to every later read; what it promises after a crash is `durability`'s.
 class Store {
  public:
-  // kDataLoss naming the file when the database is corrupt; kResourceExhausted when the disk is full;
-  // kInvalidArgument when the directory cannot be used or another process holds it.
+  // kDataLoss naming the file when the database is corrupt; kResourceExhausted when the disk is
+  // full; kInvalidArgument when the directory cannot be used or another process holds it.
   static Result<std::unique_ptr<Store>> Open(StoreOptions options);
   virtual ~Store() = default;
 
   // Buckets.
   // kResourceExhausted (TooManyBuckets) when its owner has `max_per_owner` already.
   virtual Result<void> CreateBucket(BucketRecord bucket, std::size_t max_per_owner) = 0;
-  Result<void> CreateBucket(BucketRecord bucket) { return CreateBucket(std::move(bucket), SIZE_MAX); }
+  Result<void> CreateBucket(BucketRecord bucket) {
+    return CreateBucket(std::move(bucket), SIZE_MAX);
+  }
   virtual Result<BucketPtr> FindBucket(const BucketName& name) = 0;
-  virtual Result<void> DeleteBucket(const BucketName& name) = 0;  // open uploads do not block it; objects, versions do
+  // open uploads do not block it; objects, versions do
+  virtual Result<void> DeleteBucket(const BucketName& name) = 0;
   virtual Result<void> DeleteBucket(const BucketName& name, OpenUploads open_uploads) = 0;
-  virtual Result<std::vector<BucketPtr>> ListBuckets() = 0;       // by name
+  virtual Result<std::vector<BucketPtr>> ListBuckets() = 0;  // by name
   virtual Result<void> SetVersioning(const BucketName& name, Versioning versioning) = 0;
   // Stores or (nullopt) removes one configuration document.
   virtual Result<void> SetConfiguration(const BucketName& name, const std::string& sub_resource,
@@ -284,40 +302,47 @@ class Store {
                                        const std::optional<VersionId>& version = std::nullopt) = 0;
   virtual Result<PutOutcome> Put(PutObject request) = 0;
   virtual Result<DeleteOutcome> Delete(DeleteObject request) = 0;
-  // The same without waiting for the commit: `later` is told of it. What the request refers to, and the store, must live
-  // until then.
+  // The same without waiting for the commit: `later` is told of it. What the request refers to, and
+  // the store, must live until then.
   virtual void Put(PutObject request, Async<PutOutcome> later) = 0;
   virtual void Delete(DeleteObject request, Async<DeleteOutcome> later) = 0;
-  // The same for each of them in order, in one commit. Every request has its own outcome; a refused one changes nothing.
+  // The same for each of them in order, in one commit. Every request has its own outcome; a refused
+  // one changes nothing.
   virtual std::vector<Result<DeleteOutcome>> Delete(std::vector<DeleteObject> requests) = 0;
-  // NoSuchKey: the source is not there. IdempotencyParameterMismatch: the token came with another request.
+  // NoSuchKey: the source is not there. IdempotencyParameterMismatch: the token came with another
+  // request.
   virtual Result<void> Rename(RenameObject request) = 0;
   virtual Result<void> SetTags(const BucketName& bucket, const ObjectKey& key,
                                const std::optional<VersionId>& version, Attributes tags) = 0;
   // Of a version that exists and is no delete marker; last_modified stays.
   virtual Result<void> ChangeAttributes(const BucketName& bucket, const ObjectKey& key,
-                                        const std::optional<VersionId>& version, const AttributeChange& change) = 0;
+                                        const std::optional<VersionId>& version,
+                                        const AttributeChange& change) = 0;
   // Sets or (nullopt) removes one attribute, likewise.
   virtual Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key,
-                                    const std::optional<VersionId>& version, const std::string& name,
-                                    std::optional<std::string> value) = 0;
+                                    const std::optional<VersionId>& version,
+                                    const std::string& name, std::optional<std::string> value) = 0;
   virtual Result<ListPage> List(const ListObjects& query) = 0;
   virtual Result<VersionPage> List(const ListVersions& query) = 0;
   virtual Result<ListPage> List(const ListDirectory& query) = 0;
 
   // Multipart uploads.
-  virtual Result<UploadPtr> CreateUpload(UploadRecord upload) = 0;  // id and initiated are the store's
-  virtual Result<UploadPtr> FindUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) = 0;
+  // id and initiated are the store's
+  virtual Result<UploadPtr> CreateUpload(UploadRecord upload) = 0;
+  virtual Result<UploadPtr> FindUpload(const BucketName& bucket, const ObjectKey& key,
+                                       const UploadId& id) = 0;
   virtual Result<void> Put(PutPart request) = 0;  // replaces a part of the same number
   virtual void Put(PutPart request, Async<void> later) = 0;
   // Parts with number > marker, ascending, at most `limit`.
-  virtual Result<std::vector<StoredPart>> ListParts(const BucketName& bucket, const ObjectKey& key, const UploadId& id,
-                                                    int marker, int limit) = 0;
+  virtual Result<std::vector<StoredPart>> ListParts(const BucketName& bucket, const ObjectKey& key,
+                                                    const UploadId& id, int marker, int limit) = 0;
   virtual Result<PutOutcome> Complete(CompleteUpload request) = 0;
-  // The object an earlier Complete of this upload made, if that is remembered: S3 answers a repeated Complete with it.
-  // Without its content; else kNotFound (NoSuchUpload).
-  virtual Result<ObjectPtr> FindCompleted(const BucketName& bucket, const ObjectKey& key, const UploadId& id) = 0;
-  virtual Result<void> AbortUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) = 0;
+  // The object an earlier Complete of this upload made, if that is remembered: S3 answers a
+  // repeated Complete with it. Without its content; else kNotFound (NoSuchUpload).
+  virtual Result<ObjectPtr> FindCompleted(const BucketName& bucket, const ObjectKey& key,
+                                          const UploadId& id) = 0;
+  virtual Result<void> AbortUpload(const BucketName& bucket, const ObjectKey& key,
+                                   const UploadId& id) = 0;
   virtual Result<UploadPage> List(const ListUploads& query) = 0;
 
   // A place for new bytes. `size_hint`: expected bytes, 0 when unknown.

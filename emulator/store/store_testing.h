@@ -1,4 +1,5 @@
-// What the store's tests share: a store with a bucket in either mode, and short ways to write and read objects.
+// What the store's tests share: a store with a bucket in either mode, and short ways to write and
+// read objects.
 #ifndef PENSTOCK_EMULATOR_STORE_STORE_TESTING_H_
 #define PENSTOCK_EMULATOR_STORE_STORE_TESTING_H_
 
@@ -38,7 +39,8 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-// What a thread of the store's does in its own time: false when it has not come about after half a minute.
+// What a thread of the store's does in its own time: false when it has not come about after half a
+// minute.
 template <class Condition>
 bool ComesTrue(const Condition& condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -53,7 +55,8 @@ bool ComesTrue(const Condition& condition) {
 inline int FilesBelow(const std::string& path) {
   int files = 0;
   std::error_code ended;  // a folder may go while it is looked at
-  for (std::filesystem::recursive_directory_iterator at(path, ended), end; at != end; at.increment(ended)) {
+  for (std::filesystem::recursive_directory_iterator at(path, ended), end; at != end;
+       at.increment(ended)) {
     files += at->is_regular_file(ended) ? 1 : 0;
   }
   return files;
@@ -72,7 +75,8 @@ inline std::unique_ptr<Store> OpenStore(StoreOptions options) {
   return store.ok() ? std::move(store).value() : nullptr;
 }
 
-inline void MakeBucket(Store& store, const BucketName& name = kBucket, Versioning versioning = Versioning::kNever) {
+inline void MakeBucket(Store& store, const BucketName& name = kBucket,
+                       Versioning versioning = Versioning::kNever) {
   BucketRecord bucket;
   bucket.name = name;
   bucket.owner_id = "owner";
@@ -92,7 +96,8 @@ inline Content MakeContent(Store& store, std::string_view body, std::uint64_t hi
   return std::move(content).value();
 }
 
-inline PutObject MakePut(Store& store, std::string key, std::string_view body, const BucketName& bucket = kBucket) {
+inline PutObject MakePut(Store& store, std::string key, std::string_view body,
+                         const BucketName& bucket = kBucket) {
   PutObject put;
   put.bucket = bucket;
   put.record.key = ObjectKey(std::move(key));
@@ -111,7 +116,8 @@ inline Result<PutOutcome> PutText(Store& store, std::string key, std::string_vie
 
 inline std::string Text(const Content& content) {
   std::string text(content.size(), '\0');
-  const auto read = ReadContent(content, 0, MutableByteView(reinterpret_cast<std::byte*>(text.data()), text.size()));
+  const auto read = ReadContent(
+      content, 0, MutableByteView(reinterpret_cast<std::byte*>(text.data()), text.size()));
   EXPECT_TRUE(read.ok());
   return text;
 }

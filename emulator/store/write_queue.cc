@@ -21,8 +21,10 @@ Error Thrown(DiagnosticEvent& event) noexcept {
   return error;
 }
 
-// Runs all effects, also those after one that throws: their state must follow the database. The first exception.
-Result<void> RunEffects(const std::vector<WriteTransaction::Effect>& effects, CommitPhase phase) noexcept {
+// Runs all effects, also those after one that throws: their state must follow the database. The
+// first exception.
+Result<void> RunEffects(const std::vector<WriteTransaction::Effect>& effects,
+                        CommitPhase phase) noexcept {
   Result<void> all = Ok();
   for (const auto& effect : effects) {
     try {
@@ -87,7 +89,8 @@ Result<void> WriteQueue::Run(const Work& work, Batching batching, Purpose purpos
     expects_company = had_company_;
   }
   if (!is_writer && mine.doorbell->Await() == State::kDone) return std::move(mine.result);
-  // Give way once: who has a write at hand joins now, instead of paying for a transaction of his own afterwards.
+  // Give way once: who has a write at hand joins now, instead of paying for a transaction of his
+  // own afterwards.
   if (expects_company || !is_writer) std::this_thread::yield();
   WriteBatch(Executor::Caller::kGoesOn, &mine);
   return std::move(mine.result);
@@ -103,7 +106,8 @@ void WriteQueue::Submit(std::unique_ptr<Deferred> write, Executor& executor) noe
     waiting_.push_back(ticket.get());
     ticket->deferred = std::move(write);
     ticket->executor = &executor;
-    static_cast<void>(ticket.release());  // whoever is the writer may be done with it as soon as the lock is free
+    // whoever is the writer may be done with it as soon as the lock is free
+    static_cast<void>(ticket.release());
     is_first = !has_writer_;
     has_writer_ = true;
   } catch (...) {
@@ -174,20 +178,23 @@ void WriteQueue::Serve(const Batch& batch) noexcept {
     }
   } catch (...) {
     write_threw.Report(CurrentExceptionError());
-    for (Ticket* ticket : batch) ticket->result = CurrentExceptionError();  // not a copy, which may need memory
+    // not a copy, which may need memory
+    for (Ticket* ticket : batch) ticket->result = CurrentExceptionError();
   }
 }
 
 void WriteQueue::Execute(Connection& connection, const Batch& batch) {
   connection.RollBack();  // nothing, unless an earlier rollback found no memory
   if (batch.size > 1 && Admits(batch) && TryTogether(connection, batch)) return;
-  // One by one: a transaction that failed as a whole (disk full) must not fail those that could do without.
+  // One by one: a transaction that failed as a whole (disk full) must not fail those that could do
+  // without.
   for (Ticket* ticket : batch) RunAdmitted(connection, *ticket);
 }
 
 bool WriteQueue::Admits(const Batch& batch) {
   const auto needs_room = [](const Ticket* ticket) { return ticket->purpose == Purpose::kStore; };
-  return guard_ == nullptr || std::none_of(batch.begin(), batch.end(), needs_room) || guard_->Admit().ok();
+  return guard_ == nullptr || std::none_of(batch.begin(), batch.end(), needs_room) ||
+         guard_->Admit().ok();
 }
 
 void WriteQueue::RunAdmitted(Connection& connection, Ticket& ticket) {
@@ -196,13 +203,17 @@ void WriteQueue::RunAdmitted(Connection& connection, Ticket& ticket) {
     if (!ticket.result.ok()) return;
   }
   RunAlone(connection, ticket);
-  const bool had_no_room = !ticket.result.ok() && ticket.result.error().kind == ErrorKind::kResourceExhausted;
-  if (!had_no_room || guard_ == nullptr || ticket.purpose != Purpose::kRemove || !guard_->MakeRoom()) return;
+  const bool had_no_room =
+      !ticket.result.ok() && ticket.result.error().kind == ErrorKind::kResourceExhausted;
+  if (!had_no_room || guard_ == nullptr || ticket.purpose != Purpose::kRemove ||
+      !guard_->MakeRoom())
+    return;
   RunAlone(connection, ticket);
   if (ticket.result.ok()) guard_->Reclaim(connection);
 }
 
-// Without savepoints, which copy every page that a work changes: what fails mostly fails before it changed anything.
+// Without savepoints, which copy every page that a work changes: what fails mostly fails before it
+// changed anything.
 bool WriteQueue::TryTogether(Connection& connection, const Batch& batch) {
   if (!Step(connection, "BEGIN IMMEDIATE").ok()) return false;
   bool sound = true;
@@ -234,7 +245,8 @@ Result<void> WriteQueue::CommitWithEffects(Connection& connection, const Batch& 
   }
   const Result<void> confirmed = guard_ == nullptr || !committed.ok() ? Ok() : guard_->Confirm();
   for (Ticket* ticket : batch) {
-    Result<void> done = RunEffects(ticket->effects, committed.ok() ? CommitPhase::kCommitted : CommitPhase::kUndone);
+    Result<void> done = RunEffects(ticket->effects,
+                                   committed.ok() ? CommitPhase::kCommitted : CommitPhase::kUndone);
     if (committed.ok() && !done.ok()) ticket->result = std::move(done);
     if (!confirmed.ok()) ticket->result = confirmed.error();
   }
@@ -249,7 +261,8 @@ void WriteQueue::RunAlone(Connection& connection, Ticket& ticket) {
   if (!ticket.result.ok()) return connection.RollBack();
   ticket.effects = std::move(transaction.effects_);
   const Batch batch{.tickets = {&ticket}, .size = 1};
-  if (auto committed = CommitWithEffects(connection, batch); !committed.ok()) ticket.result = std::move(committed);
+  if (auto committed = CommitWithEffects(connection, batch); !committed.ok())
+    ticket.result = std::move(committed);
 }
 
 }  // namespace penstock::emulator::store

@@ -35,7 +35,9 @@ class WriteQueueTest : public ::testing::Test {
   class Note final : public WriteQueue::Deferred {
    public:
     Note(std::int64_t value, std::string& outcomes) : value_(value), outcomes_(outcomes) {}
-    Result<void> Write(WriteTransaction& transaction) override { return Insert(transaction, value_); }
+    Result<void> Write(WriteTransaction& transaction) override {
+      return Insert(transaction, value_);
+    }
     void Done(Result<void> result) noexcept override {
       outcomes_ += std::to_string(value_) + (result.ok() ? " " : "! ");
     }
@@ -72,11 +74,13 @@ class WriteQueueTest : public ::testing::Test {
 
 TEST_F(WriteQueueTest, CommitsAndThenRunsTheEffects) {
   bool told = false;
-  ASSERT_TRUE(queue_.Run([&](WriteTransaction& transaction) {
-    transaction.AfterCommit([&] { told = true; });
-    EXPECT_FALSE(told);
-    return Insert(transaction, 1);
-  }).ok());
+  ASSERT_TRUE(queue_
+                  .Run([&](WriteTransaction& transaction) {
+                    transaction.AfterCommit([&] { told = true; });
+                    EXPECT_FALSE(told);
+                    return Insert(transaction, 1);
+                  })
+                  .ok());
   EXPECT_TRUE(told);
   EXPECT_EQ(Count(), 1);
 }
@@ -103,7 +107,8 @@ TEST_F(WriteQueueTest, EveryCallerOfABatchGetsItsOwnResult) {
     threads.emplace_back([&, thread] {
       for (int i = 0; i < kWrites; ++i) {
         const bool fail = i % 3 == 0;
-        const auto batching = i % 10 == 0 ? WriteQueue::Batching::kAlone : WriteQueue::Batching::kAllowed;
+        const auto batching =
+            i % 10 == 0 ? WriteQueue::Batching::kAlone : WriteQueue::Batching::kAllowed;
         const auto work = [&](WriteTransaction& transaction) -> Result<void> {
           PENSTOCK_TRY(Insert(transaction, thread * kWrites + i));
           if (fail) return Error::Make(ErrorKind::kConflict, std::to_string(thread));
@@ -122,7 +127,8 @@ TEST_F(WriteQueueTest, EveryCallerOfABatchGetsItsOwnResult) {
 
 TEST_F(WriteQueueTest, AnEndedTransactionFailsOnlyWhoEndedIt) {
   const auto rude = [](WriteTransaction& transaction) -> Result<void> {
-    PENSTOCK_TRY(transaction.connection().Execute("ROLLBACK"));  // what SQLite does by itself on a full disk
+    // what SQLite does by itself on a full disk
+    PENSTOCK_TRY(transaction.connection().Execute("ROLLBACK"));
     return Error::Make(ErrorKind::kResourceExhausted, "full");
   };
   std::atomic<int> lost{0};
@@ -132,7 +138,8 @@ TEST_F(WriteQueueTest, AnEndedTransactionFailsOnlyWhoEndedIt) {
       for (int i = 0; i < 50; ++i) {
         if (thread == 0) {
           if (queue_.Run(rude).ok()) ++lost;
-        } else if (!queue_.Run([&](WriteTransaction& t) { return Insert(t, thread * 100 + i); }).ok()) {
+        } else if (!queue_.Run([&](WriteTransaction& t) { return Insert(t, thread * 100 + i); })
+                        .ok()) {
           ++lost;
         }
       }
@@ -145,14 +152,16 @@ TEST_F(WriteQueueTest, AnEndedTransactionFailsOnlyWhoEndedIt) {
 
 TEST_F(WriteQueueTest, AnExceptionOfAWriteIsNamedAndCounted) {
   const std::uint64_t before = DiagnosticCounts()["store.write_threw"];
-  const auto failed = queue_.Run([](WriteTransaction&) -> Result<void> { throw std::out_of_range("a key is missing"); });
+  const auto failed = queue_.Run(
+      [](WriteTransaction&) -> Result<void> { throw std::out_of_range("a key is missing"); });
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.error().kind, ErrorKind::kInternal);
   EXPECT_EQ(failed.error().message, "unexpected exception: a key is missing");
   EXPECT_EQ(DiagnosticCounts()["store.write_threw"], before + 1);
 }
 
-// After work had thrown, every later write hung behind its ticket, or read it from a stack frame that was gone.
+// After work had thrown, every later write hung behind its ticket, or read it from a stack frame
+// that was gone.
 TEST_F(WriteQueueTest, WorkThatThrowsFailsAloneAndTheQueueGoesOn) {
   const auto broken = [](WriteTransaction& transaction) -> Result<void> {
     PENSTOCK_TRY(Insert(transaction, 1'000'000));
@@ -168,7 +177,8 @@ TEST_F(WriteQueueTest, WorkThatThrowsFailsAloneAndTheQueueGoesOn) {
       for (int i = 0; i < 50; ++i) {
         if (thread == 0) {
           if (queue_.Run(broken).ok()) ++wrong;
-        } else if (!queue_.Run([&](WriteTransaction& t) { return Insert(t, thread * 100 + i); }).ok()) {
+        } else if (!queue_.Run([&](WriteTransaction& t) { return Insert(t, thread * 100 + i); })
+                        .ok()) {
           ++wrong;
         }
       }
@@ -193,30 +203,37 @@ TEST_F(WriteQueueTest, WhatIsThrownAroundTheWorkFailsTheBatchAndLeavesNoTransact
   ConnectionPool closed(1, []() -> Result<std::unique_ptr<Connection>> { throw std::bad_alloc(); });
   WriteQueue without(closed);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(without.Run([](WriteTransaction&) { return Ok(); }).error().kind, ErrorKind::kResourceExhausted);
+    EXPECT_EQ(without.Run([](WriteTransaction&) { return Ok(); }).error().kind,
+              ErrorKind::kResourceExhausted);
   }
   EXPECT_TRUE(queue_.Run([](WriteTransaction& t) { return Insert(t, 2); }).ok());
-  EXPECT_EQ(Count(), 2);  // the effect threw after its commit: the caller cannot know, as with a lost answer
+  // the effect threw after its commit: the caller cannot know, as with a lost answer
+  EXPECT_EQ(Count(), 2);
 }
 
 TEST_F(WriteQueueTest, EffectsRunBeforeAndAfterTheCommit) {
   std::string phases;
   Connection* connection = nullptr;
-  ASSERT_TRUE(queue_.Run([&](WriteTransaction& transaction) {
-    connection = &transaction.connection();
-    transaction.AroundCommit([&](CommitPhase phase) {
-      phases += phase == CommitPhase::kBefore ? "before" : phase == CommitPhase::kCommitted ? " committed" : " undone";
-      EXPECT_EQ(connection->InTransaction(), phase == CommitPhase::kBefore);
-    });
-    return Insert(transaction, 1);
-  }).ok());
+  ASSERT_TRUE(queue_
+                  .Run([&](WriteTransaction& transaction) {
+                    connection = &transaction.connection();
+                    transaction.AroundCommit([&](CommitPhase phase) {
+                      phases += phase == CommitPhase::kBefore      ? "before"
+                                : phase == CommitPhase::kCommitted ? " committed"
+                                                                   : " undone";
+                      EXPECT_EQ(connection->InTransaction(), phase == CommitPhase::kBefore);
+                    });
+                    return Insert(transaction, 1);
+                  })
+                  .ok());
   EXPECT_EQ(phases, "before committed");
 }
 
 TEST_F(WriteQueueTest, AnEffectThatThrowsBeforeTheCommitUndoesTheWrite) {
   int undone = 0;
   const auto failed = queue_.Run([&](WriteTransaction& transaction) {
-    transaction.AroundCommit([&](CommitPhase phase) { undone += phase == CommitPhase::kUndone ? 1 : 0; });
+    transaction.AroundCommit(
+        [&](CommitPhase phase) { undone += phase == CommitPhase::kUndone ? 1 : 0; });
     transaction.AroundCommit([](CommitPhase phase) {
       if (phase == CommitPhase::kBefore) throw std::bad_alloc();
     });
@@ -226,7 +243,8 @@ TEST_F(WriteQueueTest, AnEffectThatThrowsBeforeTheCommitUndoesTheWrite) {
   EXPECT_EQ(failed.error().kind, ErrorKind::kResourceExhausted);
   EXPECT_EQ(undone, 1);
   EXPECT_EQ(Count(), 0);
-  EXPECT_TRUE(queue_.Run([](WriteTransaction& transaction) { return Insert(transaction, 2); }).ok());
+  EXPECT_TRUE(
+      queue_.Run([](WriteTransaction& transaction) { return Insert(transaction, 2); }).ok());
 }
 
 TEST_F(WriteQueueTest, WritesThatNobodyWaitsForShareTheTaskOfTheFirst) {
@@ -297,7 +315,10 @@ TEST_F(WriteQueueTest, AnTaskThatCannotWriteFailsEveryOneOfItsBatch) {
 TEST_F(WriteQueueTest, ACommitThatFailsIsAFailureForAllWhoCannotDoWithout) {
   {
     const auto lease = pool_.Take();
-    ASSERT_TRUE((**lease).Execute("PRAGMA foreign_keys=1; CREATE TABLE c(a REFERENCES t(a) DEFERRABLE INITIALLY DEFERRED)").ok());
+    ASSERT_TRUE((**lease)
+                    .Execute("PRAGMA foreign_keys=1; CREATE TABLE c(a REFERENCES t(a) DEFERRABLE "
+                             "INITIALLY DEFERRED)")
+                    .ok());
   }
   class Orphan final : public WriteQueue::Deferred {
    public:
@@ -305,7 +326,9 @@ TEST_F(WriteQueueTest, ACommitThatFailsIsAFailureForAllWhoCannotDoWithout) {
     Result<void> Write(WriteTransaction& transaction) override {
       return Query(transaction.connection(), "INSERT INTO c VALUES(999)").Run();
     }
-    void Done(Result<void> result) noexcept override { outcomes_ += result.ok() ? "orphan " : "orphan! "; }
+    void Done(Result<void> result) noexcept override {
+      outcomes_ += result.ok() ? "orphan " : "orphan! ";
+    }
 
    private:
     std::string& outcomes_;

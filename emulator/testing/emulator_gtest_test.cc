@@ -21,16 +21,20 @@ namespace penstock::emulator {
 namespace {
 
 // The first line of the answer to a request that claims `key` and has a wrong signature.
-std::string FirstLine(const std::string& endpoint, const std::string& key, const std::string& target) {
+std::string FirstLine(const std::string& endpoint, const std::string& key,
+                      const std::string& target) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1))));
+  address.sin_port =
+      htons(static_cast<std::uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1))));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const int client = ::socket(AF_INET, SOCK_STREAM, 0);
   EXPECT_EQ(::connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
   const std::string request =
-      "GET " + target + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAuthorization: AWS " + key + ":c2lnbmF0dXJl\r\n\r\n";
-  EXPECT_EQ(::send(client, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+      "GET " + target + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAuthorization: AWS " +
+      key + ":c2lnbmF0dXJl\r\n\r\n";
+  EXPECT_EQ(::send(client, request.data(), request.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(request.size()));
   std::string answer;
   std::array<char, 512> buffer{};
   for (ssize_t count = 0; (count = ::recv(client, buffer.data(), buffer.size(), 0)) > 0;) {
@@ -43,10 +47,13 @@ std::string FirstLine(const std::string& endpoint, const std::string& key, const
 class FixtureTest : public EmulatorTest {
  protected:
   static void SetUpTestSuite() { SharedOptions().journal_bytes = 128 << 10; }
-  std::string Ask(const std::string& target) { return FirstLine(endpoint(), access_key().id, target); }
+  std::string Ask(const std::string& target) {
+    return FirstLine(endpoint(), access_key().id, target);
+  }
 };
 
-constexpr char kOnce[] = R"([{"id": "once", "when": {"operation": "ListObjects"}, "do": {"slow_down": {}}, "limit": {"times": 1}}])";
+constexpr char kOnce[] =
+    R"([{"id": "once", "when": {"operation": "ListObjects"}, "do": {"slow_down": {}}, "limit": {"times": 1}}])";
 
 // What GoogleTest does with a test, by hand.
 class ByHand final : public FixtureTest {
@@ -92,7 +99,8 @@ TEST_F(FixtureTest, ATestWhosePlannedFaultNeverHappenedFails) {
       "'once' fired for 0 of the 0 requests that matched");
 }
 
-constexpr char kNeverAccepted[] = R"([{"id": "never", "do": {"fin": {}, "at": "accept"}, "when": {"nth": 99}, "limit": {"times": 1}}])";
+constexpr char kNeverAccepted[] =
+    R"([{"id": "never", "do": {"fin": {}, "at": "accept"}, "when": {"nth": 99}, "limit": {"times": 1}}])";
 
 TEST_F(FixtureTest, AServerFaultThatNeverHappenedFailsItsTestAndIsGoneBehindIt) {
   EXPECT_NONFATAL_FAILURE(
@@ -112,12 +120,14 @@ template <class Body>
 std::vector<std::string> FailuresOf(Body body) {
   testing::TestPartResultArray results;
   {
-    testing::ScopedFakeTestPartResultReporter reporter(testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &results);
+    testing::ScopedFakeTestPartResultReporter reporter(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &results);
     body();
   }
   std::vector<std::string> messages;
   for (int i = 0; i < results.size(); ++i) {
-    if (results.GetTestPartResult(i).failed()) messages.emplace_back(results.GetTestPartResult(i).message());
+    if (results.GetTestPartResult(i).failed())
+      messages.emplace_back(results.GetTestPartResult(i).message());
   }
   return messages;
 }
@@ -130,7 +140,8 @@ TEST_F(FixtureTest, ATestThatIsSkippedBehindStartFaultsStaysSkipped) {
     GTEST_SKIP() << "as a test does that finds something missing";
   }
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
-  const std::string command = std::string(kSkips) + "=1 '" + program + "' --gtest_filter='FixtureTest.ATestThatIsSkipped*' 2>&1";
+  const std::string command = std::string(kSkips) + "=1 '" + program +
+                              "' --gtest_filter='FixtureTest.ATestThatIsSkipped*' 2>&1";
   std::FILE* const output = ::popen(command.c_str(), "r");
   ASSERT_NE(output, nullptr);
   std::string said;
@@ -147,7 +158,8 @@ TEST_F(FixtureTest, AScenarioIsStartedByItsName) {
   EXPECT_TRUE(emulator().ForgetFaults(name_space()).ok());
   const std::vector<std::string> failures = FailuresOf([this] { StartFaults("hot-prefixes"); });
   ASSERT_EQ(failures.size(), 1u);
-  EXPECT_NE(failures[0].find("list-stampede"), std::string::npos) << "it names what there is: " << failures[0];
+  EXPECT_NE(failures[0].find("list-stampede"), std::string::npos)
+      << "it names what there is: " << failures[0];
 }
 
 TEST_F(FixtureTest, TheReportOfAFailureHasTheSeedTheFaultsAndTheLastRequests) {
@@ -155,7 +167,8 @@ TEST_F(FixtureTest, TheReportOfAFailureHasTheSeedTheFaultsAndTheLastRequests) {
   FailuresOf([] {
     ByHand unmet;
     unmet.SetUp();
-    unmet.StartFaults(R"({"seed": 4711, "rules": [{"id": "never", "when": {"operation": "PutObject"}, "do": {"slow_down": {}}}]})");
+    unmet.StartFaults(
+        R"({"seed": 4711, "rules": [{"id": "never", "when": {"operation": "PutObject"}, "do": {"slow_down": {}}}]})");
     unmet.Ask("/bucket");
     unmet.Report();
     unmet.TearDown();
@@ -174,7 +187,9 @@ TEST_F(FixtureTest, AJournalThatLostSomeFailsTheTestThatReadsIt) {
   ASSERT_GT(reading->dropped(), 0u);
   const std::vector<std::string> failures = FailuresOf([this] { Journal(); });
   ASSERT_EQ(failures.size(), 1u);
-  EXPECT_NE(failures[0].find(std::to_string(reading->dropped()) + " of the requests were dropped"), std::string::npos) << failures[0];
+  EXPECT_NE(failures[0].find(std::to_string(reading->dropped()) + " of the requests were dropped"),
+            std::string::npos)
+      << failures[0];
   EXPECT_NE(failures[0].find("journal_bytes"), std::string::npos) << failures[0];
   EXPECT_EQ(FailuresOf([&] { Journal(reading->dropped()); }).size(), 0u);
 }

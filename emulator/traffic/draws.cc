@@ -25,14 +25,16 @@ Draw Draws::Of(std::string_view what, std::uint64_t ordinal) const {
   Draw draw{};
   for (std::size_t i = 0; i < draw.size(); ++i) {
     std::uint64_t word = 0;
-    for (std::size_t j = 0; j < 8; ++j) word = word << 8 | std::to_integer<std::uint64_t>(digest[8 * i + j]);
+    for (std::size_t j = 0; j < 8; ++j)
+      word = word << 8 | std::to_integer<std::uint64_t>(digest[8 * i + j]);
     draw[i] = std::ldexp(static_cast<double>(word >> 11), -53);
   }
   return draw;
 }
 
 double Normal(double first, double second) {
-  return std::sqrt(-2 * std::log(1 - first)) * std::cos(2 * std::numbers::pi * second);  // Box and Muller
+  // Box and Muller
+  return std::sqrt(-2 * std::log(1 - first)) * std::cos(2 * std::numbers::pi * second);
 }
 
 }  // namespace penstock::emulator::traffic

@@ -1,5 +1,6 @@
-// Chance that is no chance: numbers that depend on a seed and on what they are drawn for, and on nothing else. Threads and
-// timing change nothing, and two clients that ask the same see the same (emulator.md §2.4).
+// Chance that is no chance: numbers that depend on a seed and on what they are drawn for, and on
+// nothing else. Threads and timing change nothing, and two clients that ask the same see the same
+// (emulator.md §2.4).
 #ifndef PENSTOCK_EMULATOR_TRAFFIC_DRAWS_H_
 #define PENSTOCK_EMULATOR_TRAFFIC_DRAWS_H_
 

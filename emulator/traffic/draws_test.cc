@@ -18,9 +18,11 @@ TEST(DrawsTest, SeedIdentityAndOrdinalEachChangeAllFour) {
   }
 }
 
-// Made with Python: hmac.new((7).to_bytes(8, "little"), b"a" + (0).to_bytes(8, "little"), "sha256").digest()[:8], as a
-// big-endian number >> 11, times 2**-53.
-TEST(DrawsTest, IsAnHmacThatAnybodyCanCompute) { EXPECT_DOUBLE_EQ(Draws(7).Of("a", 0)[0], 0.8687712938812233); }
+// Made with Python: hmac.new((7).to_bytes(8, "little"), b"a" + (0).to_bytes(8, "little"),
+// "sha256").digest()[:8], as a big-endian number >> 11, times 2**-53.
+TEST(DrawsTest, IsAnHmacThatAnybodyCanCompute) {
+  EXPECT_DOUBLE_EQ(Draws(7).Of("a", 0)[0], 0.8687712938812233);
+}
 
 TEST(DrawsTest, IsUniform) {
   const Draws draws(1);
@@ -33,7 +35,8 @@ TEST(DrawsTest, IsUniform) {
       ++tenths[static_cast<std::size_t>(value * 10)];
     }
   }
-  for (const int count : tenths) EXPECT_NEAR(count, kCount * 4 / 10, 5 * std::sqrt(kCount * 4 * 0.09));
+  for (const int count : tenths)
+    EXPECT_NEAR(count, kCount * 4 / 10, 5 * std::sqrt(kCount * 4 * 0.09));
 }
 
 TEST(DrawsTest, NormalHasMeanZeroAndDeviationOne) {

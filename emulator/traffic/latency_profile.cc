@@ -12,16 +12,27 @@ constexpr double kMegabyte = 1e6;
 
 constexpr Waiting::Late kStraggler{.chance = 0.0048, .least_ms = 200, .most_ms = 1'000};
 constexpr Waiting::Late kStall{.chance = 0.0002, .least_ms = 1'000, .most_ms = 5'000};
-constexpr Waiting kExpressRead{.floor_ms = 2, .median_ms = 2.6, .sigma = 0.35, .straggler = {.chance = 0.002, .least_ms = 10, .most_ms = 60}, .stall = {}};
+constexpr Waiting kExpressRead{.floor_ms = 2,
+                               .median_ms = 2.6,
+                               .sigma = 0.35,
+                               .straggler = {.chance = 0.002, .least_ms = 10, .most_ms = 60},
+                               .stall = {}};
 
 constexpr std::array<LatencyProfile, 3> kProfiles{{
     {.name = "none", .get = {}, .head = {}, .list = {}, .write = {}},
     {.name = "s3-standard",
-     .get = {.floor_ms = 12, .median_ms = 18, .sigma = 0.50, .straggler = kStraggler, .stall = kStall},
-     .head = {.floor_ms = 4, .median_ms = 6, .sigma = 0.4, .straggler = kStraggler, .stall = kStall},
-     .list = {.floor_ms = 14, .median_ms = 10, .sigma = 0.35, .straggler = kStraggler, .stall = kStall},
+     .get =
+         {.floor_ms = 12, .median_ms = 18, .sigma = 0.50, .straggler = kStraggler, .stall = kStall},
+     .head =
+         {.floor_ms = 4, .median_ms = 6, .sigma = 0.4, .straggler = kStraggler, .stall = kStall},
+     .list =
+         {.floor_ms = 14, .median_ms = 10, .sigma = 0.35, .straggler = kStraggler, .stall = kStall},
      // One write in a thousand takes five seconds longer.
-     .write = {.floor_ms = 15, .median_ms = 15, .sigma = 0.6, .straggler = {}, .stall = {.chance = 0.001, .least_ms = 5'000, .most_ms = 5'000}},
+     .write = {.floor_ms = 15,
+               .median_ms = 15,
+               .sigma = 0.6,
+               .straggler = {},
+               .stall = {.chance = 0.001, .least_ms = 5'000, .most_ms = 5'000}},
      .connection_median = 90 * kMegabyte,
      .connection_sigma = 0.18,
      .connection_least = 45 * kMegabyte,
@@ -37,9 +48,13 @@ constexpr std::array<LatencyProfile, 3> kProfiles{{
      .connection_most = 200 * kMegabyte},
 }};
 
-double LogNormal(double median, double sigma, double first, double second) { return median * std::exp(sigma * Normal(first, second)); }
+double LogNormal(double median, double sigma, double first, double second) {
+  return median * std::exp(sigma * Normal(first, second));
+}
 
-double Between(const Waiting::Late& late, double share) { return late.least_ms + share * (late.most_ms - late.least_ms); }
+double Between(const Waiting::Late& late, double share) {
+  return late.least_ms + share * (late.most_ms - late.least_ms);
+}
 
 }  // namespace
 
@@ -65,7 +80,8 @@ Result<LatencyProfile> FindProfile(std::string_view name) {
     if (profile.name == name) return profile;
     known += (known.empty() ? "" : ", ") + std::string(profile.name);
   }
-  return Error::Make(ErrorKind::kInvalidArgument, "there is no latency profile '" + std::string(name) + "'; there are " + known);
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "there is no latency profile '" + std::string(name) + "'; there are " + known);
 }
 
 std::chrono::nanoseconds FirstByte(const Waiting& waiting, const Draw& draw) {
@@ -82,8 +98,10 @@ std::chrono::nanoseconds FirstByte(const Waiting& waiting, const Draw& draw) {
 
 std::uint64_t ConnectionRate(const LatencyProfile& profile, const Draw& draw) {
   if (profile.connection_median <= 0) return 0;
-  const double rate = LogNormal(profile.connection_median, profile.connection_sigma, draw[0], draw[1]);
-  return static_cast<std::uint64_t>(std::clamp(rate, profile.connection_least, profile.connection_most));
+  const double rate =
+      LogNormal(profile.connection_median, profile.connection_sigma, draw[0], draw[1]);
+  return static_cast<std::uint64_t>(
+      std::clamp(rate, profile.connection_least, profile.connection_most));
 }
 
 }  // namespace penstock::emulator::traffic

@@ -1,5 +1,5 @@
-// How long S3 takes to answer, and how fast a connection is: distributions fitted to published figures
-// (performance.md §4.1, §4.2), from which each request draws its own.
+// How long S3 takes to answer, and how fast a connection is: distributions fitted to published
+// figures (performance.md §4.1, §4.2), from which each request draws its own.
 #ifndef PENSTOCK_EMULATOR_TRAFFIC_LATENCY_PROFILE_H_
 #define PENSTOCK_EMULATOR_TRAFFIC_LATENCY_PROFILE_H_
 
@@ -16,7 +16,8 @@ namespace penstock::emulator::traffic {
 // What the time to the first byte depends on.
 enum class Work { kGet, kHead, kList, kWrite };
 
-// Milliseconds: `floor` and a log-normal share on top, and now and then one of two late ones on top of both.
+// Milliseconds: `floor` and a log-normal share on top, and now and then one of two late ones on top
+// of both.
 struct Waiting {
   double floor_ms = 0;
   double median_ms = 0;  // of the log-normal share
@@ -45,7 +46,8 @@ struct LatencyProfile {
   const Waiting& Of(Work work) const;
 };
 
-// "s3-standard", "s3-express", and "none", which takes no time. kInvalidArgument names what there is.
+// "s3-standard", "s3-express", and "none", which takes no time. kInvalidArgument names what there
+// is.
 Result<LatencyProfile> FindProfile(std::string_view name);
 std::vector<std::string_view> ProfileNames();
 

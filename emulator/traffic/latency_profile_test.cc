@@ -55,7 +55,8 @@ TEST(LatencyProfileTest, ConnectionsHaveTheirOwnRateWithinBounds) {
   const LatencyProfile profile = FindProfile("s3-standard").value();
   const Draws draws(42);
   std::vector<std::uint64_t> rates;
-  for (std::uint64_t i = 0; i < 2'001; ++i) rates.push_back(ConnectionRate(profile, draws.Of("connection", i)));
+  for (std::uint64_t i = 0; i < 2'001; ++i)
+    rates.push_back(ConnectionRate(profile, draws.Of("connection", i)));
   std::sort(rates.begin(), rates.end());
   EXPECT_GE(rates.front(), 45'000'000U);
   EXPECT_LE(rates.back(), 110'000'000U);
@@ -70,7 +71,8 @@ TEST(LatencyProfileTest, NoneTakesNoTimeAndLimitsNothing) {
 }
 
 TEST(LatencyProfileTest, AnUnknownNameIsRefusedWithWhatThereIs) {
-  EXPECT_EQ(FindProfile("s3").error().message, "there is no latency profile 's3'; there are none, s3-standard, s3-express");
+  EXPECT_EQ(FindProfile("s3").error().message,
+            "there is no latency profile 's3'; there are none, s3-standard, s3-express");
 }
 
 }  // namespace

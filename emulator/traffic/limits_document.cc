@@ -10,17 +10,20 @@
 namespace penstock::emulator::traffic {
 namespace {
 
-constexpr std::array<std::string_view, 6> kMembers{"reads_per_second", "writes_per_second", "burst_ms",
-                                                   "split_after_s",    "merge_after_s",     "max_partitions"};
+constexpr std::array<std::string_view, 6> kMembers{"reads_per_second", "writes_per_second",
+                                                   "burst_ms",         "split_after_s",
+                                                   "merge_after_s",    "max_partitions"};
 
 // CheckLimits says what is wrong with numbers that fit; these do not.
-Result<std::optional<std::uint64_t>> Count(const JsonFields& fields, std::string_view name, std::uint64_t most) {
+Result<std::optional<std::uint64_t>> Count(const JsonFields& fields, std::string_view name,
+                                           std::uint64_t most) {
   PENSTOCK_ASSIGN(const std::optional<double> number, fields.Number(name));
   if (number && *number > 0x1p53) return fields.Whole(name, most);
   return fields.Whole(name);
 }
 
-Result<void> ReadTime(const JsonFields& fields, std::string_view name, std::chrono::nanoseconds& into) {
+Result<void> ReadTime(const JsonFields& fields, std::string_view name,
+                      std::chrono::nanoseconds& into) {
   PENSTOCK_ASSIGN(const std::optional<std::chrono::nanoseconds> value, fields.Seconds(name));
   if (value) into = *value;
   return Ok();
@@ -29,22 +32,27 @@ Result<void> ReadTime(const JsonFields& fields, std::string_view name, std::chro
 }  // namespace
 
 bool HasLimits(const JsonFields& fields) {
-  return std::any_of(kMembers.begin(), kMembers.end(), [&fields](std::string_view name) { return fields.Has(name); });
+  return std::any_of(kMembers.begin(), kMembers.end(),
+                     [&fields](std::string_view name) { return fields.Has(name); });
 }
 
 Result<void> ReadLimits(const JsonFields& fields, Limits& limits) {
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> reads, Count(fields, "reads_per_second", kLargestRate));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> reads,
+                  Count(fields, "reads_per_second", kLargestRate));
   if (reads) limits.reads_per_second = *reads;
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> writes, Count(fields, "writes_per_second", kLargestRate));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> writes,
+                  Count(fields, "writes_per_second", kLargestRate));
   if (writes) limits.writes_per_second = *writes;
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> burst, Count(fields, "burst_ms", static_cast<std::uint64_t>(kLongestBurst.count())));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> burst,
+                  Count(fields, "burst_ms", static_cast<std::uint64_t>(kLongestBurst.count())));
   if (burst) limits.burst = std::chrono::milliseconds(*burst);
   PENSTOCK_TRY(ReadTime(fields, "split_after_s", limits.split_after));
   PENSTOCK_TRY(ReadTime(fields, "merge_after_s", limits.merge_after));
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> partitions, Count(fields, "max_partitions", kMostPartitions));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> partitions,
+                  Count(fields, "max_partitions", kMostPartitions));
   if (partitions) {
-    limits.max_partitions =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(*partitions, std::numeric_limits<std::uint32_t>::max()));
+    limits.max_partitions = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(*partitions, std::numeric_limits<std::uint32_t>::max()));
   }
   const auto checked = CheckLimits(limits);
   if (checked.ok()) return Ok();

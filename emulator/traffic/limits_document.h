@@ -10,8 +10,9 @@ class JsonFields;
 
 namespace penstock::emulator::traffic {
 
-// Puts what `fields` have of reads_per_second, writes_per_second, burst_ms, split_after_s, merge_after_s and max_partitions
-// into `limits`, and checks them. kInvalidArgument names the member.
+// Puts what `fields` have of reads_per_second, writes_per_second, burst_ms, split_after_s,
+// merge_after_s and max_partitions into `limits`, and checks them. kInvalidArgument names the
+// member.
 Result<void> ReadLimits(const JsonFields& fields, Limits& limits);
 // Whether `fields` have any of them.
 bool HasLimits(const JsonFields& fields);

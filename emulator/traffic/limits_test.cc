@@ -20,7 +20,8 @@ TEST(LimitsTest, PresetsHaveTheDocumentedFigures) {
 }
 
 TEST(LimitsTest, EveryPresetIsValid) {
-  for (const std::string_view name : PresetNames()) EXPECT_TRUE(CheckLimits(PresetLimits(name).value()).ok()) << name;
+  for (const std::string_view name : PresetNames())
+    EXPECT_TRUE(CheckLimits(PresetLimits(name).value()).ok()) << name;
 }
 
 TEST(LimitsTest, AnUnknownPresetNamesWhatThereIs) {
@@ -36,7 +37,8 @@ TEST(LimitsTest, BurstIsAShareOfASecondAndAtLeastOneRequest) {
 TEST(LimitsTest, RefusesWhatCannotBeMeantAndNamesIt) {
   EXPECT_EQ(CheckLimits({.reads_per_second = 0}).error().message,
             "reads_per_second is 0; it must be 1 to 4000000000 requests a second");
-  EXPECT_EQ(CheckLimits({.max_partitions = 0}).error().message, "max_partitions is 0; it must be 1 to 65536");
+  EXPECT_EQ(CheckLimits({.max_partitions = 0}).error().message,
+            "max_partitions is 0; it must be 1 to 65536");
   EXPECT_FALSE(CheckLimits({.burst = std::chrono::milliseconds(1'001)}).ok());
   EXPECT_FALSE(CheckLimits({.split_after = std::chrono::seconds(-1)}).ok());
 }

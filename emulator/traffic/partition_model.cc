@@ -12,12 +12,14 @@ constexpr std::uint64_t kColdShare = 8;  // an eighth of what one partition give
 
 // The shortest text that sorts behind `left` and not behind `right`.
 std::string_view Boundary(std::string_view left, std::string_view right) {
-  const auto [in_left, in_right] = std::mismatch(left.begin(), left.end(), right.begin(), right.end());
+  const auto [in_left, in_right] =
+      std::mismatch(left.begin(), left.end(), right.begin(), right.end());
   return right.substr(0, static_cast<std::size_t>(in_right - right.begin()) + 1);
 }
 
-// Where `keys` are cut in two: at the shortest prefix that leaves a quarter of them on either side, the one nearest to the
-// middle of several; where there is none, as near to the middle as can be. nullopt where they are all the same.
+// Where `keys` are cut in two: at the shortest prefix that leaves a quarter of them on either side,
+// the one nearest to the middle of several; where there is none, as near to the middle as can be.
+// nullopt where they are all the same.
 std::optional<std::string> Middle(std::vector<std::string> keys) {
   std::sort(keys.begin(), keys.end());
   const std::size_t half = keys.size() / 2;
@@ -34,13 +36,18 @@ std::optional<std::string> Middle(std::vector<std::string> keys) {
 
 }  // namespace
 
-PartitionModel::PartitionModel(Limits limits) : limits_(limits) { partitions_.emplace(std::string(), Fresh(Instant{})); }
+PartitionModel::PartitionModel(Limits limits) : limits_(limits) {
+  partitions_.emplace(std::string(), Fresh(Instant{}));
+}
 
 PartitionModel::Partition PartitionModel::Fresh(Instant now) {
   const auto side = [this](Traffic traffic) {
     return Side{.bucket = TokenBucket(limits_.PerSecond(traffic), limits_.Burst(traffic))};
   };
-  return Partition{.id = next_id_++, .sides = {side(Traffic::kRead), side(Traffic::kWrite)}, .second = now, .cold_since = now};
+  return Partition{.id = next_id_++,
+                   .sides = {side(Traffic::kRead), side(Traffic::kWrite)},
+                   .second = now,
+                   .cold_since = now};
 }
 
 Verdict PartitionModel::Admit(std::string_view key, Traffic traffic, Instant now) {
@@ -61,7 +68,8 @@ Verdict PartitionModel::Admit(std::string_view key, Traffic traffic, Instant now
   Side& side = partition.sides[static_cast<std::size_t>(traffic)];
   ++side.asked;
   if (partition.hot_since != Instant::max()) Sample(partition, key);
-  const Verdict verdict{.admitted = side.bucket.Take(now), .partition = partition.id, .begin = place->first};
+  const Verdict verdict{
+      .admitted = side.bucket.Take(now), .partition = partition.id, .begin = place->first};
   ++(verdict.admitted ? side.admitted : side.refused);
   return verdict;
 }
@@ -118,14 +126,20 @@ void PartitionModel::Split(Partitions::iterator place, Instant now) {
   const std::uint32_t old = left.id;
   left = Fresh(now);
   Partition right = Fresh(now);
-  Note({.kind = PartitionEvent::Kind::kSplit, .at = now, .boundary = *middle, .whole = old, .left = left.id, .right = right.id});
+  Note({.kind = PartitionEvent::Kind::kSplit,
+        .at = now,
+        .boundary = *middle,
+        .whole = old,
+        .left = left.id,
+        .right = right.id});
   partitions_.emplace(*middle, std::move(right));
 }
 
 void PartitionModel::MergeCold(Instant now) {
   next_merge_check_ = now + kSecond;
   if (limits_.merge_after.count() <= 0 || partitions_.size() < 2) return;
-  for (auto left = partitions_.begin(), right = std::next(left); right != partitions_.end(); right = std::next(left)) {
+  for (auto left = partitions_.begin(), right = std::next(left); right != partitions_.end();
+       right = std::next(left)) {
     Turn(left->second, now);
     Turn(right->second, now);
     const Instant cold_since = std::max(left->second.cold_since, right->second.cold_since);
@@ -134,7 +148,11 @@ void PartitionModel::MergeCold(Instant now) {
       continue;
     }
     Partition merged = Fresh(now);
-    Note({.kind = PartitionEvent::Kind::kMerge, .at = now, .boundary = right->first, .whole = merged.id, .left = left->second.id,
+    Note({.kind = PartitionEvent::Kind::kMerge,
+          .at = now,
+          .boundary = right->first,
+          .whole = merged.id,
+          .left = left->second.id,
           .right = right->second.id});
     left->second = std::move(merged);
     partitions_.erase(right);
@@ -154,12 +172,17 @@ std::vector<PartitionGauge> PartitionModel::Gauges(Instant now) {
     Partition& partition = place->second;
     Turn(partition, now);
     const auto side = [now](Side& from) {
-      return PartitionGauge::Side{.tokens = from.bucket.Level(now), .admitted = from.admitted, .refused = from.refused,
+      return PartitionGauge::Side{.tokens = from.bucket.Level(now),
+                                  .admitted = from.admitted,
+                                  .refused = from.refused,
                                   .last_second = from.last_second};
     };
     const auto next = std::next(place);
-    gauges.push_back({.id = partition.id, .begin = place->first, .end = next == partitions_.end() ? std::string() : next->first,
-                      .reads = side(partition.sides[0]), .writes = side(partition.sides[1])});
+    gauges.push_back({.id = partition.id,
+                      .begin = place->first,
+                      .end = next == partitions_.end() ? std::string() : next->first,
+                      .reads = side(partition.sides[0]),
+                      .writes = side(partition.sides[1])});
   }
   return gauges;
 }

@@ -1,9 +1,10 @@
 // One bucket's partitions and their budgets: who is admitted and who gets 503 SlowDown.
 //
-// S3 keeps a bucket's keys in ranges of key order, each with its own budget of reads and writes. A bucket begins as one
-// range. A range under sustained overload is cut in two between the keys that load it; ranges that have gone quiet grow
-// together again (protocol.md §7, emulator.md §2.3). AWS documents the budgets and that this happens; where it cuts and when
-// is our model: at the shortest prefix about the middle of the recent keys, after Limits::split_after.
+// S3 keeps a bucket's keys in ranges of key order, each with its own budget of reads and writes. A
+// bucket begins as one range. A range under sustained overload is cut in two between the keys that
+// load it; ranges that have gone quiet grow together again (protocol.md §7, emulator.md §2.3). AWS
+// documents the budgets and that this happens; where it cuts and when is our model: at the shortest
+// prefix about the middle of the recent keys, after Limits::split_after.
 #ifndef PENSTOCK_EMULATOR_TRAFFIC_PARTITION_MODEL_H_
 #define PENSTOCK_EMULATOR_TRAFFIC_PARTITION_MODEL_H_
 
@@ -37,15 +38,16 @@ struct PartitionEvent {
   std::uint32_t right = 0;
 };
 
-// Of the last whole second that was asked for anything, and the sums since the partition came to be.
+// Of the last whole second that was asked for anything, and the sums since the partition came to
+// be.
 struct PartitionGauge {
   std::uint32_t id = 0;
   std::string begin;  // the keys from `begin` ...
   std::string end;    // ... up to, not including, `end`; empty: to the last
   struct Side {
-    std::uint64_t tokens = 0;      // there now
-    std::uint64_t admitted = 0;    // since it came to be
-    std::uint64_t refused = 0;     // since it came to be
+    std::uint64_t tokens = 0;       // there now
+    std::uint64_t admitted = 0;     // since it came to be
+    std::uint64_t refused = 0;      // since it came to be
     std::uint64_t last_second = 0;  // asked for, admitted or not
   };
   Side reads;
@@ -61,9 +63,11 @@ class PartitionModel {
 
   Verdict Admit(std::string_view key, Traffic traffic, Instant now);
   // The id of the partition that has `key`; asking changes nothing.
-  std::uint32_t PartitionOf(std::string_view key) const { return std::prev(partitions_.upper_bound(key))->second.id; }
-  // Partitions as a bucket has them that was under load for long: from now on one begins at each of these keys. No event.
-  // Beyond max_partitions nothing happens.
+  std::uint32_t PartitionOf(std::string_view key) const {
+    return std::prev(partitions_.upper_bound(key))->second.id;
+  }
+  // Partitions as a bucket has them that was under load for long: from now on one begins at each of
+  // these keys. No event. Beyond max_partitions nothing happens.
   void Cut(const std::vector<std::string>& boundaries, Instant now);
   // In key order.
   std::vector<PartitionGauge> Gauges(Instant now);
@@ -79,7 +83,7 @@ class PartitionModel {
     TokenBucket bucket;
     std::uint64_t admitted = 0;
     std::uint64_t refused = 0;
-    std::uint64_t asked = 0;       // in the second that runs
+    std::uint64_t asked = 0;        // in the second that runs
     std::uint64_t last_second = 0;  // in the one before
   };
   struct Partition {

@@ -12,11 +12,16 @@ using std::chrono::seconds;
 
 // 10 reads and 5 writes a second, one at once; splits after 3 s, merges after 10 s.
 Limits Small() {
-  return {.reads_per_second = 10, .writes_per_second = 5, .burst = milliseconds(200), .split_after = seconds(3), .merge_after = seconds(10)};
+  return {.reads_per_second = 10,
+          .writes_per_second = 5,
+          .burst = milliseconds(200),
+          .split_after = seconds(3),
+          .merge_after = seconds(10)};
 }
 
 // `per_second` reads a second, evenly, over keys in turn; how many were admitted.
-int Load(PartitionModel& model, const std::vector<std::string>& keys, int per_second, Instant begin, Instant end) {
+int Load(PartitionModel& model, const std::vector<std::string>& keys, int per_second, Instant begin,
+         Instant end) {
   int admitted = 0;
   std::size_t turn = 0;
   for (Instant now = begin; now < end; now += Instant(seconds(1)) / per_second) {
@@ -36,7 +41,8 @@ TEST(PartitionModelTest, ReadsAndWritesHaveBudgetsOfTheirOwn) {
 
 TEST(PartitionModelTest, AllKeysOfANewBucketShareOneBudget) {
   PartitionModel model(Small());
-  EXPECT_EQ(Load(model, {"a/1", "b/1", "c/1", "d/1"}, 40, seconds(0), seconds(2)), 2 + 19);  // the burst, and 10 a second
+  // the burst, and 10 a second
+  EXPECT_EQ(Load(model, {"a/1", "b/1", "c/1", "d/1"}, 40, seconds(0), seconds(2)), 2 + 19);
   EXPECT_EQ(model.partitions(), 1U);
 }
 
@@ -55,7 +61,8 @@ TEST(PartitionModelTest, SustainedOverloadCutsBetweenTheKeysThatLoad) {
 TEST(PartitionModelTest, AShorterPrefixNearTheMiddleIsTheBetterCut) {
   PartitionModel model(Small());
   // The middle of the ten is between "a/4" and "a/5"; "b" has three of them on its right.
-  Load(model, {"a/0", "a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "b/0", "b/1", "b/2"}, 40, seconds(0), seconds(4));
+  Load(model, {"a/0", "a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "b/0", "b/1", "b/2"}, 40,
+       seconds(0), seconds(4));
   ASSERT_EQ(model.events().size(), 1U);
   EXPECT_EQ(model.events().front().boundary, "b");
 }
@@ -91,7 +98,8 @@ TEST(PartitionModelTest, OneHotKeyStaysHot) {
 TEST(PartitionModelTest, SplitsGoOnUntilTheLoadFits) {
   PartitionModel model(Small());
   std::vector<std::string> keys;
-  for (int i = 0; i < 16; ++i) keys.push_back("p/" + std::string(1, static_cast<char>('a' + i)) + "/x");
+  for (int i = 0; i < 16; ++i)
+    keys.push_back("p/" + std::string(1, static_cast<char>('a' + i)) + "/x");
   Load(model, keys, 80, seconds(0), seconds(30));
   EXPECT_EQ(model.partitions(), 8U);
   EXPECT_GE(Load(model, keys, 80, seconds(30), seconds(31)), 80 - 1);

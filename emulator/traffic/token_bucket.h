@@ -1,4 +1,5 @@
-// A token bucket in integers: the same requests at the same times get the same verdicts on every machine.
+// A token bucket in integers: the same requests at the same times get the same verdicts on every
+// machine.
 #ifndef PENSTOCK_EMULATOR_TRAFFIC_TOKEN_BUCKET_H_
 #define PENSTOCK_EMULATOR_TRAFFIC_TOKEN_BUCKET_H_
 
@@ -10,7 +11,8 @@ namespace penstock::emulator::traffic {
 // A point of a namespace's virtual time, counted from anywhere: only differences matter.
 using Instant = std::chrono::nanoseconds;
 
-// Holds up to `burst` tokens, gains `per_second` of them a second, begins full. Time that runs backwards stands still.
+// Holds up to `burst` tokens, gains `per_second` of them a second, begins full. Time that runs
+// backwards stands still.
 //
 // Thread safety: one thread at a time.
 class TokenBucket {

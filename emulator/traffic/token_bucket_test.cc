@@ -18,11 +18,15 @@ TEST(TokenBucketTest, FollowsATraceMadeByHand) {
     int at_ms;
     bool admitted;
   };
-  for (const Step& step : {Step{0, true}, Step{0, true}, Step{0, true}, Step{0, false},   // the burst, and nothing more
-                           Step{99, false}, Step{100, true}, Step{100, false},            // one each 100 ms
-                           Step{150, false}, Step{200, true},                             // halves do not add up to more
-                           Step{550, true}, Step{550, true}, Step{550, true}, Step{550, false},  // 3.5 came, 3 fit
-                           Step{600, false}, Step{650, true}}) {                          // the half was lost with the rest
+  // the burst, and nothing more
+  for (const Step& step : {Step{0, true}, Step{0, true}, Step{0, true}, Step{0, false},
+                           // one each 100 ms
+                           Step{99, false}, Step{100, true}, Step{100, false},
+                           // halves do not add up to more
+                           Step{150, false}, Step{200, true},
+                           // 3.5 came, 3 fit
+                           Step{550, true}, Step{550, true}, Step{550, true}, Step{550, false},
+                           Step{600, false}, Step{650, true}}) {  // the half was lost with the rest
     EXPECT_EQ(bucket.Take(milliseconds(step.at_ms)), step.admitted) << "at " << step.at_ms << " ms";
   }
 }
@@ -30,7 +34,8 @@ TEST(TokenBucketTest, FollowsATraceMadeByHand) {
 TEST(TokenBucketTest, GivesItsRateOverTime) {
   TokenBucket bucket(5'500, 550);
   int admitted = 0;
-  for (int us = 0; us < 10'000'000; us += 50) admitted += bucket.Take(std::chrono::microseconds(us)) ? 1 : 0;
+  for (int us = 0; us < 10'000'000; us += 50)
+    admitted += bucket.Take(std::chrono::microseconds(us)) ? 1 : 0;
   EXPECT_EQ(admitted, 550 + 54'999);  // the burst, and what came by the last request
 }
 
@@ -53,7 +58,8 @@ TEST(TokenBucketTest, SaysWhenTheNextTokenComes) {
   EXPECT_EQ(bucket.Wait(seconds(0)), nanoseconds(0));
   EXPECT_TRUE(bucket.Take(seconds(0)));
   const nanoseconds wait = bucket.Wait(seconds(0));
-  EXPECT_EQ(wait, nanoseconds(333'333'334));  // rounded up: a token that is nearly there is not there
+  // rounded up: a token that is nearly there is not there
+  EXPECT_EQ(wait, nanoseconds(333'333'334));
   EXPECT_FALSE(bucket.Take(wait - nanoseconds(1)));
   EXPECT_TRUE(bucket.Take(wait));
 }

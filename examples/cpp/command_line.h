@@ -29,7 +29,8 @@ struct Place {
 // Parses argv, or prints the usage and ends the program.
 class CommandLine {
  public:
-  CommandLine(int argc, char** argv, std::string usage, std::set<std::string> names) : usage_(std::move(usage)) {
+  CommandLine(int argc, char** argv, std::string usage, std::set<std::string> names)
+      : usage_(std::move(usage)) {
     names.insert({"endpoint", "region"});
     for (int i = 1; i < argc; ++i) {
       const std::string text = argv[i];
@@ -71,7 +72,8 @@ class CommandLine {
     if (!uri.starts_with(kScheme)) Fail("'" + uri + "' does not look like s3://bucket/key");
     const std::string rest = uri.substr(kScheme.size());
     const std::size_t slash = rest.find('/');
-    return {penstock::BucketName(rest.substr(0, slash)), slash == std::string::npos ? "" : rest.substr(slash + 1)};
+    return {penstock::BucketName(rest.substr(0, slash)),
+            slash == std::string::npos ? "" : rest.substr(slash + 1)};
   }
 
   [[noreturn]] void Fail(const std::string& problem) const { Die(problem + "\nusage: " + usage_); }

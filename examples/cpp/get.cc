@@ -5,7 +5,8 @@
 #include "penstock/transfer.h"
 
 int main(int argc, char** argv) {
-  const examples::CommandLine line(argc, argv, "get s3://bucket/key [--endpoint URL] [--region NAME] > file", {});
+  const examples::CommandLine line(
+      argc, argv, "get s3://bucket/key [--endpoint URL] [--region NAME] > file", {});
   const examples::Place place = line.ParsePlace(line.Argument(0));
 
   penstock::ObjectStream::Source source;

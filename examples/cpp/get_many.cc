@@ -16,7 +16,8 @@ struct Arrival {
   std::future<penstock::Result<penstock::DownloadResponse>> done;
 };
 
-std::vector<penstock::ObjectKey> KeysBelow(const std::shared_ptr<penstock::Client>& client, const examples::Place& place) {
+std::vector<penstock::ObjectKey> KeysBelow(const std::shared_ptr<penstock::Client>& client,
+                                           const examples::Place& place) {
   std::vector<penstock::ObjectKey> keys;
   penstock::ListObjectsRequest request;
   request.bucket = place.bucket;
@@ -33,7 +34,8 @@ std::vector<penstock::ObjectKey> KeysBelow(const std::shared_ptr<penstock::Clien
 }  // namespace
 
 int main(int argc, char** argv) {
-  const examples::CommandLine line(argc, argv, "get_many s3://bucket/prefix [--endpoint URL] [--region NAME]", {});
+  const examples::CommandLine line(
+      argc, argv, "get_many s3://bucket/prefix [--endpoint URL] [--region NAME]", {});
   const examples::Place place = line.ParsePlace(line.Argument(0));
   const std::shared_ptr<penstock::Client> client = line.MakeClient();
 
@@ -45,7 +47,8 @@ int main(int argc, char** argv) {
     penstock::DownloadRequest request;
     request.bucket = place.bucket;
     request.key = keys[i];
-    request.destination = [&arrival](std::uint64_t size) -> penstock::Result<penstock::MutableByteView> {
+    request.destination =
+        [&arrival](std::uint64_t size) -> penstock::Result<penstock::MutableByteView> {
       arrival.bytes.resize(size);
       return penstock::MutableByteView(arrival.bytes);
     };

@@ -5,7 +5,8 @@
 #include "penstock/transfer.h"
 
 int main(int argc, char** argv) {
-  const examples::CommandLine line(argc, argv, "list s3://bucket/prefix [--endpoint URL] [--region NAME]", {});
+  const examples::CommandLine line(argc, argv,
+                                   "list s3://bucket/prefix [--endpoint URL] [--region NAME]", {});
   const examples::Place place = line.ParsePlace(line.Argument(0));
 
   penstock::ListObjectsRequest request;
@@ -17,7 +18,8 @@ int main(int argc, char** argv) {
     if (!page.ok()) examples::Die(page.error().ToString());
     if (!*page) return 0;
     for (const penstock::ObjectSummary& object : (*page)->objects) {
-      std::printf("%12llu %s\n", static_cast<unsigned long long>(object.size), object.key.value.c_str());
+      std::printf("%12llu %s\n", static_cast<unsigned long long>(object.size),
+                  object.key.value.c_str());
     }
   }
 }

@@ -6,11 +6,12 @@
 #include "penstock/transfer.h"
 
 int main(int argc, char** argv) {
-  const examples::CommandLine line(argc, argv, "put s3://bucket/key [--endpoint URL] [--region NAME] < file", {});
+  const examples::CommandLine line(
+      argc, argv, "put s3://bucket/key [--endpoint URL] [--region NAME] < file", {});
   const examples::Place place = line.ParsePlace(line.Argument(0));
 
-  const auto writer =
-      penstock::ObjectWriter::Create(line.MakeClient(), place.bucket, penstock::ObjectKey(place.path), {});
+  const auto writer = penstock::ObjectWriter::Create(line.MakeClient(), place.bucket,
+                                                     penstock::ObjectKey(place.path), {});
   std::vector<std::byte> buffer(1 << 20);
   while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), stdin)) {
     const auto written = writer->Write(penstock::ByteView(buffer).first(count));
@@ -23,5 +24,6 @@ int main(int argc, char** argv) {
   }
   const auto done = writer->Finish();
   if (!done.ok()) examples::Die(done.error().ToString());
-  std::printf("%llu bytes, ETag %s\n", static_cast<unsigned long long>(done->bytes), done->etag.value.c_str());
+  std::printf("%llu bytes, ETag %s\n", static_cast<unsigned long long>(done->bytes),
+              done->etag.value.c_str());
 }

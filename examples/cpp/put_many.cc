@@ -30,7 +30,8 @@ class Text final : public penstock::BodySource {
 // Sends one object after the other. Each callback starts the next put, on the client's own thread.
 class Lane {
  public:
-  Lane(penstock::Client& client, examples::Place place, std::atomic<int>& next, int count, std::counting_semaphore<>& ended)
+  Lane(penstock::Client& client, examples::Place place, std::atomic<int>& next, int count,
+       std::counting_semaphore<>& ended)
       : client_(client), place_(std::move(place)), next_(next), count_(count), ended_(ended) {}
 
   void Go() {
@@ -59,7 +60,8 @@ class Lane {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const examples::CommandLine line(argc, argv, "put_many s3://bucket/prefix COUNT [--endpoint URL] [--region NAME]", {});
+  const examples::CommandLine line(
+      argc, argv, "put_many s3://bucket/prefix COUNT [--endpoint URL] [--region NAME]", {});
   const examples::Place place = line.ParsePlace(line.Argument(0));
   const int count = std::atoi(line.Argument(1).c_str());
   if (count < 1) line.Fail("COUNT is '" + line.Argument(1) + "'; it takes at least 1");
@@ -69,7 +71,8 @@ int main(int argc, char** argv) {
   std::atomic<int> next{0};
   std::counting_semaphore<> ended{0};
   std::vector<std::unique_ptr<Lane>> lanes;
-  for (int i = 0; i < kLanes; ++i) lanes.push_back(std::make_unique<Lane>(*client, place, next, count, ended));
+  for (int i = 0; i < kLanes; ++i)
+    lanes.push_back(std::make_unique<Lane>(*client, place, next, count, ended));
   for (const auto& lane : lanes) lane->Go();
   for (int i = 0; i < kLanes; ++i) ended.acquire();
 

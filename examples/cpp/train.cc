@@ -18,7 +18,7 @@
 
 namespace {
 
-constexpr std::int64_t kContext = 16;  // bytes the model sees before the one it predicts
+constexpr std::int64_t kContext = 16;   // bytes the model sees before the one it predicts
 constexpr std::int64_t kSamples = 128;  // windows per step
 
 // Predicts the next byte from the kContext before it.
@@ -46,17 +46,21 @@ struct Training {
   double loss = 0;  // running mean
 };
 
-// Random windows of one object: contexts [kSamples, kContext] and the bytes that follow, [kSamples]; both int64.
+// Random windows of one object: contexts [kSamples, kContext] and the bytes that follow,
+// [kSamples]; both int64.
 std::pair<torch::Tensor, torch::Tensor> Sample(const torch::Tensor& bytes) {
-  const torch::Tensor windows = bytes.to(torch::kLong).unfold(0, kContext + 1, 1);  // [size - kContext, kContext + 1]
-  const torch::Tensor chosen = windows.index_select(0, torch::randint(windows.size(0), {kSamples}, torch::kLong));
+  // [size - kContext, kContext + 1]
+  const torch::Tensor windows = bytes.to(torch::kLong).unfold(0, kContext + 1, 1);
+  const torch::Tensor chosen =
+      windows.index_select(0, torch::randint(windows.size(0), {kSamples}, torch::kLong));
   return {chosen.slice(1, 0, kContext), chosen.select(1, kContext)};
 }
 
 double Step(Training& training, const torch::Tensor& bytes) {
   const auto [context, next] = Sample(bytes);
   training.optimizer.zero_grad();
-  const torch::Tensor loss = torch::nn::functional::cross_entropy(training.model->forward(context), next);
+  const torch::Tensor loss =
+      torch::nn::functional::cross_entropy(training.model->forward(context), next);
   loss.backward();
   training.optimizer.step();
   return loss.item<double>();
@@ -68,35 +72,40 @@ std::string CheckpointUri(const std::string& prefix, std::int64_t step) {
   return prefix + (prefix.ends_with('/') ? "" : "/") + name;
 }
 
-void Save(const std::shared_ptr<penstock::Client>& client, const std::string& uri, const Training& training,
-          const penstock::torch::PrefixStreamDataset& data) {
-  const auto saved = penstock::torch::SaveCheckpoint(client, uri, [&](torch::serialize::OutputArchive& archive) {
-    torch::serialize::OutputArchive model, optimizer, position;
-    training.model->save(model);
-    training.optimizer.save(optimizer);
-    data.save(position);
-    archive.write("model", model);
-    archive.write("optimizer", optimizer);
-    archive.write("data", position);
-    archive.write("step", torch::tensor(training.step));
-    archive.write("loss", torch::tensor(training.loss, torch::kDouble));
-  });
+void Save(const std::shared_ptr<penstock::Client>& client, const std::string& uri,
+          const Training& training, const penstock::torch::PrefixStreamDataset& data) {
+  const auto saved =
+      penstock::torch::SaveCheckpoint(client, uri, [&](torch::serialize::OutputArchive& archive) {
+        torch::serialize::OutputArchive model, optimizer, position;
+        training.model->save(model);
+        training.optimizer.save(optimizer);
+        data.save(position);
+        archive.write("model", model);
+        archive.write("optimizer", optimizer);
+        archive.write("data", position);
+        archive.write("step", torch::tensor(training.step));
+        archive.write("loss", torch::tensor(training.loss, torch::kDouble));
+      });
   if (!saved.ok()) examples::Die(saved.error().ToString());
-  std::printf("saved %s (%llu bytes)\n", uri.c_str(), static_cast<unsigned long long>(saved->bytes));
+  std::printf("saved %s (%llu bytes)\n", uri.c_str(),
+              static_cast<unsigned long long>(saved->bytes));
 }
 
 // The newest checkpoint's URI; nullopt if there is none.
-std::optional<std::string> Newest(const std::shared_ptr<penstock::Client>& client, const examples::Place& place) {
+std::optional<std::string> Newest(const std::shared_ptr<penstock::Client>& client,
+                                  const examples::Place& place) {
   penstock::ListObjectsRequest request;
   request.bucket = place.bucket;
-  request.prefix = place.path + (place.path.empty() || place.path.ends_with('/') ? "step-" : "/step-");
+  request.prefix =
+      place.path + (place.path.empty() || place.path.ends_with('/') ? "step-" : "/step-");
   const auto lister = penstock::Lister::Create(client, request);
   std::optional<std::string> newest;
   for (;;) {
     const auto page = lister->Next();
     if (!page.ok()) examples::Die(page.error().ToString());
     if (!*page) return newest;
-    for (const auto& object : (*page)->objects) newest = "s3://" + place.bucket.value + "/" + object.key.value;
+    for (const auto& object : (*page)->objects)
+      newest = "s3://" + place.bucket.value + "/" + object.key.value;
   }
 }
 
@@ -116,7 +125,8 @@ void Resume(penstock::Client& client, const std::string& uri, Training& training
   archive->read("loss", loss);
   training.step = step.item<std::int64_t>();
   training.loss = loss.item<double>();
-  std::printf("resumed %s at step %" PRId64 ", loss %.4f\n", uri.c_str(), training.step, training.loss);
+  std::printf("resumed %s at step %" PRId64 ", loss %.4f\n", uri.c_str(), training.step,
+              training.loss);
 }
 
 // The next object that is long enough for a window. Starts the next epoch at the end; ends the
@@ -137,13 +147,15 @@ torch::Tensor NextObject(penstock::torch::PrefixStreamDataset& data) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const examples::CommandLine line(argc, argv,
-                                   "train --data s3://bucket/prefix --checkpoints s3://bucket/prefix [--steps N] "
-                                   "[--save-every N] [--endpoint URL] [--region NAME]",
-                                   {"data", "checkpoints", "steps", "save-every"});
+  const examples::CommandLine line(
+      argc, argv,
+      "train --data s3://bucket/prefix --checkpoints s3://bucket/prefix [--steps N] "
+      "[--save-every N] [--endpoint URL] [--region NAME]",
+      {"data", "checkpoints", "steps", "save-every"});
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // line-buffered, also into a pipe
   const std::int64_t steps = std::atoll(line.Option("steps", "200").c_str());
-  const std::int64_t save_every = std::max(1LL, std::atoll(line.Option("save-every", "50").c_str()));
+  const std::int64_t save_every =
+      std::max(1LL, std::atoll(line.Option("save-every", "50").c_str()));
   const std::string checkpoints = line.Required("checkpoints");
   const auto client = line.MakeClient();
   auto data = penstock::torch::PrefixStreamDataset::Create(client, line.Required("data"));
@@ -152,12 +164,14 @@ int main(int argc, char** argv) {
   torch::manual_seed(1);
   Training training;
   try {
-    if (const auto newest = Newest(client, line.ParsePlace(checkpoints))) Resume(*client, *newest, training, *data);
+    if (const auto newest = Newest(client, line.ParsePlace(checkpoints)))
+      Resume(*client, *newest, training, *data);
     while (training.step < steps) {
       const double loss = Step(training, NextObject(*data));
       training.loss = training.step == 0 ? loss : 0.95 * training.loss + 0.05 * loss;
       ++training.step;
-      if (training.step % 10 == 0) std::printf("step %" PRId64 " loss %.4f\n", training.step, training.loss);
+      if (training.step % 10 == 0)
+        std::printf("step %" PRId64 " loss %.4f\n", training.step, training.loss);
       if (training.step % save_every == 0 || training.step == steps) {
         Save(client, CheckpointUri(checkpoints, training.step), training, *data);
       }

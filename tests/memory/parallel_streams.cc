@@ -1,11 +1,13 @@
 // Runs many streams at once and prints the memory used as one JSON line.
 //
 //   parallel_streams read  ENDPOINT BUCKET KEY    THREADS SIZE LIMIT   each thread reads the object
-//   parallel_streams turns ENDPOINT BUCKET KEY    READERS SIZE LIMIT   one thread reads READERS streams, block by block
-//   parallel_streams write ENDPOINT BUCKET PREFIX THREADS SIZE LIMIT   each writes SIZE bytes as PREFIX and its number
+//   parallel_streams turns ENDPOINT BUCKET KEY    READERS SIZE LIMIT   one thread reads READERS
+//   streams, block by block parallel_streams write ENDPOINT BUCKET PREFIX THREADS SIZE LIMIT   each
+//   writes SIZE bytes as PREFIX and its number
 //
-// LIMIT is the argument of SetMemoryLimit. Memory is in KiB, from /proc/self/status. A reader frees a block before it requests
-// the next, and all writers write the same megabyte, so all growth is Penstock's. `left_kib`: after all streams have ended.
+// LIMIT is the argument of SetMemoryLimit. Memory is in KiB, from /proc/self/status. A reader frees
+// a block before it requests the next, and all writers write the same megabyte, so all growth is
+// Penstock's. `left_kib`: after all streams have ended.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -40,7 +42,8 @@ struct Task {
 }
 
 void Read(const Task& task) {
-  const auto stream = penstock::ObjectStream::Open(task.store, {.bucket = task.bucket, .key = ObjectKey(task.key)}, {});
+  const auto stream = penstock::ObjectStream::Open(
+      task.store, {.bucket = task.bucket, .key = ObjectKey(task.key)}, {});
   std::uint64_t total = 0;
   for (;;) {
     const auto block = stream->Next();
@@ -55,7 +58,8 @@ void Read(const Task& task) {
 void ReadInTurn(const Task& task, std::size_t count) {
   std::vector<std::unique_ptr<penstock::ObjectStream>> streams;
   for (std::size_t i = 0; i < count; ++i) {
-    streams.push_back(penstock::ObjectStream::Open(task.store, {.bucket = task.bucket, .key = ObjectKey(task.key)}, {}));
+    streams.push_back(penstock::ObjectStream::Open(
+        task.store, {.bucket = task.bucket, .key = ObjectKey(task.key)}, {}));
   }
   std::uint64_t total = 0;
   for (std::size_t ended = 0; ended < streams.size();) {
@@ -70,7 +74,8 @@ void ReadInTurn(const Task& task, std::size_t count) {
 }
 
 void Write(const Task& task, penstock::ByteView piece, std::size_t number) {
-  const auto writer = penstock::ObjectWriter::Create(task.store, task.bucket, ObjectKey(task.key + std::to_string(number)), {});
+  const auto writer = penstock::ObjectWriter::Create(
+      task.store, task.bucket, ObjectKey(task.key + std::to_string(number)), {});
   for (std::uint64_t written = 0; written < task.size; written += piece.size()) {
     if (const auto result = writer->Write(piece); !result.ok()) Fail(result.error().ToString());
   }
@@ -89,7 +94,8 @@ std::uint64_t MemoryKib(std::string_view name) {
 
 int main(int argc, char** argv) {
   const std::string_view verb = argc == 8 ? argv[1] : "";
-  if (verb != "read" && verb != "turns" && verb != "write") Fail("see the head of parallel_streams.cc");
+  if (verb != "read" && verb != "turns" && verb != "write")
+    Fail("see the head of parallel_streams.cc");
   penstock::ClientConfig config;
   config.endpoint_url = argv[2];
   config.region = "us-east-1";
@@ -98,7 +104,8 @@ int main(int argc, char** argv) {
   if (!limited.ok()) Fail(limited.error().ToString());
   auto client = penstock::Client::Create(config);
   if (!client.ok()) Fail(client.error().ToString());
-  const Task task{std::move(client).value(), BucketName(argv[3]), argv[4], std::strtoull(argv[6], nullptr, 10)};
+  const Task task{std::move(client).value(), BucketName(argv[3]), argv[4],
+                  std::strtoull(argv[6], nullptr, 10)};
   const std::vector<std::byte> piece(1 << 20, std::byte{7});
 
   const std::uint64_t before = MemoryKib("VmRSS:");
@@ -110,10 +117,12 @@ int main(int argc, char** argv) {
   }
   threads.clear();
   const penstock::MemoryBudget::Usage usage = penstock::MemoryBudget::PerProcess().usage();
-  std::printf("{\"grown_kib\": %llu, \"left_kib\": %llu, \"most_held\": %llu, \"held\": %llu, \"beyond_limit\": %llu}\n",
-              static_cast<unsigned long long>(MemoryKib("VmHWM:") - before),
-              static_cast<unsigned long long>(std::max(MemoryKib("VmRSS:"), before) - before),
-              static_cast<unsigned long long>(usage.most_held), static_cast<unsigned long long>(usage.held),
-              static_cast<unsigned long long>(usage.beyond_limit));
+  std::printf(
+      "{\"grown_kib\": %llu, \"left_kib\": %llu, \"most_held\": %llu, \"held\": %llu, "
+      "\"beyond_limit\": %llu}\n",
+      static_cast<unsigned long long>(MemoryKib("VmHWM:") - before),
+      static_cast<unsigned long long>(std::max(MemoryKib("VmRSS:"), before) - before),
+      static_cast<unsigned long long>(usage.most_held), static_cast<unsigned long long>(usage.held),
+      static_cast<unsigned long long>(usage.beyond_limit));
   return 0;
 }

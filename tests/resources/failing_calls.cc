@@ -1,6 +1,8 @@
-// Makes system calls and allocations of a program fail on request. Loaded with LD_PRELOAD by tests/test_resources.py.
+// Makes system calls and allocations of a program fail on request. Loaded with LD_PRELOAD by
+// tests/test_resources.py.
 //
-// FAILING_CALLS names a file that is mapped as a struct Control. The test writes to it while the program runs.
+// FAILING_CALLS names a file that is mapped as a struct Control. The test writes to it while the
+// program runs.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -17,7 +19,16 @@
 
 namespace {
 
-enum Kind { kOpen = 1, kWrite = 2, kSync = 4, kSize = 8, kDirectory = 16, kRead = 32, kSocket = 64, kMemory = 128 };
+enum Kind {
+  kOpen = 1,
+  kWrite = 2,
+  kSync = 4,
+  kSize = 8,
+  kDirectory = 16,
+  kRead = 32,
+  kSocket = 64,
+  kMemory = 128
+};
 
 struct Control {
   std::atomic<std::int64_t> calls;   // of the chosen kinds, since the test set it to 0
@@ -50,7 +61,8 @@ __attribute__((constructor)) void Start() {
   const char* const path = std::getenv("FAILING_CALLS");
   if (path == nullptr) return;
   const int file = Real<Open>("open")(path, O_RDWR | O_CLOEXEC);
-  void* const mapped = ::mmap(nullptr, sizeof(Control), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* const mapped =
+      ::mmap(nullptr, sizeof(Control), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (mapped == MAP_FAILED) std::abort();
   ::close(file);
   control = static_cast<Control*>(mapped);
@@ -67,14 +79,14 @@ bool IsFile(int fd) {
 
 }  // namespace
 
-#define OPEN(name)                                                  \
-  extern "C" int name(const char* path, int flags, ...) {           \
-    static const auto real = Real<Open>(#name);                     \
-    va_list arguments;                                              \
-    va_start(arguments, flags);                                     \
+#define OPEN(name)                                                   \
+  extern "C" int name(const char* path, int flags, ...) {            \
+    static const auto real = Real<Open>(#name);                      \
+    va_list arguments;                                               \
+    va_start(arguments, flags);                                      \
     const mode_t mode = static_cast<mode_t>(va_arg(arguments, int)); \
-    va_end(arguments);                                              \
-    return Fails(kOpen) ? -1 : real(path, flags, mode);             \
+    va_end(arguments);                                               \
+    return Fails(kOpen) ? -1 : real(path, flags, mode);              \
   }
 OPEN(open)
 OPEN(open64)
@@ -85,24 +97,33 @@ OPEN(open64)
     static const auto real = Real<result(*) parameters>(#name);               \
     return (condition) && Fails(kind) ? result{-1} : real arguments;          \
   }
-CALL(kWrite, ssize_t, write, (int fd, const void* bytes, size_t size), (fd, bytes, size), , IsFile(fd))
-CALL(kWrite, ssize_t, pwrite, (int fd, const void* bytes, size_t size, off_t at), (fd, bytes, size, at), , true)
-CALL(kWrite, ssize_t, pwrite64, (int fd, const void* bytes, size_t size, off64_t at), (fd, bytes, size, at), , true)
-CALL(kRead, ssize_t, pread, (int fd, void* bytes, size_t size, off_t at), (fd, bytes, size, at), , true)
-CALL(kRead, ssize_t, pread64, (int fd, void* bytes, size_t size, off64_t at), (fd, bytes, size, at), , true)
+CALL(kWrite, ssize_t, write, (int fd, const void* bytes, size_t size), (fd, bytes, size), ,
+     IsFile(fd))
+CALL(kWrite, ssize_t, pwrite, (int fd, const void* bytes, size_t size, off_t at),
+     (fd, bytes, size, at), , true)
+CALL(kWrite, ssize_t, pwrite64, (int fd, const void* bytes, size_t size, off64_t at),
+     (fd, bytes, size, at), , true)
+CALL(kRead, ssize_t, pread, (int fd, void* bytes, size_t size, off_t at), (fd, bytes, size, at), ,
+     true)
+CALL(kRead, ssize_t, pread64, (int fd, void* bytes, size_t size, off64_t at), (fd, bytes, size, at),
+     , true)
 CALL(kSync, int, fsync, (int fd), (fd), , true)
 CALL(kSync, int, fdatasync, (int fd), (fd), , true)
 CALL(kSize, int, ftruncate, (int fd, off_t size), (fd, size), noexcept, true)
 CALL(kSize, int, ftruncate64, (int fd, off64_t size), (fd, size), noexcept, true)
 CALL(kSize, int, fallocate, (int fd, int mode, off_t at, off_t size), (fd, mode, at, size), , true)
-CALL(kSize, int, fallocate64, (int fd, int mode, off64_t at, off64_t size), (fd, mode, at, size), , true)
+CALL(kSize, int, fallocate64, (int fd, int mode, off64_t at, off64_t size), (fd, mode, at, size), ,
+     true)
 CALL(kDirectory, int, mkdir, (const char* path, mode_t mode), (path, mode), noexcept, true)
 CALL(kDirectory, int, rename, (const char* from, const char* to), (from, to), noexcept, true)
 CALL(kDirectory, int, link, (const char* from, const char* to), (from, to), noexcept, true)
-CALL(kDirectory, int, linkat, (int a, const char* from, int b, const char* to, int flags), (a, from, b, to, flags), noexcept, true)
+CALL(kDirectory, int, linkat, (int a, const char* from, int b, const char* to, int flags),
+     (a, from, b, to, flags), noexcept, true)
 CALL(kDirectory, int, unlink, (const char* path), (path), noexcept, true)
-CALL(kSocket, int, accept, (int fd, struct sockaddr* address, socklen_t* size), (fd, address, size), , true)
-CALL(kSocket, int, accept4, (int fd, struct sockaddr* address, socklen_t* size, int flags), (fd, address, size, flags), , true)
+CALL(kSocket, int, accept, (int fd, struct sockaddr* address, socklen_t* size), (fd, address, size),
+     , true)
+CALL(kSocket, int, accept4, (int fd, struct sockaddr* address, socklen_t* size, int flags),
+     (fd, address, size, flags), , true)
 
 extern "C" {
 void* __libc_malloc(std::size_t size);
@@ -110,6 +131,10 @@ void* __libc_calloc(std::size_t count, std::size_t size);
 void* __libc_realloc(void* old, std::size_t size);
 
 void* malloc(std::size_t size) noexcept { return Fails(kMemory) ? nullptr : __libc_malloc(size); }
-void* calloc(std::size_t count, std::size_t size) noexcept { return Fails(kMemory) ? nullptr : __libc_calloc(count, size); }
-void* realloc(void* old, std::size_t size) noexcept { return Fails(kMemory) ? nullptr : __libc_realloc(old, size); }
+void* calloc(std::size_t count, std::size_t size) noexcept {
+  return Fails(kMemory) ? nullptr : __libc_calloc(count, size);
+}
+void* realloc(void* old, std::size_t size) noexcept {
+  return Fails(kMemory) ? nullptr : __libc_realloc(old, size);
+}
 }

@@ -1,4 +1,5 @@
-// Two threads increment one plain int. ThreadSanitizer must report it in either order of the threads.
+// Two threads increment one plain int. ThreadSanitizer must report it in either order of the
+// threads.
 #include <thread>
 
 int main() {

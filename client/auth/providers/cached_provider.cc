@@ -15,14 +15,17 @@ namespace penstock::auth {
 namespace {
 
 constexpr std::chrono::minutes kRefreshEarly{5};
-// Between two attempts while the old credentials still work, so that a source that fails is not asked for each request.
+// Between two attempts while the old credentials still work, so that a source that fails is not
+// asked for each request.
 constexpr std::chrono::seconds kAttemptPause{30};
 
 using Done = std::function<void(Result<CredentialsPtr>)>;
 
-class CachedProviderImpl final : public CachedProvider, public std::enable_shared_from_this<CachedProviderImpl> {
+class CachedProviderImpl final : public CachedProvider,
+                                 public std::enable_shared_from_this<CachedProviderImpl> {
  public:
-  CachedProviderImpl(ProviderPtr inner, const Clock& clock) : inner_(std::move(inner)), clock_(clock) {}
+  CachedProviderImpl(ProviderPtr inner, const Clock& clock)
+      : inner_(std::move(inner)), clock_(clock) {}
 
   void Start(Done done) override {
     std::optional<CredentialsPtr> usable;
@@ -38,7 +41,9 @@ class CachedProviderImpl final : public CachedProvider, public std::enable_share
     if (!refresh) return;
     // Keeps itself alive: the provider may be let go while the answer is on its way.
     Result<void> started = Caught("the credentials provider", [this] {
-      inner_->Start([self = shared_from_this()](Result<CredentialsPtr> result) { self->Take(std::move(result)); });
+      inner_->Start([self = shared_from_this()](Result<CredentialsPtr> result) {
+        self->Take(std::move(result));
+      });
     });
     if (!started.ok()) Take(std::move(started).error());
   }
@@ -59,19 +64,21 @@ class CachedProviderImpl final : public CachedProvider, public std::enable_share
   }
 
   bool Expired(const CredentialsPtr& credentials) const {
-    return credentials != nullptr && credentials->expires_at && clock_.Now() >= *credentials->expires_at;
+    return credentials != nullptr && credentials->expires_at &&
+           clock_.Now() >= *credentials->expires_at;
   }
 
   bool DueForRefresh() const PENSTOCK_REQUIRES(mutex_) {
     const CredentialsPtr& known = *known_;
-    return known != nullptr && known->expires_at && clock_.Now() >= *known->expires_at - kRefreshEarly &&
+    return known != nullptr && known->expires_at &&
+           clock_.Now() >= *known->expires_at - kRefreshEarly &&
            clock_.Monotonic() >= next_attempt_;
   }
 
   void Take(Result<CredentialsPtr> result) {
     if (result.ok() && Expired(*result)) {
-      result = Error::Make(ErrorKind::kUnauthenticated,
-                           "the credentials found expired at " + FormatIso8601(*(*result)->expires_at));
+      result = Error::Make(ErrorKind::kUnauthenticated, "the credentials found expired at " +
+                                                            FormatIso8601(*(*result)->expires_at));
     }
     std::vector<Done> waiters;
     {

@@ -18,7 +18,9 @@ using std::chrono::seconds;
 // Answers when told to.
 class ManualProvider final : public CredentialsProvider {
  public:
-  void Start(std::function<void(Result<CredentialsPtr>)> done) override { asked.push_back(std::move(done)); }
+  void Start(std::function<void(Result<CredentialsPtr>)> done) override {
+    asked.push_back(std::move(done));
+  }
   void Answer(Result<CredentialsPtr> result) {
     const auto done = std::move(asked.back());
     asked.clear();
@@ -34,12 +36,14 @@ CredentialsPtr Make(std::string id, std::optional<WallTime> expires_at = std::nu
 class CachedProvider : public ::testing::Test {
  protected:
   void Ask() {
-    cached_->Start([this](Result<CredentialsPtr> result) { answers_.push_back(std::move(result)); });
+    cached_->Start(
+        [this](Result<CredentialsPtr> result) { answers_.push_back(std::move(result)); });
   }
   std::string LastId() const { return (*answers_.back())->access_key_id; }
 
   FakeClock clock_;
-  const std::shared_ptr<ManualProvider> inner_ = std::make_shared<ManualProvider>();  // shared with the cache
+  // shared with the cache
+  const std::shared_ptr<ManualProvider> inner_ = std::make_shared<ManualProvider>();
   const std::shared_ptr<auth::CachedProvider> cached_ = MakeCachedProvider(inner_, clock_);
   std::vector<Result<CredentialsPtr>> answers_;
 };
@@ -141,11 +145,14 @@ TEST_F(CachedProvider, RefusedCredentialsAreAskedForAgainOnce) {
 TEST(CachedProviderThrows, TheExceptionIsAnErrorForAllWhoWait) {
   class Throws final : public CredentialsProvider {
    public:
-    void Start(std::function<void(Result<CredentialsPtr>)>) override { throw std::runtime_error("no vault"); }
+    void Start(std::function<void(Result<CredentialsPtr>)>) override {
+      throw std::runtime_error("no vault");
+    }
   };
   const FakeClock clock;
   const ProviderPtr cached = MakeCachedProvider(std::make_shared<Throws>(), clock);
-  for (int i = 0; i < 2; ++i) EXPECT_NE(ErrorOf(cached).message.find("no vault"), std::string::npos);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_NE(ErrorOf(cached).message.find("no vault"), std::string::npos);
 }
 
 TEST(CachedProviderThreads, EveryCallerIsAnsweredOnce) {

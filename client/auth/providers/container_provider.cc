@@ -22,7 +22,8 @@ constexpr const char* kEcsBase = "http://169.254.170.2";
 
 // Whoever is not met on this machine or on AWS's own links may only be met over TLS.
 bool IsTrusted(const http::Endpoint& endpoint) {
-  static constexpr std::array kHosts = {"localhost", "::1", "169.254.170.2", "169.254.170.23", "fd00:ec2::23"};
+  static constexpr std::array kHosts = {"localhost", "::1", "169.254.170.2", "169.254.170.23",
+                                        "fd00:ec2::23"};
   return endpoint.scheme == "https" || endpoint.host.starts_with("127.") ||
          std::find(kHosts.begin(), kHosts.end(), endpoint.host) != kHosts.end();
 }
@@ -35,21 +36,27 @@ class ContainerProvider final : public CredentialsProvider {
     Result<SmallRequest> request = Prepare();
     if (!request.ok()) return done(std::move(request).error());
     const std::string url = request->request.endpoint.host + request->request.target;
-    FetchSmall(context_.transport(), *context_.clock, std::move(request).value(),
-               [url, done = std::move(done)](Result<SmallAnswer> answer) { done(Read(url, answer)); });
+    FetchSmall(
+        context_.transport(), *context_.clock, std::move(request).value(),
+        [url, done = std::move(done)](Result<SmallAnswer> answer) { done(Read(url, answer)); });
   }
 
  private:
   Result<SmallRequest> Prepare() const {
     const auto relative = context_.environment.Get(kRelativeUri);
     const auto full = context_.environment.Get(kFullUri);
-    if (!relative && !full) return NothingHere(std::string(kRelativeUri) + " and " + kFullUri + " are not set");
+    if (!relative && !full)
+      return NothingHere(std::string(kRelativeUri) + " and " + kFullUri + " are not set");
     SmallRequest out;
-    auto request = RequestTo("GET", relative ? kEcsBase + *relative : *full, context_.ca_bundle_path);
-    if (!request.ok()) return Unusable(std::string(relative ? kRelativeUri : kFullUri) + ": " + request.error().message);
+    auto request =
+        RequestTo("GET", relative ? kEcsBase + *relative : *full, context_.ca_bundle_path);
+    if (!request.ok())
+      return Unusable(std::string(relative ? kRelativeUri : kFullUri) + ": " +
+                      request.error().message);
     if (!IsTrusted(request->endpoint)) {
-      return Unusable(std::string(kFullUri) + " names the host '" + request->endpoint.host +
-                      "' over http; use https, a loopback address, or the container services' own addresses");
+      return Unusable(
+          std::string(kFullUri) + " names the host '" + request->endpoint.host +
+          "' over http; use https, a loopback address, or the container services' own addresses");
     }
     out.request = std::move(request).value();
     out.request.headers.push_back({"Accept", "application/json"});
@@ -79,9 +86,11 @@ class ContainerProvider final : public CredentialsProvider {
     if (!answer.ok()) return Unusable(source + ": " + answer.error().message);
     if (answer->status != 200) {
       const auto members = ReadFlatObject(answer->body);
-      const auto reason = members.ok() ? members->find("message") : std::map<std::string, std::string>::const_iterator();
-      return Unusable(source + " answered " + std::to_string(answer->status) +
-                      (members.ok() && reason != members->end() ? ": " + reason->second : std::string()));
+      const auto reason = members.ok() ? members->find("message")
+                                       : std::map<std::string, std::string>::const_iterator();
+      return Unusable(
+          source + " answered " + std::to_string(answer->status) +
+          (members.ok() && reason != members->end() ? ": " + reason->second : std::string()));
     }
     PENSTOCK_ASSIGN(Credentials found, ReadCredentialDocument(answer->body, "Token", source));
     return Found(std::move(found));

@@ -16,8 +16,8 @@ constexpr const char* kFull = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
 TEST(ContainerProviderTest, AsksTheTaskEndpointWithTheToken) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, kAnswer));
-  const auto answer = Ask(MakeContainerProvider(
-      FakeContext(transport, {{kRelative, "/v2/x?id=1"}, {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "secret"}})));
+  const auto answer = Ask(MakeContainerProvider(FakeContext(
+      transport, {{kRelative, "/v2/x?id=1"}, {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "secret"}})));
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ((*answer)->session_token, "T");
   EXPECT_TRUE((*answer)->expires_at);
@@ -31,9 +31,10 @@ TEST(ContainerProviderTest, TheTokenOfAFileWinsAndIsReadEachTime) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, kAnswer));
   transport.Expect(FakeReply::Respond(200, {}, kAnswer));
-  RemoteContext context = FakeContext(transport, {{kFull, "http://169.254.170.23/v1/credentials"},
-                                                  {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "old"},
-                                                  {"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "/t"}});
+  RemoteContext context =
+      FakeContext(transport, {{kFull, "http://169.254.170.23/v1/credentials"},
+                              {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "old"},
+                              {"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "/t"}});
   int reads = 0;
   context.environment.read_file = [&reads](const std::string&) -> Result<std::string> {
     return "token" + std::to_string(++reads) + "\n";
@@ -47,10 +48,12 @@ TEST(ContainerProviderTest, TheTokenOfAFileWinsAndIsReadEachTime) {
 
 TEST(ContainerProviderTest, StrangersAreOnlyToldTheTokenOverTls) {
   FakeTransport transport;
-  const Error error = ErrorOf(MakeContainerProvider(FakeContext(transport, {{kFull, "http://example.com/creds"}})));
+  const Error error =
+      ErrorOf(MakeContainerProvider(FakeContext(transport, {{kFull, "http://example.com/creds"}})));
   EXPECT_EQ(error.kind, ErrorKind::kUnauthenticated);
   EXPECT_NE(error.message.find("'example.com' over http"), std::string::npos) << error.message;
-  for (const char* url : {"https://example.com/c", "http://localhost:1/c", "http://127.0.0.9/c", "http://[::1]/c"}) {
+  for (const char* url :
+       {"https://example.com/c", "http://localhost:1/c", "http://127.0.0.9/c", "http://[::1]/c"}) {
     transport.Expect(FakeReply::Respond(200, {}, kAnswer));
     EXPECT_TRUE(Ask(MakeContainerProvider(FakeContext(transport, {{kFull, url}}))).ok()) << url;
   }
@@ -67,13 +70,15 @@ TEST(ContainerProviderTest, FailuresAreErrorsWithoutTheToken) {
   transport.Expect(FakeReply::Respond(400, {}, R"({"code":"C","message":"the token is bad"})"));
   const Error refused = ErrorOf(MakeContainerProvider(FakeContext(transport, variables)));
   EXPECT_NE(refused.message.find("400: the token is bad"), std::string::npos) << refused.message;
-  for (int i = 0; i < 3; ++i) transport.Expect(FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "refused")));
+  for (int i = 0; i < 3; ++i)
+    transport.Expect(FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "refused")));
   const Error gone = ErrorOf(MakeContainerProvider(FakeContext(transport, variables)));
   EXPECT_EQ(gone.kind, ErrorKind::kUnauthenticated);
-  const Error split = ErrorOf(
-      MakeContainerProvider(FakeContext(transport, {{kRelative, "/x"}, {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "s3cr3t\nX: y"}})));
+  const Error split = ErrorOf(MakeContainerProvider(FakeContext(
+      transport, {{kRelative, "/x"}, {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "s3cr3t\nX: y"}})));
   EXPECT_NE(split.message.find("line break"), std::string::npos);
-  for (const Error& error : {refused, gone, split}) EXPECT_EQ(error.message.find("s3cr3t"), std::string::npos);
+  for (const Error& error : {refused, gone, split})
+    EXPECT_EQ(error.message.find("s3cr3t"), std::string::npos);
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace {
 
 using nlohmann::json;
 
-void Flatten(const json& object, const std::string& prefix, std::map<std::string, std::string>& out) {
+void Flatten(const json& object, const std::string& prefix,
+             std::map<std::string, std::string>& out) {
   for (const auto& [name, value] : object.items()) {
     if (value.is_string()) {
       out[prefix + name] = value.get<std::string>();
@@ -28,7 +29,8 @@ void Flatten(const json& object, const std::string& prefix, std::map<std::string
 Result<std::map<std::string, std::string>> ReadFlatObject(std::string_view text) {
   const json document = json::parse(text, nullptr, false);
   // The library reads a NUL as the end of the text. Valid JSON has none.
-  if (!document.is_object() || text.find('\0') != std::string_view::npos) return Unusable("what came is no JSON object");
+  if (!document.is_object() || text.find('\0') != std::string_view::npos)
+    return Unusable("what came is no JSON object");
   std::map<std::string, std::string> out;
   Flatten(document, "", out);
   return out;
@@ -41,20 +43,22 @@ Result<Credentials> ReadCredentialDocument(std::string_view json_text, std::stri
   return CredentialsOf(*std::move(members), token_name, source);
 }
 
-Result<Credentials> CredentialsOf(std::map<std::string, std::string> members, std::string_view token_name,
-                                  const std::string& source) {
+Result<Credentials> CredentialsOf(std::map<std::string, std::string> members,
+                                  std::string_view token_name, const std::string& source) {
   const auto take = [&](std::string_view name) { return std::move(members[std::string(name)]); };
   Credentials found;
   found.access_key_id = take("AccessKeyId");
   found.secret_access_key = take("SecretAccessKey");
   found.session_token = take(token_name);
   if (found.access_key_id.empty()) return Unusable(source + ": the answer has no AccessKeyId");
-  if (found.secret_access_key.empty()) return Unusable(source + ": the answer has no SecretAccessKey");
+  if (found.secret_access_key.empty())
+    return Unusable(source + ": the answer has no SecretAccessKey");
   const std::string expiry = take("Expiration");
   if (expiry.empty()) return found;
   found.expires_at = ParseIso8601(expiry);
   if (!found.expires_at) {
-    return Unusable(source + ": Expiration is '" + expiry + "', not an ISO 8601 time as 2026-01-02T03:04:05Z");
+    return Unusable(source + ": Expiration is '" + expiry +
+                    "', not an ISO 8601 time as 2026-01-02T03:04:05Z");
   }
   return found;
 }

@@ -7,8 +7,8 @@ namespace {
 
 TEST(CredentialDocumentTest, ReadsKeysTokenAndExpiry) {
   const auto found = ReadCredentialDocument(
-      R"({"AccessKeyId":"A","SecretAccessKey":"S","Token":"T","Expiration":"2013-05-24T01:00:00Z","Code":"Success"})", "Token",
-      "x");
+      R"({"AccessKeyId":"A","SecretAccessKey":"S","Token":"T","Expiration":"2013-05-24T01:00:00Z","Code":"Success"})",
+      "Token", "x");
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(found->access_key_id, "A");
   EXPECT_EQ(found->secret_access_key, "S");
@@ -17,7 +17,8 @@ TEST(CredentialDocumentTest, ReadsKeysTokenAndExpiry) {
 }
 
 TEST(CredentialDocumentTest, TokenAndExpiryMayBeMissing) {
-  const auto found = ReadCredentialDocument(R"({"AccessKeyId":"A","SecretAccessKey":"S","Expiration":""})", "Token", "x");
+  const auto found = ReadCredentialDocument(
+      R"({"AccessKeyId":"A","SecretAccessKey":"S","Expiration":""})", "Token", "x");
   ASSERT_TRUE(found.ok());
   EXPECT_TRUE(found->session_token.empty());
   EXPECT_FALSE(found->expires_at);
@@ -28,7 +29,8 @@ TEST(CredentialDocumentTest, WhatIsMissingIsNamedAndNoSecretIs) {
            std::pair{R"(["s3cr3t"])", "no JSON object"},
            std::pair{R"({"SecretAccessKey":"s3cr3t"})", "no AccessKeyId"},
            std::pair{R"({"AccessKeyId":"A"})", "no SecretAccessKey"},
-           std::pair{R"({"AccessKeyId":"A","SecretAccessKey":"s3cr3t","Expiration":"soon"})", "'soon'"},
+           std::pair{R"({"AccessKeyId":"A","SecretAccessKey":"s3cr3t","Expiration":"soon"})",
+                     "'soon'"},
            std::pair{R"({"SecretAccessKey":"s3cr3t)", "no JSON object"},
        }) {
     const auto found = ReadCredentialDocument(text, "Token", "the source");
@@ -46,7 +48,8 @@ TEST(CredentialDocumentTest, RefusesATextWithANul) {
 }
 
 TEST(CredentialDocumentTest, FlattensOneLevelOfStringsAndNumbers) {
-  const auto members = ReadFlatObject(R"({"a":"b","n":12,"o":{"x":"y","deep":{"z":"no"}},"list":[1],"t":true})");
+  const auto members =
+      ReadFlatObject(R"({"a":"b","n":12,"o":{"x":"y","deep":{"z":"no"}},"list":[1],"t":true})");
   ASSERT_TRUE(members.ok());
   EXPECT_EQ(*members, (std::map<std::string, std::string>{{"a", "b"}, {"n", "12"}, {"o.x", "y"}}));
 }

@@ -13,13 +13,15 @@ namespace penstock::auth {
 namespace {
 
 constexpr const char* kRolePath = "/latest/meta-data/iam/security-credentials/";
-constexpr std::chrono::seconds kRefreshWindow{600};  // botocore's ec2_credential_refresh_window, and at most as much again
+// botocore's ec2_credential_refresh_window, and at most as much again
+constexpr std::chrono::seconds kRefreshWindow{600};
 
 using Done = std::function<void(Result<CredentialsPtr>)>;
 
 bool IsTrue(const Environment& environment, const char* name) {
   std::string value = environment.Get(name).value_or("");
-  std::transform(value.begin(), value.end(), value.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
+  std::transform(value.begin(), value.end(), value.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
   return value == "true";
 }
 
@@ -43,7 +45,8 @@ struct Settings {
 
 Result<Settings> ReadSettings(const Environment& environment) {
   Settings out;
-  const std::string mode = environment.Get("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE").value_or("IPv4");
+  const std::string mode =
+      environment.Get("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE").value_or("IPv4");
   if (mode != "IPv4" && mode != "ipv4" && mode != "IPv6" && mode != "ipv6") {
     return Unusable("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE is '" + mode + "'; use IPv4 or IPv6");
   }
@@ -51,9 +54,11 @@ Result<Settings> ReadSettings(const Environment& environment) {
   out.base = environment.Get("AWS_EC2_METADATA_SERVICE_ENDPOINT")
                  .value_or(six ? "http://[fd00:ec2::254]" : "http://169.254.169.254");
   while (out.base.ends_with('/')) out.base.pop_back();
-  PENSTOCK_ASSIGN(const int seconds, PositiveNumber(environment, "AWS_METADATA_SERVICE_TIMEOUT", 1));
+  PENSTOCK_ASSIGN(const int seconds,
+                  PositiveNumber(environment, "AWS_METADATA_SERVICE_TIMEOUT", 1));
   out.timeout = std::chrono::seconds(seconds);
-  PENSTOCK_ASSIGN(out.attempts, PositiveNumber(environment, "AWS_METADATA_SERVICE_NUM_ATTEMPTS", 1));
+  PENSTOCK_ASSIGN(out.attempts,
+                  PositiveNumber(environment, "AWS_METADATA_SERVICE_NUM_ATTEMPTS", 1));
   out.version_1 = !IsTrue(environment, "AWS_EC2_METADATA_V1_DISABLED");
   return out;
 }
@@ -62,11 +67,16 @@ Result<Settings> ReadSettings(const Environment& environment) {
 class Walk : public std::enable_shared_from_this<Walk> {
  public:
   Walk(const RemoteContext& context, Settings settings, Done done)
-      : transport_(context.transport()), clock_(*context.clock), settings_(std::move(settings)), done_(std::move(done)) {}
+      : transport_(context.transport()),
+        clock_(*context.clock),
+        settings_(std::move(settings)),
+        done_(std::move(done)) {}
 
   void AskForToken() {
     Ask("PUT", "/latest/api/token", {"x-aws-ec2-metadata-token-ttl-seconds", "21600"},
-        [self = shared_from_this()](Result<SmallAnswer> answer) { self->OnToken(std::move(answer)); });
+        [self = shared_from_this()](Result<SmallAnswer> answer) {
+          self->OnToken(std::move(answer));
+        });
   }
 
  private:
@@ -89,30 +99,38 @@ class Walk : public std::enable_shared_from_this<Walk> {
 
   void OnToken(Result<SmallAnswer> answer) {
     const bool timed_out = !answer.ok() && answer.error().kind == ErrorKind::kTimeout;
-    if (!answer.ok() && !timed_out) return End(NothingHere("no instance metadata service at " + settings_.base));
+    if (!answer.ok() && !timed_out)
+      return End(NothingHere("no instance metadata service at " + settings_.base));
     const int status = timed_out ? 0 : answer->status;
     if (status == 200) {
       token_ = std::move(answer->body);
     } else if (status != 0 && status != 403 && status != 404 && status != 405) {
-      return End(Unusable("the instance metadata service refused a token with " + std::to_string(status)));
+      return End(
+          Unusable("the instance metadata service refused a token with " + std::to_string(status)));
     } else if (!settings_.version_1) {
-      return End(NothingHere("the instance metadata service gave no token, and AWS_EC2_METADATA_V1_DISABLED forbids to go on"));
+      return End(
+          NothingHere("the instance metadata service gave no token, and "
+                      "AWS_EC2_METADATA_V1_DISABLED forbids to go on"));
     }
     AskForRole();
   }
 
   void AskForRole() {
-    Ask("GET", kRolePath, TokenHeader(),
-        [self = shared_from_this()](Result<SmallAnswer> answer) { self->OnRole(std::move(answer)); });
+    Ask("GET", kRolePath, TokenHeader(), [self = shared_from_this()](Result<SmallAnswer> answer) {
+      self->OnRole(std::move(answer));
+    });
   }
 
   void OnRole(Result<SmallAnswer> answer) {
     if (!answer.ok()) return End(NothingHere("no instance metadata service at " + settings_.base));
     if (AskedAnew(*answer)) return;
-    const std::string role = answer->status == 200 ? answer->body.substr(0, answer->body.find('\n')) : std::string();
+    const std::string role =
+        answer->status == 200 ? answer->body.substr(0, answer->body.find('\n')) : std::string();
     if (role.empty()) return End(NothingHere("the instance has no role"));
     Ask("GET", kRolePath + role, TokenHeader(),
-        [self = shared_from_this()](Result<SmallAnswer> got) { self->OnCredentials(std::move(got)); });
+        [self = shared_from_this()](Result<SmallAnswer> got) {
+          self->OnCredentials(std::move(got));
+        });
   }
 
   // A token that is refused is asked for once more.
@@ -127,7 +145,8 @@ class Walk : public std::enable_shared_from_this<Walk> {
     const std::string source = "the instance metadata service";
     if (!answer.ok()) return End(Unusable(source + ": " + answer.error().message));
     if (AskedAnew(*answer)) return;
-    if (answer->status != 200) return End(NothingHere(source + " answered " + std::to_string(answer->status)));
+    if (answer->status != 200)
+      return End(NothingHere(source + " answered " + std::to_string(answer->status)));
     auto members = ReadFlatObject(answer->body);
     if (!members.ok()) return End(Unusable(source + ": " + members.error().message));
     const auto code = members->find("Code");
@@ -139,11 +158,13 @@ class Walk : public std::enable_shared_from_this<Walk> {
     End(Found(Lasting(std::move(found).value())));
   }
 
-  // When the service cannot renew them it goes on handing out the old ones, and S3 goes on taking them.
+  // When the service cannot renew them it goes on handing out the old ones, and S3 goes on taking
+  // them.
   Credentials Lasting(Credentials found) const {
     if (!found.expires_at) return found;
     const auto now = clock_.Now();
-    const auto spread = std::chrono::seconds(120 + std::hash<std::string>()(found.access_key_id) % 481);
+    const auto spread =
+        std::chrono::seconds(120 + std::hash<std::string>()(found.access_key_id) % 481);
     const auto more = kRefreshWindow + spread;
     if (now >= *found.expires_at - more) found.expires_at = now + more;
     return found;
@@ -164,7 +185,8 @@ class InstanceMetadataProvider final : public CredentialsProvider {
   explicit InstanceMetadataProvider(RemoteContext context) : context_(std::move(context)) {}
 
   void Start(Done done) override {
-    if (IsTrue(context_.environment, "AWS_EC2_METADATA_DISABLED")) return done(NothingHere("AWS_EC2_METADATA_DISABLED is true"));
+    if (IsTrue(context_.environment, "AWS_EC2_METADATA_DISABLED"))
+      return done(NothingHere("AWS_EC2_METADATA_DISABLED is true"));
     Result<Settings> settings = ReadSettings(context_.environment);
     if (!settings.ok()) return done(std::move(settings).error());
     std::make_shared<Walk>(context_, std::move(settings).value(), std::move(done))->AskForToken();

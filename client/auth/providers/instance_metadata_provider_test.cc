@@ -11,16 +11,20 @@ using http::FakeTransport;
 constexpr const char* kKeys =
     R"({"Code":"Success","AccessKeyId":"A","SecretAccessKey":"S","Token":"T","Expiration":"2099-01-01T00:00:00Z"})";
 
-Result<CredentialsPtr> AskAfter(FakeTransport& transport, std::vector<FakeReply> replies, TextMap variables = {}) {
+Result<CredentialsPtr> AskAfter(FakeTransport& transport, std::vector<FakeReply> replies,
+                                TextMap variables = {}) {
   for (FakeReply& reply : replies) transport.Expect(std::move(reply));
   return Ask(MakeInstanceMetadataProvider(FakeContext(transport, std::move(variables))));
 }
 
-FakeReply Says(int status, std::string body = {}) { return FakeReply::Respond(status, {}, std::move(body)); }
+FakeReply Says(int status, std::string body = {}) {
+  return FakeReply::Respond(status, {}, std::move(body));
+}
 
 TEST(InstanceMetadataProviderTest, TakesATokenARoleAndItsKeys) {
   FakeTransport transport;
-  const auto answer = AskAfter(transport, {Says(200, "tok"), Says(200, "my-role\nother"), Says(200, kKeys)});
+  const auto answer =
+      AskAfter(transport, {Says(200, "tok"), Says(200, "my-role\nother"), Says(200, kKeys)});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ((*answer)->access_key_id, "A");
   EXPECT_EQ((*answer)->session_token, "T");
@@ -37,35 +41,46 @@ TEST(InstanceMetadataProviderTest, GoesOnWithoutATokenWhereTheServiceKnowsNone) 
   FakeTransport transport;
   ASSERT_TRUE(AskAfter(transport, {Says(404), Says(200, "r"), Says(200, kKeys)}).ok());
   EXPECT_FALSE(transport.requests().at(1).Header("x-aws-ec2-metadata-token"));
-  EXPECT_EQ(AskAfter(transport, {Says(404)}, {{"AWS_EC2_METADATA_V1_DISABLED", "true"}}).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(
+      AskAfter(transport, {Says(404)}, {{"AWS_EC2_METADATA_V1_DISABLED", "true"}}).error().kind,
+      ErrorKind::kNotFound);
 }
 
 TEST(InstanceMetadataProviderTest, ATokenThatIsRefusedIsAskedForOnceMore) {
   FakeTransport transport;
-  ASSERT_TRUE(AskAfter(transport, {Says(200, "old"), Says(401), Says(200, "new"), Says(200, "r"), Says(200, kKeys)}).ok());
+  ASSERT_TRUE(AskAfter(transport, {Says(200, "old"), Says(401), Says(200, "new"), Says(200, "r"),
+                                   Says(200, kKeys)})
+                  .ok());
   EXPECT_EQ(transport.requests().at(4).Header("x-aws-ec2-metadata-token"), "new");
   EXPECT_FALSE(AskAfter(transport, {Says(200, "a"), Says(401), Says(200, "b"), Says(401)}).ok());
 }
 
 TEST(InstanceMetadataProviderTest, NobodyThereNoRoleOrNoSuccessIsNotFound) {
   FakeTransport transport;
-  const auto gone = [] { return FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "no route")); };
+  const auto gone = [] {
+    return FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "no route"));
+  };
   EXPECT_EQ(AskAfter(transport, {gone()}).error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(AskAfter(transport, {Says(200, "t"), Says(404)}).error().kind, ErrorKind::kNotFound);
-  EXPECT_EQ(AskAfter(transport, {Says(200, "t"), Says(200, "r"), Says(200, R"({"Code":"Failed"})")}).error().kind,
+  EXPECT_EQ(AskAfter(transport, {Says(200, "t"), Says(200, "r"), Says(200, R"({"Code":"Failed"})")})
+                .error()
+                .kind,
             ErrorKind::kNotFound);
   const std::size_t asked = transport.requests().size();
-  EXPECT_EQ(AskAfter(transport, {}, {{"AWS_EC2_METADATA_DISABLED", "TRUE"}}).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(AskAfter(transport, {}, {{"AWS_EC2_METADATA_DISABLED", "TRUE"}}).error().kind,
+            ErrorKind::kNotFound);
   EXPECT_EQ(transport.requests().size(), asked);
 }
 
 TEST(InstanceMetadataProviderTest, AnUnusableAnswerIsAnError) {
   FakeTransport transport;
   EXPECT_EQ(AskAfter(transport, {Says(400)}).error().kind, ErrorKind::kUnauthenticated);
-  EXPECT_EQ(AskAfter(transport, {Says(200, "t"), Says(200, "r"), Says(200, "no JSON")}).error().kind,
-            ErrorKind::kUnauthenticated);
+  EXPECT_EQ(
+      AskAfter(transport, {Says(200, "t"), Says(200, "r"), Says(200, "no JSON")}).error().kind,
+      ErrorKind::kUnauthenticated);
   const Error setting = AskAfter(transport, {}, {{"AWS_METADATA_SERVICE_TIMEOUT", "soon"}}).error();
-  EXPECT_NE(setting.message.find("'soon'; use a whole number"), std::string::npos) << setting.message;
+  EXPECT_NE(setting.message.find("'soon'; use a whole number"), std::string::npos)
+      << setting.message;
 }
 
 TEST(InstanceMetadataProviderTest, FollowsTheSettingsOfItsAddress) {

@@ -38,7 +38,8 @@ struct Descriptor {
   int fd;
 };
 
-// A program as it would be started from a shell: no signal blocked, at the terminal, should it want to ask something.
+// A program as it would be started from a shell: no signal blocked, at the terminal, should it want
+// to ask something.
 Result<::pid_t> Spawn(std::vector<std::string>& words, int output) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -53,7 +54,8 @@ Result<::pid_t> Spawn(std::vector<std::string>& words, int output) {
   ::posix_spawnattr_setsigmask(&attributes, &none);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   ::pid_t pid = 0;
-  const int error = ::posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
+  const int error =
+      ::posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return Unusable("cannot be started: " + std::generic_category().message(error));
@@ -90,14 +92,16 @@ Result<int> Reap(::pid_t pid, Clock::time_point until) {
       ::kill(pid, SIGKILL);
       options = 0;
     } else {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));  // it has closed its output, so it is about to end
+      // it has closed its output, so it is about to end
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   }
 }
 
 Result<std::string> Run(std::vector<std::string> words, std::chrono::milliseconds patience) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return Unusable("cannot be started: " + std::generic_category().message(errno));
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    return Unusable("cannot be started: " + std::generic_category().message(errno));
   Descriptor from(ends[0]);
   Descriptor to(ends[1]);
   PENSTOCK_ASSIGN(const ::pid_t pid, Spawn(words, to.fd));
@@ -107,14 +111,17 @@ Result<std::string> Run(std::vector<std::string> words, std::chrono::millisecond
   const Result<int> status = Reap(pid, output.ok() ? until : Clock::now());
   if (!output.ok()) return output;
   if (!status.ok()) return status.error();
-  if (!WIFEXITED(*status)) return Unusable("was ended by signal " + std::to_string(WTERMSIG(*status)));
-  if (WEXITSTATUS(*status) != 0) return Unusable("ended with status " + std::to_string(WEXITSTATUS(*status)));
+  if (!WIFEXITED(*status))
+    return Unusable("was ended by signal " + std::to_string(WTERMSIG(*status)));
+  if (WEXITSTATUS(*status) != 0)
+    return Unusable("ended with status " + std::to_string(WEXITSTATUS(*status)));
   return output;
 }
 
 Result<CredentialsPtr> Obtain(const std::string& command, std::chrono::milliseconds patience) {
   auto words = SplitCommand(command);
-  if (!words || words->empty()) return Unusable("credential_process has a quote that is left open, or no word");
+  if (!words || words->empty())
+    return Unusable("credential_process has a quote that is left open, or no word");
   const std::string source = "credential_process '" + words->front() + "'";
   Result<std::string> output = Run(*std::move(words), patience);
   if (!output.ok()) return Unusable(source + " " + output.error().message);

@@ -12,15 +12,16 @@
 
 namespace penstock::auth {
 
-// The words of a command line as a shell's quotes and backslashes part them; nothing is expanded. nullopt when a quote is
-// left open.
+// The words of a command line as a shell's quotes and backslashes part them; nothing is expanded.
+// nullopt when a quote is left open.
 std::optional<std::vector<std::string>> SplitCommand(std::string_view command);
 
-// Runs `command` without a shell, on a thread of its own, and reads {"Version": 1, "AccessKeyId": ...} from its output; its
-// error output is the program's. Killed after `patience`. kUnauthenticated when it cannot be started, fails, is killed,
-// prints more than 64 KiB or something else, naming the profile's setting and the program but neither arguments nor
-// output.
-ProviderPtr MakeProcessProvider(std::string command, std::chrono::milliseconds patience = std::chrono::seconds(120));
+// Runs `command` without a shell, on a thread of its own, and reads {"Version": 1, "AccessKeyId":
+// ...} from its output; its error output is the program's. Killed after `patience`.
+// kUnauthenticated when it cannot be started, fails, is killed, prints more than 64 KiB or
+// something else, naming the profile's setting and the program but neither arguments nor output.
+ProviderPtr MakeProcessProvider(std::string command,
+                                std::chrono::milliseconds patience = std::chrono::seconds(120));
 
 }  // namespace penstock::auth
 

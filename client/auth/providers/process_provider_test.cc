@@ -9,13 +9,17 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Result<CredentialsPtr> RunAndWait(const std::string& command, std::chrono::milliseconds patience = std::chrono::seconds(60)) {
+Result<CredentialsPtr> RunAndWait(const std::string& command,
+                                  std::chrono::milliseconds patience = std::chrono::seconds(60)) {
   std::promise<Result<CredentialsPtr>> promise;
-  MakeProcessProvider(command, patience)->Start([&](Result<CredentialsPtr> result) { promise.set_value(std::move(result)); });
+  MakeProcessProvider(command, patience)->Start([&](Result<CredentialsPtr> result) {
+    promise.set_value(std::move(result));
+  });
   return promise.get_future().get();
 }
 
-std::string MessageOf(const std::string& command, std::chrono::milliseconds patience = std::chrono::seconds(60)) {
+std::string MessageOf(const std::string& command,
+                      std::chrono::milliseconds patience = std::chrono::seconds(60)) {
   const auto result = RunAndWait(command, patience);
   EXPECT_FALSE(result.ok()) << command;
   if (result.ok()) return {};
@@ -24,11 +28,14 @@ std::string MessageOf(const std::string& command, std::chrono::milliseconds pati
   return result.error().message;
 }
 
-bool Has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+bool Has(const std::string& text, const std::string& piece) {
+  return text.find(piece) != std::string::npos;
+}
 
 TEST(ProcessProviderTest, PartsWordsAsAShellDoes) {
   EXPECT_EQ(SplitCommand("  a  b\tc "), (Words{"a", "b", "c"}));
-  EXPECT_EQ(SplitCommand("a 'b  c' \"d \\\" e\" f\\ g '' x'y'z"), (Words{"a", "b  c", "d \" e", "f g", "", "xyz"}));
+  EXPECT_EQ(SplitCommand("a 'b  c' \"d \\\" e\" f\\ g '' x'y'z"),
+            (Words{"a", "b  c", "d \" e", "f g", "", "xyz"}));
   EXPECT_EQ(SplitCommand("'a\\b' \"c\\d\""), (Words{"a\\b", "c\\d"}));
   EXPECT_EQ(SplitCommand("a 'b"), std::nullopt);
   EXPECT_EQ(SplitCommand(""), Words{});
@@ -49,14 +56,16 @@ TEST(ProcessProviderTest, FailuresNameTheProgramNotItsArguments) {
   EXPECT_TRUE(Has(MessageOf("sh -c 'exit 7' s3cr3t"), "'sh' ended with status 7"));
   EXPECT_TRUE(Has(MessageOf("sh -c 'kill -9 $$' s3cr3t"), "ended by signal 9"));
   EXPECT_TRUE(Has(MessageOf("echo s3cr3t"), "no JSON object"));
-  EXPECT_TRUE(Has(MessageOf(R"(echo '{"Version": 2, "SecretAccessKey": "s3cr3t"}')"), "\"Version\": 1"));
+  EXPECT_TRUE(
+      Has(MessageOf(R"(echo '{"Version": 2, "SecretAccessKey": "s3cr3t"}')"), "\"Version\": 1"));
   EXPECT_TRUE(Has(MessageOf("head -c 70000 /dev/zero"), "more than 64 KiB"));
   EXPECT_TRUE(Has(MessageOf("echo 's3cr3t"), "a quote that is left open"));
 }
 
 TEST(ProcessProviderTest, AProgramThatDoesNotEndIsKilled) {
   EXPECT_TRUE(Has(MessageOf("sleep 600", std::chrono::milliseconds(50)), "did not end in time"));
-  EXPECT_TRUE(Has(MessageOf("sh -c 'exec >&-; exec sleep 600'", std::chrono::milliseconds(50)), "ended by signal 9"));
+  EXPECT_TRUE(Has(MessageOf("sh -c 'exec >&-; exec sleep 600'", std::chrono::milliseconds(50)),
+                  "ended by signal 9"));
 }
 
 }  // namespace

@@ -18,7 +18,9 @@
 namespace penstock::auth {
 namespace {
 
-std::string Get(const Section& section, std::string_view name) { return section.Find(name).value_or(""); }
+std::string Get(const Section& section, std::string_view name) {
+  return section.Find(name).value_or("");
+}
 
 // The first of `names` that the profile sets, or empty.
 std::string_view FirstSet(const Section& profile, std::initializer_list<std::string_view> names) {
@@ -42,8 +44,10 @@ class Resolver {
   Result<ProviderPtr> Resolve(const std::string& name, const Section& profile) {
     visited_.push_back(name);
     if (!Get(profile, "role_arn").empty()) return Role(name, profile);
-    if (!Get(profile, "web_identity_token_file").empty()) return In(name, "has web_identity_token_file but no role_arn");
-    if (!FirstSet(profile, {"sso_session", "sso_account_id", "sso_role_name", "sso_start_url"}).empty()) {
+    if (!Get(profile, "web_identity_token_file").empty())
+      return In(name, "has web_identity_token_file but no role_arn");
+    if (!FirstSet(profile, {"sso_session", "sso_account_id", "sso_role_name", "sso_start_url"})
+             .empty()) {
       return Sso(name, profile);
     }
     const std::string process = Get(profile, "credential_process");
@@ -70,24 +74,32 @@ class Resolver {
   }
 
   Result<ProviderPtr> Role(const std::string& name, const Section& profile) {
-    auth::Role role{Get(profile, "role_arn"), Get(profile, "role_session_name"), Get(profile, "external_id"), {}};
+    auth::Role role{Get(profile, "role_arn"),
+                    Get(profile, "role_session_name"),
+                    Get(profile, "external_id"),
+                    {}};
     const std::string seconds = Get(profile, "duration_seconds");
     if (!seconds.empty()) {
       int value = 0;
-      const auto [end, error] = std::from_chars(seconds.data(), seconds.data() + seconds.size(), value);
-      if (error != std::errc{} || end != seconds.data() + seconds.size() || value < 900 || value > 43200) {
+      const auto [end, error] =
+          std::from_chars(seconds.data(), seconds.data() + seconds.size(), value);
+      if (error != std::errc{} || end != seconds.data() + seconds.size() || value < 900 ||
+          value > 43200) {
         return In(name, "has duration_seconds '" + seconds + "'; STS takes 900 to 43200");
       }
       role.duration_seconds = value;
     }
-    const std::string sts = set_.FindServiceSetting(profile, "sts", "endpoint_url").value_or(Get(profile, "endpoint_url"));
+    const std::string sts = set_.FindServiceSetting(profile, "sts", "endpoint_url")
+                                .value_or(Get(profile, "endpoint_url"));
     if (const std::string file = Get(profile, "web_identity_token_file"); !file.empty()) {
       return MakeWebIdentityProvider(context_, sts, std::move(role), file);
     }
     if (!Get(profile, "mfa_serial").empty()) {
-      return Error::Make(ErrorKind::kUnsupported,
-                         "profile '" + name + "' wants a code of mfa_serial, for which nobody can be asked here; give " +
-                             "credentials of a session in the environment, or through credential_process");
+      return Error::Make(
+          ErrorKind::kUnsupported,
+          "profile '" + name +
+              "' wants a code of mfa_serial, for which nobody can be asked here; give " +
+              "credentials of a session in the environment, or through credential_process");
     }
     PENSTOCK_ASSIGN(ProviderPtr source, Source(name, profile));
     return MakeAssumeRoleProvider(context_, sts, std::move(role), std::move(source));
@@ -105,10 +117,12 @@ class Resolver {
     if (place == "EcsContainer") return MakeContainerProvider(context_);
     if (place == "Ec2InstanceMetadata") return MakeInstanceMetadataProvider(context_);
     if (!place.empty()) {
-      return In(name, "has credential_source '" + place + "'; it takes Environment, Ec2InstanceMetadata or EcsContainer");
+      return In(name, "has credential_source '" + place +
+                          "'; it takes Environment, Ec2InstanceMetadata or EcsContainer");
     }
     const Section* const found = set_.FindProfile(other);
-    if (found == nullptr) return In(name, "names the source_profile '" + other + "', which does not exist");
+    if (found == nullptr)
+      return In(name, "names the source_profile '" + other + "', which does not exist");
     if (other == name) return Keys(name, profile);  // its own keys, with which it assumes its role
     if (std::find(visited_.begin(), visited_.end(), other) != visited_.end()) {
       return In(name, "names the source_profile '" + other + "', which leads back to it");
@@ -117,8 +131,9 @@ class Resolver {
   }
 
   Result<ProviderPtr> Sso(const std::string& name, const Section& profile) const {
-    SsoRole role{Get(profile, "sso_session"), Get(profile, "sso_start_url"), Get(profile, "sso_region"),
-                 Get(profile, "sso_account_id"), Get(profile, "sso_role_name")};
+    SsoRole role{Get(profile, "sso_session"), Get(profile, "sso_start_url"),
+                 Get(profile, "sso_region"), Get(profile, "sso_account_id"),
+                 Get(profile, "sso_role_name")};
     if (!role.session.empty()) {
       const auto session = set_.sso_sessions.find(role.session);
       if (session == set_.sso_sessions.end()) {
@@ -127,9 +142,10 @@ class Resolver {
       role.start_url = Get(session->second, "sso_start_url");
       role.region = Get(session->second, "sso_region");
     }
-    for (const auto& [setting, value] : {std::pair{"sso_start_url", role.start_url}, std::pair{"sso_region", role.region},
-                                         std::pair{"sso_account_id", role.account_id},
-                                         std::pair{"sso_role_name", role.role_name}}) {
+    for (const auto& [setting, value] :
+         {std::pair{"sso_start_url", role.start_url}, std::pair{"sso_region", role.region},
+          std::pair{"sso_account_id", role.account_id},
+          std::pair{"sso_role_name", role.role_name}}) {
       if (value.empty()) return In(name, std::string("uses SSO but lacks ") + setting);
     }
     return MakeSsoProvider(context_, std::move(role));
@@ -149,11 +165,13 @@ class ProfileProvider final : public CredentialsProvider {
     Result<ProviderPtr> provider = Find();
     if (!provider.ok()) return done(std::move(provider).error());
     // Kept until it has answered.
-    (*provider)->Start([provider = *provider, done = std::move(done)](Result<CredentialsPtr> result) {
-      // What the profile asks for is not passed over for a weaker identity.
-      if (!result.ok() && result.error().kind == ErrorKind::kNotFound) result = Unusable(result.error().message);
-      done(std::move(result));
-    });
+    (*provider)->Start(
+        [provider = *provider, done = std::move(done)](Result<CredentialsPtr> result) {
+          // What the profile asks for is not passed over for a weaker identity.
+          if (!result.ok() && result.error().kind == ErrorKind::kNotFound)
+            result = Unusable(result.error().message);
+          done(std::move(result));
+        });
   }
 
  private:
@@ -163,7 +181,8 @@ class ProfileProvider final : public CredentialsProvider {
     const Section* profile = set.FindProfile(name);
     if (profile != nullptr) return Resolver(context_, set).Resolve(name, *profile);
     std::vector<std::string> files = set.files_read;
-    for (const std::string& missing : set.files_missing) files.push_back(missing + " (no such file)");
+    for (const std::string& missing : set.files_missing)
+      files.push_back(missing + " (no such file)");
     std::string message = "no profile '" + name + "' in " + Join(files);
     const bool asked_for = !profile_name_.empty() || context_.environment.Get("AWS_PROFILE") ||
                            context_.environment.Get("AWS_DEFAULT_PROFILE");

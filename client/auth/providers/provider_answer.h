@@ -1,4 +1,5 @@
-// What a provider can say: here are credentials, none are configured here, or what is configured cannot be used.
+// What a provider can say: here are credentials, none are configured here, or what is configured
+// cannot be used.
 #ifndef PENSTOCK_CLIENT_AUTH_PROVIDERS_PROVIDER_ANSWER_H_
 #define PENSTOCK_CLIENT_AUTH_PROVIDERS_PROVIDER_ANSWER_H_
 
@@ -16,10 +17,14 @@ inline Result<CredentialsPtr> Found(Credentials credentials) {
 }
 
 // A chain asks its next link.
-inline Error NothingHere(std::string message) { return Error::Make(ErrorKind::kNotFound, std::move(message)); }
+inline Error NothingHere(std::string message) {
+  return Error::Make(ErrorKind::kNotFound, std::move(message));
+}
 
 // A chain ends its search.
-inline Error Unusable(std::string message) { return Error::Make(ErrorKind::kUnauthenticated, std::move(message)); }
+inline Error Unusable(std::string message) {
+  return Error::Make(ErrorKind::kUnauthenticated, std::move(message));
+}
 
 }  // namespace penstock::auth
 

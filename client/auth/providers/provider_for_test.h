@@ -28,7 +28,8 @@ inline Error ErrorOf(const ProviderPtr& provider) {
 }
 
 // `transport` outlives it.
-inline RemoteContext FakeContext(http::FakeTransport& transport, TextMap variables, TextMap files = {}) {
+inline RemoteContext FakeContext(http::FakeTransport& transport, TextMap variables,
+                                 TextMap files = {}) {
   RemoteContext context;
   context.environment = FakeEnvironment(std::move(variables), std::move(files));
   context.clock = &transport.clock();

@@ -17,7 +17,8 @@ namespace {
 
 class SsoProvider final : public CredentialsProvider {
  public:
-  SsoProvider(RemoteContext context, SsoRole role) : context_(std::move(context)), role_(std::move(role)) {}
+  SsoProvider(RemoteContext context, SsoRole role)
+      : context_(std::move(context)), role_(std::move(role)) {}
 
   void Start(std::function<void(Result<CredentialsPtr>)> done) override {
     Result<SmallRequest> request = Prepare();
@@ -29,11 +30,13 @@ class SsoProvider final : public CredentialsProvider {
  private:
   Result<SmallRequest> Prepare() const {
     PENSTOCK_ASSIGN(std::string token, Token());
-    const std::string url = context_.environment.Get("AWS_ENDPOINT_URL_SSO")
-                                .value_or("https://portal.sso." + role_.region + "." + context_.dns_suffix);
+    const std::string url =
+        context_.environment.Get("AWS_ENDPOINT_URL_SSO")
+            .value_or("https://portal.sso." + role_.region + "." + context_.dns_suffix);
     const std::string query =
         http::BuildQuery({{"role_name", role_.role_name}, {"account_id", role_.account_id}});
-    auto request = RequestTo("GET", url + "/federation/credentials?" + query, context_.ca_bundle_path);
+    auto request =
+        RequestTo("GET", url + "/federation/credentials?" + query, context_.ca_bundle_path);
     if (!request.ok()) return Unusable("the SSO portal: " + request.error().message);
     SmallRequest out;
     out.request = std::move(request).value();
@@ -47,18 +50,22 @@ class SsoProvider final : public CredentialsProvider {
                              HexEncode(Sha1(AsBytes(name))) + ".json";
     const std::string login = "; log in with `aws sso login`";
     const auto text = context_.environment.read_file(path);
-    if (!text.ok()) return Unusable("there is no SSO token for '" + name + "'" + login + " (" + text.error().message + ")");
+    if (!text.ok())
+      return Unusable("there is no SSO token for '" + name + "'" + login + " (" +
+                      text.error().message + ")");
     auto members = ReadFlatObject(*text);
     if (!members.ok()) return Unusable("'" + path + "': " + members.error().message + login);
     std::string expiry = (*members)["expiresAt"];
-    if (expiry.ends_with("UTC")) expiry.replace(expiry.size() - 3, 3, "Z");  // as older versions of the CLI write it
+    // as older versions of the CLI write it
+    if (expiry.ends_with("UTC")) expiry.replace(expiry.size() - 3, 3, "Z");
     const auto expires = ParseIso8601(expiry);
     std::string token = (*members)["accessToken"];
     if (token.empty() || token.find_first_of("\r\n") != std::string::npos || !expires) {
       return Unusable("'" + path + "' holds no token and its expiry" + login);
     }
     if (context_.clock->Now() >= *expires) {
-      return Unusable("the SSO token for '" + name + "' expired at " + FormatIso8601(*expires) + login);
+      return Unusable("the SSO token for '" + name + "' expired at " + FormatIso8601(*expires) +
+                      login);
     }
     return token;
   }
@@ -71,8 +78,10 @@ class SsoProvider final : public CredentialsProvider {
                       (members.ok() ? ": " + (*members)["message"] : std::string()));
     }
     PENSTOCK_ASSIGN(auto members, ReadFlatObject(answer->body));
-    Credentials found{members["roleCredentials.accessKeyId"], members["roleCredentials.secretAccessKey"],
-                      members["roleCredentials.sessionToken"], {}};
+    Credentials found{members["roleCredentials.accessKeyId"],
+                      members["roleCredentials.secretAccessKey"],
+                      members["roleCredentials.sessionToken"],
+                      {}};
     const std::string& text = members["roleCredentials.expiration"];
     std::int64_t milliseconds = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), milliseconds);

@@ -17,8 +17,8 @@ struct SsoRole {
   std::string role_name;
 };
 
-// The token is read from ~/.aws/sso/cache each time, and not renewed: once it has expired the error says to log in.
-// kUnauthenticated for that, for a missing token, and when the portal refuses.
+// The token is read from ~/.aws/sso/cache each time, and not renewed: once it has expired the error
+// says to log in. kUnauthenticated for that, for a missing token, and when the portal refuses.
 ProviderPtr MakeSsoProvider(RemoteContext context, SsoRole role);
 
 }  // namespace penstock::auth

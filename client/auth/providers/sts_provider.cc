@@ -17,20 +17,28 @@ using Done = std::function<void(Result<CredentialsPtr>)>;
 
 constexpr const char* kForm = "application/x-www-form-urlencoded; charset=utf-8";
 
-http::QueryParameters CommonFields(const RemoteContext& context, const char* action, const Role& role) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(context.clock->Now().time_since_epoch()).count();
+http::QueryParameters CommonFields(const RemoteContext& context, const char* action,
+                                   const Role& role) {
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(context.clock->Now().time_since_epoch())
+          .count();
   http::QueryParameters fields = {
       {"Action", action},
       {"Version", "2011-06-15"},
       {"RoleArn", role.arn},
-      {"RoleSessionName", role.session_name.empty() ? "penstock-" + std::to_string(seconds) : role.session_name}};
-  if (role.duration_seconds) fields.emplace_back("DurationSeconds", std::to_string(*role.duration_seconds));
+      {"RoleSessionName",
+       role.session_name.empty() ? "penstock-" + std::to_string(seconds) : role.session_name}};
+  if (role.duration_seconds)
+    fields.emplace_back("DurationSeconds", std::to_string(*role.duration_seconds));
   return fields;
 }
 
 std::string EndpointOf(const RemoteContext& context, const std::string& configured) {
-  for (const auto& given : {context.environment.Get("AWS_ENDPOINT_URL_STS"), context.environment.Get("AWS_ENDPOINT_URL")}) {
-    if (given && context.environment.Get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS").value_or("") != "true") return *given;
+  for (const auto& given : {context.environment.Get("AWS_ENDPOINT_URL_STS"),
+                            context.environment.Get("AWS_ENDPOINT_URL")}) {
+    if (given &&
+        context.environment.Get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS").value_or("") != "true")
+      return *given;
   }
   if (!configured.empty()) return configured;
   if (context.region.empty()) return "https://sts.amazonaws.com";
@@ -45,16 +53,19 @@ Result<SmallRequest> StsRequest(const RemoteContext& context, const std::string&
   out.request = std::move(request).value();
   out.request.headers.push_back({"Content-Type", kForm});
   out.body = http::BuildQuery(fields);
-  // As STS asks for: the identity provider may be slow to answer it, or the token not known everywhere yet.
+  // As STS asks for: the identity provider may be slow to answer it, or the token not known
+  // everywhere yet.
   out.transient = [](const SmallAnswer& answer) {
-    return answer.status != 200 && (answer.body.find("IDPCommunicationError") != std::string::npos ||
-                                    answer.body.find("InvalidIdentityToken") != std::string::npos ||
-                                    answer.body.find("Throttling") != std::string::npos);
+    return answer.status != 200 &&
+           (answer.body.find("IDPCommunicationError") != std::string::npos ||
+            answer.body.find("InvalidIdentityToken") != std::string::npos ||
+            answer.body.find("Throttling") != std::string::npos);
   };
   return out;
 }
 
-Result<CredentialsPtr> ReadAnswer(const std::string& action, const Role& role, const Result<SmallAnswer>& answer) {
+Result<CredentialsPtr> ReadAnswer(const std::string& action, const Role& role,
+                                  const Result<SmallAnswer>& answer) {
   const std::string what = action + " of " + role.arn;
   if (!answer.ok()) return Unusable(what + ": " + answer.error().message);
   const auto document = XmlDocument::Parse(answer->body);
@@ -62,36 +73,45 @@ Result<CredentialsPtr> ReadAnswer(const std::string& action, const Role& role, c
   if (!document.ok()) return Unusable(what + ": STS answered " + status + " and no XML document");
   if (answer->status != 200) {
     const XmlElement error = document->root().Child("Error");
-    return Unusable(what + ": STS answered " + status + " " + error.Child("Code").text() + ": " + error.Child("Message").text());
+    return Unusable(what + ": STS answered " + status + " " + error.Child("Code").text() + ": " +
+                    error.Child("Message").text());
   }
   const XmlElement given = document->root().Child(action + "Result").Child("Credentials");
   Credentials found{given.Child("AccessKeyId").text(), given.Child("SecretAccessKey").text(),
-                    given.Child("SessionToken").text(), ParseIso8601(given.Child("Expiration").text())};
-  if (found.access_key_id.empty() || found.secret_access_key.empty() || found.session_token.empty() || !found.expires_at) {
+                    given.Child("SessionToken").text(),
+                    ParseIso8601(given.Child("Expiration").text())};
+  if (found.access_key_id.empty() || found.secret_access_key.empty() ||
+      found.session_token.empty() || !found.expires_at) {
     return Unusable(what + ": the answer of STS lacks a key, the token or its expiry");
   }
   return Found(std::move(found));
 }
 
-void Ask(const RemoteContext& context, const char* action, const Role& role, Result<SmallRequest> request, Done done) {
+void Ask(const RemoteContext& context, const char* action, const Role& role,
+         Result<SmallRequest> request, Done done) {
   if (!request.ok()) return done(std::move(request).error());
   FetchSmall(context.transport(), *context.clock, std::move(request).value(),
-             [action = std::string(action), role, done = std::move(done)](Result<SmallAnswer> answer) {
-               done(ReadAnswer(action, role, answer));
-             });
+             [action = std::string(action), role, done = std::move(done)](
+                 Result<SmallAnswer> answer) { done(ReadAnswer(action, role, answer)); });
 }
 
-class AssumeRoleProvider final : public CredentialsProvider, public std::enable_shared_from_this<AssumeRoleProvider> {
+class AssumeRoleProvider final : public CredentialsProvider,
+                                 public std::enable_shared_from_this<AssumeRoleProvider> {
  public:
   AssumeRoleProvider(RemoteContext context, std::string endpoint_url, Role role, ProviderPtr source)
-      : context_(std::move(context)), endpoint_url_(std::move(endpoint_url)), role_(std::move(role)), source_(std::move(source)) {}
+      : context_(std::move(context)),
+        endpoint_url_(std::move(endpoint_url)),
+        role_(std::move(role)),
+        source_(std::move(source)) {}
 
   void Start(Done done) override {
-    source_->Start([self = shared_from_this(), done = std::move(done)](Result<CredentialsPtr> source) {
-      if (source.ok()) return self->Assume(std::move(source).value(), done);
-      // What has a role to assume must not fall through to another identity.
-      done(Unusable("the credentials to assume " + self->role_.arn + " with: " + source.error().message));
-    });
+    source_->Start(
+        [self = shared_from_this(), done = std::move(done)](Result<CredentialsPtr> source) {
+          if (source.ok()) return self->Assume(std::move(source).value(), done);
+          // What has a role to assume must not fall through to another identity.
+          done(Unusable("the credentials to assume " + self->role_.arn +
+                        " with: " + source.error().message));
+        });
   }
 
  private:
@@ -100,9 +120,12 @@ class AssumeRoleProvider final : public CredentialsProvider, public std::enable_
     if (!role_.external_id.empty()) fields.emplace_back("ExternalId", role_.external_id);
     Result<SmallRequest> request = StsRequest(context_, endpoint_url_, fields);
     if (request.ok()) {
-      request->prepare = [source = std::move(source), clock = context_.clock, hash = PayloadSha256(AsBytes(request->body)),
-                          region = context_.region.empty() ? "us-east-1" : context_.region](http::Request& attempt) {
-        return Signer({.region = region, .service = "sts"}).Sign(attempt, *source, {clock->Now(), hash});
+      request->prepare = [source = std::move(source), clock = context_.clock,
+                          hash = PayloadSha256(AsBytes(request->body)),
+                          region = context_.region.empty() ? "us-east-1" : context_.region](
+                             http::Request& attempt) {
+        return Signer({.region = region, .service = "sts"})
+            .Sign(attempt, *source, {clock->Now(), hash});
       };
     }
     Ask(context_, "AssumeRole", role_, std::move(request), std::move(done));
@@ -116,8 +139,11 @@ class AssumeRoleProvider final : public CredentialsProvider, public std::enable_
 
 class WebIdentityProvider final : public CredentialsProvider {
  public:
-  WebIdentityProvider(RemoteContext context, std::string endpoint_url, Role role, std::string token_file)
-      : context_(std::move(context)), endpoint_url_(std::move(endpoint_url)), role_(std::move(role)),
+  WebIdentityProvider(RemoteContext context, std::string endpoint_url, Role role,
+                      std::string token_file)
+      : context_(std::move(context)),
+        endpoint_url_(std::move(endpoint_url)),
+        role_(std::move(role)),
         token_file_(std::move(token_file)) {}
 
   void Start(Done done) override {
@@ -125,7 +151,8 @@ class WebIdentityProvider final : public CredentialsProvider {
     if (!token.ok()) return done(Unusable("the web identity token: " + token.error().message));
     http::QueryParameters fields = CommonFields(context_, "AssumeRoleWithWebIdentity", role_);
     fields.emplace_back("WebIdentityToken", std::move(token).value());
-    Ask(context_, "AssumeRoleWithWebIdentity", role_, StsRequest(context_, endpoint_url_, fields), std::move(done));
+    Ask(context_, "AssumeRoleWithWebIdentity", role_, StsRequest(context_, endpoint_url_, fields),
+        std::move(done));
   }
 
  private:
@@ -143,7 +170,9 @@ class WebIdentityEnvironmentProvider final : public CredentialsProvider {
     const auto file = context_.environment.Get("AWS_WEB_IDENTITY_TOKEN_FILE");
     if (!file) return done(NothingHere("AWS_WEB_IDENTITY_TOKEN_FILE is not set"));
     const auto arn = context_.environment.Get("AWS_ROLE_ARN");
-    if (!arn) return done(Unusable("AWS_WEB_IDENTITY_TOKEN_FILE is set but AWS_ROLE_ARN is not; set both or neither"));
+    if (!arn)
+      return done(Unusable(
+          "AWS_WEB_IDENTITY_TOKEN_FILE is set but AWS_ROLE_ARN is not; set both or neither"));
     const Role role{*arn, context_.environment.Get("AWS_ROLE_SESSION_NAME").value_or(""), {}, {}};
     MakeWebIdentityProvider(context_, {}, role, *file)->Start(std::move(done));
   }
@@ -154,13 +183,16 @@ class WebIdentityEnvironmentProvider final : public CredentialsProvider {
 
 }  // namespace
 
-ProviderPtr MakeAssumeRoleProvider(RemoteContext context, std::string endpoint_url, Role role, ProviderPtr source) {
-  return std::make_shared<AssumeRoleProvider>(std::move(context), std::move(endpoint_url), std::move(role), std::move(source));
+ProviderPtr MakeAssumeRoleProvider(RemoteContext context, std::string endpoint_url, Role role,
+                                   ProviderPtr source) {
+  return std::make_shared<AssumeRoleProvider>(std::move(context), std::move(endpoint_url),
+                                              std::move(role), std::move(source));
 }
 
-ProviderPtr MakeWebIdentityProvider(RemoteContext context, std::string endpoint_url, Role role, std::string token_file) {
-  return std::make_shared<WebIdentityProvider>(std::move(context), std::move(endpoint_url), std::move(role),
-                                               std::move(token_file));
+ProviderPtr MakeWebIdentityProvider(RemoteContext context, std::string endpoint_url, Role role,
+                                    std::string token_file) {
+  return std::make_shared<WebIdentityProvider>(std::move(context), std::move(endpoint_url),
+                                               std::move(role), std::move(token_file));
 }
 
 ProviderPtr MakeWebIdentityEnvironmentProvider(RemoteContext context) {

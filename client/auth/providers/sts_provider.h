@@ -17,15 +17,18 @@ struct Role {
   std::optional<int> duration_seconds;
 };
 
-// The role, by the credentials of `source` (AssumeRole, signed). `endpoint_url` of STS: empty is the region's own, or the
-// global one where there is no region. Errors are kUnauthenticated with STS's code and message.
-ProviderPtr MakeAssumeRoleProvider(RemoteContext context, std::string endpoint_url, Role role, ProviderPtr source);
+// The role, by the credentials of `source` (AssumeRole, signed). `endpoint_url` of STS: empty is
+// the region's own, or the global one where there is no region. Errors are kUnauthenticated with
+// STS's code and message.
+ProviderPtr MakeAssumeRoleProvider(RemoteContext context, std::string endpoint_url, Role role,
+                                   ProviderPtr source);
 
 // The role, by the token in a file (AssumeRoleWithWebIdentity), which is read anew each time.
-ProviderPtr MakeWebIdentityProvider(RemoteContext context, std::string endpoint_url, Role role, std::string token_file);
+ProviderPtr MakeWebIdentityProvider(RemoteContext context, std::string endpoint_url, Role role,
+                                    std::string token_file);
 
-// As AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN and AWS_ROLE_SESSION_NAME say. kNotFound when the first is not set,
-// kUnauthenticated when only the second is missing.
+// As AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN and AWS_ROLE_SESSION_NAME say. kNotFound when the
+// first is not set, kUnauthenticated when only the second is missing.
 ProviderPtr MakeWebIdentityEnvironmentProvider(RemoteContext context);
 
 }  // namespace penstock::auth

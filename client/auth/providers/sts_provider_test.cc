@@ -11,12 +11,14 @@ using http::FakeTransport;
 std::string Answer(const std::string& action) {
   return "<" + action + "Response xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><" + action +
          "Result><Credentials><AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>S</SecretAccessKey>"
-         "<SessionToken>T</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></" +
+         "<SessionToken>T</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></"
+         "Credentials></" +
          action + "Result></" + action + "Response>";
 }
 
 constexpr const char* kDenied =
-    "<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not you</Message></Error></ErrorResponse>";
+    "<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not "
+    "you</Message></Error></ErrorResponse>";
 
 const TextMap kWebIdentity = {{"AWS_WEB_IDENTITY_TOKEN_FILE", "/t"}, {"AWS_ROLE_ARN", "arn:r"}};
 const TextMap kTokenFile = {{"/t", "s3cr3t\n"}};
@@ -24,7 +26,8 @@ const TextMap kTokenFile = {{"/t", "s3cr3t\n"}};
 TEST(StsProviderTest, ExchangesTheTokenOfAFileUnsigned) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, Answer("AssumeRoleWithWebIdentity")));
-  const auto answer = Ask(MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity, kTokenFile)));
+  const auto answer =
+      Ask(MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity, kTokenFile)));
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ((*answer)->access_key_id, "ASIA");
   EXPECT_EQ((*answer)->session_token, "T");
@@ -58,36 +61,46 @@ TEST(StsProviderTest, TheEndpointFollowsRegionPartitionAndEnvironment) {
 TEST(StsProviderTest, RefusalsNameCodeAndMessageAndNoSecret) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(403, {}, kDenied));
-  const Error error = ErrorOf(MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity, kTokenFile)));
+  const Error error =
+      ErrorOf(MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity, kTokenFile)));
   EXPECT_EQ(error.kind, ErrorKind::kUnauthenticated);
-  EXPECT_NE(error.message.find("arn:r: STS answered 403 AccessDenied: not you"), std::string::npos) << error.message;
+  EXPECT_NE(error.message.find("arn:r: STS answered 403 AccessDenied: not you"), std::string::npos)
+      << error.message;
   EXPECT_EQ(error.message.find("s3cr3t"), std::string::npos);
   EXPECT_EQ(transport.requests().size(), 1u);
 }
 
 TEST(StsProviderTest, WhatStsAsksToRepeatIsRepeated) {
   FakeTransport transport;
-  transport.Expect(FakeReply::Respond(400, {}, "<ErrorResponse><Error><Code>IDPCommunicationError</Code></Error></ErrorResponse>"));
+  transport.Expect(FakeReply::Respond(
+      400, {}, "<ErrorResponse><Error><Code>IDPCommunicationError</Code></Error></ErrorResponse>"));
   transport.Expect(FakeReply::Respond(200, {}, Answer("AssumeRoleWithWebIdentity")));
-  EXPECT_TRUE(Ask(MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity, kTokenFile))).ok());
+  EXPECT_TRUE(
+      Ask(MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity, kTokenFile)))
+          .ok());
 }
 
 TEST(StsProviderTest, AnAnswerThatLacksSomethingIsAnError) {
   for (const char* text : {"", "<AssumeRoleWithWebIdentityResponse/>", "<OtherResponse/>"}) {
     FakeTransport transport;
     transport.Expect(FakeReply::Respond(200, {}, text));
-    EXPECT_EQ(ErrorOf(MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity, kTokenFile))).kind,
+    EXPECT_EQ(ErrorOf(MakeWebIdentityEnvironmentProvider(
+                          FakeContext(transport, kWebIdentity, kTokenFile)))
+                  .kind,
               ErrorKind::kUnauthenticated);
   }
 }
 
 TEST(StsProviderTest, HalfConfiguredIsAnErrorAndNothingIsNotFound) {
   FakeTransport transport;
-  EXPECT_EQ(ErrorOf(MakeWebIdentityEnvironmentProvider(FakeContext(transport, {}))).kind, ErrorKind::kNotFound);
-  const Error half = ErrorOf(MakeWebIdentityEnvironmentProvider(FakeContext(transport, {{"AWS_WEB_IDENTITY_TOKEN_FILE", "/t"}})));
+  EXPECT_EQ(ErrorOf(MakeWebIdentityEnvironmentProvider(FakeContext(transport, {}))).kind,
+            ErrorKind::kNotFound);
+  const Error half = ErrorOf(MakeWebIdentityEnvironmentProvider(
+      FakeContext(transport, {{"AWS_WEB_IDENTITY_TOKEN_FILE", "/t"}})));
   EXPECT_EQ(half.kind, ErrorKind::kUnauthenticated);
   EXPECT_NE(half.message.find("AWS_ROLE_ARN"), std::string::npos);
-  const Error missing = ErrorOf(MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity)));
+  const Error missing =
+      ErrorOf(MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity)));
   EXPECT_NE(missing.message.find("'/t'"), std::string::npos) << missing.message;
 }
 
@@ -95,11 +108,13 @@ TEST(StsProviderTest, EachAttemptToAssumeARoleIsSignedForSts) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(503));
   transport.Expect(FakeReply::Respond(200, {}, Answer("AssumeRole")));
-  const auto answer = Ask(MakeAssumeRoleProvider(FakeContext(transport, {}), {}, {"arn:r", "name", "", {}},
-                                                 MakeStaticProvider({"AKIA", "S", "", {}})));
+  const auto answer =
+      Ask(MakeAssumeRoleProvider(FakeContext(transport, {}), {}, {"arn:r", "name", "", {}},
+                                 MakeStaticProvider({"AKIA", "S", "", {}})));
   ASSERT_TRUE(answer.ok());
   for (const auto& sent : transport.requests()) {
-    EXPECT_NE(sent.Header("Authorization").value_or("").find("/eu-west-1/sts/aws4_request"), std::string::npos);
+    EXPECT_NE(sent.Header("Authorization").value_or("").find("/eu-west-1/sts/aws4_request"),
+              std::string::npos);
   }
 }
 

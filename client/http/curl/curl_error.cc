@@ -10,10 +10,13 @@
 namespace penstock::http {
 namespace {
 
-Error Unavailable(std::string message) { return Error::Make(ErrorKind::kUnavailable, std::move(message)); }
+Error Unavailable(std::string message) {
+  return Error::Make(ErrorKind::kUnavailable, std::move(message));
+}
 
 std::string Detail(const CurlFailure& failure) {
-  return failure.detail.empty() ? std::string(curl_easy_strerror(failure.code)) : WithoutProxies(failure.detail);
+  return failure.detail.empty() ? std::string(curl_easy_strerror(failure.code))
+                                : WithoutProxies(failure.detail);
 }
 
 Error ConnectError(const std::string& peer, const CurlFailure& failure) {
@@ -22,28 +25,34 @@ Error ConnectError(const std::string& peer, const CurlFailure& failure) {
       return Unavailable("connection refused by " + peer + ": nothing listens there");
     case EMFILE:
     case ENFILE:
-      return Error::Make(ErrorKind::kResourceExhausted,
-                         "no connection to " + peer + ": too many open files; raise the limit (ulimit -n)");
-    case 0:
-      return Unavailable("no connection to " + peer + ": " + Detail(failure));
+      return Error::Make(
+          ErrorKind::kResourceExhausted,
+          "no connection to " + peer + ": too many open files; raise the limit (ulimit -n)");
+    case 0: return Unavailable("no connection to " + peer + ": " + Detail(failure));
     default:
-      return Unavailable("no connection to " + peer + ": " + std::generic_category().message(failure.os_error));
+      return Unavailable("no connection to " + peer + ": " +
+                         std::generic_category().message(failure.os_error));
   }
 }
 
 // With https:// the time to connect goes on after TCP's handshake, through that of TLS.
 Error ConnectTimeout(const std::string& peer, const Request& request, const CurlFailure& failure) {
   const std::string limit = std::to_string(request.connect_timeout.count()) + " ms";
-  if (!failure.connected) return Error::Make(ErrorKind::kTimeout, "no connection to " + peer + " within " + limit);
-  return Error::Make(ErrorKind::kTimeout, peer + " took the connection but did not answer the TLS handshake within " + limit +
-                                              "; if it speaks plain http, its URL starts with http://");
+  if (!failure.connected)
+    return Error::Make(ErrorKind::kTimeout, "no connection to " + peer + " within " + limit);
+  return Error::Make(ErrorKind::kTimeout,
+                     peer + " took the connection but did not answer the TLS handshake within " +
+                         limit + "; if it speaks plain http, its URL starts with http://");
 }
 
 Error HandshakeError(const std::string& peer, const CurlFailure& failure) {
-  // OpenSSL's words for a first record that is none: text, of a server without TLS. The next attempt would hear the same.
+  // OpenSSL's words for a first record that is none: text, of a server without TLS. The next
+  // attempt would hear the same.
   if (failure.detail.find("wrong version number") != std::string_view::npos) {
     return Error::Make(ErrorKind::kInvalidArgument,
-                       peer + " answers the TLS handshake in plain text: if it speaks plain http, its URL starts with http://");
+                       peer +
+                           " answers the TLS handshake in plain text: if it speaks plain http, its "
+                           "URL starts with http://");
   }
   return Unavailable("TLS handshake with " + peer + " failed: " + Detail(failure));
 }
@@ -51,19 +60,24 @@ Error HandshakeError(const std::string& peer, const CurlFailure& failure) {
 Error CutError(const std::string& peer, const CurlFailure& failure) {
   if (!failure.head_received) {
     return Unavailable("connection to " + peer + " was lost before a response, after " +
-                       std::to_string(failure.sent_bytes) + " bytes of the request body were sent: " + Detail(failure));
+                       std::to_string(failure.sent_bytes) +
+                       " bytes of the request body were sent: " + Detail(failure));
   }
-  const std::string expected =
-      failure.expected_bytes ? std::to_string(*failure.expected_bytes) : std::string("an unknown number");
-  return Unavailable("response from " + peer + " was cut short: expected " + expected + " bytes of body, received " +
-                     std::to_string(failure.received_bytes) + (failure.detail.empty() ? "" : ": " + Detail(failure)));
+  const std::string expected = failure.expected_bytes ? std::to_string(*failure.expected_bytes)
+                                                      : std::string("an unknown number");
+  return Unavailable("response from " + peer + " was cut short: expected " + expected +
+                     " bytes of body, received " + std::to_string(failure.received_bytes) +
+                     (failure.detail.empty() ? "" : ": " + Detail(failure)));
 }
 
-// No connection was tried: what libcurl cannot read in the URL of a proxy, in words that do not quote it.
-std::optional<Error> ProxyFault(const std::string& server, const EnvironmentProxy& proxy, const CurlFailure& failure) {
-  if (proxy.fault.empty() || failure.connected) return std::nullopt;  // the system's error may be an older transfer's
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "no way to " + server + ": the proxy's URL in " + proxy.variable + " " + proxy.fault);
+// No connection was tried: what libcurl cannot read in the URL of a proxy, in words that do not
+// quote it.
+std::optional<Error> ProxyFault(const std::string& server, const EnvironmentProxy& proxy,
+                                const CurlFailure& failure) {
+  // the system's error may be an older transfer's
+  if (proxy.fault.empty() || failure.connected) return std::nullopt;
+  return Error::Make(ErrorKind::kInvalidArgument, "no way to " + server + ": the proxy's URL in " +
+                                                      proxy.variable + " " + proxy.fault);
 }
 
 }  // namespace
@@ -86,7 +100,9 @@ Error ErrorFromCurl(const Request& request, const CurlFailure& failure) {
   const std::optional<EnvironmentProxy> proxy = ProxyFor(request.endpoint);
   // Who was to answer, and who it was that a connection was made to.
   const std::string peer = proxy ? server + " (through the proxy " + proxy->address + ")" : server;
-  const std::string first = proxy ? "the proxy " + proxy->address + " (" + proxy->variable + ") on the way to " + server : server;
+  const std::string first =
+      proxy ? "the proxy " + proxy->address + " (" + proxy->variable + ") on the way to " + server
+            : server;
   if (proxy) {
     if (auto fault = ProxyFault(server, *proxy, failure)) return *std::move(fault);
   }
@@ -94,11 +110,12 @@ Error ErrorFromCurl(const Request& request, const CurlFailure& failure) {
     case CURLE_COULDNT_RESOLVE_HOST:
       return Unavailable("cannot resolve host '" + request.endpoint.host + "'");
     case CURLE_COULDNT_RESOLVE_PROXY:
-      return Unavailable("cannot resolve the host of " + (proxy ? first : "the proxy on the way to " + server));
+      return Unavailable("cannot resolve the host of " +
+                         (proxy ? first : "the proxy on the way to " + server));
     case CURLE_COULDNT_CONNECT:
-    case CURLE_INTERFACE_FAILED:
-      return ConnectError(first, failure);
-    case CURLE_OPERATION_TIMEDOUT:  // only the connect timeout is libcurl's, the others are the I/O thread's
+    case CURLE_INTERFACE_FAILED: return ConnectError(first, failure);
+    // only the connect timeout is libcurl's, the others are the I/O thread's
+    case CURLE_OPERATION_TIMEDOUT:
       return ConnectTimeout(failure.connected ? peer : first, request, failure);
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_ISSUER_ERROR:
@@ -107,21 +124,20 @@ Error ErrorFromCurl(const Request& request, const CurlFailure& failure) {
       return Error::Make(ErrorKind::kUnauthenticated,
                          "TLS certificate of " + peer + " was not accepted: " + Detail(failure));
     case CURLE_SSL_CACERT_BADFILE:
-      return Error::Make(ErrorKind::kInvalidArgument, request.ca_bundle_path.empty()
-                                                          ? std::string("cannot read the system's CA bundle")
-                                                          : "cannot read the CA bundle '" + request.ca_bundle_path + "'");
-    case CURLE_SSL_CONNECT_ERROR:
-      return HandshakeError(peer, failure);
+      return Error::Make(ErrorKind::kInvalidArgument,
+                         request.ca_bundle_path.empty()
+                             ? std::string("cannot read the system's CA bundle")
+                             : "cannot read the CA bundle '" + request.ca_bundle_path + "'");
+    case CURLE_SSL_CONNECT_ERROR: return HandshakeError(peer, failure);
     case CURLE_PARTIAL_FILE:
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
-    case CURLE_SEND_ERROR:
-      return CutError(peer, failure);
+    case CURLE_SEND_ERROR: return CutError(peer, failure);
     case CURLE_OUT_OF_MEMORY:
-      return Error::Make(ErrorKind::kResourceExhausted, "out of memory talking to " + peer +
-                                                            ", or a line of the response's head is longer than libcurl takes");
-    default:
-      return Unavailable("exchange with " + peer + " failed: " + Detail(failure));
+      return Error::Make(ErrorKind::kResourceExhausted,
+                         "out of memory talking to " + peer +
+                             ", or a line of the response's head is longer than libcurl takes");
+    default: return Unavailable("exchange with " + peer + " failed: " + Detail(failure));
   }
 }
 

@@ -17,9 +17,9 @@ namespace penstock::http {
 // How far the transfer had come, for the message.
 struct CurlFailure {
   CURLcode code = CURLE_OK;
-  bool connected = false;       // TCP was through; what failed came after
-  int os_error = 0;             // errno of the connect, 0: unknown
-  std::string_view detail;      // libcurl's error buffer
+  bool connected = false;   // TCP was through; what failed came after
+  int os_error = 0;         // errno of the connect, 0: unknown
+  std::string_view detail;  // libcurl's error buffer
   bool head_received = false;
   std::uint64_t received_bytes = 0;
   std::optional<std::uint64_t> expected_bytes;  // Content-Length

@@ -19,7 +19,9 @@ Request To(std::string host, int port) {
 
 Error From(CurlFailure failure) { return ErrorFromCurl(To("s3.local", 9000), failure); }
 
-bool Has(const Error& error, std::string_view text) { return error.message.find(text) != std::string::npos; }
+bool Has(const Error& error, std::string_view text) {
+  return error.message.find(text) != std::string::npos;
+}
 
 TEST(CurlError, EveryCodeNamesThePeerOrHostAndNeverTheTarget) {
   for (int code = 1; code < CURL_LAST; ++code) {
@@ -31,30 +33,39 @@ TEST(CurlError, EveryCodeNamesThePeerOrHostAndNeverTheTarget) {
 }
 
 TEST(CurlError, RefusedAndFullTablesAreTold) {
-  EXPECT_TRUE(Has(From({.code = CURLE_COULDNT_CONNECT, .os_error = ECONNREFUSED}), "refused by s3.local:9000"));
-  EXPECT_EQ(From({.code = CURLE_COULDNT_CONNECT, .os_error = EMFILE}).kind, ErrorKind::kResourceExhausted);
-  EXPECT_TRUE(Has(From({.code = CURLE_COULDNT_CONNECT, .os_error = EHOSTUNREACH}), "No route to host"));
+  EXPECT_TRUE(Has(From({.code = CURLE_COULDNT_CONNECT, .os_error = ECONNREFUSED}),
+                  "refused by s3.local:9000"));
+  EXPECT_EQ(From({.code = CURLE_COULDNT_CONNECT, .os_error = EMFILE}).kind,
+            ErrorKind::kResourceExhausted);
+  EXPECT_TRUE(
+      Has(From({.code = CURLE_COULDNT_CONNECT, .os_error = EHOSTUNREACH}), "No route to host"));
 }
 
 TEST(CurlError, AProxyIsNamedWithoutItsCredentials) {
   ASSERT_EQ(::setenv("https_proxy", "http://user:secret@127.0.0.1:3128", 1), 0);
   const Error refused = From({.code = CURLE_COULDNT_CONNECT, .os_error = ECONNREFUSED});
   const Error unknown = From({.code = CURLE_COULDNT_RESOLVE_PROXY});
-  const Error cut = From({.code = CURLE_RECV_ERROR, .detail = "CONNECT tunnel failed, response 407"});
+  const Error cut =
+      From({.code = CURLE_RECV_ERROR, .detail = "CONNECT tunnel failed, response 407"});
   ASSERT_EQ(::setenv("no_proxy", "s3.local", 1), 0);
   const Error direct = From({.code = CURLE_COULDNT_CONNECT, .os_error = ECONNREFUSED});
   ASSERT_EQ(::unsetenv("https_proxy"), 0);
   ASSERT_EQ(::unsetenv("no_proxy"), 0);
   EXPECT_EQ(refused.message,
-            "connection refused by the proxy 127.0.0.1:3128 (https_proxy) on the way to s3.local:9000: nothing listens there");
-  EXPECT_EQ(unknown.message, "cannot resolve the host of the proxy 127.0.0.1:3128 (https_proxy) on the way to s3.local:9000");
-  EXPECT_TRUE(Has(cut, "connection to s3.local:9000 (through the proxy 127.0.0.1:3128) was lost")) << cut.message;
+            "connection refused by the proxy 127.0.0.1:3128 (https_proxy) on the way to "
+            "s3.local:9000: nothing listens there");
+  EXPECT_EQ(unknown.message,
+            "cannot resolve the host of the proxy 127.0.0.1:3128 (https_proxy) on the way to "
+            "s3.local:9000");
+  EXPECT_TRUE(Has(cut, "connection to s3.local:9000 (through the proxy 127.0.0.1:3128) was lost"))
+      << cut.message;
   EXPECT_EQ(direct.message, "connection refused by s3.local:9000: nothing listens there");
 }
 
 TEST(CurlError, AProxyThatLibcurlCannotReadIsToldInWordsThatDoNotQuoteIt) {
   for (const char* variable : {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
-    for (const std::string url : {"sock5://u:SEKRET@127.0.0.1:1", "http://u:SEKRET", "http://u:SEKRET@127.0.0.1:port"}) {
+    for (const std::string url :
+         {"sock5://u:SEKRET@127.0.0.1:1", "http://u:SEKRET", "http://u:SEKRET@127.0.0.1:port"}) {
       ASSERT_EQ(::setenv(variable, url.c_str(), 1), 0);
       const std::string detail = "Unsupported proxy in '" + url + "'";
       for (int code = 1; code < CURL_LAST; ++code) {
@@ -62,7 +73,9 @@ TEST(CurlError, AProxyThatLibcurlCannotReadIsToldInWordsThatDoNotQuoteIt) {
         EXPECT_FALSE(Has(error, "SEKRET")) << error.message;
         EXPECT_TRUE(Has(error, variable)) << error.message;
         EXPECT_EQ(error.kind, ErrorKind::kInvalidArgument);
-        EXPECT_FALSE(Has(From({.code = static_cast<CURLcode>(code), .connected = true, .detail = detail}), "SEKRET"));
+        EXPECT_FALSE(
+            Has(From({.code = static_cast<CURLcode>(code), .connected = true, .detail = detail}),
+                "SEKRET"));
       }
       ASSERT_EQ(::unsetenv(variable), 0);
     }
@@ -83,13 +96,16 @@ TEST(CurlError, AHandshakeThatTimesOutIsNotCalledAMissingConnection) {
 }
 
 TEST(CurlError, OnlyAHandshakeAnsweredInTextIsNotWorthARetry) {
-  EXPECT_EQ(From({.code = CURLE_SSL_CONNECT_ERROR, .detail = "Connection reset by peer"}).kind, ErrorKind::kUnavailable);
-  EXPECT_EQ(From({.code = CURLE_SSL_CONNECT_ERROR, .detail = "SSL routines::wrong version number"}).kind,
-            ErrorKind::kInvalidArgument);
+  EXPECT_EQ(From({.code = CURLE_SSL_CONNECT_ERROR, .detail = "Connection reset by peer"}).kind,
+            ErrorKind::kUnavailable);
+  EXPECT_EQ(
+      From({.code = CURLE_SSL_CONNECT_ERROR, .detail = "SSL routines::wrong version number"}).kind,
+      ErrorKind::kInvalidArgument);
 }
 
 TEST(CurlError, CertificateThatIsNotTrustedIsUnauthenticated) {
-  const Error error = From({.code = CURLE_PEER_FAILED_VERIFICATION, .detail = "self-signed certificate"});
+  const Error error =
+      From({.code = CURLE_PEER_FAILED_VERIFICATION, .detail = "self-signed certificate"});
   EXPECT_EQ(error.kind, ErrorKind::kUnauthenticated);
   EXPECT_TRUE(Has(error, "self-signed certificate"));
 }
@@ -101,7 +117,10 @@ TEST(CurlError, CaBundleThatCannotBeReadIsNamed) {
 }
 
 TEST(CurlError, CutBodyTellsExpectedAndReceived) {
-  const Error error = From({.code = CURLE_PARTIAL_FILE, .head_received = true, .received_bytes = 3, .expected_bytes = 9});
+  const Error error = From({.code = CURLE_PARTIAL_FILE,
+                            .head_received = true,
+                            .received_bytes = 3,
+                            .expected_bytes = 9});
   EXPECT_EQ(error.kind, ErrorKind::kUnavailable);
   EXPECT_TRUE(Has(error, "expected 9 bytes of body, received 3"));
 }

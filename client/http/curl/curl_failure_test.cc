@@ -1,4 +1,5 @@
-// The curl transport when things go wrong: peers that refuse, cut, reset, stall or lie, and callers that give up.
+// The curl transport when things go wrong: peers that refuse, cut, reset, stall or lie, and callers
+// that give up.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -19,7 +20,8 @@ class CurlFailure : public ::testing::TestWithParam<DataPlane> {
   Error ErrorOf(RawServer::Script script, Collector sink = Collector()) {
     RawServer server(std::move(script));
     Call call(std::move(sink));
-    const Result<Outcome> result = call.Start(*transport_, server.Get("/k?X-Amz-Signature=secret")).Wait();
+    const Result<Outcome> result =
+        call.Start(*transport_, server.Get("/k?X-Amz-Signature=secret")).Wait();
     EXPECT_FALSE(result.ok());
     Error error = result.ok() ? Error() : result.error();
     EXPECT_EQ(error.message.find("secret"), std::string::npos) << error.message;
@@ -27,13 +29,16 @@ class CurlFailure : public ::testing::TestWithParam<DataPlane> {
     EXPECT_FALSE(call.body.begin_error.has_value());
     return error;
   }
-  static bool Has(const Error& error, const std::string& text) { return error.message.find(text) != std::string::npos; }
+  static bool Has(const Error& error, const std::string& text) {
+    return error.message.find(text) != std::string::npos;
+  }
 
   const std::shared_ptr<Transport> transport_ = MakeCurlTransport({.plane = GetParam()});
   std::string peer_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Planes, CurlFailure, ::testing::Values(DataPlane::kDirect, DataPlane::kCurl), PlaneName);
+INSTANTIATE_TEST_SUITE_P(Planes, CurlFailure,
+                         ::testing::Values(DataPlane::kDirect, DataPlane::kCurl), PlaneName);
 
 TEST_P(CurlFailure, RefusedConnectionNamesThePeer) {
   Request request;
@@ -95,7 +100,8 @@ TEST_P(CurlFailure, ResetBeforeAResponseIsUnavailable) {
 }
 
 TEST_P(CurlFailure, SomethingElseThanHttpIsUnavailable) {
-  const Error error = ErrorOf([](RawConnection& connection) { connection.Send("220 mail.example ESMTP\r\n\r\n"); });
+  const Error error =
+      ErrorOf([](RawConnection& connection) { connection.Send("220 mail.example ESMTP\r\n\r\n"); });
   EXPECT_EQ(error.kind, ErrorKind::kUnavailable);
 }
 
@@ -148,7 +154,8 @@ TEST_P(CurlFailure, ErrorOfBeginEndsABodylessResponseToo) {
 TEST_P(CurlFailure, DeadlineEndsAResponseThatNeverComes) {
   RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
   Call call;
-  const Result<Outcome> result = call.Start(*transport_, server.Get(), nullptr, In(milliseconds(50))).Wait();
+  const Result<Outcome> result =
+      call.Start(*transport_, server.Get(), nullptr, In(milliseconds(50))).Wait();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kTimeout);
   EXPECT_TRUE(Has(result.error(), "deadline")) << result.error().message;
@@ -157,7 +164,8 @@ TEST_P(CurlFailure, DeadlineEndsAResponseThatNeverComes) {
 TEST_P(CurlFailure, DeadlineInThePastSendsNothing) {
   RawServer server(RawServer::Ok);
   Call call;
-  const Result<Outcome> result = call.Start(*transport_, server.Get(), nullptr, In(milliseconds(-1))).Wait();
+  const Result<Outcome> result =
+      call.Start(*transport_, server.Get(), nullptr, In(milliseconds(-1))).Wait();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kTimeout);
   EXPECT_EQ(server.connections(), 0);
@@ -187,7 +195,8 @@ RawServer::Script Dripping(std::string start, std::string piece) {
   };
 }
 
-// Symptom: a server that sent a byte of its head, or 100 Continue, now and then held a request for ever.
+// Symptom: a server that sent a byte of its head, or 100 Continue, now and then held a request for
+// ever.
 TEST_P(CurlFailure, OnlyTheEndOfTheHeadAndBytesOfTheBodyRestartTheIdleTimeout) {
   const std::string chunk = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n";
   struct Case {
@@ -197,10 +206,14 @@ TEST_P(CurlFailure, OnlyTheEndOfTheHeadAndBytesOfTheBodyRestartTheIdleTimeout) {
     const char* message;
   };
   for (const auto& [what, start, piece, message] : {
-           Case{"interim responses", "", "HTTP/1.1 103 Early Hints\r\n\r\n", "interim responses or an unfinished head for 200 ms"},
-           Case{"a header value", "HTTP/1.1 200 OK\r\nName: ", "v", "interim responses or an unfinished head for 200 ms"},
-           Case{"headers", "HTTP/1.1 200 OK\r\n", "A: b\r\n", "interim responses or an unfinished head for 200 ms"},
-           Case{"a chunk extension", chunk + "1;", "e", "for 200 ms"},  // which libcurl keeps to itself
+           Case{"interim responses", "", "HTTP/1.1 103 Early Hints\r\n\r\n",
+                "interim responses or an unfinished head for 200 ms"},
+           Case{"a header value", "HTTP/1.1 200 OK\r\nName: ", "v",
+                "interim responses or an unfinished head for 200 ms"},
+           Case{"headers", "HTTP/1.1 200 OK\r\n", "A: b\r\n",
+                "interim responses or an unfinished head for 200 ms"},
+           // which libcurl keeps to itself
+           Case{"a chunk extension", chunk + "1;", "e", "for 200 ms"},
            Case{"trailers", chunk + "0\r\n", "A: b\r\n", "no byte of the body for 200 ms"},
        }) {
     RawServer server(Dripping(start, piece));
@@ -365,7 +378,8 @@ TEST_P(CurlFailure, MissingCaBundleIsNamed) {
 }
 
 TEST_P(CurlFailure, TlsToAPlainServerNamesThatAndIsNotWorthARetry) {
-  RawServer server([](RawConnection& connection) { connection.Send("HTTP/1.1 400 Bad Request\r\n\r\n"); });
+  RawServer server(
+      [](RawConnection& connection) { connection.Send("HTTP/1.1 400 Bad Request\r\n\r\n"); });
   Request request = server.Get();
   request.endpoint.scheme = "https";
   Call call;
@@ -405,7 +419,8 @@ TEST_P(CurlFailure, AnUploadThatASlowPeerTakesSteadilyIsNotIdle) {
   });
   Request request = server.Get();
   request.method = "PUT";
-  request.idle_timeout = milliseconds(1000);  // the system takes all of it in less, and sends it in four times as long
+  // the system takes all of it in less, and sends it in four times as long
+  request.idle_timeout = milliseconds(1000);
   TextBody body(std::string(kBytes, 'x'));
   Call before;
   ASSERT_TRUE(before.Start(*transport_, server.Get()).Wait().ok());

@@ -1,5 +1,5 @@
-// The curl transport across fork(). Left out under ThreadSanitizer, which ends a process that starts threads after a
-// fork of a multi-threaded one.
+// The curl transport across fork(). Left out under ThreadSanitizer, which ends a process that
+// starts threads after a fork of a multi-threaded one.
 #if !defined(__SANITIZE_THREAD__)
 
 #include <gtest/gtest.h>
@@ -29,7 +29,8 @@ int InChild(Body body) {
 
 class CurlFork : public ::testing::TestWithParam<DataPlane> {};
 
-INSTANTIATE_TEST_SUITE_P(Planes, CurlFork, ::testing::Values(DataPlane::kDirect, DataPlane::kCurl), PlaneName);
+INSTANTIATE_TEST_SUITE_P(Planes, CurlFork, ::testing::Values(DataPlane::kDirect, DataPlane::kCurl),
+                         PlaneName);
 
 TEST_P(CurlFork, TransportWorksInTheChildAndStillInTheParent) {
   RawServer server(RawServer::Ok);
@@ -55,7 +56,8 @@ TEST_P(CurlFork, ForkDuringTransfersLeavesBothSidesWorking) {
   const int status = InChild([&] {
     Call call;
     const bool good = call.Start(*SharedTransport(), server.Get()).Wait().ok();
-    for (const auto& inherited : calls) inherited->stop.request_stop();  // the parent's: must do nothing here
+    // the parent's: must do nothing here
+    for (const auto& inherited : calls) inherited->stop.request_stop();
     return good;
   });
   EXPECT_EQ(status, 0);

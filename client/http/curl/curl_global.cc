@@ -22,7 +22,8 @@ void AfterForkInChild() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
 }
 
 // Registered while the program loads: a lazy registration could itself be caught by a fork.
-[[maybe_unused]] const int registered = pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
+[[maybe_unused]] const int registered =
+    pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
 
 }  // namespace
 

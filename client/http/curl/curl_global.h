@@ -8,8 +8,8 @@ namespace penstock::http {
 // Thread safety: any thread.
 unsigned ForkGeneration();
 
-// curl_global_init, at the first call. False when libcurl cannot start. Safe from any thread, also while another one
-// forks.
+// curl_global_init, at the first call. False when libcurl cannot start. Safe from any thread, also
+// while another one forks.
 bool InitCurl();
 
 }  // namespace penstock::http

@@ -20,7 +20,8 @@ TEST(CurlGlobal, EveryChildIsAnotherGeneration) {
   if (child == 0) {
     const unsigned first = ForkGeneration();
     const pid_t grandchild = ::fork();
-    if (grandchild == 0) std::_Exit(ForkGeneration() != first && ForkGeneration() != before && InitCurl() ? 0 : 1);
+    if (grandchild == 0)
+      std::_Exit(ForkGeneration() != first && ForkGeneration() != before && InitCurl() ? 0 : 1);
     int status = -1;
     ::waitpid(grandchild, &status, 0);
     std::_Exit(status == 0 && first != before ? 0 : 1);

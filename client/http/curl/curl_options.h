@@ -11,7 +11,8 @@
 
 namespace penstock::http {
 
-// Names with the addresses they have, as CURLOPT_RESOLVE takes them. Outlives the handles it is given to.
+// Names with the addresses they have, as CURLOPT_RESOLVE takes them. Outlives the handles it is
+// given to.
 class ResolveList {
  public:
   explicit ResolveList(const std::vector<std::string>& entries);
@@ -28,8 +29,9 @@ class ResolveList {
 // Whether the environment names a proxy for "http" or "https" requests.
 bool HasProxyFor(std::string_view scheme);
 
-// `share` may be null and outlives the handle; an empty bundle path: the system's. Each new connection looks its host up
-// anew and tries the addresses in random order, so that connections spread over all that a service has.
+// `share` may be null and outlives the handle; an empty bundle path: the system's. Each new
+// connection looks its host up anew and tries the addresses in random order, so that connections
+// spread over all that a service has.
 void SetConnectionOptions(CURL* handle, CURLSH* share, const std::string& ca_bundle_path);
 void SetConnectTimeout(CURL* handle, std::chrono::milliseconds timeout);
 

@@ -23,17 +23,20 @@ TEST(CurlOptions, AConnectTimeoutOfNothingIsNotForever) {
   ASSERT_NE(handle, nullptr);
   SetConnectionOptions(handle, nullptr, "");
   SetConnectTimeout(handle, std::chrono::milliseconds(0));
-  curl_easy_setopt(handle, CURLOPT_URL, "http://192.0.2.1:9/");  // reserved for documentation: nobody answers
+  // reserved for documentation: nobody answers
+  curl_easy_setopt(handle, CURLOPT_URL, "http://192.0.2.1:9/");
   EXPECT_NE(curl_easy_perform(handle), CURLE_OK);
   curl_easy_cleanup(handle);
 }
 
 TEST(CurlOptions, AProxyIsNamedForOneSchemeOrForBoth) {
-  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) ASSERT_EQ(::unsetenv(name), 0);
+  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
+    ASSERT_EQ(::unsetenv(name), 0);
   EXPECT_FALSE(HasProxyFor("http") || HasProxyFor("https"));
   const auto named_by = [](const char* name) {
     EXPECT_EQ(::setenv(name, "http://p:3128", 1), 0);
-    const std::string schemes = std::string(HasProxyFor("http") ? "http " : "") + (HasProxyFor("https") ? "https" : "");
+    const std::string schemes =
+        std::string(HasProxyFor("http") ? "http " : "") + (HasProxyFor("https") ? "https" : "");
     EXPECT_EQ(::unsetenv(name), 0);
     return schemes;
   };

@@ -10,7 +10,8 @@
 
 namespace penstock::http {
 
-// Knows every socket that the handles it was installed in have open. Outlives these handles and their connections.
+// Knows every socket that the handles it was installed in have open. Outlives these handles and
+// their connections.
 //
 // Thread safety: belongs to one I/O thread.
 class CurlSockets {
@@ -18,11 +19,12 @@ class CurlSockets {
   void Install(CURL* handle);
   // The one that the handle's request is on, told by its two ends; nullopt where it has none yet.
   std::optional<int> Of(CURL* handle) const;
-  // Whether bytes wait on one of them; the end of a connection is none. Asked where no request is on any: such bytes are no
-  // response to a request of ours, and libcurl would take them for the next one.
+  // Whether bytes wait on one of them; the end of a connection is none. Asked where no request is
+  // on any: such bytes are no response to a request of ours, and libcurl would take them for the
+  // next one.
   bool HaveInput() const;
-  // Whether one was closed since the last time. It may have been refused, and libcurl, run at once, tries the next address;
-  // by itself it waits for its timer (direct_connector.cc).
+  // Whether one was closed since the last time. It may have been refused, and libcurl, run at once,
+  // tries the next address; by itself it waits for its timer (direct_connector.cc).
   bool TakeClosed() { return std::exchange(closed_, false); }
 
  private:

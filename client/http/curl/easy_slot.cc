@@ -38,7 +38,8 @@ std::size_t ReadCallback(char* data, std::size_t size, std::size_t count, void* 
   Transfer& transfer = TransferOf(slot);
   transfer.Touch();
   const auto sent = transfer.OnSend({reinterpret_cast<std::byte*>(data), size * count});
-  if (sent && transfer.sent == UploadSize(transfer.request_body)) static_cast<EasySlot*>(slot)->took_all = true;
+  if (sent && transfer.sent == UploadSize(transfer.request_body))
+    static_cast<EasySlot*>(slot)->took_all = true;
   return sent.value_or(CURL_READFUNC_ABORT);
 }
 
@@ -48,7 +49,8 @@ int PrereqCallback(void* slot, char*, char*, int, int) {
 }
 
 int SeekCallback(void* slot, curl_off_t offset, int origin) {
-  if (offset != 0 || origin != SEEK_SET) return CURL_SEEKFUNC_FAIL;  // libcurl only ever starts over
+  // libcurl only ever starts over
+  if (offset != 0 || origin != SEEK_SET) return CURL_SEEKFUNC_FAIL;
   return static_cast<EasySlot*>(slot)->transfer->OnRewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
@@ -56,7 +58,8 @@ int SeekCallback(void* slot, curl_off_t offset, int origin) {
 
 EasySlot::~EasySlot() { curl_easy_cleanup(handle); }
 
-std::unique_ptr<EasySlot> EasySlot::Create(const HttpTransportOptions& options, CURLSH* share, CurlSockets* sockets) {
+std::unique_ptr<EasySlot> EasySlot::Create(const HttpTransportOptions& options, CURLSH* share,
+                                           CurlSockets* sockets) {
   auto slot = std::make_unique<EasySlot>();
   slot->sockets = sockets;
   slot->handle = curl_easy_init();
@@ -75,8 +78,10 @@ void EasySlot::SetConstants(const HttpTransportOptions& options, CURLSH* share) 
   curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, static_cast<long>(options.receive_buffer_bytes));
   curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, static_cast<long>(options.send_buffer_bytes));
   curl_easy_setopt(handle, CURLOPT_MAXAGE_CONN, static_cast<long>(options.max_idle_age.count()));
-  curl_easy_setopt(handle, CURLOPT_MAXLIFETIME_CONN, static_cast<long>(options.max_lifetime.count()));
-  curl_easy_setopt(handle, CURLOPT_EXPECT_100_TIMEOUT_MS, static_cast<long>(options.expect_continue_patience.count()));
+  curl_easy_setopt(handle, CURLOPT_MAXLIFETIME_CONN,
+                   static_cast<long>(options.max_lifetime.count()));
+  curl_easy_setopt(handle, CURLOPT_EXPECT_100_TIMEOUT_MS,
+                   static_cast<long>(options.expect_continue_patience.count()));
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, error_text.data());
   curl_easy_setopt(handle, CURLOPT_PRIVATE, this);
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, HeaderCallback);
@@ -104,7 +109,8 @@ void EasySlot::SetHeaders(const Transfer& next, const HttpTransportOptions& opti
   }
   // What libcurl would add on its own.
   if (!FindHeader(next.request.headers, "Accept")) add("Accept", ":", "");
-  if (!FindHeader(next.request.headers, "Expect") && UploadSize(next.request_body) < options.expect_continue_from_bytes) {
+  if (!FindHeader(next.request.headers, "Expect") &&
+      UploadSize(next.request_body) < options.expect_continue_from_bytes) {
     add("Expect", ":", "");
   }
   header_nodes.resize(starts.size());
@@ -124,7 +130,8 @@ void EasySlot::SetMethod(const Transfer& next) {
   } else if (Uploads(next.request, next.request_body)) {
     // UPLOAD for POST too: libcurl's own POST adds a Content-Type.
     curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
-    curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(UploadSize(next.request_body)));
+    curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE,
+                     static_cast<curl_off_t>(UploadSize(next.request_body)));
     if (method != "PUT") curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, method.c_str());
   } else if (method != "GET") {
     curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, method.c_str());
@@ -155,10 +162,13 @@ Result<void> EasySlot::Load(Transfer& next, const HttpTransportOptions& options,
 bool EasySlot::MaySend() {
   curl_easy_setopt(handle, CURLOPT_FORBID_REUSE, 0L);  // EndEarly sets it
   const std::string& method = transfer->request.method;
-  if (!std::exchange(sent_before, true) || !took_all || method == "GET" || method == "HEAD") return true;
-  if (transfer->head.complete()) return true;  // refused, for its Expect header: libcurl sends it without
-  transfer->error = Error::Make(ErrorKind::kUnavailable, "connection to " + Authority(transfer->request.endpoint) +
-                                                             " was lost before a response, after the whole request was sent");
+  if (!std::exchange(sent_before, true) || !took_all || method == "GET" || method == "HEAD")
+    return true;
+  // refused, for its Expect header: libcurl sends it without
+  if (transfer->head.complete()) return true;
+  transfer->error = Error::Make(
+      ErrorKind::kUnavailable, "connection to " + Authority(transfer->request.endpoint) +
+                                   " was lost before a response, after the whole request was sent");
   return false;
 }
 
@@ -168,20 +178,23 @@ bool EasySlot::EndEarly() {
   curl_off_t sent = 0;
   curl_easy_getinfo(handle, CURLINFO_SIZE_UPLOAD_T, &sent);
   if (static_cast<std::uint64_t>(sent) >= size) return false;
-  // libcurl keeps the connection after a 2xx or 417 in place of 100 Continue, and the server reads the next request as the
-  // body of this one (RFC 9112 sections 9.3 and 9.6).
+  // libcurl keeps the connection after a 2xx or 417 in place of 100 Continue, and the server reads
+  // the next request as the body of this one (RFC 9112 sections 9.3 and 9.6).
   curl_easy_setopt(handle, CURLOPT_FORBID_REUSE, 1L);
   const ResponseHead& head = transfer->head.head();
-  if (head.status >= 300) return false;  // libcurl stops the upload; after 417 it repeats the request without Expect
+  // libcurl stops the upload; after 417 it repeats the request without Expect
+  if (head.status >= 300) return false;
   ended_early = head.status == 204 || ContentLength(head) == transfer->received;
   return ended_early;
 }
 
 Result<Outcome> EasySlot::Conclude(CURLcode code) const {
   if (ended_early) code = CURLE_OK;
-  if (code == CURLE_OK && transfer->error == std::nullopt && transfer->head.complete()) transfer->BeginOnce();
+  if (code == CURLE_OK && transfer->error == std::nullopt && transfer->head.complete())
+    transfer->BeginOnce();
   if (transfer->error) return *transfer->error;
-  // libcurl takes the end of the connection inside a head for the end of that head (RFC 9112 §8: it is incomplete).
+  // libcurl takes the end of the connection inside a head for the end of that head (RFC 9112 §8: it
+  // is incomplete).
   if (code == CURLE_OK && !transfer->head.complete()) code = CURLE_GOT_NOTHING;
   if (code != CURLE_OK) {
     CurlFailure failure = FailureOf(handle, code, error_text.data());
@@ -205,7 +218,9 @@ Result<Outcome> EasySlot::Conclude(CURLcode code) const {
 bool EasySlot::FollowedByBytes() const {
   curl_socket_t socket = CURL_SOCKET_BAD;
   if (transfer->request.endpoint.scheme != "https") return false;
-  if (curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK || socket == CURL_SOCKET_BAD) return false;
+  if (curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK ||
+      socket == CURL_SOCKET_BAD)
+    return false;
   char byte = 0;
   return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
@@ -220,7 +235,8 @@ void EasySlot::RecordConnection() const {
   long port = 0;
   curl_easy_getinfo(handle, CURLINFO_PRIMARY_IP, &ip);
   curl_easy_getinfo(handle, CURLINFO_PRIMARY_PORT, &port);
-  const PeerAddress address = ip == nullptr ? PeerAddress() : PeerAddress::OfText(ip, static_cast<int>(port));
+  const PeerAddress address =
+      ip == nullptr ? PeerAddress() : PeerAddress::OfText(ip, static_cast<int>(port));
   transfer->OnConnection({DataPlane::kCurl, new_connections == 0, address});
 }
 

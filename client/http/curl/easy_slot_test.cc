@@ -45,10 +45,11 @@ TEST_F(EasySlotTest, SuppressesWhatLibcurlWouldAdd) {
 }
 
 TEST_F(EasySlotTest, GivenExpectAndAcceptStay) {
-  transfer_.request.headers = {{"Host", "h"}, {"Expect", "100-continue"}, {"Accept", "text/xml"}, {"Empty", ""}};
+  transfer_.request.headers = {
+      {"Host", "h"}, {"Expect", "100-continue"}, {"Accept", "text/xml"}, {"Empty", ""}};
   ASSERT_TRUE(Load().ok());
-  EXPECT_EQ(HeaderLines(),
-            (std::vector<std::string>{"Host: h", "Expect: 100-continue", "Accept: text/xml", "Empty;"}));
+  EXPECT_EQ(HeaderLines(), (std::vector<std::string>{"Host: h", "Expect: 100-continue",
+                                                     "Accept: text/xml", "Empty;"}));
 }
 
 TEST_F(EasySlotTest, LargeUploadsLeaveExpectToLibcurl) {

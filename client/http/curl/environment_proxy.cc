@@ -31,19 +31,23 @@ std::vector<unsigned char> AddressBytes(std::string_view text) {
   return {};
 }
 
-bool SamePrefix(const std::vector<unsigned char>& a, const std::vector<unsigned char>& b, std::size_t bits) {
+bool SamePrefix(const std::vector<unsigned char>& a, const std::vector<unsigned char>& b,
+                std::size_t bits) {
   if (a.size() != b.size() || bits > a.size() * 8) return false;
   const std::size_t whole = bits / 8;
-  if (!std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(whole), b.begin())) return false;
+  if (!std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(whole), b.begin()))
+    return false;
   return bits % 8 == 0 || ((a[whole] ^ b[whole]) >> (8 - bits % 8)) == 0;
 }
 
-// Whether an entry of no_proxy means this host: an address or a network for addresses, a domain for names.
+// Whether an entry of no_proxy means this host: an address or a network for addresses, a domain for
+// names.
 bool Excludes(std::string_view entry, const std::string& host) {
   const std::vector<unsigned char> address = AddressBytes(host);
   if (!address.empty()) {
     const std::size_t slash = entry.find('/');
-    const std::string_view length = slash == std::string_view::npos ? std::string_view() : entry.substr(slash + 1);
+    const std::string_view length =
+        slash == std::string_view::npos ? std::string_view() : entry.substr(slash + 1);
     std::size_t bits = address.size() * 8;
     if (!length.empty()) std::from_chars(length.data(), length.data() + length.size(), bits);
     return SamePrefix(address, AddressBytes(entry.substr(0, slash)), bits);
@@ -64,7 +68,8 @@ bool IsExcluded(std::string_view list, const std::string& host) {
   return false;
 }
 
-// A proxy's URL in its pieces. A password may hold any character, also '/': what stands before the last '@' is all of it.
+// A proxy's URL in its pieces. A password may hold any character, also '/': what stands before the
+// last '@' is all of it.
 struct Pieces {
   std::string_view scheme;       // may be empty, as the others
   std::string_view credentials;  // "user:password"
@@ -84,7 +89,8 @@ Pieces PiecesOf(std::string_view url) {
   }
   url = url.substr(0, url.find_first_of("/?#"));
   const std::size_t colon = url.rfind(':');
-  if (colon != std::string_view::npos && url.find(']', colon) == std::string_view::npos) pieces.port = url.substr(colon + 1);
+  if (colon != std::string_view::npos && url.find(']', colon) == std::string_view::npos)
+    pieces.port = url.substr(colon + 1);
   pieces.host = pieces.port ? url.substr(0, colon) : url;
   return pieces;
 }
@@ -97,7 +103,8 @@ bool IsPort(std::string_view text) {
 
 bool IsScheme(std::string_view text) {
   return std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
+           c == '-' || c == '.';
   });
 }
 
@@ -107,28 +114,35 @@ std::string AddressOf(const Pieces& url) {
   if (url.host.empty() || (url.port && !IsPort(*url.port))) return "?";
   const std::string_view usual = AsciiLower(url.scheme) == "https" ? "443" : "1080";  // libcurl's
   std::string address = std::string(url.host) + ":" + std::string(url.port.value_or(usual));
-  std::ranges::replace_if(address, [](char c) { return c <= ' ' || c > '~'; }, '?');
+  std::ranges::replace_if(
+      address, [](char c) { return c <= ' ' || c > '~'; }, '?');
   return address;
 }
 
 // libcurl would say it too, but with the URL, and so with its password.
 std::string FaultOf(const Pieces& url) {
-  constexpr std::string_view kShape = "write it as http://host:port or http://user:password@host:port, special characters of "
-                                      "user and password as %XX";
-  constexpr std::array<std::string_view, 7> kSchemes = {"http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"};
+  constexpr std::string_view kShape =
+      "write it as http://host:port or http://user:password@host:port, special characters of "
+      "user and password as %XX";
+  constexpr std::array<std::string_view, 7> kSchemes = {"http",    "https",  "socks",  "socks4",
+                                                        "socks4a", "socks5", "socks5h"};
   const std::string scheme = AsciiLower(url.scheme);
   if (!scheme.empty() && std::ranges::find(kSchemes, scheme) == kSchemes.end()) {
-    const std::string shown = IsScheme(scheme) ? "has the scheme '" + scheme + "', which no proxy has" : "has no valid scheme";
+    const std::string shown = IsScheme(scheme)
+                                  ? "has the scheme '" + scheme + "', which no proxy has"
+                                  : "has no valid scheme";
     return shown + ": use http, https, socks4, socks4a, socks5 or socks5h";
   }
   if (url.host.empty()) return "names no host: " + std::string(kShape);
-  if (url.port && !IsPort(*url.port)) return "has no number from 0 to 65535 as its port: " + std::string(kShape);
+  if (url.port && !IsPort(*url.port))
+    return "has no number from 0 to 65535 as its port: " + std::string(kShape);
   return {};
 }
 
 void Hide(std::string& text, std::string_view secret) {
   if (secret.empty()) return;
-  for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at + 3)) {
+  for (std::size_t at = text.find(secret); at != std::string::npos;
+       at = text.find(secret, at + 3)) {
     text.replace(at, secret.size(), "***");
   }
 }
@@ -144,7 +158,8 @@ std::optional<EnvironmentProxy> ProxyFor(const Endpoint& endpoint, const GetVari
   if (IsExcluded(excluded, endpoint.host)) return std::nullopt;
   // HTTP_PROXY is not among them: a CGI program would take it from a stranger's header.
   const bool tls = endpoint.scheme == "https";
-  for (const char* const name : {tls ? "https_proxy" : "http_proxy", tls ? "HTTPS_PROXY" : "all_proxy", "all_proxy", "ALL_PROXY"}) {
+  for (const char* const name : {tls ? "https_proxy" : "http_proxy",
+                                 tls ? "HTTPS_PROXY" : "all_proxy", "all_proxy", "ALL_PROXY"}) {
     if (set(name).empty()) continue;
     const Pieces pieces = PiecesOf(set(name));
     return EnvironmentProxy{AddressOf(pieces), name, FaultOf(pieces)};
@@ -158,7 +173,8 @@ std::optional<EnvironmentProxy> ProxyFor(const Endpoint& endpoint) {
 
 std::string WithoutProxies(std::string_view text, const GetVariable& environment) {
   std::string shown(text);
-  for (const char* const name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+  for (const char* const name :
+       {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
     const char* const value = environment(name);
     if (value == nullptr) continue;
     const Pieces pieces = PiecesOf(value);

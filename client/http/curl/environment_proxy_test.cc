@@ -11,7 +11,8 @@ namespace {
 using Variables = std::map<std::string, std::string>;
 
 // "address (variable)", or nothing.
-std::string Named(const Variables& variables, const std::string& scheme = "http", const std::string& host = "s3.local") {
+std::string Named(const Variables& variables, const std::string& scheme = "http",
+                  const std::string& host = "s3.local") {
   const auto proxy = ProxyFor({scheme, host, 9000}, [&](const char* name) -> const char* {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
@@ -21,37 +22,47 @@ std::string Named(const Variables& variables, const std::string& scheme = "http"
 
 TEST(EnvironmentProxy, TheSchemesOwnVariableComesFirst) {
   EXPECT_EQ(Named({}), "");
-  EXPECT_EQ(Named({{"http_proxy", "http://p:3128"}, {"all_proxy", "http://q:1"}}), "p:3128 (http_proxy)");
-  EXPECT_EQ(Named({{"http_proxy", "http://p:3128"}, {"all_proxy", "http://q:1"}}, "https"), "q:1 (all_proxy)");
+  EXPECT_EQ(Named({{"http_proxy", "http://p:3128"}, {"all_proxy", "http://q:1"}}),
+            "p:3128 (http_proxy)");
+  EXPECT_EQ(Named({{"http_proxy", "http://p:3128"}, {"all_proxy", "http://q:1"}}, "https"),
+            "q:1 (all_proxy)");
   EXPECT_EQ(Named({{"HTTPS_PROXY", "p:1"}}, "https"), "p:1 (HTTPS_PROXY)");
   EXPECT_EQ(Named({{"HTTP_PROXY", "p:1"}}), "") << "libcurl does not read it";
   EXPECT_EQ(Named({{"http_proxy", ""}, {"ALL_PROXY", "p:1"}}), "p:1 (ALL_PROXY)");
 }
 
 TEST(EnvironmentProxy, CredentialsAreNeverShown) {
-  for (const char* url : {"http://user:secret@p:3128/", "user:secret@p:3128", "http://user:se/cret@p:3128", "http://u@secret@p:3128/x"}) {
+  for (const char* url : {"http://user:secret@p:3128/", "user:secret@p:3128",
+                          "http://user:se/cret@p:3128", "http://u@secret@p:3128/x"}) {
     EXPECT_EQ(Named({{"http_proxy", url}}), "p:3128 (http_proxy)") << url;
   }
 }
 
 std::optional<EnvironmentProxy> Only(const std::string& url) {
-  return ProxyFor({"http", "s3.local", 9000}, [&](const char* name) { return name == std::string("all_proxy") ? url.c_str() : nullptr; });
+  return ProxyFor({"http", "s3.local", 9000}, [&](const char* name) {
+    return name == std::string("all_proxy") ? url.c_str() : nullptr;
+  });
 }
 
 TEST(EnvironmentProxy, WhatNoRequestCanGoThroughHasAFaultThatQuotesNoSecret) {
-  for (const char* url : {"sock5://u:SEKRET@p:1", "htps://u:SEKRET@p", "SEK_RET://p:1", "u:SEKRET@://p:1", "http://u:SEKRET@",
-                          "http://u:SEKRET", "u:SEKRET", "http://u:SEKRET@p:x", "http://u:SEKRET@p:65536", "http://:8", "://u:SEKRET"}) {
+  for (const char* url :
+       {"sock5://u:SEKRET@p:1", "htps://u:SEKRET@p", "SEK_RET://p:1", "u:SEKRET@://p:1",
+        "http://u:SEKRET@", "http://u:SEKRET", "u:SEKRET", "http://u:SEKRET@p:x",
+        "http://u:SEKRET@p:65536", "http://:8", "://u:SEKRET"}) {
     const auto proxy = Only(url);
     ASSERT_TRUE(proxy) << url;
     EXPECT_NE(proxy->fault, "") << url;
-    EXPECT_EQ((proxy->fault + proxy->address).find("SEK"), std::string::npos) << url << ": " << proxy->fault << proxy->address;
+    EXPECT_EQ((proxy->fault + proxy->address).find("SEK"), std::string::npos)
+        << url << ": " << proxy->fault << proxy->address;
   }
   EXPECT_EQ(Only("sock5://u:x@p:1")->fault,
-            "has the scheme 'sock5', which no proxy has: use http, https, socks4, socks4a, socks5 or socks5h");
+            "has the scheme 'sock5', which no proxy has: use http, https, socks4, socks4a, socks5 "
+            "or socks5h");
 }
 
 TEST(EnvironmentProxy, WhatLibcurlTakesHasNoFault) {
-  for (const char* url : {"http://u:SEK/RET@p:1", "p", "p:3128", "u:x@p:3128/", "SOCKS5H://p", "https://[::1]", "[::1]:8", "socks4a://p:0"}) {
+  for (const char* url : {"http://u:SEK/RET@p:1", "p", "p:3128", "u:x@p:3128/", "SOCKS5H://p",
+                          "https://[::1]", "[::1]:8", "socks4a://p:0"}) {
     EXPECT_EQ(Only(url)->fault, "") << url;
   }
 }
@@ -62,7 +73,8 @@ TEST(EnvironmentProxy, NoTextShowsAProxysUrlOrItsCredentials) {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
   };
-  EXPECT_EQ(WithoutProxies("bad 'http://u:one@p:1'; u:one, one; q:two: port two", get), "bad '***'; ***, ***; ***: port ***");
+  EXPECT_EQ(WithoutProxies("bad 'http://u:one@p:1'; u:one, one; q:two: port two", get),
+            "bad '***'; ***, ***; ***: port ***");
   EXPECT_EQ(WithoutProxies("nothing", get), "nothing");
 }
 
@@ -78,21 +90,25 @@ TEST(EnvironmentProxy, WhatCannotBePrintedIsNot) {
 }
 
 TEST(EnvironmentProxy, NamesAreExcludedByDomain) {
-  for (const char* list : {"*", "s3.local", "S3.LOCAL", "local", ".local", "a, b ,local", "x,s3.local.", "x\tlocal"}) {
+  for (const char* list :
+       {"*", "s3.local", "S3.LOCAL", "local", ".local", "a, b ,local", "x,s3.local.", "x\tlocal"}) {
     EXPECT_EQ(Named({{"http_proxy", "p:1"}, {"no_proxy", list}}), "") << list;
   }
-  for (const char* list : {"", "ocal", "3.local", "x.s3.local", "127.0.0.1", ",", ".", "s3.local:9000"}) {
+  for (const char* list :
+       {"", "ocal", "3.local", "x.s3.local", "127.0.0.1", ",", ".", "s3.local:9000"}) {
     EXPECT_NE(Named({{"http_proxy", "p:1"}, {"no_proxy", list}}), "") << list;
   }
   EXPECT_EQ(Named({{"http_proxy", "p:1"}, {"NO_PROXY", "local"}}), "");
-  EXPECT_NE(Named({{"http_proxy", "p:1"}, {"NO_PROXY", "local"}, {"no_proxy", "x"}}), "") << "the small one counts";
+  EXPECT_NE(Named({{"http_proxy", "p:1"}, {"NO_PROXY", "local"}, {"no_proxy", "x"}}), "")
+      << "the small one counts";
 }
 
 TEST(EnvironmentProxy, AddressesAreExcludedByNetwork) {
   for (const char* list : {"10.1.2.3", "10.0.0.0/8", "10.1.2.0/23", "x,10.1.2.2/31", "0.0.0.0/0"}) {
     EXPECT_EQ(Named({{"http_proxy", "p:1"}, {"no_proxy", list}}, "http", "10.1.2.3"), "") << list;
   }
-  for (const char* list : {"10.1.2.4", "10.1.2.4/31", "10.0.0.0/33", "2.3", "::/0", "10.1.2.3.example"}) {
+  for (const char* list :
+       {"10.1.2.4", "10.1.2.4/31", "10.0.0.0/33", "2.3", "::/0", "10.1.2.3.example"}) {
     EXPECT_NE(Named({{"http_proxy", "p:1"}, {"no_proxy", list}}, "http", "10.1.2.3"), "") << list;
   }
   EXPECT_EQ(Named({{"http_proxy", "p:1"}, {"no_proxy", "[::1]"}}, "http", "::1"), "");

@@ -25,8 +25,9 @@ int ThreadCount(const HttpTransportOptions& options) {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 4);
 }
 
-// The reactors of one process. A forked child never touches its parent's engine again: it makes its own and keeps the
-// old one unfreed and unlocked, since another thread may have held any of its locks at the moment of the fork.
+// The reactors of one process. A forked child never touches its parent's engine again: it makes its
+// own and keeps the old one unfreed and unlocked, since another thread may have held any of its
+// locks at the moment of the fork.
 struct Engine {
   Engine(const HttpTransportOptions& options, const Engine* inherited_engine)
       : generation(ForkGeneration()), inherited(inherited_engine) {
@@ -41,7 +42,7 @@ struct Engine {
   }
 
   const unsigned generation;
-  const Engine* const inherited;  // leaked on purpose; kept reachable
+  const Engine* const inherited;                   // leaked on purpose; kept reachable
   std::vector<std::shared_ptr<Reactor>> reactors;  // shared with their threads
 };
 
@@ -56,8 +57,8 @@ class HttpTransport final : public Transport {
     delete engine;
   }
 
-  void Start(Request request, RequestBody* request_body, ResponseBody* response_body, CallContext context,
-             Completion done) override {
+  void Start(Request request, RequestBody* request_body, ResponseBody* response_body,
+             CallContext context, Completion done) override {
     PENSTOCK_CHECK(response_body != nullptr);
     TransferPtr transfer;
     Result<void> made = Caught(kStart, [&] { transfer = std::make_shared<Transfer>(); });
@@ -77,7 +78,8 @@ class HttpTransport final : public Transport {
       Engine& engine = Current();
       Result<void> accepted = engine.LeastLoaded().RunAt(when, std::move(task));
       for (auto at = engine.reactors.begin(); !accepted.ok() && at != engine.reactors.end(); ++at) {
-        accepted = (*at)->RunAt(when, std::move(task));  // NOLINT(bugprone-use-after-move): moved from on success only
+        accepted = (*at)->RunAt(
+            when, std::move(task));  // NOLINT(bugprone-use-after-move): moved from on success only
       }
       return accepted;
     });
@@ -108,7 +110,8 @@ class HttpTransport final : public Transport {
     Engine* engine = engine_.load(std::memory_order_acquire);
     if (engine != nullptr && engine->generation == ForkGeneration()) return *engine;
     auto fresh = std::make_unique<Engine>(options_, engine);
-    if (engine_.compare_exchange_strong(engine, fresh.get(), std::memory_order_acq_rel)) return *fresh.release();
+    if (engine_.compare_exchange_strong(engine, fresh.get(), std::memory_order_acq_rel))
+      return *fresh.release();
     return *engine;  // another thread of this process was faster; ours has started nothing yet
   }
 
@@ -134,11 +137,13 @@ std::shared_ptr<Transport> MakeCurlTransport(HttpTransportOptions options) {
 std::shared_ptr<Transport> SharedTransport() {
   SharedPtr* existing = shared_transport.load(std::memory_order_acquire);
   if (existing != nullptr) return *existing;
-  // What our threads use must outlive them: both are set up before our exit handler, so they go after it has parked us.
+  // What our threads use must outlive them: both are set up before our exit handler, so they go
+  // after it has parked us.
   InitCurl();
   SystemClock();
   auto fresh = std::make_unique<SharedPtr>(std::make_shared<HttpTransport>(HttpTransportOptions{}));
-  if (!shared_transport.compare_exchange_strong(existing, fresh.get(), std::memory_order_acq_rel)) return *existing;
+  if (!shared_transport.compare_exchange_strong(existing, fresh.get(), std::memory_order_acq_rel))
+    return *existing;
   std::atexit(ParkShared);
   return *fresh.release();  // never destroyed: its threads outlive main
 }

@@ -28,7 +28,8 @@ class HttpTransport : public ::testing::TestWithParam<DataPlane> {
   std::string HeadOnTheWire(Request request, RequestBody* body = nullptr) const;
 };
 
-INSTANTIATE_TEST_SUITE_P(Planes, HttpTransport, ::testing::Values(DataPlane::kDirect, DataPlane::kCurl), PlaneName);
+INSTANTIATE_TEST_SUITE_P(Planes, HttpTransport,
+                         ::testing::Values(DataPlane::kDirect, DataPlane::kCurl), PlaneName);
 
 // The request head as it arrived for `request`, sent through a fresh transport.
 std::string HttpTransport::HeadOnTheWire(Request request, RequestBody* body) const {
@@ -56,7 +57,9 @@ Request Plain(std::string method, std::string target = "/k") {
 TEST_P(HttpTransport, DeliversHeadAndBody) {
   RawServer server([](RawConnection& connection) {
     connection.ReadHead();
-    connection.Send("HTTP/1.1 206 Partial Content\r\nETag: \"e\"\r\nx-amz-id-2:a b \r\nContent-Length: 5\r\n\r\nhello");
+    connection.Send(
+        "HTTP/1.1 206 Partial Content\r\nETag: \"e\"\r\nx-amz-id-2:a b \r\nContent-Length: "
+        "5\r\n\r\nhello");
   });
   const auto transport = Make();
   Call call(Collector(2));
@@ -88,7 +91,9 @@ TEST_P(HttpTransport, CallsBeginOnceWithTheFinalHead) {
 TEST_P(HttpTransport, DeliversErrorStatusesAsResponses) {
   RawServer server([](RawConnection& connection) {
     connection.ReadHead();
-    connection.Send("HTTP/1.1 503 Slow Down\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n<E>\r\n0\r\n\r\n");
+    connection.Send(
+        "HTTP/1.1 503 Slow Down\r\nConnection: close\r\nTransfer-Encoding: "
+        "chunked\r\n\r\n3\r\n<E>\r\n0\r\n\r\n");
   });
   const auto transport = Make();
   Call call;
@@ -101,7 +106,9 @@ TEST_P(HttpTransport, DeliversErrorStatusesAsResponses) {
 TEST_P(HttpTransport, DoesNotFollowRedirectsNorTrailersAsHeaders) {
   RawServer server([](RawConnection& connection) {
     connection.ReadHead();
-    connection.Send("HTTP/1.1 307 T\r\nLocation: /x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nT: v\r\n\r\n");
+    connection.Send(
+        "HTTP/1.1 307 T\r\nLocation: /x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nT: "
+        "v\r\n\r\n");
     connection.WaitForClose();
   });
   Call call;
@@ -129,8 +136,9 @@ TEST_P(HttpTransport, KeepsTheConnectionForTheNextRequest) {
 
 TEST_P(HttpTransport, SendsTheTargetAsGiven) {
   for (const std::string target :
-       {"/a/../b/./c", "//x///y//", "/%2F%2f%c3%A9", "/a%20b%2Bc/~!$&'()*+,;=:@", "/k?", "/?list-type=2&prefix=a%2Fb%20c",
-        "/?acl", "/..", "/.", "/x?a=/../b//c?d", "/?", "/a[b]{c}|\"<>^`\\"}) {
+       {"/a/../b/./c", "//x///y//", "/%2F%2f%c3%A9", "/a%20b%2Bc/~!$&'()*+,;=:@", "/k?",
+        "/?list-type=2&prefix=a%2Fb%20c", "/?acl", "/..", "/.", "/x?a=/../b//c?d", "/?",
+        "/a[b]{c}|\"<>^`\\"}) {
     const std::string head = HeadOnTheWire(Plain("GET", target));
     EXPECT_EQ(head.substr(0, head.find("\r\n")), "GET " + target + " HTTP/1.1");
   }
@@ -138,24 +146,34 @@ TEST_P(HttpTransport, SendsTheTargetAsGiven) {
 
 TEST_P(HttpTransport, SendsOnlyTheGivenHeadersInTheirOrder) {
   Request request = Plain("GET", "/k");
-  request.headers = {{"Host", "bucket.s3"}, {"x-amz-b", "2"}, {"x-amz-a", "1"}, {"X-Empty", ""}, {"User-Agent", "u"}};
+  request.headers = {{"Host", "bucket.s3"},
+                     {"x-amz-b", "2"},
+                     {"x-amz-a", "1"},
+                     {"X-Empty", ""},
+                     {"User-Agent", "u"}};
   EXPECT_EQ(HeadOnTheWire(request),
-            "GET /k HTTP/1.1\r\nHost: bucket.s3\r\nx-amz-b: 2\r\nx-amz-a: 1\r\nX-Empty:\r\nUser-Agent: u\r\n\r\n");
+            "GET /k HTTP/1.1\r\nHost: bucket.s3\r\nx-amz-b: 2\r\nx-amz-a: "
+            "1\r\nX-Empty:\r\nUser-Agent: u\r\n\r\n");
 }
 
 TEST_P(HttpTransport, UploadsAnnounceTheirLengthAndNothingElse) {
   TextBody body("hello");
-  EXPECT_EQ(HeadOnTheWire(Plain("PUT"), &body), "PUT /k HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n");
-  EXPECT_EQ(HeadOnTheWire(Plain("POST"), &body), "POST /k HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n");
-  EXPECT_EQ(HeadOnTheWire(Plain("DELETE"), &body), "DELETE /k HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n");
+  EXPECT_EQ(HeadOnTheWire(Plain("PUT"), &body),
+            "PUT /k HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n");
+  EXPECT_EQ(HeadOnTheWire(Plain("POST"), &body),
+            "POST /k HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n");
+  EXPECT_EQ(HeadOnTheWire(Plain("DELETE"), &body),
+            "DELETE /k HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n");
   TextBody empty("");
-  EXPECT_EQ(HeadOnTheWire(Plain("PUT"), &empty), "PUT /k HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(HeadOnTheWire(Plain("PUT"), &empty),
+            "PUT /k HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
 }
 
 TEST_P(HttpTransport, MethodsWithoutBodySendTheRightLengths) {
   EXPECT_EQ(HeadOnTheWire(Plain("HEAD")), "HEAD /k HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_EQ(HeadOnTheWire(Plain("DELETE")), "DELETE /k HTTP/1.1\r\nHost: h\r\n\r\n");
-  EXPECT_EQ(HeadOnTheWire(Plain("POST")), "POST /k HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(HeadOnTheWire(Plain("POST")),
+            "POST /k HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
   EXPECT_EQ(HeadOnTheWire(Plain("PUT")), "PUT /k HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
 }
 
@@ -163,9 +181,11 @@ TEST_P(HttpTransport, MethodsFollowEachOtherOnOneHandleWithoutTraces) {
   std::vector<std::string> heads;
   RawServer server([&](RawConnection& connection) {
     while (auto head = connection.ReadHead()) {
-      heads.push_back(head->substr(0, head->find(' ')) + (head->find("Content-Length") != head->npos ? "+" : ""));
+      heads.push_back(head->substr(0, head->find(' ')) +
+                      (head->find("Content-Length") != head->npos ? "+" : ""));
       if (heads.back() == "PUT+") connection.ReadBody(3);
-      connection.Send(heads.back() == "HEAD" ? "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n" : kOk);
+      connection.Send(heads.back() == "HEAD" ? "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
+                                             : kOk);
     }
   });
   {
@@ -175,10 +195,12 @@ TEST_P(HttpTransport, MethodsFollowEachOtherOnOneHandleWithoutTraces) {
       Request request = server.Get();
       request.method = method;
       Call call;
-      ASSERT_TRUE(call.Start(*transport, request, method == "PUT" ? &body : nullptr).Wait().ok()) << method;
+      ASSERT_TRUE(call.Start(*transport, request, method == "PUT" ? &body : nullptr).Wait().ok())
+          << method;
     }
   }
-  EXPECT_EQ(heads, (std::vector<std::string>{"PUT+", "HEAD", "GET", "DELETE", "HEAD", "POST+", "GET"}));
+  EXPECT_EQ(heads,
+            (std::vector<std::string>{"PUT+", "HEAD", "GET", "DELETE", "HEAD", "POST+", "GET"}));
   EXPECT_EQ(server.connections(), 1);
 }
 
@@ -186,7 +208,8 @@ TEST_P(HttpTransport, LargeBodyArrivesWholeThroughTheWindows) {
   const std::string payload(40 << 20, 'x');
   RawServer server([&](RawConnection& connection) {
     connection.ReadHead();
-    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(payload.size()) + "\r\n\r\n");
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(payload.size()) +
+                    "\r\n\r\n");
     connection.Send(payload);
   });
   const auto transport = Make();
@@ -267,7 +290,8 @@ TEST_P(HttpTransport, AnUploadOnAReusedConnectionThatDiesIsNotLostSilently) {
   Call call;
   const Result<Outcome> result = call.Start(*transport, request, &body).Wait();
   const MutexLock lock(mutex);
-  // All of it had been sent: the peer may have acted upon it, and whether to try again is not the transport's to say.
+  // All of it had been sent: the peer may have acted upon it, and whether to try again is not the
+  // transport's to say.
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kUnavailable);
   EXPECT_EQ(bodies.size(), 1u);
@@ -338,7 +362,10 @@ TEST_P(HttpTransport, DestructionCompletesWhatIsInFlight) {
   {
     const auto transport = Make();
     call.Start(*transport, server.Get());
-    ASSERT_TRUE(transport->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [&] { task_ran = true; }).ok());
+    ASSERT_TRUE(
+        transport
+            ->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [&] { task_ran = true; })
+            .ok());
   }
   const Result<Outcome> result = call.Wait();
   ASSERT_FALSE(result.ok());
@@ -352,10 +379,11 @@ TEST_P(HttpTransport, MayBeDestroyedByItsOwnCompletion) {
   Transport& raw = *transport;
   Collector sink;
   std::promise<bool> finished;
-  raw.Start(server.Get(), nullptr, &sink, {}, [&, last = std::move(transport)](Result<Outcome> outcome) mutable {
-    last.reset();
-    finished.set_value(outcome.ok());
-  });
+  raw.Start(server.Get(), nullptr, &sink, {},
+            [&, last = std::move(transport)](Result<Outcome> outcome) mutable {
+              last.reset();
+              finished.set_value(outcome.ok());
+            });
   EXPECT_TRUE(finished.get_future().get());
 }
 
@@ -385,12 +413,14 @@ TEST_P(HttpTransport, NewConnectionsSpreadOverTheAddressesOfAName) {
           const MutexLock lock(mutex);
           ++seen[connection.address()];
         }
-        if (connection.ReadHead()) connection.Send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+        if (connection.ReadHead())
+          connection.Send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
       },
       RawServer::Listens::kEverywhere);
   const std::string where = "spread.test:" + std::to_string(server.port());
-  const auto transport =
-      MakeCurlTransport({.plane = GetParam(), .io_threads = 1, .resolve = {where + ":127.0.0.1,127.0.0.2,127.0.0.3"}});
+  const auto transport = MakeCurlTransport({.plane = GetParam(),
+                                            .io_threads = 1,
+                                            .resolve = {where + ":127.0.0.1,127.0.0.2,127.0.0.3"}});
   std::vector<std::unique_ptr<Call>> calls;
   for (int i = 0; i < 64; ++i) {
     Request request = server.Get();
@@ -400,16 +430,19 @@ TEST_P(HttpTransport, NewConnectionsSpreadOverTheAddressesOfAName) {
   }
   for (const auto& call : calls) EXPECT_TRUE(call->Wait().ok());
   const MutexLock lock(mutex);
-  EXPECT_EQ(seen.size(), 3u) << "of 64 connections, one address in three has none about once in 10^11 runs";
+  EXPECT_EQ(seen.size(), 3u)
+      << "of 64 connections, one address in three has none about once in 10^11 runs";
 }
 
 TEST_P(HttpTransport, AnAddressThatRefusesIsPassedOver) {
   RawServer server([](RawConnection& connection) {
-    if (connection.ReadHead()) connection.Send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+    if (connection.ReadHead())
+      connection.Send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
   });
   const std::string where = "spread.test:" + std::to_string(server.port());
-  const auto transport =
-      MakeCurlTransport({.plane = GetParam(), .io_threads = 1, .resolve = {where + ":127.0.0.2,127.0.0.1,127.0.0.3"}});
+  const auto transport = MakeCurlTransport({.plane = GetParam(),
+                                            .io_threads = 1,
+                                            .resolve = {where + ":127.0.0.2,127.0.0.1,127.0.0.3"}});
   const MonotonicTime began = SystemClock().Monotonic();
   for (int i = 0; i < 16; ++i) {
     Request request = server.Get();
@@ -419,7 +452,8 @@ TEST_P(HttpTransport, AnAddressThatRefusesIsPassedOver) {
     EXPECT_TRUE(call.Start(*transport, std::move(request)).Wait().ok());
   }
   EXPECT_EQ(server.connections(), 16);
-  // Symptom: behind an address that was passed over the next one was tried after half of the connect timeout.
+  // Symptom: behind an address that was passed over the next one was tried after half of the
+  // connect timeout.
   EXPECT_LT(SystemClock().Monotonic() - began, std::chrono::seconds(20));
 }
 

@@ -7,18 +7,22 @@ namespace penstock::http {
 
 CURLM* Reactor::MakeMulti(std::size_t max_connections) {
   CURLM* const multi = curl_multi_init();
-  // Without a pinned size libcurl recomputes it from the number of handles and drops warm connections.
-  if (multi != nullptr) curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(max_connections));
+  // Without a pinned size libcurl recomputes it from the number of handles and drops warm
+  // connections.
+  if (multi != nullptr)
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(max_connections));
   return multi;
 }
 
 void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
   // Over TLS what waits may be a message of TLS itself (EasySlot::FollowedByBytes).
   const bool is_plain = transfer->request.endpoint.scheme == "http";
-  if (on_curl_ == 0 && (curl_tainted_ || (is_plain && curl_sockets_.HaveInput()))) CloseIdleOfCurl();
+  if (on_curl_ == 0 && (curl_tainted_ || (is_plain && curl_sockets_.HaveInput())))
+    CloseIdleOfCurl();
   if (free_slots_.empty()) {
     std::unique_ptr<EasySlot> fresh = EasySlot::Create(options_, share_, &curl_sockets_);
-    if (fresh == nullptr) return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
+    if (fresh == nullptr)
+      return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
     free_slots_.reserve(slots_.size() + 1);  // for all of them, so that Finish cannot fail
     slots_.push_back(std::move(fresh));
     free_slots_.push_back(slots_.back().get());
@@ -35,7 +39,8 @@ void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
   }
   if (curl_multi_add_handle(multi_, slot->handle) != CURLM_OK) {
     transfer->slot = nullptr;
-    return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl takes no further request"));
+    return Finish(transfer,
+                  Error::Make(ErrorKind::kResourceExhausted, "libcurl takes no further request"));
   }
   free_slots_.pop_back();
   transfer->state = TransferState::kActive;
@@ -59,8 +64,8 @@ void Reactor::ReapFinished() {
   }
 }
 
-// libcurl looks at the age of its idle connections when it needs one; with no request it keeps them for good. They go with
-// their pool.
+// libcurl looks at the age of its idle connections when it needs one; with no request it keeps them
+// for good. They go with their pool.
 void Reactor::CloseIdleOfCurl() {
   curl_idle_until_ = MonotonicTime::max();
   CURLM* const fresh = MakeMulti(max_transfers_);

@@ -35,7 +35,8 @@ TEST(ReactorCurl, WhatFollowsAResponseOverTlsIsNotTheNextOnesOnEitherPlane) {
     TlsServer server([&](TlsConnection& connection) {
       while (connection.ReadHead()) {
         connection.Say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-        if (connection.raw().index() == 0) connection.Say("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
+        if (connection.raw().index() == 0)
+          connection.Say("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
         connection.Flush();
       }
     });

@@ -16,14 +16,17 @@ constexpr long kAheadBytes = 128 << 10;
 // libcurl names what it runs with; two copies of one release agree on what they point to.
 bool IsOurOpenSsl() {
   const char* const theirs = curl_version_info(CURLVERSION_NOW)->ssl_version;
-  return theirs != nullptr && theirs == std::string("OpenSSL/") + OpenSSL_version(OPENSSL_VERSION_STRING);
+  return theirs != nullptr &&
+         theirs == std::string("OpenSSL/") + OpenSSL_version(OPENSSL_VERSION_STRING);
 }
 
-// OpenSSL's own read-ahead moves all that it has not taken, record for record. A buffer between it and the socket does not.
+// OpenSSL's own read-ahead moves all that it has not taken, record for record. A buffer between it
+// and the socket does not.
 void OnState(const SSL* tls, int where, int /*result*/) {
   if ((where & SSL_CB_HANDSHAKE_DONE) == 0) return;
   BIO* const socket = SSL_get_rbio(tls);
-  if (socket == nullptr || BIO_method_type(socket) == BIO_TYPE_BUFFER) return;  // each ticket is another handshake's end
+  // each ticket is another handshake's end
+  if (socket == nullptr || BIO_method_type(socket) == BIO_TYPE_BUFFER) return;
   BIO* const ahead = BIO_new(BIO_f_buffer());
   if (ahead == nullptr) return;
   if (BIO_set_read_buffer_size(ahead, kAheadBytes) != 1 || BIO_up_ref(socket) != 1) {
@@ -37,7 +40,8 @@ void OnState(const SSL* tls, int where, int /*result*/) {
 CURLcode OnContext(CURL*, void* context, void*) {
   auto* const tls = static_cast<SSL_CTX*>(context);
   SSL_CTX_set_info_callback(tls, OnState);
-  SSL_CTX_clear_mode(tls, SSL_MODE_RELEASE_BUFFERS);  // libcurl's choice: memory taken and given back for each record
+  // libcurl's choice: memory taken and given back for each record
+  SSL_CTX_clear_mode(tls, SSL_MODE_RELEASE_BUFFERS);
   return CURLE_OK;
 }
 
@@ -48,8 +52,10 @@ bool LetTlsReadAhead(CURL* handle) {
   enum class Whose { kUnknown, kOurs, kOther };
   static constinit std::atomic<Whose> known{Whose::kUnknown};
   Whose whose = known.load(std::memory_order_relaxed);
-  if (whose == Whose::kUnknown) known.store(whose = IsOurOpenSsl() ? Whose::kOurs : Whose::kOther, std::memory_order_relaxed);
-  return whose == Whose::kOurs && curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, OnContext) == CURLE_OK;
+  if (whose == Whose::kUnknown)
+    known.store(whose = IsOurOpenSsl() ? Whose::kOurs : Whose::kOther, std::memory_order_relaxed);
+  return whose == Whose::kOurs &&
+         curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, OnContext) == CURLE_OK;
 }
 
 }  // namespace penstock::http

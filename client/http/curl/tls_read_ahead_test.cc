@@ -48,7 +48,8 @@ TEST(TlsReadAhead, OneReceiveEmptiesTheSocket) {
   });
   const Request request = server.Get();
   CURL* const handle = curl_easy_init();
-  curl_easy_setopt(handle, CURLOPT_URL, ("https://127.0.0.1:" + std::to_string(server.port())).c_str());
+  curl_easy_setopt(handle, CURLOPT_URL,
+                   ("https://127.0.0.1:" + std::to_string(server.port())).c_str());
   curl_easy_setopt(handle, CURLOPT_CAINFO, request.ca_bundle_path.c_str());
   curl_easy_setopt(handle, CURLOPT_CONNECT_ONLY, 1L);
   ASSERT_TRUE(LetTlsReadAhead(handle));
@@ -97,7 +98,8 @@ class TlsTransfer : public ::testing::TestWithParam<DataPlane> {
   const std::shared_ptr<Transport> transport_ = Make(GetParam());
 };
 
-INSTANTIATE_TEST_SUITE_P(Planes, TlsTransfer, ::testing::Values(DataPlane::kDirect, DataPlane::kCurl), PlaneName);
+INSTANTIATE_TEST_SUITE_P(Planes, TlsTransfer,
+                         ::testing::Values(DataPlane::kDirect, DataPlane::kCurl), PlaneName);
 
 TEST_P(TlsTransfer, LargeBodiesComeWholeOnOneConnection) {
   const std::string body = Pattern(3'000'001);
@@ -152,7 +154,8 @@ TEST_P(TlsTransfer, ABodyThatIsCutShortIsAnError) {
   for (const bool says_farewell : {true, false}) {
     TlsServer server([=](TlsConnection& connection) {
       connection.ReadHead();
-      connection.Say("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" + std::string(1'000'000, 'h'));
+      connection.Say("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" +
+                     std::string(1'000'000, 'h'));
       if (says_farewell) connection.Farewell();
       connection.Flush();
     });
@@ -167,7 +170,8 @@ TEST_P(TlsTransfer, ABodyThatIsCutShortIsAnError) {
 TEST_P(TlsTransfer, APeerThatStallsIsTimedOutWithWhatItSent) {
   TlsServer server([](TlsConnection& connection) {
     connection.ReadHead();
-    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" + std::string(20'000, 's'));
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" +
+                    std::string(20'000, 's'));
     connection.raw().WaitForClose();
   });
   Request request = server.Get();
@@ -184,7 +188,8 @@ TEST_P(TlsTransfer, ASlowPeersBytesArriveBeforeTheLastOfThem) {
   TlsServer server([&](TlsConnection& connection) {
     connection.ReadHead();
     const std::string text = Ok(body);
-    for (std::size_t at = 0; at < text.size(); at += 5'000) connection.Send(std::string_view(text).substr(at, 5'000));
+    for (std::size_t at = 0; at < text.size(); at += 5'000)
+      connection.Send(std::string_view(text).substr(at, 5'000));
     connection.raw().WaitForClose();
   });
   Call call;

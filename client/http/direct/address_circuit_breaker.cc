@@ -26,13 +26,15 @@ bool AddressCircuitBreaker::Avoids(const PeerAddress& address, MonotonicTime now
   if (entry.key.load(std::memory_order_acquire) != key) return false;
   std::int64_t until = entry.until_ns.load(std::memory_order_relaxed);
   if (Nanoseconds(now) < until) return true;
-  return !entry.until_ns.compare_exchange_strong(until, Nanoseconds(now + kProbe), std::memory_order_relaxed);
+  return !entry.until_ns.compare_exchange_strong(until, Nanoseconds(now + kProbe),
+                                                 std::memory_order_relaxed);
 }
 
 void AddressCircuitBreaker::OnFailure(const PeerAddress& address, MonotonicTime now) {
   const std::uint64_t key = KeyOf(address);
   Entry& entry = EntryOf(key);
-  if (entry.key.exchange(key, std::memory_order_acq_rel) != key) entry.failures.store(0, std::memory_order_relaxed);
+  if (entry.key.exchange(key, std::memory_order_acq_rel) != key)
+    entry.failures.store(0, std::memory_order_relaxed);
   const int failures = std::min(entry.failures.fetch_add(1, std::memory_order_relaxed), 10);
   const auto time = std::min<std::chrono::seconds>(kFirst * (1 << failures), kLongest);
   entry.until_ns.store(Nanoseconds(now + time), std::memory_order_relaxed);

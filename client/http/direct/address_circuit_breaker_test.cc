@@ -17,7 +17,8 @@ TEST(AddressCircuitBreakerTest, WhoFailedIsPassedOverAndThenTriedByOne) {
   circuit.OnFailure(kDead, kNow);
   EXPECT_TRUE(circuit.Avoids(kDead, kNow + milliseconds(999)));
   EXPECT_FALSE(circuit.Avoids(PeerAddress::OfText("192.0.2.2", 443), kNow));
-  EXPECT_FALSE(circuit.Avoids(PeerAddress::OfText("192.0.2.1", 80), kNow)) << "another port is another service";
+  EXPECT_FALSE(circuit.Avoids(PeerAddress::OfText("192.0.2.1", 80), kNow))
+      << "another port is another service";
   EXPECT_FALSE(circuit.Avoids(kDead, kNow + seconds(1))) << "the probe";
   EXPECT_TRUE(circuit.Avoids(kDead, kNow + seconds(1))) << "the others wait for it";
   EXPECT_FALSE(circuit.Avoids(kDead, kNow + seconds(12))) << "but not for ever";

@@ -20,15 +20,15 @@ struct DirectConnection {
   std::unique_ptr<ConnectHandle> handle;
   std::optional<DirectSocket> socket;  // once connected
   DirectExchange exchange;
-  TransferPtr transfer;                // null: idle
-  PeerAddress address;                 // once connected
+  TransferPtr transfer;  // null: idle
+  PeerAddress address;   // once connected
   MonotonicTime made{};
   MonotonicTime idle_since{};
   MonotonicTime continue_by = MonotonicTime::max();  // the body goes out then
-  std::uint32_t watched = 0;  // epoll events asked for
-  bool reused = false;        // the transfer is not its first
+  std::uint32_t watched = 0;                         // epoll events asked for
+  bool reused = false;                               // the transfer is not its first
   bool in_again = false;
-  bool expects = true;        // may send Expect: 100-continue
+  bool expects = true;  // may send Expect: 100-continue
   bool dropped = false;
 };
 

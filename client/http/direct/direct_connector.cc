@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "client/http/direct/address_circuit_breaker.h"
 #include "client/http/curl/tls_read_ahead.h"
+#include "client/http/direct/address_circuit_breaker.h"
 #include "client/http/uri.h"
 #include "penstock/base/clock.h"
 
@@ -27,7 +27,8 @@ int ConnectHandle::Socket() const {
 curl_socket_t ConnectHandle::OnOpenSocket(void* self, curlsocktype, curl_sockaddr* address) {
   auto& handle = *static_cast<ConnectHandle*>(self);
   const PeerAddress peer = PeerAddress::Of(&address->addr);
-  if (peer.known() && !handle.tries_all_ && AddressCircuitBreaker::PerProcess().Avoids(peer, SystemClock().Monotonic())) {
+  if (peer.known() && !handle.tries_all_ &&
+      AddressCircuitBreaker::PerProcess().Avoids(peer, SystemClock().Monotonic())) {
     handle.passed_over_ = true;
     handle.connector_.lost_.push_back(&handle);
     return CURL_SOCKET_BAD;  // libcurl goes on to the host's next address
@@ -45,12 +46,15 @@ void ConnectHandle::RecordResult(CURLcode code) const {
   for (const PeerAddress& address : tried_) {
     if (address == winner) break;
     // One of the other family may only have been slower.
-    if (!winner.known() || winner.ip_bytes == address.ip_bytes) circuit.OnFailure(address, SystemClock().Monotonic());
+    if (!winner.known() || winner.ip_bytes == address.ip_bytes)
+      circuit.OnFailure(address, SystemClock().Monotonic());
   }
   if (winner.known()) circuit.OnSuccess(winner);
 }
 
-CurlFailure ConnectHandle::Failure(CURLcode code) const { return FailureOf(handle_, code, error_text_.data()); }
+CurlFailure ConnectHandle::Failure(CURLcode code) const {
+  return FailureOf(handle_, code, error_text_.data());
+}
 
 DirectConnector::DirectConnector(CURLSH* share, std::size_t max_connections, int epoll_fd,
                                  const std::vector<std::string>& resolve)
@@ -72,7 +76,8 @@ std::optional<int> DirectConnector::FromTag(std::uint64_t tag) {
   return static_cast<int>(static_cast<std::uint32_t>(tag >> 1));
 }
 
-std::unique_ptr<ConnectHandle> DirectConnector::Connect(const Request& request, void* owner, bool tries_all) {
+std::unique_ptr<ConnectHandle> DirectConnector::Connect(const Request& request, void* owner,
+                                                        bool tries_all) {
   CURL* const handle = multi_ == nullptr ? nullptr : curl_easy_init();
   if (handle == nullptr) return nullptr;
   auto made = std::make_unique<ConnectHandle>(*this, handle);
@@ -109,7 +114,8 @@ int DirectConnector::OnSocket(CURL* easy, curl_socket_t fd, int what, void* self
     return 0;
   }
   epoll_event event{};
-  event.events = ((what & CURL_POLL_IN) != 0 ? EPOLLIN : 0u) | ((what & CURL_POLL_OUT) != 0 ? EPOLLOUT : 0u);
+  event.events =
+      ((what & CURL_POLL_IN) != 0 ? EPOLLIN : 0u) | ((what & CURL_POLL_OUT) != 0 ? EPOLLOUT : 0u);
   event.data.u64 = Tag(fd);
   ::epoll_ctl(connector.epoll_fd_, known == nullptr ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
   curl_multi_assign(connector.multi_, fd, self);
@@ -118,13 +124,15 @@ int DirectConnector::OnSocket(CURL* easy, curl_socket_t fd, int what, void* self
 
 int DirectConnector::OnTimer(CURLM*, long timeout_ms, void* self) {
   auto& connector = *static_cast<DirectConnector*>(self);
-  connector.timer_ = timeout_ms < 0 ? MonotonicTime::max()
-                                    : SystemClock().Monotonic() + std::chrono::milliseconds(timeout_ms);
+  connector.timer_ = timeout_ms < 0
+                         ? MonotonicTime::max()
+                         : SystemClock().Monotonic() + std::chrono::milliseconds(timeout_ms);
   return 0;
 }
 
-// Where an address refuses or is passed over, libcurl 7.88 tries the next when its timer is due: after 200 ms, and then after
-// half of the connect timeout. Waiting for nothing, it is better run at once, which unpausing asks for.
+// Where an address refuses or is passed over, libcurl 7.88 tries the next when its timer is due:
+// after 200 ms, and then after half of the connect timeout. Waiting for nothing, it is better run
+// at once, which unpausing asks for.
 void DirectConnector::HaveNextAddressTried() {
   for (ConnectHandle* const handle : std::exchange(lost_, {})) {
     if (handle->sockets_ > 0 || handle->Socket() >= 0) continue;  // it waits, or is connected
@@ -134,7 +142,8 @@ void DirectConnector::HaveNextAddressTried() {
 }
 
 void DirectConnector::OnEvents(int fd, std::uint32_t events) {
-  const int what = ((events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) | ((events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
+  const int what = ((events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
+                   ((events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
                    ((events & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0);
   int running = 0;
   curl_multi_socket_action(multi_, fd, what, &running);

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "client/http/direct/address_circuit_breaker.h"
 #include "client/http/curl/curl_global.h"
+#include "client/http/direct/address_circuit_breaker.h"
 #include "client/http/raw_server_for_test.h"
 
 namespace penstock::http {
@@ -93,7 +93,8 @@ TEST_F(DirectConnectorTest, PassesOverAnAddressThatFailedWhereThereIsAnother) {
   const std::string both = "two.test:" + std::to_string(port) + ":127.0.0.2,127.0.0.1";
   connector_.emplace(nullptr, std::size_t{4}, epoll_fd_, std::vector<std::string>{both});
   const PeerAddress dead = PeerAddress::OfText("127.0.0.2", port);
-  for (int i = 0; i < 8; ++i) AddressCircuitBreaker::PerProcess().OnFailure(dead, SystemClock().Monotonic());
+  for (int i = 0; i < 8; ++i)
+    AddressCircuitBreaker::PerProcess().OnFailure(dead, SystemClock().Monotonic());
   for (int i = 0; i < 8; ++i) {
     ASSERT_EQ(Connect(request), CURLE_OK);
     EXPECT_EQ(handle_->tried(), std::vector<PeerAddress>{PeerAddress::OfText("127.0.0.1", port)});
@@ -104,7 +105,8 @@ TEST_F(DirectConnectorTest, WhereAllFailedAllAreTried) {
   RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
   const Request request = server.Get();
   const PeerAddress only = PeerAddress::OfText("127.0.0.1", request.endpoint.port);
-  for (int i = 0; i < 8; ++i) AddressCircuitBreaker::PerProcess().OnFailure(only, SystemClock().Monotonic());
+  for (int i = 0; i < 8; ++i)
+    AddressCircuitBreaker::PerProcess().OnFailure(only, SystemClock().Monotonic());
   EXPECT_NE(Connect(request), CURLE_OK);
   EXPECT_TRUE(handle_->passed_all_over());
   EXPECT_EQ(Connect(request, true), CURLE_OK);
@@ -117,8 +119,9 @@ TEST_F(DirectConnectorTest, LearnsWhichAddressFailed) {
   request.endpoint = {"http", "127.0.0.1", UnusedPort()};
   const CURLcode code = Connect(request);
   handle_->RecordResult(code);
-  EXPECT_TRUE(AddressCircuitBreaker::PerProcess().Avoids(PeerAddress::OfText("127.0.0.1", request.endpoint.port),
-                                                 SystemClock().Monotonic() - std::chrono::hours(1)));
+  EXPECT_TRUE(AddressCircuitBreaker::PerProcess().Avoids(
+      PeerAddress::OfText("127.0.0.1", request.endpoint.port),
+      SystemClock().Monotonic() - std::chrono::hours(1)));
 }
 
 TEST(DirectConnectorTag, IsItsDescriptorsAndNoPointers) {

@@ -9,7 +9,8 @@
 namespace penstock::http {
 namespace {
 
-constexpr std::size_t kSlice = 256 << 10;  // what one system call moves at the most: what the caches hold
+// what one system call moves at the most: what the caches hold
+constexpr std::size_t kSlice = 256 << 10;
 // Below, a wake-up costs less than what is waited for.
 constexpr std::size_t kLowWater = 256 << 10;
 constexpr std::size_t kHeadRoom = 96;  // for what the transport adds to a head
@@ -30,7 +31,8 @@ void AddHeader(std::string& head, std::string_view name, std::string_view value)
 
 }  // namespace
 
-void DirectExchange::Begin(Transfer& transfer, std::uint64_t expect_from_bytes, std::size_t turn_bytes) {
+void DirectExchange::Begin(Transfer& transfer, std::uint64_t expect_from_bytes,
+                           std::size_t turn_bytes) {
   transfer_ = &transfer;
   turn_bytes_ = turn_bytes;
   transfer.head = HeadParser();
@@ -50,7 +52,8 @@ void DirectExchange::WriteHead(std::uint64_t expect_from_bytes) {
   head_.clear();
   head_sent_ = 0;
   std::size_t bytes = request.method.size() + request.target.size() + kHeadRoom;
-  for (const Header& header : request.headers) bytes += header.name.size() + header.value.size() + 4;
+  for (const Header& header : request.headers)
+    bytes += header.name.size() + header.value.size() + 4;
   head_.reserve(bytes);
   head_.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\n");
   AddHeader(head_, "Host", *FindHeader(request.headers, "Host"));
@@ -61,7 +64,8 @@ void DirectExchange::WriteHead(std::uint64_t expect_from_bytes) {
     AddHeader(head_, header.name, header.value);
   }
   const std::uint64_t size = UploadSize(transfer_->request_body);
-  if (Uploads(request, transfer_->request_body)) AddHeader(head_, "Content-Length", std::to_string(size));
+  if (Uploads(request, transfer_->request_body))
+    AddHeader(head_, "Content-Length", std::to_string(size));
   const bool expects = !has_expect && size != 0 && size >= expect_from_bytes;
   if (expects) AddHeader(head_, "Expect", "100-continue");
   head_.append("\r\n");
@@ -71,7 +75,7 @@ void DirectExchange::WriteHead(std::uint64_t expect_from_bytes) {
 
 DirectExchange::Step DirectExchange::Send(DirectSocket& socket) {
   bool sending_more = head_sent_ != 0;
-  for (std::size_t turn = 0; sending_; ) {
+  for (std::size_t turn = 0; sending_;) {
     const ByteView head = AsBytes(head_).subspan(head_sent_);
     if (head.empty() && waits_) return Step::kReceive;
     if (piece_.empty() && !waits_) {
@@ -109,17 +113,20 @@ DirectExchange::Step DirectExchange::Receive(DirectSocket& socket, MutableByteVi
     if (direct != 0) {
       into = transfer_->NextWindow();
       if (into.empty()) return Step::kFailed;
-      into = into.first(static_cast<std::size_t>(std::min<std::uint64_t>({into.size(), direct, kSlice})));
+      into = into.first(
+          static_cast<std::size_t>(std::min<std::uint64_t>({into.size(), direct, kSlice})));
       SetLowWater(socket);
     }
     const IoResult got = socket.Receive(into);
-    if (got.kind == IoResult::Kind::kWouldBlock) return sending_ && !waits_ ? Step::kSend : Step::kReceive;
+    if (got.kind == IoResult::Kind::kWouldBlock)
+      return sending_ && !waits_ ? Step::kSend : Step::kReceive;
     if (got.kind == IoResult::Kind::kClosed && framer_.OnClosed()) return Step::kDone;
     if (!got.moved()) return Cut(got.reason);
     turn += got.count;
     transfer_->OnArrival();
     if (direct != 0) {
-      if (Result<void> result = framer_.Received(*transfer_, got.count); !result.ok()) return Step::kFailed;
+      if (Result<void> result = framer_.Received(*transfer_, got.count); !result.ok())
+        return Step::kFailed;
     } else if (const Step step = Consume(into.first(got.count)); step != Step::kReceive) {
       return step;
     }
@@ -132,7 +139,8 @@ DirectExchange::Step DirectExchange::Receive(DirectSocket& socket, MutableByteVi
       return socket.buffers() && step != Step::kFailed ? Step::kAgain : step;
     }
     // Less than asked for: the socket is empty, and will say when it no longer is.
-    if (got.count < into.size() && !socket.buffers()) return sending_ && !waits_ ? Step::kSend : Step::kReceive;
+    if (got.count < into.size() && !socket.buffers())
+      return sending_ && !waits_ ? Step::kSend : Step::kReceive;
   }
   return Step::kAgain;
 }
@@ -161,7 +169,8 @@ DirectExchange::Step DirectExchange::Cut(std::string reason) {
 void DirectExchange::SetLowWater(DirectSocket& socket) const {
   const std::uint64_t left = framer_.direct_bytes();
   // Of a body that ends when the connection does, nobody knows how much is left.
-  const bool plenty = left > 2 * kLowWater && transfer_->head.head().Find("Content-Length").has_value();
+  const bool plenty =
+      left > 2 * kLowWater && transfer_->head.head().Find("Content-Length").has_value();
   socket.SetLowWater(plenty ? kLowWater : 1);
 }
 
@@ -190,7 +199,8 @@ Error DirectExchange::error() const {
   CurlFailure failure;
   failure.code = framer_.has_final_head() ? CURLE_PARTIAL_FILE : CURLE_GOT_NOTHING;
   failure.connected = true;
-  failure.detail = cut_reason_.empty() ? std::string_view("the peer closed it") : std::string_view(cut_reason_);
+  failure.detail =
+      cut_reason_.empty() ? std::string_view("the peer closed it") : std::string_view(cut_reason_);
   failure.head_received = framer_.has_final_head();
   failure.received_bytes = transfer_->received;
   failure.expected_bytes = ContentLength(transfer_->head.head());

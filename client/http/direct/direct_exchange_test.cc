@@ -142,7 +142,8 @@ TEST_F(DirectExchangeTest, OnlyWhatNobodyCanHaveActedUponIsRepeated) {
   EXPECT_EQ(Receive(), Step::kFailed);
   EXPECT_TRUE(exchange_.may_repeat());
   EXPECT_EQ(exchange_.error().kind, ErrorKind::kUnavailable);
-  EXPECT_NE(exchange_.error().message.find("lost before a response"), std::string::npos) << exchange_.error().message;
+  EXPECT_NE(exchange_.error().message.find("lost before a response"), std::string::npos)
+      << exchange_.error().message;
 }
 
 TEST_F(DirectExchangeTest, AWriteThatWasTakenWholeIsNot) {
@@ -162,7 +163,8 @@ TEST_F(DirectExchangeTest, NorIsWhatWasAnsweredInPart) {
   EXPECT_EQ(Receive(), Step::kReceive);
   EXPECT_EQ(Receive(), Step::kFailed);
   EXPECT_FALSE(exchange_.may_repeat());
-  EXPECT_NE(exchange_.error().message.find("expected 10 bytes of body, received 4"), std::string::npos);
+  EXPECT_NE(exchange_.error().message.find("expected 10 bytes of body, received 4"),
+            std::string::npos);
 }
 
 TEST_F(DirectExchangeTest, ARepetitionStartsAllOver) {

@@ -41,8 +41,8 @@ std::unique_ptr<DirectPlane> DirectPlane::Create(const HttpTransportOptions& opt
       new DirectPlane(options, share, max_connections, epoll_fd, wake_fd, std::move(finish)));
 }
 
-DirectPlane::DirectPlane(const HttpTransportOptions& options, CURLSH* share, std::size_t max_connections, int epoll_fd,
-                         int wake_fd, Finish finish)
+DirectPlane::DirectPlane(const HttpTransportOptions& options, CURLSH* share,
+                         std::size_t max_connections, int epoll_fd, int wake_fd, Finish finish)
     : options_(options),
       epoll_(epoll_fd),
       wake_(wake_fd),
@@ -57,7 +57,8 @@ DirectPlane::~DirectPlane() = default;
 DirectPlane::Descriptor::~Descriptor() { ::close(fd); }
 
 bool DirectPlane::Carries(const Request& request) {
-  // libcurl builds a tunnel for TLS; for plain requests a proxy wants to be asked in its own way, which is libcurl's too.
+  // libcurl builds a tunnel for TLS; for plain requests a proxy wants to be asked in its own way,
+  // which is libcurl's too.
   return request.endpoint.scheme == "https" || !HasProxyFor(request.endpoint.scheme);
 }
 
@@ -66,7 +67,8 @@ void DirectPlane::Begin(const TransferPtr& transfer) {
     return finish_(transfer, std::move(sendable).error());
   }
   std::vector<std::unique_ptr<DirectConnection>> expired;
-  DirectConnection* const idle = pool_.TakeIdle(PeerOf(transfer->request), transfer->last_activity, expired);
+  DirectConnection* const idle =
+      pool_.TakeIdle(PeerOf(transfer->request), transfer->last_activity, expired);
   for (auto& connection : expired) Retire(std::move(connection));
   if (idle == nullptr) return BeginOnFresh(transfer);
   idle->transfer = transfer;
@@ -101,7 +103,8 @@ void DirectPlane::OnConnected(DirectConnection& connection, CURLcode code) {
     return finish_(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
   }
   if (fd < 0) {
-    CurlFailure failure = connection.handle->Failure(code == CURLE_OK ? CURLE_COULDNT_CONNECT : code);
+    CurlFailure failure =
+        connection.handle->Failure(code == CURLE_OK ? CURLE_COULDNT_CONNECT : code);
     Error error = ErrorFromCurl(transfer->request, failure);
     transfer->direct = nullptr;
     Drop(connection);
@@ -109,16 +112,19 @@ void DirectPlane::OnConnected(DirectConnection& connection, CURLcode code) {
   }
   connection.made = transfer->last_activity = Now();
   connection.address = PeerAddress::OfSocket(fd);
-  connection.socket.emplace(connection.handle->get(), fd, transfer->request.endpoint.scheme == "https");
+  connection.socket.emplace(connection.handle->get(), fd,
+                            transfer->request.endpoint.scheme == "https");
   StartExchange(connection);
 }
 
 void DirectPlane::StartExchange(DirectConnection& connection) {
   Watch(connection, EPOLLIN);
   connection.transfer->OnConnection({DataPlane::kDirect, connection.reused, connection.address});
-  const std::uint64_t expect_from_bytes = connection.expects ? options_.expect_continue_from_bytes : UINT64_MAX;
-  const Result<void> begun = Caught(
-      kExchange, [&] { connection.exchange.Begin(*connection.transfer, expect_from_bytes, options_.turn_bytes); });
+  const std::uint64_t expect_from_bytes =
+      connection.expects ? options_.expect_continue_from_bytes : UINT64_MAX;
+  const Result<void> begun = Caught(kExchange, [&] {
+    connection.exchange.Begin(*connection.transfer, expect_from_bytes, options_.turn_bytes);
+  });
   if (!begun.ok()) connection.transfer->error = begun.error();
   if (connection.transfer->error) return OnFailed(connection);
   GoOn(connection, false);
@@ -132,11 +138,14 @@ void DirectPlane::Watch(DirectConnection& connection, std::uint32_t events) {
   epoll_event event{};
   event.events = events;
   event.data.ptr = &connection;
-  ::epoll_ctl(epoll_.fd, connection.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, connection.socket->fd(), &event);
+  ::epoll_ctl(epoll_.fd, connection.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD,
+              connection.socket->fd(), &event);
   connection.watched = events;
 }
 
-void DirectPlane::GoOn(DirectConnection& connection, bool readable) { Follow(connection, Move(connection, readable)); }
+void DirectPlane::GoOn(DirectConnection& connection, bool readable) {
+  Follow(connection, Move(connection, readable));
+}
 
 DirectExchange::Step DirectPlane::Move(DirectConnection& connection, bool readable) {
   try {
@@ -155,17 +164,13 @@ DirectExchange::Step DirectPlane::Move(DirectConnection& connection, bool readab
 
 void DirectPlane::Follow(DirectConnection& connection, DirectExchange::Step step) {
   switch (step) {
-    case DirectExchange::Step::kReceive:
-      return Watch(connection, EPOLLIN);
-    case DirectExchange::Step::kSend:
-      return Watch(connection, EPOLLIN | EPOLLOUT);
+    case DirectExchange::Step::kReceive: return Watch(connection, EPOLLIN);
+    case DirectExchange::Step::kSend: return Watch(connection, EPOLLIN | EPOLLOUT);
     case DirectExchange::Step::kAgain:
       if (!std::exchange(connection.in_again, true)) again_.push_back(&connection);
       return;
-    case DirectExchange::Step::kDone:
-      return OnDone(connection);
-    case DirectExchange::Step::kFailed:
-      return OnFailed(connection);
+    case DirectExchange::Step::kDone: return OnDone(connection);
+    case DirectExchange::Step::kFailed: return OnFailed(connection);
   }
 }
 
@@ -185,14 +190,16 @@ void DirectPlane::OnDone(DirectConnection& connection) {
   connection.socket->SetLowWater(1);
   if (connection.exchange.keeps_connection() && IsSilent(*connection.socket)) {
     Watch(connection, EPOLLIN);
-    if (auto longest_idle = pool_.PutIdle(connection, transfer->arrived); longest_idle != nullptr) Retire(std::move(longest_idle));
+    if (auto longest_idle = pool_.PutIdle(connection, transfer->arrived); longest_idle != nullptr)
+      Retire(std::move(longest_idle));
   } else {
     Drop(connection);
   }
   finish_(transfer, std::move(outcome));
 }
 
-// Nothing came after the response. What waits inside TLS no poll would show, and the next response must not begin with it.
+// Nothing came after the response. What waits inside TLS no poll would show, and the next response
+// must not begin with it.
 bool DirectPlane::IsSilent(DirectSocket& socket) {
   std::byte byte;
   return !socket.buffers() || socket.Receive({&byte, 1}).kind == IoResult::Kind::kWouldBlock;
@@ -218,7 +225,8 @@ void DirectPlane::Abandon(Transfer& transfer) {
 void DirectPlane::Drop(DirectConnection& connection) { Retire(pool_.Remove(connection)); }
 
 void DirectPlane::Retire(std::unique_ptr<DirectConnection> connection) {
-  if (connection->watched != 0) ::epoll_ctl(epoll_.fd, EPOLL_CTL_DEL, connection->socket->fd(), nullptr);
+  if (connection->watched != 0)
+    ::epoll_ctl(epoll_.fd, EPOLL_CTL_DEL, connection->socket->fd(), nullptr);
   connection->watched = 0;
   connection->dropped = true;
   if (connection->in_again) std::erase(again_, connection.get());
@@ -238,7 +246,8 @@ void DirectPlane::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
 MonotonicTime DirectPlane::NextTimer() const {
   if (!again_.empty()) return MonotonicTime();
   MonotonicTime next = std::min(connector_.timer(), pool_.next_expiry());
-  for (const DirectConnection* connection : waiting_) next = std::min(next, connection->continue_by);
+  for (const DirectConnection* connection : waiting_)
+    next = std::min(next, connection->continue_by);
   return next;
 }
 
@@ -266,7 +275,8 @@ void DirectPlane::RetireExpired(MonotonicTime now) {
 }
 
 void DirectPlane::Wait(int timeout_ms) {
-  const int count = ::epoll_wait(epoll_.fd, events_.data(), static_cast<int>(events_.size()), timeout_ms);
+  const int count =
+      ::epoll_wait(epoll_.fd, events_.data(), static_cast<int>(events_.size()), timeout_ms);
   seen_events_ = count > 0 ? static_cast<std::size_t>(count) : 0;
 }
 
@@ -277,7 +287,8 @@ void DirectPlane::DropIdleWithInput() {
     const epoll_event& event = events_[i];
     if (event.data.u64 == kWakeTag || DirectConnector::FromTag(event.data.u64)) continue;
     auto& connection = *static_cast<DirectConnection*>(event.data.ptr);
-    if (!connection.dropped && connection.transfer == nullptr) OnConnectionEvent(connection, event.events);
+    if (!connection.dropped && connection.transfer == nullptr)
+      OnConnectionEvent(connection, event.events);
   }
 }
 
@@ -286,8 +297,10 @@ void DirectPlane::Work() {
   const std::size_t count = std::exchange(seen_events_, 0);
   for (std::size_t i = 0; i < count; ++i) OnEvent(events_[i]);
   if (connector_.timer() != MonotonicTime::max() || !waiting_.empty()) RunDue(Now());
-  // Without events it may be time; with some the last response tells it, and asking the clock each time would cost more.
-  if (pool_.idle() != 0 && pool_.next_expiry() <= (count == 0 ? Now() : last_done_)) RetireExpired(Now());
+  // Without events it may be time; with some the last response tells it, and asking the clock each
+  // time would cost more.
+  if (pool_.idle() != 0 && pool_.next_expiry() <= (count == 0 ? Now() : last_done_))
+    RetireExpired(Now());
   connector_.Finished([this](void* owner, CURLcode code) {
     auto& connection = *static_cast<DirectConnection*>(owner);
     if (!connection.dropped) OnConnected(connection, code);
@@ -306,13 +319,15 @@ void DirectPlane::OnEvent(const epoll_event& event) {
     static_cast<void>(::eventfd_read(wake_.fd, &value));
     return;
   }
-  if (const auto fd = DirectConnector::FromTag(event.data.u64)) return connector_.OnEvents(*fd, event.events);
+  if (const auto fd = DirectConnector::FromTag(event.data.u64))
+    return connector_.OnEvents(*fd, event.events);
   auto& connection = *static_cast<DirectConnection*>(event.data.ptr);
   if (!connection.dropped) OnConnectionEvent(connection, event.events);
 }
 
 void DirectPlane::OnConnectionEvent(DirectConnection& connection, std::uint32_t events) {
-  if (connection.transfer != nullptr) return GoOn(connection, (events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0);
+  if (connection.transfer != nullptr)
+    return GoOn(connection, (events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0);
   // An idle one has nothing to say but farewell; over TLS it may have something for libcurl.
   std::byte byte;
   const IoResult got = connection.socket->Receive({&byte, 1});

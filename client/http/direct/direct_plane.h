@@ -1,5 +1,5 @@
-// The fast data plane of one I/O thread: requests written and responses received by our own code, on connections that
-// libcurl made.
+// The fast data plane of one I/O thread: requests written and responses received by our own code,
+// on connections that libcurl made.
 #ifndef PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_PLANE_H_
 #define PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_PLANE_H_
 
@@ -24,8 +24,9 @@ class DirectPlane {
  public:
   using Finish = std::function<void(const TransferPtr&, Result<Outcome>)>;
 
-  // Null: no descriptor left. `options` and `share` outlive it; `finish` is told how a transfer ended, and may be in the
-  // middle of Begin, Work or CheckTimer. What it is told of is no longer the plane's.
+  // Null: no descriptor left. `options` and `share` outlive it; `finish` is told how a transfer
+  // ended, and may be in the middle of Begin, Work or CheckTimer. What it is told of is no longer
+  // the plane's.
   static std::unique_ptr<DirectPlane> Create(const HttpTransportOptions& options, CURLSH* share,
                                              std::size_t max_connections, Finish finish);
   ~DirectPlane();
@@ -41,8 +42,8 @@ class DirectPlane {
   // The transfer's idle time may be over. What waits on its socket is taken first.
   void CheckTimer(const TransferPtr& transfer, MonotonicTime now);
 
-  // Closes the idle connections on which bytes, or the end, have arrived: those bytes are no response to a later request.
-  // Before Begin.
+  // Closes the idle connections on which bytes, or the end, have arrived: those bytes are no
+  // response to a later request. Before Begin.
   void DropIdleWithInput();
   // Does what can be done without waiting.
   void Work();
@@ -56,8 +57,8 @@ class DirectPlane {
   void Wake();
 
  private:
-  DirectPlane(const HttpTransportOptions& options, CURLSH* share, std::size_t max_connections, int epoll_fd, int wake_fd,
-              Finish finish);
+  DirectPlane(const HttpTransportOptions& options, CURLSH* share, std::size_t max_connections,
+              int epoll_fd, int wake_fd, Finish finish);
 
   void BeginOnFresh(const TransferPtr& transfer);
   void OnConnected(DirectConnection& connection, CURLcode code);

@@ -24,10 +24,11 @@ class DirectPlaneTest : public ::testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(InitCurl());
-    plane_ = DirectPlane::Create(options_, nullptr, 8, [this](const TransferPtr& transfer, Result<Outcome> outcome) {
-      EXPECT_EQ(transfer->direct, nullptr);
-      outcomes_.emplace(transfer.get(), std::move(outcome));
-    });
+    plane_ = DirectPlane::Create(options_, nullptr, 8,
+                                 [this](const TransferPtr& transfer, Result<Outcome> outcome) {
+                                   EXPECT_EQ(transfer->direct, nullptr);
+                                   outcomes_.emplace(transfer.get(), std::move(outcome));
+                                 });
     ASSERT_NE(plane_, nullptr);
   }
   TransferPtr Make(Request request, RequestBody* body = nullptr) {
@@ -53,7 +54,8 @@ class DirectPlaneTest : public ::testing::Test {
     return outcomes_.at(transfer.get());
   }
 
-  HttpTransportOptions options_{.expect_continue_from_bytes = 5, .expect_continue_patience = std::chrono::milliseconds(20)};
+  HttpTransportOptions options_{.expect_continue_from_bytes = 5,
+                                .expect_continue_patience = std::chrono::milliseconds(20)};
   Collector sink_;
   std::vector<TransferPtr> begun_;
   std::map<Transfer*, Result<Outcome>> outcomes_;
@@ -81,7 +83,8 @@ TEST_F(DirectPlaneTest, AnIdleConnectionThatThePeerClosedIsNotUsed) {
   ASSERT_TRUE(Run(Make(server.Get())).ok());
   close.set_value();
   const Result<Outcome> second = Run(Make(server.Get()));
-  ASSERT_TRUE(second.ok()) << second.error().ToString();  // noticed while idle, or repeated: a read may be
+  // noticed while idle, or repeated: a read may be
+  ASSERT_TRUE(second.ok()) << second.error().ToString();
   EXPECT_FALSE(second->connection_reused);
   EXPECT_EQ(server.connections(), 2);
 }
@@ -146,7 +149,8 @@ TEST_F(DirectPlaneTest, ATimerTakesWhatALowWaterMarkKeptQuiet) {
   constexpr std::size_t kBody = 4 << 20;
   RawServer server([&](RawConnection& connection) {
     connection.ReadHead();
-    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(kBody) + "\r\n\r\n" + std::string(1000, 'x'));
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(kBody) + "\r\n\r\n" +
+                    std::string(1000, 'x'));
     connection.WaitForClose();
   });
   const TransferPtr transfer = Make(server.Get());
@@ -179,16 +183,17 @@ TEST(DirectPlane, LeavesPlainRequestsToAProxysPlane) {
   ASSERT_EQ(::unsetenv("http_proxy"), 0);
 }
 
-// A crash under load: a connection that had more to do at once was first woken by its socket, came to its end there, and
-// was then gone on with: it found the peer's farewell and ended a second time. Here all of the answer and the farewell
-// wait in the socket. Two turns are the first Work's (its event, and its list); the third is the next one's event, before
-// that list.
+// A crash under load: a connection that had more to do at once was first woken by its socket, came
+// to its end there, and was then gone on with: it found the peer's farewell and ended a second
+// time. Here all of the answer and the farewell wait in the socket. Two turns are the first Work's
+// (its event, and its list); the third is the next one's event, before that list.
 TEST_F(DirectPlaneTest, AConnectionThatEndsByAnEventIsNotGoneOnWith) {
   options_.turn_bytes = 16 << 10;
   const std::string body(40 << 10, 'b');
   RawServer server([&](RawConnection& connection) {
     connection.ReadHead();
-    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) +
+                    "\r\n\r\n" + body);
   });
   const TransferPtr transfer = Make(server.Get());
   begun_.push_back(transfer);

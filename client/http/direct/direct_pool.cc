@@ -10,8 +10,13 @@ namespace penstock::http {
 std::string PeerOf(const Request& request) {
   const std::string authority = Authority(request.endpoint);
   std::string peer;  // of every request: one allocation
-  peer.reserve(request.endpoint.scheme.size() + authority.size() + request.ca_bundle_path.size() + 4);
-  return peer.append(request.endpoint.scheme).append("://").append(authority).append("\n").append(request.ca_bundle_path);
+  peer.reserve(request.endpoint.scheme.size() + authority.size() + request.ca_bundle_path.size() +
+               4);
+  return peer.append(request.endpoint.scheme)
+      .append("://")
+      .append(authority)
+      .append("\n")
+      .append(request.ca_bundle_path);
 }
 
 DirectConnection& DirectPool::Add(std::unique_ptr<DirectConnection> connection) {
@@ -33,8 +38,8 @@ DirectConnection* DirectPool::TakeIdle(const std::string& peer, MonotonicTime no
                                        std::vector<std::unique_ptr<DirectConnection>>& expired) {
   const auto found = idle_.find(peer);
   if (found == idle_.end()) return nullptr;
-  // The last used is the least likely to be closed meanwhile. Older ones in front of an expired one have expired too,
-  // unless a lifetime ended; those are found out when it is their turn.
+  // The last used is the least likely to be closed meanwhile. Older ones in front of an expired one
+  // have expired too, unless a lifetime ended; those are found out when it is their turn.
   while (!found->second.empty()) {
     DirectConnection* const last = found->second.back();
     if (now < ExpiryOf(*last)) {
@@ -46,7 +51,8 @@ DirectConnection* DirectPool::TakeIdle(const std::string& peer, MonotonicTime no
   return nullptr;
 }
 
-void DirectPool::TakeExpired(MonotonicTime now, std::vector<std::unique_ptr<DirectConnection>>& expired) {
+void DirectPool::TakeExpired(MonotonicTime now,
+                             std::vector<std::unique_ptr<DirectConnection>>& expired) {
   std::vector<DirectConnection*> old;
   next_expiry_ = MonotonicTime::max();
   for (const auto& [peer, connections] : idle_) {
@@ -62,7 +68,8 @@ void DirectPool::TakeExpired(MonotonicTime now, std::vector<std::unique_ptr<Dire
   for (DirectConnection* const connection : old) expired.push_back(Remove(*connection));
 }
 
-std::unique_ptr<DirectConnection> DirectPool::PutIdle(DirectConnection& connection, MonotonicTime now) {
+std::unique_ptr<DirectConnection> DirectPool::PutIdle(DirectConnection& connection,
+                                                      MonotonicTime now) {
   connection.idle_since = now;
   idle_[connection.peer].push_back(&connection);
   ++idle_count_;
@@ -70,20 +77,23 @@ std::unique_ptr<DirectConnection> DirectPool::PutIdle(DirectConnection& connecti
   if (idle_count_ <= options_.max_idle) return nullptr;
   DirectConnection* longest = &connection;
   for (const auto& [peer, connections] : idle_) {
-    if (!connections.empty() && connections.front()->idle_since < longest->idle_since) longest = connections.front();
+    if (!connections.empty() && connections.front()->idle_since < longest->idle_since)
+      longest = connections.front();
   }
   return Remove(*longest);
 }
 
 MonotonicTime DirectPool::ExpiryOf(const DirectConnection& connection) const {
-  return std::min(connection.idle_since + options_.max_idle_age, connection.made + options_.max_lifetime);
+  return std::min(connection.idle_since + options_.max_idle_age,
+                  connection.made + options_.max_lifetime);
 }
 
 void DirectPool::ForgetIdle(DirectConnection& connection) {
   const auto found = idle_.find(connection.peer);
   if (found == idle_.end()) return;
   idle_count_ -= std::erase(found->second, &connection);
-  // Nobody takes what has expired out of an empty pool: a time left here would be over for good, and never be waited for.
+  // Nobody takes what has expired out of an empty pool: a time left here would be over for good,
+  // and never be waited for.
   if (idle_count_ == 0) next_expiry_ = MonotonicTime::max();
 }
 

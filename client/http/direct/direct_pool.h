@@ -1,4 +1,5 @@
-// The connections of one I/O thread, by whom they lead to: those in use, and the idle ones for the next request.
+// The connections of one I/O thread, by whom they lead to: those in use, and the idle ones for the
+// next request.
 #ifndef PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_POOL_H_
 #define PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_POOL_H_
 
@@ -31,7 +32,8 @@ class DirectPool {
   // Out of the pool, whatever it is doing.
   std::unique_ptr<DirectConnection> Remove(DirectConnection& connection);
 
-  // The idle connection that was used last; null when there is none. Too old ones go to `expired` instead.
+  // The idle connection that was used last; null when there is none. Too old ones go to `expired`
+  // instead.
   DirectConnection* TakeIdle(const std::string& peer, MonotonicTime now,
                              std::vector<std::unique_ptr<DirectConnection>>& expired);
   // The idle ones that are too old.
@@ -50,7 +52,8 @@ class DirectPool {
 
   const DirectPoolOptions options_;
   std::unordered_map<DirectConnection*, std::unique_ptr<DirectConnection>> all_;
-  std::unordered_map<std::string, std::vector<DirectConnection*>> idle_;  // by peer, longest idle first
+  // by peer, longest idle first
+  std::unordered_map<std::string, std::vector<DirectConnection*>> idle_;
   std::size_t idle_count_ = 0;
   MonotonicTime next_expiry_ = MonotonicTime::max();
 };

@@ -18,7 +18,8 @@ class DirectPoolTest : public ::testing::Test {
     return pool_.Add(std::move(fresh));
   }
   void PutIdle(DirectConnection& connection, seconds when) {
-    if (auto longest = pool_.PutIdle(connection, MonotonicTime(when)); longest != nullptr) expired_.push_back(std::move(longest));
+    if (auto longest = pool_.PutIdle(connection, MonotonicTime(when)); longest != nullptr)
+      expired_.push_back(std::move(longest));
   }
   DirectConnection* TakeIdle(const std::string& peer, seconds when) {
     return pool_.TakeIdle(peer, MonotonicTime(when), expired_);
@@ -69,7 +70,8 @@ TEST_F(DirectPoolTest, TheOldAreTakenWithoutARequest) {
   EXPECT_EQ(pool_.next_expiry(), MonotonicTime::max());
 }
 
-// The I/O thread turned without end, from 4 s after the last idle connection was taken or closed by its peer.
+// The I/O thread turned without end, from 4 s after the last idle connection was taken or closed by
+// its peer.
 TEST_F(DirectPoolTest, WhereNoneIsIdleThereIsNoTimeToWaitFor) {
   DirectConnection& one = Add("a");
   PutIdle(one, seconds(1));

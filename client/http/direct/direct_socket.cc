@@ -10,7 +10,8 @@ namespace penstock::http {
 namespace {
 
 IoResult Failed(int system_error) {
-  if (system_error == EAGAIN || system_error == EWOULDBLOCK) return {IoResult::Kind::kWouldBlock, 0, {}};
+  if (system_error == EAGAIN || system_error == EWOULDBLOCK)
+    return {IoResult::Kind::kWouldBlock, 0, {}};
   return {IoResult::Kind::kBroken, 0, std::generic_category().message(system_error)};
 }
 

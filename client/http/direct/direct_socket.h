@@ -1,4 +1,5 @@
-// One connection that libcurl made and this module reads and writes itself: bytes go where they belong, without a copy.
+// One connection that libcurl made and this module reads and writes itself: bytes go where they
+// belong, without a copy.
 #ifndef PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_SOCKET_H_
 #define PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_SOCKET_H_
 
@@ -13,10 +14,10 @@ namespace penstock::http {
 
 struct IoResult {
   enum class Kind {
-    kMoved,       // `count` bytes, at least one
+    kMoved,  // `count` bytes, at least one
     kWouldBlock,
-    kClosed,      // the peer has ended its side
-    kBroken,      // `reason` says why
+    kClosed,  // the peer has ended its side
+    kBroken,  // `reason` says why
   };
   Kind kind = Kind::kMoved;
   std::size_t count = 0;
@@ -29,8 +30,8 @@ struct IoResult {
 // Thread safety: belongs to one I/O thread.
 class DirectSocket {
  public:
-  // `handle` has connected with CURLOPT_CONNECT_ONLY, owns the descriptor and outlives this. Over TLS every byte goes
-  // through it, else past it.
+  // `handle` has connected with CURLOPT_CONNECT_ONLY, owns the descriptor and outlives this. Over
+  // TLS every byte goes through it, else past it.
   DirectSocket(CURL* handle, int fd, bool is_tls) : handle_(handle), fd_(fd), is_tls_(is_tls) {}
 
   int fd() const { return fd_; }
@@ -41,8 +42,8 @@ class DirectSocket {
   IoResult Send(ByteView head, ByteView body);
   IoResult Receive(MutableByteView into);
 
-  // The socket becomes readable only with so many bytes, or at its end; 1: with any. Over TLS its records'
-  // bytes count, which are more than they carry.
+  // The socket becomes readable only with so many bytes, or at its end; 1: with any. Over TLS its
+  // records' bytes count, which are more than they carry.
   void SetLowWater(std::size_t bytes);
 
  private:

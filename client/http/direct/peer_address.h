@@ -1,4 +1,5 @@
-// The other end of a connection as a small value: kept for every request, made into text only for those that fail.
+// The other end of a connection as a small value: kept for every request, made into text only for
+// those that fail.
 #ifndef PENSTOCK_CLIENT_HTTP_DIRECT_PEER_ADDRESS_H_
 #define PENSTOCK_CLIENT_HTTP_DIRECT_PEER_ADDRESS_H_
 

@@ -27,7 +27,8 @@ TEST(PeerAddressTest, ReadsWhatTheKernelKnows) {
   const int client = ::socket(AF_INET, SOCK_STREAM, 0);
   EXPECT_FALSE(PeerAddress::OfSocket(client).known());
   ASSERT_EQ(::connect(client, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(PeerAddress::OfSocket(client), PeerAddress::OfText("127.0.0.1", ntohs(address.sin_port)));
+  EXPECT_EQ(PeerAddress::OfSocket(client),
+            PeerAddress::OfText("127.0.0.1", ntohs(address.sin_port)));
   ::close(client);
   ::close(server);
 }

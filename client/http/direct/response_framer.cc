@@ -12,8 +12,8 @@ namespace penstock::http {
 namespace {
 
 Error Malformed(const Transfer& transfer, const std::string& what) {
-  return Error::Make(ErrorKind::kUnavailable,
-                     Authority(transfer.request.endpoint) + ": the response is not HTTP/1.1: " + what);
+  return Error::Make(ErrorKind::kUnavailable, Authority(transfer.request.endpoint) +
+                                                  ": the response is not HTTP/1.1: " + what);
 }
 
 // What the transfer's own callback refused with.
@@ -58,7 +58,8 @@ void ResponseFramer::Reset(bool head_only, bool expects) {
 }
 
 bool ResponseFramer::IsLines() const {
-  return state_ == State::kHead || state_ == State::kChunkSize || state_ == State::kChunkEnd || state_ == State::kTrailer;
+  return state_ == State::kHead || state_ == State::kChunkSize || state_ == State::kChunkEnd ||
+         state_ == State::kTrailer;
 }
 
 std::uint64_t ResponseFramer::direct_bytes() const {
@@ -76,7 +77,8 @@ Result<std::size_t> ResponseFramer::Feed(Transfer& transfer, ByteView bytes) {
       taken += count;
       continue;
     }
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(rest.size(), direct_bytes()));
+    const auto count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(rest.size(), direct_bytes()));
     if (!transfer.OnBody(rest.first(count))) return Refused(transfer);
     Advance(count);
     taken += count;
@@ -127,7 +129,8 @@ Result<void> ResponseFramer::OnLine(Transfer& transfer, std::string_view line) {
   line = WithoutLineEnd(line);
   switch (state_) {
     case State::kChunkSize:
-      if (Result<void> read = OnChunkSize(line); !read.ok()) return Malformed(transfer, "a chunk has no size");
+      if (Result<void> read = OnChunkSize(line); !read.ok())
+        return Malformed(transfer, "a chunk has no size");
       return Ok();
     case State::kChunkEnd:
       if (!line.empty()) return Malformed(transfer, "a chunk is longer than its size");
@@ -135,11 +138,11 @@ Result<void> ResponseFramer::OnLine(Transfer& transfer, std::string_view line) {
       return Ok();
     case State::kTrailer:
       trailer_bytes_ += line.size() + 2;
-      if (trailer_bytes_ > kMaxTrailerBytes) return Malformed(transfer, "its trailers are longer than 64 KiB");
+      if (trailer_bytes_ > kMaxTrailerBytes)
+        return Malformed(transfer, "its trailers are longer than 64 KiB");
       if (line.empty()) state_ = State::kDone;
       return Ok();
-    default:
-      return OnHeadLine(transfer, line);
+    default: return OnHeadLine(transfer, line);
   }
 }
 
@@ -152,7 +155,8 @@ Result<void> ResponseFramer::OnHeadLine(Transfer& transfer, std::string_view lin
 Result<void> ResponseFramer::OnHeadEnd(Transfer& transfer) {
   const ResponseHead& head = transfer.head.head();
   if (!transfer.head.complete()) {  // an interim head
-    if (head.status == 101) return Malformed(transfer, "a change of protocol that nobody asked for");
+    if (head.status == 101)
+      return Malformed(transfer, "a change of protocol that nobody asked for");
     continues_ = continues_ || head.status == 100;
     return Ok();
   }
@@ -171,7 +175,8 @@ Result<void> ResponseFramer::OnHeadEnd(Transfer& transfer) {
       break;
     }
   }
-  if (Result<void> chosen = ChooseLength(head); !chosen.ok()) return Malformed(transfer, chosen.error().message);
+  if (Result<void> chosen = ChooseLength(head); !chosen.ok())
+    return Malformed(transfer, chosen.error().message);
   return transfer.BeginOnce() ? Ok() : Result<void>(Refused(transfer));
 }
 
@@ -184,7 +189,8 @@ Result<void> ResponseFramer::ChooseLength(const ResponseHead& head) {
     if (!EqualsIgnoringCase(*encoding, "chunked")) {
       return Error::Make(ErrorKind::kUnavailable, "its transfer encoding is not 'chunked'");
     }
-    if (length) keeps_connection_ = false;  // somebody between us and the server may believe the other one
+    // somebody between us and the server may believe the other one
+    if (length) keeps_connection_ = false;
     state_ = State::kChunkSize;
   } else if (length) {
     left_ = *length;

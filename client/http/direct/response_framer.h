@@ -1,4 +1,5 @@
-// Finds the response in the bytes of a connection: where its head ends, how long its body is, which bytes are the body's.
+// Finds the response in the bytes of a connection: where its head ends, how long its body is, which
+// bytes are the body's.
 //
 // Knows HTTP/1.1's framing, not sockets. What it is given may be anything; all it keeps is bounded.
 #ifndef PENSTOCK_CLIENT_HTTP_DIRECT_RESPONSE_FRAMER_H_
@@ -13,21 +14,22 @@
 
 namespace penstock::http {
 
-// One response to one request. Errors: the transfer's own where its body refused, else kUnavailable.
+// One response to one request. Errors: the transfer's own where its body refused, else
+// kUnavailable.
 class ResponseFramer {
  public:
   static constexpr std::size_t kMaxChunkLineBytes = 4 << 10;
   static constexpr std::size_t kMaxTrailerBytes = 64 << 10;
 
-  // `head_only`: the request was a HEAD. `expects`: it had the Expect header that a 417 refuses; the body is not begun
-  // for that one.
+  // `head_only`: the request was a HEAD. `expects`: it had the Expect header that a 417 refuses;
+  // the body is not begun for that one.
   void Reset(bool head_only, bool expects);
 
   // Takes bytes as they came; stops at the end of the response. How many it took.
   Result<std::size_t> Feed(Transfer& transfer, ByteView bytes);
 
-  // So many bytes of body come next and may be received straight into the body's window; 0: a head or a chunk's line
-  // does, which goes through Feed.
+  // So many bytes of body come next and may be received straight into the body's window; 0: a head
+  // or a chunk's line does, which goes through Feed.
   std::uint64_t direct_bytes() const;
   // `count` of them have been.
   Result<void> Received(Transfer& transfer, std::size_t count);
@@ -36,15 +38,24 @@ class ResponseFramer {
   bool OnClosed();
 
   bool done() const { return state_ == State::kDone; }
-  bool has_bytes() const { return has_bytes_; }           // of this response, any
+  bool has_bytes() const { return has_bytes_; }  // of this response, any
   bool has_final_head() const { return has_final_head_; }
-  bool continues() const { return continues_; }           // 100 Continue has come
+  bool continues() const { return continues_; }  // 100 Continue has come
   bool refused_expect() const { return refused_expect_; }
   // After the end: the peer said nothing against another request on this connection.
   bool keeps_connection() const { return done() && keeps_connection_; }
 
  private:
-  enum class State { kHead, kLength, kUntilClose, kChunkSize, kChunkData, kChunkEnd, kTrailer, kDone };
+  enum class State {
+    kHead,
+    kLength,
+    kUntilClose,
+    kChunkSize,
+    kChunkData,
+    kChunkEnd,
+    kTrailer,
+    kDone
+  };
 
   bool IsLines() const;
   Result<std::size_t> FeedLine(Transfer& transfer, std::string_view bytes);
@@ -63,9 +74,9 @@ class ResponseFramer {
   bool has_final_head_ = false;
   bool continues_ = false;
   bool keeps_connection_ = true;
-  std::uint64_t left_ = 0;         // of the body, or of the chunk
+  std::uint64_t left_ = 0;  // of the body, or of the chunk
   std::size_t trailer_bytes_ = 0;
-  std::string line_;               // the start of a line whose end has not come
+  std::string line_;  // the start of a line whose end has not come
 };
 
 }  // namespace penstock::http

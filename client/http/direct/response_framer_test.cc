@@ -21,7 +21,8 @@ struct Read {
   bool refused_expect = false;
 };
 
-Read ReadIn(std::string_view bytes, std::size_t step, bool head_only = false, bool expects = false) {
+Read ReadIn(std::string_view bytes, std::size_t step, bool head_only = false,
+            bool expects = false) {
   Collector sink;
   Transfer transfer;
   transfer.response_body = &sink;
@@ -63,11 +64,14 @@ TEST_P(ResponseFramerTest, StopsAtTheLength) {
   EXPECT_TRUE(read.keeps);
   EXPECT_EQ(read.body, "hello");
   EXPECT_EQ(read.begins, 1);
-  EXPECT_EQ(read.taken, std::string_view("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello").size());
+  EXPECT_EQ(read.taken,
+            std::string_view("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello").size());
 }
 
 TEST_P(ResponseFramerTest, TakesChunksExtensionsAndTrailersApart) {
-  const Read read = Of("HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n5;a=b\r\nhello\r\nA \r\n 123456789\r\n0\r\nT: v\r\n\r\nx");
+  const Read read =
+      Of("HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n5;a=b\r\nhello\r\nA \r\n "
+         "123456789\r\n0\r\nT: v\r\n\r\nx");
   EXPECT_TRUE(read.done);
   EXPECT_TRUE(read.keeps);
   EXPECT_EQ(read.body, "hello 123456789");
@@ -94,7 +98,9 @@ TEST_P(ResponseFramerTest, ACutIsNoEnd) {
 }
 
 TEST_P(ResponseFramerTest, InterimHeadsArePassedOver) {
-  const Read read = Of("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx");
+  const Read read =
+      Of("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nA: b\r\n\r\nHTTP/1.1 200 "
+         "OK\r\nContent-Length: 1\r\n\r\nx");
   EXPECT_TRUE(read.done);
   EXPECT_TRUE(read.continues);
   EXPECT_EQ(read.begins, 1);
@@ -102,7 +108,9 @@ TEST_P(ResponseFramerTest, InterimHeadsArePassedOver) {
 }
 
 TEST_P(ResponseFramerTest, WhoKeepsTheConnection) {
-  const auto keeps = [](const std::string& head) { return Of(head + "Content-Length: 0\r\n\r\n").keeps; };
+  const auto keeps = [](const std::string& head) {
+    return Of(head + "Content-Length: 0\r\n\r\n").keeps;
+  };
   EXPECT_TRUE(keeps("HTTP/1.1 200 OK\r\n"));
   EXPECT_FALSE(keeps("HTTP/1.1 200 OK\r\nConnection: close\r\n"));
   EXPECT_FALSE(keeps("HTTP/1.1 200 OK\r\nConnection: x, Close\r\n"));
@@ -112,7 +120,8 @@ TEST_P(ResponseFramerTest, WhoKeepsTheConnection) {
 }
 
 TEST_P(ResponseFramerTest, ARefusedExpectBeginsNoBody) {
-  const Read read = Of("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 3\r\n\r\nno!", false, true);
+  const Read read =
+      Of("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 3\r\n\r\nno!", false, true);
   EXPECT_TRUE(read.refused_expect);
   EXPECT_FALSE(read.keeps);
   EXPECT_EQ(read.begins, 0);
@@ -145,7 +154,9 @@ TEST_P(ResponseFramerTest, WhatIsNotHttpIsAnError) {
 }
 
 TEST_P(ResponseFramerTest, LengthAndChunksTogetherEndTheConnection) {
-  const Read read = Of("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n");
+  const Read read =
+      Of("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: "
+         "chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n");
   EXPECT_EQ(read.body, "ab");
   EXPECT_TRUE(read.done);
   EXPECT_FALSE(read.keeps);
@@ -154,9 +165,11 @@ TEST_P(ResponseFramerTest, LengthAndChunksTogetherEndTheConnection) {
 TEST_P(ResponseFramerTest, EndlessLinesAreRefused) {
   const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
   EXPECT_TRUE(Of("HTTP/1.1 200 " + std::string(300 << 10, 'x')).error.has_value());
-  EXPECT_TRUE(Of(head + "1;" + std::string(ResponseFramer::kMaxChunkLineBytes, 'x')).error.has_value());
+  EXPECT_TRUE(
+      Of(head + "1;" + std::string(ResponseFramer::kMaxChunkLineBytes, 'x')).error.has_value());
   std::string trailers = head + "0\r\n";
-  while (trailers.size() < head.size() + ResponseFramer::kMaxTrailerBytes + 100) trailers += "T: " + std::string(90, 'v') + "\r\n";
+  while (trailers.size() < head.size() + ResponseFramer::kMaxTrailerBytes + 100)
+    trailers += "T: " + std::string(90, 'v') + "\r\n";
   EXPECT_TRUE(Of(trailers).error.has_value());
 }
 
@@ -167,7 +180,9 @@ TEST(ResponseFramer, DirectBytesAreTheBodysAndNothingElse) {
   ResponseFramer framer;
   framer.Reset(false, false);
   EXPECT_EQ(framer.direct_bytes(), 0u);
-  ASSERT_TRUE(framer.Feed(transfer, AsBytes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nh")).ok());
+  ASSERT_TRUE(
+      framer.Feed(transfer, AsBytes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nh"))
+          .ok());
   EXPECT_EQ(framer.direct_bytes(), 4u);
   const MutableByteView window = transfer.NextWindow();
   std::ranges::copy(AsBytes("ello"), window.begin());

@@ -6,8 +6,9 @@
 
 namespace penstock {
 
-// A directory bucket (S3 Express One Zone) or an access point of one: `base--zone--x-s3`, `name--zone--xa-s3`. By the
-// suffix alone, as S3 and the SDKs tell them; whether the rest of the name is valid is another question.
+// A directory bucket (S3 Express One Zone) or an access point of one: `base--zone--x-s3`,
+// `name--zone--xa-s3`. By the suffix alone, as S3 and the SDKs tell them; whether the rest of the
+// name is valid is another question.
 inline bool IsDirectoryBucket(std::string_view bucket) {
   return bucket.ends_with("--x-s3") || bucket.ends_with("--xa-s3");
 }

@@ -22,11 +22,12 @@ struct Credentials {
 
 using CredentialsPtr = std::shared_ptr<const Credentials>;
 
-// A Client remembers what its provider delivers and shares one Start among all calls that wait: it asks again 5 minutes
-// before the credentials expire, and after S3 refused them as expired (ExpiredToken). An exception of Start is an error of
-// the calls that wait.
+// A Client remembers what its provider delivers and shares one Start among all calls that wait: it
+// asks again 5 minutes before the credentials expire, and after S3 refused them as expired
+// (ExpiredToken). An exception of Start is an error of the calls that wait.
 //
-// Thread safety: safe from any thread. `Start` never blocks; `done` runs exactly once, possibly before Start returns.
+// Thread safety: safe from any thread. `Start` never blocks; `done` runs exactly once, possibly
+// before Start returns.
 class CredentialsProvider {
  public:
   virtual ~CredentialsProvider() = default;

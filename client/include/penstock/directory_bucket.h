@@ -1,4 +1,5 @@
-// Verbs that only directory buckets have (S3 Express One Zone). A general purpose bucket is refused with kUnsupported.
+// Verbs that only directory buckets have (S3 Express One Zone). A general purpose bucket is refused
+// with kUnsupported.
 #ifndef PENSTOCK_DIRECTORY_BUCKET_H_
 #define PENSTOCK_DIRECTORY_BUCKET_H_
 
@@ -10,7 +11,8 @@
 
 namespace penstock {
 
-// Conditions on one of the two objects of a rename; what is unset is not asked. "*" is an ETag that any object has.
+// Conditions on one of the two objects of a rename; what is unset is not asked. "*" is an ETag that
+// any object has.
 struct RenameConditions {
   std::optional<ETag> if_match;
   std::optional<ETag> if_none_match;
@@ -18,8 +20,9 @@ struct RenameConditions {
   std::optional<WallTime> if_unmodified_since;
 };
 
-// Gives an object another key of the same bucket, at once and without a copy; an object that has that key is replaced.
-// Sent again after an answer was lost it still happens once: the token tells S3 that it is the same rename.
+// Gives an object another key of the same bucket, at once and without a copy; an object that has
+// that key is replaced. Sent again after an answer was lost it still happens once: the token tells
+// S3 that it is the same rename.
 struct RenameObjectRequest {
   using Response = NoResponse;
   BucketName bucket;
@@ -27,7 +30,8 @@ struct RenameObjectRequest {
   ObjectKey destination;  // must not end in "/"
   RenameConditions of_source;
   RenameConditions of_destination;
-  std::string client_token;  // 1 to 64 printable ASCII characters; empty: a new one, kept over all attempts
+  // 1 to 64 printable ASCII characters; empty: a new one, kept over all attempts
+  std::string client_token;
   CallOptions options;
 };
 

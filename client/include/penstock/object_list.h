@@ -13,9 +13,9 @@
 
 namespace penstock {
 
-// Objects in the order they were appended, each packed into at most about 24 bytes besides its key; of the key only what
-// differs from the one before. Times keep milliseconds, which is what S3 lists. Any object is found by its index in well
-// under a microsecond.
+// Objects in the order they were appended, each packed into at most about 24 bytes besides its key;
+// of the key only what differs from the one before. Times keep milliseconds, which is what S3
+// lists. Any object is found by its index in well under a microsecond.
 //
 // Thread safety: const methods from any thread while nobody appends.
 class ObjectList {
@@ -43,7 +43,8 @@ class ObjectList {
     std::size_t used = 0;
     std::size_t capacity = 0;
   };
-  static constexpr std::size_t kBlock = 32;  // objects packed one after the other; each begins with a whole key
+  // objects packed one after the other; each begins with a whole key
+  static constexpr std::size_t kBlock = 32;
 
   std::size_t ClassIndex(const std::string& name);
   void Seal();
@@ -60,15 +61,17 @@ class ObjectList {
 };
 
 struct ListAllOptions {
-  // Empty: page by page. Otherwise what stands below each first-level common prefix is listed at the same time as the rest.
-  // The same objects in the same order, at one more request per common prefix: for buckets of few and large ones.
+  // Empty: page by page. Otherwise what stands below each first-level common prefix is listed at
+  // the same time as the rest. The same objects in the same order, at one more request per common
+  // prefix: for buckets of few and large ones.
   std::string delimiter;
   int parallel = 16;  // listings at a time
 };
 
-// Every object below `request.prefix`, keys ascending: S3's order, which of a directory bucket is made here. Of `request` bucket, prefix, page size and call options count.
-Result<ObjectList> ListAll(std::shared_ptr<ObjectStore> store, const ListObjectsRequest& request, const ListAllOptions& options = {},
-                           const Interrupt& interrupt = {});
+// Every object below `request.prefix`, keys ascending: S3's order, which of a directory bucket is
+// made here. Of `request` bucket, prefix, page size and call options count.
+Result<ObjectList> ListAll(std::shared_ptr<ObjectStore> store, const ListObjectsRequest& request,
+                           const ListAllOptions& options = {}, const Interrupt& interrupt = {});
 
 }  // namespace penstock
 

@@ -1,4 +1,5 @@
-// Scattered ranges of many objects into memory of the caller's: what loading a distributed checkpoint asks for.
+// Scattered ranges of many objects into memory of the caller's: what loading a distributed
+// checkpoint asks for.
 #ifndef PENSTOCK_RANGE_READER_H_
 #define PENSTOCK_RANGE_READER_H_
 
@@ -20,10 +21,11 @@ struct RangePiece {
 struct RangeBatch {
   BucketName bucket;
   ObjectKey key;
-  // In any order; bytes that several want are brought once and copied. Their memory, in which none may overlap, is the
-  // reader's until the completion.
+  // In any order; bytes that several want are brought once and copied. Their memory, in which none
+  // may overlap, is the reader's until the completion.
   std::vector<RangePiece> pieces;
-  // The version to read, where it is known; otherwise the first answer says which one it is, for all batches of the object.
+  // The version to read, where it is known; otherwise the first answer says which one it is, for
+  // all batches of the object.
   std::optional<ETag> known_etag;
 };
 
@@ -33,24 +35,28 @@ struct RangesRead {
 };
 
 struct RangeReaderOptions {
-  // Pieces with at most so many bytes between them come by one request, which passes over what is between. Unset: 32 KiB, or
-  // up to 1 MiB where all that is passed over stays within a sixty-fourth of what is wanted of the batch.
+  // Pieces with at most so many bytes between them come by one request, which passes over what is
+  // between. Unset: 32 KiB, or up to 1 MiB where all that is passed over stays within a
+  // sixty-fourth of what is wanted of the batch.
   std::optional<std::uint64_t> max_gap_bytes;
-  // Longer stretches are shared among requests of so many bytes at most. Unset: 8 to 64 MiB, by the size of the batch.
+  // Longer stretches are shared among requests of so many bytes at most. Unset: 8 to 64 MiB, by the
+  // size of the batch.
   std::optional<std::uint64_t> max_request_bytes;
   // Requests at a time. Unset: as many as the measured rate makes worth having, up to 16.
   std::optional<int> max_parallel_requests;
   CallOptions call;
 };
 
-// Reads batches of pieces, those of all objects at a time, in the order in which they were started. Pieces of 4 KiB and more
-// are received in place; smaller ones, and what lies between, by way of memory of at most a request's size.
+// Reads batches of pieces, those of all objects at a time, in the order in which they were started.
+// Pieces of 4 KiB and more are received in place; smaller ones, and what lies between, by way of
+// memory of at most a request's size.
 //
-// Every byte of one object comes from one version: kPreconditionFailed when it was replaced. An object that ends before a
-// piece does is kDataLoss.
+// Every byte of one object comes from one version: kPreconditionFailed when it was replaced. An
+// object that ends before a piece does is kDataLoss.
 //
-// Thread safety: Start and usage from any thread. Destroying it cancels what is not done, and waits for it; on an I/O thread
-// another thread waits instead. In a forked child an inherited reader gives kInvalidArgument, and destroying it is safe.
+// Thread safety: Start and usage from any thread. Destroying it cancels what is not done, and waits
+// for it; on an I/O thread another thread waits instead. In a forked child an inherited reader
+// gives kInvalidArgument, and destroying it is safe.
 class RangeReader {
  public:
   struct Usage {
@@ -60,10 +66,12 @@ class RangeReader {
     int most_parallel = 0;           // requests that were under way at once
   };
 
-  static std::unique_ptr<RangeReader> Create(std::shared_ptr<ObjectStore> store, RangeReaderOptions options);
+  static std::unique_ptr<RangeReader> Create(std::shared_ptr<ObjectStore> store,
+                                             RangeReaderOptions options);
   virtual ~RangeReader() = default;
-  // `done`: once, when the batch is complete or its first failure has ended all of its requests. Its memory is then the
-  // caller's again. On an I/O thread or this one; it may start others, and must not wait.
+  // `done`: once, when the batch is complete or its first failure has ended all of its requests.
+  // Its memory is then the caller's again. On an I/O thread or this one; it may start others, and
+  // must not wait.
   virtual void Start(RangeBatch batch, Callback<RangesRead> done) = 0;
   // Everything ends with kCancelled, soon.
   virtual void Cancel() = 0;

@@ -1,7 +1,9 @@
-// penstock::torch: objects as libtorch tensors, prefixes as torch::data datasets, checkpoints at s3:// addresses.
+// penstock::torch: objects as libtorch tensors, prefixes as torch::data datasets, checkpoints at
+// s3:// addresses.
 //
-// Speaks ObjectStore, so it works over Client and over testing::MemoryObjectStore alike. For C++ users; Python has its
-// own package. Inside namespace penstock, libtorch's own namespace is written ::torch.
+// Speaks ObjectStore, so it works over Client and over testing::MemoryObjectStore alike. For C++
+// users; Python has its own package. Inside namespace penstock, libtorch's own namespace is written
+// ::torch.
 #ifndef PENSTOCK_TORCH_H_
 #define PENSTOCK_TORCH_H_
 
@@ -24,15 +26,17 @@
 
 namespace penstock::torch {
 
-// One object. `data`: its bytes, shape [size], dtype uint8, device CPU, contiguous; the tensor owns its storage, into
-// which the bytes were downloaded without another copy. `target`: the object's key.
+// One object. `data`: its bytes, shape [size], dtype uint8, device CPU, contiguous; the tensor owns
+// its storage, into which the bytes were downloaded without another copy. `target`: the object's
+// key.
 using ObjectExample = ::torch::data::Example<::torch::Tensor, std::string>;
 
-// libtorch's datasets return values, so an Error travels as an exception there. DataLoader wraps it in a WorkerException
-// when workers are used.
+// libtorch's datasets return values, so an Error travels as an exception there. DataLoader wraps it
+// in a WorkerException when workers are used.
 class DatasetError : public std::runtime_error {
  public:
-  explicit DatasetError(Error error) : std::runtime_error(error.ToString()), error_(std::move(error)) {}
+  explicit DatasetError(Error error)
+      : std::runtime_error(error.ToString()), error_(std::move(error)) {}
   const Error& error() const { return error_; }
 
  private:
@@ -40,14 +44,17 @@ class DatasetError : public std::runtime_error {
 };
 
 struct DatasetOptions {
-  DownloadOptions download;            // of each object
-  int max_parallel_objects = 16;       // downloads in flight at once
-  std::uint64_t look_ahead_bytes = 256ull << 20;  // of PrefixStreamDataset: stop fetching ahead beyond that; one object always
+  DownloadOptions download;       // of each object
+  int max_parallel_objects = 16;  // downloads in flight at once
+  // of PrefixStreamDataset: stop fetching ahead beyond that; one object always
+  std::uint64_t look_ahead_bytes = 256ull << 20;
 };
 
-// ---- Map ------------------------------------------------------------------------------------------------------
+// ---- Map
+// ------------------------------------------------------------------------------------------------------
 
-// The objects under a prefix by index, in the order of their keys. The listing is taken once, at Create.
+// The objects under a prefix by index, in the order of their keys. The listing is taken once, at
+// Create.
 //
 // Copies share the listing and the store. Thread safety: safe from any thread.
 class ObjectDataset : public ::torch::data::datasets::Dataset<ObjectDataset, ObjectExample> {
@@ -69,11 +76,13 @@ class ObjectDataset : public ::torch::data::datasets::Dataset<ObjectDataset, Obj
   ObjectDataset() = default;
   std::shared_ptr<ObjectStore> store_;
   BucketName bucket_;
-  std::shared_ptr<const std::vector<ObjectSummary>> objects_;  // shared by copies: DataLoader makes one per worker
+  // shared by copies: DataLoader makes one per worker
+  std::shared_ptr<const std::vector<ObjectSummary>> objects_;
   DatasetOptions options_;
 };
 
-// ---- Stream ---------------------------------------------------------------------------------------------------
+// ---- Stream
+// ---------------------------------------------------------------------------------------------------
 
 // Which objects are ours: object i of the listing belongs to rank i % world_size, there to worker
 // (i / world_size) % workers. All shards together see every object once.
@@ -88,16 +97,18 @@ struct Shard {
   }
 };
 
-// The objects under a prefix as a stream, in the order of their keys, fetched ahead while the reader works. Each epoch
-// lists anew. An epoch ends with an empty batch (nullopt).
+// The objects under a prefix as a stream, in the order of their keys, fetched ahead while the
+// reader works. Each epoch lists anew. An epoch ends with an empty batch (nullopt).
 //
-// After a DatasetError every further batch throws it until reset(). Movable. Thread safety: safe from any thread, so it
-// may be shared by a DataLoader's workers, which then see disjoint objects.
+// After a DatasetError every further batch throws it until reset(). Movable. Thread safety: safe
+// from any thread, so it may be shared by a DataLoader's workers, which then see disjoint objects.
 class PrefixStreamDataset
-    : public ::torch::data::datasets::StatefulDataset<PrefixStreamDataset, std::vector<ObjectExample>> {
+    : public ::torch::data::datasets::StatefulDataset<PrefixStreamDataset,
+                                                      std::vector<ObjectExample>> {
  public:
   // kInvalidArgument for a bad URI or a shard outside its world. No network.
-  static Result<PrefixStreamDataset> Create(std::shared_ptr<ObjectStore> store, std::string_view uri, Shard shard = {},
+  static Result<PrefixStreamDataset> Create(std::shared_ptr<ObjectStore> store,
+                                            std::string_view uri, Shard shard = {},
                                             DatasetOptions options = {});
   PrefixStreamDataset(PrefixStreamDataset&&) noexcept;
   PrefixStreamDataset& operator=(PrefixStreamDataset&&) noexcept;
@@ -110,7 +121,8 @@ class PrefixStreamDataset
 
   // Starts an epoch: from the first object, or, once after load(), from where the saved one stood.
   void reset() override;
-  // The position in the epoch: how many objects of this shard were handed out ("position", int64, shape []).
+  // The position in the epoch: how many objects of this shard were handed out ("position", int64,
+  // shape []).
   void save(::torch::serialize::OutputArchive& archive) const override;
   void load(::torch::serialize::InputArchive& archive) override;
 
@@ -120,25 +132,28 @@ class PrefixStreamDataset
   std::unique_ptr<Impl> impl_;
 };
 
-// ---- Checkpoints ----------------------------------------------------------------------------------------------
+// ---- Checkpoints
+// ----------------------------------------------------------------------------------------------
 
-// Serializes what `fill` puts into the archive and streams it to "s3://bucket/key", part by part: memory stays bounded
-// by the upload's buffers. The object appears whole when this succeeds, and not at all when it fails or the process
-// dies. An exception of `fill` or of libtorch becomes a kInternal error.
-Result<UploadResponse> SaveCheckpoint(std::shared_ptr<ObjectStore> store, std::string_view uri,
-                                      const std::function<void(::torch::serialize::OutputArchive&)>& fill,
-                                      UploadOptions options = {}, const Interrupt& interrupt = {});
+// Serializes what `fill` puts into the archive and streams it to "s3://bucket/key", part by part:
+// memory stays bounded by the upload's buffers. The object appears whole when this succeeds, and
+// not at all when it fails or the process dies. An exception of `fill` or of libtorch becomes a
+// kInternal error.
+Result<UploadResponse> SaveCheckpoint(
+    std::shared_ptr<ObjectStore> store, std::string_view uri,
+    const std::function<void(::torch::serialize::OutputArchive&)>& fill, UploadOptions options = {},
+    const Interrupt& interrupt = {});
 
 // The same for an archive already filled.
 Result<UploadResponse> SaveCheckpoint(std::shared_ptr<ObjectStore> store, std::string_view uri,
-                                      ::torch::serialize::OutputArchive& archive, UploadOptions options = {},
-                                      const Interrupt& interrupt = {});
+                                      ::torch::serialize::OutputArchive& archive,
+                                      UploadOptions options = {}, const Interrupt& interrupt = {});
 
 // Model and optimizer under the names "model" and "optimizer".
 template <class Module, class Optimizer>
-Result<UploadResponse> SaveTraining(std::shared_ptr<ObjectStore> store, std::string_view uri, const Module& model,
-                                    const Optimizer& optimizer, UploadOptions options = {},
-                                    const Interrupt& interrupt = {}) {
+Result<UploadResponse> SaveTraining(std::shared_ptr<ObjectStore> store, std::string_view uri,
+                                    const Module& model, const Optimizer& optimizer,
+                                    UploadOptions options = {}, const Interrupt& interrupt = {}) {
   return SaveCheckpoint(
       std::move(store), uri,
       [&](::torch::serialize::OutputArchive& archive) {
@@ -157,11 +172,12 @@ struct LoadOptions {
   std::optional<::torch::Device> device;  // where the tensors go; unset: where they were saved from
 };
 
-// Reads a checkpoint written by SaveCheckpoint or torch::save. Downloads in parallel into one buffer of the object's
-// size, from which libtorch copies each tensor into storage of its own; the buffer is gone on return. kDataLoss when the
-// object is not an archive.
+// Reads a checkpoint written by SaveCheckpoint or torch::save. Downloads in parallel into one
+// buffer of the object's size, from which libtorch copies each tensor into storage of its own; the
+// buffer is gone on return. kDataLoss when the object is not an archive.
 Result<::torch::serialize::InputArchive> LoadCheckpoint(ObjectStore& store, std::string_view uri,
-                                                        LoadOptions options = {}, const Interrupt& interrupt = {});
+                                                        LoadOptions options = {},
+                                                        const Interrupt& interrupt = {});
 
 }  // namespace penstock::torch
 

@@ -29,8 +29,8 @@ class Waiter {
     };
   }
 
-  // Blocks until the callback has run. `interrupt` is polled about every 100 ms; when it says true, `stop` is
-  // requested once and the result, normally kCancelled, still awaited.
+  // Blocks until the callback has run. `interrupt` is polled about every 100 ms; when it says true,
+  // `stop` is requested once and the result, normally kCancelled, still awaited.
   Result<T> Wait(const std::function<bool()>& interrupt, std::stop_source stop) {
     bool stopping = false;
     for (;;) {

@@ -1,5 +1,5 @@
-// A list that only grows, read and extended without locks: nothing in it can be left locked in a forked child.
-// For a handful of entries (observers, signers, learned regions); not for many.
+// A list that only grows, read and extended without locks: nothing in it can be left locked in a
+// forked child. For a handful of entries (observers, signers, learned regions); not for many.
 #ifndef PENSTOCK_CLIENT_S3_ENDPOINT_APPEND_ONLY_LIST_H_
 #define PENSTOCK_CLIENT_S3_ENDPOINT_APPEND_ONLY_LIST_H_
 
@@ -8,7 +8,8 @@
 
 namespace penstock::s3 {
 
-// Entries live, unmoved, until the list is destroyed. Thread safety: safe from any thread, but destruction.
+// Entries live, unmoved, until the list is destroyed. Thread safety: safe from any thread, but
+// destruction.
 template <class T>
 class AppendOnlyList {
  public:
@@ -16,12 +17,14 @@ class AppendOnlyList {
   AppendOnlyList(const AppendOnlyList&) = delete;
   AppendOnlyList& operator=(const AppendOnlyList&) = delete;
   ~AppendOnlyList() {
-    for (Node* node = newest_.load(std::memory_order_acquire); node != nullptr;) delete std::exchange(node, node->older);
+    for (Node* node = newest_.load(std::memory_order_acquire); node != nullptr;)
+      delete std::exchange(node, node->older);
   }
 
   const T& Push(T value) {
     Node* node = new Node{std::move(value), newest_.load(std::memory_order_relaxed)};
-    while (!newest_.compare_exchange_weak(node->older, node, std::memory_order_release, std::memory_order_relaxed)) {
+    while (!newest_.compare_exchange_weak(node->older, node, std::memory_order_release,
+                                          std::memory_order_relaxed)) {
     }
     return node->value;
   }
@@ -29,13 +32,16 @@ class AppendOnlyList {
   // Visits every entry, the newest first.
   template <class Visitor>
   void ForEach(const Visitor& visit) const {
-    for (const Node* node = newest_.load(std::memory_order_acquire); node != nullptr; node = node->older) visit(node->value);
+    for (const Node* node = newest_.load(std::memory_order_acquire); node != nullptr;
+         node = node->older)
+      visit(node->value);
   }
 
   // The newest entry that `matches`, or null.
   template <class Predicate>
   const T* FindNewest(const Predicate& matches) const {
-    for (const Node* node = newest_.load(std::memory_order_acquire); node != nullptr; node = node->older) {
+    for (const Node* node = newest_.load(std::memory_order_acquire); node != nullptr;
+         node = node->older) {
       if (matches(node->value)) return &node->value;
     }
     return nullptr;

@@ -30,7 +30,8 @@ bool IsHostLabel(std::string_view text, Dots dots) {
 
 bool IsVirtualHostable(std::string_view bucket, Dots dots) {
   if (bucket.size() < 3 || bucket.size() > 63 || IsIpv4Literal(bucket)) return false;
-  if (std::any_of(bucket.begin(), bucket.end(), [](char c) { return c >= 'A' && c <= 'Z'; })) return false;
+  if (std::any_of(bucket.begin(), bucket.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
+    return false;
   return IsHostLabel(bucket, dots);
 }
 

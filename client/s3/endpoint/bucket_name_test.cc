@@ -27,14 +27,16 @@ TEST(BucketNameTest, ZonesOfEveryLengthAreFound) {
 }
 
 TEST(BucketNameTest, WithoutAZoneOfAKnownLengthThereIsNone) {
-  for (const char* name : {"--x-s3", "usw2-az1--x-s3", "data-usw2-az1--x-s3", "data--az1--x-s3", "data--usw2-az1", ""}) {
+  for (const char* name : {"--x-s3", "usw2-az1--x-s3", "data-usw2-az1--x-s3", "data--az1--x-s3",
+                           "data--usw2-az1", ""}) {
     EXPECT_EQ(ZoneOfBucket(name), "") << name;
   }
 }
 
 TEST(BucketNameTest, ALabelHasLettersDigitsAndHyphensBetweenThem) {
   for (const char* label : {"a", "us-east-1", "A1"}) EXPECT_TRUE(IsHostLabel(label)) << label;
-  for (const char* label : {"", "-a", "a-", "a_b", "a.b", "a b"}) EXPECT_FALSE(IsHostLabel(label)) << label;
+  for (const char* label : {"", "-a", "a-", "a_b", "a.b", "a b"})
+    EXPECT_FALSE(IsHostLabel(label)) << label;
   EXPECT_TRUE(IsHostLabel(std::string(63, 'a')));
   EXPECT_FALSE(IsHostLabel(std::string(64, 'a')));
   EXPECT_TRUE(IsHostLabel("a.b", Dots::kAllowed));

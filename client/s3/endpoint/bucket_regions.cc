@@ -13,7 +13,8 @@ std::uint64_t HashOf(std::string_view bucket) { return std::hash<std::string_vie
 std::uint64_t WordOf(std::string_view text, std::size_t index) {
   std::uint64_t word = 0;
   const std::size_t begin = index * sizeof(word);
-  if (begin < text.size()) std::memcpy(&word, text.data() + begin, std::min(sizeof(word), text.size() - begin));
+  if (begin < text.size())
+    std::memcpy(&word, text.data() + begin, std::min(sizeof(word), text.size() - begin));
   return word;
 }
 
@@ -21,7 +22,8 @@ std::uint64_t WordOf(std::string_view text, std::size_t index) {
 
 // Release and acquire for each word: whoever has one of a write sees its odd version too.
 void BucketRegions::Text::Store(std::string_view text) {
-  for (std::size_t i = 0; i < words_.size(); ++i) words_[i].store(WordOf(text, i), std::memory_order_release);
+  for (std::size_t i = 0; i < words_.size(); ++i)
+    words_[i].store(WordOf(text, i), std::memory_order_release);
 }
 
 bool BucketRegions::Text::Equals(std::string_view text) const {
@@ -41,7 +43,8 @@ std::string BucketRegions::Text::Load() const {
   return text;
 }
 
-bool BucketRegions::Place::Holds(std::uint64_t hash, std::string_view bucket, std::string_view region) const {
+bool BucketRegions::Place::Holds(std::uint64_t hash, std::string_view bucket,
+                                 std::string_view region) const {
   return learned() != 0 && RegionOf(hash, bucket) == region;
 }
 
@@ -53,9 +56,12 @@ std::string BucketRegions::Place::RegionOf(std::uint64_t hash, std::string_view 
   return version_.load(std::memory_order_relaxed) == version ? region : std::string();
 }
 
-void BucketRegions::Place::Write(std::uint64_t hash, std::string_view bucket, std::string_view region, std::uint64_t when) {
+void BucketRegions::Place::Write(std::uint64_t hash, std::string_view bucket,
+                                 std::string_view region, std::uint64_t when) {
   std::uint64_t version = version_.load(std::memory_order_relaxed);
-  if (version % 2 != 0 || !version_.compare_exchange_strong(version, version + 1, std::memory_order_acq_rel)) return;
+  if (version % 2 != 0 ||
+      !version_.compare_exchange_strong(version, version + 1, std::memory_order_acq_rel))
+    return;
   hash_.store(hash, std::memory_order_release);
   bucket_.Store(bucket);
   region_.Store(region);
@@ -66,22 +72,29 @@ void BucketRegions::Place::Write(std::uint64_t hash, std::string_view bucket, st
 BucketRegions::Table& BucketRegions::MakeTable() {
   auto made = std::make_unique<Table>();
   Table* there = nullptr;
-  return *(table_.compare_exchange_strong(there, made.get(), std::memory_order_acq_rel) ? made.release() : there);
+  return *(table_.compare_exchange_strong(there, made.get(), std::memory_order_acq_rel)
+               ? made.release()
+               : there);
 }
 
 void BucketRegions::Learn(std::string_view bucket, std::string_view region) {
-  if (bucket.empty() || region.empty() || bucket.size() > Text::kBytes || region.size() > Text::kBytes) return;
+  if (bucket.empty() || region.empty() || bucket.size() > Text::kBytes ||
+      region.size() > Text::kBytes)
+    return;
   if (Find(bucket) == region) return;
   const std::uint64_t hash = HashOf(bucket);
   const std::uint64_t now = lessons_.fetch_add(1, std::memory_order_relaxed) + 1;
   Table* const table = table_.load(std::memory_order_acquire);
   Set& set = (table != nullptr ? *table : MakeTable())[hash % kSets];
-  // One that is known stays where it is, so that learning and forgetting in turn takes no more room.
-  const auto known =
-      std::find_if(set.begin(), set.end(), [&](const Place& place) { return place.Holds(hash, bucket, region); });
+  // One that is known stays where it is, so that learning and forgetting in turn takes no more
+  // room.
+  const auto known = std::find_if(set.begin(), set.end(), [&](const Place& place) {
+    return place.Holds(hash, bucket, region);
+  });
   if (known != set.end()) return known->Confirm(now);
-  const auto oldest =
-      std::min_element(set.begin(), set.end(), [](const Place& a, const Place& b) { return a.learned() < b.learned(); });
+  const auto oldest = std::min_element(set.begin(), set.end(), [](const Place& a, const Place& b) {
+    return a.learned() < b.learned();
+  });
   oldest->Write(hash, bucket, region, now);
 }
 

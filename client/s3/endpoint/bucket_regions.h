@@ -11,10 +11,11 @@
 
 namespace penstock::s3 {
 
-// Remembers 1024 pairs of bucket and region, 16 of one hash; a further one takes the place of the one of its hash that was
-// learned the longest ago. Names of more than 64 bytes are not kept.
+// Remembers 1024 pairs of bucket and region, 16 of one hash; a further one takes the place of the
+// one of its hash that was learned the longest ago. Names of more than 64 bytes are not kept.
 //
-// Thread safety: safe from any thread, without locks: a fork in the middle of a lesson costs the child that one place.
+// Thread safety: safe from any thread, without locks: a fork in the middle of a lesson costs the
+// child that one place.
 class BucketRegions {
  public:
   BucketRegions() = default;
@@ -51,7 +52,8 @@ class BucketRegions {
     void Confirm(std::uint64_t when) { learned_.store(when, std::memory_order_relaxed); }
     void Forget() { learned_.store(0, std::memory_order_relaxed); }
     // Nothing where another thread writes.
-    void Write(std::uint64_t hash, std::string_view bucket, std::string_view region, std::uint64_t when);
+    void Write(std::uint64_t hash, std::string_view bucket, std::string_view region,
+               std::uint64_t when);
 
    private:
     std::atomic<std::uint64_t> version_{0};  // odd: being written

@@ -55,7 +55,8 @@ TEST(BucketRegionsTest, ABucketThatMovesToAndFroTakesNoMoreRoom) {
 }
 
 TEST(BucketRegionsTest, BeyondItsLimitTheOldestMakesRoom) {
-  // Symptom: after 1024 buckets nothing was learned any more, and each request to a later one was redirected first.
+  // Symptom: after 1024 buckets nothing was learned any more, and each request to a later one was
+  // redirected first.
   BucketRegions regions;
   const auto bucket = [](int i) { return "bucket-" + std::to_string(i); };
   for (int i = 0; i < 5000; ++i) {
@@ -69,7 +70,8 @@ TEST(BucketRegionsTest, BeyondItsLimitTheOldestMakesRoom) {
     ASSERT_TRUE(region.empty() || region == "r" + std::to_string(i)) << i << " " << region;
   }
   EXPECT_EQ(kept, 1024);
-  for (int i = 4900; i < 5000; ++i) EXPECT_NE(regions.Find(bucket(i)), "") << i << " was learned lately";
+  for (int i = 4900; i < 5000; ++i)
+    EXPECT_NE(regions.Find(bucket(i)), "") << i << " was learned lately";
 }
 
 TEST(BucketRegionsTest, WhatIsForgottenMakesRoomFirst) {
@@ -117,7 +119,8 @@ TEST(BucketRegionsTest, LearnsFromManyThreads) {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&regions, t] {
-        for (int i = 0; i < 100; ++i) regions.Learn(std::to_string(t) + "-" + std::to_string(i), "r");
+        for (int i = 0; i < 100; ++i)
+          regions.Learn(std::to_string(t) + "-" + std::to_string(i), "r");
       });
     }
   }

@@ -17,59 +17,77 @@ constexpr std::string_view kGlobalRegion = "aws-global";
 // What no bucket could make right, in the order of §4.1; the region's form is ours to ask for.
 Result<void> CheckInputs(const EndpointInputs& in) {
   if (in.region.empty()) {
-    return RuleError("A region must be set when sending requests to S3. Set it in the configuration, in AWS_REGION or "
-                     "in the profile.");
+    return RuleError(
+        "A region must be set when sending requests to S3. Set it in the configuration, in "
+        "AWS_REGION or "
+        "in the profile.");
   }
   if (in.accelerate && in.fips) return RuleError("Accelerate cannot be used with FIPS");
-  if (in.dualstack && in.custom) return RuleError("Cannot set dual-stack in combination with a custom endpoint.");
+  if (in.dualstack && in.custom)
+    return RuleError("Cannot set dual-stack in combination with a custom endpoint.");
   if (in.fips && in.custom) return RuleError("A custom endpoint cannot be combined with FIPS");
-  if (in.accelerate && in.custom) return RuleError("A custom endpoint cannot be combined with S3 Accelerate");
-  if (in.fips && PartitionOf(in.region).name == "aws-cn") return RuleError("Partition does not support FIPS");
+  if (in.accelerate && in.custom)
+    return RuleError("A custom endpoint cannot be combined with S3 Accelerate");
+  if (in.fips && PartitionOf(in.region).name == "aws-cn")
+    return RuleError("Partition does not support FIPS");
   if (!IsHostLabel(in.region)) {
     return RuleError("Invalid region: region was not a valid DNS name. It is `" + in.region +
-                     "`; use letters, digits and hyphens between them, at most 63, as in us-east-1: in the configuration, in "
+                     "`; use letters, digits and hyphens between them, at most 63, as in "
+                     "us-east-1: in the configuration, in "
                      "AWS_REGION or in the profile.");
   }
   return Ok();
 }
 
-std::string SigningRegion(const EndpointInputs& in) { return in.region == kGlobalRegion ? "us-east-1" : in.region; }
+std::string SigningRegion(const EndpointInputs& in) {
+  return in.region == kGlobalRegion ? "us-east-1" : in.region;
+}
 
 // The host without the bucket, table 4.3.
 std::string AwsHost(const EndpointInputs& in) {
   const std::string suffix(PartitionOf(in.region).dns_suffix);
-  const bool global = in.region == kGlobalRegion || (in.region == "us-east-1" && in.global_us_east_1);
+  const bool global =
+      in.region == kGlobalRegion || (in.region == "us-east-1" && in.global_us_east_1);
   if (global && !in.fips && !in.dualstack) return "s3." + suffix;
-  return std::string(in.fips ? "s3-fips." : "s3.") + (in.dualstack ? "dualstack." : "") + SigningRegion(in) + "." + suffix;
+  return std::string(in.fips ? "s3-fips." : "s3.") + (in.dualstack ? "dualstack." : "") +
+         SigningRegion(in) + "." + suffix;
 }
 
 std::string AccelerateHost(const EndpointInputs& in) {
   // The region of the global dual-stack host is in the rule set, though no such host is documented.
-  const std::string_view dualstack = !in.dualstack ? "" : in.region == kGlobalRegion ? "dualstack.us-east-1." : "dualstack.";
+  const std::string_view dualstack = !in.dualstack                ? ""
+                                     : in.region == kGlobalRegion ? "dualstack.us-east-1."
+                                                                  : "dualstack.";
   return "s3-accelerate." + std::string(dualstack) + std::string(PartitionOf(in.region).dns_suffix);
 }
 
 Result<ResolvedEndpoint> VirtualHosted(const EndpointInputs& in) {
   if (in.custom) return BelowCustom(*in.custom, in.bucket, SigningRegion(in));
-  if (in.accelerate && PartitionOf(in.region).name == "aws-cn") return RuleError("S3 Accelerate cannot be used in this region");
-  return AwsEndpoint(in.bucket + "." + (in.accelerate ? AccelerateHost(in) : AwsHost(in)), SigningRegion(in));
+  if (in.accelerate && PartitionOf(in.region).name == "aws-cn")
+    return RuleError("S3 Accelerate cannot be used in this region");
+  return AwsEndpoint(in.bucket + "." + (in.accelerate ? AccelerateHost(in) : AwsHost(in)),
+                     SigningRegion(in));
 }
 
 ResolvedEndpoint WithoutBucket(const EndpointInputs& in) {
-  return in.custom ? BelowCustom(*in.custom, "", SigningRegion(in)) : AwsEndpoint(AwsHost(in), SigningRegion(in));
+  return in.custom ? BelowCustom(*in.custom, "", SigningRegion(in))
+                   : AwsEndpoint(AwsHost(in), SigningRegion(in));
 }
 
 Error CannotBeVirtual(const EndpointInputs& in) {
   const std::string why = in.custom && in.custom->is_ip
                               ? "the endpoint's host `" + in.custom->host + "` is an address"
                               : "bucket `" + in.bucket + "` cannot be one DNS label of the host";
-  return RuleError("virtual-hosted addressing was asked for, but " + why + "; use automatic or path-style addressing");
+  return RuleError("virtual-hosted addressing was asked for, but " + why +
+                   "; use automatic or path-style addressing");
 }
 
 Result<ResolvedEndpoint> PathStyle(const EndpointInputs& in) {
   if (in.addressing == AddressingStyle::kVirtual) return CannotBeVirtual(in);
   if (in.accelerate) {
-    const std::string why = in.addressing == AddressingStyle::kPath ? "" : ": `" + in.bucket + "` cannot be one DNS label of the host";
+    const std::string why = in.addressing == AddressingStyle::kPath
+                                ? ""
+                                : ": `" + in.bucket + "` cannot be one DNS label of the host";
     return RuleError("Path-style addressing cannot be used with S3 Accelerate" + why);
   }
   ResolvedEndpoint out = WithoutBucket(in);
@@ -81,9 +99,11 @@ Result<ResolvedEndpoint> OfBucket(const EndpointInputs& in) {
   const bool path = in.addressing == AddressingStyle::kPath;
   const bool at_address = in.custom && in.custom->is_ip;
   // At an address the bucket goes into the path, yet the rules call it virtual-hosted.
-  if (!path && !at_address && IsVirtualHostable(in.bucket, Dots::kRefused)) return VirtualHosted(in);
+  if (!path && !at_address && IsVirtualHostable(in.bucket, Dots::kRefused))
+    return VirtualHosted(in);
   const bool dots_allowed = in.custom && in.custom->scheme == "http";
-  if (!path && !at_address && dots_allowed && IsVirtualHostable(in.bucket, Dots::kAllowed)) return VirtualHosted(in);
+  if (!path && !at_address && dots_allowed && IsVirtualHostable(in.bucket, Dots::kAllowed))
+    return VirtualHosted(in);
   if (in.bucket.starts_with("arn:")) {
     const std::optional<Arn> arn = ParseArn(in.bucket);
     if (!arn) return RuleError("Invalid ARN: `" + in.bucket + "` was not a valid ARN");
@@ -91,7 +111,8 @@ Result<ResolvedEndpoint> OfBucket(const EndpointInputs& in) {
     return ResolveArn(in, *arn);
   }
   if (in.bucket.find('/') != std::string::npos) {  // as a path it would be another bucket's
-    return RuleError("`" + in.bucket + "` is not a bucket name: what follows the first `/` belongs to the key");
+    return RuleError("`" + in.bucket +
+                     "` is not a bucket name: what follows the first `/` belongs to the key");
   }
   return PathStyle(in);
 }
@@ -100,17 +121,20 @@ Result<ResolvedEndpoint> ObjectLambdaItself(const EndpointInputs& in) {
   if (in.dualstack) return RuleError("S3 Object Lambda does not support Dual-stack");
   if (in.accelerate) return RuleError("S3 Object Lambda does not support S3 Accelerate");
   ResolvedEndpoint out =
-      in.custom ? BelowCustom(*in.custom, "", in.region)
-                : AwsEndpoint(std::string(in.fips ? "s3-object-lambda-fips." : "s3-object-lambda.") + in.region + "." +
-                                  std::string(PartitionOf(in.region).dns_suffix),
-                              in.region);
+      in.custom
+          ? BelowCustom(*in.custom, "", in.region)
+          : AwsEndpoint(std::string(in.fips ? "s3-object-lambda-fips." : "s3-object-lambda.") +
+                            in.region + "." + std::string(PartitionOf(in.region).dns_suffix),
+                        in.region);
   out.signing_name = "s3-object-lambda";
   return out;
 }
 
 }  // namespace
 
-Error RuleError(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+Error RuleError(std::string message) {
+  return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
+}
 
 ResolvedEndpoint AwsEndpoint(std::string host, std::string signing_region) {
   ResolvedEndpoint out;
@@ -120,9 +144,11 @@ ResolvedEndpoint AwsEndpoint(std::string host, std::string signing_region) {
   return out;
 }
 
-ResolvedEndpoint BelowCustom(const EndpointUrl& custom, const std::string& labels, std::string signing_region) {
+ResolvedEndpoint BelowCustom(const EndpointUrl& custom, const std::string& labels,
+                             std::string signing_region) {
   ResolvedEndpoint out;
-  out.endpoint = {custom.scheme, labels.empty() ? custom.host : labels + "." + custom.host, custom.port};
+  out.endpoint = {custom.scheme, labels.empty() ? custom.host : labels + "." + custom.host,
+                  custom.port};
   out.authority = http::HostHeader(out.endpoint);
   out.path_prefix = custom.path;
   out.signing_region = std::move(signing_region);
@@ -147,22 +173,28 @@ Result<ResolvedEndpoint> ResolveEndpoint(const EndpointInputs& in) {
 
 auth::SigningScope ScopeOf(const ResolvedEndpoint& endpoint) {
   const bool session = endpoint.auth == AuthScheme::kSigV4Express;
-  return {endpoint.signing_region, endpoint.signing_name, session ? auth::TokenKind::kS3Session : auth::TokenKind::kSecurity};
+  return {endpoint.signing_region, endpoint.signing_name,
+          session ? auth::TokenKind::kS3Session : auth::TokenKind::kSecurity};
 }
 
 Result<void> CheckSignable(const ResolvedEndpoint& endpoint, std::string_view bucket, bool writes) {
   const auto refuse = [&](const std::string& what, const std::string& fix) {
-    return Error::Make(ErrorKind::kUnsupported, "`" + std::string(bucket) + "` is " + what + "; use " + fix);
+    return Error::Make(ErrorKind::kUnsupported,
+                       "`" + std::string(bucket) + "` is " + what + "; use " + fix);
   };
   if (endpoint.signing_name == "s3-outposts") {
-    return refuse("on S3 on Outposts, whose requests this version does not sign", "a bucket in a region");
+    return refuse("on S3 on Outposts, whose requests this version does not sign",
+                  "a bucket in a region");
   }
   if (endpoint.auth == AuthScheme::kSigV4a) {
-    return refuse("a Multi-Region Access Point, whose requests need SigV4a signatures, which this version does not make",
-                  "the bucket or the access point of one region");
+    return refuse(
+        "a Multi-Region Access Point, whose requests need SigV4a signatures, which this version "
+        "does not make",
+        "the bucket or the access point of one region");
   }
   if (endpoint.signing_name == "s3-object-lambda" && writes) {
-    return refuse("an Object Lambda access point, through which this version only reads", "the bucket or access point behind it");
+    return refuse("an Object Lambda access point, through which this version only reads",
+                  "the bucket or access point behind it");
   }
   return Ok();
 }

@@ -1,6 +1,7 @@
-// Where a request for a bucket goes and how it is signed: AWS's rule set for S3 (spec/protocol.md §4), as far as it is
-// about general purpose buckets; endpoint_express.h and endpoint_arn.h have the others. endpoint_table.tsv holds
-// botocore's answers. Pure; environment and profile are config.h's.
+// Where a request for a bucket goes and how it is signed: AWS's rule set for S3 (spec/protocol.md
+// §4), as far as it is about general purpose buckets; endpoint_express.h and endpoint_arn.h have
+// the others. endpoint_table.tsv holds botocore's answers. Pure; environment and profile are
+// config.h's.
 #ifndef PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_H_
 #define PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_H_
 
@@ -18,11 +19,13 @@ namespace penstock::s3 {
 
 // What the rules know of an operation.
 struct OperationRules {
-  bool express_control = false;    // of a directory bucket itself: regional endpoint, no session
-  bool plain_auth = false;         // never signed with a session, although it goes to the bucket's zone
-  bool no_access_points = false;   // not for access points
-  bool object_lambda = false;      // goes to S3 Object Lambda itself
-  bool never_accelerated = false;  // S3 Accelerate serves objects only; the caller of the rules sees to it
+  bool express_control = false;  // of a directory bucket itself: regional endpoint, no session
+  // never signed with a session, although it goes to the bucket's zone
+  bool plain_auth = false;
+  bool no_access_points = false;  // not for access points
+  bool object_lambda = false;     // goes to S3 Object Lambda itself
+  // S3 Accelerate serves objects only; the caller of the rules sees to it
+  bool never_accelerated = false;
 
   friend bool operator==(const OperationRules&, const OperationRules&) = default;
 };
@@ -42,16 +45,18 @@ struct EndpointInputs {
   OperationRules operation;
 };
 
-// kSigV4Express: SigV4 with the credentials of a session (CreateSession). kSigV4a: for several regions, which the Signer
-// cannot do.
+// kSigV4Express: SigV4 with the credentials of a session (CreateSession). kSigV4a: for several
+// regions, which the Signer cannot do.
 enum class AuthScheme { kSigV4, kSigV4Express, kSigV4a };
 
 struct ResolvedEndpoint {
   http::Endpoint endpoint;
-  std::string authority;              // the Host header
-  std::string path_prefix;            // "" or "/prefix" of a custom endpoint, as given
-  bool bucket_in_path = false;        // path-style: the first segment after the prefix is the bucket
-  bool bucket_before_prefix = false;  // with bucket_in_path: before the prefix (directory buckets at an address)
+  std::string authority;    // the Host header
+  std::string path_prefix;  // "" or "/prefix" of a custom endpoint, as given
+  // path-style: the first segment after the prefix is the bucket
+  bool bucket_in_path = false;
+  // with bucket_in_path: before the prefix (directory buckets at an address)
+  bool bucket_before_prefix = false;
   AuthScheme auth = AuthScheme::kSigV4;
   std::string signing_name = "s3";
   std::string signing_region;  // "*" for kSigV4a
@@ -60,15 +65,16 @@ struct ResolvedEndpoint {
   std::string BasePath(std::string_view bucket) const;
 };
 
-// kAuto follows the rules: virtual-hosted where the bucket can be a DNS label of the host, else path-style. kVirtual
-// is kAuto that refuses to fall back. kInvalidArgument beginning with the rule set's message.
+// kAuto follows the rules: virtual-hosted where the bucket can be a DNS label of the host, else
+// path-style. kVirtual is kAuto that refuses to fall back. kInvalidArgument beginning with the rule
+// set's message.
 //
-// Unlike the rule set: the region must be a host label whatever the bucket is, no name holds a `/`, and a name with dots goes
-// into the path at an address.
+// Unlike the rule set: the region must be a host label whatever the bucket is, no name holds a `/`,
+// and a name with dots goes into the path at an address.
 Result<ResolvedEndpoint> ResolveEndpoint(const EndpointInputs& inputs);
 
-// kUnsupported where requests to `endpoint` cannot be signed by us: Multi-Region Access Points and Outposts; and, with
-// `writes`, S3 Object Lambda.
+// kUnsupported where requests to `endpoint` cannot be signed by us: Multi-Region Access Points and
+// Outposts; and, with `writes`, S3 Object Lambda.
 Result<void> CheckSignable(const ResolvedEndpoint& endpoint, std::string_view bucket, bool writes);
 
 auth::SigningScope ScopeOf(const ResolvedEndpoint& endpoint);
@@ -77,7 +83,8 @@ auth::SigningScope ScopeOf(const ResolvedEndpoint& endpoint);
 Error RuleError(std::string message);
 ResolvedEndpoint AwsEndpoint(std::string host, std::string signing_region);
 // `labels` in front of the custom endpoint's host.
-ResolvedEndpoint BelowCustom(const EndpointUrl& custom, const std::string& labels, std::string signing_region);
+ResolvedEndpoint BelowCustom(const EndpointUrl& custom, const std::string& labels,
+                             std::string signing_region);
 
 }  // namespace penstock::s3
 

@@ -1,5 +1,5 @@
-// ARNs and aliases in a bucket's place: access points, Multi-Region Access Points, S3 Object Lambda, S3 on Outposts
-// (spec/protocol.md §4.2, rows 3 and 6 to 9).
+// ARNs and aliases in a bucket's place: access points, Multi-Region Access Points, S3 Object
+// Lambda, S3 on Outposts (spec/protocol.md §4.2, rows 3 and 6 to 9).
 #ifndef PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_ARN_H_
 #define PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_ARN_H_
 
@@ -22,7 +22,9 @@ struct Arn {
   std::vector<std::string> resource;
 
   // The nth component, or null where there are fewer.
-  const std::string* Component(std::size_t n) const { return n < resource.size() ? &resource[n] : nullptr; }
+  const std::string* Component(std::size_t n) const {
+    return n < resource.size() ? &resource[n] : nullptr;
+  }
 };
 
 // nullopt: not six parts, or no partition, service or resource.

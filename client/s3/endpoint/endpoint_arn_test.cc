@@ -19,7 +19,8 @@ TEST(EndpointArnTest, AnArnHasSixPartsAndAResourceOfComponents) {
 
 TEST(EndpointArnTest, RegionAndAccountMayBeEmptyTheOthersNot) {
   EXPECT_TRUE(ParseArn("arn:aws:s3:::bucket"));
-  for (const char* text : {"arn:aws:s3:::", "arn::s3:::b", "arn:aws::r:a:b", "arn:aws:s3", "arn", "aws:s3:r:a:b:c", ""}) {
+  for (const char* text : {"arn:aws:s3:::", "arn::s3:::b", "arn:aws::r:a:b", "arn:aws:s3", "arn",
+                           "aws:s3:r:a:b:c", ""}) {
     EXPECT_FALSE(ParseArn(text)) << text;
   }
 }

@@ -11,8 +11,10 @@ constexpr int kMaxEntries = 64;
 
 }  // namespace
 
-Result<ResolvedEndpointPtr> EndpointCache::Resolve(const ResolvedConfig& config, const std::string& bucket,
-                                                   const std::string& region, const OperationInfo& operation) {
+Result<ResolvedEndpointPtr> EndpointCache::Resolve(const ResolvedConfig& config,
+                                                   const std::string& bucket,
+                                                   const std::string& region,
+                                                   const OperationInfo& operation) {
   const OperationRules rules = RulesOf(operation.operation);
   const bool writes = operation.retry_class != RetryClass::kRead;
   const Entry* known = entries_.FindNewest([&](const Entry& candidate) {
@@ -20,7 +22,8 @@ Result<ResolvedEndpointPtr> EndpointCache::Resolve(const ResolvedConfig& config,
   });
   ResolvedEndpointPtr endpoint = known != nullptr ? known->endpoint : nullptr;
   if (endpoint == nullptr) {
-    PENSTOCK_ASSIGN(ResolvedEndpoint resolved, ResolveEndpoint(config.EndpointFor(bucket, region, rules)));
+    PENSTOCK_ASSIGN(ResolvedEndpoint resolved,
+                    ResolveEndpoint(config.EndpointFor(bucket, region, rules)));
     endpoint = std::make_shared<const ResolvedEndpoint>(std::move(resolved));
   }
   PENSTOCK_TRY(CheckSignable(*endpoint, bucket, writes));

@@ -6,14 +6,15 @@
 #include <memory>
 #include <string>
 
-#include "client/s3/endpoint/append_only_list.h"
 #include "client/s3/config.h"
+#include "client/s3/endpoint/append_only_list.h"
 #include "client/s3/endpoint/endpoint.h"
 #include "client/s3/operations.h"
 
 namespace penstock::s3 {
 
-using ResolvedEndpointPtr = std::shared_ptr<const ResolvedEndpoint>;  // shared by the calls that go there
+// shared by the calls that go there
+using ResolvedEndpointPtr = std::shared_ptr<const ResolvedEndpoint>;
 
 // Keeps the first 64; others are resolved each time. Without locks.
 //
@@ -21,8 +22,8 @@ using ResolvedEndpointPtr = std::shared_ptr<const ResolvedEndpoint>;  // shared 
 class EndpointCache {
  public:
   // Errors as ResolveEndpoint and CheckSignable; they are not kept.
-  Result<ResolvedEndpointPtr> Resolve(const ResolvedConfig& config, const std::string& bucket, const std::string& region,
-                                      const OperationInfo& operation);
+  Result<ResolvedEndpointPtr> Resolve(const ResolvedConfig& config, const std::string& bucket,
+                                      const std::string& region, const OperationInfo& operation);
 
  private:
   struct Entry {

@@ -22,8 +22,10 @@ TEST(EndpointCacheTest, ResolvesOncePerBucketAndRegion) {
   ASSERT_TRUE(first.ok());
   EXPECT_EQ((*first)->authority, "bucket.s3.eu-west-1.amazonaws.com");
   EXPECT_EQ(*cache.Resolve(config, "bucket", "eu-west-1", kGet), *first);
-  EXPECT_EQ((*cache.Resolve(config, "bucket", "us-west-2", kGet))->authority, "bucket.s3.us-west-2.amazonaws.com");
-  EXPECT_EQ((*cache.Resolve(config, "other", "eu-west-1", kGet))->authority, "other.s3.eu-west-1.amazonaws.com");
+  EXPECT_EQ((*cache.Resolve(config, "bucket", "us-west-2", kGet))->authority,
+            "bucket.s3.us-west-2.amazonaws.com");
+  EXPECT_EQ((*cache.Resolve(config, "other", "eu-west-1", kGet))->authority,
+            "other.s3.eu-west-1.amazonaws.com");
   EXPECT_EQ(*cache.Resolve(config, "bucket", "eu-west-1", kGet), *first);
 }
 
@@ -32,9 +34,11 @@ TEST(EndpointCacheTest, BeyondItsRoomItStillResolves) {
   const ResolvedConfig config = Config();
   for (int i = 0; i < 100; ++i) {
     const std::string bucket = "bucket-" + std::to_string(i);
-    EXPECT_EQ((*cache.Resolve(config, bucket, "eu-west-1", kGet))->authority, bucket + ".s3.eu-west-1.amazonaws.com");
+    EXPECT_EQ((*cache.Resolve(config, bucket, "eu-west-1", kGet))->authority,
+              bucket + ".s3.eu-west-1.amazonaws.com");
   }
-  EXPECT_NE(*cache.Resolve(config, "bucket-99", "eu-west-1", kGet), *cache.Resolve(config, "bucket-99", "eu-west-1", kGet));
+  EXPECT_NE(*cache.Resolve(config, "bucket-99", "eu-west-1", kGet),
+            *cache.Resolve(config, "bucket-99", "eu-west-1", kGet));
 }
 
 TEST(EndpointCacheTest, ErrorsAreNotKept) {

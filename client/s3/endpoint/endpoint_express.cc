@@ -21,13 +21,15 @@ std::string ExpressHost(const EndpointInputs& in, std::string_view place) {
 }
 
 Error NotHostable(const EndpointInputs& in) {
-  return RuleError("S3Express bucket name is not a valid virtual hostable name. It is `" + in.bucket +
-                   "`; use 3 to 63 lower-case letters, digits and hyphens, as in name--usw2-az1--x-s3");
+  return RuleError(
+      "S3Express bucket name is not a valid virtual hostable name. It is `" + in.bucket +
+      "`; use 3 to 63 lower-case letters, digits and hyphens, as in name--usw2-az1--x-s3");
 }
 
 Result<ResolvedEndpoint> AtCustom(const EndpointInputs& in) {
   if (in.custom->is_ip) {
-    if (in.bucket.find('/') != std::string::npos) return NotHostable(in);  // would be another bucket's path
+    // would be another bucket's path
+    if (in.bucket.find('/') != std::string::npos) return NotHostable(in);
     ResolvedEndpoint out = BelowCustom(*in.custom, "", in.region);
     out.bucket_in_path = true;
     out.bucket_before_prefix = true;
@@ -59,13 +61,14 @@ Result<ResolvedEndpoint> ResolveDirectoryBucket(const EndpointInputs& in) {
   }
   PENSTOCK_ASSIGN(ResolvedEndpoint out, in.custom ? AtCustom(in) : InZone(in));
   out.signing_name = "s3express";
-  out.auth = in.express_sessions && !in.operation.plain_auth ? AuthScheme::kSigV4Express : AuthScheme::kSigV4;
+  out.auth = in.express_sessions && !in.operation.plain_auth ? AuthScheme::kSigV4Express
+                                                             : AuthScheme::kSigV4;
   return out;
 }
 
 ResolvedEndpoint ResolveExpressControl(const EndpointInputs& in) {
-  ResolvedEndpoint out =
-      in.custom ? BelowCustom(*in.custom, "", in.region) : AwsEndpoint(ExpressHost(in, "control"), in.region);
+  ResolvedEndpoint out = in.custom ? BelowCustom(*in.custom, "", in.region)
+                                   : AwsEndpoint(ExpressHost(in, "control"), in.region);
   out.signing_name = "s3express";
   return out;
 }

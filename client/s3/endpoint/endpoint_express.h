@@ -7,8 +7,9 @@
 
 namespace penstock::s3 {
 
-// For IsDirectoryBucket(inputs.bucket): the zone's host, the region's control host, or the custom endpoint. Path-style
-// addressing is not asked: only an address or the control host has the bucket in the path.
+// For IsDirectoryBucket(inputs.bucket): the zone's host, the region's control host, or the custom
+// endpoint. Path-style addressing is not asked: only an address or the control host has the bucket
+// in the path.
 Result<ResolvedEndpoint> ResolveDirectoryBucket(const EndpointInputs& inputs);
 
 // Without a bucket: ListDirectoryBuckets.

@@ -24,8 +24,10 @@ std::string Url(const EndpointInputs& in) {
 }
 
 TEST(EndpointExpressTest, ObjectsAreInTheZone) {
-  EXPECT_EQ(Url(Inputs(kBucket)), "https://data--usw2-az1--x-s3.s3express-usw2-az1.us-west-2.amazonaws.com");
-  EXPECT_EQ(Url(Inputs("point--usw2-az1--xa-s3")), "https://point--usw2-az1--xa-s3.s3express-usw2-az1.us-west-2.amazonaws.com");
+  EXPECT_EQ(Url(Inputs(kBucket)),
+            "https://data--usw2-az1--x-s3.s3express-usw2-az1.us-west-2.amazonaws.com");
+  EXPECT_EQ(Url(Inputs("point--usw2-az1--xa-s3")),
+            "https://point--usw2-az1--xa-s3.s3express-usw2-az1.us-west-2.amazonaws.com");
 }
 
 TEST(EndpointExpressTest, TheBucketItselfIsInTheRegion) {
@@ -33,14 +35,18 @@ TEST(EndpointExpressTest, TheBucketItselfIsInTheRegion) {
   in.operation.express_control = true;
   EXPECT_EQ(Url(in), "https://s3express-control.us-west-2.amazonaws.com/data--usw2-az1--x-s3");
   in.fips = in.dualstack = true;
-  EXPECT_EQ(Url(in), "https://s3express-control-fips.dualstack.us-west-2.amazonaws.com/data--usw2-az1--x-s3");
+  EXPECT_EQ(
+      Url(in),
+      "https://s3express-control-fips.dualstack.us-west-2.amazonaws.com/data--usw2-az1--x-s3");
   in.bucket.clear();
   EXPECT_EQ(Url(in), "https://s3express-control-fips.dualstack.us-west-2.amazonaws.com");
 }
 
 TEST(EndpointExpressTest, OneCustomEndpointServesBoth) {
-  EXPECT_EQ(Url(Inputs(kBucket, "http://127.0.0.1:9000")), "http://127.0.0.1:9000/data--usw2-az1--x-s3");
-  EXPECT_EQ(Url(Inputs(kBucket, "http://store.example:9000/pre")), "http://data--usw2-az1--x-s3.store.example:9000/pre");
+  EXPECT_EQ(Url(Inputs(kBucket, "http://127.0.0.1:9000")),
+            "http://127.0.0.1:9000/data--usw2-az1--x-s3");
+  EXPECT_EQ(Url(Inputs(kBucket, "http://store.example:9000/pre")),
+            "http://data--usw2-az1--x-s3.store.example:9000/pre");
   EndpointInputs control = Inputs(kBucket, "http://127.0.0.1:9000");
   control.operation.express_control = true;
   EXPECT_EQ(Url(control), "http://127.0.0.1:9000/data--usw2-az1--x-s3");
@@ -48,7 +54,8 @@ TEST(EndpointExpressTest, OneCustomEndpointServesBoth) {
 
 // The rule set puts the bucket before the endpoint's path here, and nowhere else.
 TEST(EndpointExpressTest, AtAnAddressTheBucketComesBeforeThePath) {
-  EXPECT_EQ(Url(Inputs(kBucket, "http://127.0.0.1:9000/pre")), "http://127.0.0.1:9000/data--usw2-az1--x-s3/pre");
+  EXPECT_EQ(Url(Inputs(kBucket, "http://127.0.0.1:9000/pre")),
+            "http://127.0.0.1:9000/data--usw2-az1--x-s3/pre");
 }
 
 TEST(EndpointExpressTest, PathStyleIsNotAskedFor) {
@@ -59,7 +66,8 @@ TEST(EndpointExpressTest, PathStyleIsNotAskedFor) {
 
 TEST(EndpointExpressTest, ASessionSignsUnlessTheOperationOrTheConfigurationSaysNo) {
   EndpointInputs in = Inputs(kBucket);
-  EXPECT_EQ(ScopeOf(*ResolveEndpoint(in)), (auth::SigningScope{"us-west-2", "s3express", auth::TokenKind::kS3Session}));
+  EXPECT_EQ(ScopeOf(*ResolveEndpoint(in)),
+            (auth::SigningScope{"us-west-2", "s3express", auth::TokenKind::kS3Session}));
   in.operation.plain_auth = true;
   EXPECT_EQ(ScopeOf(*ResolveEndpoint(in)), (auth::SigningScope{"us-west-2", "s3express"}));
   in.operation.plain_auth = false;
@@ -68,10 +76,16 @@ TEST(EndpointExpressTest, ASessionSignsUnlessTheOperationOrTheConfigurationSaysN
 }
 
 TEST(EndpointExpressTest, BadNamesSayWhatIsWrong) {
-  EXPECT_EQ(Url(Inputs("data--az1--x-s3")), "error: Unrecognized S3Express bucket name format. `data--az1--x-s3` names no zone; use "
-                                            "base--zone--x-s3, as in name--usw2-az1--x-s3");
-  EXPECT_EQ(Url(Inputs("da.ta--usw2-az1--x-s3")).find("error: S3Express bucket name is not a valid virtual hostable name."), 0u);
-  EXPECT_EQ(Url(Inputs("a/b--usw2-az1--x-s3", "http://127.0.0.1:9000")).find("error: S3Express bucket name is not a valid"), 0u);
+  EXPECT_EQ(
+      Url(Inputs("data--az1--x-s3")),
+      "error: Unrecognized S3Express bucket name format. `data--az1--x-s3` names no zone; use "
+      "base--zone--x-s3, as in name--usw2-az1--x-s3");
+  EXPECT_EQ(Url(Inputs("da.ta--usw2-az1--x-s3"))
+                .find("error: S3Express bucket name is not a valid virtual hostable name."),
+            0u);
+  EXPECT_EQ(Url(Inputs("a/b--usw2-az1--x-s3", "http://127.0.0.1:9000"))
+                .find("error: S3Express bucket name is not a valid"),
+            0u);
   EndpointInputs in = Inputs(kBucket);
   in.accelerate = true;
   EXPECT_EQ(Url(in), "error: S3Express does not support S3 Accelerate.");

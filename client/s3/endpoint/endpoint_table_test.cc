@@ -1,5 +1,6 @@
-// Replays endpoint_table.tsv, botocore's answers (tests/foreign/endpoint_table.py made them): every line through
-// ResolveEndpoint, and the URL, the scheme, the signing name and region or the message must be the same.
+// Replays endpoint_table.tsv, botocore's answers (tests/foreign/endpoint_table.py made them): every
+// line through ResolveEndpoint, and the URL, the scheme, the signing name and region or the message
+// must be the same.
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -65,9 +66,11 @@ std::string Ours(const Fields& row) {
 // The rule set has regions checked here and there; ours are always.
 bool RegionIsOursToRefuse(const Fields& row) { return row[1] != "-" && !IsHostLabel(row[1]); }
 
-// The rule set puts a name with dots in front of an address, where no request could go: ours put it into the path.
+// The rule set puts a name with dots in front of an address, where no request could go: ours put it
+// into the path.
 bool IsDottedAtAnAddress(const Fields& row) {
-  return row[5].starts_with("http://dotted.name.127.0.0.1") || row[5].starts_with("http://dotted.name.[");
+  return row[5].starts_with("http://dotted.name.127.0.0.1") ||
+         row[5].starts_with("http://dotted.name.[");
 }
 
 TEST(EndpointTableTest, EveryLineOfBotocoresAnswersIsOurs) {
@@ -78,8 +81,10 @@ TEST(EndpointTableTest, EveryLineOfBotocoresAnswersIsOurs) {
     ASSERT_GE(row.size(), 6u) << line;
     std::string expected = row[4];
     for (std::size_t i = 5; i < row.size(); ++i) expected += "\t" + row[i];
-    if (RegionIsOursToRefuse(row)) expected = "error\tInvalid region: region was not a valid DNS name.";
-    if (IsDottedAtAnAddress(row)) expected = "url\t" + row[2] + "/dotted.name\tsigv4\ts3\tus-west-2";
+    if (RegionIsOursToRefuse(row))
+      expected = "error\tInvalid region: region was not a valid DNS name.";
+    if (IsDottedAtAnAddress(row))
+      expected = "url\t" + row[2] + "/dotted.name\tsigv4\ts3\tus-west-2";
     const std::string ours = Ours(row);
     // Messages go on where ours name the value and the fix.
     const bool same = expected.starts_with("error") ? ours.starts_with(expected) : ours == expected;

@@ -20,11 +20,13 @@ EndpointInputs Custom(std::string bucket, const std::string& url) {
   return in;
 }
 
-// "scheme://authority/prefix[/{bucket}]" of the resolved endpoint, in the notation of spec/protocol.md §4.3.
+// "scheme://authority/prefix[/{bucket}]" of the resolved endpoint, in the notation of
+// spec/protocol.md §4.3.
 std::string Url(const EndpointInputs& in) {
   const auto out = ResolveEndpoint(in);
   if (!out.ok()) return "error: " + out.error().message;
-  return out->endpoint.scheme + "://" + out->authority + out->path_prefix + (out->bucket_in_path ? "/" + in.bucket : "");
+  return out->endpoint.scheme + "://" + out->authority + out->path_prefix +
+         (out->bucket_in_path ? "/" + in.bucket : "");
 }
 
 TEST(EndpointTest, PutsTheBucketInTheHostOfItsRegion) {
@@ -39,8 +41,10 @@ TEST(EndpointTest, FollowsThePartitionOfTheRegion) {
   EXPECT_EQ(Url(Aws("bucket", "eusc-de-east-1")), "https://bucket.s3.eusc-de-east-1.amazonaws.eu");
   EXPECT_EQ(Url(Aws("bucket", "us-iso-east-1")), "https://bucket.s3.us-iso-east-1.c2s.ic.gov");
   EXPECT_EQ(Url(Aws("bucket", "us-isob-east-1")), "https://bucket.s3.us-isob-east-1.sc2s.sgov.gov");
-  EXPECT_EQ(Url(Aws("bucket", "eu-isoe-west-1")), "https://bucket.s3.eu-isoe-west-1.cloud.adc-e.uk");
-  EXPECT_EQ(Url(Aws("bucket", "us-isof-south-1")), "https://bucket.s3.us-isof-south-1.csp.hci.ic.gov");
+  EXPECT_EQ(Url(Aws("bucket", "eu-isoe-west-1")),
+            "https://bucket.s3.eu-isoe-west-1.cloud.adc-e.uk");
+  EXPECT_EQ(Url(Aws("bucket", "us-isof-south-1")),
+            "https://bucket.s3.us-isof-south-1.csp.hci.ic.gov");
   EXPECT_EQ(Url(Aws("bucket", "xx-new-1")), "https://bucket.s3.xx-new-1.amazonaws.com");
 }
 
@@ -79,7 +83,8 @@ TEST(EndpointTest, PathStyleIsForcedWhenAskedFor) {
 
 TEST(EndpointTest, CustomHostNamesTakeTheBucketInFront) {
   EXPECT_EQ(Url(Custom("bucket", "http://localhost:9000")), "http://bucket.localhost:9000");
-  EXPECT_EQ(Url(Custom("bucket", "https://store.example/pre/fix/")), "https://bucket.store.example/pre/fix");
+  EXPECT_EQ(Url(Custom("bucket", "https://store.example/pre/fix/")),
+            "https://bucket.store.example/pre/fix");
   EXPECT_EQ(Url(Custom("", "https://store.example/pre")), "https://store.example/pre");
 }
 
@@ -98,16 +103,22 @@ TEST(EndpointTest, DottedNamesAreHostsOverPlainHttpOnly) {
 TEST(EndpointTest, VirtualStyleRefusesToFallBack) {
   EndpointInputs in = Custom("bucket", "http://127.0.0.1:9000");
   in.addressing = AddressingStyle::kVirtual;
-  EXPECT_NE(Url(in).find("error: virtual-hosted addressing was asked for, but the endpoint's host `127.0.0.1`"),
-            std::string::npos);
+  EXPECT_NE(
+      Url(in).find(
+          "error: virtual-hosted addressing was asked for, but the endpoint's host `127.0.0.1`"),
+      std::string::npos);
   EndpointInputs dotted = Aws("a.b.c");
   dotted.addressing = AddressingStyle::kVirtual;
   EXPECT_NE(Url(dotted).find("bucket `a.b.c` cannot be one DNS label"), std::string::npos);
 }
 
 TEST(EndpointTest, RefusesWhatTheRuleSetRefuses) {
-  EXPECT_EQ(Url(Aws("b12", "")).find("error: A region must be set when sending requests to S3."), 0u);
-  EXPECT_EQ(Url(Aws("b12", "no_label")).find("error: Invalid region: region was not a valid DNS name. It is `no_label`; use "), 0u);
+  EXPECT_EQ(Url(Aws("b12", "")).find("error: A region must be set when sending requests to S3."),
+            0u);
+  EXPECT_EQ(
+      Url(Aws("b12", "no_label"))
+          .find("error: Invalid region: region was not a valid DNS name. It is `no_label`; use "),
+      0u);
   EXPECT_EQ(Url(Aws("arn:nonsense")), "error: Invalid ARN: `arn:nonsense` was not a valid ARN");
   EndpointInputs in = Custom("bucket", "http://store.example");
   in.dualstack = true;
@@ -124,8 +135,10 @@ TEST(EndpointTest, RefusesWhatTheRuleSetRefuses) {
 }
 
 TEST(EndpointTest, ANameWithASlashWouldBeAnotherBucketAndIsRefused) {
-  for (const EndpointInputs& in : {Aws("a/b"), Custom("a/b", "http://127.0.0.1:9000"), Aws("/a"), Aws("bucket/")}) {
-    EXPECT_EQ(Url(in), "error: `" + in.bucket + "` is not a bucket name: what follows the first `/` belongs to the key");
+  for (const EndpointInputs& in :
+       {Aws("a/b"), Custom("a/b", "http://127.0.0.1:9000"), Aws("/a"), Aws("bucket/")}) {
+    EXPECT_EQ(Url(in), "error: `" + in.bucket +
+                           "` is not a bucket name: what follows the first `/` belongs to the key");
   }
 }
 
@@ -140,22 +153,30 @@ std::string Refusal(const std::string& bucket, bool writes) {
 
 TEST(EndpointTest, SaysWhatItCannotSign) {
   const std::string mrap = "arn:aws:s3::123456789012:accesspoint/alias.mrap";
-  EXPECT_EQ(Refusal(mrap, false), "`" + mrap + "` is a Multi-Region Access Point, whose requests need SigV4a signatures, "
-                                  "which this version does not make; use the bucket or the access point of one region");
-  const std::string outpost = "arn:aws:s3-outposts:us-west-2:123456789012:outpost/op-1/accesspoint/x";
-  EXPECT_EQ(Refusal(outpost, false),
-            "`" + outpost + "` is on S3 on Outposts, whose requests this version does not sign; use a bucket in a region");
+  EXPECT_EQ(
+      Refusal(mrap, false),
+      "`" + mrap +
+          "` is a Multi-Region Access Point, whose requests need SigV4a signatures, "
+          "which this version does not make; use the bucket or the access point of one region");
+  const std::string outpost =
+      "arn:aws:s3-outposts:us-west-2:123456789012:outpost/op-1/accesspoint/x";
+  EXPECT_EQ(Refusal(outpost, false), "`" + outpost +
+                                         "` is on S3 on Outposts, whose requests this version does "
+                                         "not sign; use a bucket in a region");
   const std::string lambda = "arn:aws:s3-object-lambda:us-west-2:123456789012:accesspoint/x";
   EXPECT_EQ(Refusal(lambda, false), "");
-  EXPECT_EQ(Refusal(lambda, true), "`" + lambda + "` is an Object Lambda access point, through which this version only "
-                                   "reads; use the bucket or access point behind it");
+  EXPECT_EQ(Refusal(lambda, true),
+            "`" + lambda +
+                "` is an Object Lambda access point, through which this version only "
+                "reads; use the bucket or access point behind it");
   EXPECT_EQ(Refusal("arn:aws:s3:us-west-2:123456789012:accesspoint/x", true), "");
 }
 
 TEST(EndpointTest, SignsForTheArnsRegionAndService) {
   const auto point = ResolveEndpoint(Aws("arn:aws:s3:eu-west-1:123456789012:accesspoint/x"));
   EXPECT_EQ(ScopeOf(*point), (auth::SigningScope{"eu-west-1", "s3"}));
-  const auto lambda = ResolveEndpoint(Aws("arn:aws:s3-object-lambda:eu-west-1:123456789012:accesspoint/x"));
+  const auto lambda =
+      ResolveEndpoint(Aws("arn:aws:s3-object-lambda:eu-west-1:123456789012:accesspoint/x"));
   EXPECT_EQ(ScopeOf(*lambda), (auth::SigningScope{"eu-west-1", "s3-object-lambda"}));
 }
 
@@ -164,7 +185,9 @@ TEST(EndpointTest, AccelerateHasNoRegionInItsHost) {
   in.accelerate = true;
   EXPECT_EQ(Url(in), "https://bucket.s3-accelerate.amazonaws.com");
   in.bucket = "dotted.name";
-  EXPECT_EQ(Url(in), "error: Path-style addressing cannot be used with S3 Accelerate: `dotted.name` cannot be one DNS label of the host");
+  EXPECT_EQ(Url(in),
+            "error: Path-style addressing cannot be used with S3 Accelerate: `dotted.name` cannot "
+            "be one DNS label of the host");
 }
 
 }  // namespace

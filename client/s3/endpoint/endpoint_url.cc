@@ -9,11 +9,13 @@
 namespace penstock::s3 {
 namespace {
 
-constexpr std::string_view kFix = "; give http://host[:port][/prefix] or https://host[:port][/prefix]";
+constexpr std::string_view kFix =
+    "; give http://host[:port][/prefix] or https://host[:port][/prefix]";
 
 Error BadUrl(std::string_view shown, std::string_view why) {
-  return Error::Make(ErrorKind::kInvalidArgument, "Custom endpoint `" + std::string(shown) + "` was not a valid URI: " +
-                                                      std::string(why) + std::string(kFix));
+  return Error::Make(ErrorKind::kInvalidArgument, "Custom endpoint `" + std::string(shown) +
+                                                      "` was not a valid URI: " + std::string(why) +
+                                                      std::string(kFix));
 }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -25,7 +27,8 @@ bool IsIpv4Literal(std::string_view host) {
   while (true) {
     const std::size_t dot = host.find('.');
     const std::string_view field = host.substr(0, dot);
-    if (field.empty() || field.size() > 3 || !std::all_of(field.begin(), field.end(), IsDigit)) return false;
+    if (field.empty() || field.size() > 3 || !std::all_of(field.begin(), field.end(), IsDigit))
+      return false;
     int value = 0;
     std::from_chars(field.data(), field.data() + field.size(), value);
     if (value > 255) return false;
@@ -43,7 +46,8 @@ Result<EndpointUrl> ParseEndpointUrl(std::string_view url) {
   if (!parsed.ok()) return BadUrl(url, parsed.error().message);
   if (url.find('?') != std::string_view::npos) return BadUrl(url, "a query is not allowed");
   const std::string& host = parsed->endpoint.host;
-  if (host.starts_with('.') || host.find("..") != std::string::npos) return BadUrl(url, "the host has an empty label");
+  if (host.starts_with('.') || host.find("..") != std::string::npos)
+    return BadUrl(url, "the host has an empty label");
   EndpointUrl out;
   out.scheme = parsed->endpoint.scheme;
   out.host = parsed->endpoint.host;

@@ -17,8 +17,9 @@ struct EndpointUrl {
   bool is_ip = false;  // IPv4 or IPv6 literal
 };
 
-// kInvalidArgument "Custom endpoint `X` was not a valid URI" and why. User info, query and fragment are refused; a URL
-// with user info is not repeated in the message, since that part may be a password.
+// kInvalidArgument "Custom endpoint `X` was not a valid URI" and why. User info, query and fragment
+// are refused; a URL with user info is not repeated in the message, since that part may be a
+// password.
 Result<EndpointUrl> ParseEndpointUrl(std::string_view url);
 
 bool IsIpv4Literal(std::string_view host);

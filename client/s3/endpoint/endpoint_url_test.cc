@@ -33,14 +33,16 @@ TEST(EndpointUrlTest, KnowsAddressLiterals) {
 }
 
 TEST(EndpointUrlTest, RefusesWhatIsNotAnHttpUrl) {
-  for (const char* bad : {"INVALID", "ftp://h", "http://", "http:///p", "http://h:0", "http://h:65536", "http://h:x",
-                          "http://h?q=1", "http://h#f", "http://[::1", "http://[zz]", "http://a..b",
-                          "http://a b", "http://[::1]x"}) {
+  for (const char* bad :
+       {"INVALID", "ftp://h", "http://", "http:///p", "http://h:0", "http://h:65536", "http://h:x",
+        "http://h?q=1", "http://h#f", "http://[::1", "http://[zz]", "http://a..b", "http://a b",
+        "http://[::1]x"}) {
     const auto url = ParseEndpointUrl(bad);
     ASSERT_FALSE(url.ok()) << bad;
     EXPECT_EQ(url.error().kind, ErrorKind::kInvalidArgument);
-    EXPECT_NE(url.error().message.find(std::string("Custom endpoint `") + bad + "` was not a valid URI"),
-              std::string::npos)
+    EXPECT_NE(
+        url.error().message.find(std::string("Custom endpoint `") + bad + "` was not a valid URI"),
+        std::string::npos)
         << url.error().message;
   }
 }

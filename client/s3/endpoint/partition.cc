@@ -33,7 +33,8 @@ bool IsPlaceAndNumber(std::string_view text) {
   const std::size_t hyphen = text.find('-');
   if (hyphen == 0 || hyphen == std::string_view::npos || hyphen + 1 == text.size()) return false;
   const std::string_view number = text.substr(hyphen + 1);
-  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(hyphen), IsWordChar) &&
+  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(hyphen),
+                     IsWordChar) &&
          std::all_of(number.begin(), number.end(), IsDigit);
 }
 
@@ -42,7 +43,8 @@ bool IsPlaceAndNumber(std::string_view text) {
 const Partition& PartitionOf(std::string_view region) {
   for (const Row& row : kRows) {
     if (!row.global_region.empty() && region == row.global_region) return row.partition;
-    if (region.starts_with(row.prefix) && IsPlaceAndNumber(region.substr(row.prefix.size()))) return row.partition;
+    if (region.starts_with(row.prefix) && IsPlaceAndNumber(region.substr(row.prefix.size())))
+      return row.partition;
   }
   return kAws;
 }

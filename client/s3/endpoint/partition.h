@@ -1,4 +1,5 @@
-// AWS's partitions: which a region belongs to, and the suffix of its host names (spec/protocol.md §4).
+// AWS's partitions: which a region belongs to, and the suffix of its host names (spec/protocol.md
+// §4).
 #ifndef PENSTOCK_CLIENT_S3_ENDPOINT_PARTITION_H_
 #define PENSTOCK_CLIENT_S3_ENDPOINT_PARTITION_H_
 

@@ -24,7 +24,8 @@ TEST(PartitionTest, GlobalRegionsBelongToTheirPartition) {
 }
 
 TEST(PartitionTest, WhatFitsNoPartitionCountsAsAws) {
-  for (const char* region : {"xx-new-1", "cn-north", "cn--1", "cn-north-", "cn-north-1a", "eusc-fr-east-1", "", "cn-a-b-1"}) {
+  for (const char* region : {"xx-new-1", "cn-north", "cn--1", "cn-north-", "cn-north-1a",
+                             "eusc-fr-east-1", "", "cn-a-b-1"}) {
     EXPECT_EQ(PartitionOf(region).name, "aws") << region;
   }
 }

@@ -8,13 +8,15 @@ namespace {
 
 bool IsBelow(std::string_view host, std::string_view parent) {
   if (host == parent) return true;
-  return host.size() > parent.size() && host.ends_with(parent) && host[host.size() - parent.size() - 1] == '.';
+  return host.size() > parent.size() && host.ends_with(parent) &&
+         host[host.size() - parent.size() - 1] == '.';
 }
 
 // The part of the asked host that every host of the same owner ends with.
 std::string_view OwnerOf(const ResolvedEndpoint& asked, std::string_view bucket) {
   std::string_view host = asked.endpoint.host;
-  if (!bucket.empty() && host.starts_with(std::string(bucket) + ".")) host.remove_prefix(bucket.size() + 1);
+  if (!bucket.empty() && host.starts_with(std::string(bucket) + "."))
+    host.remove_prefix(bucket.size() + 1);
   const std::string_view aws = PartitionOf(asked.signing_region).dns_suffix;
   return IsBelow(host, aws) ? aws : host;
 }
@@ -36,11 +38,13 @@ bool SpeaksOfAnotherRegion(const OperationInfo& info, const Error& error) {
          error.code == "IllegalLocationConstraintException";
 }
 
-std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& error, const http::ResponseHead& head,
-                                     const ResolvedEndpoint& asked, std::string_view bucket) {
+std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& error,
+                                     const http::ResponseHead& head, const ResolvedEndpoint& asked,
+                                     std::string_view bucket) {
   if (bucket.empty() || !SpeaksOfAnotherRegion(info, error)) return std::nullopt;
   if (!error.region.empty() && error.region != asked.signing_region) {
-    if (info.operation == Operation::kCreateBucket) return std::nullopt;  // its body names the region it was built for
+    // its body names the region it was built for
+    if (info.operation == Operation::kCreateBucket) return std::nullopt;
     return Redirect{error.region, std::nullopt};
   }
   const auto location = head.Find("location");
@@ -57,32 +61,36 @@ std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& err
   return Redirect{{}, target};
 }
 
-void ExplainRedirect(const OperationInfo& info, const http::ResponseHead& head, const ResolvedEndpoint& asked, bool redirected,
-                     Error& error) {
+void ExplainRedirect(const OperationInfo& info, const http::ResponseHead& head,
+                     const ResolvedEndpoint& asked, bool redirected, Error& error) {
   // A HEAD's refusal names nothing: where a redirect led, its 400 is most likely another one.
   const bool bare = info.method == "HEAD" && head.status == 400;
   if (bare && redirected) error.kind = ErrorKind::kWrongRegion;
   if (error.kind != ErrorKind::kWrongRegion) return;
   if (error.region == asked.signing_region) {
-    error.message += " (the bucket is said to be in region " + error.region +
-                     ", which is the one that was asked; the endpoint is perhaps not that region's)";
+    error.message +=
+        " (the bucket is said to be in region " + error.region +
+        ", which is the one that was asked; the endpoint is perhaps not that region's)";
   } else if (!error.region.empty()) {
     error.message += " (the bucket is in region " + error.region + "; configure that region)";
   } else if (bare) {
-    error.message += " (a HEAD is not told why; the bucket is perhaps not in region " + asked.signing_region + ")";
+    error.message += " (a HEAD is not told why; the bucket is perhaps not in region " +
+                     asked.signing_region + ")";
   }
   error.message += " (answered " + std::to_string(head.status) + " by " + asked.authority;
-  if (redirected) error.message += bare ? ", where a redirect had led" : ", where another redirect had led";
+  if (redirected)
+    error.message += bare ? ", where a redirect had led" : ", where another redirect had led";
   const auto location = error.region.empty() ? head.Find("location") : std::nullopt;
   if (location) error.message += ", with a Location " + NotFollowed(*location);
   error.message += ")";
 }
 
-void ExplainRegionOfNewBucket(const OperationInfo& info, const ResolvedEndpoint& asked, Error& error) {
+void ExplainRegionOfNewBucket(const OperationInfo& info, const ResolvedEndpoint& asked,
+                              Error& error) {
   if (info.operation != Operation::kCreateBucket || error.kind != ErrorKind::kWrongRegion) return;
   if (error.region.empty() || error.region == asked.signing_region) return;
-  error.message = "the service is in " + error.region + ", the client is configured for " + asked.signing_region +
-                  "; set region=" + error.region;
+  error.message = "the service is in " + error.region + ", the client is configured for " +
+                  asked.signing_region + "; set region=" + error.region;
 }
 
 }  // namespace penstock::s3

@@ -23,18 +23,24 @@ Error Refusal(int status, std::string code, std::string region = "") {
   return error;
 }
 
-std::optional<Redirect> Read(Operation operation, const Error& error, const std::string& location = "") {
+std::optional<Redirect> Read(Operation operation, const Error& error,
+                             const std::string& location = "") {
   http::ResponseHead head{error.http_status, {}};
   if (!location.empty()) head.headers.push_back({"Location", location});
   return ReadRedirect(Info(operation), error, head, Asked("b.s3.us-east-1.amazonaws.com"), "b");
 }
 
 TEST(RedirectTest, FollowsTheRegionS3Names) {
-  EXPECT_EQ(Read(Operation::kGetObject, Refusal(301, "PermanentRedirect", "eu-west-1"))->region, "eu-west-1");
-  EXPECT_EQ(Read(Operation::kGetObject, Refusal(400, "AuthorizationHeaderMalformed", "eu-west-1"))->region, "eu-west-1");
-  EXPECT_EQ(Read(Operation::kHeadBucket, Refusal(400, "400", "eu-west-1"))->region, "eu-west-1");
-  EXPECT_EQ(Read(Operation::kPutObject, Refusal(400, "IllegalLocationConstraintException", "eu-west-1"))->region,
+  EXPECT_EQ(Read(Operation::kGetObject, Refusal(301, "PermanentRedirect", "eu-west-1"))->region,
             "eu-west-1");
+  EXPECT_EQ(Read(Operation::kGetObject, Refusal(400, "AuthorizationHeaderMalformed", "eu-west-1"))
+                ->region,
+            "eu-west-1");
+  EXPECT_EQ(Read(Operation::kHeadBucket, Refusal(400, "400", "eu-west-1"))->region, "eu-west-1");
+  EXPECT_EQ(
+      Read(Operation::kPutObject, Refusal(400, "IllegalLocationConstraintException", "eu-west-1"))
+          ->region,
+      "eu-west-1");
 }
 
 TEST(RedirectTest, OtherRefusalsAreNoRedirect) {
@@ -42,18 +48,22 @@ TEST(RedirectTest, OtherRefusalsAreNoRedirect) {
   EXPECT_FALSE(Read(Operation::kGetObject, Refusal(403, "AccessDenied", "eu-west-1")));
   EXPECT_FALSE(Read(Operation::kGetObject, Refusal(301, "PermanentRedirect")));
   EXPECT_FALSE(Read(Operation::kGetObject, Refusal(301, "PermanentRedirect", "us-east-1")));
-  EXPECT_FALSE(Read(Operation::kCreateBucket, Refusal(400, "IllegalLocationConstraintException", "eu-west-1")));
+  EXPECT_FALSE(Read(Operation::kCreateBucket,
+                    Refusal(400, "IllegalLocationConstraintException", "eu-west-1")));
 }
 
 TEST(RedirectTest, CreateBucketNeverGoesToAnotherRegion) {
-  // Symptom: CreateBucket, sent again for the region the service named, made the bucket where nobody asked for it.
-  for (const char* code : {"AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "PermanentRedirect"}) {
+  // Symptom: CreateBucket, sent again for the region the service named, made the bucket where
+  // nobody asked for it.
+  for (const char* code : {"AuthorizationHeaderMalformed", "IllegalLocationConstraintException",
+                           "PermanentRedirect"}) {
     EXPECT_FALSE(Read(Operation::kCreateBucket, Refusal(400, code, "eu-west-1"))) << code;
   }
   EXPECT_FALSE(Read(Operation::kCreateBucket, Refusal(301, "PermanentRedirect", "eu-west-1")));
   EXPECT_FALSE(Read(Operation::kCreateBucket, Refusal(307, "TemporaryRedirect", "eu-west-1"),
                     "https://b.s3.eu-west-1.amazonaws.com/"));
-  EXPECT_TRUE(Read(Operation::kCreateBucket, Refusal(307, "TemporaryRedirect"), "https://b.s3-1.amazonaws.com/"));
+  EXPECT_TRUE(Read(Operation::kCreateBucket, Refusal(307, "TemporaryRedirect"),
+                   "https://b.s3-1.amazonaws.com/"));
 }
 
 TEST(RedirectTest, OnlyCreateBucketsWrongRegionIsExplained) {
@@ -63,16 +73,19 @@ TEST(RedirectTest, OnlyCreateBucketsWrongRegionIsExplained) {
     ExplainRegionOfNewBucket(Info(operation), Asked("store.example"), error);
     return error.message;
   };
-  EXPECT_EQ(explained(Operation::kCreateBucket, ErrorKind::kWrongRegion, "eu-west-1"),
-            "the service is in eu-west-1, the client is configured for us-east-1; set region=eu-west-1");
+  EXPECT_EQ(
+      explained(Operation::kCreateBucket, ErrorKind::kWrongRegion, "eu-west-1"),
+      "the service is in eu-west-1, the client is configured for us-east-1; set region=eu-west-1");
   EXPECT_EQ(explained(Operation::kCreateBucket, ErrorKind::kWrongRegion, ""), "as it was");
   EXPECT_EQ(explained(Operation::kCreateBucket, ErrorKind::kWrongRegion, "us-east-1"), "as it was");
-  EXPECT_EQ(explained(Operation::kCreateBucket, ErrorKind::kAccessDenied, "eu-west-1"), "as it was");
+  EXPECT_EQ(explained(Operation::kCreateBucket, ErrorKind::kAccessDenied, "eu-west-1"),
+            "as it was");
   EXPECT_EQ(explained(Operation::kGetObject, ErrorKind::kWrongRegion, "eu-west-1"), "as it was");
 }
 
 TEST(RedirectTest, WhatIsNotFollowedIsToldWithItsOrigin) {
-  const auto explained = [](ErrorKind kind, const std::string& region, const std::string& location) {
+  const auto explained = [](ErrorKind kind, const std::string& region,
+                            const std::string& location) {
     Error error = Error::Make(kind, "as it was");
     error.region = region;
     http::ResponseHead head{307, {}};
@@ -82,31 +95,38 @@ TEST(RedirectTest, WhatIsNotFollowedIsToldWithItsOrigin) {
     ExplainRedirect(Info(Operation::kGetObject), head, asked, false, error);
     return error.message;
   };
-  EXPECT_EQ(explained(ErrorKind::kWrongRegion, "", ""), "as it was (answered 307 by store.example)");
-  EXPECT_EQ(explained(ErrorKind::kWrongRegion, "", "https://other.example/k?X-Amz-Signature=secret"),
-            "as it was (answered 307 by store.example, with a Location https://other.example that is not followed)");
+  EXPECT_EQ(explained(ErrorKind::kWrongRegion, "", ""),
+            "as it was (answered 307 by store.example)");
+  EXPECT_EQ(
+      explained(ErrorKind::kWrongRegion, "", "https://other.example/k?X-Amz-Signature=secret"),
+      "as it was (answered 307 by store.example, with a Location https://other.example that is not "
+      "followed)");
   EXPECT_EQ(explained(ErrorKind::kWrongRegion, "", "nonsense"),
             "as it was (answered 307 by store.example, with a Location that is no URL)");
   EXPECT_EQ(explained(ErrorKind::kWrongRegion, "eu-west-1", "https://other.example/k"),
-            "as it was (the bucket is in region eu-west-1; configure that region) (answered 307 by store.example)");
+            "as it was (the bucket is in region eu-west-1; configure that region) (answered 307 by "
+            "store.example)");
   EXPECT_EQ(explained(ErrorKind::kNotFound, "", ""), "as it was");
 }
 
 TEST(RedirectTest, ATemporaryHostOfTheSameOwnerIsFollowed) {
-  const auto redirect =
-      Read(Operation::kGetObject, Refusal(307, "TemporaryRedirect"), "https://b.s3-us-west-2.amazonaws.com/k");
+  const auto redirect = Read(Operation::kGetObject, Refusal(307, "TemporaryRedirect"),
+                             "https://b.s3-us-west-2.amazonaws.com/k");
   ASSERT_TRUE(redirect);
   ASSERT_TRUE(redirect->endpoint);
   EXPECT_EQ(redirect->endpoint->authority, "b.s3-us-west-2.amazonaws.com");
   EXPECT_FALSE(redirect->endpoint->bucket_in_path);
-  EXPECT_TRUE(Read(Operation::kGetObject, Refusal(307, "TemporaryRedirect"), "https://s3.amazonaws.com/b/k")
-                  ->endpoint->bucket_in_path);
+  EXPECT_TRUE(
+      Read(Operation::kGetObject, Refusal(307, "TemporaryRedirect"), "https://s3.amazonaws.com/b/k")
+          ->endpoint->bucket_in_path);
 }
 
 TEST(RedirectTest, ASignedRequestIsNeverSentElsewhere) {
-  for (const char* location : {"https://evil.example/k", "https://evilamazonaws.com/k", "http://b.s3.amazonaws.com/k",
-                               "https://amazonaws.com.evil.example/", "nonsense"}) {
-    EXPECT_FALSE(Read(Operation::kGetObject, Refusal(307, "TemporaryRedirect"), location)) << location;
+  for (const char* location :
+       {"https://evil.example/k", "https://evilamazonaws.com/k", "http://b.s3.amazonaws.com/k",
+        "https://amazonaws.com.evil.example/", "nonsense"}) {
+    EXPECT_FALSE(Read(Operation::kGetObject, Refusal(307, "TemporaryRedirect"), location))
+        << location;
   }
   http::ResponseHead head{307, {{"Location", "https://other.example/b/k"}}};
   EXPECT_FALSE(ReadRedirect(Info(Operation::kGetObject), Refusal(307, "TemporaryRedirect"), head,

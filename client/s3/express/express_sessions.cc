@@ -51,10 +51,13 @@ void ExpressSessions::Start(const SessionKey& key, const Create& create, Done do
   }
   if (usable != nullptr) done(std::move(usable));
   if (!ask) return;
-  create([self = shared_from_this(), key, now](Result<BucketSession> result) { self->Take(key, now, std::move(result)); });
+  create([self = shared_from_this(), key, now](Result<BucketSession> result) {
+    self->Take(key, now, std::move(result));
+  });
 }
 
-void ExpressSessions::Take(const SessionKey& key, MonotonicTime asked, Result<BucketSession> result) {
+void ExpressSessions::Take(const SessionKey& key, MonotonicTime asked,
+                           Result<BucketSession> result) {
   std::vector<Done> waiters;
   Result<CredentialsPtr> answer = CredentialsPtr();
   {
@@ -64,7 +67,8 @@ void ExpressSessions::Take(const SessionKey& key, MonotonicTime asked, Result<Bu
     entry.next_attempt = clock_.Monotonic() + kAttemptPause;
     if (result.ok()) {
       entry.session = result->credentials;
-      // Counted from when it was asked for: that is earlier than when it was made, so never too late.
+      // Counted from when it was asked for: that is earlier than when it was made, so never too
+      // late.
       entry.ends = asked + result->lifetime;
       answer = entry.session;
     } else if (Usable(entry)) {
@@ -81,7 +85,8 @@ void ExpressSessions::Take(const SessionKey& key, MonotonicTime asked, Result<Bu
 void ExpressSessions::Drop(const std::string& bucket, const CredentialsPtr& refused) {
   const MutexLock lock(mutex_);
   for (auto& [key, entry] : entries_) {
-    if (key.bucket == bucket && entry.session != nullptr && entry.session == refused) entry.session = nullptr;
+    if (key.bucket == bucket && entry.session != nullptr && entry.session == refused)
+      entry.session = nullptr;
   }
 }
 

@@ -1,4 +1,5 @@
-// The sessions of directory buckets (spec/protocol.md §1.3): one for all calls, asked for once, renewed ahead of its end.
+// The sessions of directory buckets (spec/protocol.md §1.3): one for all calls, asked for once,
+// renewed ahead of its end.
 #ifndef PENSTOCK_CLIENT_S3_EXPRESS_EXPRESS_SESSIONS_H_
 #define PENSTOCK_CLIENT_S3_EXPRESS_EXPRESS_SESSIONS_H_
 
@@ -30,11 +31,13 @@ std::string IdentityOf(const Credentials& credentials);
 
 // Keeps 100 sessions; beyond, the one not used for longest goes.
 //
-// A session is served until 5 s before its end. From 60 s before it on, a use has the next one made in the background;
-// when that fails, a use 5 s later tries again. Where none can be served, callers wait for the one that is being made: however
-// many they are, it is asked for once. A failure goes to all who wait, and is not kept.
+// A session is served until 5 s before its end. From 60 s before it on, a use has the next one made
+// in the background; when that fails, a use 5 s later tries again. Where none can be served,
+// callers wait for the one that is being made: however many they are, it is asked for once. A
+// failure goes to all who wait, and is not kept.
 //
-// Thread safety: safe from any thread. Belongs to one process: a forked child makes its own (ProcessState).
+// Thread safety: safe from any thread. Belongs to one process: a forked child makes its own
+// (ProcessState).
 class ExpressSessions : public std::enable_shared_from_this<ExpressSessions> {
  public:
   using Done = std::function<void(Result<CredentialsPtr>)>;
@@ -46,7 +49,8 @@ class ExpressSessions : public std::enable_shared_from_this<ExpressSessions> {
   // `done` exactly once, possibly before Start returns; never under a lock.
   void Start(const SessionKey& key, const Create& create, Done done);
 
-  // A request signed with `refused` was refused for it: the next Start asks for another, unless that has happened already.
+  // A request signed with `refused` was refused for it: the next Start asks for another, unless
+  // that has happened already.
   void Drop(const std::string& bucket, const CredentialsPtr& refused);
 
  private:

@@ -28,9 +28,11 @@ class Sessions {
     return got;
   }
   void Wait(const SessionKey& key, std::string& got) {
-    sessions->Start(key, [this](auto done) { asked.push_back(std::move(done)); }, [&got](Result<CredentialsPtr> result) {
-      got = result.ok() ? (*result)->access_key_id : "error: " + result.error().message;
-    });
+    sessions->Start(
+        key, [this](auto done) { asked.push_back(std::move(done)); },
+        [&got](Result<CredentialsPtr> result) {
+          got = result.ok() ? (*result)->access_key_id : "error: " + result.error().message;
+        });
   }
   // Answers the oldest question.
   void Answer(const std::string& id, seconds lifetime = seconds(300)) {
@@ -74,14 +76,18 @@ TEST(ExpressSessionsTest, ThreadsWaitForTheSameAnswer) {
   const ExpressSessions::Create create = [&](auto done) {
     ++asked;
     service = std::jthread([done = std::move(done)] {
-      done(BucketSession{std::make_shared<const Credentials>(Credentials{"S1", "secret", "token", {}}), seconds(300)});
+      done(BucketSession{
+          std::make_shared<const Credentials>(Credentials{"S1", "secret", "token", {}}),
+          seconds(300)});
     });
   };
   {
     std::vector<std::jthread> callers;
     for (int i = 0; i < 64; ++i) {
       callers.emplace_back([&] {
-        sessions->Start(kKey, create, [&](const Result<CredentialsPtr>& result) { served += result.ok() ? 1 : 0; });
+        sessions->Start(kKey, create, [&](const Result<CredentialsPtr>& result) {
+          served += result.ok() ? 1 : 0;
+        });
       });
     }
   }
@@ -94,8 +100,9 @@ TEST(ExpressSessionsTest, BucketsRegionsAndIdentitiesHaveTheirOwn) {
   Sessions test;
   test.Use();
   test.Answer("S1");
-  for (const SessionKey& other : {SessionKey{"other--usw2-az1--x-s3", "us-west-2", "me"}, SessionKey{kKey.bucket, "us-east-1", "me"},
-                                  SessionKey{kKey.bucket, "us-west-2", "you"}}) {
+  for (const SessionKey& other :
+       {SessionKey{"other--usw2-az1--x-s3", "us-west-2", "me"},
+        SessionKey{kKey.bucket, "us-east-1", "me"}, SessionKey{kKey.bucket, "us-west-2", "you"}}) {
     EXPECT_EQ(test.Use(other), "(waits)");
     test.Answer("other");
   }

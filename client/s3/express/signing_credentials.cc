@@ -3,8 +3,8 @@
 #include <chrono>
 #include <utility>
 
-#include "client/s3/express/express_sessions.h"
 #include "client/s3/endpoint/partition.h"
+#include "client/s3/express/express_sessions.h"
 #include "client/s3/verbs/create_session.h"
 
 namespace penstock::s3 {
@@ -12,7 +12,8 @@ namespace {
 
 using Done = std::function<void(Result<CredentialsPtr>)>;
 
-// Those who wait have deadlines of their own; this one keeps a session that never comes from being waited for by later calls.
+// Those who wait have deadlines of their own; this one keeps a session that never comes from being
+// waited for by later calls.
 constexpr std::chrono::seconds kSessionDeadline{60};
 
 void CallCreateSession(const std::shared_ptr<ClientState>& state, const std::string& bucket,
@@ -38,37 +39,52 @@ void CallCreateSession(const std::shared_ptr<ClientState>& state, const std::str
 
 }  // namespace
 
-ProcessState::MakeProvider ProviderMakerOf(const ResolvedConfig& config, const ClientDependencies& surroundings) {
-  if (config.client.signing == Signing::kUnsigned) return [] { return auth::MakeAnonymousProvider(); };
+ProcessState::MakeProvider ProviderMakerOf(const ResolvedConfig& config,
+                                           const ClientDependencies& surroundings) {
+  if (config.client.signing == Signing::kUnsigned)
+    return [] { return auth::MakeAnonymousProvider(); };
   if (config.client.credentials != nullptr) {
-    return [given = config.client.credentials, clock = surroundings.clock] { return auth::MakeCachedProvider(given, *clock); };
+    return [given = config.client.credentials, clock = surroundings.clock] {
+      return auth::MakeCachedProvider(given, *clock);
+    };
   }
-  const auth::RemoteContext context{surroundings.environment, surroundings.clock, surroundings.transport,
-                                    config.client.region, std::string(PartitionOf(config.client.region).dns_suffix),
+  const auth::RemoteContext context{surroundings.environment,
+                                    surroundings.clock,
+                                    surroundings.transport,
+                                    config.client.region,
+                                    std::string(PartitionOf(config.client.region).dns_suffix),
                                     config.client.ca_bundle_path};
-  return [context, profile = config.client.profile] { return auth::MakeDefaultProvider(context, profile); };
+  return [context, profile = config.client.profile] {
+    return auth::MakeDefaultProvider(context, profile);
+  };
 }
 
-void FetchSigningCredentials(const std::shared_ptr<ClientState>& state, const ResolvedEndpointPtr& endpoint,
-                             const std::string& bucket, Done done) {
+void FetchSigningCredentials(const std::shared_ptr<ClientState>& state,
+                             const ResolvedEndpointPtr& endpoint, const std::string& bucket,
+                             Done done) {
   const auth::ProviderPtr provider = state->process.provider();
   if (endpoint->auth != AuthScheme::kSigV4Express) return provider->Start(std::move(done));
-  provider->Start([state, endpoint, bucket, done = std::move(done)](Result<CredentialsPtr> identity) {
-    if (!identity.ok() || *identity == nullptr) return done(std::move(identity));
-    const SessionKey key{bucket, endpoint->signing_region, IdentityOf(**identity)};
-    state->process.sessions()->Start(
-        key, [&](auto created) { CallCreateSession(state, bucket, std::move(created)); }, std::move(done));
-  });
+  provider->Start(
+      [state, endpoint, bucket, done = std::move(done)](Result<CredentialsPtr> identity) {
+        if (!identity.ok() || *identity == nullptr) return done(std::move(identity));
+        const SessionKey key{bucket, endpoint->signing_region, IdentityOf(**identity)};
+        state->process.sessions()->Start(
+            key, [&](auto created) { CallCreateSession(state, bucket, std::move(created)); },
+            std::move(done));
+      });
 }
 
-bool RefusesSession(const ResolvedEndpoint& endpoint, const OperationInfo& operation, const Error& error) {
+bool RefusesSession(const ResolvedEndpoint& endpoint, const OperationInfo& operation,
+                    const Error& error) {
   if (endpoint.auth != AuthScheme::kSigV4Express) return false;
   if (operation.method == "HEAD" && error.http_status == 400) return true;
-  return error.code == "ExpiredToken" || error.code == "InvalidToken" || error.code == "InvalidAccessKeyId";
+  return error.code == "ExpiredToken" || error.code == "InvalidToken" ||
+         error.code == "InvalidAccessKeyId";
 }
 
 void ForgetCredentials(ClientState& state, const CredentialsPtr& refused) {
-  if (auto* const cached = dynamic_cast<auth::CachedProvider*>(state.process.provider().get())) cached->Forget(refused);
+  if (auto* const cached = dynamic_cast<auth::CachedProvider*>(state.process.provider().get()))
+    cached->Forget(refused);
 }
 
 void ForgetSession(ClientState& state, const std::string& bucket, const CredentialsPtr& refused) {

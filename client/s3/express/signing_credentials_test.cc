@@ -1,4 +1,5 @@
-// A Client that speaks to directory buckets: which requests are signed by whom, and how many sessions that takes.
+// A Client that speaks to directory buckets: which requests are signed by whom, and how many
+// sessions that takes.
 #include "client/s3/express/signing_credentials.h"
 
 #include <algorithm>
@@ -18,17 +19,21 @@ constexpr const char* kZone = "data--usw2-az1--x-s3.s3express-usw2-az1.us-west-2
 // A session of five minutes.
 FakeReply Session(const std::string& id) {
   return FakeReply::Respond(200, {{"Date", "Fri, 02 Jan 2026 03:04:05 GMT"}},
-                            "<CreateSessionResult><Credentials><SessionToken>token-" + id + "</SessionToken><SecretAccessKey>secret-" +
-                                id + "</SecretAccessKey><AccessKeyId>" + id +
-                                "</AccessKeyId><Expiration>2026-01-02T03:09:05Z</Expiration></Credentials></CreateSessionResult>");
+                            "<CreateSessionResult><Credentials><SessionToken>token-" + id +
+                                "</SessionToken><SecretAccessKey>secret-" + id +
+                                "</SecretAccessKey><AccessKeyId>" + id +
+                                "</AccessKeyId><Expiration>2026-01-02T03:09:05Z</Expiration></"
+                                "Credentials></CreateSessionResult>");
 }
 
 // Sessions S1, S2, ... and an object for everything else.
 struct ExpressTest {
   explicit ExpressTest(ClientConfig config = {}) : client(Complete(std::move(config))) {
     client.transport.SetHandler([this](const http::RecordedRequest& request) {
-      if (request.request.target.starts_with("/?session")) return Session("S" + std::to_string(++sessions));
-      return request.request.method == "PUT" ? FakeReply::Respond(200, {{"ETag", "\"e\""}}) : Object("text");
+      if (request.request.target.starts_with("/?session"))
+        return Session("S" + std::to_string(++sessions));
+      return request.request.method == "PUT" ? FakeReply::Respond(200, {{"ETag", "\"e\""}})
+                                             : Object("text");
     });
   }
   static ClientConfig Complete(ClientConfig config) {
@@ -37,14 +42,17 @@ struct ExpressTest {
   }
 
   Result<ObjectMetadata> Get() {
-    return client.Run(GetObjectRequest{.bucket = BucketName(kBucket), .key = ObjectKey("key"), .sink = &client.sink});
+    return client.Run(GetObjectRequest{
+        .bucket = BucketName(kBucket), .key = ObjectKey("key"), .sink = &client.sink});
   }
   // "method host target by id", and what the token is called.
   std::string Sent(std::size_t index) const {
     const http::RecordedRequest request = client.transport.requests().at(index);
-    const std::string authorization = request.Header("Authorization").value_or("Credential=(unsigned)/");
+    const std::string authorization =
+        request.Header("Authorization").value_or("Credential=(unsigned)/");
     const std::size_t begin = authorization.find("Credential=") + 11;
-    std::string text = request.request.method + " " + request.Header("Host").value_or("") + " " + request.request.target + " by " +
+    std::string text = request.request.method + " " + request.Header("Host").value_or("") + " " +
+                       request.request.target + " by " +
                        authorization.substr(begin, authorization.find('/', begin) - begin);
     for (const char* token : {"x-amz-security-token", "x-amz-s3session-token"}) {
       if (const auto value = request.Header(token)) text += std::string(" ") + token + "=" + *value;
@@ -62,10 +70,13 @@ TEST(SigningCredentialsTest, TheFirstRequestMakesTheSessionThatAllAreSignedWith)
   ASSERT_TRUE(test.Get().ok());
   ASSERT_EQ(test.client.sent(), 3u);
   EXPECT_EQ(test.Sent(0), std::string("GET ") + kZone + " /?session= by AKID");
-  EXPECT_EQ(test.Sent(1), std::string("GET ") + kZone + " /key by S1 x-amz-s3session-token=token-S1");
+  EXPECT_EQ(test.Sent(1),
+            std::string("GET ") + kZone + " /key by S1 x-amz-s3session-token=token-S1");
   EXPECT_EQ(test.Sent(2), test.Sent(1));
   for (int i = 0; i < 3; ++i) {
-    EXPECT_NE(test.client.Header(i, "Authorization").find("/us-west-2/s3express/aws4_request"), std::string::npos) << i;
+    EXPECT_NE(test.client.Header(i, "Authorization").find("/us-west-2/s3express/aws4_request"),
+              std::string::npos)
+        << i;
   }
 }
 
@@ -75,8 +86,9 @@ TEST(SigningCredentialsTest, SixtyFourCallsAtATimeMakeOneSession) {
   std::vector<StringSink> sinks(64);
   int arrived = 0;
   for (StringSink& sink : sinks) {
-    test.client.client->Start(GetObjectRequest{.bucket = BucketName(kBucket), .key = ObjectKey("key"), .sink = &sink},
-                              [&arrived](const Result<ObjectMetadata>& result) { arrived += result.ok(); });
+    test.client.client->Start(
+        GetObjectRequest{.bucket = BucketName(kBucket), .key = ObjectKey("key"), .sink = &sink},
+        [&arrived](const Result<ObjectMetadata>& result) { arrived += result.ok(); });
   }
   EXPECT_EQ(test.client.transport.waiting(), 1u);
   while (test.client.transport.Release(64) > 0) {
@@ -91,8 +103,10 @@ TEST(SigningCredentialsTest, TheIdentitysOwnTokenSignsForTheSession) {
   config.credentials = auth::MakeStaticProvider({"AKID", "secret", "mine", {}});
   ExpressTest test(std::move(config));
   ASSERT_TRUE(test.Get().ok());
-  EXPECT_EQ(test.Sent(0), std::string("GET ") + kZone + " /?session= by AKID x-amz-security-token=mine");
-  EXPECT_EQ(test.Sent(1), std::string("GET ") + kZone + " /key by S1 x-amz-s3session-token=token-S1");
+  EXPECT_EQ(test.Sent(0),
+            std::string("GET ") + kZone + " /?session= by AKID x-amz-security-token=mine");
+  EXPECT_EQ(test.Sent(1),
+            std::string("GET ") + kZone + " /key by S1 x-amz-s3session-token=token-S1");
 }
 
 TEST(SigningCredentialsTest, ARefusedSessionIsReplacedOnce) {
@@ -102,7 +116,8 @@ TEST(SigningCredentialsTest, ARefusedSessionIsReplacedOnce) {
     test.client.transport.Expect(Refuse(400, code));
     ASSERT_TRUE(test.Get().ok()) << code;
     ASSERT_EQ(test.client.sent(), 4u);
-    EXPECT_EQ(test.Sent(3), std::string("GET ") + kZone + " /key by S1 x-amz-s3session-token=token-S1");
+    EXPECT_EQ(test.Sent(3),
+              std::string("GET ") + kZone + " /key by S1 x-amz-s3session-token=token-S1");
   }
 }
 
@@ -123,8 +138,11 @@ TEST(SigningCredentialsTest, AHeadThatIsABadRequestGetsANewSessionToo) {
   ExpressTest test;
   test.client.transport.Expect(Session("old"));
   test.client.transport.Expect(FakeReply::Respond(400));
-  ASSERT_TRUE(test.client.Run(HeadObjectRequest{.bucket = BucketName(kBucket), .key = ObjectKey("key")}).ok());
-  EXPECT_EQ(test.Sent(3), std::string("HEAD ") + kZone + " /key by S1 x-amz-s3session-token=token-S1");
+  ASSERT_TRUE(
+      test.client.Run(HeadObjectRequest{.bucket = BucketName(kBucket), .key = ObjectKey("key")})
+          .ok());
+  EXPECT_EQ(test.Sent(3),
+            std::string("HEAD ") + kZone + " /key by S1 x-amz-s3session-token=token-S1");
 }
 
 TEST(SigningCredentialsTest, ASessionThatCannotBeHadIsCreateSessionsError) {
@@ -142,20 +160,25 @@ TEST(SigningCredentialsTest, ASessionThatCannotBeHadIsCreateSessionsError) {
 TEST(SigningCredentialsTest, CopiesAndBucketsAreSignedByTheIdentity) {
   ExpressTest test;
   ASSERT_TRUE(test.client.Run(CreateBucketRequest{.bucket = BucketName(kBucket)}).ok());
-  EXPECT_EQ(test.Sent(0), std::string("PUT s3express-control.us-west-2.amazonaws.com /") + kBucket + " by AKID");
+  EXPECT_EQ(test.Sent(0),
+            std::string("PUT s3express-control.us-west-2.amazonaws.com /") + kBucket + " by AKID");
   CopyObjectRequest copy;
   copy.bucket = copy.source_bucket = BucketName(kBucket);
   copy.key = ObjectKey("to");
   copy.source_key = ObjectKey("from");
-  test.client.transport.Expect(FakeReply::Respond(200, {}, "<CopyObjectResult><ETag>e</ETag></CopyObjectResult>"));
+  test.client.transport.Expect(
+      FakeReply::Respond(200, {}, "<CopyObjectResult><ETag>e</ETag></CopyObjectResult>"));
   ASSERT_TRUE(test.client.Run(copy).ok());
   EXPECT_EQ(test.Sent(1), std::string("PUT ") + kZone + " /to by AKID");
   test.client.transport.Expect(FakeReply::Respond(204));
   ASSERT_TRUE(test.client.Run(DeleteBucketRequest{.bucket = BucketName(kBucket)}).ok());
-  EXPECT_EQ(test.Sent(2), std::string("DELETE s3express-control.us-west-2.amazonaws.com /") + kBucket + " by AKID");
-  test.client.transport.Expect(FakeReply::Respond(200, {}, "<ListAllMyDirectoryBucketsResult><Buckets/></ListAllMyDirectoryBucketsResult>"));
+  EXPECT_EQ(test.Sent(2), std::string("DELETE s3express-control.us-west-2.amazonaws.com /") +
+                              kBucket + " by AKID");
+  test.client.transport.Expect(FakeReply::Respond(
+      200, {}, "<ListAllMyDirectoryBucketsResult><Buckets/></ListAllMyDirectoryBucketsResult>"));
   ASSERT_TRUE(test.client.Run(ListDirectoryBucketsRequest{}).ok());
-  EXPECT_EQ(test.Sent(3), "GET s3express-control.us-west-2.amazonaws.com /?max-directory-buckets=1000 by AKID");
+  EXPECT_EQ(test.Sent(3),
+            "GET s3express-control.us-west-2.amazonaws.com /?max-directory-buckets=1000 by AKID");
   EXPECT_EQ(test.sessions, 0);
 }
 
@@ -166,7 +189,8 @@ TEST(SigningCredentialsTest, SessionsCanBeTurnedOff) {
   ASSERT_TRUE(test.Get().ok());
   ASSERT_EQ(test.client.sent(), 1u);
   EXPECT_EQ(test.Sent(0), std::string("GET ") + kZone + " /key by AKID");
-  EXPECT_NE(test.client.Header(0, "Authorization").find("/us-west-2/s3express/aws4_request"), std::string::npos);
+  EXPECT_NE(test.client.Header(0, "Authorization").find("/us-west-2/s3express/aws4_request"),
+            std::string::npos);
 }
 
 TEST(SigningCredentialsTest, WhoDoesNotSignHasNoSession) {
@@ -185,7 +209,8 @@ TEST(SigningCredentialsTest, ARenameKeepsItsTokenOverRetries) {
   rename.source = ObjectKey("a");
   rename.destination = ObjectKey("b");
   test.client.transport.Expect(Session("S"));
-  test.client.transport.Expect(FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "the answer was lost")));
+  test.client.transport.Expect(
+      FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "the answer was lost")));
   test.client.transport.Expect(FakeReply::Respond(200));
   ASSERT_TRUE(test.client.Run(rename).ok());
   ASSERT_EQ(test.client.sent(), 3u);
@@ -202,7 +227,8 @@ TEST(SigningCredentialsTest, NoErrorShowsASecretOfTheSession) {
   test.client.transport.Expect(Session("S"));
   test.client.transport.Expect(Refuse(403, "SignatureDoesNotMatch"));
   const std::string text = test.Get().error().ToString();
-  for (const char* secret : {"token-S", "secret-S"}) EXPECT_EQ(text.find(secret), std::string::npos) << text;
+  for (const char* secret : {"token-S", "secret-S"})
+    EXPECT_EQ(text.find(secret), std::string::npos) << text;
 }
 
 }  // namespace

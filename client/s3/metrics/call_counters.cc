@@ -9,7 +9,8 @@
 namespace penstock::s3 {
 namespace {
 
-constexpr std::array<http::DataPlane, 2> kPlanes = {http::DataPlane::kDirect, http::DataPlane::kCurl};
+constexpr std::array<http::DataPlane, 2> kPlanes = {http::DataPlane::kDirect,
+                                                    http::DataPlane::kCurl};
 
 void Add(std::atomic<std::uint64_t>& counter, std::uint64_t count) {
   if (count != 0) counter.fetch_add(count, std::memory_order_relaxed);
@@ -49,7 +50,8 @@ CallCounters::Times& CallCounters::TimesOf(Operation operation) {
   Times* seen = slot.load(std::memory_order_acquire);
   if (seen != nullptr) return *seen;
   auto made = std::make_unique<Times>();
-  if (slot.compare_exchange_strong(seen, made.get(), std::memory_order_acq_rel)) return *made.release();
+  if (slot.compare_exchange_strong(seen, made.get(), std::memory_order_acq_rel))
+    return *made.release();
   return *seen;  // another thread was first
 }
 
@@ -65,7 +67,8 @@ void CallCounters::OnAttempt(const AttemptEnd& end) {
   Add(plane.opened, end.connections.opened);
   Add(plane.reused, end.connections.reused);
   const Observer* newest = observers_.FindNewest([](const Observer&) { return true; });
-  if (newest != nullptr && *newest) Contain("the observer of a Client", [&] { (*newest)(EventOf(end)); });
+  if (newest != nullptr && *newest)
+    Contain("the observer of a Client", [&] { (*newest)(EventOf(end)); });
 }
 
 void CallCounters::SetObserver(Observer observer) { observers_.Push(std::move(observer)); }

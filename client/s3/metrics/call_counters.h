@@ -10,8 +10,8 @@
 
 #include "client/http/transport.h"
 #include "client/s3/endpoint/append_only_list.h"
-#include "client/s3/operations.h"
 #include "client/s3/metrics/time_counts.h"
+#include "client/s3/operations.h"
 #include "penstock/client.h"
 
 namespace penstock::s3 {
@@ -83,7 +83,8 @@ class CallCounters {
   Times& TimesOf(Operation operation);
 
   std::array<Counter, kOperationCount> requests_{};
-  std::array<std::atomic<Times*>, kOperationCount> times_{};  // owned; made with an operation's first attempt
+  // owned; made with an operation's first attempt
+  std::array<std::atomic<Times*>, kOperationCount> times_{};
   std::array<PlaneCounters, 2> planes_{};
   Counter retries_{0};
   Counter hedges_{0};

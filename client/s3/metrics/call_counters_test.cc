@@ -35,8 +35,10 @@ TEST(CallCountersTest, TimesBelongToTheirOperationAndOnlyAnswersHaveAFirstByte) 
   counters.OnAttempt({.operation = Operation::kGetObject,
                       .first_byte = std::chrono::milliseconds(2),
                       .duration = std::chrono::milliseconds(5)});
-  counters.OnAttempt({.operation = Operation::kGetObject, .duration = std::chrono::milliseconds(7)});
-  counters.OnAttempt({.operation = Operation::kPutObject, .duration = std::chrono::milliseconds(1)});
+  counters.OnAttempt(
+      {.operation = Operation::kGetObject, .duration = std::chrono::milliseconds(7)});
+  counters.OnAttempt(
+      {.operation = Operation::kPutObject, .duration = std::chrono::milliseconds(1)});
   const ClientStats stats = counters.Snapshot();
   EXPECT_EQ(stats.operations.at("GetObject").first_byte.count, 1u);
   EXPECT_EQ(stats.operations.at("GetObject").duration.count, 2u);

@@ -21,11 +21,13 @@ constexpr auto* AsNumber = &LogValue::Number;
 
 // What datasets and checkpoints ask for on purpose, to learn the answer.
 bool IsAskedFor(ErrorKind kind) {
-  return kind == ErrorKind::kNotFound || kind == ErrorKind::kPreconditionFailed || kind == ErrorKind::kNotModified ||
-         kind == ErrorKind::kCancelled;
+  return kind == ErrorKind::kNotFound || kind == ErrorKind::kPreconditionFailed ||
+         kind == ErrorKind::kNotModified || kind == ErrorKind::kCancelled;
 }
 
-std::string_view CodeOf(const Error& error) { return error.code.empty() ? ErrorKindName(error.kind) : error.code; }
+std::string_view CodeOf(const Error& error) {
+  return error.code.empty() ? ErrorKindName(error.kind) : error.code;
+}
 
 }  // namespace
 
@@ -34,7 +36,8 @@ Result<void> ApplyLogLevel(const auth::Environment& environment) {
   if (!value) return Ok();
   const std::string name = AsciiLower(*value);
   const LogLevel level = ParseLogLevel(name);
-  if (level == LogLevel::kTrace || (level == LogLevel::kOff && name != "off")) {  // nothing is finer than an attempt
+  // nothing is finer than an attempt
+  if (level == LogLevel::kTrace || (level == LogLevel::kOff && name != "off")) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        "PENSTOCK_LOG is `" + *value + "`; use off, error, warn, info or debug");
   }
@@ -45,31 +48,47 @@ Result<void> ApplyLogLevel(const auth::Environment& environment) {
 void LogClientMade(const ResolvedConfig& config) {
   if (!LogEnabled(LogLevel::kInfo)) return;
   const std::string_view plane = config.client.data_plane == DataPlane::kCurl ? "curl" : "direct";
-  Log({LogLevel::kInfo, "client.made", {{"region", config.client.region}, {"endpoint", config.client.endpoint_url},
-                                        {"data_plane", plane}}});
+  Log({LogLevel::kInfo,
+       "client.made",
+       {{"region", config.client.region},
+        {"endpoint", config.client.endpoint_url},
+        {"data_plane", plane}}});
 }
 
 void LogAttempt(const AttemptEnd& end) {
   if (!LogEnabled(LogLevel::kDebug)) return;
-  const std::string_view connection = end.connections.opened != 0 ? "new" : end.connections.reused != 0 ? "kept" : "none";
-  Log({LogLevel::kDebug, "request",
-       {{"operation", Info(end.operation).name}, {"bucket", end.bucket}, {"key", end.key},
-        {"attempt", AsNumber(std::to_string(end.attempt))}, {"status", AsNumber(std::to_string(end.http_status))},
+  const std::string_view connection = end.connections.opened != 0   ? "new"
+                                      : end.connections.reused != 0 ? "kept"
+                                                                    : "none";
+  Log({LogLevel::kDebug,
+       "request",
+       {{"operation", Info(end.operation).name},
+        {"bucket", end.bucket},
+        {"key", end.key},
+        {"attempt", AsNumber(std::to_string(end.attempt))},
+        {"status", AsNumber(std::to_string(end.http_status))},
         {"code", end.error_code},
-        {"first_byte_ms", AsNumber(Milliseconds(end.first_byte))}, {"ms", AsNumber(Milliseconds(end.duration))},
+        {"first_byte_ms", AsNumber(Milliseconds(end.first_byte))},
+        {"ms", AsNumber(Milliseconds(end.duration))},
         {"bytes_sent", AsNumber(std::to_string(end.bytes_sent))},
         {"bytes_received", AsNumber(std::to_string(end.bytes_received))},
-        {"plane", PlaneName(end.connections.plane)}, {"connection", connection}}});
+        {"plane", PlaneName(end.connections.plane)},
+        {"connection", connection}}});
 }
 
 void LogRetry(const OperationInfo& info, std::string_view bucket, std::string_view key, int attempt,
               RetryDecision decision, std::chrono::nanoseconds delay, const Error& error) {
   if (!LogEnabled(LogLevel::kWarning)) return;
-  const std::string_view event = decision == RetryDecision::kThrottled ? "request.throttled" : "request.retry";
-  Log({LogLevel::kWarning, event,
-       {{"operation", info.name}, {"bucket", bucket}, {"key", key},
+  const std::string_view event =
+      decision == RetryDecision::kThrottled ? "request.throttled" : "request.retry";
+  Log({LogLevel::kWarning,
+       event,
+       {{"operation", info.name},
+        {"bucket", bucket},
+        {"key", key},
         {"attempt", AsNumber(std::to_string(attempt))},
-        {"status", AsNumber(std::to_string(error.http_status))}, {"code", CodeOf(error)},
+        {"status", AsNumber(std::to_string(error.http_status))},
+        {"code", CodeOf(error)},
         {"wait_ms", AsNumber(Milliseconds(delay))},
         {"message", error.message}}});
 }
@@ -77,10 +96,16 @@ void LogRetry(const OperationInfo& info, std::string_view bucket, std::string_vi
 void LogFailure(const Error& error) {
   const LogLevel level = IsAskedFor(error.kind) ? LogLevel::kInfo : LogLevel::kError;
   if (!LogEnabled(level)) return;
-  Log({level, "request.failed",
-       {{"operation", error.operation}, {"bucket", error.bucket}, {"key", error.key},
-        {"attempts", AsNumber(std::to_string(error.attempts))}, {"status", AsNumber(std::to_string(error.http_status))},
-        {"code", CodeOf(error)}, {"request_id", error.request_id}, {"message", error.message}}});
+  Log({level,
+       "request.failed",
+       {{"operation", error.operation},
+        {"bucket", error.bucket},
+        {"key", error.key},
+        {"attempts", AsNumber(std::to_string(error.attempts))},
+        {"status", AsNumber(std::to_string(error.http_status))},
+        {"code", CodeOf(error)},
+        {"request_id", error.request_id},
+        {"message", error.message}}});
 }
 
 }  // namespace penstock::s3

@@ -61,7 +61,8 @@ TEST_F(CallLogTest, AnotherValueIsRefusedByName) {
 TEST_F(CallLogTest, TraceIsRefusedForNothingIsFinerThanAnAttempt) {
   const auto applied = ApplyLogLevel(With("trace"));
   ASSERT_FALSE(applied.ok());
-  EXPECT_EQ(applied.error().message, "PENSTOCK_LOG is `trace`; use off, error, warn, info or debug");
+  EXPECT_EQ(applied.error().message,
+            "PENSTOCK_LOG is `trace`; use off, error, warn, info or debug");
 }
 
 TEST_F(CallLogTest, AThrottledAndAResetAttemptAreWarningsAndEveryAttemptIsDebug) {
@@ -71,7 +72,9 @@ TEST_F(CallLogTest, AThrottledAndAResetAttemptAreWarningsAndEveryAttemptIsDebug)
   test.transport.Expect(FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "reset by peer")));
   test.transport.Expect(Object("abc"));
   ASSERT_TRUE(test.Get().ok());
-  EXPECT_EQ(CountOf("{\"level\":\"warning\",\"event\":\"request.throttled\",\"operation\":\"GetObject\""), 1);
+  EXPECT_EQ(
+      CountOf("{\"level\":\"warning\",\"event\":\"request.throttled\",\"operation\":\"GetObject\""),
+      1);
   EXPECT_EQ(CountOf("\"event\":\"request.retry\""), 1);
   EXPECT_EQ(CountOf("reset by peer"), 1);
   EXPECT_EQ(CountOf("{\"level\":\"debug\",\"event\":\"request\""), 3);
@@ -86,14 +89,17 @@ TEST_F(CallLogTest, AFailedCallIsOneErrorButWhatIsNotThereIsInformation) {
   ASSERT_FALSE(test.Get().ok());
   ASSERT_FALSE(test.Get().ok());
   ASSERT_EQ(lines_.size(), 2u);
-  EXPECT_TRUE(lines_[0].starts_with("{\"level\":\"error\",\"event\":\"request.failed\"")) << lines_[0];
-  EXPECT_TRUE(lines_[1].starts_with("{\"level\":\"info\",\"event\":\"request.failed\"")) << lines_[1];
+  EXPECT_TRUE(lines_[0].starts_with("{\"level\":\"error\",\"event\":\"request.failed\""))
+      << lines_[0];
+  EXPECT_TRUE(lines_[1].starts_with("{\"level\":\"info\",\"event\":\"request.failed\""))
+      << lines_[1];
 }
 
 // The whole of a signed request passes through here; a message may repeat what a server echoes.
 TEST_F(CallLogTest, NoSecretIsWritten) {
   ClientConfig config;
-  config.credentials = auth::MakeStaticProvider({"AKIDEXAMPLE", "topsecretkey", "token-of-a-session", {}});
+  config.credentials =
+      auth::MakeStaticProvider({"AKIDEXAMPLE", "topsecretkey", "token-of-a-session", {}});
   config.endpoint_url = "http://user:password@127.0.0.1:9000";
   ClientConfig plain = config;
   plain.endpoint_url = "http://127.0.0.1:9000";
@@ -103,7 +109,9 @@ TEST_F(CallLogTest, NoSecretIsWritten) {
   resolved.client = config;
   LogClientMade(resolved);
   test.transport.Expect(Refuse(403, "SignatureDoesNotMatch"));
-  Error echo = Error::Make(ErrorKind::kUnavailable, "refused: X-Amz-Signature=0123abcd&X-Amz-Security-Token=token-of-a-session");
+  Error echo =
+      Error::Make(ErrorKind::kUnavailable,
+                  "refused: X-Amz-Signature=0123abcd&X-Amz-Security-Token=token-of-a-session");
   test.transport.Expect(FakeReply::Fail(echo));
   test.transport.Expect(Object("abc"));
   ASSERT_FALSE(test.Get().ok());

@@ -18,14 +18,17 @@ TEST(StatsTest, QuantilesAreWithinTheBucketsWidth) {
   const TimeHistogram histogram = counts.Snapshot();
   for (const double share : {0.1, 0.5, 0.9, 0.99}) {
     const double expected = share * 1e9;
-    EXPECT_NEAR(static_cast<double>(histogram.Quantile(share).count()), expected, expected / 8) << share;
+    EXPECT_NEAR(static_cast<double>(histogram.Quantile(share).count()), expected, expected / 8)
+        << share;
   }
   EXPECT_LE(histogram.Quantile(0), milliseconds(1));
   EXPECT_GE(histogram.Quantile(1), milliseconds(1000));
   EXPECT_EQ(histogram.Quantile(7), histogram.Quantile(1));
 }
 
-TEST(StatsTest, NothingCountedHasNoQuantile) { EXPECT_EQ(TimeHistogram().Quantile(0.5), nanoseconds(0)); }
+TEST(StatsTest, NothingCountedHasNoQuantile) {
+  EXPECT_EQ(TimeHistogram().Quantile(0.5), nanoseconds(0));
+}
 
 TEST(StatsTest, MergingAddsBucketByBucket) {
   TimeCounts a;

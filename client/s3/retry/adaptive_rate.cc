@@ -18,7 +18,9 @@ constexpr double kMostOfMeasured = 2;
 
 AdaptiveRate::AdaptiveRate(MonotonicTime now) : zero_(now) { line_.Reset(now); }
 
-void AdaptiveRate::Advance(MonotonicTime now) { line_.Move(rate_, std::max(rate_, kLeastCapacity), now); }
+void AdaptiveRate::Advance(MonotonicTime now) {
+  line_.Move(rate_, std::max(rate_, kLeastCapacity), now);
+}
 
 Turn AdaptiveRate::Join(MonotonicTime now) {
   const MutexLock lock(mutex_);

@@ -1,4 +1,5 @@
-// The rate limiter of AWS's retry mode `adaptive`: a token bucket per client whose rate follows CUBIC (spec/protocol.md §5).
+// The rate limiter of AWS's retry mode `adaptive`: a token bucket per client whose rate follows
+// CUBIC (spec/protocol.md §5).
 #ifndef PENSTOCK_CLIENT_S3_RETRY_ADAPTIVE_RATE_H_
 #define PENSTOCK_CLIENT_S3_RETRY_ADAPTIVE_RATE_H_
 

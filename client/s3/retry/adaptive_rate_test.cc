@@ -15,13 +15,15 @@ const MonotonicTime kStart{seconds(1000)};
 // Answers at a steady 10 a second for `time`, the first a tenth of a second after `from`.
 MonotonicTime Answer(AdaptiveRate& rate, MonotonicTime from, milliseconds time) {
   MonotonicTime now = from;
-  for (; now < from + time; now += milliseconds(100)) rate.OnAnswer(false, now, now + milliseconds(100));
+  for (; now < from + time; now += milliseconds(100))
+    rate.OnAnswer(false, now, now + milliseconds(100));
   return now;
 }
 
 TEST(AdaptiveRateTest, HoldsNobodyBackBeforeTheFirstThrottle) {
   AdaptiveRate rate(kStart);
-  for (int i = 0; i < 1000; ++i) EXPECT_EQ(rate.WaitFor(rate.Join(kStart), kStart), milliseconds(0));
+  for (int i = 0; i < 1000; ++i)
+    EXPECT_EQ(rate.WaitFor(rate.Join(kStart), kStart), milliseconds(0));
   Answer(rate, kStart, seconds(2));
   EXPECT_EQ(rate.rate(), 0);
 }
@@ -60,7 +62,8 @@ TEST(AdaptiveRateTest, TurnsComeAtTheRate) {
   const Turn first = rate.Join(now);
   const Turn second = rate.Join(now);
   EXPECT_EQ(rate.WaitFor(first, now), milliseconds(0)) << "a token was saved";
-  EXPECT_EQ(rate.WaitFor(second, now), seconds(1)) << "two seconds, but to be asked again after one";
+  EXPECT_EQ(rate.WaitFor(second, now), seconds(1))
+      << "two seconds, but to be asked again after one";
   EXPECT_GT(rate.WaitFor(second, now + milliseconds(1900)), milliseconds(0));
   EXPECT_EQ(rate.WaitFor(second, now + milliseconds(2000)), milliseconds(0));
 }

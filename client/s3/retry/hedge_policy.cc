@@ -17,8 +17,10 @@ std::int64_t Nanoseconds(MonotonicTime time) { return time.time_since_epoch().co
 std::optional<nanoseconds> HedgePolicy::OnRead(MonotonicTime now) {
   const std::int64_t patience = patience_ns_.load(std::memory_order_relaxed);
   if (patience == 0) return std::nullopt;
-  // Beyond its brim the budget spills over; that two threads at once may lose a read's share is of no account.
-  if (budget_.load(std::memory_order_relaxed) < kMostSaved * kReadsPerHedge) budget_.fetch_add(1, std::memory_order_relaxed);
+  // Beyond its brim the budget spills over; that two threads at once may lose a read's share is of
+  // no account.
+  if (budget_.load(std::memory_order_relaxed) < kMostSaved * kReadsPerHedge)
+    budget_.fetch_add(1, std::memory_order_relaxed);
   if (Nanoseconds(now) < not_before_ns_.load(std::memory_order_relaxed)) return std::nullopt;
   return nanoseconds(patience);
 }
@@ -26,7 +28,8 @@ std::optional<nanoseconds> HedgePolicy::OnRead(MonotonicTime now) {
 bool HedgePolicy::Spend() {
   std::int64_t left = budget_.load(std::memory_order_relaxed);
   while (left >= kReadsPerHedge) {
-    if (budget_.compare_exchange_weak(left, left - kReadsPerHedge, std::memory_order_relaxed)) return true;
+    if (budget_.compare_exchange_weak(left, left - kReadsPerHedge, std::memory_order_relaxed))
+      return true;
   }
   return false;
 }
@@ -45,19 +48,23 @@ void HedgePolicy::OnThrottled(MonotonicTime now) {
 void HedgePolicy::Learn() {
   std::array<std::uint32_t, TimeCounts::kBuckets> seen{};
   std::uint64_t total = 0;
-  for (std::size_t i = 0; i < seen.size(); ++i) total += seen[i] = counts_[i].load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    total += seen[i] = counts_[i].load(std::memory_order_relaxed);
   if (total < kLeastSamples) return;
   const auto end_of = [&seen, total](double share) {
     std::uint64_t below = 0;
     std::size_t bucket = 0;
-    while (bucket + 1 < seen.size() && static_cast<double>(below += seen[bucket]) < share * static_cast<double>(total)) ++bucket;
+    while (bucket + 1 < seen.size() &&
+           static_cast<double>(below += seen[bucket]) < share * static_cast<double>(total))
+      ++bucket;
     return TimeCounts::BeginOf(bucket + 1);
   };
   const nanoseconds median = end_of(0.5);
   const nanoseconds patience = std::max({end_of(kLate), median * 2, nanoseconds(kLeastDelay)});
   patience_ns_.store(median < kLeastMedian ? 0 : patience.count(), std::memory_order_relaxed);
   if (total < kForgetFrom) return;
-  for (std::size_t i = 0; i < seen.size(); ++i) counts_[i].fetch_sub(seen[i] - seen[i] / 2, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    counts_[i].fetch_sub(seen[i] - seen[i] / 2, std::memory_order_relaxed);
 }
 
 }  // namespace penstock::s3

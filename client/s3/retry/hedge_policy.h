@@ -1,5 +1,5 @@
-// When a read is asked for a second time, and how often that may happen: later than nearly all first bytes of late, and for
-// two of a hundred reads at the most.
+// When a read is asked for a second time, and how often that may happen: later than nearly all
+// first bytes of late, and for two of a hundred reads at the most.
 #ifndef PENSTOCK_CLIENT_S3_RETRY_HEDGE_POLICY_H_
 #define PENSTOCK_CLIENT_S3_RETRY_HEDGE_POLICY_H_
 
@@ -27,8 +27,8 @@ class HedgePolicy {
   static constexpr std::chrono::milliseconds kLeastMedian{1};
   static constexpr std::chrono::seconds kPauseAfterThrottling{5};
 
-  // A read goes out: how long to wait for its first byte before asking again. nullopt: it is not worth it, or too few
-  // times are known. One relaxed load where that is so.
+  // A read goes out: how long to wait for its first byte before asking again. nullopt: it is not
+  // worth it, or too few times are known. One relaxed load where that is so.
   std::optional<std::chrono::nanoseconds> OnRead(MonotonicTime now);
   // Takes one hedge out of the budget; false: it is spent. Return gives it back.
   bool Spend();

@@ -35,7 +35,8 @@ TEST(HedgePolicyTest, PatienceCoversNearlyAllFirstBytesAndTwiceTheMedian) {
 
 TEST(HedgePolicyTest, QuickAnswersAreNeverHedged) {
   HedgePolicy policy;
-  for (int i = 0; i < 1000; ++i) policy.OnFirstByte(std::chrono::microseconds(i % 50 == 0 ? 90'000 : 200));
+  for (int i = 0; i < 1000; ++i)
+    policy.OnFirstByte(std::chrono::microseconds(i % 50 == 0 ? 90'000 : 200));
   EXPECT_FALSE(policy.OnRead(kNow));
 }
 

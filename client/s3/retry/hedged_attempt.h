@@ -1,4 +1,5 @@
-// An attempt that may be on its way twice, of which one answer counts: the first that begins to deliver.
+// An attempt that may be on its way twice, of which one answer counts: the first that begins to
+// deliver.
 #ifndef PENSTOCK_CLIENT_S3_RETRY_HEDGED_ATTEMPT_H_
 #define PENSTOCK_CLIENT_S3_RETRY_HEDGED_ATTEMPT_H_
 
@@ -26,12 +27,13 @@ struct Leg {
  private:
   static SpeedFloor FloorOf(const OperationInfo& info, const ClientState& state) {
     const ClientConfig& config = state.config.client;
-    return HasSpeedFloor(info, config) ? SpeedFloor(config, *state.surroundings.clock) : SpeedFloor();
+    return HasSpeedFloor(info, config) ? SpeedFloor(config, *state.surroundings.clock)
+                                       : SpeedFloor();
   }
 };
 
-// Two legs, of which the second may never start. Both may end in the loser's cancellation; the call goes on when both have,
-// so that nobody touches its sink any more.
+// Two legs, of which the second may never start. Both may end in the loser's cancellation; the call
+// goes on when both have, so that nobody touches its sink any more.
 //
 // Thread safety: the legs' transport threads call Win and OnEnded, a timer's the others.
 class HedgedAttempt final : public AnswerRace {
@@ -48,16 +50,19 @@ class HedgedAttempt final : public AnswerRace {
 
   bool Win(const AttemptBody& body) override {
     const AttemptBody* nobody = nullptr;
-    if (!winner_.compare_exchange_strong(nobody, &body, std::memory_order_acq_rel)) return nobody == &body;
+    if (!winner_.compare_exchange_strong(nobody, &body, std::memory_order_acq_rel))
+      return nobody == &body;
     (&body == &first.body ? cancel_second : cancel_first).request_stop();
     return true;
   }
 
   // The first leg is on its way and has not begun to deliver.
   bool MayHedge() const {
-    return in_flight_.load(std::memory_order_acquire) == 1 && winner_.load(std::memory_order_acquire) == nullptr;
+    return in_flight_.load(std::memory_order_acquire) == 1 &&
+           winner_.load(std::memory_order_acquire) == nullptr;
   }
-  // False: the first leg has ended. True: the attempt does not end before OnEnded was called for both.
+  // False: the first leg has ended. True: the attempt does not end before OnEnded was called for
+  // both.
   bool BeginSecond() {
     int one = 1;
     return in_flight_.compare_exchange_strong(one, 2, std::memory_order_acq_rel);

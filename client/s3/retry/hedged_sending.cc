@@ -9,14 +9,15 @@
 namespace penstock::s3 {
 
 Result<http::Request> Flight::MakeRequest(int attempt) const {
-  http::Request request =
-      MakeAttempt(call_.request, *endpoint_, state_->config.client, {invocation_id_, attempt, state_->user_agent});
+  http::Request request = MakeAttempt(call_.request, *endpoint_, state_->config.client,
+                                      {invocation_id_, attempt, state_->user_agent});
   PENSTOCK_TRY(Sign(request));
   return request;
 }
 
 Deadline Flight::AttemptDeadline() const {
-  const std::uint64_t body_bytes = call_.request.source == nullptr ? 0 : call_.request.source->size();
+  const std::uint64_t body_bytes =
+      call_.request.source == nullptr ? 0 : call_.request.source->size();
   const auto limit = AttemptTimeout(info_, body_bytes, state_->config.client);
   if (limit.count() == 0) return call_.options.deadline;
   return call_.options.deadline.Min(Deadline::After(clock(), limit));
@@ -33,7 +34,8 @@ void Flight::Send() {
   first_.began = clock().Monotonic();
   counting_ = &first_;
   if (const auto patience = HedgeDelay()) return SendHedged(std::move(request).value(), *patience);
-  transport_->Start(std::move(request).value(), Body(), &first_.body, {AttemptDeadline(), call_.options.cancel},
+  transport_->Start(std::move(request).value(), Body(), &first_.body,
+                    {AttemptDeadline(), call_.options.cancel},
                     [self = shared_from_this()](Result<http::Outcome> outcome) {
                       self->Proceed([&] { self->OnOutcome(std::move(outcome)); });
                     });
@@ -48,22 +50,26 @@ std::optional<std::chrono::nanoseconds> Flight::HedgeDelay() {
 void Flight::SendHedged(http::Request request, std::chrono::nanoseconds patience) {
   const auto race = std::make_shared<HedgedAttempt>(first_, call_.options.cancel);
   const MonotonicTime late = first_.began + patience;
-  transport_->Start(std::move(request), Body(), &first_.body, {AttemptDeadline(), race->cancel_first.get_token()},
-                    [self = shared_from_this(), race](Result<http::Outcome> outcome) {
-                      self->Proceed([&] { self->OnLegEnded(race, race->first, std::move(outcome)); });
-                    });
-  // The first request is on its way: only its completion may end the call. Without a timer there is no second request.
+  transport_->Start(
+      std::move(request), Body(), &first_.body, {AttemptDeadline(), race->cancel_first.get_token()},
+      [self = shared_from_this(), race](Result<http::Outcome> outcome) {
+        self->Proceed([&] { self->OnLegEnded(race, race->first, std::move(outcome)); });
+      });
+  // The first request is on its way: only its completion may end the call. Without a timer there is
+  // no second request.
   Contain("the timer of a second request", [&] {
-    static_cast<void>(transport_->RunAt(late, [self = shared_from_this(), race] { self->SendSecond(race); }));
+    static_cast<void>(
+        transport_->RunAt(late, [self = shared_from_this(), race] { self->SendSecond(race); }));
   });
 }
 
-// The first leg is on its way and stays the attempt in progress. After BeginSecond the call goes on only when both legs have
-// ended, so a second leg that does not start must end here.
+// The first leg is on its way and stays the attempt in progress. After BeginSecond the call goes on
+// only when both legs have ended, so a second leg that does not start must end here.
 void Flight::SendSecond(const std::shared_ptr<HedgedAttempt>& race) {
   if (!race->MayHedge() || !state_->hedging.Spend()) return;
   if (!race->BeginSecond()) return state_->hedging.Return();
-  const Result<void> started = Caught("the start of a second request", [&] { return StartSecond(race); });
+  const Result<void> started =
+      Caught("the start of a second request", [&] { return StartSecond(race); });
   if (started.ok()) return;
   state_->hedging.Return();
   race->second.reset();
@@ -81,12 +87,13 @@ Result<void> Flight::StartSecond(const std::shared_ptr<HedgedAttempt>& race) {
     self->Proceed([&] { self->OnLegEnded(race, *race->second, std::move(outcome)); });
   };
   state_->counters.OnHedge();
-  transport_->Start(std::move(request), nullptr, &second.body, {AttemptDeadline(), race->cancel_second.get_token()},
-                    std::move(done));
+  transport_->Start(std::move(request), nullptr, &second.body,
+                    {AttemptDeadline(), race->cancel_second.get_token()}, std::move(done));
   return Ok();
 }
 
-void Flight::OnLegEnded(const std::shared_ptr<HedgedAttempt>& race, Leg& leg, Result<http::Outcome> outcome) {
+void Flight::OnLegEnded(const std::shared_ptr<HedgedAttempt>& race, Leg& leg,
+                        Result<http::Outcome> outcome) {
   leg.outcome.emplace(std::move(outcome));
   if (race->OnEnded()) OnLegsEnded(race, leg);
 }
@@ -95,7 +102,8 @@ void Flight::OnLegsEnded(const std::shared_ptr<HedgedAttempt>& race, Leg& last) 
   Leg& counting = race->Counting(last);
   if (race->second) {
     counting_ = &counting == &race->first ? &*race->second : &race->first;
-    Report(EndOf(*counting_->outcome), Error::Make(ErrorKind::kCancelled, "the other answer was first"));
+    Report(EndOf(*counting_->outcome),
+           Error::Make(ErrorKind::kCancelled, "the other answer was first"));
     if (&counting == &*race->second) state_->counters.OnHedgeWon();
   }
   counting_ = &counting;

@@ -1,5 +1,5 @@
-// Reads that are asked for a second time, rates that hold requests back, and what an error tells of its attempts: on a
-// scripted transport in its own time.
+// Reads that are asked for a second time, rates that hold requests back, and what an error tells of
+// its attempts: on a scripted transport in its own time.
 #include <gtest/gtest.h>
 
 #include "client/s3/client_for_test.h"
@@ -30,7 +30,8 @@ TEST(HedgedSendingTest, ALateFirstByteIsAskedForAgainAndTheFirstAnswerCounts) {
   EXPECT_EQ(test.client->stats().requests.at("GetObject"), 2u);
   EXPECT_EQ(test.client->stats().failures, 0u);
   EXPECT_EQ(test.client->stats().retries, 0u);
-  EXPECT_EQ(test.Header(0, "amz-sdk-request"), test.Header(1, "amz-sdk-request")) << "it is the same attempt";
+  EXPECT_EQ(test.Header(0, "amz-sdk-request"), test.Header(1, "amz-sdk-request"))
+      << "it is the same attempt";
 }
 
 TEST(HedgedSendingTest, APunctualAnswerIsAskedForOnce) {
@@ -103,7 +104,9 @@ TEST(HedgedSendingTest, NothingButAReadIsHedged) {
   StringSource body("abc");
   std::stop_source stop;
   bool done = false;
-  test.client->Start(PutObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body,
+  test.client->Start(PutObjectRequest{.bucket = BucketName("b"),
+                                      .key = ObjectKey("k"),
+                                      .body = &body,
                                       .options = {.cancel = stop.get_token()}},
                      [&done](auto) { done = true; });
   test.transport.Release();
@@ -123,7 +126,8 @@ TEST(HedgedSendingTest, AnErrorTellsEachAttempt) {
   ASSERT_FALSE(result.ok());
   const std::vector<FailedAttempt>& history = result.error().history;
   ASSERT_EQ(history.size(), 3u);
-  EXPECT_EQ(history[0].ToString(), "2013-05-24T00:00:00.000Z 192.0.2.1:9000 503 SlowDown after 0 ms [request id R1]");
+  EXPECT_EQ(history[0].ToString(),
+            "2013-05-24T00:00:00.000Z 192.0.2.1:9000 503 SlowDown after 0 ms [request id R1]");
   EXPECT_EQ(history[1].ToString(), "2013-05-24T00:00:00.125Z no connection unavailable after 0 ms");
   EXPECT_EQ(history[2].http_status, 500);
   EXPECT_EQ(history[2].request_id, "R3");

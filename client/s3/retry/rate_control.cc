@@ -13,7 +13,8 @@ namespace {
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-// When the rate is taken in hand: fewer refusals, or a smaller share of them, plain retries cope with.
+// When the rate is taken in hand: fewer refusals, or a smaller share of them, plain retries cope
+// with.
 constexpr int kLeastRefused = 16;
 constexpr double kLeastShare = 0.15;
 constexpr seconds kForgetRefusals{10};
@@ -23,8 +24,9 @@ constexpr double kLeastRate = 0.5;
 constexpr double kFirstRate = 10;  // at least, and twice what was measured
 constexpr double kSavedTurns = 1;
 
-// Between refusals the rate grows by Step() * Gain() a second, at a refusal it falls by the share Step(). So it stays where
-// the share of refusals p has p * rate^2 = Gain(): nearly a constant, whatever a process asks now, which makes rates equal.
+// Between refusals the rate grows by Step() * Gain() a second, at a refusal it falls by the share
+// Step(). So it stays where the share of refusals p has p * rate^2 = Gain(): nearly a constant,
+// whatever a process asks now, which makes rates equal.
 constexpr double kSettlingGain = 6;
 constexpr double kSettlingGainPerRate = 0.4;
 constexpr double kSteadyGain = 0.15;
@@ -34,10 +36,11 @@ constexpr double kFirstStep = 0.5;
 constexpr double kLeastSettlingStep = 0.05;
 constexpr double kSteadyStep = 0.03;
 constexpr seconds kSettling{40};
-constexpr double kAveraged = 0.6;           // the last part of that time tells the rate
-constexpr double kSettleAgainShare = 0.3;   // the limit has fallen, or others have come
-constexpr double kQuietIntervals = 3;       // without a refusal for longer the limit seems to have risen
-constexpr seconds kUnusedFor{60};           // nobody waits: there is nothing to hold back
+constexpr double kAveraged = 0.6;          // the last part of that time tells the rate
+constexpr double kSettleAgainShare = 0.3;  // the limit has fallen, or others have come
+// without a refusal for longer the limit seems to have risen
+constexpr double kQuietIntervals = 3;
+constexpr seconds kUnusedFor{60};  // nobody waits: there is nothing to hold back
 
 std::string_view PrefixOf(std::string_view key) {
   const std::size_t first = key.find('/');
@@ -66,7 +69,8 @@ double PrefixRate::NextRandom() {
 
 double PrefixRate::Gain() const {
   const bool settling = phase_ == Phase::kSettling;
-  const double gain = settling ? kSettlingGain + kSettlingGainPerRate * rate_ : kSteadyGain + kSteadyGainPerRate * rate_;
+  const double gain = settling ? kSettlingGain + kSettlingGainPerRate * rate_
+                               : kSteadyGain + kSteadyGainPerRate * rate_;
   return std::min(gain, kMostRefused * rate_ * rate_);
 }
 
@@ -145,7 +149,8 @@ Turn PrefixRate::Join(MonotonicTime now) {
   if (phase_ == Phase::kWatching) return 0;
   Advance(now);
   if (phase_ == Phase::kWatching) return 0;
-  // While rates are found, requests at odds with a rhythm keep two processes from meeting at every beat.
+  // While rates are found, requests at odds with a rhythm keep two processes from meeting at every
+  // beat.
   return line_.Join(phase_ == Phase::kSettling ? NextRandom() : 0);
 }
 
@@ -200,8 +205,10 @@ RateLimiter& RateControl::For(const RateScope& scope) {
   PrefixRate* seen = slot.load(std::memory_order_acquire);
   if (seen == nullptr) {
     // Of this process alone: eight that drew the same numbers would stay in step.
-    auto made = std::make_unique<PrefixRate>(hash ^ (static_cast<std::uint64_t>(ProcessId()) * 0x9e3779b97f4a7c15u));
-    if (slot.compare_exchange_strong(seen, made.get(), std::memory_order_acq_rel)) seen = made.release();
+    auto made = std::make_unique<PrefixRate>(
+        hash ^ (static_cast<std::uint64_t>(ProcessId()) * 0x9e3779b97f4a7c15u));
+    if (slot.compare_exchange_strong(seen, made.get(), std::memory_order_acq_rel))
+      seen = made.release();
   }
   used_.store(true, std::memory_order_relaxed);
   return *seen;

@@ -1,7 +1,9 @@
-// How fast one prefix of a bucket may be asked, learned from its 503s and shared by all Clients of the process.
+// How fast one prefix of a bucket may be asked, learned from its 503s and shared by all Clients of
+// the process.
 //
-// S3 limits the requests a second to each partition of a bucket's keys, and tells nobody the limit, where partitions begin
-// or who else asks. Processes that share a prefix share its rate without talking: see docs/decisions/0044.
+// S3 limits the requests a second to each partition of a bucket's keys, and tells nobody the limit,
+// where partitions begin or who else asks. Processes that share a prefix share its rate without
+// talking: see docs/decisions/0044.
 #ifndef PENSTOCK_CLIENT_S3_RETRY_RATE_CONTROL_H_
 #define PENSTOCK_CLIENT_S3_RETRY_RATE_CONTROL_H_
 
@@ -16,8 +18,9 @@
 
 namespace penstock::s3 {
 
-// One prefix's rate. Unlimited until a good part of its requests is refused; then it settles for 40 s, in which one refusal
-// in six tells processes what is everybody's share, and goes on probing in small steps, with one refusal in some 200.
+// One prefix's rate. Unlimited until a good part of its requests is refused; then it settles for 40
+// s, in which one refusal in six tells processes what is everybody's share, and goes on probing in
+// small steps, with one refusal in some 200.
 class PrefixRate final : public RateLimiter {
  public:
   explicit PrefixRate(std::uint64_t seed) : random_(seed | 1) {}
@@ -47,15 +50,15 @@ class PrefixRate final : public RateLimiter {
   TurnLine line_ PENSTOCK_GUARDED_BY(mutex_);
   double share_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // of late answers that were refusals
   double rate_ PENSTOCK_GUARDED_BY(mutex_) = 0;
-  MonotonicTime since_ PENSTOCK_GUARDED_BY(mutex_){};     // the phase began
-  MonotonicTime last_cut_ PENSTOCK_GUARDED_BY(mutex_){};  // or the phase's begin
+  MonotonicTime since_ PENSTOCK_GUARDED_BY(mutex_){};      // the phase began
+  MonotonicTime last_cut_ PENSTOCK_GUARDED_BY(mutex_){};   // or the phase's begin
   MonotonicTime last_wait_ PENSTOCK_GUARDED_BY(mutex_){};  // somebody was in line
   // While watching: since the first of these refusals.
   int refused_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   int answered_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   // While settling.
   int cuts_ PENSTOCK_GUARDED_BY(mutex_) = 0;
-  double area_ PENSTOCK_GUARDED_BY(mutex_) = 0;      // of the rate over the last part of the time
+  double area_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // of the rate over the last part of the time
   double area_time_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   std::uint64_t random_ PENSTOCK_GUARDED_BY(mutex_);
 };
@@ -80,7 +83,8 @@ class RateControl {
   RateControl& operator=(const RateControl&) = delete;
   ~RateControl();
 
-  // The scope's rate, or null as long as it was never refused anything. Where nothing ever was: one relaxed load.
+  // The scope's rate, or null as long as it was never refused anything. Where nothing ever was: one
+  // relaxed load.
   RateLimiter* Find(const RateScope& scope) const {
     return used_.load(std::memory_order_relaxed) ? Look(scope) : nullptr;
   }

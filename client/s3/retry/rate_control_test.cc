@@ -21,7 +21,8 @@ class Partition {
  public:
   explicit Partition(double rate) : rate_(rate), tokens_(std::max(1.0, rate / 10)) {}
   bool Admit(MonotonicTime now) {
-    tokens_ = std::min(std::max(1.0, rate_ / 10), tokens_ + rate_ * std::chrono::duration<double>(now - last_).count());
+    tokens_ = std::min(std::max(1.0, rate_ / 10),
+                       tokens_ + rate_ * std::chrono::duration<double>(now - last_).count());
     last_ = now;
     if (tokens_ < 1) return false;
     tokens_ -= 1;
@@ -38,8 +39,11 @@ class Partition {
 // Processes with some threads each that ask one partition as fast as they may, in simulated time.
 class Crowd {
  public:
-  Crowd(int processes, int threads, double limit, std::uint64_t seed) : limit_(limit), partition_(limit), random_(seed) {
-    for (int i = 0; i < processes; ++i) rates_.push_back(std::make_unique<PrefixRate>(seed * 1000 + static_cast<std::uint64_t>(i) * 7919 + 13));
+  Crowd(int processes, int threads, double limit, std::uint64_t seed)
+      : limit_(limit), partition_(limit), random_(seed) {
+    for (int i = 0; i < processes; ++i)
+      rates_.push_back(
+          std::make_unique<PrefixRate>(seed * 1000 + static_cast<std::uint64_t>(i) * 7919 + 13));
     good_.resize(static_cast<std::size_t>(processes));
     for (int i = 0; i < processes * threads; ++i) {
       Push({kStart + milliseconds(Random() % 200), Event::kJoin, i % processes, 0, {}});
@@ -66,9 +70,14 @@ class Crowd {
     return sum;
   }
   // Of what the partition would have given.
-  double goodput() const { return total() / (limit_ * std::chrono::duration<double>(now_ - since_).count()); }
+  double goodput() const {
+    return total() / (limit_ * std::chrono::duration<double>(now_ - since_).count());
+  }
   double refused() const { return refused_ / (refused_ + total()); }
-  double slowest() const { return *std::min_element(good_.begin(), good_.end()) * static_cast<double>(good_.size()) / total(); }
+  double slowest() const {
+    return *std::min_element(good_.begin(), good_.end()) * static_cast<double>(good_.size()) /
+           total();
+  }
 
  private:
   struct Event {
@@ -94,15 +103,21 @@ class Crowd {
       case Event::kJoin: event.turn = rate.Join(now); [[fallthrough]];
       case Event::kWait: {
         const nanoseconds wait = rate.WaitFor(event.turn, now);
-        if (wait.count() > 0) return Push({now + wait, Event::kWait, event.process, event.turn, {}});
+        if (wait.count() > 0)
+          return Push({now + wait, Event::kWait, event.process, event.turn, {}});
         return Push({now + milliseconds(3 + Random() % 4), Event::kArrive, event.process, 0, now});
       }
       case Event::kArrive:
-        return Push({now + milliseconds(5), Event::kAnswer, event.process, 0, event.sent, !partition_.Admit(now)});
+        return Push({now + milliseconds(5), Event::kAnswer, event.process, 0, event.sent,
+                     !partition_.Admit(now)});
       case Event::kAnswer:
         rate.OnAnswer(event.refused, event.sent, now);
         event.refused ? refused_ += 1 : good_[static_cast<std::size_t>(event.process)] += 1;
-        return Push({now + (event.refused ? milliseconds(Random() % 250) : milliseconds(0)), Event::kJoin, event.process, 0, {}});
+        return Push({now + (event.refused ? milliseconds(Random() % 250) : milliseconds(0)),
+                     Event::kJoin,
+                     event.process,
+                     0,
+                     {}});
     }
   }
 

@@ -1,4 +1,5 @@
-// Who may send when: a line of turns that moves at a rate, and what learns that rate from how the service answers.
+// Who may send when: a line of turns that moves at a rate, and what learns that rate from how the
+// service answers.
 #ifndef PENSTOCK_CLIENT_S3_RETRY_RATE_LIMITER_H_
 #define PENSTOCK_CLIENT_S3_RETRY_RATE_LIMITER_H_
 
@@ -9,7 +10,9 @@
 
 namespace penstock::s3 {
 
-inline double Seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+inline double Seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
 
 // A place in a line. 0: it may go at once, whatever the line does.
 using Turn = double;
@@ -20,7 +23,8 @@ class RateLimiter {
   virtual ~RateLimiter() = default;
   // Gets in line.
   virtual Turn Join(MonotonicTime now) = 0;
-  // Zero: it is this one's turn. Else about how long that takes yet; ask again then, the rate may have changed.
+  // Zero: it is this one's turn. Else about how long that takes yet; ask again then, the rate may
+  // have changed.
   virtual std::chrono::nanoseconds WaitFor(Turn turn, MonotonicTime now) = 0;
   // The turn will not be used.
   virtual void Leave(Turn turn, MonotonicTime now) = 0;
@@ -28,8 +32,8 @@ class RateLimiter {
   virtual void OnAnswer(bool throttled, MonotonicTime sent, MonotonicTime now) = 0;
 };
 
-// Turns are numbers; what the line has admitted grows with time at a rate, whatever the rate was when they joined.
-// One thread at a time.
+// Turns are numbers; what the line has admitted grows with time at a rate, whatever the rate was
+// when they joined. One thread at a time.
 class TurnLine {
  public:
   // Nobody is in line, and the first may go at once.
@@ -37,7 +41,8 @@ class TurnLine {
     joined_ = admitted_ = 0;
     moved_ = now;
   }
-  // Moves it on; saves at most `burst` turns for those who come. Returns the seconds that have passed.
+  // Moves it on; saves at most `burst` turns for those who come. Returns the seconds that have
+  // passed.
   double Move(double rate, double burst, MonotonicTime now) {
     const double passed = std::max(0.0, Seconds(now - moved_));
     moved_ = std::max(moved_, now);

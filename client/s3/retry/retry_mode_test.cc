@@ -1,4 +1,5 @@
-// Which retry mode and how many attempts a client ends up with (config.h), by where they were asked for.
+// Which retry mode and how many attempts a client ends up with (config.h), by where they were asked
+// for.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -11,19 +12,21 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-Result<ResolvedConfig> Resolve(ClientConfig config, Variables variables = {}, const std::string& profile = "") {
+Result<ResolvedConfig> Resolve(ClientConfig config, Variables variables = {},
+                               const std::string& profile = "") {
   config.region = "r";
   variables.emplace("AWS_CONFIG_FILE", "config");
   variables.emplace("AWS_SHARED_CREDENTIALS_FILE", "credentials");
-  const auth::Environment outside{[variables](const std::string& name) -> std::optional<std::string> {
-                                    const auto found = variables.find(name);
-                                    if (found == variables.end()) return std::nullopt;
-                                    return found->second;
-                                  },
-                                  [profile](const std::string& path) -> Result<std::string> {
-                                    if (path == "config" && !profile.empty()) return "[default]\n" + profile;
-                                    return Error::Make(ErrorKind::kNotFound, path);
-                                  }};
+  const auth::Environment outside{
+      [variables](const std::string& name) -> std::optional<std::string> {
+        const auto found = variables.find(name);
+        if (found == variables.end()) return std::nullopt;
+        return found->second;
+      },
+      [profile](const std::string& path) -> Result<std::string> {
+        if (path == "config" && !profile.empty()) return "[default]\n" + profile;
+        return Error::Make(ErrorKind::kNotFound, path);
+      }};
   return ResolveConfig(std::move(config), outside);
 }
 
@@ -41,20 +44,26 @@ TEST(RetryModeTest, OursIsTheDefault) {
 
 TEST(RetryModeTest, CodeThenEnvironmentThenProfile) {
   const std::string profile = "retry_mode = legacy\n";
-  EXPECT_EQ(Resolve(Mode(RetryMode::kAdaptive), {{"AWS_RETRY_MODE", "standard"}}, profile)->client.retry_mode,
+  EXPECT_EQ(Resolve(Mode(RetryMode::kAdaptive), {{"AWS_RETRY_MODE", "standard"}}, profile)
+                ->client.retry_mode,
             RetryMode::kAdaptive);
-  EXPECT_EQ(Resolve({}, {{"AWS_RETRY_MODE", "Standard"}}, profile)->client.retry_mode, RetryMode::kStandard);
+  EXPECT_EQ(Resolve({}, {{"AWS_RETRY_MODE", "Standard"}}, profile)->client.retry_mode,
+            RetryMode::kStandard);
   EXPECT_EQ(Resolve({}, {}, profile)->client.retry_mode, RetryMode::kLegacy);
-  EXPECT_EQ(Resolve({}, {{"AWS_RETRY_MODE", "tuned"}}, profile)->client.retry_mode, RetryMode::kTuned);
+  EXPECT_EQ(Resolve({}, {{"AWS_RETRY_MODE", "tuned"}}, profile)->client.retry_mode,
+            RetryMode::kTuned);
 }
 
 TEST(RetryModeTest, TheRulesOf2026MakeStandardTheDefault) {
   const auto resolved = Resolve({}, {{"AWS_NEW_RETRIES_2026", "true"}});
   EXPECT_EQ(resolved->client.retry_mode, RetryMode::kStandard);
   EXPECT_TRUE(resolved->retry_rules->of_2026);
-  EXPECT_TRUE(Resolve({}, {{"AWS_NEW_RETRIES_2026", "true"}, {"AWS_RETRY_MODE", "adaptive"}})->retry_rules->of_2026);
-  EXPECT_FALSE(Resolve({}, {{"AWS_NEW_RETRIES_2026", "false"}, {"AWS_RETRY_MODE", "adaptive"}})->retry_rules->of_2026);
-  EXPECT_EQ(Resolve({}, {{"AWS_NEW_RETRIES_2026", "true"}, {"AWS_RETRY_MODE", "legacy"}})->client.retry_mode,
+  EXPECT_TRUE(Resolve({}, {{"AWS_NEW_RETRIES_2026", "true"}, {"AWS_RETRY_MODE", "adaptive"}})
+                  ->retry_rules->of_2026);
+  EXPECT_FALSE(Resolve({}, {{"AWS_NEW_RETRIES_2026", "false"}, {"AWS_RETRY_MODE", "adaptive"}})
+                   ->retry_rules->of_2026);
+  EXPECT_EQ(Resolve({}, {{"AWS_NEW_RETRIES_2026", "true"}, {"AWS_RETRY_MODE", "legacy"}})
+                ->client.retry_mode,
             RetryMode::kLegacy);
 }
 
@@ -64,14 +73,16 @@ TEST(RetryModeTest, AttemptsAreTheModesUnlessSomebodySaysOtherwise) {
   EXPECT_EQ(Resolve(Mode(RetryMode::kAdaptive))->client.max_attempts, 3);
   EXPECT_EQ(Resolve(Mode(RetryMode::kStandard, 7))->client.max_attempts, 7);
   EXPECT_EQ(Resolve(Mode(RetryMode::kStandard, 10))->client.max_attempts, 10);
-  EXPECT_EQ(Resolve(Mode(RetryMode::kStandard), {{"AWS_MAX_ATTEMPTS", "2"}})->client.max_attempts, 2);
+  EXPECT_EQ(Resolve(Mode(RetryMode::kStandard), {{"AWS_MAX_ATTEMPTS", "2"}})->client.max_attempts,
+            2);
   EXPECT_EQ(Resolve(Mode(RetryMode::kStandard), {}, "max_attempts = 4\n")->client.max_attempts, 4);
 }
 
 TEST(RetryModeTest, OtherNamesAreRefused) {
   const auto refused = Resolve({}, {{"AWS_RETRY_MODE", "fast"}});
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().message, "AWS_RETRY_MODE is `fast`; use tuned, legacy, standard or adaptive");
+  EXPECT_EQ(refused.error().message,
+            "AWS_RETRY_MODE is `fast`; use tuned, legacy, standard or adaptive");
   EXPECT_FALSE(Resolve({}, {{"AWS_NEW_RETRIES_2026", "1"}}).ok());
 }
 
@@ -90,7 +101,8 @@ TEST(RetryModeTest, LimitsAreNotNegative) {
   config.attempt_timeout = std::chrono::milliseconds(-1);
   const auto refused = Resolve(config);
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().message, "attempt_timeout is -1 ms; use 0 (no limit) or a positive time");
+  EXPECT_EQ(refused.error().message,
+            "attempt_timeout is -1 ms; use 0 (no limit) or a positive time");
 }
 
 }  // namespace

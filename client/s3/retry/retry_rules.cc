@@ -22,17 +22,20 @@ RetryDecision DecideTuned(const Error& error) {
     case ErrorKind::kThrottled: return RetryDecision::kThrottled;
     case ErrorKind::kTimeout: return RetryDecision::kTimeout;
     // ServiceUnavailable comes with "Please reduce your request rate." too (§7).
-    case ErrorKind::kUnavailable: return error.http_status == 503 ? RetryDecision::kThrottled : RetryDecision::kTransient;
+    case ErrorKind::kUnavailable:
+      return error.http_status == 503 ? RetryDecision::kThrottled : RetryDecision::kTransient;
     // Bytes short, too many or wrong, in either direction: the next transfer may be whole.
     case ErrorKind::kDataLoss: return RetryDecision::kTransient;
     default: return RetryDecision::kNo;
   }
 }
 
-// No answer, or one whose body broke off or was wrong; also an <Error> after a 200, which counts as 500.
+// No answer, or one whose body broke off or was wrong; also an <Error> after a 200, which counts as
+// 500.
 RetryDecision DecideWithoutRefusal(const Error& error) {
   if (error.kind == ErrorKind::kTimeout) return RetryDecision::kTimeout;
-  const bool transient = error.kind == ErrorKind::kUnavailable || error.kind == ErrorKind::kDataLoss;
+  const bool transient =
+      error.kind == ErrorKind::kUnavailable || error.kind == ErrorKind::kDataLoss;
   return transient ? RetryDecision::kTransient : RetryDecision::kNo;
 }
 
@@ -55,11 +58,14 @@ RetryDecision DecideLegacy(const Error& error) {
   const int status = error.http_status;
   if (status < 300 && error.kind != ErrorKind::kThrottled) return DecideWithoutRefusal(error);
   if (error.kind == ErrorKind::kThrottled) {
-    const bool listed = status < 300 || status == 400 || status == 429 || status == 503 || status == 509;
+    const bool listed =
+        status < 300 || status == 400 || status == 429 || status == 503 || status == 509;
     return listed ? RetryDecision::kThrottled : RetryDecision::kNo;
   }
-  const bool by_status = status == 500 || status == 502 || status == 503 || status == 504 || status == 509;
-  const bool by_code = status == 400 && (error.code == "RequestTimeout" || error.code == "BadDigest");
+  const bool by_status =
+      status == 500 || status == 502 || status == 503 || status == 504 || status == 509;
+  const bool by_code =
+      status == 400 && (error.code == "RequestTimeout" || error.code == "BadDigest");
   return by_status || by_code ? RetryDecision::kTransient : RetryDecision::kNo;
 }
 
@@ -78,7 +84,8 @@ int RetryRules::Cost(RetryDecision decision) const {
 const RetryRules& RetryRulesOf(RetryMode mode, bool of_2026) {
   const RetryRules* found = &kRetryRules.front();
   for (const RetryRules& rules : kRetryRules) {
-    if (rules.mode == mode && (!rules.of_2026 || of_2026)) found = &rules;  // those of 2026 come last
+    // those of 2026 come last
+    if (rules.mode == mode && (!rules.of_2026 || of_2026)) found = &rules;
   }
   return *found;
 }
@@ -94,17 +101,20 @@ RetryDecision DecideRetry(const RetryRules& rules, const Error& error) {
 
 nanoseconds BackOff(const RetryRules& rules, RetryDecision decision, int attempt, double random,
                     std::optional<milliseconds> hint) {
-  const nanoseconds scale = decision == RetryDecision::kThrottled ? rules.throttled_scale : rules.transient_scale;
+  const nanoseconds scale =
+      decision == RetryDecision::kThrottled ? rules.throttled_scale : rules.transient_scale;
   const int doublings = std::clamp(attempt - 1, 0, 30);  // 34 years of seconds
   nanoseconds ceiling = scale * (std::int64_t{1} << doublings);
   if (rules.cap) ceiling = std::min<nanoseconds>(ceiling, *rules.cap);
-  const auto drawn = nanoseconds(static_cast<std::int64_t>(random * static_cast<double>(ceiling.count())));
+  const auto drawn =
+      nanoseconds(static_cast<std::int64_t>(random * static_cast<double>(ceiling.count())));
   if (!hint || !rules.heeds_hint) return drawn;
   return std::max(drawn, std::min<nanoseconds>(*hint, drawn + kHintReach));
 }
 
-std::optional<seconds> ClockSkew(const Error& error, std::string_view method, std::string_view date_header,
-                                 WallTime local_now, WallTime corrected_now) {
+std::optional<seconds> ClockSkew(const Error& error, std::string_view method,
+                                 std::string_view date_header, WallTime local_now,
+                                 WallTime corrected_now) {
   const bool named = error.code == "RequestTimeTooSkewed" || error.code == "RequestExpired" ||
                      error.code == "AuthFailure" || error.code == "SignatureDoesNotMatch";
   const bool unnamed = method == "HEAD" && error.http_status == 403;
@@ -117,7 +127,8 @@ std::optional<seconds> ClockSkew(const Error& error, std::string_view method, st
 bool RetryQuota::Take(int cost) {
   int tokens = tokens_.load(std::memory_order_relaxed);
   while (tokens >= cost) {
-    if (tokens_.compare_exchange_weak(tokens, tokens - cost, std::memory_order_relaxed)) return true;
+    if (tokens_.compare_exchange_weak(tokens, tokens - cost, std::memory_order_relaxed))
+      return true;
   }
   return false;
 }
@@ -126,11 +137,15 @@ void RetryQuota::OnSuccess(int last_taken) {
   const int gain = last_taken > 0 ? last_taken : 1;
   int tokens = tokens_.load(std::memory_order_relaxed);
   while (tokens < kCapacity) {
-    if (tokens_.compare_exchange_weak(tokens, std::min(kCapacity, tokens + gain), std::memory_order_relaxed)) return;
+    if (tokens_.compare_exchange_weak(tokens, std::min(kCapacity, tokens + gain),
+                                      std::memory_order_relaxed))
+      return;
   }
 }
 
-RetryQuota& RetryQuotas::For(std::string_view host) { return quotas_[std::hash<std::string_view>{}(host) % quotas_.size()]; }
+RetryQuota& RetryQuotas::For(std::string_view host) {
+  return quotas_[std::hash<std::string_view>{}(host) % quotas_.size()];
+}
 
 }  // namespace penstock::s3
 

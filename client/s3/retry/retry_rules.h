@@ -1,5 +1,5 @@
-// When to try again and how long to wait (spec/protocol.md §5): pure rules, and the token bucket that keeps a failing
-// service from being hammered. The loop that applies them is dispatcher.h's.
+// When to try again and how long to wait (spec/protocol.md §5): pure rules, and the token bucket
+// that keeps a failing service from being hammered. The loop that applies them is dispatcher.h's.
 #ifndef PENSTOCK_CLIENT_S3_RETRY_RETRY_RULES_H_
 #define PENSTOCK_CLIENT_S3_RETRY_RETRY_RULES_H_
 
@@ -22,7 +22,8 @@ enum class RetryDecision {
   kThrottled,  // back off further
 };
 
-// A retry mode as numbers. Delays are full jitter: random * min(scale * 2^(n - 1), cap) after the n-th attempt.
+// A retry mode as numbers. Delays are full jitter: random * min(scale * 2^(n - 1), cap) after the
+// n-th attempt.
 struct RetryRules {
   RetryMode mode = RetryMode::kTuned;
   std::string_view name;  // as AWS_RETRY_MODE spells it
@@ -40,43 +41,54 @@ struct RetryRules {
   int Cost(RetryDecision decision) const;
 };
 
-// The table of modes; docs/retries.md prints it. The last two are standard and adaptive where AWS_NEW_RETRIES_2026 is true.
-// Ours has 50 ms and, after throttling, 250 ms, where AWS's coming standard has 1 s for 3 attempts: with 10 the waits add up
-// to more. Its throttled retries are free: rate_control.h keeps them from hammering the service.
+// The table of modes; docs/retries.md prints it. The last two are standard and adaptive where
+// AWS_NEW_RETRIES_2026 is true. Ours has 50 ms and, after throttling, 250 ms, where AWS's coming
+// standard has 1 s for 3 attempts: with 10 the waits add up to more. Its throttled retries are
+// free: rate_control.h keeps them from hammering the service.
 inline constexpr std::array<RetryRules, 6> kRetryRules = {{
-    {RetryMode::kTuned, "tuned", false, 10, std::chrono::milliseconds(50), std::chrono::milliseconds(250),
-     std::chrono::seconds(20), 5, 10, 0, true},
-    {RetryMode::kLegacy, "legacy", false, 5, std::chrono::milliseconds(1000), std::chrono::milliseconds(1000), {}, 0, 0, 0,
+    {RetryMode::kTuned, "tuned", false, 10, std::chrono::milliseconds(50),
+     std::chrono::milliseconds(250), std::chrono::seconds(20), 5, 10, 0, true},
+    {RetryMode::kLegacy,
+     "legacy",
+     false,
+     5,
+     std::chrono::milliseconds(1000),
+     std::chrono::milliseconds(1000),
+     {},
+     0,
+     0,
+     0,
      false},
-    {RetryMode::kStandard, "standard", false, 3, std::chrono::milliseconds(1000), std::chrono::milliseconds(1000),
-     std::chrono::seconds(20), 5, 10, 5, false},
-    {RetryMode::kAdaptive, "adaptive", false, 3, std::chrono::milliseconds(1000), std::chrono::milliseconds(1000),
-     std::chrono::seconds(20), 5, 10, 5, false},
-    {RetryMode::kStandard, "standard", true, 3, std::chrono::milliseconds(50), std::chrono::milliseconds(1000),
-     std::chrono::seconds(20), 14, 14, 5, true},
-    {RetryMode::kAdaptive, "adaptive", true, 3, std::chrono::milliseconds(50), std::chrono::milliseconds(1000),
-     std::chrono::seconds(20), 14, 14, 5, true},
+    {RetryMode::kStandard, "standard", false, 3, std::chrono::milliseconds(1000),
+     std::chrono::milliseconds(1000), std::chrono::seconds(20), 5, 10, 5, false},
+    {RetryMode::kAdaptive, "adaptive", false, 3, std::chrono::milliseconds(1000),
+     std::chrono::milliseconds(1000), std::chrono::seconds(20), 5, 10, 5, false},
+    {RetryMode::kStandard, "standard", true, 3, std::chrono::milliseconds(50),
+     std::chrono::milliseconds(1000), std::chrono::seconds(20), 14, 14, 5, true},
+    {RetryMode::kAdaptive, "adaptive", true, 3, std::chrono::milliseconds(50),
+     std::chrono::milliseconds(1000), std::chrono::seconds(20), 14, 14, 5, true},
 }};
 
 // kDefault is kTuned. Modes without rules of 2026 have one set.
 const RetryRules& RetryRulesOf(RetryMode mode, bool of_2026 = false);
 
-// Whether `error` is tried again. kTuned and the AWS modes differ: standard repeats neither BadDigest nor a bare 429, legacy
-// goes by the status.
+// Whether `error` is tried again. kTuned and the AWS modes differ: standard repeats neither
+// BadDigest nor a bare 429, legacy goes by the status.
 RetryDecision DecideRetry(const RetryRules& rules, const Error& error);
 
-// The wait after the 1-based `attempt` that failed; `random` is in [0, 1). A server's hint is honoured up to 5 s beyond the
-// drawn delay.
-std::chrono::nanoseconds BackOff(const RetryRules& rules, RetryDecision decision, int attempt, double random,
-                                 std::optional<std::chrono::milliseconds> hint);
+// The wait after the 1-based `attempt` that failed; `random` is in [0, 1). A server's hint is
+// honoured up to 5 s beyond the drawn delay.
+std::chrono::nanoseconds BackOff(const RetryRules& rules, RetryDecision decision, int attempt,
+                                 double random, std::optional<std::chrono::milliseconds> hint);
 
-// Whether a refusal may come from a wrong local clock, seen from the Date header of the answer: the offset to add to
-// the local clock, if it is more than 4 minutes away from `corrected_now`.
-std::optional<std::chrono::seconds> ClockSkew(const Error& error, std::string_view method, std::string_view date_header,
-                                              WallTime local_now, WallTime corrected_now);
+// Whether a refusal may come from a wrong local clock, seen from the Date header of the answer: the
+// offset to add to the local clock, if it is more than 4 minutes away from `corrected_now`.
+std::optional<std::chrono::seconds> ClockSkew(const Error& error, std::string_view method,
+                                              std::string_view date_header, WallTime local_now,
+                                              WallTime corrected_now);
 
-// 500 tokens: a retry takes some (RetryRules::Cost); a success gives back what its last retry took, else 1. Empty: no retry.
-// Lock-free, so that a fork cannot leave it locked.
+// 500 tokens: a retry takes some (RetryRules::Cost); a success gives back what its last retry took,
+// else 1. Empty: no retry. Lock-free, so that a fork cannot leave it locked.
 //
 // Thread safety: safe from any thread.
 class RetryQuota {

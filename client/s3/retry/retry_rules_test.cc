@@ -58,29 +58,35 @@ TEST(RetryRulesTest, ModesDifferWhereAwsSaysSo) {
   using enum ErrorKind;
   const Verdicts rows[] = {
       {"reset", Of(kUnavailable), kTransient, kTransient, kTransient},
-      {"timeout", Of(ErrorKind::kTimeout), RetryDecision::kTimeout, RetryDecision::kTimeout, RetryDecision::kTimeout},
+      {"timeout", Of(ErrorKind::kTimeout), RetryDecision::kTimeout, RetryDecision::kTimeout,
+       RetryDecision::kTimeout},
       {"body cut short", Of(kUnavailable, 200), kTransient, kTransient, kTransient},
       {"wrong checksum", Of(kDataLoss, 200), kTransient, kTransient, kTransient},
       {"500", Of(kUnavailable, 500, "InternalError"), kTransient, kTransient, kTransient},
-      {"error inside a 200", Of(kUnavailable, 200, "InternalError"), kTransient, kTransient, kTransient},
-      {"SlowDown inside a 200", Of(ErrorKind::kThrottled, 200, "SlowDown"), RetryDecision::kThrottled,
-       RetryDecision::kThrottled, RetryDecision::kThrottled},
+      {"error inside a 200", Of(kUnavailable, 200, "InternalError"), kTransient, kTransient,
+       kTransient},
+      {"SlowDown inside a 200", Of(ErrorKind::kThrottled, 200, "SlowDown"),
+       RetryDecision::kThrottled, RetryDecision::kThrottled, RetryDecision::kThrottled},
       {"502", Of(kUnavailable, 502, "502"), kTransient, kTransient, kTransient},
       {"504", Of(kUnavailable, 504, "504"), kTransient, kTransient, kTransient},
       {"509", Of(kUnavailable, 509, "509"), kTransient, kTransient, kNo},
       {"507", Of(kResourceExhausted, 507, "507"), kNo, kNo, kNo},
-      {"SlowDown", Of(ErrorKind::kThrottled, 503, "SlowDown"), RetryDecision::kThrottled, RetryDecision::kThrottled,
-       RetryDecision::kThrottled},
-      {"a HEAD's 503", Of(ErrorKind::kThrottled, 503, "503"), RetryDecision::kThrottled, RetryDecision::kThrottled,
-       kTransient},
-      {"ServiceUnavailable", Of(kUnavailable, 503, "ServiceUnavailable"), RetryDecision::kThrottled, kTransient, kTransient},
-      {"429 without a code", Of(ErrorKind::kThrottled, 429, "429"), RetryDecision::kThrottled, RetryDecision::kThrottled, kNo},
-      {"ThrottlingException", Of(ErrorKind::kThrottled, 400, "ThrottlingException"), RetryDecision::kThrottled,
+      {"SlowDown", Of(ErrorKind::kThrottled, 503, "SlowDown"), RetryDecision::kThrottled,
        RetryDecision::kThrottled, RetryDecision::kThrottled},
+      {"a HEAD's 503", Of(ErrorKind::kThrottled, 503, "503"), RetryDecision::kThrottled,
+       RetryDecision::kThrottled, kTransient},
+      {"ServiceUnavailable", Of(kUnavailable, 503, "ServiceUnavailable"), RetryDecision::kThrottled,
+       kTransient, kTransient},
+      {"429 without a code", Of(ErrorKind::kThrottled, 429, "429"), RetryDecision::kThrottled,
+       RetryDecision::kThrottled, kNo},
+      {"ThrottlingException", Of(ErrorKind::kThrottled, 400, "ThrottlingException"),
+       RetryDecision::kThrottled, RetryDecision::kThrottled, RetryDecision::kThrottled},
       {"PriorRequestNotComplete", Of(kUnavailable, 400, "PriorRequestNotComplete"), kTransient, kNo,
        RetryDecision::kThrottled},
-      {"RequestTimeout", Of(kUnavailable, 400, "RequestTimeout"), kTransient, kTransient, kTransient},
-      {"RequestTimeoutException", Of(kUnavailable, 400, "RequestTimeoutException"), kTransient, kNo, kTransient},
+      {"RequestTimeout", Of(kUnavailable, 400, "RequestTimeout"), kTransient, kTransient,
+       kTransient},
+      {"RequestTimeoutException", Of(kUnavailable, 400, "RequestTimeoutException"), kTransient, kNo,
+       kTransient},
       {"BadDigest", Of(kDataLoss, 400, "BadDigest"), kTransient, kTransient, kNo},
       {"NoSuchKey", Of(kNotFound, 404, "NoSuchKey"), kNo, kNo, kNo},
       {"OperationAborted", Of(kConflict, 409, "OperationAborted"), kNo, kNo, kNo},
@@ -97,11 +103,13 @@ TEST(RetryRulesTest, ModesDifferWhereAwsSaysSo) {
 
 TEST(RetryRulesTest, WhatStaysWrongIsNot) {
   for (const ErrorKind kind :
-       {ErrorKind::kInvalidArgument, ErrorKind::kNotFound, ErrorKind::kAccessDenied, ErrorKind::kUnauthenticated,
-        ErrorKind::kAlreadyExists, ErrorKind::kPreconditionFailed, ErrorKind::kNotModified, ErrorKind::kConflict,
-        ErrorKind::kWrongRegion, ErrorKind::kCancelled, ErrorKind::kResourceExhausted, ErrorKind::kUnsupported,
+       {ErrorKind::kInvalidArgument, ErrorKind::kNotFound, ErrorKind::kAccessDenied,
+        ErrorKind::kUnauthenticated, ErrorKind::kAlreadyExists, ErrorKind::kPreconditionFailed,
+        ErrorKind::kNotModified, ErrorKind::kConflict, ErrorKind::kWrongRegion,
+        ErrorKind::kCancelled, ErrorKind::kResourceExhausted, ErrorKind::kUnsupported,
         ErrorKind::kInternal}) {
-    for (const RetryRules& rules : kRetryRules) EXPECT_EQ(DecideRetry(rules, Of(kind)), kNo) << ErrorKindName(kind);
+    for (const RetryRules& rules : kRetryRules)
+      EXPECT_EQ(DecideRetry(rules, Of(kind)), kNo) << ErrorKindName(kind);
   }
 }
 
@@ -136,7 +144,8 @@ TEST(RetryRulesTest, TheServersHintReachesFiveSecondsBeyondTheDraw) {
   EXPECT_EQ(BackOff(kTuned, kThrottled, 1, 0.0, seconds(60)), seconds(5));
   EXPECT_EQ(BackOff(kTuned, kThrottled, 1, 1.0, milliseconds(1)), milliseconds(250));
   EXPECT_EQ(BackOff(kStandard2026, kThrottled, 1, 0.5, seconds(60)), milliseconds(5500));
-  EXPECT_EQ(BackOff(kStandard, kThrottled, 1, 0.5, seconds(60)), milliseconds(500)) << "standard knows no hint";
+  EXPECT_EQ(BackOff(kStandard, kThrottled, 1, 0.5, seconds(60)), milliseconds(500))
+      << "standard knows no hint";
   EXPECT_EQ(BackOff(kLegacy, kThrottled, 1, 0.5, seconds(60)), milliseconds(500));
 }
 
@@ -148,7 +157,8 @@ TEST(RetryRulesTest, RetriesCostWhatTheModeSays) {
   EXPECT_EQ(kStandard2026.Cost(kTimeout), 14);
   EXPECT_EQ(kStandard2026.Cost(kThrottled), 5);
   EXPECT_EQ(kTuned.Cost(kThrottled), 0);
-  for (const RetryDecision decision : {kNo, kTransient, kTimeout, kThrottled}) EXPECT_EQ(kLegacy.Cost(decision), 0);
+  for (const RetryDecision decision : {kNo, kTransient, kTimeout, kThrottled})
+    EXPECT_EQ(kLegacy.Cost(decision), 0);
 }
 
 // 2013-05-24T00:00:00Z, as the fake clocks start.
@@ -158,7 +168,8 @@ TEST(RetryRulesTest, AWrongClockIsSeenFromTheDateHeader) {
   const Error skewed = Of(ErrorKind::kUnauthenticated, 403, "RequestTimeTooSkewed");
   EXPECT_EQ(ClockSkew(skewed, "GET", "Fri, 24 May 2013 01:00:00 GMT", kNow, kNow), seconds(3600));
   EXPECT_EQ(ClockSkew(skewed, "GET", "Thu, 23 May 2013 23:00:00 GMT", kNow, kNow), seconds(-3600));
-  EXPECT_EQ(ClockSkew(Of(ErrorKind::kAccessDenied, 403, "403"), "HEAD", "Fri, 24 May 2013 01:00:00 GMT", kNow, kNow),
+  EXPECT_EQ(ClockSkew(Of(ErrorKind::kAccessDenied, 403, "403"), "HEAD",
+                      "Fri, 24 May 2013 01:00:00 GMT", kNow, kNow),
             seconds(3600));
 }
 
@@ -166,11 +177,12 @@ TEST(RetryRulesTest, ASoundClockIsNotBlamed) {
   const Error mismatch = Of(ErrorKind::kUnauthenticated, 403, "SignatureDoesNotMatch");
   EXPECT_EQ(ClockSkew(mismatch, "GET", "Fri, 24 May 2013 00:04:00 GMT", kNow, kNow), std::nullopt);
   EXPECT_EQ(ClockSkew(mismatch, "GET", "", kNow, kNow), std::nullopt);
-  EXPECT_EQ(ClockSkew(Of(ErrorKind::kAccessDenied, 403, "AccessDenied"), "GET", "Fri, 24 May 2013 01:00:00 GMT", kNow,
-                      kNow),
+  EXPECT_EQ(ClockSkew(Of(ErrorKind::kAccessDenied, 403, "AccessDenied"), "GET",
+                      "Fri, 24 May 2013 01:00:00 GMT", kNow, kNow),
             std::nullopt);
   // The offset is already applied.
-  EXPECT_EQ(ClockSkew(mismatch, "GET", "Fri, 24 May 2013 01:00:00 GMT", kNow, kNow + seconds(3600)), std::nullopt);
+  EXPECT_EQ(ClockSkew(mismatch, "GET", "Fri, 24 May 2013 01:00:00 GMT", kNow, kNow + seconds(3600)),
+            std::nullopt);
 }
 
 TEST(RetryRulesTest, TheQuotaRunsOutAndRecovers) {
@@ -200,7 +212,8 @@ TEST(RetryRulesTest, HostsHaveTheirOwnQuota) {
   RetryQuotas quotas;
   EXPECT_EQ(&quotas.For("a"), &quotas.For("a"));
   int others = 0;
-  for (int i = 0; i < 64; ++i) others += &quotas.For("host" + std::to_string(i)) != &quotas.For("a");
+  for (int i = 0; i < 64; ++i)
+    others += &quotas.For("host" + std::to_string(i)) != &quotas.For("a");
   EXPECT_GT(others, 32);
 }
 

@@ -5,11 +5,12 @@
 
 namespace penstock::s3 {
 
-Result<WireRequest> BuildRequest(const AbortMultipartUploadRequest& request, const BuildContext& context) {
+Result<WireRequest> BuildRequest(const AbortMultipartUploadRequest& request,
+                                 const BuildContext& context) {
   // Without an id this would be DeleteObject.
   PENSTOCK_TRY(CheckUploadId(request.upload_id));
-  PENSTOCK_ASSIGN(WireRequest wire,
-                  StartObjectRequest(Operation::kAbortMultipartUpload, request.bucket, request.key, context));
+  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kAbortMultipartUpload,
+                                                       request.bucket, request.key, context));
   wire.query.emplace_back("uploadId", request.upload_id.value);
   return wire;
 }

@@ -8,8 +8,10 @@
 
 namespace penstock::s3 {
 
-Result<WireRequest> BuildRequest(const AbortMultipartUploadRequest& request, const BuildContext& context);
-Result<NoResponse> ParseResponse(const AbortMultipartUploadRequest& request, const WireResponse& response);
+Result<WireRequest> BuildRequest(const AbortMultipartUploadRequest& request,
+                                 const BuildContext& context);
+Result<NoResponse> ParseResponse(const AbortMultipartUploadRequest& request,
+                                 const WireResponse& response);
 
 }  // namespace penstock::s3
 

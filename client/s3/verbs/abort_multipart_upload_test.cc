@@ -8,7 +8,8 @@ namespace penstock::s3 {
 namespace {
 
 TEST(AbortMultipartUploadTest, NamesTheUpload) {
-  const AbortMultipartUploadRequest request{.bucket = BucketName("b"), .key = ObjectKey("k"), .upload_id = UploadId("u/1")};
+  const AbortMultipartUploadRequest request{
+      .bucket = BucketName("b"), .key = ObjectKey("k"), .upload_id = UploadId("u/1")};
   EXPECT_EQ(Golden(BuildRequest(request, Context())), "DELETE /b/k?uploadId=u%2F1\n\n");
 }
 

@@ -19,10 +19,11 @@ Result<void> CheckParts(const std::vector<CompletedPart>& parts) {
   for (const CompletedPart& part : parts) {
     PENSTOCK_TRY(CheckPartNumber(part.part_number));
     if (part.part_number <= previous) {
-      return InvalidRequest("part " + std::to_string(part.part_number) + " follows part " + std::to_string(previous) +
-                            "; parts must be in ascending order");
+      return InvalidRequest("part " + std::to_string(part.part_number) + " follows part " +
+                            std::to_string(previous) + "; parts must be in ascending order");
     }
-    if (part.etag.empty()) return InvalidRequest("part " + std::to_string(part.part_number) + " has no ETag");
+    if (part.etag.empty())
+      return InvalidRequest("part " + std::to_string(part.part_number) + " has no ETag");
     previous = part.part_number;
   }
   return Ok();
@@ -44,14 +45,16 @@ std::string PartsDocument(const std::vector<CompletedPart>& parts) {
 
 }  // namespace
 
-Result<WireRequest> BuildRequest(const CompleteMultipartUploadRequest& request, const BuildContext& context) {
+Result<WireRequest> BuildRequest(const CompleteMultipartUploadRequest& request,
+                                 const BuildContext& context) {
   PENSTOCK_TRY(CheckUploadId(request.upload_id));
   PENSTOCK_TRY(CheckParts(request.parts));
   if (request.if_match && request.if_none_match_any) {
-    return InvalidRequest("CompleteMultipartUpload takes either if_match or if_none_match_any, not both");
+    return InvalidRequest(
+        "CompleteMultipartUpload takes either if_match or if_none_match_any, not both");
   }
-  PENSTOCK_ASSIGN(WireRequest wire,
-                  StartObjectRequest(Operation::kCompleteMultipartUpload, request.bucket, request.key, context));
+  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kCompleteMultipartUpload,
+                                                       request.bucket, request.key, context));
   wire.query.emplace_back("uploadId", request.upload_id.value);
   wire.headers.push_back({"Content-Type", "application/xml"});
   if (context.upload_checksums) {
@@ -67,11 +70,14 @@ Result<WireRequest> BuildRequest(const CompleteMultipartUploadRequest& request, 
   return wire;
 }
 
-Result<PutObjectResponse> ParseResponse(const CompleteMultipartUploadRequest&, const WireResponse& response) {
-  PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "CompleteMultipartUploadResult"));
+Result<PutObjectResponse> ParseResponse(const CompleteMultipartUploadRequest&,
+                                        const WireResponse& response) {
+  PENSTOCK_ASSIGN(const XmlDocument document,
+                  ReadDocument(response, "CompleteMultipartUploadResult"));
   PutObjectResponse out;
   out.etag = ReadETag(document.root().Child("ETag").text());
-  out.version_id = VersionId(std::string(response.head.Find("x-amz-version-id").value_or(std::string_view{})));
+  out.version_id =
+      VersionId(std::string(response.head.Find("x-amz-version-id").value_or(std::string_view{})));
   return out;
 }
 

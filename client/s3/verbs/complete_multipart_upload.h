@@ -8,8 +8,10 @@
 
 namespace penstock::s3 {
 
-Result<WireRequest> BuildRequest(const CompleteMultipartUploadRequest& request, const BuildContext& context);
-Result<PutObjectResponse> ParseResponse(const CompleteMultipartUploadRequest& request, const WireResponse& response);
+Result<WireRequest> BuildRequest(const CompleteMultipartUploadRequest& request,
+                                 const BuildContext& context);
+Result<PutObjectResponse> ParseResponse(const CompleteMultipartUploadRequest& request,
+                                        const WireResponse& response);
 
 }  // namespace penstock::s3
 

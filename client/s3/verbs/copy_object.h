@@ -9,7 +9,8 @@
 namespace penstock::s3 {
 
 Result<WireRequest> BuildRequest(const CopyObjectRequest& request, const BuildContext& context);
-Result<CopyObjectResponse> ParseResponse(const CopyObjectRequest& request, const WireResponse& response);
+Result<CopyObjectResponse> ParseResponse(const CopyObjectRequest& request,
+                                         const WireResponse& response);
 
 }  // namespace penstock::s3
 

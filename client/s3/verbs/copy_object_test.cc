@@ -7,11 +7,14 @@
 namespace penstock::s3 {
 namespace {
 
-const CopyObjectRequest kRequest{.source_bucket = BucketName("src"), .source_key = ObjectKey("a b/ü+1"),
-                                 .bucket = BucketName("b"), .key = ObjectKey("k")};
+const CopyObjectRequest kRequest{.source_bucket = BucketName("src"),
+                                 .source_key = ObjectKey("a b/ü+1"),
+                                 .bucket = BucketName("b"),
+                                 .key = ObjectKey("k")};
 
 TEST(CopyObjectTest, EncodesTheSource) {
-  EXPECT_EQ(Golden(BuildRequest(kRequest, Context())), "PUT /b/k\nx-amz-copy-source: src/a%20b/%C3%BC%2B1\n\n");
+  EXPECT_EQ(Golden(BuildRequest(kRequest, Context())),
+            "PUT /b/k\nx-amz-copy-source: src/a%20b/%C3%BC%2B1\n\n");
 }
 
 TEST(CopyObjectTest, PinsTheSource) {
@@ -26,9 +29,11 @@ TEST(CopyObjectTest, NamesTheVersionToCopyAndReadsThatOfTheCopy) {
   CopyObjectRequest request = kRequest;
   request.source_key = ObjectKey("s?x=1");
   request.source_version_id = VersionId("v.1/+");
-  EXPECT_EQ(Golden(BuildRequest(request, Context())), "PUT /b/k\nx-amz-copy-source: src/s%3Fx%3D1?versionId=v.1%2F%2B\n\n");
-  const auto response = ParseResponse(request, Answer("<CopyObjectResult><ETag>e</ETag></CopyObjectResult>",
-                                                      {{"x-amz-version-id", "v2"}, {"x-amz-copy-source-version-id", "v.1/+"}}));
+  EXPECT_EQ(Golden(BuildRequest(request, Context())),
+            "PUT /b/k\nx-amz-copy-source: src/s%3Fx%3D1?versionId=v.1%2F%2B\n\n");
+  const auto response = ParseResponse(
+      request, Answer("<CopyObjectResult><ETag>e</ETag></CopyObjectResult>",
+                      {{"x-amz-version-id", "v2"}, {"x-amz-copy-source-version-id", "v.1/+"}}));
   ASSERT_TRUE(response.ok());
   EXPECT_EQ(response->version_id.value, "v2");
 }
@@ -51,7 +56,9 @@ TEST(CopyObjectTest, ReadsETagAndDate) {
 
 TEST(CopyObjectTest, AnErrorAfterKeepAliveSpacesIsAnError) {
   const auto response = ParseResponse(
-      kRequest, Answer("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n   \n<Error><Code>SlowDown</Code></Error>"));
+      kRequest,
+      Answer(
+          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n   \n<Error><Code>SlowDown</Code></Error>"));
   ASSERT_FALSE(response.ok());
   EXPECT_EQ(response.error().kind, ErrorKind::kThrottled);
 }
@@ -60,7 +67,8 @@ TEST(CopyObjectTest, AnEmptyOrUnreadable200IsWorthARetry) {
   for (const char* body : {"", "<CopyObjectResult><ETag>"}) {
     EXPECT_EQ(ParseResponse(kRequest, Answer(body)).error().kind, ErrorKind::kUnavailable) << body;
   }
-  EXPECT_EQ(ParseResponse(kRequest, Answer("<html/>")).error().kind, ErrorKind::kUnsupported) << "that is no S3";
+  EXPECT_EQ(ParseResponse(kRequest, Answer("<html/>")).error().kind, ErrorKind::kUnsupported)
+      << "that is no S3";
 }
 
 }  // namespace

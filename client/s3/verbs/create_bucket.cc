@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/xml/xml.h"
-#include "client/s3/endpoint/bucket_name.h"
 #include "client/s3/document.h"
+#include "client/s3/endpoint/bucket_name.h"
 #include "client/s3/request_start.h"
 #include "penstock/bucket_kind.h"
 
@@ -41,13 +41,16 @@ Result<std::string> DirectoryBucketDocument(const std::string& bucket) {
 
 Result<void> CheckNoAccessPoint(Operation operation, const BucketName& bucket) {
   if (!bucket.value.ends_with("--xa-s3")) return Ok();
-  return InvalidRequest("`" + bucket.value + "` is an access point, and " + std::string(Info(operation).name) +
-                        " takes the bucket itself (base--zone--x-s3); access points are made and deleted by S3 Control");
+  return InvalidRequest("`" + bucket.value + "` is an access point, and " +
+                        std::string(Info(operation).name) +
+                        " takes the bucket itself (base--zone--x-s3); access points are made and "
+                        "deleted by S3 Control");
 }
 
 Result<WireRequest> BuildRequest(const CreateBucketRequest& request, const BuildContext& context) {
   PENSTOCK_TRY(CheckNoAccessPoint(Operation::kCreateBucket, request.bucket));
-  PENSTOCK_ASSIGN(WireRequest wire, StartBucketRequest(Operation::kCreateBucket, request.bucket, context));
+  PENSTOCK_ASSIGN(WireRequest wire,
+                  StartBucketRequest(Operation::kCreateBucket, request.bucket, context));
   if (IsDirectoryBucket(request.bucket.value)) {
     PENSTOCK_ASSIGN(wire.document, DirectoryBucketDocument(request.bucket.value));
     wire.headers.push_back({"Content-Type", "application/xml"});

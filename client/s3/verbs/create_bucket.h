@@ -8,7 +8,8 @@
 
 namespace penstock::s3 {
 
-// kInvalidArgument where the name is an access point's of a directory bucket: it is made by another service.
+// kInvalidArgument where the name is an access point's of a directory bucket: it is made by another
+// service.
 Result<void> CheckNoAccessPoint(Operation operation, const BucketName& bucket);
 
 Result<WireRequest> BuildRequest(const CreateBucketRequest& request, const BuildContext& context);

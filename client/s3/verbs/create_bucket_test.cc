@@ -22,26 +22,40 @@ TEST(CreateBucketTest, OtherRegionsAreNamed) {
             "<LocationConstraint>eu-west-1</LocationConstraint></CreateBucketConfiguration>");
 }
 
-std::string Express(const std::string& zone, const std::string& type, const std::string& redundancy) {
+std::string Express(const std::string& zone, const std::string& type,
+                    const std::string& redundancy) {
   const std::string bucket = "b--" + zone + "--x-s3";
-  return "PUT /" + bucket + "\nContent-Type: application/xml\n\n<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-         "<CreateBucketConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Location><Type>" + type + "</Type><Name>" +
-         zone + "</Name></Location><Bucket><Type>Directory</Type><DataRedundancy>" + redundancy +
+  return "PUT /" + bucket +
+         "\nContent-Type: application/xml\n\n<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+         "<CreateBucketConfiguration "
+         "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Location><Type>" +
+         type + "</Type><Name>" + zone +
+         "</Name></Location><Bucket><Type>Directory</Type><DataRedundancy>" + redundancy +
          "</DataRedundancy></Bucket></CreateBucketConfiguration>";
 }
 
 TEST(CreateBucketTest, ADirectoryBucketIsPutIntoTheZoneOfItsName) {
-  const auto golden = [](const char* bucket) { return Golden(BuildRequest(CreateBucketRequest{BucketName(bucket), {}}, Context())); };
-  EXPECT_EQ(golden("b--usw2-az1--x-s3"), Express("usw2-az1", "AvailabilityZone", "SingleAvailabilityZone"));
-  EXPECT_EQ(golden("b--usw2-lax1-az1--x-s3"), Express("usw2-lax1-az1", "LocalZone", "SingleLocalZone"));
-  EXPECT_EQ(golden("b--az1--x-s3").find("error: Unrecognized S3Express bucket name format. `b--az1--x-s3` names no zone"), 0u);
+  const auto golden = [](const char* bucket) {
+    return Golden(BuildRequest(CreateBucketRequest{BucketName(bucket), {}}, Context()));
+  };
+  EXPECT_EQ(golden("b--usw2-az1--x-s3"),
+            Express("usw2-az1", "AvailabilityZone", "SingleAvailabilityZone"));
+  EXPECT_EQ(golden("b--usw2-lax1-az1--x-s3"),
+            Express("usw2-lax1-az1", "LocalZone", "SingleLocalZone"));
+  EXPECT_EQ(
+      golden("b--az1--x-s3")
+          .find("error: Unrecognized S3Express bucket name format. `b--az1--x-s3` names no zone"),
+      0u);
 }
 
 TEST(CreateBucketTest, AnAccessPointIsNoBucket) {
   // Symptom: `names no zone`, of a name with one.
-  const auto request = BuildRequest(CreateBucketRequest{BucketName("name--usw2-az1--xa-s3"), {}}, Context());
+  const auto request =
+      BuildRequest(CreateBucketRequest{BucketName("name--usw2-az1--xa-s3"), {}}, Context());
   ASSERT_FALSE(request.ok());
-  EXPECT_EQ(request.error().message.find("`name--usw2-az1--xa-s3` is an access point, and CreateBucket takes"), 0u);
+  EXPECT_EQ(request.error().message.find(
+                "`name--usw2-az1--xa-s3` is an access point, and CreateBucket takes"),
+            0u);
 }
 
 TEST(CreateBucketTest, TakesNoRequestPayer) {
@@ -51,10 +65,13 @@ TEST(CreateBucketTest, TakesNoRequestPayer) {
 }
 
 TEST(CreateBucketTest, RefusesAnEmptyName) {
-  EXPECT_EQ(BuildRequest(CreateBucketRequest{}, Context()).error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(BuildRequest(CreateBucketRequest{}, Context()).error().kind,
+            ErrorKind::kInvalidArgument);
 }
 
-TEST(CreateBucketTest, AnyAnswerOfSuccessIsEnough) { EXPECT_TRUE(ParseResponse(kRequest, Answer("")).ok()); }
+TEST(CreateBucketTest, AnyAnswerOfSuccessIsEnough) {
+  EXPECT_TRUE(ParseResponse(kRequest, Answer("")).ok());
+}
 
 }  // namespace
 }  // namespace penstock::s3

@@ -9,9 +9,10 @@
 
 namespace penstock::s3 {
 
-Result<WireRequest> BuildRequest(const CreateMultipartUploadRequest& request, const BuildContext& context) {
-  PENSTOCK_ASSIGN(WireRequest wire,
-                  StartObjectRequest(Operation::kCreateMultipartUpload, request.bucket, request.key, context));
+Result<WireRequest> BuildRequest(const CreateMultipartUploadRequest& request,
+                                 const BuildContext& context) {
+  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kCreateMultipartUpload,
+                                                       request.bucket, request.key, context));
   wire.query.emplace_back("uploads", "");
   PENSTOCK_TRY(AppendAttributes(request.attributes, wire.headers));
   if (context.upload_checksums) {
@@ -21,12 +22,16 @@ Result<WireRequest> BuildRequest(const CreateMultipartUploadRequest& request, co
   return wire;
 }
 
-Result<CreateMultipartUploadResponse> ParseResponse(const CreateMultipartUploadRequest&, const WireResponse& response) {
-  PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "InitiateMultipartUploadResult", "InitiateMultipartUpload"));
+Result<CreateMultipartUploadResponse> ParseResponse(const CreateMultipartUploadRequest&,
+                                                    const WireResponse& response) {
+  PENSTOCK_ASSIGN(
+      const XmlDocument document,
+      ReadDocument(response, "InitiateMultipartUploadResult", "InitiateMultipartUpload"));
   CreateMultipartUploadResponse out{UploadId(document.root().Child("UploadId").text())};
   // Only what S3 confirms: others, who know no CRC64NVME, say nothing.
   out.keeps_crc64nvme = response.head.Find("x-amz-checksum-algorithm") == "CRC64NVME";
-  if (out.upload_id.empty()) return Error::Make(ErrorKind::kUnavailable, "the answer names no UploadId");
+  if (out.upload_id.empty())
+    return Error::Make(ErrorKind::kUnavailable, "the answer names no UploadId");
   return out;
 }
 

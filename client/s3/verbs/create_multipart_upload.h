@@ -1,4 +1,5 @@
-// CreateMultipartUpload: POST /{bucket}/{key}?uploads, declaring a FULL_OBJECT CRC64NVME where uploads carry checksums.
+// CreateMultipartUpload: POST /{bucket}/{key}?uploads, declaring a FULL_OBJECT CRC64NVME where
+// uploads carry checksums.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_CREATE_MULTIPART_UPLOAD_H_
 #define PENSTOCK_CLIENT_S3_VERBS_CREATE_MULTIPART_UPLOAD_H_
 
@@ -8,8 +9,10 @@
 
 namespace penstock::s3 {
 
-Result<WireRequest> BuildRequest(const CreateMultipartUploadRequest& request, const BuildContext& context);
-Result<CreateMultipartUploadResponse> ParseResponse(const CreateMultipartUploadRequest& request, const WireResponse& response);
+Result<WireRequest> BuildRequest(const CreateMultipartUploadRequest& request,
+                                 const BuildContext& context);
+Result<CreateMultipartUploadResponse> ParseResponse(const CreateMultipartUploadRequest& request,
+                                                    const WireResponse& response);
 
 }  // namespace penstock::s3
 

@@ -11,7 +11,8 @@ const CreateMultipartUploadRequest kRequest{.bucket = BucketName("b"), .key = Ob
 
 TEST(CreateMultipartUploadTest, DeclaresTheChecksumOfTheWholeObject) {
   EXPECT_EQ(Golden(BuildRequest(kRequest, Context())),
-            "POST /b/k?uploads=\nx-amz-checksum-algorithm: CRC64NVME\nx-amz-checksum-type: FULL_OBJECT\n\n");
+            "POST /b/k?uploads=\nx-amz-checksum-algorithm: CRC64NVME\nx-amz-checksum-type: "
+            "FULL_OBJECT\n\n");
 }
 
 TEST(CreateMultipartUploadTest, CarriesTheAttributes) {
@@ -22,32 +23,37 @@ TEST(CreateMultipartUploadTest, CarriesTheAttributes) {
 }
 
 TEST(CreateMultipartUploadTest, ReadsTheUploadId) {
-  const auto response = ParseResponse(
-      kRequest, Answer("<InitiateMultipartUploadResult><Bucket>b</Bucket><Key>k</Key><UploadId>u.1_2-3</UploadId>"
-                       "</InitiateMultipartUploadResult>"));
+  const auto response =
+      ParseResponse(kRequest, Answer("<InitiateMultipartUploadResult><Bucket>b</Bucket><Key>k</"
+                                     "Key><UploadId>u.1_2-3</UploadId>"
+                                     "</InitiateMultipartUploadResult>"));
   ASSERT_TRUE(response.ok());
   EXPECT_EQ(response->upload_id.value, "u.1_2-3");
 }
 
 TEST(CreateMultipartUploadTest, AChecksumOfTheWholeIsKeptWhereTheAnswerConfirmsIt) {
-  const std::string document = "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>";
+  const std::string document =
+      "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>";
   const auto keeps = [&](std::vector<http::Header> headers) {
     return ParseResponse(kRequest, Answer(document, std::move(headers))).value().keeps_crc64nvme;
   };
-  EXPECT_TRUE(keeps({{"x-amz-checksum-algorithm", "CRC64NVME"}, {"x-amz-checksum-type", "FULL_OBJECT"}}));
+  EXPECT_TRUE(
+      keeps({{"x-amz-checksum-algorithm", "CRC64NVME"}, {"x-amz-checksum-type", "FULL_OBJECT"}}));
   EXPECT_FALSE(keeps({}));
   EXPECT_FALSE(keeps({{"x-amz-checksum-algorithm", "CRC32"}}));
 }
 
 TEST(CreateMultipartUploadTest, ReadsTheUploadIdFromServersThatNameTheDocumentOtherwise) {
-  const auto response =
-      ParseResponse(kRequest, Answer("<InitiateMultipartUpload><UploadId>u</UploadId></InitiateMultipartUpload>"));
+  const auto response = ParseResponse(
+      kRequest,
+      Answer("<InitiateMultipartUpload><UploadId>u</UploadId></InitiateMultipartUpload>"));
   ASSERT_TRUE(response.ok());
   EXPECT_EQ(response->upload_id.value, "u");
 }
 
 TEST(CreateMultipartUploadTest, AnAnswerWithoutAnIdIsWorthARetry) {
-  EXPECT_EQ(ParseResponse(kRequest, Answer("<InitiateMultipartUploadResult/>")).error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(ParseResponse(kRequest, Answer("<InitiateMultipartUploadResult/>")).error().kind,
+            ErrorKind::kUnavailable);
 }
 
 }  // namespace

@@ -10,7 +10,8 @@
 namespace penstock::s3 {
 
 Result<WireRequest> BuildRequest(const CreateSessionRequest& request, const BuildContext& context) {
-  PENSTOCK_ASSIGN(WireRequest wire, StartBucketRequest(Operation::kCreateSession, request.bucket, context));
+  PENSTOCK_ASSIGN(WireRequest wire,
+                  StartBucketRequest(Operation::kCreateSession, request.bucket, context));
   wire.query = {{"session", ""}};
   return wire;
 }
@@ -25,15 +26,20 @@ Result<BucketSession> ParseSession(const WireResponse& response, WallTime now) {
   }
   PENSTOCK_ASSIGN(const XmlDocument document, std::move(read));
   const XmlElement given = document.root().Child("Credentials");
-  Credentials credentials{given.Child("AccessKeyId").text(), given.Child("SecretAccessKey").text(),
-                          given.Child("SessionToken").text(), {}};
+  Credentials credentials{given.Child("AccessKeyId").text(),
+                          given.Child("SecretAccessKey").text(),
+                          given.Child("SessionToken").text(),
+                          {}};
   const auto expiration = ParseIso8601(given.Child("Expiration").text());
   // Which of them is missing may be said, what the others are may not.
-  for (const auto& [name, present] : {std::pair{"AccessKeyId", !credentials.access_key_id.empty()},
-                                      std::pair{"SecretAccessKey", !credentials.secret_access_key.empty()},
-                                      std::pair{"SessionToken", !credentials.session_token.empty()},
-                                      std::pair{"Expiration", expiration.has_value()}}) {
-    if (!present) return UnreadableDocument(response, "CreateSessionResult", std::string("it has no <") + name + "> that can be used");
+  for (const auto& [name, present] :
+       {std::pair{"AccessKeyId", !credentials.access_key_id.empty()},
+        std::pair{"SecretAccessKey", !credentials.secret_access_key.empty()},
+        std::pair{"SessionToken", !credentials.session_token.empty()},
+        std::pair{"Expiration", expiration.has_value()}}) {
+    if (!present)
+      return UnreadableDocument(response, "CreateSessionResult",
+                                std::string("it has no <") + name + "> that can be used");
   }
   const auto date = response.head.Find("date");
   const WallTime made = date ? ParseHttpDate(*date).value_or(now) : now;

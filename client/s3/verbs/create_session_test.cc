@@ -11,9 +11,12 @@ namespace {
 using std::chrono::seconds;
 
 std::string Document(const std::string& expiration = "2026-01-02T03:09:05Z") {
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<CreateSessionResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
-         "<Credentials><SessionToken>T</SessionToken><SecretAccessKey>S</SecretAccessKey><AccessKeyId>A</AccessKeyId>"
-         "<Expiration>" + expiration + "</Expiration></Credentials></CreateSessionResult>";
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<CreateSessionResult "
+         "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+         "<Credentials><SessionToken>T</SessionToken><SecretAccessKey>S</"
+         "SecretAccessKey><AccessKeyId>A</AccessKeyId>"
+         "<Expiration>" +
+         expiration + "</Expiration></Credentials></CreateSessionResult>";
 }
 
 TEST(CreateSessionTest, AsksTheBucketForASession) {
@@ -22,7 +25,8 @@ TEST(CreateSessionTest, AsksTheBucketForASession) {
 }
 
 TEST(CreateSessionTest, ReadsCredentialsAndCountsTheirLifeFromTheAnswersDate) {
-  const auto session = ParseSession(Answer(Document(), {{"Date", "Fri, 02 Jan 2026 03:04:05 GMT"}}), WallTime{});
+  const auto session =
+      ParseSession(Answer(Document(), {{"Date", "Fri, 02 Jan 2026 03:04:05 GMT"}}), WallTime{});
   ASSERT_TRUE(session.ok()) << session.error().message;
   EXPECT_EQ(session->credentials->access_key_id, "A");
   EXPECT_EQ(session->credentials->secret_access_key, "S");
@@ -36,7 +40,8 @@ TEST(CreateSessionTest, WithoutADateOurClockStandsIn) {
 }
 
 TEST(CreateSessionTest, AnAnswerThatIsNoSessionIsRefusedWithoutItsSecrets) {
-  for (const std::string& body : {Document("soon"), std::string("<CreateSessionResult/>"), std::string("<Other"), std::string()}) {
+  for (const std::string& body : {Document("soon"), std::string("<CreateSessionResult/>"),
+                                  std::string("<Other"), std::string()}) {
     const auto session = ParseSession(Answer(body), WallTime{});
     ASSERT_FALSE(session.ok()) << body;
     EXPECT_EQ(session.error().kind, ErrorKind::kUnavailable);
@@ -49,7 +54,8 @@ TEST(CreateSessionTest, AServiceWithoutSessionsIsNotAskedAgain) {
   const auto session = ParseSession(Answer("<ListBucketResult/>"), WallTime{});
   ASSERT_FALSE(session.ok());
   EXPECT_EQ(session.error().kind, ErrorKind::kUnsupported);
-  EXPECT_NE(session.error().message.find("disable_s3_express_session_auth"), std::string::npos) << session.error().message;
+  EXPECT_NE(session.error().message.find("disable_s3_express_session_auth"), std::string::npos)
+      << session.error().message;
 }
 
 }  // namespace

@@ -8,19 +8,24 @@ namespace penstock::s3 {
 namespace {
 
 TEST(DeleteBucketTest, AddressesTheBucket) {
-  EXPECT_EQ(Golden(BuildRequest(DeleteBucketRequest{.bucket = BucketName("b")}, Context())), "DELETE /b\n\n");
+  EXPECT_EQ(Golden(BuildRequest(DeleteBucketRequest{.bucket = BucketName("b")}, Context())),
+            "DELETE /b\n\n");
 }
 
 TEST(DeleteBucketTest, RefusesAnEmptyName) {
-  EXPECT_EQ(BuildRequest(DeleteBucketRequest{}, Context()).error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(BuildRequest(DeleteBucketRequest{}, Context()).error().kind,
+            ErrorKind::kInvalidArgument);
 }
 
 TEST(DeleteBucketTest, AnAccessPointIsNoBucket) {
-  // Symptom: it was sent to the access point's host, without the session that everything there takes.
-  const auto request = BuildRequest(DeleteBucketRequest{BucketName("name--usw2-az1--xa-s3"), {}}, Context());
+  // Symptom: it was sent to the access point's host, without the session that everything there
+  // takes.
+  const auto request =
+      BuildRequest(DeleteBucketRequest{BucketName("name--usw2-az1--xa-s3"), {}}, Context());
   ASSERT_FALSE(request.ok());
-  EXPECT_EQ(request.error().message, "`name--usw2-az1--xa-s3` is an access point, and DeleteBucket takes the bucket itself "
-                                     "(base--zone--x-s3); access points are made and deleted by S3 Control");
+  EXPECT_EQ(request.error().message,
+            "`name--usw2-az1--xa-s3` is an access point, and DeleteBucket takes the bucket itself "
+            "(base--zone--x-s3); access points are made and deleted by S3 Control");
 }
 
 TEST(DeleteBucketTest, AnyAnswerOfSuccessIsEnough) {

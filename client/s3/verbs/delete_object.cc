@@ -7,7 +7,8 @@
 namespace penstock::s3 {
 
 Result<WireRequest> BuildRequest(const DeleteObjectRequest& request, const BuildContext& context) {
-  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kDeleteObject, request.bucket, request.key, context));
+  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kDeleteObject, request.bucket,
+                                                       request.key, context));
   if (!request.version_id.empty()) wire.query.emplace_back("versionId", request.version_id.value);
   if (request.if_match) wire.headers.push_back({"If-Match", QuoteETag(*request.if_match)});
   return wire;

@@ -31,13 +31,15 @@ std::string DeleteDocument(const std::vector<ObjectKey>& keys) {
 
 Result<WireRequest> BuildRequest(const DeleteObjectsRequest& request, const BuildContext& context) {
   if (request.keys.empty() || request.keys.size() > kMaxKeysToDelete) {
-    return InvalidRequest("DeleteObjects takes 1 to 1000 keys, not " + std::to_string(request.keys.size()) +
-                          "; split the list");
+    return InvalidRequest("DeleteObjects takes 1 to 1000 keys, not " +
+                          std::to_string(request.keys.size()) + "; split the list");
   }
   for (const ObjectKey& key : request.keys) {
-    if (key.empty()) return InvalidRequest("DeleteObjects was given an empty key; S3 keys have 1 to 1024 bytes");
+    if (key.empty())
+      return InvalidRequest("DeleteObjects was given an empty key; S3 keys have 1 to 1024 bytes");
   }
-  PENSTOCK_ASSIGN(WireRequest wire, StartBucketRequest(Operation::kDeleteObjects, request.bucket, context));
+  PENSTOCK_ASSIGN(WireRequest wire,
+                  StartBucketRequest(Operation::kDeleteObjects, request.bucket, context));
   wire.query.emplace_back("delete", "");
   wire.document = DeleteDocument(request.keys);
   wire.headers.push_back({"Content-Type", "application/xml"});
@@ -50,12 +52,13 @@ Result<WireRequest> BuildRequest(const DeleteObjectsRequest& request, const Buil
   return wire;
 }
 
-Result<DeleteObjectsResponse> ParseResponse(const DeleteObjectsRequest&, const WireResponse& response) {
+Result<DeleteObjectsResponse> ParseResponse(const DeleteObjectsRequest&,
+                                            const WireResponse& response) {
   PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "DeleteResult"));
   DeleteObjectsResponse out;
   for (const XmlElement& error : document.root().Children("Error")) {
-    out.failures.push_back(
-        {ObjectKey(error.Child("Key").text()), error.Child("Code").text(), error.Child("Message").text()});
+    out.failures.push_back({ObjectKey(error.Child("Key").text()), error.Child("Code").text(),
+                            error.Child("Message").text()});
   }
   return out;
 }

@@ -11,7 +11,8 @@ namespace penstock::s3 {
 constexpr std::size_t kMaxKeysToDelete = 1000;
 
 Result<WireRequest> BuildRequest(const DeleteObjectsRequest& request, const BuildContext& context);
-Result<DeleteObjectsResponse> ParseResponse(const DeleteObjectsRequest& request, const WireResponse& response);
+Result<DeleteObjectsResponse> ParseResponse(const DeleteObjectsRequest& request,
+                                            const WireResponse& response);
 
 }  // namespace penstock::s3
 

@@ -12,7 +12,8 @@ DeleteObjectsRequest Request(std::vector<ObjectKey> keys) {
 }
 
 constexpr const char* kDocument =
-    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Delete "
+    "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
     "<Object><Key>a&amp;b</Key></Object><Object><Key>c</Key></Object><Quiet>true</Quiet></Delete>";
 
 TEST(DeleteObjectsTest, ListsTheKeysQuietlyWithTheRequiredDigest) {
@@ -46,15 +47,18 @@ TEST(DeleteObjectsTest, RefusesListsS3WouldRefuse) {
   EXPECT_FALSE(BuildRequest(Request({}), Context()).ok());
   EXPECT_FALSE(BuildRequest(Request({ObjectKey("")}), Context()).ok());
   EXPECT_TRUE(BuildRequest(Request(std::vector<ObjectKey>(1000, ObjectKey("k"))), Context()).ok());
-  EXPECT_NE(Golden(BuildRequest(Request(std::vector<ObjectKey>(1001, ObjectKey("k"))), Context())).find("1001"),
+  EXPECT_NE(Golden(BuildRequest(Request(std::vector<ObjectKey>(1001, ObjectKey("k"))), Context()))
+                .find("1001"),
             std::string::npos);
 }
 
 TEST(DeleteObjectsTest, ReportsTheKeysThatStayed) {
   const auto response = ParseResponse(
       Request({ObjectKey("x")}),
-      Answer("<DeleteResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Deleted><Key>y</Key></Deleted>"
-             "<Error><Key>x</Key><Code>AccessDenied</Code><Message>Access Denied</Message></Error></DeleteResult>"));
+      Answer("<DeleteResult "
+             "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Deleted><Key>y</Key></Deleted>"
+             "<Error><Key>x</Key><Code>AccessDenied</Code><Message>Access "
+             "Denied</Message></Error></DeleteResult>"));
   ASSERT_TRUE(response.ok());
   ASSERT_EQ(response->failures.size(), 1u);
   EXPECT_EQ(response->failures[0].key.value, "x");
@@ -64,7 +68,8 @@ TEST(DeleteObjectsTest, ReportsTheKeysThatStayed) {
 
 TEST(DeleteObjectsTest, AnErrorDocumentInA200IsAnError) {
   const auto response = ParseResponse(
-      Request({ObjectKey("x")}), Answer("<Error><Code>InternalError</Code><Message>We encountered</Message></Error>"));
+      Request({ObjectKey("x")}),
+      Answer("<Error><Code>InternalError</Code><Message>We encountered</Message></Error>"));
   ASSERT_FALSE(response.ok());
   EXPECT_EQ(response.error().kind, ErrorKind::kUnavailable);
   EXPECT_EQ(response.error().code, "InternalError");

@@ -10,69 +10,87 @@
 namespace penstock::s3 {
 namespace {
 
-Error NotWhatWasAsked(std::string message) { return Error::Make(ErrorKind::kDataLoss, std::move(message)); }
+Error NotWhatWasAsked(std::string message) {
+  return Error::Make(ErrorKind::kDataLoss, std::move(message));
+}
 
 std::string Show(const ByteRange& range) {
   return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
 }
 
-// Part of an object: the range the answer says it holds must be the one asked for, clipped to the object.
-Result<ByteRange> CheckPartial(const GetObjectRequest& request, const http::ResponseHead& head, ObjectAnswer& answer) {
+// Part of an object: the range the answer says it holds must be the one asked for, clipped to the
+// object.
+Result<ByteRange> CheckPartial(const GetObjectRequest& request, const http::ResponseHead& head,
+                               ObjectAnswer& answer) {
   const auto text = head.Find("content-range");
   const auto sent = text ? ParseContentRange(*text) : std::nullopt;
   if (!sent) {
-    return NotWhatWasAsked("the " + std::to_string(head.status) + " answer has " + (text ? "Content-Range `" + std::string(*text) + "`, which is no range"
-                                                         : std::string("no Content-Range")));
+    return NotWhatWasAsked("the " + std::to_string(head.status) + " answer has " +
+                           (text ? "Content-Range `" + std::string(*text) + "`, which is no range"
+                                 : std::string("no Content-Range")));
   }
-  if (!request.range) return NotWhatWasAsked("the whole object was asked for, but bytes " + Show(sent->range) + " came");
+  if (!request.range)
+    return NotWhatWasAsked("the whole object was asked for, but bytes " + Show(sent->range) +
+                           " came");
   const ByteRange asked = Select(*request.range, sent->object_size);
   if (sent->range != asked) {
-    return NotWhatWasAsked("bytes " + Show(asked) + " were asked for, but bytes " + Show(sent->range) + " came");
+    return NotWhatWasAsked("bytes " + Show(asked) + " were asked for, but bytes " +
+                           Show(sent->range) + " came");
   }
   answer.metadata.size = sent->object_size;
   return asked;
 }
 
 // A 200: the whole object. Right for a range too when that selects everything.
-Result<ByteRange> CheckWhole(const GetObjectRequest& request, const http::ResponseHead& head, ObjectAnswer& answer) {
+Result<ByteRange> CheckWhole(const GetObjectRequest& request, const http::ResponseHead& head,
+                             ObjectAnswer& answer) {
   const auto length = ReadContentLength(head);
-  if (!length) return NotWhatWasAsked("the answer has no Content-Length, so its completeness cannot be checked");
+  if (!length)
+    return NotWhatWasAsked(
+        "the answer has no Content-Length, so its completeness cannot be checked");
   answer.metadata.size = *length;
   const ByteRange all{0, *length};
   if (request.range && Select(*request.range, *length) != all) {
     return NotWhatWasAsked("bytes " + Show(Select(*request.range, *length)) +
-                           " were asked for, but the server ignored the range and sent all " + std::to_string(*length));
+                           " were asked for, but the server ignored the range and sent all " +
+                           std::to_string(*length));
   }
   return all;
 }
 
 }  // namespace
 
-Result<ObjectAnswer> ReadObjectHead(const GetObjectRequest& request, const http::ResponseHead& head) {
+Result<ObjectAnswer> ReadObjectHead(const GetObjectRequest& request,
+                                    const http::ResponseHead& head) {
   PENSTOCK_TRY(CheckNamesObject(head));
   ObjectAnswer answer;
   answer.metadata = ReadMetadata(head);
-  if (request.if_match && request.if_match->value != "*" && answer.metadata.etag != *request.if_match) {
-    return NotWhatWasAsked("the object with ETag " + request.if_match->value + " was asked for, but one with ETag " +
-                           answer.metadata.etag.value + " came");
+  if (request.if_match && request.if_match->value != "*" &&
+      answer.metadata.etag != *request.if_match) {
+    return NotWhatWasAsked("the object with ETag " + request.if_match->value +
+                           " was asked for, but one with ETag " + answer.metadata.etag.value +
+                           " came");
   }
-  // Some compatible servers answer a range with 200, and say with Content-Range which bytes of how many these are.
+  // Some compatible servers answer a range with 200, and say with Content-Range which bytes of how
+  // many these are.
   const bool partial = head.status == 206 || (request.range && head.Find("content-range"));
-  PENSTOCK_ASSIGN(const ByteRange range,
-                  partial ? CheckPartial(request, head, answer) : CheckWhole(request, head, answer));
+  PENSTOCK_ASSIGN(const ByteRange range, partial ? CheckPartial(request, head, answer)
+                                                 : CheckWhole(request, head, answer));
   answer.body_length = range.size();
   answer.whole_object = range.size() == answer.metadata.size;
   const auto length = ReadContentLength(head);
   if (length && *length != answer.body_length) {
-    return NotWhatWasAsked("Content-Length is " + std::to_string(*length) + ", but the Content-Range has " +
-                           std::to_string(answer.body_length) + " bytes");
+    return NotWhatWasAsked("Content-Length is " + std::to_string(*length) +
+                           ", but the Content-Range has " + std::to_string(answer.body_length) +
+                           " bytes");
   }
   return answer;
 }
 
 Result<WireRequest> BuildRequest(const GetObjectRequest& request, const BuildContext& context) {
   if (request.sink == nullptr) return InvalidRequest("GetObject needs a sink for the bytes");
-  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kGetObject, request.bucket, request.key, context));
+  PENSTOCK_ASSIGN(WireRequest wire,
+                  StartObjectRequest(Operation::kGetObject, request.bucket, request.key, context));
   if (!request.version_id.empty()) wire.query.emplace_back("versionId", request.version_id.value);
   if (request.range) {
     PENSTOCK_ASSIGN(std::string range, FormatRange(*request.range));
@@ -83,7 +101,8 @@ Result<WireRequest> BuildRequest(const GetObjectRequest& request, const BuildCon
   return wire;
 }
 
-Result<ObjectMetadata> ParseResponse(const GetObjectRequest& request, const WireResponse& response) {
+Result<ObjectMetadata> ParseResponse(const GetObjectRequest& request,
+                                     const WireResponse& response) {
   PENSTOCK_ASSIGN(ObjectAnswer answer, ReadObjectHead(request, response.head));
   return std::move(answer.metadata);
 }

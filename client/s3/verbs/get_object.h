@@ -1,4 +1,5 @@
-// GetObject: GET /{bucket}/{key}, whole or a range. The head is held against what was asked before any byte passes.
+// GetObject: GET /{bucket}/{key}, whole or a range. The head is held against what was asked before
+// any byte passes.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_GET_OBJECT_H_
 #define PENSTOCK_CLIENT_S3_VERBS_GET_OBJECT_H_
 
@@ -17,9 +18,11 @@ struct ObjectAnswer {
   bool whole_object = false;
 };
 
-// kDataLoss when the answer is not the object or range asked for: another ETag than If-Match named, a Content-Range
-// that differs from the range, a whole object instead of a part, lengths that contradict each other or are missing.
-Result<ObjectAnswer> ReadObjectHead(const GetObjectRequest& request, const http::ResponseHead& head);
+// kDataLoss when the answer is not the object or range asked for: another ETag than If-Match named,
+// a Content-Range that differs from the range, a whole object instead of a part, lengths that
+// contradict each other or are missing.
+Result<ObjectAnswer> ReadObjectHead(const GetObjectRequest& request,
+                                    const http::ResponseHead& head);
 
 // kInvalidArgument when the sink is missing or the range is empty.
 Result<WireRequest> BuildRequest(const GetObjectRequest& request, const BuildContext& context);

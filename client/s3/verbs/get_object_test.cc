@@ -13,16 +13,19 @@ StringSink& Sink() {
 }
 
 GetObjectRequest Request(std::optional<RangeRequest> range = std::nullopt) {
-  return {.bucket = BucketName("b"), .key = ObjectKey("dir/a b+c"), .range = range, .sink = &Sink()};
+  return {
+      .bucket = BucketName("b"), .key = ObjectKey("dir/a b+c"), .range = range, .sink = &Sink()};
 }
 
-Result<ObjectAnswer> Read(const GetObjectRequest& request, int status, std::vector<http::Header> headers) {
+Result<ObjectAnswer> Read(const GetObjectRequest& request, int status,
+                          std::vector<http::Header> headers) {
   headers.push_back({"ETag", "\"e\""});  // the first of a name counts
   return ReadObjectHead(request, {status, std::move(headers)});
 }
 
 TEST(GetObjectTest, AsksForTheWholeObjectAndItsChecksum) {
-  EXPECT_EQ(Golden(BuildRequest(Request(), Context())), "GET /b/dir/a%20b%2Bc\nx-amz-checksum-mode: ENABLED\n\n");
+  EXPECT_EQ(Golden(BuildRequest(Request(), Context())),
+            "GET /b/dir/a%20b%2Bc\nx-amz-checksum-mode: ENABLED\n\n");
 }
 
 TEST(GetObjectTest, SendsRangePinVersionAndPayer) {
@@ -31,15 +34,17 @@ TEST(GetObjectTest, SendsRangePinVersionAndPayer) {
   request.version_id = VersionId("v/1");
   BuildContext context = WithoutChecksums();
   context.requester_pays = true;
-  EXPECT_EQ(Golden(BuildRequest(request, context)),
-            "GET /b/dir/a%20b%2Bc?versionId=v%2F1\nx-amz-request-payer: requester\nRange: bytes=5-9\n"
-            "If-Match: \"e1\"\n\n");
+  EXPECT_EQ(
+      Golden(BuildRequest(request, context)),
+      "GET /b/dir/a%20b%2Bc?versionId=v%2F1\nx-amz-request-payer: requester\nRange: bytes=5-9\n"
+      "If-Match: \"e1\"\n\n");
 }
 
 TEST(GetObjectTest, RefusesRequestsThatWouldMeanSomethingElse) {
   GetObjectRequest request = Request();
   request.key = ObjectKey("");
-  EXPECT_EQ(Golden(BuildRequest(request, Context())), "error: the object key is empty; S3 keys have 1 to 1024 bytes");
+  EXPECT_EQ(Golden(BuildRequest(request, Context())),
+            "error: the object key is empty; S3 keys have 1 to 1024 bytes");
   request = Request(RangeRequest{.begin = 5, .end = 5});
   EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
   request = Request();
@@ -66,15 +71,19 @@ TEST(GetObjectTest, TakesTheSizeOfAPartFromContentRange) {
 }
 
 TEST(GetObjectTest, AcceptsARangeClippedToTheObject) {
-  EXPECT_TRUE(Read(Request(RangeRequest{.begin = 5, .end = 1000}), 206, {{"Content-Range", "bytes 5-99/100"}}).ok());
-  EXPECT_TRUE(Read(Request(RangeRequest{.suffix = 1000}), 206, {{"Content-Range", "bytes 0-99/100"}}).ok());
-  EXPECT_TRUE(Read(Request(RangeRequest{.suffix = 10}), 206, {{"Content-Range", "bytes 90-99/100"}}).ok());
+  EXPECT_TRUE(Read(Request(RangeRequest{.begin = 5, .end = 1000}), 206,
+                   {{"Content-Range", "bytes 5-99/100"}})
+                  .ok());
+  EXPECT_TRUE(
+      Read(Request(RangeRequest{.suffix = 1000}), 206, {{"Content-Range", "bytes 0-99/100"}}).ok());
+  EXPECT_TRUE(
+      Read(Request(RangeRequest{.suffix = 10}), 206, {{"Content-Range", "bytes 90-99/100"}}).ok());
 }
 
 TEST(GetObjectTest, RefusesARangeThatWasNotAskedFor) {
   const auto request = Request(RangeRequest{.begin = 5, .end = 10});
-  for (const char* range : {"bytes 5-8/100", "bytes 4-9/100", "bytes 5-10/100", "bytes 5-9/6", "bytes */100", "5-9/100",
-                            "bytes 9-5/100", "bytes 5-9/*"}) {
+  for (const char* range : {"bytes 5-8/100", "bytes 4-9/100", "bytes 5-10/100", "bytes 5-9/6",
+                            "bytes */100", "5-9/100", "bytes 9-5/100", "bytes 5-9/*"}) {
     const auto answer = Read(request, 206, {{"Content-Range", range}});
     ASSERT_FALSE(answer.ok()) << range;
     EXPECT_EQ(answer.error().kind, ErrorKind::kDataLoss) << range;
@@ -84,20 +93,24 @@ TEST(GetObjectTest, RefusesARangeThatWasNotAskedFor) {
 }
 
 TEST(GetObjectTest, RefusesAWholeObjectInPlaceOfAPart) {
-  const auto answer = Read(Request(RangeRequest{.begin = 5, .end = 10}), 200, {{"Content-Length", "100"}});
+  const auto answer =
+      Read(Request(RangeRequest{.begin = 5, .end = 10}), 200, {{"Content-Length", "100"}});
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().kind, ErrorKind::kDataLoss);
 }
 
-// As rclone's server answers. Its Content-Length alone would make a part of an object look like a shorter object.
+// As rclone's server answers. Its Content-Length alone would make a part of an object look like a
+// shorter object.
 TEST(GetObjectTest, TakesAPartAnsweredWith200ByItsContentRange) {
   const auto request = Request(RangeRequest{.begin = 0, .end = 10});
-  const auto answer = Read(request, 200, {{"Content-Length", "10"}, {"Content-Range", "bytes 0-9/100"}});
+  const auto answer =
+      Read(request, 200, {{"Content-Length", "10"}, {"Content-Range", "bytes 0-9/100"}});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->metadata.size, 100u);
   EXPECT_EQ(answer->body_length, 10u);
   EXPECT_FALSE(answer->whole_object);
-  EXPECT_FALSE(Read(request, 200, {{"Content-Length", "10"}, {"Content-Range", "bytes 1-10/100"}}).ok());
+  EXPECT_FALSE(
+      Read(request, 200, {{"Content-Length", "10"}, {"Content-Range", "bytes 1-10/100"}}).ok());
 }
 
 TEST(GetObjectTest, AcceptsAWholeObjectWhenTheRangeSelectsIt) {
@@ -109,7 +122,8 @@ TEST(GetObjectTest, RefusesAnotherVersionThanTheOnePinned) {
   GetObjectRequest request = Request();
   request.if_match = ETag("e1");
   EXPECT_TRUE(Read(request, 200, {{"Content-Length", "1"}, {"ETag", "\"e1\""}}).ok());
-  EXPECT_EQ(Read(request, 200, {{"Content-Length", "1"}, {"ETag", "\"e2\""}}).error().kind, ErrorKind::kDataLoss);
+  EXPECT_EQ(Read(request, 200, {{"Content-Length", "1"}, {"ETag", "\"e2\""}}).error().kind,
+            ErrorKind::kDataLoss);
 }
 
 TEST(GetObjectTest, RefusesLengthsThatContradictEachOtherOrAreMissing) {
@@ -122,8 +136,8 @@ TEST(GetObjectTest, RefusesLengthsThatContradictEachOtherOrAreMissing) {
 }
 
 TEST(GetObjectTest, ParsesMetadataFromTheHeadAlone) {
-  const auto metadata =
-      ParseResponse(Request(), Answer("", {{"Content-Length", "3"}, {"ETag", "\"e\""}, {"x-amz-meta-A", "1"}}));
+  const auto metadata = ParseResponse(
+      Request(), Answer("", {{"Content-Length", "3"}, {"ETag", "\"e\""}, {"x-amz-meta-A", "1"}}));
   ASSERT_TRUE(metadata.ok());
   EXPECT_EQ(metadata->size, 3u);
   ASSERT_EQ(metadata->user_metadata.size(), 1u);
@@ -132,10 +146,12 @@ TEST(GetObjectTest, ParsesMetadataFromTheHeadAlone) {
 
 TEST(GetObjectTest, APageOfAWebServerIsNoObject) {
   // Symptom: the login page of a network was returned as the object's bytes.
-  const auto page = ReadObjectHead(Request(), {200, {{"Content-Length", "70"}, {"Content-Type", "text/html"}}});
+  const auto page =
+      ReadObjectHead(Request(), {200, {{"Content-Length", "70"}, {"Content-Type", "text/html"}}});
   ASSERT_FALSE(page.ok());
   EXPECT_EQ(page.error().kind, ErrorKind::kUnsupported);
-  EXPECT_EQ(ReadObjectHead(Request(), {200, {}}).error().kind, ErrorKind::kUnavailable) << "perhaps cut in its head";
+  EXPECT_EQ(ReadObjectHead(Request(), {200, {}}).error().kind, ErrorKind::kUnavailable)
+      << "perhaps cut in its head";
 }
 
 }  // namespace

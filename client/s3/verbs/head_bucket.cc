@@ -11,7 +11,8 @@ Result<WireRequest> BuildRequest(const HeadBucketRequest& request, const BuildCo
 }
 
 Result<HeadBucketResponse> ParseResponse(const HeadBucketRequest&, const WireResponse& response) {
-  return HeadBucketResponse{std::string(response.head.Find("x-amz-bucket-region").value_or(std::string_view{}))};
+  return HeadBucketResponse{
+      std::string(response.head.Find("x-amz-bucket-region").value_or(std::string_view{}))};
 }
 
 }  // namespace penstock::s3

@@ -9,7 +9,8 @@
 namespace penstock::s3 {
 
 Result<WireRequest> BuildRequest(const HeadBucketRequest& request, const BuildContext& context);
-Result<HeadBucketResponse> ParseResponse(const HeadBucketRequest& request, const WireResponse& response);
+Result<HeadBucketResponse> ParseResponse(const HeadBucketRequest& request,
+                                         const WireResponse& response);
 
 }  // namespace penstock::s3
 

@@ -9,10 +9,13 @@ namespace {
 
 const HeadBucketRequest kRequest{.bucket = BucketName("b")};
 
-TEST(HeadBucketTest, AddressesTheBucket) { EXPECT_EQ(Golden(BuildRequest(kRequest, Context())), "HEAD /b\n\n"); }
+TEST(HeadBucketTest, AddressesTheBucket) {
+  EXPECT_EQ(Golden(BuildRequest(kRequest, Context())), "HEAD /b\n\n");
+}
 
 TEST(HeadBucketTest, TellsTheRegion) {
-  EXPECT_EQ(ParseResponse(kRequest, Answer("", {{"X-Amz-Bucket-Region", "eu-west-1"}}))->region, "eu-west-1");
+  EXPECT_EQ(ParseResponse(kRequest, Answer("", {{"X-Amz-Bucket-Region", "eu-west-1"}}))->region,
+            "eu-west-1");
   EXPECT_EQ(ParseResponse(kRequest, Answer(""))->region, "");
 }
 

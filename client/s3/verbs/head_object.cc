@@ -7,7 +7,8 @@
 namespace penstock::s3 {
 
 Result<WireRequest> BuildRequest(const HeadObjectRequest& request, const BuildContext& context) {
-  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kHeadObject, request.bucket, request.key, context));
+  PENSTOCK_ASSIGN(WireRequest wire,
+                  StartObjectRequest(Operation::kHeadObject, request.bucket, request.key, context));
   if (!request.version_id.empty()) wire.query.emplace_back("versionId", request.version_id.value);
   if (context.verify_downloads) wire.headers.push_back({"x-amz-checksum-mode", "ENABLED"});
   return wire;
@@ -18,7 +19,8 @@ Result<ObjectMetadata> ParseResponse(const HeadObjectRequest&, const WireRespons
   ObjectMetadata metadata = ReadMetadata(response.head);
   const auto length = ReadContentLength(response.head);
   if (!length) {
-    return Error::Make(ErrorKind::kUnavailable, "the answer has no Content-Length, so the object's size is unknown");
+    return Error::Make(ErrorKind::kUnavailable,
+                       "the answer has no Content-Length, so the object's size is unknown");
   }
   metadata.size = *length;
   return metadata;

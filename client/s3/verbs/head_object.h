@@ -9,7 +9,8 @@
 namespace penstock::s3 {
 
 Result<WireRequest> BuildRequest(const HeadObjectRequest& request, const BuildContext& context);
-Result<ObjectMetadata> ParseResponse(const HeadObjectRequest& request, const WireResponse& response);
+Result<ObjectMetadata> ParseResponse(const HeadObjectRequest& request,
+                                     const WireResponse& response);
 
 }  // namespace penstock::s3
 

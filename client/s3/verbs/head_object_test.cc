@@ -10,7 +10,8 @@ namespace {
 const HeadObjectRequest kRequest{.bucket = BucketName("b"), .key = ObjectKey("k")};
 
 TEST(HeadObjectTest, AsksForChecksumsToo) {
-  EXPECT_EQ(Golden(BuildRequest(kRequest, Context())), "HEAD /b/k\nx-amz-checksum-mode: ENABLED\n\n");
+  EXPECT_EQ(Golden(BuildRequest(kRequest, Context())),
+            "HEAD /b/k\nx-amz-checksum-mode: ENABLED\n\n");
   EXPECT_EQ(Golden(BuildRequest(kRequest, WithoutChecksums())), "HEAD /b/k\n\n");
 }
 
@@ -21,17 +22,20 @@ TEST(HeadObjectTest, NamesAVersion) {
 }
 
 TEST(HeadObjectTest, TakesTheSizeFromContentLength) {
-  const auto metadata = ParseResponse(kRequest, Answer("", {{"content-length", "123"}, {"etag", "\"e\""}}));
+  const auto metadata =
+      ParseResponse(kRequest, Answer("", {{"content-length", "123"}, {"etag", "\"e\""}}));
   ASSERT_TRUE(metadata.ok());
   EXPECT_EQ(metadata->size, 123u);
 }
 
 TEST(HeadObjectTest, WithoutAnETagThereIsNoObject) {
-  EXPECT_EQ(ParseResponse(kRequest, Answer("", {{"content-length", "123"}})).error().kind, ErrorKind::kUnsupported);
+  EXPECT_EQ(ParseResponse(kRequest, Answer("", {{"content-length", "123"}})).error().kind,
+            ErrorKind::kUnsupported);
 }
 
 TEST(HeadObjectTest, WithoutContentLengthTheSizeIsNotGuessed) {
-  EXPECT_EQ(ParseResponse(kRequest, Answer("", {{"etag", "\"e\""}})).error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(ParseResponse(kRequest, Answer("", {{"etag", "\"e\""}})).error().kind,
+            ErrorKind::kUnavailable);
 }
 
 }  // namespace

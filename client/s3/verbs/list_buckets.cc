@@ -15,7 +15,8 @@ Result<ListBucketsResponse> ParseResponse(const ListBucketsRequest&, const WireR
   PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "ListAllMyBucketsResult"));
   ListBucketsResponse out;
   for (const XmlElement& element : document.root().Child("Buckets").Children("Bucket")) {
-    out.buckets.push_back({BucketName(element.Child("Name").text()), ReadTime(element, "CreationDate")});
+    out.buckets.push_back(
+        {BucketName(element.Child("Name").text()), ReadTime(element, "CreationDate")});
   }
   return out;
 }

@@ -9,7 +9,8 @@
 namespace penstock::s3 {
 
 Result<WireRequest> BuildRequest(const ListBucketsRequest& request, const BuildContext& context);
-Result<ListBucketsResponse> ParseResponse(const ListBucketsRequest& request, const WireResponse& response);
+Result<ListBucketsResponse> ParseResponse(const ListBucketsRequest& request,
+                                          const WireResponse& response);
 
 }  // namespace penstock::s3
 

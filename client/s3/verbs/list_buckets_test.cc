@@ -15,7 +15,8 @@ TEST(ListBucketsTest, ReadsNamesAndDates) {
   const auto response = ParseResponse(
       ListBucketsRequest{},
       Answer("<ListAllMyBucketsResult><Owner><ID>o</ID></Owner><Buckets><Bucket><Name>a</Name>"
-             "<CreationDate>2026-01-02T03:04:05.000Z</CreationDate></Bucket><Bucket><Name>b</Name></Bucket></Buckets>"
+             "<CreationDate>2026-01-02T03:04:05.000Z</CreationDate></Bucket><Bucket><Name>b</"
+             "Name></Bucket></Buckets>"
              "</ListAllMyBucketsResult>"));
   ASSERT_TRUE(response.ok());
   ASSERT_EQ(response->buckets.size(), 2u);
@@ -25,7 +26,8 @@ TEST(ListBucketsTest, ReadsNamesAndDates) {
 }
 
 TEST(ListBucketsTest, NoBucketsIsAnEmptyList) {
-  const auto response = ParseResponse(ListBucketsRequest{}, Answer("<ListAllMyBucketsResult><Buckets/></ListAllMyBucketsResult>"));
+  const auto response = ParseResponse(
+      ListBucketsRequest{}, Answer("<ListAllMyBucketsResult><Buckets/></ListAllMyBucketsResult>"));
   ASSERT_TRUE(response.ok());
   EXPECT_TRUE(response->buckets.empty());
 }

@@ -8,23 +8,29 @@
 
 namespace penstock::s3 {
 
-Result<WireRequest> BuildRequest(const ListDirectoryBucketsRequest& request, const BuildContext& context) {
+Result<WireRequest> BuildRequest(const ListDirectoryBucketsRequest& request,
+                                 const BuildContext& context) {
   if (request.max_buckets < 0 || request.max_buckets > 1000) {
-    return InvalidRequest("max_buckets is " + std::to_string(request.max_buckets) + "; use 0 to 1000");
+    return InvalidRequest("max_buckets is " + std::to_string(request.max_buckets) +
+                          "; use 0 to 1000");
   }
   WireRequest wire = StartServiceRequest(Operation::kListDirectoryBuckets, context);
   // Always there: an endpoint that serves ListBuckets too tells the two by it.
   wire.query = {{"max-directory-buckets", std::to_string(request.max_buckets)}};
-  if (!request.continuation_token.empty()) wire.query.emplace_back("continuation-token", request.continuation_token);
+  if (!request.continuation_token.empty())
+    wire.query.emplace_back("continuation-token", request.continuation_token);
   return wire;
 }
 
-Result<ListDirectoryBucketsResponse> ParseResponse(const ListDirectoryBucketsRequest&, const WireResponse& response) {
-  PENSTOCK_ASSIGN(const XmlDocument document,
-                  ReadDocument(response, "ListAllMyDirectoryBucketsResult", "ListDirectoryBucketsOutput"));
+Result<ListDirectoryBucketsResponse> ParseResponse(const ListDirectoryBucketsRequest&,
+                                                   const WireResponse& response) {
+  PENSTOCK_ASSIGN(
+      const XmlDocument document,
+      ReadDocument(response, "ListAllMyDirectoryBucketsResult", "ListDirectoryBucketsOutput"));
   ListDirectoryBucketsResponse out;
   for (const XmlElement& element : document.root().Child("Buckets").Children("Bucket")) {
-    out.buckets.push_back({BucketName(element.Child("Name").text()), ReadTime(element, "CreationDate")});
+    out.buckets.push_back(
+        {BucketName(element.Child("Name").text()), ReadTime(element, "CreationDate")});
   }
   out.next_token = document.root().Child("ContinuationToken").text();
   return out;

@@ -8,8 +8,10 @@
 
 namespace penstock::s3 {
 
-Result<WireRequest> BuildRequest(const ListDirectoryBucketsRequest& request, const BuildContext& context);
-Result<ListDirectoryBucketsResponse> ParseResponse(const ListDirectoryBucketsRequest& request, const WireResponse& response);
+Result<WireRequest> BuildRequest(const ListDirectoryBucketsRequest& request,
+                                 const BuildContext& context);
+Result<ListDirectoryBucketsResponse> ParseResponse(const ListDirectoryBucketsRequest& request,
+                                                   const WireResponse& response);
 
 }  // namespace penstock::s3
 

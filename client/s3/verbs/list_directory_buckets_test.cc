@@ -8,9 +8,11 @@ namespace penstock::s3 {
 namespace {
 
 TEST(ListDirectoryBucketsTest, SaysAlwaysHowManyItTakes) {
-  EXPECT_EQ(Golden(BuildRequest(ListDirectoryBucketsRequest{}, Context())), "GET /?max-directory-buckets=1000\n\n");
+  EXPECT_EQ(Golden(BuildRequest(ListDirectoryBucketsRequest{}, Context())),
+            "GET /?max-directory-buckets=1000\n\n");
   ListDirectoryBucketsRequest next{.continuation_token = "a/b", .max_buckets = 2};
-  EXPECT_EQ(Golden(BuildRequest(next, Context())), "GET /?max-directory-buckets=2&continuation-token=a%2Fb\n\n");
+  EXPECT_EQ(Golden(BuildRequest(next, Context())),
+            "GET /?max-directory-buckets=2&continuation-token=a%2Fb\n\n");
 }
 
 TEST(ListDirectoryBucketsTest, RefusesMoreThanAPage) {
@@ -33,8 +35,9 @@ TEST(ListDirectoryBucketsTest, ReadsNamesDatesAndTheToken) {
 }
 
 TEST(ListDirectoryBucketsTest, TheLastPageHasNoToken) {
-  const auto response = ParseResponse(ListDirectoryBucketsRequest{},
-                                      Answer("<ListAllMyDirectoryBucketsResult><Buckets/></ListAllMyDirectoryBucketsResult>"));
+  const auto response = ParseResponse(
+      ListDirectoryBucketsRequest{},
+      Answer("<ListAllMyDirectoryBucketsResult><Buckets/></ListAllMyDirectoryBucketsResult>"));
   ASSERT_TRUE(response.ok());
   EXPECT_TRUE(response->buckets.empty() && response->next_token.empty());
 }

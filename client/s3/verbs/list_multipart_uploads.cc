@@ -8,19 +8,23 @@
 
 namespace penstock::s3 {
 
-Result<WireRequest> BuildRequest(const ListMultipartUploadsRequest& request, const BuildContext& context) {
-  PENSTOCK_ASSIGN(WireRequest wire, StartBucketRequest(Operation::kListMultipartUploads, request.bucket, context));
+Result<WireRequest> BuildRequest(const ListMultipartUploadsRequest& request,
+                                 const BuildContext& context) {
+  PENSTOCK_ASSIGN(WireRequest wire,
+                  StartBucketRequest(Operation::kListMultipartUploads, request.bucket, context));
   wire.query = {{"uploads", ""}, {"encoding-type", "url"}};
   if (!request.prefix.empty()) wire.query.emplace_back("prefix", request.prefix);
   if (!request.key_marker.empty()) {
     wire.query.emplace_back("key-marker", request.key_marker);
     // S3 ignores it without a key marker.
-    if (!request.upload_id_marker.empty()) wire.query.emplace_back("upload-id-marker", request.upload_id_marker);
+    if (!request.upload_id_marker.empty())
+      wire.query.emplace_back("upload-id-marker", request.upload_id_marker);
   }
   return wire;
 }
 
-Result<ListMultipartUploadsResponse> ParseResponse(const ListMultipartUploadsRequest&, const WireResponse& response) {
+Result<ListMultipartUploadsResponse> ParseResponse(const ListMultipartUploadsRequest&,
+                                                   const WireResponse& response) {
   PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "ListMultipartUploadsResult"));
   const XmlElement root = document.root();
   const NameDecoder names(root);

@@ -8,8 +8,10 @@
 
 namespace penstock::s3 {
 
-Result<WireRequest> BuildRequest(const ListMultipartUploadsRequest& request, const BuildContext& context);
-Result<ListMultipartUploadsResponse> ParseResponse(const ListMultipartUploadsRequest& request, const WireResponse& response);
+Result<WireRequest> BuildRequest(const ListMultipartUploadsRequest& request,
+                                 const BuildContext& context);
+Result<ListMultipartUploadsResponse> ParseResponse(const ListMultipartUploadsRequest& request,
+                                                   const WireResponse& response);
 
 }  // namespace penstock::s3
 

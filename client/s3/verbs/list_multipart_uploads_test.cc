@@ -15,14 +15,19 @@ TEST(ListMultipartUploadsTest, SendsMarkersTogether) {
   EXPECT_EQ(Golden(BuildRequest(request, Context())), "GET /b?uploads=&encoding-type=url\n\n");
   request.prefix = "p/";
   request.key_marker = "p/k";
-  EXPECT_EQ(Golden(BuildRequest(request, Context())),
-            "GET /b?uploads=&encoding-type=url&prefix=p%2F&key-marker=p%2Fk&upload-id-marker=u\n\n");
+  EXPECT_EQ(
+      Golden(BuildRequest(request, Context())),
+      "GET /b?uploads=&encoding-type=url&prefix=p%2F&key-marker=p%2Fk&upload-id-marker=u\n\n");
 }
 
 std::string Page(const std::string& truncated) {
-  return "<ListMultipartUploadsResult><NextKeyMarker>a+b</NextKeyMarker><NextUploadIdMarker>u1</NextUploadIdMarker>"
-         "<EncodingType>url</EncodingType><IsTruncated>" + truncated + "</IsTruncated><Upload><Key>a+b</Key>"
-         "<UploadId>u1</UploadId><Initiated>2026-01-02T03:04:05.000Z</Initiated></Upload></ListMultipartUploadsResult>";
+  return "<ListMultipartUploadsResult><NextKeyMarker>a+b</NextKeyMarker><NextUploadIdMarker>u1</"
+         "NextUploadIdMarker>"
+         "<EncodingType>url</EncodingType><IsTruncated>" +
+         truncated +
+         "</IsTruncated><Upload><Key>a+b</Key>"
+         "<UploadId>u1</UploadId><Initiated>2026-01-02T03:04:05.000Z</Initiated></Upload></"
+         "ListMultipartUploadsResult>";
 }
 
 TEST(ListMultipartUploadsTest, ReadsUploads) {
@@ -44,11 +49,12 @@ TEST(ListMultipartUploadsTest, MarkersOfTheLastPageAreDropped) {
 }
 
 TEST(ListMultipartUploadsTest, ATruncatedPageWithoutMarkerIsWorthARetry) {
-  EXPECT_EQ(ParseResponse(kRequest, Answer("<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>"
-                                           "</ListMultipartUploadsResult>"))
-                .error()
-                .kind,
-            ErrorKind::kUnavailable);
+  EXPECT_EQ(
+      ParseResponse(kRequest, Answer("<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>"
+                                     "</ListMultipartUploadsResult>"))
+          .error()
+          .kind,
+      ErrorKind::kUnavailable);
 }
 
 }  // namespace

@@ -17,14 +17,16 @@
 namespace penstock::s3 {
 namespace {
 
-// One page while it is read from front to back: versions and delete markers in the order they come in.
+// One page while it is read from front to back: versions and delete markers in the order they come
+// in.
 class PageReader {
  public:
   explicit PageReader(const WireResponse& response) : response_(response), xml_(response.body) {}
 
   Result<ListObjectVersionsResponse> Read() {
     if (xml_.Root() != kRoot) return NotThatListing(response_, kRoot, xml_);
-    page_.versions.reserve(std::min<std::size_t>(kMaxKeysOfAPage, response_.body.size() / kTypicalElementBytes));
+    page_.versions.reserve(
+        std::min<std::size_t>(kMaxKeysOfAPage, response_.body.size() / kTypicalElementBytes));
     while (xml_.NextChild()) ReadMember(xml_.name());
     if (const auto finished = xml_.Finish(); !finished.ok()) {
       return UnreadableDocument(response_, kRoot, finished.error().message);
@@ -45,7 +47,15 @@ class PageReader {
  private:
   static constexpr std::string_view kRoot = "ListVersionsResult";
   enum Member : std::uint16_t { kTruncated = 1, kKeyMarker = 2, kVersionMarker = 4, kEncoding = 8 };
-  enum Field : std::uint16_t { kKey = 1, kVersion = 2, kLatest = 4, kSize = 8, kETag = 16, kModified = 32, kClass = 64 };
+  enum Field : std::uint16_t {
+    kKey = 1,
+    kVersion = 2,
+    kLatest = 4,
+    kSize = 8,
+    kETag = 16,
+    kModified = 32,
+    kClass = 64
+  };
 
   void ReadMember(std::string_view name) {
     if (name == "Version") {
@@ -56,7 +66,8 @@ class PageReader {
     } else if (name == "CommonPrefixes") {
       page_.common_prefixes.push_back(ReadCommonPrefix(xml_));
     } else if (name == "IsTruncated" && members_.Take(kTruncated)) {
-      if (auto read = ReadTruncated(xml_.Text(), truncated_); !read.ok()) Fault(std::move(read).error());
+      if (auto read = ReadTruncated(xml_.Text(), truncated_); !read.ok())
+        Fault(std::move(read).error());
     } else if (name == "NextKeyMarker" && members_.Take(kKeyMarker)) {
       page_.next_key_marker = xml_.Text();
     } else if (name == "NextVersionIdMarker" && members_.Take(kVersionMarker)) {
@@ -102,10 +113,13 @@ class PageReader {
         xml_.Skip();
       }
     }
-    if (version.key.value.empty()) Fault(Error::Make(ErrorKind::kUnavailable, "the listing has a version without a <Key>"));
-    // A version without its id could be neither read nor restored, and deleting it would delete the object.
+    if (version.key.value.empty())
+      Fault(Error::Make(ErrorKind::kUnavailable, "the listing has a version without a <Key>"));
+    // A version without its id could be neither read nor restored, and deleting it would delete the
+    // object.
     if (fields.Take(kVersion) || version.version_id.empty()) {
-      Fault(Error::Make(ErrorKind::kUnavailable, "the listing names a version without a VersionId"));
+      Fault(
+          Error::Make(ErrorKind::kUnavailable, "the listing names a version without a VersionId"));
     }
     return !fields.Take(kSize);
   }
@@ -116,7 +130,8 @@ class PageReader {
   }
 
   Result<void> DecodeNames() {
-    for (ObjectVersionSummary& version : page_.versions) PENSTOCK_TRY(DecodeName(version.key.value));
+    for (ObjectVersionSummary& version : page_.versions)
+      PENSTOCK_TRY(DecodeName(version.key.value));
     for (std::string& prefix : page_.common_prefixes) PENSTOCK_TRY(DecodeName(prefix));
     return DecodeName(page_.next_key_marker);
   }
@@ -132,23 +147,30 @@ class PageReader {
 
 }  // namespace
 
-Result<WireRequest> BuildRequest(const ListObjectVersionsRequest& request, const BuildContext& context) {
+Result<WireRequest> BuildRequest(const ListObjectVersionsRequest& request,
+                                 const BuildContext& context) {
   if (request.max_keys < 0) {
-    return InvalidRequest("max_keys is " + std::to_string(request.max_keys) + "; use 0 or more (S3 sends 1000 at most)");
+    return InvalidRequest("max_keys is " + std::to_string(request.max_keys) +
+                          "; use 0 or more (S3 sends 1000 at most)");
   }
   if (request.key_marker.empty() && !request.version_id_marker.empty()) {
-    return InvalidRequest("version_id_marker '" + request.version_id_marker.value + "' has no key_marker; give its key");
+    return InvalidRequest("version_id_marker '" + request.version_id_marker.value +
+                          "' has no key_marker; give its key");
   }
-  PENSTOCK_ASSIGN(WireRequest wire, StartBucketRequest(Operation::kListObjectVersions, request.bucket, context));
-  wire.query = {{"versions", ""}, {"encoding-type", "url"}, {"max-keys", std::to_string(request.max_keys)}};
+  PENSTOCK_ASSIGN(WireRequest wire,
+                  StartBucketRequest(Operation::kListObjectVersions, request.bucket, context));
+  wire.query = {
+      {"versions", ""}, {"encoding-type", "url"}, {"max-keys", std::to_string(request.max_keys)}};
   if (!request.prefix.empty()) wire.query.emplace_back("prefix", request.prefix);
   if (!request.delimiter.empty()) wire.query.emplace_back("delimiter", request.delimiter);
   if (!request.key_marker.empty()) wire.query.emplace_back("key-marker", request.key_marker);
-  if (!request.version_id_marker.empty()) wire.query.emplace_back("version-id-marker", request.version_id_marker.value);
+  if (!request.version_id_marker.empty())
+    wire.query.emplace_back("version-id-marker", request.version_id_marker.value);
   return wire;
 }
 
-Result<ListObjectVersionsResponse> ParseResponse(const ListObjectVersionsRequest&, const WireResponse& response) {
+Result<ListObjectVersionsResponse> ParseResponse(const ListObjectVersionsRequest&,
+                                                 const WireResponse& response) {
   return PageReader(response).Read();
 }
 

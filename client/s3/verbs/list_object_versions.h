@@ -8,8 +8,10 @@
 
 namespace penstock::s3 {
 
-Result<WireRequest> BuildRequest(const ListObjectVersionsRequest& request, const BuildContext& context);
-Result<ListObjectVersionsResponse> ParseResponse(const ListObjectVersionsRequest& request, const WireResponse& response);
+Result<WireRequest> BuildRequest(const ListObjectVersionsRequest& request,
+                                 const BuildContext& context);
+Result<ListObjectVersionsResponse> ParseResponse(const ListObjectVersionsRequest& request,
+                                                 const WireResponse& response);
 
 }  // namespace penstock::s3
 

@@ -10,7 +10,8 @@ namespace {
 const ListObjectVersionsRequest kRequest{.bucket = BucketName("b")};
 
 TEST(ListObjectVersionsTest, AsksForUrlEncodedNames) {
-  EXPECT_EQ(Golden(BuildRequest(kRequest, Context())), "GET /b?versions=&encoding-type=url&max-keys=1000\n\n");
+  EXPECT_EQ(Golden(BuildRequest(kRequest, Context())),
+            "GET /b?versions=&encoding-type=url&max-keys=1000\n\n");
 }
 
 TEST(ListObjectVersionsTest, SendsPrefixDelimiterAndBothMarkers) {
@@ -20,11 +21,15 @@ TEST(ListObjectVersionsTest, SendsPrefixDelimiterAndBothMarkers) {
   request.key_marker = "a b/c";
   request.max_keys = 7;
   EXPECT_EQ(Golden(BuildRequest(request, Context())),
-            "GET /b?versions=&encoding-type=url&max-keys=7&prefix=a%20b%2F&delimiter=%2F&key-marker=a%20b%2Fc\n\n");
+            "GET "
+            "/b?versions=&encoding-type=url&max-keys=7&prefix=a%20b%2F&delimiter=%2F&key-marker=a%"
+            "20b%2Fc\n\n");
   request.version_id_marker = VersionId("v.1");
-  EXPECT_EQ(Golden(BuildRequest(request, Context())),
-            "GET /b?versions=&encoding-type=url&max-keys=7&prefix=a%20b%2F&delimiter=%2F&key-marker=a%20b%2Fc"
-            "&version-id-marker=v.1\n\n");
+  EXPECT_EQ(
+      Golden(BuildRequest(request, Context())),
+      "GET "
+      "/b?versions=&encoding-type=url&max-keys=7&prefix=a%20b%2F&delimiter=%2F&key-marker=a%20b%2Fc"
+      "&version-id-marker=v.1\n\n");
 }
 
 TEST(ListObjectVersionsTest, RefusesAVersionMarkerWithoutItsKeyAndNegativePages) {
@@ -39,20 +44,26 @@ TEST(ListObjectVersionsTest, RefusesAVersionMarkerWithoutItsKeyAndNegativePages)
   EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
 }
 
-// The shape is protocol.md §2.4's: versions and delete markers interleaved, keys ascending, newest first.
+// The shape is protocol.md §2.4's: versions and delete markers interleaved, keys ascending, newest
+// first.
 TEST(ListObjectVersionsTest, VersionsAndDeleteMarkersStayInTheirOrder) {
   const auto page = ParseResponse(
       kRequest,
-      Answer("<ListVersionsResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name><Prefix/><KeyMarker/>"
-             "<VersionIdMarker/><NextKeyMarker>a+b%2Fc</NextKeyMarker><NextVersionIdMarker>null</NextVersionIdMarker>"
+      Answer("<ListVersionsResult "
+             "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name><Prefix/><KeyMarker/>"
+             "<VersionIdMarker/><NextKeyMarker>a+b%2Fc</NextKeyMarker><NextVersionIdMarker>null</"
+             "NextVersionIdMarker>"
              "<MaxKeys>3</MaxKeys><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>"
              "<DeleteMarker><Key>a+b%2Fc</Key><VersionId>v3</VersionId><IsLatest>true</IsLatest>"
-             "<LastModified>2026-01-02T03:04:06.000Z</LastModified><Owner><ID>i</ID></Owner></DeleteMarker>"
+             "<LastModified>2026-01-02T03:04:06.000Z</LastModified><Owner><ID>i</ID></Owner></"
+             "DeleteMarker>"
              "<Version><Key>a+b%2Fc</Key><VersionId>v2</VersionId><IsLatest>false</IsLatest>"
              "<LastModified>2026-01-02T03:04:05.000Z</LastModified><ETag>&quot;e1&quot;</ETag>"
-             "<ChecksumAlgorithm>CRC64NVME</ChecksumAlgorithm><Size>5368709120</Size><Owner><ID>i</ID></Owner>"
+             "<ChecksumAlgorithm>CRC64NVME</ChecksumAlgorithm><Size>5368709120</Size><Owner><ID>i</"
+             "ID></Owner>"
              "<StorageClass>STANDARD</StorageClass></Version>"
-             "<Version><Key>a+b%2Fc</Key><VersionId>null</VersionId><IsLatest>false</IsLatest><ETag>e0</ETag>"
+             "<Version><Key>a+b%2Fc</Key><VersionId>null</VersionId><IsLatest>false</"
+             "IsLatest><ETag>e0</ETag>"
              "<Size>0</Size><StorageClass>GLACIER</StorageClass></Version>"
              "<CommonPrefixes><Prefix>p+q/</Prefix></CommonPrefixes></ListVersionsResult>"));
   ASSERT_TRUE(page.ok()) << page.error().message;
@@ -75,8 +86,10 @@ TEST(ListObjectVersionsTest, VersionsAndDeleteMarkersStayInTheirOrder) {
 }
 
 TEST(ListObjectVersionsTest, MarkersOfTheLastPageMeanNothing) {
-  const auto page = ParseResponse(kRequest, Answer("<ListVersionsResult><NextKeyMarker>k</NextKeyMarker><NextVersionIdMarker>v"
-                                                   "</NextVersionIdMarker><IsTruncated>false</IsTruncated></ListVersionsResult>"));
+  const auto page = ParseResponse(
+      kRequest,
+      Answer("<ListVersionsResult><NextKeyMarker>k</NextKeyMarker><NextVersionIdMarker>v"
+             "</NextVersionIdMarker><IsTruncated>false</IsTruncated></ListVersionsResult>"));
   ASSERT_TRUE(page.ok());
   EXPECT_EQ(page->next_key_marker, "");
   EXPECT_EQ(page->next_version_id_marker.value, "");
@@ -84,8 +97,9 @@ TEST(ListObjectVersionsTest, MarkersOfTheLastPageMeanNothing) {
 
 TEST(ListObjectVersionsTest, APageThatEndsWithAPrefixGoesOnAfterItWithoutAVersion) {
   const auto page = ParseResponse(
-      kRequest, Answer("<ListVersionsResult><NextKeyMarker>p/</NextKeyMarker><IsTruncated>true</IsTruncated>"
-                       "<CommonPrefixes><Prefix>p/</Prefix></CommonPrefixes></ListVersionsResult>"));
+      kRequest,
+      Answer("<ListVersionsResult><NextKeyMarker>p/</NextKeyMarker><IsTruncated>true</IsTruncated>"
+             "<CommonPrefixes><Prefix>p/</Prefix></CommonPrefixes></ListVersionsResult>"));
   ASSERT_TRUE(page.ok()) << page.error().message;
   EXPECT_EQ(page->next_key_marker, "p/");
   EXPECT_TRUE(page->next_version_id_marker.empty());
@@ -93,8 +107,10 @@ TEST(ListObjectVersionsTest, APageThatEndsWithAPrefixGoesOnAfterItWithoutAVersio
 
 TEST(ListObjectVersionsTest, OfRepeatedMembersTheFirstCounts) {
   const auto page = ParseResponse(
-      kRequest, Answer("<ListVersionsResult><Version><Key>first</Key><Key>second</Key><VersionId>v</VersionId>"
-                       "<VersionId>w</VersionId><Size>1</Size><Size>x</Size></Version></ListVersionsResult>"));
+      kRequest,
+      Answer(
+          "<ListVersionsResult><Version><Key>first</Key><Key>second</Key><VersionId>v</VersionId>"
+          "<VersionId>w</VersionId><Size>1</Size><Size>x</Size></Version></ListVersionsResult>"));
   ASSERT_TRUE(page.ok()) << page.error().message;
   EXPECT_EQ(page->versions[0].key.value, "first");
   EXPECT_EQ(page->versions[0].version_id.value, "v");
@@ -102,33 +118,45 @@ TEST(ListObjectVersionsTest, OfRepeatedMembersTheFirstCounts) {
 }
 
 TEST(ListObjectVersionsTest, APageCutOffAnywhereIsOneError) {
-  const std::string whole = "<?xml version=\"1.0\"?><ListVersionsResult><IsTruncated>false</IsTruncated><Version><Key>k</Key>"
-                            "<VersionId>v</VersionId><ETag>&quot;e&quot;</ETag><Size>1</Size></Version></ListVersionsResult>";
+  const std::string whole =
+      "<?xml "
+      "version=\"1.0\"?><ListVersionsResult><IsTruncated>false</IsTruncated><Version><Key>k</Key>"
+      "<VersionId>v</VersionId><ETag>&quot;e&quot;</ETag><Size>1</Size></Version></"
+      "ListVersionsResult>";
   ASSERT_TRUE(ParseResponse(kRequest, Answer(whole)).ok());
   for (std::size_t length = 0; length < whole.size(); ++length) {
     const auto page = ParseResponse(kRequest, Answer(whole.substr(0, length)));
     ASSERT_FALSE(page.ok()) << length;
     EXPECT_EQ(page.error().kind, ErrorKind::kUnavailable) << length;
-    EXPECT_NE(page.error().message.find("should hold a <ListVersionsResult> document, but"), std::string::npos) << page.error().message;
+    EXPECT_NE(page.error().message.find("should hold a <ListVersionsResult> document, but"),
+              std::string::npos)
+        << page.error().message;
   }
 }
 
 TEST(ListObjectVersionsTest, AnErrorAfterTheStatusIsThatError) {
-  const auto page = ParseResponse(kRequest, Answer("<Error><Code>SlowDown</Code><Message>m</Message></Error>"));
+  const auto page =
+      ParseResponse(kRequest, Answer("<Error><Code>SlowDown</Code><Message>m</Message></Error>"));
   ASSERT_FALSE(page.ok());
   EXPECT_EQ(page.error().code, "SlowDown");
 }
 
 TEST(ListObjectVersionsTest, WhatCannotBeReadIsWorthARetry) {
   for (const char* body :
-       {"", "<ListVersionsResult>", "<ListVersionsResult><IsTruncated>true</IsTruncated></ListVersionsResult>",
-        "<ListVersionsResult><Version><Key>k</Key><VersionId>v</VersionId><Size>x</Size></Version></ListVersionsResult>",
-        "<ListVersionsResult><Version><Key>k</Key><VersionId>v</VersionId></Version></ListVersionsResult>",
+       {"", "<ListVersionsResult>",
+        "<ListVersionsResult><IsTruncated>true</IsTruncated></ListVersionsResult>",
+        "<ListVersionsResult><Version><Key>k</Key><VersionId>v</VersionId><Size>x</Size></"
+        "Version></ListVersionsResult>",
+        "<ListVersionsResult><Version><Key>k</Key><VersionId>v</VersionId></Version></"
+        "ListVersionsResult>",
         "<ListVersionsResult><Version><Key>k</Key><Size>1</Size></Version></ListVersionsResult>",
-        "<ListVersionsResult><DeleteMarker><VersionId>v</VersionId></DeleteMarker></ListVersionsResult>",
+        "<ListVersionsResult><DeleteMarker><VersionId>v</VersionId></DeleteMarker></"
+        "ListVersionsResult>",
         "<ListVersionsResult><IsTruncated>maybe</IsTruncated></ListVersionsResult>",
-        "<ListVersionsResult><DeleteMarker><Key>k</Key><VersionId/></DeleteMarker></ListVersionsResult>",
-        "<ListVersionsResult><EncodingType>url</EncodingType><DeleteMarker><Key>%zz</Key><VersionId>v</VersionId>"
+        "<ListVersionsResult><DeleteMarker><Key>k</Key><VersionId/></DeleteMarker></"
+        "ListVersionsResult>",
+        "<ListVersionsResult><EncodingType>url</EncodingType><DeleteMarker><Key>%zz</"
+        "Key><VersionId>v</VersionId>"
         "</DeleteMarker></ListVersionsResult>"}) {
     EXPECT_EQ(ParseResponse(kRequest, Answer(body)).error().kind, ErrorKind::kUnavailable) << body;
   }

@@ -18,22 +18,26 @@
 namespace penstock::s3 {
 namespace {
 
-// One page while it is read from front to back: what depends on the whole document waits for its end.
+// One page while it is read from front to back: what depends on the whole document waits for its
+// end.
 class PageReader {
  public:
   explicit PageReader(const WireResponse& response) : response_(response), xml_(response.body) {}
 
   Result<ListObjectsResponse> Read() {
     if (xml_.Root() != kRoot) return NotThatListing(response_, kRoot, xml_);
-    page_.objects.reserve(std::min<std::size_t>(kMaxKeysOfAPage, response_.body.size() / kTypicalElementBytes));
+    page_.objects.reserve(
+        std::min<std::size_t>(kMaxKeysOfAPage, response_.body.size() / kTypicalElementBytes));
     while (xml_.NextChild()) ReadMember(xml_.name());
-    if (const auto finished = xml_.Finish(); !finished.ok()) return Unreadable(finished.error().message);
+    if (const auto finished = xml_.Finish(); !finished.ok())
+      return Unreadable(finished.error().message);
     if (fault_) return *std::move(fault_);
     if (url_encoded_) PENSTOCK_TRY(DecodeNames());
     if (!truncated_) page_.next_token.clear();
     if (truncated_ && page_.next_token.empty()) {
-      return Error::Make(ErrorKind::kUnavailable,
-                         "the listing says it goes on, but names no NextContinuationToken to go on with");
+      return Error::Make(
+          ErrorKind::kUnavailable,
+          "the listing says it goes on, but names no NextContinuationToken to go on with");
     }
     return std::move(page_);
   }
@@ -43,7 +47,9 @@ class PageReader {
   enum Member : std::uint8_t { kTruncated = 1, kToken = 2, kEncoding = 4 };
   enum Field : std::uint8_t { kKey = 1, kSize = 2, kETag = 4, kModified = 8, kClass = 16 };
 
-  Error Unreadable(const std::string& why) const { return UnreadableDocument(response_, kRoot, why); }
+  Error Unreadable(const std::string& why) const {
+    return UnreadableDocument(response_, kRoot, why);
+  }
 
   void ReadMember(std::string_view name) {
     if (name == "Contents") {
@@ -82,7 +88,8 @@ class PageReader {
       }
     }
     if (fields.Take(kSize)) ReadSize({}, object.size);
-    if (object.key.value.empty()) Note(Error::Make(ErrorKind::kUnavailable, "the listing has an object without a <Key>"));
+    if (object.key.value.empty())
+      Note(Error::Make(ErrorKind::kUnavailable, "the listing has an object without a <Key>"));
   }
 
   void ReadSize(std::string_view text, std::uint64_t& size) {
@@ -113,16 +120,18 @@ class PageReader {
   std::optional<Error> fault_;  // the first in a value
 };
 
-// Directory buckets take no prefix that ends inside a name, and no start-after: the directory is listed, and what was not
-// asked for left out. The directory of a prefix without `/` is the bucket.
-std::string DirectoryOf(const std::string& prefix) { return prefix.substr(0, prefix.rfind('/') + 1); }
+// Directory buckets take no prefix that ends inside a name, and no start-after: the directory is
+// listed, and what was not asked for left out. The directory of a prefix without `/` is the bucket.
+std::string DirectoryOf(const std::string& prefix) {
+  return prefix.substr(0, prefix.rfind('/') + 1);
+}
 
 // Callers delete, copy and read what a listing of a prefix names.
 Result<void> CheckPrefix(const ListObjectsRequest& request, const ListObjectsResponse& page) {
   const auto outside = [&](const std::string& name) -> Result<void> {
     if (name.starts_with(request.prefix)) return Ok();
-    return Error::Make(ErrorKind::kDataLoss,
-                       "the listing of the prefix `" + request.prefix + "` names `" + name + "`, which is outside of it");
+    return Error::Make(ErrorKind::kDataLoss, "the listing of the prefix `" + request.prefix +
+                                                 "` names `" + name + "`, which is outside of it");
   };
   for (const ObjectSummary& object : page.objects) PENSTOCK_TRY(outside(object.key.value));
   for (const std::string& prefix : page.common_prefixes) PENSTOCK_TRY(outside(prefix));
@@ -131,10 +140,12 @@ Result<void> CheckPrefix(const ListObjectsRequest& request, const ListObjectsRes
 
 void KeepAskedFor(const ListObjectsRequest& request, ListObjectsResponse& page) {
   std::erase_if(page.objects, [&](const ObjectSummary& object) {
-    return !object.key.value.starts_with(request.prefix) || (!request.start_after.empty() && object.key.value <= request.start_after);
+    return !object.key.value.starts_with(request.prefix) ||
+           (!request.start_after.empty() && object.key.value <= request.start_after);
   });
   std::erase_if(page.common_prefixes, [&](const std::string& prefix) {
-    return !prefix.starts_with(request.prefix) || (!request.start_after.empty() && prefix <= request.start_after);
+    return !prefix.starts_with(request.prefix) ||
+           (!request.start_after.empty() && prefix <= request.start_after);
   });
 }
 
@@ -142,10 +153,13 @@ void KeepAskedFor(const ListObjectsRequest& request, ListObjectsResponse& page) 
 
 Result<WireRequest> BuildRequest(const ListObjectsRequest& request, const BuildContext& context) {
   if (request.max_keys < 0) {
-    return InvalidRequest("max_keys is " + std::to_string(request.max_keys) + "; use 0 or more (S3 sends 1000 at most)");
+    return InvalidRequest("max_keys is " + std::to_string(request.max_keys) +
+                          "; use 0 or more (S3 sends 1000 at most)");
   }
-  PENSTOCK_ASSIGN(WireRequest wire, StartBucketRequest(Operation::kListObjectsV2, request.bucket, context));
-  wire.query = {{"list-type", "2"}, {"encoding-type", "url"}, {"max-keys", std::to_string(request.max_keys)}};
+  PENSTOCK_ASSIGN(WireRequest wire,
+                  StartBucketRequest(Operation::kListObjectsV2, request.bucket, context));
+  wire.query = {
+      {"list-type", "2"}, {"encoding-type", "url"}, {"max-keys", std::to_string(request.max_keys)}};
   const bool directory = IsDirectoryBucket(request.bucket.value);
   const std::string prefix = directory ? DirectoryOf(request.prefix) : request.prefix;
   if (!prefix.empty()) wire.query.emplace_back("prefix", prefix);
@@ -158,7 +172,8 @@ Result<WireRequest> BuildRequest(const ListObjectsRequest& request, const BuildC
   return wire;
 }
 
-Result<ListObjectsResponse> ParseResponse(const ListObjectsRequest& request, const WireResponse& response) {
+Result<ListObjectsResponse> ParseResponse(const ListObjectsRequest& request,
+                                          const WireResponse& response) {
   PENSTOCK_ASSIGN(ListObjectsResponse page, PageReader(response).Read());
   if (IsDirectoryBucket(request.bucket.value)) {
     KeepAskedFor(request, page);

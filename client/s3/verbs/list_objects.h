@@ -9,7 +9,8 @@
 namespace penstock::s3 {
 
 Result<WireRequest> BuildRequest(const ListObjectsRequest& request, const BuildContext& context);
-Result<ListObjectsResponse> ParseResponse(const ListObjectsRequest& request, const WireResponse& response);
+Result<ListObjectsResponse> ParseResponse(const ListObjectsRequest& request,
+                                          const WireResponse& response);
 
 }  // namespace penstock::s3
 

@@ -10,7 +10,8 @@ namespace {
 const ListObjectsRequest kRequest{.bucket = BucketName("b")};
 
 TEST(ListObjectsTest, AsksForUrlEncodedNames) {
-  EXPECT_EQ(Golden(BuildRequest(kRequest, Context())), "GET /b?list-type=2&encoding-type=url&max-keys=1000\n\n");
+  EXPECT_EQ(Golden(BuildRequest(kRequest, Context())),
+            "GET /b?list-type=2&encoding-type=url&max-keys=1000\n\n");
 }
 
 TEST(ListObjectsTest, SendsPrefixDelimiterAndStart) {
@@ -20,7 +21,9 @@ TEST(ListObjectsTest, SendsPrefixDelimiterAndStart) {
   request.start_after = "a b/c";
   request.max_keys = 7;
   EXPECT_EQ(Golden(BuildRequest(request, Context())),
-            "GET /b?list-type=2&encoding-type=url&max-keys=7&prefix=a%20b%2F&delimiter=%2F&start-after=a%20b%2Fc\n\n");
+            "GET "
+            "/b?list-type=2&encoding-type=url&max-keys=7&prefix=a%20b%2F&delimiter=%2F&start-after="
+            "a%20b%2Fc\n\n");
   request.continuation_token = "t+1=";
   EXPECT_EQ(Golden(BuildRequest(request, Context())),
             "GET /b?list-type=2&encoding-type=url&max-keys=7&prefix=a%20b%2F&delimiter=%2F"
@@ -52,9 +55,12 @@ TEST(ListObjectsTest, OfADirectoryOnlyWhatWasAskedForIsGivenOut) {
   for (const char* key : {"d/stone", "d/step2", "d/other", "d/step1", "d/start"}) {
     keys += std::string("<Contents><Key>") + key + "</Key><Size>0</Size></Contents>";
   }
-  const std::string document = "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>" + keys +
-                               "<CommonPrefixes><Prefix>d/stuff/</Prefix></CommonPrefixes>"
-                               "<CommonPrefixes><Prefix>d/no/</Prefix></CommonPrefixes></ListBucketResult>";
+  const std::string document =
+      "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</"
+      "NextContinuationToken>" +
+      keys +
+      "<CommonPrefixes><Prefix>d/stuff/</Prefix></CommonPrefixes>"
+      "<CommonPrefixes><Prefix>d/no/</Prefix></CommonPrefixes></ListBucketResult>";
   const auto page = ParseResponse(request, Answer(document));
   ASSERT_TRUE(page.ok()) << page.error().message;
   ASSERT_EQ(page->objects.size(), 2u);
@@ -71,7 +77,9 @@ TEST(ListObjectsTest, LeavesPageSizesToTheServiceButNegativeOnes) {
   ListObjectsRequest request = kRequest;
   for (const int max_keys : {0, 1, 1001, 5000}) {
     request.max_keys = max_keys;
-    EXPECT_NE(Golden(BuildRequest(request, Context())).find("max-keys=" + std::to_string(max_keys) + "\n"), std::string::npos);
+    EXPECT_NE(Golden(BuildRequest(request, Context()))
+                  .find("max-keys=" + std::to_string(max_keys) + "\n"),
+              std::string::npos);
   }
   request.max_keys = -1;
   EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
@@ -80,12 +88,17 @@ TEST(ListObjectsTest, LeavesPageSizesToTheServiceButNegativeOnes) {
 TEST(ListObjectsTest, DecodesNamesOfAPage) {
   const auto page = ParseResponse(
       kRequest,
-      Answer("<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name><Prefix></Prefix>"
-             "<NextContinuationToken>t+%2B</NextContinuationToken><KeyCount>2</KeyCount><MaxKeys>2</MaxKeys>"
+      Answer("<ListBucketResult "
+             "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name><Prefix></Prefix>"
+             "<NextContinuationToken>t+%2B</NextContinuationToken><KeyCount>2</"
+             "KeyCount><MaxKeys>2</MaxKeys>"
              "<EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>"
-             "<Contents><Key>a+b%2Bc%20d/%E2%82%AC%01</Key><LastModified>2026-01-02T03:04:05.000Z</LastModified>"
-             "<ETag>&quot;e1&quot;</ETag><Size>5368709120</Size><StorageClass>STANDARD</StorageClass></Contents>"
-             "<Contents><Key>z</Key><ETag>e2</ETag><Size>0</Size><StorageClass>GLACIER</StorageClass></Contents>"
+             "<Contents><Key>a+b%2Bc%20d/%E2%82%AC%01</Key><LastModified>2026-01-02T03:04:05.000Z</"
+             "LastModified>"
+             "<ETag>&quot;e1&quot;</ETag><Size>5368709120</Size><StorageClass>STANDARD</"
+             "StorageClass></Contents>"
+             "<Contents><Key>z</Key><ETag>e2</ETag><Size>0</Size><StorageClass>GLACIER</"
+             "StorageClass></Contents>"
              "<CommonPrefixes><Prefix>p+q/</Prefix></CommonPrefixes></ListBucketResult>"));
   ASSERT_TRUE(page.ok()) << page.error().message;
   ASSERT_EQ(page->objects.size(), 2u);
@@ -100,8 +113,9 @@ TEST(ListObjectsTest, DecodesNamesOfAPage) {
 }
 
 TEST(ListObjectsTest, TakesNamesLiterallyWithoutAnEncodingType) {
-  const auto page = ParseResponse(kRequest, Answer("<ListBucketResult><IsTruncated>false</IsTruncated><Contents>"
-                                                   "<Key>a+b%20</Key><Size>1</Size></Contents></ListBucketResult>"));
+  const auto page = ParseResponse(
+      kRequest, Answer("<ListBucketResult><IsTruncated>false</IsTruncated><Contents>"
+                       "<Key>a+b%20</Key><Size>1</Size></Contents></ListBucketResult>"));
   ASSERT_TRUE(page.ok());
   EXPECT_EQ(page->objects[0].key.value, "a+b%20");
   EXPECT_EQ(page->next_token, "");
@@ -109,8 +123,10 @@ TEST(ListObjectsTest, TakesNamesLiterallyWithoutAnEncodingType) {
 
 TEST(ListObjectsTest, TheOrderOfMembersAndUnknownOnesDoNotMatter) {
   const auto page = ParseResponse(
-      kRequest, Answer("<ListBucketResult><Contents><Owner><ID>i</ID><Key>not this</Key></Owner><Size>7</Size><Key>a%2Bb</Key>"
-                       "<RestoreStatus><IsRestoreInProgress>false</IsRestoreInProgress></RestoreStatus></Contents><New><Deep/></New>"
+      kRequest, Answer("<ListBucketResult><Contents><Owner><ID>i</ID><Key>not "
+                       "this</Key></Owner><Size>7</Size><Key>a%2Bb</Key>"
+                       "<RestoreStatus><IsRestoreInProgress>false</IsRestoreInProgress></"
+                       "RestoreStatus></Contents><New><Deep/></New>"
                        "<CommonPrefixes/><EncodingType>url</EncodingType></ListBucketResult>"));
   ASSERT_TRUE(page.ok()) << page.error().message;
   ASSERT_EQ(page->objects.size(), 1u);
@@ -121,8 +137,10 @@ TEST(ListObjectsTest, TheOrderOfMembersAndUnknownOnesDoNotMatter) {
 
 TEST(ListObjectsTest, OfRepeatedMembersTheFirstCounts) {
   const auto page = ParseResponse(
-      kRequest, Answer("<ListBucketResult><IsTruncated>false</IsTruncated><IsTruncated>true</IsTruncated><Contents><Key>first</Key>"
-                       "<Key>second</Key><Size>1</Size><Size>x</Size></Contents></ListBucketResult>"));
+      kRequest,
+      Answer("<ListBucketResult><IsTruncated>false</IsTruncated><IsTruncated>true</"
+             "IsTruncated><Contents><Key>first</Key>"
+             "<Key>second</Key><Size>1</Size><Size>x</Size></Contents></ListBucketResult>"));
   ASSERT_TRUE(page.ok()) << page.error().message;
   EXPECT_EQ(page->objects[0].key.value, "first");
   EXPECT_EQ(page->objects[0].size, 1u);
@@ -130,19 +148,24 @@ TEST(ListObjectsTest, OfRepeatedMembersTheFirstCounts) {
 }
 
 TEST(ListObjectsTest, APageCutOffAnywhereIsOneError) {
-  const std::string whole = "<?xml version=\"1.0\"?><ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>k</Key>"
-                            "<ETag>&quot;e&quot;</ETag><Size>1</Size></Contents></ListBucketResult>";
+  const std::string whole =
+      "<?xml "
+      "version=\"1.0\"?><ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>k</Key>"
+      "<ETag>&quot;e&quot;</ETag><Size>1</Size></Contents></ListBucketResult>";
   ASSERT_TRUE(ParseResponse(kRequest, Answer(whole)).ok());
   for (std::size_t length = 0; length < whole.size(); ++length) {
     const auto page = ParseResponse(kRequest, Answer(whole.substr(0, length)));
     ASSERT_FALSE(page.ok()) << length;
     EXPECT_EQ(page.error().kind, ErrorKind::kUnavailable) << length;
-    EXPECT_NE(page.error().message.find("should hold a <ListBucketResult> document, but"), std::string::npos) << page.error().message;
+    EXPECT_NE(page.error().message.find("should hold a <ListBucketResult> document, but"),
+              std::string::npos)
+        << page.error().message;
   }
 }
 
 TEST(ListObjectsTest, AnErrorAfterTheStatusIsThatError) {
-  const auto page = ParseResponse(kRequest, Answer("<Error><Code>SlowDown</Code><Message>m</Message></Error>"));
+  const auto page =
+      ParseResponse(kRequest, Answer("<Error><Code>SlowDown</Code><Message>m</Message></Error>"));
   ASSERT_FALSE(page.ok());
   EXPECT_EQ(page.error().code, "SlowDown");
 }
@@ -150,8 +173,10 @@ TEST(ListObjectsTest, AnErrorAfterTheStatusIsThatError) {
 TEST(ListObjectsTest, RefusesNamesOutsideOfThePrefix) {
   ListObjectsRequest request = kRequest;
   request.prefix = "a/";
-  for (const char* member : {"<Contents><Key>b/k</Key><Size>1</Size></Contents>", "<CommonPrefixes><Prefix>b/</Prefix></CommonPrefixes>"}) {
-    const auto page = ParseResponse(request, Answer(std::string("<ListBucketResult>") + member + "</ListBucketResult>"));
+  for (const char* member : {"<Contents><Key>b/k</Key><Size>1</Size></Contents>",
+                             "<CommonPrefixes><Prefix>b/</Prefix></CommonPrefixes>"}) {
+    const auto page = ParseResponse(
+        request, Answer(std::string("<ListBucketResult>") + member + "</ListBucketResult>"));
     ASSERT_FALSE(page.ok()) << member;
     EXPECT_EQ(page.error().kind, ErrorKind::kDataLoss);
   }
@@ -159,13 +184,15 @@ TEST(ListObjectsTest, RefusesNamesOutsideOfThePrefix) {
 
 TEST(ListObjectsTest, WhatCannotBeReadIsWorthARetry) {
   for (const char* body :
-       {"", "<ListBucketResult>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
+       {"", "<ListBucketResult>",
+        "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
         "<ListBucketResult><Contents><Key>k</Key><Size>x</Size></Contents></ListBucketResult>",
         "<ListBucketResult><Contents><Key>k</Key></Contents></ListBucketResult>",
         "<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>",
         "<ListBucketResult><IsTruncated>perhaps</IsTruncated></ListBucketResult>",
         "<ListBucketResult><!DOCTYPE x><IsTruncated>false</IsTruncated></ListBucketResult>",
-        "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%zz</Key><Size>1</Size></Contents>"
+        "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%zz</Key><Size>1</Size></"
+        "Contents>"
         "</ListBucketResult>"}) {
     EXPECT_EQ(ParseResponse(kRequest, Answer(body)).error().kind, ErrorKind::kUnavailable) << body;
   }

@@ -13,8 +13,8 @@ namespace {
 Result<int> ReadPartNumber(const XmlElement& parent, std::string_view name) {
   PENSTOCK_ASSIGN(const std::uint64_t number, ReadNumber(parent, name));
   if (number > 10'000) {
-    return Error::Make(ErrorKind::kUnavailable,
-                       "the answer's <" + std::string(name) + "> is " + std::to_string(number) + ", beyond 10000");
+    return Error::Make(ErrorKind::kUnavailable, "the answer's <" + std::string(name) + "> is " +
+                                                    std::to_string(number) + ", beyond 10000");
   }
   return static_cast<int>(number);
 }
@@ -23,7 +23,8 @@ Result<int> ReadPartNumber(const XmlElement& parent, std::string_view name) {
 
 Result<WireRequest> BuildRequest(const ListPartsRequest& request, const BuildContext& context) {
   PENSTOCK_TRY(CheckUploadId(request.upload_id));
-  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kListParts, request.bucket, request.key, context));
+  PENSTOCK_ASSIGN(WireRequest wire,
+                  StartObjectRequest(Operation::kListParts, request.bucket, request.key, context));
   wire.query.emplace_back("uploadId", request.upload_id.value);
   if (request.part_number_marker > 0) {
     wire.query.emplace_back("part-number-marker", std::to_string(request.part_number_marker));
@@ -33,7 +34,8 @@ Result<WireRequest> BuildRequest(const ListPartsRequest& request, const BuildCon
 
 Result<ListPartsResponse> ParseResponse(const ListPartsRequest&, const WireResponse& response) {
   // moto 5 answers with <ListPartsResponse>.
-  PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "ListPartsResult", "ListPartsResponse"));
+  PENSTOCK_ASSIGN(const XmlDocument document,
+                  ReadDocument(response, "ListPartsResult", "ListPartsResponse"));
   const XmlElement root = document.root();
   ListPartsResponse out;
   for (const XmlElement& element : root.Children("Part")) {

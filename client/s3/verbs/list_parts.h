@@ -9,7 +9,8 @@
 namespace penstock::s3 {
 
 Result<WireRequest> BuildRequest(const ListPartsRequest& request, const BuildContext& context);
-Result<ListPartsResponse> ParseResponse(const ListPartsRequest& request, const WireResponse& response);
+Result<ListPartsResponse> ParseResponse(const ListPartsRequest& request,
+                                        const WireResponse& response);
 
 }  // namespace penstock::s3
 

@@ -7,13 +7,16 @@
 namespace penstock::s3 {
 namespace {
 
-ListPartsRequest Request() { return {.bucket = BucketName("b"), .key = ObjectKey("k"), .upload_id = UploadId("u")}; }
+ListPartsRequest Request() {
+  return {.bucket = BucketName("b"), .key = ObjectKey("k"), .upload_id = UploadId("u")};
+}
 
 TEST(ListPartsTest, StartsAfterTheMarker) {
   ListPartsRequest request = Request();
   EXPECT_EQ(Golden(BuildRequest(request, Context())), "GET /b/k?uploadId=u\n\n");
   request.part_number_marker = 3;
-  EXPECT_EQ(Golden(BuildRequest(request, Context())), "GET /b/k?uploadId=u&part-number-marker=3\n\n");
+  EXPECT_EQ(Golden(BuildRequest(request, Context())),
+            "GET /b/k?uploadId=u&part-number-marker=3\n\n");
 }
 
 TEST(ListPartsTest, WithoutAnIdItNeverBecomesGetObject) {
@@ -23,8 +26,10 @@ TEST(ListPartsTest, WithoutAnIdItNeverBecomesGetObject) {
 }
 
 std::string Page(const std::string& truncated) {
-  return "<ListPartsResult><NextPartNumberMarker>2</NextPartNumberMarker><IsTruncated>" + truncated +
-         "</IsTruncated><Part><PartNumber>2</PartNumber><ETag>&quot;e2&quot;</ETag><Size>9</Size></Part></ListPartsResult>";
+  return "<ListPartsResult><NextPartNumberMarker>2</NextPartNumberMarker><IsTruncated>" +
+         truncated +
+         "</IsTruncated><Part><PartNumber>2</PartNumber><ETag>&quot;e2&quot;</ETag><Size>9</Size></"
+         "Part></ListPartsResult>";
 }
 
 TEST(ListPartsTest, ReadsParts) {
@@ -43,12 +48,17 @@ TEST(ListPartsTest, TheLastPageHasNoMarker) {
 
 TEST(ListPartsTest, ReadsTheRootThatMotoSends) {
   // ListParts against moto 5.2 ended in "its root is <ListPartsResponse>".
-  EXPECT_TRUE(ParseResponse(Request(), Answer("<ListPartsResponse><IsTruncated>false</IsTruncated></ListPartsResponse>")).ok());
+  EXPECT_TRUE(ParseResponse(
+                  Request(),
+                  Answer("<ListPartsResponse><IsTruncated>false</IsTruncated></ListPartsResponse>"))
+                  .ok());
 }
 
 TEST(ListPartsTest, APartNumberBeyondTheLimitIsWorthARetry) {
-  EXPECT_EQ(ParseResponse(Request(), Answer("<ListPartsResult><Part><PartNumber>99999999999</PartNumber><Size>1</Size>"
-                                            "</Part></ListPartsResult>"))
+  EXPECT_EQ(ParseResponse(
+                Request(),
+                Answer("<ListPartsResult><Part><PartNumber>99999999999</PartNumber><Size>1</Size>"
+                       "</Part></ListPartsResult>"))
                 .error()
                 .kind,
             ErrorKind::kUnavailable);

@@ -19,7 +19,8 @@ Result<WireRequest> BuildRequest(const PutObjectRequest& request, const BuildCon
   if (request.write_offset) {
     PENSTOCK_TRY(CheckDirectoryBucket("appending", request.bucket, "write a new object"));
   }
-  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kPutObject, request.bucket, request.key, context));
+  PENSTOCK_ASSIGN(WireRequest wire,
+                  StartObjectRequest(Operation::kPutObject, request.bucket, request.key, context));
   PENSTOCK_TRY(AppendAttributes(request.attributes, wire.headers));
   if (request.if_match) wire.headers.push_back({"If-Match", QuoteETag(*request.if_match)});
   if (request.if_none_match_any) wire.headers.push_back({"If-None-Match", "*"});

@@ -1,4 +1,5 @@
-// PutObject: PUT /{bucket}/{key}, with the CRC64NVME of the body as a header where uploads carry checksums.
+// PutObject: PUT /{bucket}/{key}, with the CRC64NVME of the body as a header where uploads carry
+// checksums.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_PUT_OBJECT_H_
 #define PENSTOCK_CLIENT_S3_VERBS_PUT_OBJECT_H_
 
@@ -9,7 +10,8 @@
 namespace penstock::s3 {
 
 Result<WireRequest> BuildRequest(const PutObjectRequest& request, const BuildContext& context);
-Result<PutObjectResponse> ParseResponse(const PutObjectRequest& request, const WireResponse& response);
+Result<PutObjectResponse> ParseResponse(const PutObjectRequest& request,
+                                        const WireResponse& response);
 
 }  // namespace penstock::s3
 

@@ -23,11 +23,14 @@ TEST(PutObjectTest, SendsTheChecksumOfTheBodyAndLeavesItRewound) {
 TEST(PutObjectTest, SendsAttributesAndConditions) {
   StringSource body("x");
   PutObjectRequest request = Request(body);
-  request.attributes = {.content_type = "text/plain", .storage_class = "GLACIER_IR", .user_metadata = {{"Owner", "me"}}};
+  request.attributes = {.content_type = "text/plain",
+                        .storage_class = "GLACIER_IR",
+                        .user_metadata = {{"Owner", "me"}}};
   request.if_none_match_any = true;
-  EXPECT_EQ(Golden(BuildRequest(request, WithoutChecksums())),
-            "PUT /b/k\nContent-Type: text/plain\nx-amz-storage-class: GLACIER_IR\nx-amz-meta-owner: me\n"
-            "If-None-Match: *\n\n");
+  EXPECT_EQ(
+      Golden(BuildRequest(request, WithoutChecksums())),
+      "PUT /b/k\nContent-Type: text/plain\nx-amz-storage-class: GLACIER_IR\nx-amz-meta-owner: me\n"
+      "If-None-Match: *\n\n");
   request.attributes = {};
   request.if_none_match_any = false;
   request.if_match = ETag("e");
@@ -37,10 +40,12 @@ TEST(PutObjectTest, SendsAttributesAndConditions) {
 TEST(PutObjectTest, SendsAChecksumThatIsKnownAndComputesOneThatIsOnlyFollowed) {
   StringSource body("123456789");
   body.follows_checksum = true;
-  EXPECT_EQ(Golden(BuildRequest(Request(body), Context())), "PUT /b/k\nx-amz-checksum-crc64nvme: rosUhgp5mIg=\n\n");
+  EXPECT_EQ(Golden(BuildRequest(Request(body), Context())),
+            "PUT /b/k\nx-amz-checksum-crc64nvme: rosUhgp5mIg=\n\n");
   body.rewinds = 0;
   body.known_crc64nvme = 1;
-  EXPECT_EQ(Golden(BuildRequest(Request(body), Context())), "PUT /b/k\nx-amz-checksum-crc64nvme: AAAAAAAAAAE=\n\n");
+  EXPECT_EQ(Golden(BuildRequest(Request(body), Context())),
+            "PUT /b/k\nx-amz-checksum-crc64nvme: AAAAAAAAAAE=\n\n");
   EXPECT_EQ(body.rewinds, 0);
 }
 
@@ -50,14 +55,18 @@ TEST(PutObjectTest, AppendsAtAnOffsetWithTheObjectsOwnChecksum) {
   request.bucket = BucketName("b--usw2-az1--x-s3");
   request.write_offset = 7;
   EXPECT_EQ(Golden(BuildRequest(request, Context())),
-            "PUT /b--usw2-az1--x-s3/k\nx-amz-write-offset-bytes: 7\nx-amz-checksum-crc64nvme: rosUhgp5mIg=\n\n");
+            "PUT /b--usw2-az1--x-s3/k\nx-amz-write-offset-bytes: 7\nx-amz-checksum-crc64nvme: "
+            "rosUhgp5mIg=\n\n");
   // CRC-32C of "123456789" is e3069283, its CRC-32 cbf43926 (spec/protocol.md §6.3).
   request.checksum_algorithm = "crc32c";
-  EXPECT_NE(Golden(BuildRequest(request, Context())).find("\nx-amz-checksum-crc32c: 4waSgw==\n\n"), std::string::npos);
+  EXPECT_NE(Golden(BuildRequest(request, Context())).find("\nx-amz-checksum-crc32c: 4waSgw==\n\n"),
+            std::string::npos);
   request.checksum_algorithm = "crc32";
-  EXPECT_NE(Golden(BuildRequest(request, Context())).find("\nx-amz-checksum-crc32: y/Q5Jg==\n\n"), std::string::npos);
+  EXPECT_NE(Golden(BuildRequest(request, Context())).find("\nx-amz-checksum-crc32: y/Q5Jg==\n\n"),
+            std::string::npos);
   request.checksum_algorithm = "none";
-  EXPECT_EQ(Golden(BuildRequest(request, Context())), "PUT /b--usw2-az1--x-s3/k\nx-amz-write-offset-bytes: 7\n\n");
+  EXPECT_EQ(Golden(BuildRequest(request, Context())),
+            "PUT /b--usw2-az1--x-s3/k\nx-amz-write-offset-bytes: 7\n\n");
 }
 
 TEST(PutObjectTest, AppendsInDirectoryBucketsOnly) {
@@ -69,9 +78,11 @@ TEST(PutObjectTest, AppendsInDirectoryBucketsOnly) {
 
 TEST(PutObjectTest, AnAppendIsToldTheWholeSize) {
   StringSource body("x");
-  const auto response = ParseResponse(Request(body), Answer("", {{"ETag", "\"e\""}, {"x-amz-object-size", "12"}}));
+  const auto response =
+      ParseResponse(Request(body), Answer("", {{"ETag", "\"e\""}, {"x-amz-object-size", "12"}}));
   EXPECT_EQ(response->object_size, 12u);
-  EXPECT_EQ(ParseResponse(Request(body), Answer("", {{"ETag", "\"e\""}}))->object_size, std::nullopt);
+  EXPECT_EQ(ParseResponse(Request(body), Answer("", {{"ETag", "\"e\""}}))->object_size,
+            std::nullopt);
 }
 
 TEST(PutObjectTest, RefusesBothConditionsAtOnce) {
@@ -85,7 +96,8 @@ TEST(PutObjectTest, RefusesBothConditionsAtOnce) {
 TEST(PutObjectTest, RefusesABodyThatLiesAboutItsSize) {
   StringSource body("12345");
   body.claimed_size = 6;
-  EXPECT_EQ(Golden(BuildRequest(Request(body), Context())), "error: the body gave 5 bytes, but its size is 6");
+  EXPECT_EQ(Golden(BuildRequest(Request(body), Context())),
+            "error: the body gave 5 bytes, but its size is 6");
 }
 
 TEST(PutObjectTest, RefusesMetadataThatNoHeaderCarries) {
@@ -102,12 +114,14 @@ TEST(PutObjectTest, RefusesMetadataThatNoHeaderCarries) {
 TEST(PutObjectTest, WithoutAnETagNothingWasStored) {
   // Symptom: the 200 of a proxy's page passed for a stored object.
   StringSource body("x");
-  EXPECT_EQ(ParseResponse(Request(body), Answer("<html>", {{"Content-Length", "6"}})).error().kind, ErrorKind::kUnsupported);
+  EXPECT_EQ(ParseResponse(Request(body), Answer("<html>", {{"Content-Length", "6"}})).error().kind,
+            ErrorKind::kUnsupported);
 }
 
 TEST(PutObjectTest, ReadsETagAndVersion) {
   StringSource body("x");
-  const auto response = ParseResponse(Request(body), Answer("", {{"ETag", "\"e1\""}, {"x-amz-version-id", "v1"}}));
+  const auto response =
+      ParseResponse(Request(body), Answer("", {{"ETag", "\"e1\""}, {"x-amz-version-id", "v1"}}));
   ASSERT_TRUE(response.ok());
   EXPECT_EQ(response->etag.value, "e1");
   EXPECT_EQ(response->version_id.value, "v1");

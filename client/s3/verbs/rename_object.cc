@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t kMaxTokenBytes = 64;
 
 Result<void> CheckToken(std::string_view token) {
-  const bool printable = std::all_of(token.begin(), token.end(), [](char c) { return c >= 33 && c <= 126; });
+  const bool printable =
+      std::all_of(token.begin(), token.end(), [](char c) { return c >= 33 && c <= 126; });
   if (!token.empty() && token.size() <= kMaxTokenBytes && printable) return Ok();
   return InvalidRequest("the client token has " + std::to_string(token.size()) +
                         " bytes; S3 takes 1 to 64 characters of printable ASCII without blanks");
@@ -30,32 +31,46 @@ struct ConditionNames {
   const char* modified_since;
   const char* unmodified_since;
 };
-constexpr ConditionNames kOfDestination = {"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"};
-constexpr ConditionNames kOfSource = {"x-amz-rename-source-if-match", "x-amz-rename-source-if-none-match",
-                                      "x-amz-rename-source-if-modified-since", "x-amz-rename-source-if-unmodified-since"};
+constexpr ConditionNames kOfDestination = {"If-Match", "If-None-Match", "If-Modified-Since",
+                                           "If-Unmodified-Since"};
+constexpr ConditionNames kOfSource = {
+    "x-amz-rename-source-if-match", "x-amz-rename-source-if-none-match",
+    "x-amz-rename-source-if-modified-since", "x-amz-rename-source-if-unmodified-since"};
 
-void AppendConditions(const RenameConditions& conditions, const ConditionNames& names, std::vector<http::Header>& headers) {
+void AppendConditions(const RenameConditions& conditions, const ConditionNames& names,
+                      std::vector<http::Header>& headers) {
   if (conditions.if_match) headers.push_back({names.match, QuoteETag(*conditions.if_match)});
-  if (conditions.if_none_match) headers.push_back({names.none_match, QuoteETag(*conditions.if_none_match)});
-  if (conditions.if_modified_since) headers.push_back({names.modified_since, FormatHttpDate(*conditions.if_modified_since)});
-  if (conditions.if_unmodified_since) headers.push_back({names.unmodified_since, FormatHttpDate(*conditions.if_unmodified_since)});
+  if (conditions.if_none_match)
+    headers.push_back({names.none_match, QuoteETag(*conditions.if_none_match)});
+  if (conditions.if_modified_since)
+    headers.push_back({names.modified_since, FormatHttpDate(*conditions.if_modified_since)});
+  if (conditions.if_unmodified_since)
+    headers.push_back({names.unmodified_since, FormatHttpDate(*conditions.if_unmodified_since)});
 }
 
 }  // namespace
 
-Result<void> CheckDirectoryBucket(std::string_view operation, const BucketName& bucket, std::string_view instead) {
+Result<void> CheckDirectoryBucket(std::string_view operation, const BucketName& bucket,
+                                  std::string_view instead) {
   if (bucket.empty() || IsDirectoryBucket(bucket.value)) return Ok();
-  return Error::Make(ErrorKind::kUnsupported, std::string(operation) + " works in directory buckets (S3 Express One Zone) only, and `" +
-                                                  bucket.value + "` is a general purpose bucket; " + std::string(instead));
+  return Error::Make(ErrorKind::kUnsupported,
+                     std::string(operation) +
+                         " works in directory buckets (S3 Express One Zone) only, and `" +
+                         bucket.value + "` is a general purpose bucket; " + std::string(instead));
 }
 
 Result<WireRequest> BuildRequest(const RenameObjectRequest& request, const BuildContext& context) {
-  PENSTOCK_TRY(CheckDirectoryBucket("RenameObject", request.bucket, "copy the object and delete its source"));
-  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kRenameObject, request.bucket, request.destination, context));
-  PENSTOCK_TRY(StartObjectRequest(Operation::kRenameObject, request.bucket, request.source, context));  // its key is as good
+  PENSTOCK_TRY(CheckDirectoryBucket("RenameObject", request.bucket,
+                                    "copy the object and delete its source"));
+  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kRenameObject, request.bucket,
+                                                       request.destination, context));
+  // its key is as good
+  PENSTOCK_TRY(
+      StartObjectRequest(Operation::kRenameObject, request.bucket, request.source, context));
   for (const ObjectKey* key : {&request.source, &request.destination}) {
     if (key->value.ends_with('/')) {
-      return InvalidRequest("the key `" + key->value + "` ends in /; S3 renames objects, not directories");
+      return InvalidRequest("the key `" + key->value +
+                            "` ends in /; S3 renames objects, not directories");
     }
   }
   PENSTOCK_TRY(CheckToken(request.client_token));

@@ -8,12 +8,14 @@
 
 namespace penstock::s3 {
 
-// `request.client_token` must be there: the one request of a call has one token over all its attempts.
+// `request.client_token` must be there: the one request of a call has one token over all its
+// attempts.
 Result<WireRequest> BuildRequest(const RenameObjectRequest& request, const BuildContext& context);
 Result<NoResponse> ParseResponse(const RenameObjectRequest& request, const WireResponse& response);
 
 // kUnsupported naming the bucket and `instead` unless it is a directory bucket.
-Result<void> CheckDirectoryBucket(std::string_view operation, const BucketName& bucket, std::string_view instead);
+Result<void> CheckDirectoryBucket(std::string_view operation, const BucketName& bucket,
+                                  std::string_view instead);
 
 }  // namespace penstock::s3
 

@@ -9,7 +9,8 @@
 namespace penstock::s3 {
 
 Result<WireRequest> BuildRequest(const UploadPartCopyRequest& request, const BuildContext& context);
-Result<CompletedPart> ParseResponse(const UploadPartCopyRequest& request, const WireResponse& response);
+Result<CompletedPart> ParseResponse(const UploadPartCopyRequest& request,
+                                    const WireResponse& response);
 
 }  // namespace penstock::s3
 

@@ -8,8 +8,12 @@ namespace penstock::s3 {
 namespace {
 
 UploadPartCopyRequest Request() {
-  return {.source_bucket = BucketName("src"), .source_key = ObjectKey("s k"), .bucket = BucketName("b"),
-          .key = ObjectKey("k"), .upload_id = UploadId("u"), .part_number = 2};
+  return {.source_bucket = BucketName("src"),
+          .source_key = ObjectKey("s k"),
+          .bucket = BucketName("b"),
+          .key = ObjectKey("k"),
+          .upload_id = UploadId("u"),
+          .part_number = 2};
 }
 
 TEST(UploadPartCopyTest, NamesSourceRangeAndPin) {
@@ -17,7 +21,8 @@ TEST(UploadPartCopyTest, NamesSourceRangeAndPin) {
   request.source_range = ByteRange{10, 20};
   request.source_if_match = ETag("e");
   EXPECT_EQ(Golden(BuildRequest(request, Context())),
-            "PUT /b/k?partNumber=2&uploadId=u\nx-amz-copy-source: src/s%20k\nx-amz-copy-source-range: bytes=10-19\n"
+            "PUT /b/k?partNumber=2&uploadId=u\nx-amz-copy-source: "
+            "src/s%20k\nx-amz-copy-source-range: bytes=10-19\n"
             "x-amz-copy-source-if-match: \"e\"\n\n");
 }
 
@@ -29,7 +34,8 @@ TEST(UploadPartCopyTest, RefusesAnEmptyRange) {
 
 TEST(UploadPartCopyTest, ReadsETagAndChecksum) {
   const auto part = ParseResponse(
-      Request(), Answer("<CopyPartResult><LastModified>2026-01-02T03:04:05.000Z</LastModified><ETag>&quot;e&quot;</ETag>"
+      Request(), Answer("<CopyPartResult><LastModified>2026-01-02T03:04:05.000Z</"
+                        "LastModified><ETag>&quot;e&quot;</ETag>"
                         "<ChecksumCRC64NVME>c=</ChecksumCRC64NVME></CopyPartResult>"));
   ASSERT_TRUE(part.ok());
   EXPECT_EQ(part->part_number, 2);
@@ -38,15 +44,26 @@ TEST(UploadPartCopyTest, ReadsETagAndChecksum) {
 }
 
 TEST(UploadPartCopyTest, AnErrorDocumentInA200IsAnError) {
-  const auto part = ParseResponse(Request(), Answer("<Error><Code>NoSuchKey</Code><Message>gone</Message></Error>"));
+  const auto part = ParseResponse(
+      Request(), Answer("<Error><Code>NoSuchKey</Code><Message>gone</Message></Error>"));
   ASSERT_FALSE(part.ok());
   EXPECT_EQ(part.error().kind, ErrorKind::kNotFound);
 }
 
 TEST(UploadPartCopyTest, NamesTheVersionToCopy) {
-  UploadPartCopyRequest request{BucketName("src"), ObjectKey("s"), ByteRange{0, 10}, {}, BucketName("b"), ObjectKey("k"), UploadId("u"), 1, {}, VersionId("v")};
+  UploadPartCopyRequest request{BucketName("src"),
+                                ObjectKey("s"),
+                                ByteRange{0, 10},
+                                {},
+                                BucketName("b"),
+                                ObjectKey("k"),
+                                UploadId("u"),
+                                1,
+                                {},
+                                VersionId("v")};
   EXPECT_EQ(Golden(BuildRequest(request, Context())),
-            "PUT /b/k?partNumber=1&uploadId=u\nx-amz-copy-source: src/s?versionId=v\nx-amz-copy-source-range: bytes=0-9\n\n");
+            "PUT /b/k?partNumber=1&uploadId=u\nx-amz-copy-source: "
+            "src/s?versionId=v\nx-amz-copy-source-range: bytes=0-9\n\n");
 }
 
 }  // namespace

@@ -8,14 +8,19 @@ namespace penstock::s3 {
 namespace {
 
 UploadPartRequest Request(BodySource& body) {
-  return {.bucket = BucketName("b"), .key = ObjectKey("k"), .upload_id = UploadId("u"), .part_number = 7, .body = &body};
+  return {.bucket = BucketName("b"),
+          .key = ObjectKey("k"),
+          .upload_id = UploadId("u"),
+          .part_number = 7,
+          .body = &body};
 }
 
 TEST(UploadPartTest, NamesPartUploadAndChecksum) {
   StringSource body("123456789");
   EXPECT_EQ(Golden(BuildRequest(Request(body), Context())),
             "PUT /b/k?partNumber=7&uploadId=u\nx-amz-checksum-crc64nvme: rosUhgp5mIg=\n\n");
-  EXPECT_EQ(Golden(BuildRequest(Request(body), WithoutChecksums())), "PUT /b/k?partNumber=7&uploadId=u\n\n");
+  EXPECT_EQ(Golden(BuildRequest(Request(body), WithoutChecksums())),
+            "PUT /b/k?partNumber=7&uploadId=u\n\n");
 }
 
 TEST(UploadPartTest, SendsAChecksumThatIsKnownWithoutReadingTheBody) {
@@ -38,7 +43,8 @@ TEST(UploadPartTest, RefusesPartNumbersAndIdsThatMeanAnotherVerb) {
   for (const int number : {0, -1, 10'001}) {
     UploadPartRequest request = Request(body);
     request.part_number = number;
-    EXPECT_NE(Golden(BuildRequest(request, Context())).find("is not within 1 to 10000"), std::string::npos);
+    EXPECT_NE(Golden(BuildRequest(request, Context())).find("is not within 1 to 10000"),
+              std::string::npos);
   }
   UploadPartRequest request = Request(body);
   request.upload_id = UploadId();
@@ -47,7 +53,8 @@ TEST(UploadPartTest, RefusesPartNumbersAndIdsThatMeanAnotherVerb) {
 
 TEST(UploadPartTest, KeepsTheChecksumOnlyWhenS3ConfirmedIt) {
   StringSource body("x");
-  auto part = ParseResponse(Request(body), Answer("", {{"ETag", "\"e\""}, {"x-amz-checksum-crc64nvme", "c="}}));
+  auto part = ParseResponse(Request(body),
+                            Answer("", {{"ETag", "\"e\""}, {"x-amz-checksum-crc64nvme", "c="}}));
   ASSERT_TRUE(part.ok());
   EXPECT_EQ(part->part_number, 7);
   EXPECT_EQ(part->etag.value, "e");
@@ -58,8 +65,10 @@ TEST(UploadPartTest, KeepsTheChecksumOnlyWhenS3ConfirmedIt) {
 
 TEST(UploadPartTest, APartWithoutETagIsNotDone) {
   StringSource body("x");
-  EXPECT_EQ(ParseResponse(Request(body), Answer("", {{"Content-Length", "0"}})).error().kind, ErrorKind::kUnsupported);
-  EXPECT_EQ(ParseResponse(Request(body), Answer("")).error().kind, ErrorKind::kUnavailable) << "perhaps cut in its head";
+  EXPECT_EQ(ParseResponse(Request(body), Answer("", {{"Content-Length", "0"}})).error().kind,
+            ErrorKind::kUnsupported);
+  EXPECT_EQ(ParseResponse(Request(body), Answer("")).error().kind, ErrorKind::kUnavailable)
+      << "perhaps cut in its head";
 }
 
 }  // namespace

@@ -11,11 +11,11 @@
 #include "base/caught.h"
 #include "client/transfer/chained_stop.h"
 #include "client/transfer/connection_plan.h"
+#include "client/transfer/download/range_fetch.h"
 #include "client/transfer/object_checksum.h"
-#include "client/transfer/upload/part_plan.h"
 #include "client/transfer/progress_meter.h"
 #include "client/transfer/ranges/range_claims.h"
-#include "client/transfer/download/range_fetch.h"
+#include "client/transfer/upload/part_plan.h"
 #include "penstock/base/blocking.h"
 #include "penstock/base/mutex.h"
 #include "penstock/memory.h"
@@ -28,22 +28,27 @@ namespace {
 using transfer::RangeFetched;
 
 Result<void> Check(const DownloadRequest& request) {
-  const auto invalid = [](std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); };
-  if (request.options.part_size_bytes == 0) return invalid("part_size_bytes is 0; it takes at least 1");
+  const auto invalid = [](std::string message) {
+    return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
+  };
+  if (request.options.part_size_bytes == 0)
+    return invalid("part_size_bytes is 0; it takes at least 1");
   if (request.options.max_parallel_parts && *request.options.max_parallel_parts < 1) {
     return invalid("max_parallel_parts is " + std::to_string(*request.options.max_parallel_parts) +
                    "; it takes at least 1");
   }
   if (request.end && *request.end < request.begin) {
-    return invalid("the range [" + std::to_string(request.begin) + ", " + std::to_string(*request.end) +
-                   ") ends before it begins");
+    return invalid("the range [" + std::to_string(request.begin) + ", " +
+                   std::to_string(*request.end) + ") ends before it begins");
   }
-  if (!request.destination == !request.ask_memory) return invalid("set one of `destination` and `ask_memory`");
+  if (!request.destination == !request.ask_memory)
+    return invalid("set one of `destination` and `ask_memory`");
   return Ok();
 }
 
 constexpr std::uint64_t kGrantBytes = 1ull << 20;  // what the front may be ahead of the division
-// While the caller's memory is waited for: of the first bytes, and between two looks whether it is there.
+// While the caller's memory is waited for: of the first bytes, and between two looks whether it is
+// there.
 constexpr std::uint64_t kMostStagedBytes = 64ull << 20;
 constexpr std::uint64_t kStagedStepBytes = 256ull << 10;
 constexpr std::uint64_t kMostPooledBytes = 8ull << 20;
@@ -57,7 +62,8 @@ class StagedBytes {
   // Exactly `size` bytes.
   Result<void> Take(std::uint64_t size) {
     if (size >= BufferPool::kLeastHuge && size <= kMostPooledBytes) {
-      PENSTOCK_ASSIGN(std::optional<PooledBuffer> pooled, BufferPool::PerProcess().TryTake(static_cast<std::size_t>(size)));
+      PENSTOCK_ASSIGN(std::optional<PooledBuffer> pooled,
+                      BufferPool::PerProcess().TryTake(static_cast<std::size_t>(size)));
       if (pooled) {
         pooled_ = *std::move(pooled);
         bytes_ = pooled_.bytes().first(static_cast<std::size_t>(size));
@@ -66,7 +72,8 @@ class StagedBytes {
     }
     heap_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(size)]);
     if (heap_ == nullptr) {
-      return Error::Make(ErrorKind::kResourceExhausted, "no memory for the first " + std::to_string(size) + " bytes of an object");
+      return Error::Make(ErrorKind::kResourceExhausted,
+                         "no memory for the first " + std::to_string(size) + " bytes of an object");
     }
     bytes_ = {heap_.get(), static_cast<std::size_t>(size)};
     return Ok();
@@ -84,14 +91,17 @@ class StagedBytes {
   PooledBuffer pooled_;
 };
 
-// One download. Its front asks for everything and runs from the begin; the answer's head tells size, ETag and checksum.
-// While it runs, parts are taken from the end by further requests, as many as its rate makes worth having, until the
-// front meets them and lets go of the rest of its answer. The first failure stops all, and the completion waits for
-// all of them, since afterwards the memory is the caller's again.
+// One download. Its front asks for everything and runs from the begin; the answer's head tells
+// size, ETag and checksum. While it runs, parts are taken from the end by further requests, as many
+// as its rate makes worth having, until the front meets them and lets go of the rest of its answer.
+// The first failure stops all, and the completion waits for all of them, since afterwards the
+// memory is the caller's again.
 class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
  public:
   DownloadTask(std::shared_ptr<ObjectStore> store, DownloadRequest request)
-      : store_(std::move(store)), request_(std::move(request)), stop_(request_.options.call.cancel),
+      : store_(std::move(store)),
+        request_(std::move(request)),
+        stop_(request_.options.call.cancel),
         progress_(request_.options.progress) {}
 
   // `done` runs exactly once, also where memory runs out.
@@ -110,8 +120,8 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     if (request_.known_size) known.size = *request_.known_size;
     if (request_.known_etag) known.etag = *request_.known_etag;
     const bool certain = request_.known_size && request_.known_etag;
-    const bool nothing =
-        request_.end == request_.begin || (request_.known_size && request_.begin >= *request_.known_size);
+    const bool nothing = request_.end == request_.begin ||
+                         (request_.known_size && request_.begin >= *request_.known_size);
     if (nothing || (certain && request_.destination)) {
       PENSTOCK_TRY(Place(known));
     }
@@ -120,10 +130,13 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   }
 
   void StartFront() {
-    const std::shared_ptr<ObjectStore> kept = store_;  // the download may complete before the store's Start returns
+    // the download may complete before the store's Start returns
+    const std::shared_ptr<ObjectStore> kept = store_;
     transfer::RangeFetchSpec spec = SpecFor({request_.begin, request_.end.value_or(UINT64_MAX)});
     spec.etag = request_.known_etag;
-    spec.place = [this](const ObjectMetadata& metadata, std::uint64_t length) { return PlaceFront(metadata, length); };
+    spec.place = [this](const ObjectMetadata& metadata, std::uint64_t length) {
+      return PlaceFront(metadata, length);
+    };
     spec.grant = [this](std::uint64_t reached) { return GrantFront(reached); };
     Callback<RangeFetched> done = DoneWith(std::nullopt);
     {
@@ -136,8 +149,9 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   Result<transfer::Placement> PlaceFront(const ObjectMetadata& metadata, std::uint64_t length) {
     if (request_.known_size && *request_.known_size != metadata.size) {
       return Error::Make(ErrorKind::kPreconditionFailed,
-                         "the object has " + std::to_string(metadata.size) + " bytes, not the known " +
-                             std::to_string(*request_.known_size) + ": it changed");
+                         "the object has " + std::to_string(metadata.size) +
+                             " bytes, not the known " + std::to_string(*request_.known_size) +
+                             ": it changed");
     }
     bool placed = false;
     {
@@ -145,14 +159,19 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       placed = placed_;
       if (placed) metadata_ = metadata;
     }
-    if (!placed) PENSTOCK_TRY(request_.ask_memory && length > 0 ? Stage(metadata) : Place(metadata));
+    if (!placed)
+      PENSTOCK_TRY(request_.ask_memory && length > 0 ? Stage(metadata) : Place(metadata));
     const MutexLock lock(mutex_);
     front_began_ = SystemClock().Monotonic();
     front_etag_known_ = !metadata.etag.empty();
-    // An object that comes whole in one answer is the store's to verify, which then also tries again.
-    const std::uint64_t most = staged_.bytes().empty() ? FirstGrant() : std::min(FirstGrant(), kMostStagedBytes);
-    if (whole_.size() == metadata.size && metadata.size > most) checksum_ = transfer::ChecksumOf(metadata);
-    return transfer::Placement{staged_.bytes().empty() ? target_.first(length) : staged_.bytes(), checksum_.crc};
+    // An object that comes whole in one answer is the store's to verify, which then also tries
+    // again.
+    const std::uint64_t most =
+        staged_.bytes().empty() ? FirstGrant() : std::min(FirstGrant(), kMostStagedBytes);
+    if (whole_.size() == metadata.size && metadata.size > most)
+      checksum_ = transfer::ChecksumOf(metadata);
+    return transfer::Placement{staged_.bytes().empty() ? target_.first(length) : staged_.bytes(),
+                               checksum_.crc};
   }
 
   // On the front's thread: it goes on, and others may be worth having by now.
@@ -165,26 +184,31 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       MoveStaged(reached);
       grant.memory = target_;
     }
-    grant.until = claims_.Grant(whole_.begin + reached, std::min(kGrantBytes, FirstGrant())) - whole_.begin;
+    grant.until =
+        claims_.Grant(whole_.begin + reached, std::min(kGrantBytes, FirstGrant())) - whole_.begin;
     return grant;
   }
 
-  // So far without the caller's memory: in steps, since it may be there soon, and no further than `staged_` reaches.
+  // So far without the caller's memory: in steps, since it may be there soon, and no further than
+  // `staged_` reaches.
   std::uint64_t GrantStaged(std::uint64_t reached) const PENSTOCK_REQUIRES(mutex_) {
     return std::min<std::uint64_t>(reached + kStagedStepBytes, staged_.bytes().size());
   }
 
   void MoveStaged(std::uint64_t reached) PENSTOCK_REQUIRES(mutex_) {
-    if (reached > 0) std::memcpy(target_.data(), staged_.bytes().data(), static_cast<std::size_t>(reached));
+    if (reached > 0)
+      std::memcpy(target_.data(), staged_.bytes().data(), static_cast<std::size_t>(reached));
     staged_.Release();
   }
 
-  // The size is known, the memory is not: the front fills `staged_` meanwhile. The caller is asked now, or, where one wake-up
-  // is worth more than time, once all of it is there.
+  // The size is known, the memory is not: the front fills `staged_` meanwhile. The caller is asked
+  // now, or, where one wake-up is worth more than time, once all of it is there.
   Result<void> Stage(const ObjectMetadata& metadata) {
     const ByteRange whole = transfer::ClipRange(request_.begin, request_.end, metadata.size);
-    // Without an ETag nothing pins another request to this version: all of it has to come by this one.
-    const std::uint64_t most = metadata.etag.empty() ? UINT64_MAX : std::min(FirstGrant(), kMostStagedBytes);
+    // Without an ETag nothing pins another request to this version: all of it has to come by this
+    // one.
+    const std::uint64_t most =
+        metadata.etag.empty() ? UINT64_MAX : std::min(FirstGrant(), kMostStagedBytes);
     progress_.SetTotal(whole.size());
     {
       const MutexLock lock(mutex_);
@@ -208,14 +232,17 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       size = whole_.size();
     }
     Result<void> asked = Caught(kCallback, [&] {
-      request_.ask_memory(size, [self = shared_from_this()](Result<MutableByteView> memory) { self->TakeMemory(std::move(memory)); });
+      request_.ask_memory(size, [self = shared_from_this()](Result<MutableByteView> memory) {
+        self->TakeMemory(std::move(memory));
+      });
     });
     if (!asked.ok()) TakeMemory(std::move(asked).error());
   }
 
   void TakeMemory(Result<MutableByteView> given) {
     Result<MutableByteView> memory = Caught(kBookkeeping, [&]() -> Result<MutableByteView> {
-      if (given.ok() && given->size() != whole_size()) return WrongSize(given->size(), whole_size());
+      if (given.ok() && given->size() != whole_size())
+        return WrongSize(given->size(), whole_size());
       return std::move(given);
     });
     const bool failed = !memory.ok();
@@ -247,7 +274,8 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
 
   static Error WrongSize(std::uint64_t given, std::uint64_t wanted) {
     return Error::Make(ErrorKind::kInvalidArgument,
-                       "`destination` returned " + std::to_string(given) + " bytes, but " + std::to_string(wanted) +
+                       "`destination` returned " + std::to_string(given) + " bytes, but " +
+                           std::to_string(wanted) +
                            " will arrive: return memory of exactly that size");
   }
 
@@ -256,7 +284,8 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     const ByteRange whole = transfer::ClipRange(request_.begin, request_.end, metadata.size);
     MutableByteView target;
     if (request_.destination) {
-      PENSTOCK_ASSIGN(target, Caught("`destination` of a download", [&] { return request_.destination(whole.size()); }));
+      PENSTOCK_ASSIGN(target, Caught("`destination` of a download",
+                                     [&] { return request_.destination(whole.size()); }));
     }
     progress_.SetTotal(whole.size());
     if (target.size() != whole.size()) return WrongSize(target.size(), whole.size());
@@ -271,9 +300,12 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   }
 
   // Objects up to this size are one request.
-  std::uint64_t FirstGrant() const { return request_.options.part_size_bytes.value_or(transfer::kLeastPartBytes); }
+  std::uint64_t FirstGrant() const {
+    return request_.options.part_size_bytes.value_or(transfer::kLeastPartBytes);
+  }
 
-  // Requests at a time, when the front has come so far. Parts can be pinned to the front's version only by its ETag.
+  // Requests at a time, when the front has come so far. Parts can be pinned to the front's version
+  // only by its ETag.
   int Wanted(std::uint64_t front_bytes) const PENSTOCK_REQUIRES(mutex_) {
     if (!front_etag_known_) return 1;
     if (request_.options.max_parallel_parts) return *request_.options.max_parallel_parts;
@@ -299,18 +331,21 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     transfer::RangeFetchSpec spec = SpecFor(range);
     const MutexLock lock(mutex_);
     spec.etag = metadata_.etag;
-    const transfer::Placement slice{target_.subspan(range.begin - whole_.begin, range.size()), checksum_.crc};
+    const transfer::Placement slice{target_.subspan(range.begin - whole_.begin, range.size()),
+                                    checksum_.crc};
     spec.place = [slice, size = metadata_.size](const ObjectMetadata& metadata,
                                                 std::uint64_t) -> Result<transfer::Placement> {
       if (metadata.size == size) return slice;
-      return Error::Make(ErrorKind::kPreconditionFailed, "the object has " + std::to_string(metadata.size) +
-                                                             " bytes, not " + std::to_string(size) + ": it changed");
+      return Error::Make(ErrorKind::kPreconditionFailed,
+                         "the object has " + std::to_string(metadata.size) + " bytes, not " +
+                             std::to_string(size) + ": it changed");
     };
     return spec;
   }
 
-  // Keeps the parts flowing. A store may complete calls before Start returns, so parts that end during a round are
-  // taken up by that round instead of a deeper one. `front_bytes`: where the front is, if that is news.
+  // Keeps the parts flowing. A store may complete calls before Start returns, so parts that end
+  // during a round are taken up by that round instead of a deeper one. `front_bytes`: where the
+  // front is, if that is news.
   void Pump(std::uint64_t front_bytes = 0) {
     mutex_.Lock();
     front_bytes_ = std::max(front_bytes_, front_bytes);
@@ -322,9 +357,10 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     while (placed_ && !waits_for_memory_ && !error_ && claims_.unclaimed() > 0) {
       const int wanted = Wanted(front_bytes_);
       if (in_flight_ >= wanted) break;
-      std::uint64_t part_bytes =
-          request_.options.part_size_bytes.value_or(transfer::PlannedPartSize(claims_.unclaimed(), wanted));
-      if (front_over_) part_bytes = std::min(part_bytes, claims_.unclaimed());  // no front will come to what is left
+      std::uint64_t part_bytes = request_.options.part_size_bytes.value_or(
+          transfer::PlannedPartSize(claims_.unclaimed(), wanted));
+      // no front will come to what is left
+      if (front_over_) part_bytes = std::min(part_bytes, claims_.unclaimed());
       const auto part = claims_.TakePart(part_bytes);
       if (!part) break;
       ++in_flight_;
@@ -352,11 +388,14 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
 
   // `part`: what a part is to bring; unset: the front, which brings as much as nobody else does.
   Callback<RangeFetched> DoneWith(std::optional<transfer::ChecksumPiece> part) {
-    return [self = shared_from_this(), part](Result<RangeFetched> result) { self->Fetched(std::move(result), part); };
+    return [self = shared_from_this(), part](Result<RangeFetched> result) {
+      self->Fetched(std::move(result), part);
+    };
   }
 
   void Fetched(Result<RangeFetched> result, std::optional<transfer::ChecksumPiece> part) {
-    Result<std::optional<RangeFetched>> brought = Caught(kBookkeeping, [&] { return Brought(std::move(result)); });
+    Result<std::optional<RangeFetched>> brought =
+        Caught(kBookkeeping, [&] { return Brought(std::move(result)); });
     bool failed = !brought.ok();
     {
       const MutexLock lock(mutex_);
@@ -385,13 +424,15 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       const MutexLock lock(mutex_);
       placed = placed_;
     }
-    const auto beyond = placed ? std::nullopt : transfer::BeyondTheEnd(result.error(), request_.begin);
+    const auto beyond =
+        placed ? std::nullopt : transfer::BeyondTheEnd(result.error(), request_.begin);
     if (!beyond) return std::move(result).error();
     PENSTOCK_TRY(PlaceNothing(*beyond));
     return std::optional<RangeFetched>();
   }
 
-  void Keep(const RangeFetched& fetched, std::optional<transfer::ChecksumPiece> part) PENSTOCK_REQUIRES(mutex_) {
+  void Keep(const RangeFetched& fetched, std::optional<transfer::ChecksumPiece> part)
+      PENSTOCK_REQUIRES(mutex_) {
     delivered_ += fetched.bytes;
     if (!part) {
       part = {{whole_.begin, whole_.begin + fetched.bytes}, checksum_.crc, 0};
@@ -403,12 +444,14 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     pieces_.push_back(*part);
   }
 
-  // The front was refused because there is nothing from `begin` on. An error: what is wrong with that.
+  // The front was refused because there is nothing from `begin` on. An error: what is wrong with
+  // that.
   Result<void> PlaceNothing(ObjectMetadata metadata) {
     if (request_.known_size) {
-      return Error::Make(ErrorKind::kPreconditionFailed, "the object no longer reaches byte " +
-                                                             std::to_string(request_.begin) + ", though " +
-                                                             std::to_string(*request_.known_size) + " bytes were known");
+      return Error::Make(ErrorKind::kPreconditionFailed,
+                         "the object no longer reaches byte " + std::to_string(request_.begin) +
+                             ", though " + std::to_string(*request_.known_size) +
+                             " bytes were known");
     }
     metadata.size = std::min(metadata.size, request_.begin);
     if (request_.known_etag) metadata.etag = *request_.known_etag;
@@ -416,7 +459,8 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   }
 
   void Fail(Error error) {
-    Contain(kBookkeeping, [&] { error.At("GetObject", request_.bucket.value, request_.key.value); });
+    Contain(kBookkeeping,
+            [&] { error.At("GetObject", request_.bucket.value, request_.key.value); });
     const auto done = std::exchange(done_, nullptr);
     store_.reset();  // before the caller lets go of it: a store may not end on a thread of its own
     Contain(kCallback, [&] { done(std::move(error)); });
@@ -427,10 +471,12 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     const MutexLock lock(mutex_);
     if (error_) return WithDifference(*std::move(error_));
     if (delivered_ != target_.size()) {
-      return Error::Make(ErrorKind::kDataLoss, std::to_string(delivered_) + " of " + std::to_string(target_.size()) +
-                                                   " bytes arrived");
+      return Error::Make(
+          ErrorKind::kDataLoss,
+          std::to_string(delivered_) + " of " + std::to_string(target_.size()) + " bytes arrived");
     }
-    if (Result<void> same = transfer::VerifyPieces(checksum_, std::move(pieces_), target_); !same.ok()) {
+    if (Result<void> same = transfer::VerifyPieces(checksum_, std::move(pieces_), target_);
+        !same.ok()) {
       if (!difference_ && MayReadAgain()) {
         difference_ = same.error();
         return std::move(same).error();
@@ -442,7 +488,8 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
 
   // Without an ETag nothing pins the second read to the same version.
   bool MayReadAgain() const PENSTOCK_REQUIRES(mutex_) {
-    return front_etag_known_ && !stop_.token().stop_requested() && !request_.options.call.deadline.Passed(SystemClock());
+    return front_etag_known_ && !stop_.token().stop_requested() &&
+           !request_.options.call.deadline.Passed(SystemClock());
   }
 
   // The error of the second read names the checksums that differed in the first one.
@@ -456,8 +503,8 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     return error;
   }
 
-  // The bytes of several requests differ from the object's checksum for the first time: requests all of them again, of the
-  // same version. The caller has not seen any of them yet.
+  // The bytes of several requests differ from the object's checksum for the first time: requests
+  // all of them again, of the same version. The caller has not seen any of them yet.
   void ReadAgain() {
     std::uint64_t read_bytes = 0;
     {
@@ -468,7 +515,8 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       front_over_ = true;
       finished_ = false;
     }
-    Result<void> told = Caught(kProgress, [&] { progress_.Add(-static_cast<std::int64_t>(read_bytes)); });
+    Result<void> told =
+        Caught(kProgress, [&] { progress_.Add(-static_cast<std::int64_t>(read_bytes)); });
     if (!told.ok()) return Fail(std::move(told).error());
     Pump();
   }
@@ -486,7 +534,8 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     Contain(kCallback, [&] { done(std::move(response)); });
   }
 
-  std::shared_ptr<ObjectStore> store_;  // shared with the caller, who may let go of it; null once all requests have ended
+  // shared with the caller, who may let go of it; null once all requests have ended
+  std::shared_ptr<ObjectStore> store_;
   const DownloadRequest request_;
   Callback<DownloadResponse> done_;
   transfer::ChainedStop stop_;
@@ -502,7 +551,8 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   MutableByteView target_ PENSTOCK_GUARDED_BY(mutex_);
   ObjectMetadata metadata_ PENSTOCK_GUARDED_BY(mutex_);
   transfer::RangeClaims claims_ PENSTOCK_GUARDED_BY(mutex_);
-  transfer::ObjectChecksum checksum_ PENSTOCK_GUARDED_BY(mutex_);  // of kNone: not to be verified here
+  // of kNone: not to be verified here
+  transfer::ObjectChecksum checksum_ PENSTOCK_GUARDED_BY(mutex_);
   std::vector<transfer::ChecksumPiece> pieces_ PENSTOCK_GUARDED_BY(mutex_);
   MonotonicTime front_began_ PENSTOCK_GUARDED_BY(mutex_){};
   std::uint64_t front_bytes_ PENSTOCK_GUARDED_BY(mutex_) = 0;
@@ -512,20 +562,24 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   bool finished_ PENSTOCK_GUARDED_BY(mutex_) = false;
   std::uint64_t delivered_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   std::optional<Error> error_ PENSTOCK_GUARDED_BY(mutex_);
-  std::optional<Error> difference_ PENSTOCK_GUARDED_BY(mutex_);  // of the first read from the object's checksum
+  // of the first read from the object's checksum
+  std::optional<Error> difference_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace
 
-void StartDownload(std::shared_ptr<ObjectStore> store, DownloadRequest request, Callback<DownloadResponse> done) {
+void StartDownload(std::shared_ptr<ObjectStore> store, DownloadRequest request,
+                   Callback<DownloadResponse> done) {
   std::shared_ptr<DownloadTask> task;
-  Result<void> made =
-      Caught(kBookkeeping, [&] { task = std::make_shared<DownloadTask>(std::move(store), std::move(request)); });
+  Result<void> made = Caught(kBookkeeping, [&] {
+    task = std::make_shared<DownloadTask>(std::move(store), std::move(request));
+  });
   if (made.ok()) return task->Run(std::move(done));
   Contain(kCallback, [&] { done(std::move(made).error()); });
 }
 
-Result<DownloadResponse> Download(ObjectStore& store, DownloadRequest request, const Interrupt& interrupt) {
+Result<DownloadResponse> Download(ObjectStore& store, DownloadRequest request,
+                                  const Interrupt& interrupt) {
   PENSTOCK_TRY(CheckMayBlock("Download"));
   const transfer::ChainedStop stop(request.options.call.cancel);
   request.options.call.cancel = stop.token();

@@ -56,7 +56,8 @@ TEST_P(DownloadChecksumTest, AFlippedBitAnywhereIsDataLossThatNamesBoth) {
     EXPECT_EQ(result.error().kind, ErrorKind::kDataLoss);
     EXPECT_EQ(result.error().key, kKey.value);
     EXPECT_NE(result.error().message.find(checksum_), std::string::npos) << result.error().message;
-    EXPECT_NE(result.error().message.find(Crc64Text(memory_)), std::string::npos) << result.error().message;
+    EXPECT_NE(result.error().message.find(Crc64Text(memory_)), std::string::npos)
+        << result.error().message;
   }
 }
 
@@ -96,15 +97,19 @@ class SecondReadTest : public DownloadChecksumTest {
 TEST_P(SecondReadTest, ProgressNeverDecreases) {
   const auto of_one_read = CallsOfOneRead();
   ChecksummedStore store(inner_, checksum_, [&](const CallPoint& point) -> std::optional<Fault> {
-    // The last part of the first read and the first part of the second one take long enough to be reported.
-    if (point.ordinal + 1 == of_one_read || point.ordinal == of_one_read) std::this_thread::sleep_for(ProgressMeter::kInterval);
+    // The last part of the first read and the first part of the second one take long enough to be
+    // reported.
+    if (point.ordinal + 1 == of_one_read || point.ordinal == of_one_read)
+      std::this_thread::sleep_for(ProgressMeter::kInterval);
     return std::nullopt;
   });
   store.flip = 500;
   store.flips_left = 1;
   DownloadRequest request;
   std::vector<std::uint64_t> reported;
-  request.options.progress = [&](const TransferProgress& progress) { reported.push_back(progress.bytes_done); };
+  request.options.progress = [&](const TransferProgress& progress) {
+    reported.push_back(progress.bytes_done);
+  };
   ASSERT_TRUE(Get(store, std::move(request)).ok());
   ASSERT_GE(reported.size(), 3u) << "one of each read, and the end";
   EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
@@ -127,7 +132,8 @@ TEST_P(SecondReadTest, IsOfTheSameVersion) {
 
 TEST_P(DownloadChecksumTest, RetriedPartsCountOnce) {
   ChecksummedStore store(inner_, checksum_, [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.ordinal % 2 == 0) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kRetried, 3);
+    if (point.ordinal % 2 == 0)
+      return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kRetried, 3);
     return std::nullopt;
   });
   const auto result = Get(store);

@@ -33,7 +33,8 @@ DownloadRequest Request(std::uint64_t part_size = 10) {
   return request;
 }
 
-Downloaded DownloadFrom(ObjectStore& store, DownloadRequest request, const Interrupt& interrupt = {}) {
+Downloaded DownloadFrom(ObjectStore& store, DownloadRequest request,
+                        const Interrupt& interrupt = {}) {
   Bytes memory;
   std::atomic<int> destinations = 0;
   request.destination = [&](std::uint64_t size) -> Result<MutableByteView> {
@@ -99,7 +100,8 @@ struct LateMemory {
   std::atomic<int> asked = 0;
 };
 
-Result<DownloadResponse> DownloadLate(const std::shared_ptr<ObjectStore>& store, DownloadRequest request, LateMemory& memory) {
+Result<DownloadResponse> DownloadLate(const std::shared_ptr<ObjectStore>& store,
+                                      DownloadRequest request, LateMemory& memory) {
   Waiter<DownloadResponse> waiter;
   request.ask_memory = memory.ask();
   StartDownload(store, std::move(request), waiter.Done());
@@ -111,7 +113,8 @@ Result<DownloadResponse> DownloadLate(const std::shared_ptr<ObjectStore>& store,
 TEST_P(DownloadTest, MemoryThatComesLateHoldsEveryByte) {
   // Within what is gathered, what is staged, and beyond: by one part and by several.
   const std::uint64_t sizes[] = {1, 10, 256 << 10, (256 << 10) + 1, 700'001, 3'000'003};
-  for (const std::uint64_t part_size : {std::uint64_t{64} << 10, std::uint64_t{512} << 10, std::uint64_t{8} << 20}) {
+  for (const std::uint64_t part_size :
+       {std::uint64_t{64} << 10, std::uint64_t{512} << 10, std::uint64_t{8} << 20}) {
     for (const std::uint64_t size : sizes) {
       const Bytes content = MakeContent(size);
       Put(*inner_, content);
@@ -142,13 +145,17 @@ TEST_P(DownloadTest, MemoryThatIsRefusedEndsTheDownload) {
   for (const std::uint64_t size : {std::uint64_t{100}, std::uint64_t{3'000'003}}) {
     Put(*inner_, MakeContent(size));
     DownloadRequest request = Request(512 << 10);
-    request.ask_memory = [](std::uint64_t, const GiveMemory& give) { give(Error::Make(ErrorKind::kResourceExhausted, "full")); };
+    request.ask_memory = [](std::uint64_t, const GiveMemory& give) {
+      give(Error::Make(ErrorKind::kResourceExhausted, "full"));
+    };
     EXPECT_EQ(Download(*inner_, std::move(request)).error().message, "full");
     request = Request(512 << 10);
     request.ask_memory = [](std::uint64_t, const GiveMemory& give) { give(MutableByteView()); };
     EXPECT_EQ(Download(*inner_, std::move(request)).error().kind, ErrorKind::kInvalidArgument);
     request = Request(512 << 10);
-    request.ask_memory = [](std::uint64_t, const GiveMemory&) { throw std::runtime_error("broken"); };
+    request.ask_memory = [](std::uint64_t, const GiveMemory&) {
+      throw std::runtime_error("broken");
+    };
     EXPECT_EQ(Download(*inner_, std::move(request)).error().kind, ErrorKind::kInternal);
   }
 }
@@ -197,7 +204,8 @@ TEST_P(DownloadTest, RangesAreClippedToTheObject) {
   request.end = 1000;
   EXPECT_EQ(DownloadFrom(*inner_, request).bytes, Bytes(content.begin() + 33, content.end()));
   request.end = 47;
-  EXPECT_EQ(DownloadFrom(*inner_, request).bytes, Bytes(content.begin() + 33, content.begin() + 47));
+  EXPECT_EQ(DownloadFrom(*inner_, request).bytes,
+            Bytes(content.begin() + 33, content.begin() + 47));
 }
 
 TEST_P(DownloadTest, BeginBeyondTheEndIsZeroBytes) {
@@ -226,7 +234,8 @@ TEST_P(DownloadTest, KnownETagOfAnotherVersionFails) {
   DownloadRequest request = Request();
   request.known_size = 30;
   request.known_etag = ETag("other");
-  EXPECT_EQ(DownloadFrom(*inner_, std::move(request)).result.error().kind, ErrorKind::kPreconditionFailed);
+  EXPECT_EQ(DownloadFrom(*inner_, std::move(request)).result.error().kind,
+            ErrorKind::kPreconditionFailed);
 }
 
 TEST_P(DownloadTest, WrongKnownSizeFails) {
@@ -267,7 +276,8 @@ TEST_P(DownloadTest, PartsThatTheStoreRetriesAreWhole) {
   const Bytes content = MakeContent(95);
   Put(*inner_, content);
   FaultyObjectStore store(inner_, [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.ordinal % 2 == 0) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kRetried, 3);
+    if (point.ordinal % 2 == 0)
+      return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kRetried, 3);
     return std::nullopt;
   });
   const Downloaded got = DownloadFrom(store, Request());
@@ -308,7 +318,8 @@ TEST_P(DownloadTest, CancelledBeforehandAsksForNothing) {
   EXPECT_EQ(DownloadFrom(*inner_, std::move(request)).result.error().kind, ErrorKind::kCancelled);
 }
 
-INSTANTIATE_TEST_SUITE_P(Completions, DownloadTest, ::testing::Values(Completion::kInline, Completion::kThreaded));
+INSTANTIATE_TEST_SUITE_P(Completions, DownloadTest,
+                         ::testing::Values(Completion::kInline, Completion::kThreaded));
 
 TEST(DownloadPlan, AnObjectOfEightMebibytesIsOneRequestAndALargerOneIsShared) {
   penstock::testing::MemoryObjectStoreOptions options;
@@ -317,7 +328,8 @@ TEST(DownloadPlan, AnObjectOfEightMebibytesIsOneRequestAndALargerOneIsShared) {
   CreateBucketRequest bucket;
   bucket.bucket = kBucket;
   ASSERT_TRUE(inner->Call(std::move(bucket)).ok());
-  for (const auto& [size, requests] : {std::pair<std::uint64_t, std::uint64_t>{8 << 20, 1}, {40 << 20, 5}}) {
+  for (const auto& [size, requests] :
+       {std::pair<std::uint64_t, std::uint64_t>{8 << 20, 1}, {40 << 20, 5}}) {
     const Bytes content(size, std::byte{static_cast<unsigned char>(requests)});
     Put(*inner, content);
     FaultyObjectStore store(inner, nullptr);
@@ -353,7 +365,8 @@ class StuckStore final : public FaultyObjectStore {
 
 TEST(DownloadInterrupt, EndsAStuckDownload) {
   StuckStore store;
-  EXPECT_EQ(DownloadFrom(store, Request(), [] { return true; }).result.error().kind, ErrorKind::kCancelled);
+  EXPECT_EQ(DownloadFrom(store, Request(), [] { return true; }).result.error().kind,
+            ErrorKind::kCancelled);
 }
 
 }  // namespace

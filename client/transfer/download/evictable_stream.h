@@ -16,7 +16,8 @@ namespace penstock::transfer {
 // Thread safety: safe from any thread.
 class EvictableStream final : public MemoryBudget::Evictable {
  public:
-  explicit EvictableStream(std::function<std::uint64_t(std::uint64_t)> give_up) : give_up_(std::move(give_up)) {}
+  explicit EvictableStream(std::function<std::uint64_t(std::uint64_t)> give_up)
+      : give_up_(std::move(give_up)) {}
 
   // Under the lock, which keeps the stream alive meanwhile; nobody who holds another waits for it.
   std::uint64_t GiveUp(std::uint64_t bytes) override {

@@ -10,14 +10,14 @@
 #include "base/caught.h"
 #include "client/transfer/block_memory.h"
 #include "client/transfer/chained_stop.h"
-#include "client/transfer/upload/part_plan.h"
-#include "client/transfer/process_bound.h"
+#include "client/transfer/download/evictable_stream.h"
 #include "client/transfer/download/range_fetch.h"
 #include "client/transfer/download/stream_checksum.h"
 #include "client/transfer/download/stream_plan.h"
 #include "client/transfer/download/stream_queue.h"
 #include "client/transfer/download/stream_source.h"
-#include "client/transfer/download/evictable_stream.h"
+#include "client/transfer/process_bound.h"
+#include "client/transfer/upload/part_plan.h"
 #include "penstock/base/mutex.h"
 #include "penstock/memory.h"
 #include "penstock/transfer.h"
@@ -33,22 +33,27 @@ constexpr std::string_view kBookkeeping = "the bookkeeping of a stream";
 using Slot = transfer::StreamQueue::Slot;
 
 Error Changed(std::uint64_t size, std::uint64_t known) {
-  return Error::Make(ErrorKind::kPreconditionFailed, "the object has " + std::to_string(size) + " bytes, not " +
-                                                         std::to_string(known) + ": it changed");
+  return Error::Make(ErrorKind::kPreconditionFailed, "the object has " + std::to_string(size) +
+                                                         " bytes, not " + std::to_string(known) +
+                                                         ": it changed");
 }
 
 class StreamImpl final : public ObjectStream {
  public:
-  StreamImpl(std::shared_ptr<ObjectStore> store, Source source, StreamOptions options, transfer::StreamChecksum checksum)
+  StreamImpl(std::shared_ptr<ObjectStore> store, Source source, StreamOptions options,
+             transfer::StreamChecksum checksum)
       : store_(std::move(store)),
         source_(std::move(source)),
         options_(std::move(options)),
         plan_(options_),
-        // The first answer of such a stream tells the checksum: S3 sends it only with what covers the whole object.
-        covers_object_(source_.ranges.empty() && source_.begin == 0 &&
-                       (!source_.end || (source_.known_size && *source_.end >= *source_.known_size))),
+        // The first answer of such a stream tells the checksum: S3 sends it only with what covers
+        // the whole object.
+        covers_object_(
+            source_.ranges.empty() && source_.begin == 0 &&
+            (!source_.end || (source_.known_size && *source_.end >= *source_.known_size))),
         stop_(options_.call.cancel),
-        spare_(std::make_shared<transfer::EvictableStream>([this](std::uint64_t bytes) { return GiveUp(bytes); })),
+        spare_(std::make_shared<transfer::EvictableStream>(
+            [this](std::uint64_t bytes) { return GiveUp(bytes); })),
         position_(source_.begin),
         checksum_(std::move(checksum)) {}
 
@@ -58,7 +63,8 @@ class StreamImpl final : public ObjectStream {
     stop_.RequestStop();
     const MutexLock lock(mutex_);
     while (in_flight_ > 0) changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
-    while (!queue_.empty()) queue_.Pop()->memory = {};  // its request's last word may still hold the slot
+    // its request's last word may still hold the slot
+    while (!queue_.empty()) queue_.Pop()->memory = {};
   }
 
   Result<std::optional<StreamBlock>> Next(const Interrupt& interrupt, std::uint64_t wanted_bytes,
@@ -104,33 +110,41 @@ class StreamImpl final : public ObjectStream {
   void EndReading() {
     mutex_.Lock();
     reading_ = false;
-    const bool goes_on = !queue_.empty() || !queue_.asked_for_all();  // and keeps its share, also where it holds nothing now
+    // and keeps its share, also where it holds nothing now
+    const bool goes_on = !queue_.empty() || !queue_.asked_for_all();
     mutex_.Unlock();
     goes_on ? pool_.budget().Register(spare_) : pool_.budget().Unregister(*spare_);
   }
 
-  Error At(Error error) const { return std::move(error).At("GetObject", source_.bucket.value, source_.key.value); }
+  Error At(Error error) const {
+    return std::move(error).At("GetObject", source_.bucket.value, source_.key.value);
+  }
 
   Result<std::optional<StreamBlock>> Await(const Interrupt& interrupt) {
     if (!started_) {
-      if (Result<void> began = StartReading(interrupt); !began.ok()) return At(std::move(began).error());
+      if (Result<void> began = StartReading(interrupt); !began.ok())
+        return At(std::move(began).error());
       started_ = true;
     }
     for (;;) {
-      if (Result<void> pumped = Pump(&interrupt); !pumped.ok()) return At(std::move(pumped).error());
+      if (Result<void> pumped = Pump(&interrupt); !pumped.ok())
+        return At(std::move(pumped).error());
       {
         const MutexLock lock(mutex_);
         if (error_) return *error_;
-        if (placed_ && queue_.empty() && queue_.asked_for_all()) return std::optional<StreamBlock>();
+        if (placed_ && queue_.empty() && queue_.asked_for_all())
+          return std::optional<StreamBlock>();
         if (!queue_.empty() && queue_.front()->ready) break;
         changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
         if (error_ || (!queue_.empty() && queue_.front()->ready)) continue;
       }
       // The fetches go on: after an interrupt the next call finds their blocks.
-      if (interrupt && interrupt()) return At(Error::Make(ErrorKind::kCancelled, "the wait for a block was interrupted"));
+      if (interrupt && interrupt())
+        return At(Error::Make(ErrorKind::kCancelled, "the wait for a block was interrupted"));
     }
     PENSTOCK_ASSIGN(StreamBlock block, Take());
-    static_cast<void>(Pump(nullptr));  // what goes wrong with blocks ahead is told when they are wanted
+    // what goes wrong with blocks ahead is told when they are wanted
+    static_cast<void>(Pump(nullptr));
     if (block.size == 0) return std::optional<StreamBlock>();  // an empty object
     return std::optional<StreamBlock>(std::move(block));
   }
@@ -140,7 +154,8 @@ class StreamImpl final : public ObjectStream {
     ObjectMetadata known;
     if (source_.known_size) known.size = *source_.known_size;
     if (source_.known_etag) known.etag = *source_.known_etag;
-    const bool nothing = source_.end == source_.begin || (source_.known_size && source_.begin >= *source_.known_size);
+    const bool nothing = source_.end == source_.begin ||
+                         (source_.known_size && source_.begin >= *source_.known_size);
     if (nothing || (source_.known_size && source_.known_etag && !covers_object_)) {
       Place(known, 0, {});
       return Ok();
@@ -149,7 +164,8 @@ class StreamImpl final : public ObjectStream {
   }
 
   // The size is known. `asked_bytes`: of the range, by the request that told it.
-  void Place(const ObjectMetadata& metadata, std::uint64_t asked_bytes, const ExpectedCrc& checksum) {
+  void Place(const ObjectMetadata& metadata, std::uint64_t asked_bytes,
+             const ExpectedCrc& checksum) {
     const MutexLock lock(mutex_);
     metadata_ = metadata;
     ByteRange whole = transfer::ClipRange(source_.begin, source_.end, metadata.size);
@@ -162,22 +178,25 @@ class StreamImpl final : public ObjectStream {
     placed_ = true;
   }
 
-  // The first block, asked for before the checksum is known, and mostly before the size is. Where it is the begin of the
-  // whole object that is asked for, the answer is let go at the block's end.
+  // The first block, asked for before the checksum is known, and mostly before the size is. Where
+  // it is the begin of the whole object that is asked for, the answer is let go at the block's end.
   Result<void> Probe(const Interrupt& interrupt) {
-    const std::uint64_t object_bytes = covers_object_ ? source_.known_size.value_or(options_.part_size_bytes) : UINT64_MAX;
+    const std::uint64_t object_bytes =
+        covers_object_ ? source_.known_size.value_or(options_.part_size_bytes) : UINT64_MAX;
     const ByteRange wanted{source_.begin, source_.end.value_or(UINT64_MAX)};
     const ByteRange first = transfer::PartAt(wanted, source_.begin, plan_.FirstBlock(object_bytes));
     const auto slot = std::make_shared<transfer::StreamSlot>(stop_.token());
     slot->offset = source_.begin;
     slot->tells_size = true;
     PENSTOCK_ASSIGN(slot->memory, BlockMemory::Take(pool_, first.size(), interrupt));
-    transfer::RangeFetchSpec spec = SpecFor(covers_object_ ? ByteRange{0, UINT64_MAX} : first, *slot);
+    transfer::RangeFetchSpec spec =
+        SpecFor(covers_object_ ? ByteRange{0, UINT64_MAX} : first, *slot);
     spec.etag = source_.known_etag;
     spec.place = [this, slot](const ObjectMetadata& metadata, std::uint64_t length) {
       return PlaceFirst(*slot, metadata, length);
     };
-    if (covers_object_) spec.grant = [slot](std::uint64_t) { return transfer::Grant{slot->size, {}}; };
+    if (covers_object_)
+      spec.grant = [slot](std::uint64_t) { return transfer::Grant{slot->size, {}}; };
     Callback<RangeFetched> done = DoneWith(slot);
     {
       const MutexLock lock(mutex_);
@@ -187,8 +206,10 @@ class StreamImpl final : public ObjectStream {
     return Ok();
   }
 
-  Result<transfer::Placement> PlaceFirst(transfer::StreamSlot& slot, const ObjectMetadata& metadata, std::uint64_t length) {
-    if (source_.known_size && *source_.known_size != metadata.size) return Changed(metadata.size, *source_.known_size);
+  Result<transfer::Placement> PlaceFirst(transfer::StreamSlot& slot, const ObjectMetadata& metadata,
+                                         std::uint64_t length) {
+    if (source_.known_size && *source_.known_size != metadata.size)
+      return Changed(metadata.size, *source_.known_size);
     slot.size = covers_object_ ? std::min(length, plan_.FirstBlock(metadata.size)) : length;
     // Neither a small object nor the first block of a large one needs what was taken for a part.
     if (BlockMemory::Cost(slot.size) < slot.memory.held()) {
@@ -196,14 +217,16 @@ class StreamImpl final : public ObjectStream {
       if (less) slot.memory = std::move(*less);
       slot.memory.SetInFlight(true);
     }
-    // An object that comes whole in one answer is the store's to verify, which then also tries again.
+    // An object that comes whole in one answer is the store's to verify, which then also tries
+    // again.
     ExpectedCrc checksum;
     if (covers_object_ && slot.size < length) checksum = transfer::ChecksumOf(metadata);
     slot.crc = checksum.crc;
     Place(metadata, slot.size, checksum);
     if (metadata.etag.empty() && source_.begin + slot.size < source_.end.value_or(metadata.size)) {
-      return Error::Make(ErrorKind::kUnsupported,
-                         "the store sent no ETag, so the parts cannot be pinned to one version of the object");
+      return Error::Make(
+          ErrorKind::kUnsupported,
+          "the store sent no ETag, so the parts cannot be pinned to one version of the object");
     }
     static_cast<void>(Pump(nullptr));
     return transfer::Placement{slot.memory.bytes().first(slot.size), slot.crc};
@@ -218,7 +241,8 @@ class StreamImpl final : public ObjectStream {
     return spec;
   }
 
-  // Starts the blocks that the plan allows. `reader`: he waits, so one at least is started, and its memory waited for.
+  // Starts the blocks that the plan allows. `reader`: he waits, so one at least is started, and its
+  // memory waited for.
   Result<void> Pump(const Interrupt* reader) {
     const std::uint64_t share = pool_.budget().FairShare();
     mutex_.Lock();
@@ -230,11 +254,13 @@ class StreamImpl final : public ObjectStream {
     read_.share = share;
     Result<void> result = Ok();
     while (placed_ && !error_ && !queue_.asked_for_all()) {
-      const ByteRange range = transfer::PartAt(queue_.remaining(), queue_.remaining().begin, plan_.NextBlock(read_));
+      const ByteRange range =
+          transfer::PartAt(queue_.remaining(), queue_.remaining().begin, plan_.NextBlock(read_));
       const bool awaited = queue_.empty() && reader != nullptr;
       if (!awaited && !plan_.MayFetchAhead(read_, queue_.ahead(), range.size())) break;
       mutex_.Unlock();
-      Result<bool> goes_on = Caught(kBookkeeping, [&] { return Ask(range, awaited ? reader : nullptr); });
+      Result<bool> goes_on =
+          Caught(kBookkeeping, [&] { return Ask(range, awaited ? reader : nullptr); });
       mutex_.Lock();
       if (!goes_on.ok()) result = std::move(goes_on).error();
       if (!result.ok() || !*goes_on) break;
@@ -245,8 +271,8 @@ class StreamImpl final : public ObjectStream {
     return result;
   }
 
-  // Asks for the block of `range`. False: there is no memory for it now. An exception leaves it only before the block is in
-  // the queue.
+  // Asks for the block of `range`. False: there is no memory for it now. An exception leaves it
+  // only before the block is in the queue.
   Result<bool> Ask(ByteRange range, const Interrupt* reader) {
     PENSTOCK_ASSIGN(std::optional<BlockMemory> memory, TakeMemory(range.size(), reader));
     if (!memory) return false;
@@ -259,7 +285,9 @@ class StreamImpl final : public ObjectStream {
     {
       const MutexLock lock(mutex_);
       // What was last may have been dropped meanwhile, and is then to be asked for first.
-      if (queue_.asked_for_all() || queue_.remaining().begin != range.begin || queue_.remaining().end < range.end) return true;
+      if (queue_.asked_for_all() || queue_.remaining().begin != range.begin ||
+          queue_.remaining().end < range.end)
+        return true;
       slot->crc = checksum_.crc();
       spec = PinnedSpec(range, slot);
       Enqueue(slot);
@@ -312,7 +340,8 @@ class StreamImpl final : public ObjectStream {
     // Only now can the stream do without it.
     if (slot->tells_size) Contain(kBookkeeping, [this] { pool_.budget().Register(spare_); });
     const MutexLock lock(mutex_);
-    if (failed && !error_) error_ = usable.ok() ? std::move(result).error() : std::move(usable).error();
+    if (failed && !error_)
+      error_ = usable.ok() ? std::move(result).error() : std::move(usable).error();
     if (result.ok()) slot->crc_value = result->crc;
     if (slot->dropped) slot->memory = {};
     slot->ready = !failed;
@@ -326,7 +355,8 @@ class StreamImpl final : public ObjectStream {
     return slot->dropped;
   }
 
-  // Lets go of what nobody waits for, from the end; what is in flight is cancelled. As MemoryBudget::Evictable::GiveUp.
+  // Lets go of what nobody waits for, from the end; what is in flight is cancelled. As
+  // MemoryBudget::Evictable::GiveUp.
   std::uint64_t GiveUp(std::uint64_t bytes) {
     std::uint64_t coming = 0;
     std::vector<Slot> dropped;
@@ -334,10 +364,12 @@ class StreamImpl final : public ObjectStream {
     {
       const MutexLock lock(mutex_);
       if (!placed_) return 0;
-      for (const std::size_t awaited = reading_ ? 1 : 0; coming < bytes && queue_.MayDrop(awaited);) {
+      for (const std::size_t awaited = reading_ ? 1 : 0;
+           coming < bytes && queue_.MayDrop(awaited);) {
         const Slot slot = queue_.Drop();
         const std::uint64_t begin = slot->offset - slot->used;
-        if (covers_object_ && begin == 0 && slot->offset + slot->size == metadata_.size) checksum_.ExpectAgain(metadata_);
+        if (covers_object_ && begin == 0 && slot->offset + slot->size == metadata_.size)
+          checksum_.ExpectAgain(metadata_);
         if (slot->rest) checksum_.Keep(slot->used_bytes());
         coming += slot->held_bytes();
         if (slot->ready) freed.push_back(std::move(slot->memory));
@@ -363,7 +395,8 @@ class StreamImpl final : public ObjectStream {
     return true;
   }
 
-  // The block that is ready. The one that makes the object whole only when all amount to its checksum.
+  // The block that is ready. The one that makes the object whole only when all amount to its
+  // checksum.
   Result<StreamBlock> Take() {
     const MutexLock lock(mutex_);
     Slot slot = queue_.front();
@@ -390,8 +423,9 @@ class StreamImpl final : public ObjectStream {
   const bool covers_object_;
   BufferPool& pool_ = BufferPool::PerProcess();
   transfer::ChainedStop stop_;
-  const std::shared_ptr<transfer::EvictableStream> spare_;  // shared with the budget, which may be asking it
-  bool started_ = false;                      // the reader's
+  // shared with the budget, which may be asking it
+  const std::shared_ptr<transfer::EvictableStream> spare_;
+  bool started_ = false;  // the reader's
 
   mutable Mutex mutex_;
   CondVar changed_;
@@ -424,7 +458,9 @@ class BoundStream final : public ObjectStream {
   void GiveBack(StreamBlock rest) override {
     if (stream_.mine()) stream_.object().GiveBack(std::move(rest));
   }
-  std::uint64_t asked_until() const override { return stream_.mine() ? stream_.object().asked_until() : 0; }
+  std::uint64_t asked_until() const override {
+    return stream_.mine() ? stream_.object().asked_until() : 0;
+  }
   std::optional<ObjectMetadata> metadata() const override {
     return stream_.mine() ? stream_.object().metadata() : std::nullopt;
   }
@@ -443,7 +479,9 @@ std::unique_ptr<ObjectStream> ObjectStream::Open(std::shared_ptr<ObjectStore> st
   source.already_read.clear();
   const Source place{.bucket = source.bucket, .key = source.key};
   return std::make_unique<BoundStream>(
-      std::make_unique<StreamImpl>(std::move(store), std::move(source), std::move(options), std::move(checksum)), place);
+      std::make_unique<StreamImpl>(std::move(store), std::move(source), std::move(options),
+                                   std::move(checksum)),
+      place);
 }
 
 }  // namespace penstock

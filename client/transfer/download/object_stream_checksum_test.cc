@@ -34,7 +34,8 @@ class ObjectStreamChecksumTest : public ::testing::TestWithParam<Completion> {
   std::shared_ptr<ObjectStore> inner_ = MakeStore(GetParam());
   const Bytes content_ = MakeContent(1005);
   const ETag etag_ = Put(*inner_, content_);
-  std::shared_ptr<ChecksummedStore> store_ = std::make_shared<ChecksummedStore>(inner_, Crc64Text(content_));
+  std::shared_ptr<ChecksummedStore> store_ =
+      std::make_shared<ChecksummedStore>(inner_, Crc64Text(content_));
   Bytes read_;
 };
 
@@ -56,17 +57,20 @@ TEST_P(ObjectStreamChecksumTest, AFlippedBitAnywhereKeepsTheLastBlockBack) {
     ASSERT_FALSE(result.ok()) << where;
     EXPECT_EQ(result.error().kind, ErrorKind::kDataLoss);
     EXPECT_EQ(result.error().key, kKey.value);
-    EXPECT_NE(result.error().message.find(Crc64Text(content_)), std::string::npos) << result.error().message;
+    EXPECT_NE(result.error().message.find(Crc64Text(content_)), std::string::npos)
+        << result.error().message;
     EXPECT_EQ(read_.size(), 1000u);
     EXPECT_EQ(stream->Next().error().kind, ErrorKind::kDataLoss);  // and it stays so
   }
 }
 
 TEST_P(ObjectStreamChecksumTest, RetriedBlocksCountOnce) {
-  store_ = std::make_shared<ChecksummedStore>(inner_, Crc64Text(content_), [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.ordinal % 2 == 0) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kRetried, 3);
-    return std::nullopt;
-  });
+  store_ = std::make_shared<ChecksummedStore>(
+      inner_, Crc64Text(content_), [](const CallPoint& point) -> std::optional<Fault> {
+        if (point.ordinal % 2 == 0)
+          return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kRetried, 3);
+        return std::nullopt;
+      });
   const auto stream = Open();
   const Result<void> result = Read(*stream);
   ASSERT_TRUE(result.ok()) << result.error().ToString();
@@ -110,7 +114,8 @@ TEST_P(ObjectStreamChecksumTest, RangesAndWhatWasReadBeforeAmountToTheObjectsChe
     source.known_etag = etag_;
     source.ranges = {{600, 1000}, {50, 300}, {300, 600}};
     source.known_checksums = {{"crc64nvme", Crc64Text(content_)}};
-    source.already_read = {{1000, ByteView(content_).subspan(1000)}, {0, ByteView(content_).first(50)}};
+    source.already_read = {{1000, ByteView(content_).subspan(1000)},
+                           {0, ByteView(content_).first(50)}};
     return Open(source);
   };
   EXPECT_TRUE(Read(*open()).ok());
@@ -126,13 +131,15 @@ TEST_P(ObjectStreamChecksumTest, RangesAndWhatWasReadBeforeAmountToTheObjectsChe
 
 TEST_P(ObjectStreamChecksumTest, RangesThatAreNotTheRestAreNotHeldAgainstTheWhole) {
   store_->flip = 100;
-  for (const std::vector<ByteRange>& ranges : {std::vector<ByteRange>{{50, 999}}, {{50, 1000}, {50, 60}}, {{0, 950}}}) {
+  for (const std::vector<ByteRange>& ranges :
+       {std::vector<ByteRange>{{50, 999}}, {{50, 1000}, {50, 60}}, {{0, 950}}}) {
     ObjectStream::Source source;
     source.known_size = content_.size();
     source.known_etag = etag_;
     source.ranges = ranges;
     source.known_checksums = {{"crc64nvme", Crc64Text(content_)}};
-    source.already_read = {{0, ByteView(content_).first(50)}, {1000, ByteView(content_).subspan(1000)}};
+    source.already_read = {{0, ByteView(content_).first(50)},
+                           {1000, ByteView(content_).subspan(1000)}};
     EXPECT_TRUE(Read(*Open(source)).ok()) << ranges[0].begin;
   }
 }

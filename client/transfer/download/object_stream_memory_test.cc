@@ -31,7 +31,8 @@ class ObjectStreamMemoryTest : public ::testing::Test {
     budget_.SetLimit(before_.limit);
   }
 
-  std::unique_ptr<ObjectStream> Open(const std::shared_ptr<ObjectStore>& store, bool known = true) const {
+  std::unique_ptr<ObjectStream> Open(const std::shared_ptr<ObjectStore>& store,
+                                     bool known = true) const {
     ObjectStream::Source source;
     source.bucket = kBucket;
     source.key = kKey;
@@ -60,7 +61,8 @@ class ObjectStreamMemoryTest : public ::testing::Test {
   // Looks at `most` bytes of a block and gives the rest back.
   std::uint64_t Use(ObjectStream& stream, StreamBlock block, std::uint64_t most) const {
     const std::uint64_t used = std::min<std::uint64_t>(block.size, most);
-    EXPECT_TRUE(std::equal(block.data.get(), block.data.get() + used, content_.begin() + static_cast<std::ptrdiff_t>(block.offset)));
+    EXPECT_TRUE(std::equal(block.data.get(), block.data.get() + used,
+                           content_.begin() + static_cast<std::ptrdiff_t>(block.offset)));
     block.data = {block.data, block.data.get() + used};
     block.offset += used;
     block.size -= used;
@@ -126,21 +128,25 @@ TEST_F(ObjectStreamMemoryTest, ReadersShareEvenlyFromTheSecondRoundOn) {
     for (auto& [stream, position] : streams) EXPECT_TRUE(ReadOn(*stream, position, kBlock));
   }
   EXPECT_EQ(budget_.usage().taken_back, taken_back);
-  for (auto& [stream, position] : streams) EXPECT_GT(stream->asked_until(), position) << "nobody has all";
+  for (auto& [stream, position] : streams)
+    EXPECT_GT(stream->asked_until(), position) << "nobody has all";
 }
 
 // Keeps every request from `from` on back until it is cancelled.
 class StallingStore final : public FaultyObjectStore {
  public:
-  StallingStore(std::shared_ptr<ObjectStore> inner, std::uint64_t from) : FaultyObjectStore(std::move(inner), nullptr), from_(from) {}
+  StallingStore(std::shared_ptr<ObjectStore> inner, std::uint64_t from)
+      : FaultyObjectStore(std::move(inner), nullptr), from_(from) {}
   void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
-    if (!request.range || *request.range->begin < from_) return FaultyObjectStore::Start(std::move(request), std::move(done));
+    if (!request.range || *request.range->begin < from_)
+      return FaultyObjectStore::Start(std::move(request), std::move(done));
     ++stalled;
     auto call = std::make_shared<Stalled>();
     call->done = std::move(done);
     call->stop.emplace(request.options.cancel, [call_of = std::weak_ptr(call)] {
       const auto held = call_of.lock();
-      if (held && held->done) std::exchange(held->done, nullptr)(Error::Make(ErrorKind::kCancelled, "given up"));
+      if (held && held->done)
+        std::exchange(held->done, nullptr)(Error::Make(ErrorKind::kCancelled, "given up"));
     });
     calls_.push_back(std::move(call));
   }
@@ -192,7 +198,8 @@ TEST_F(ObjectStreamMemoryTest, WhatIsGivenBackComesAgainWithoutARequest) {
 void Squeeze(MemoryBudget& budget) { EXPECT_TRUE(budget.Take(budget.limit()).ok()); }
 
 TEST_F(ObjectStreamMemoryTest, WhatWasTakenBackIsHeldToTheObjectsChecksumToo) {
-  for (const std::uint64_t size : {std::uint64_t{50'000}, 3 * kBlock + 7}) {  // in one block, in several
+  // in one block, in several
+  for (const std::uint64_t size : {std::uint64_t{50'000}, 3 * kBlock + 7}) {
     const Bytes content(content_.begin(), content_.begin() + static_cast<std::ptrdiff_t>(size));
     const auto inner = MakeStore();
     Put(*inner, content);

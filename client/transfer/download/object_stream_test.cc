@@ -35,7 +35,8 @@ Result<Bytes> ReadAll(ObjectStream& stream) {
   for (;;) {
     PENSTOCK_ASSIGN(const std::optional<StreamBlock> block, stream.Next());
     if (!block) return all;
-    if (!first && block->offset != expected_offset) return Error::Make(ErrorKind::kInternal, "blocks out of order");
+    if (!first && block->offset != expected_offset)
+      return Error::Make(ErrorKind::kInternal, "blocks out of order");
     first = false;
     expected_offset = block->offset + block->size;
     all.insert(all.end(), block->data.get(), block->data.get() + block->size);
@@ -93,7 +94,8 @@ TEST_P(ObjectStreamTest, ReadsRangesInTheOrderGiven) {
   std::vector<std::uint64_t> offsets;
   while (const std::optional<StreamBlock> block = stream->Next().value()) {
     offsets.push_back(block->offset);
-    EXPECT_TRUE(std::equal(block->data.get(), block->data.get() + block->size, content.begin() + block->offset));
+    EXPECT_TRUE(std::equal(block->data.get(), block->data.get() + block->size,
+                           content.begin() + block->offset));
   }
   EXPECT_EQ(offsets, (std::vector<std::uint64_t>{50, 60, 70, 0, 3, 94}));
 }
@@ -101,12 +103,14 @@ TEST_P(ObjectStreamTest, ReadsRangesInTheOrderGiven) {
 TEST_P(ObjectStreamTest, RefusesRangesItCannotPlan) {
   ObjectStream::Source source = Whole();
   source.ranges = {{0, 3}};
-  EXPECT_EQ(ObjectStream::Open(inner_, source, Options())->Next().error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(ObjectStream::Open(inner_, source, Options())->Next().error().kind,
+            ErrorKind::kInvalidArgument);
   source.known_etag = Put(*inner_, MakeContent(95));
   source.known_size = 95;
   for (const ByteRange wrong : {ByteRange{3, 3}, ByteRange{90, 96}}) {
     source.ranges = {{0, 3}, wrong};
-    EXPECT_EQ(ObjectStream::Open(inner_, source, Options())->Next().error().kind, ErrorKind::kInvalidArgument);
+    EXPECT_EQ(ObjectStream::Open(inner_, source, Options())->Next().error().kind,
+              ErrorKind::kInvalidArgument);
   }
 }
 
@@ -135,7 +139,8 @@ TEST_P(ObjectStreamTest, OneWhoStopsEarlyCostsLittle) {
   EXPECT_EQ(stream->Next().value()->size, 100u);
   EXPECT_EQ(store->count("GetObject"), 1u);  // nothing ahead before a second block is wanted
   EXPECT_EQ(stream->Next().value()->size, 100u);
-  EXPECT_LE(store->count("GetObject"), 4u);  // the second, and what makes it four times what was read
+  // the second, and what makes it four times what was read
+  EXPECT_LE(store->count("GetObject"), 4u);
   ASSERT_TRUE(ReadAll(*stream).ok());
 }
 
@@ -154,7 +159,8 @@ TEST_P(ObjectStreamTest, WhatTheReaderPassedOverDoesNotCountAsRead) {
     std::uint64_t given = 0;
     for (std::uint64_t block = 0; block < 4; ++block) {
       given += stream->Next({}, 1, used * block).value()->size;
-      EXPECT_LE(stream->asked_until() - source.begin, std::max<std::uint64_t>(4 * (used * block + 1), given));
+      EXPECT_LE(stream->asked_until() - source.begin,
+                std::max<std::uint64_t>(4 * (used * block + 1), given));
     }
     EXPECT_EQ(given > 40, used == 10) << "reading on grows";
   }
@@ -172,7 +178,8 @@ TEST_P(ObjectStreamTest, WhatIsOnItsWayCountsIntoTheProcessesBudget) {
   EXPECT_GE(MemoryBudget::PerProcess().usage().held, before + kMiB);
   EXPECT_EQ(ReadAll(*stream).value(), Bytes(content.begin() + kMiB, content.end()));
   stream.reset();
-  EXPECT_EQ(MemoryBudget::PerProcess().usage().held, before + 2 * kMiB);  // of the kept block: pooled memory is whole 2 MiB
+  // of the kept block: pooled memory is whole 2 MiB
+  EXPECT_EQ(MemoryBudget::PerProcess().usage().held, before + 2 * kMiB);
   EXPECT_EQ(MemoryBudget::PerProcess().usage().in_flight, 0u);
 }
 
@@ -185,10 +192,11 @@ TEST_P(ObjectStreamTest, WorksWithoutReadAhead) {
 
 TEST_P(ObjectStreamTest, ErrorsStay) {
   Put(*inner_, MakeContent(95));
-  const auto store = std::make_shared<FaultyObjectStore>(inner_, [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.ordinal == 2) return MakeFault(ErrorKind::kAccessDenied);
-    return std::nullopt;
-  });
+  const auto store = std::make_shared<FaultyObjectStore>(
+      inner_, [](const CallPoint& point) -> std::optional<Fault> {
+        if (point.ordinal == 2) return MakeFault(ErrorKind::kAccessDenied);
+        return std::nullopt;
+      });
   const auto stream = ObjectStream::Open(store, Whole(), Options());
   EXPECT_EQ(ReadAll(*stream).error().kind, ErrorKind::kAccessDenied);
   EXPECT_EQ(stream->Next().error().kind, ErrorKind::kAccessDenied);
@@ -224,12 +232,14 @@ TEST_P(ObjectStreamTest, DroppedMidwayWaitsForWhatIsInFlight) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Completions, ObjectStreamTest, ::testing::Values(Completion::kInline, Completion::kThreaded));
+INSTANTIATE_TEST_SUITE_P(Completions, ObjectStreamTest,
+                         ::testing::Values(Completion::kInline, Completion::kThreaded));
 
 // Keeps GETs back until Release.
 class GateStore final : public FaultyObjectStore {
  public:
-  explicit GateStore(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+  explicit GateStore(std::shared_ptr<ObjectStore> inner)
+      : FaultyObjectStore(std::move(inner), nullptr) {}
   void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
     if (open_) return FaultyObjectStore::Start(std::move(request), std::move(done));
     held_ = [this, request, done] { FaultyObjectStore::Start(request, done); };

@@ -18,19 +18,23 @@ constexpr std::string_view kStart = "the start of a ranged read";
 constexpr std::string_view kEnd = "the end of a ranged read";
 
 Error Changed(std::string what) {
-  return Error::Make(ErrorKind::kPreconditionFailed, "the object changed while it was read: " + std::move(what) +
-                                                         "; read it again from the start");
+  return Error::Make(ErrorKind::kPreconditionFailed,
+                     "the object changed while it was read: " + std::move(what) +
+                         "; read it again from the start");
 }
 
 constexpr const char* kActualSize = "ActualObjectSize";  // an element of S3's InvalidRange error
 
-bool IsInvalidRange(const Error& error) { return error.code == "InvalidRange" || error.http_status == 416; }
+bool IsInvalidRange(const Error& error) {
+  return error.code == "InvalidRange" || error.http_status == 416;
+}
 
 std::optional<std::uint64_t> ToldSize(const Error& error) {
   for (const auto& [name, text] : error.details) {
     std::uint64_t size = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), size);
-    if (name == kActualSize && problem == std::errc() && end == text.data() + text.size()) return size;
+    if (name == kActualSize && problem == std::errc() && end == text.data() + text.size())
+      return size;
   }
   return std::nullopt;
 }
@@ -77,7 +81,8 @@ class Landing {
 // Sink and state of one fetch. The store calls it from one thread at a time.
 class RangeFetch final : public BodySink, public std::enable_shared_from_this<RangeFetch> {
  public:
-  RangeFetch(ObjectStore& store, RangeFetchSpec spec) : store_(store), spec_(std::move(spec)), pinned_(spec_.etag) {}
+  RangeFetch(ObjectStore& store, RangeFetchSpec spec)
+      : store_(store), spec_(std::move(spec)), pinned_(spec_.etag) {}
 
   // `done` runs exactly once, also where memory runs out.
   void Start(Callback<RangeFetched> done) {
@@ -86,7 +91,8 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     if (!started.ok()) Fail(std::move(started).error());
   }
 
-  Result<void> Begin(const ObjectMetadata& metadata, std::optional<std::uint64_t> body_length) override {
+  Result<void> Begin(const ObjectMetadata& metadata,
+                     std::optional<std::uint64_t> body_length) override {
     Count(-static_cast<std::int64_t>(position_));
     position_ = 0;
     target_.Restart();
@@ -96,12 +102,13 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     if (!placed_) {
       PENSTOCK_TRY(Place(metadata));
     } else if (metadata.size != metadata_.size) {
-      return Changed(std::to_string(metadata.size) + " bytes instead of " + std::to_string(metadata_.size));
+      return Changed(std::to_string(metadata.size) + " bytes instead of " +
+                     std::to_string(metadata_.size));
     }
     if (body_length && *body_length != length_) {
       return Error::Make(ErrorKind::kDataLoss, "a range of " + std::to_string(length_) +
-                                                   " bytes was answered with " + std::to_string(*body_length) +
-                                                   " bytes");
+                                                   " bytes was answered with " +
+                                                   std::to_string(*body_length) + " bytes");
     }
     crc_value_ = 0;
     enough_ = false;
@@ -140,7 +147,8 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     });
   }
 
-  // A whole object is requested without a range: then its checksum comes along, and an empty object is no invalid range.
+  // A whole object is requested without a range: then its checksum comes along, and an empty object
+  // is no invalid range.
   std::optional<RangeRequest> Wanted() const {
     if (spec_.range.end != UINT64_MAX) return RangeRequest{spec_.range.begin, spec_.range.end, {}};
     if (spec_.range.begin > 0) return RangeRequest{spec_.range.begin, {}, {}};
@@ -162,7 +170,8 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     granted_ = grant.until;
     PENSTOCK_CHECK(granted_ >= position_ && granted_ <= target_.size());
     enough_ = granted_ == position_;
-    if (enough_) return Error::Make(ErrorKind::kCancelled, "the rest of the range comes by other requests");
+    if (enough_)
+      return Error::Make(ErrorKind::kCancelled, "the rest of the range comes by other requests");
     return Ok();
   }
 
@@ -173,18 +182,21 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     if (!pinned_ && !metadata.etag.empty()) pinned_ = metadata.etag;
     placed_ = true;
     PENSTOCK_ASSIGN(Placement placement, spec_.place(metadata, length_));
-    target_ = placement.pieces.empty() ? Landing(placement.memory) : Landing(std::move(placement.pieces));
+    target_ =
+        placement.pieces.empty() ? Landing(placement.memory) : Landing(std::move(placement.pieces));
     crc_ = placement.crc;
     if (target_.size() != length_ && !spec_.grant) {
       return Error::Make(ErrorKind::kInvalidArgument,
                          "the destination has " + std::to_string(target_.size()) + " bytes, but " +
-                             std::to_string(length_) + " will arrive: return memory of exactly that size");
+                             std::to_string(length_) +
+                             " will arrive: return memory of exactly that size");
     }
     return Ok();
   }
 
   void Ended(Result<ObjectMetadata> result) {
-    if (!result.ok() && !placed_ && !enough_ && IsInvalidRange(result.error()) && !ToldSize(result.error())) {
+    if (!result.ok() && !placed_ && !enough_ && IsInvalidRange(result.error()) &&
+        !ToldSize(result.error())) {
       return AskForSize(std::move(result).error());
     }
     Result<void> read = Caught(kEnd, [&] { return ResultOf(std::move(result)); });
@@ -197,11 +209,12 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     // A store may answer an empty body without touching the sink.
     if (!placed_) PENSTOCK_TRY(Begin(*answer, std::nullopt));
     if (position_ == length_) return Ok();
-    return Error::Make(ErrorKind::kDataLoss,
-                       "only " + std::to_string(position_) + " of " + std::to_string(length_) + " bytes arrived");
+    return Error::Make(ErrorKind::kDataLoss, "only " + std::to_string(position_) + " of " +
+                                                 std::to_string(length_) + " bytes arrived");
   }
 
-  // S3 names the object's size in a 416, other servers may not. Without the size nothing shows that the range is beyond the end.
+  // S3 names the object's size in a 416, other servers may not. Without the size nothing shows that
+  // the range is beyond the end.
   void AskForSize(const Error& error) {
     Result<void> asked = Caught(kEnd, [&] {
       HeadObjectRequest request;
@@ -209,7 +222,8 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
       request.key = spec_.key;
       request.version_id = spec_.version_id;
       request.options = spec_.call;
-      Callback<ObjectMetadata> answered = [self = shared_from_this(), error](const Result<ObjectMetadata>& head) {
+      Callback<ObjectMetadata> answered = [self = shared_from_this(),
+                                           error](const Result<ObjectMetadata>& head) {
         self->Fail(WithSize(error, head));
       };
       store_.Start(std::move(request), std::move(answered));
@@ -253,7 +267,8 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
 
 void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done) {
   std::shared_ptr<RangeFetch> fetch;
-  Result<void> made = Caught(kStart, [&] { fetch = std::make_shared<RangeFetch>(store, std::move(spec)); });
+  Result<void> made =
+      Caught(kStart, [&] { fetch = std::make_shared<RangeFetch>(store, std::move(spec)); });
   made.ok() ? fetch->Start(std::move(done)) : done(std::move(made).error());
 }
 

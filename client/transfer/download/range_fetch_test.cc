@@ -43,7 +43,8 @@ RangeFetchSpec Range(std::uint64_t begin, std::uint64_t end) {
 }
 
 Bytes Slice(const Bytes& bytes, std::size_t begin, std::size_t end) {
-  return Bytes(bytes.begin() + static_cast<std::ptrdiff_t>(begin), bytes.begin() + static_cast<std::ptrdiff_t>(end));
+  return Bytes(bytes.begin() + static_cast<std::ptrdiff_t>(begin),
+               bytes.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
 class RangeFetchTest : public ::testing::Test {
@@ -62,7 +63,8 @@ TEST_F(RangeFetchTest, BringsTheRangeClippedToTheObject) {
 
 TEST_F(RangeFetchTest, AsksForTheVersionThatIsMeant) {
   RangeFetchSpec spec = Range(0, 100);
-  spec.version_id = VersionId("null");  // what the store in memory calls every object's only version
+  // what the store in memory calls every object's only version
+  spec.version_id = VersionId("null");
   EXPECT_EQ(FetchFrom(*inner_, spec).bytes, content_);
   spec.version_id = VersionId("another");
   const Fetch other = FetchFrom(*inner_, spec);
@@ -91,7 +93,8 @@ TEST_F(RangeFetchTest, ARetryBelowStartsTheBodyAgain) {
 TEST_F(RangeFetchTest, AnotherVersionThanThePinnedFails) {
   RangeFetchSpec spec = Range(0, 10);
   spec.etag = ETag("other");
-  EXPECT_EQ(FetchFrom(*inner_, std::move(spec)).result.error().kind, ErrorKind::kPreconditionFailed);
+  EXPECT_EQ(FetchFrom(*inner_, std::move(spec)).result.error().kind,
+            ErrorKind::kPreconditionFailed);
 }
 
 TEST_F(RangeFetchTest, MemoryOfTheWrongSizeIsRefused) {
@@ -113,14 +116,19 @@ class LyingSinkFeeder {
   static Result<RangeFetched> Feed(std::uint64_t delivered, std::optional<std::uint64_t> declared) {
     class Store final : public penstock::testing::FaultyObjectStore {
      public:
-      Store(std::shared_ptr<ObjectStore> inner, std::uint64_t delivered_bytes, std::optional<std::uint64_t> length)
-          : FaultyObjectStore(std::move(inner), nullptr), delivered_(delivered_bytes), declared_(length) {}
+      Store(std::shared_ptr<ObjectStore> inner, std::uint64_t delivered_bytes,
+            std::optional<std::uint64_t> length)
+          : FaultyObjectStore(std::move(inner), nullptr),
+            delivered_(delivered_bytes),
+            declared_(length) {}
       void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
         ObjectMetadata metadata;
         metadata.size = 100;
         metadata.etag = ETag("e");
-        if (auto begun = request.sink->Begin(metadata, declared_); !begun.ok()) return done(begun.error());
-        if (auto taken = request.sink->Commit(std::min<std::uint64_t>(delivered_, request.sink->Window().size()));
+        if (auto begun = request.sink->Begin(metadata, declared_); !begun.ok())
+          return done(begun.error());
+        if (auto taken = request.sink->Commit(
+                std::min<std::uint64_t>(delivered_, request.sink->Window().size()));
             !taken.ok()) {
           return done(taken.error());
         }
@@ -149,7 +157,8 @@ TEST(RangeFetchLength, AnswerOfAnotherLengthIsDataLoss) {
 // Answers every GET with a 416 that does not name the object's size, as some servers do.
 class NoRangeIsSatisfiable final : public FaultyObjectStore {
  public:
-  explicit NoRangeIsSatisfiable(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+  explicit NoRangeIsSatisfiable(std::shared_ptr<ObjectStore> inner)
+      : FaultyObjectStore(std::move(inner), nullptr) {}
   using FaultyObjectStore::Start;
   void Start(GetObjectRequest, Callback<ObjectMetadata> done) override {
     Error error = Error::Make(ErrorKind::kInvalidArgument, "range");

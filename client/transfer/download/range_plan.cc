@@ -14,9 +14,11 @@ constexpr std::uint64_t kWorthOfAll = 64;  // one in so many bytes may be read f
 std::uint64_t EndOf(const RangePiece& piece) { return piece.begin + piece.memory.size(); }
 
 // The first piece that reaches beyond `position`.
-std::span<const RangePiece>::iterator FirstBeyond(std::span<const RangePiece> pieces, std::uint64_t position) {
-  return std::upper_bound(pieces.begin(), pieces.end(), position,
-                          [](std::uint64_t at, const RangePiece& piece) { return at < EndOf(piece); });
+std::span<const RangePiece>::iterator FirstBeyond(std::span<const RangePiece> pieces,
+                                                  std::uint64_t position) {
+  return std::upper_bound(
+      pieces.begin(), pieces.end(), position,
+      [](std::uint64_t at, const RangePiece& piece) { return at < EndOf(piece); });
 }
 
 }  // namespace
@@ -24,9 +26,10 @@ std::span<const RangePiece>::iterator FirstBeyond(std::span<const RangePiece> pi
 Result<void> CheckPieces(std::span<const RangePiece> pieces) {
   for (const RangePiece& piece : pieces) {
     if (piece.begin > INT64_MAX - piece.memory.size()) {
-      return Error::Make(ErrorKind::kInvalidArgument, "a piece begins at byte " + std::to_string(piece.begin) + " and has " +
-                                                          std::to_string(piece.memory.size()) +
-                                                          " bytes; an object ends below 2^63");
+      return Error::Make(ErrorKind::kInvalidArgument,
+                         "a piece begins at byte " + std::to_string(piece.begin) + " and has " +
+                             std::to_string(piece.memory.size()) +
+                             " bytes; an object ends below 2^63");
     }
   }
   return Ok();
@@ -37,7 +40,8 @@ std::uint64_t GapWorthReading(std::span<const RangePiece> pieces) {
   std::uint64_t wanted = 0;
   std::optional<std::uint64_t> end;
   for (const RangePiece& piece : pieces) {
-    if (end && piece.begin > *end && piece.begin - *end <= kMostReadThrough) gaps.push_back(piece.begin - *end);
+    if (end && piece.begin > *end && piece.begin - *end <= kMostReadThrough)
+      gaps.push_back(piece.begin - *end);
     end = EndOf(piece);
     wanted += piece.memory.size();
   }
@@ -140,7 +144,8 @@ void RangeLanding::Stage(std::uint64_t size) {
 }
 
 void RangeLanding::Settle() {
-  for (const Copy& copy : copies_) std::memcpy(copy.to.data(), staging_.get() + copy.from, copy.to.size());
+  for (const Copy& copy : copies_)
+    std::memcpy(copy.to.data(), staging_.get() + copy.from, copy.to.size());
 }
 
 }  // namespace penstock::transfer

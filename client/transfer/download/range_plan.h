@@ -1,5 +1,5 @@
-// Which requests bring scattered pieces of an object, and where the bytes of each request land. No I/O. Unless said
-// otherwise pieces ascend without overlap, and none is empty.
+// Which requests bring scattered pieces of an object, and where the bytes of each request land. No
+// I/O. Unless said otherwise pieces ascend without overlap, and none is empty.
 #ifndef PENSTOCK_CLIENT_TRANSFER_DOWNLOAD_RANGE_PLAN_H_
 #define PENSTOCK_CLIENT_TRANSFER_DOWNLOAD_RANGE_PLAN_H_
 
@@ -25,8 +25,8 @@ Result<void> CheckPieces(std::span<const RangePiece> pieces);
 // The gap that is worth reading through where nobody said (RangeReaderOptions::max_gap_bytes).
 std::uint64_t GapWorthReading(std::span<const RangePiece> pieces);
 
-// The ranges to ask for, ascending: stretches of pieces with gaps of at most `max_gap_bytes`, in requests of at most
-// `max_request_bytes` (at least 1).
+// The ranges to ask for, ascending: stretches of pieces with gaps of at most `max_gap_bytes`, in
+// requests of at most `max_request_bytes` (at least 1).
 std::vector<ByteRange> PlanRequests(std::span<const RangePiece> pieces, std::uint64_t max_gap_bytes,
                                     std::uint64_t max_request_bytes);
 
@@ -52,7 +52,8 @@ class RangeLanding {
   };
   bool Add(const Stretch& stretch);
   void Stage(std::uint64_t size);
-  static constexpr std::size_t kHoleBytes = 64 << 10;  // a longer gap is received over and over into so much
+  // a longer gap is received over and over into so much
+  static constexpr std::size_t kHoleBytes = 64 << 10;
 
   std::size_t staged_ = 0;
   bool last_is_staged_ = false;

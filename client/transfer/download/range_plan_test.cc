@@ -15,7 +15,8 @@ using Extents = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  // begin,
 
 std::vector<RangePiece> PiecesIn(Bytes& memory, const Extents& extents) {
   std::vector<RangePiece> pieces;
-  for (const auto& [begin, size] : extents) pieces.push_back({begin, MutableByteView(memory).subspan(begin, size)});
+  for (const auto& [begin, size] : extents)
+    pieces.push_back({begin, MutableByteView(memory).subspan(begin, size)});
   return pieces;
 }
 
@@ -34,7 +35,9 @@ TEST(RangePlanTest, WithoutAGapOnlyNeighboursMeet) {
   EXPECT_EQ(Plan({{0, 10}, {10, 10}, {21, 5}}, 0, 1000), (Ranges{{0, 20}, {21, 26}}));
 }
 
-TEST(RangePlanTest, LongStretchesAreShared) { EXPECT_EQ(Plan({{5, 25}}, 0, 10), (Ranges{{5, 15}, {15, 25}, {25, 30}})); }
+TEST(RangePlanTest, LongStretchesAreShared) {
+  EXPECT_EQ(Plan({{5, 25}}, 0, 10), (Ranges{{5, 15}, {15, 25}, {25, 30}}));
+}
 
 TEST(RangePlanTest, ARequestBeginsAndEndsWithWhatIsWanted) {
   // The cut at 10 falls into a gap: the first ends before it, the second begins behind it.
@@ -56,7 +59,8 @@ TEST(RangePlanTest, RefusesWhatEndsBeyondAnyObject) {
 std::vector<RangePiece> Megabytes(std::uint64_t gap) {
   std::vector<RangePiece> pieces;
   std::byte* const nowhere = nullptr;
-  for (std::uint64_t i = 0; i < 100; ++i) pieces.push_back({i * ((1 << 20) + gap), MutableByteView(nowhere, 1 << 20)});
+  for (std::uint64_t i = 0; i < 100; ++i)
+    pieces.push_back({i * ((1 << 20) + gap), MutableByteView(nowhere, 1 << 20)});
   return pieces;
 }
 
@@ -101,14 +105,16 @@ TEST(RangePlanTest, EveryByteLandsInItsPlace) {
       landing.Settle();
     }
     for (const auto& [begin, size] : extents) {
-      ASSERT_EQ(std::memcmp(memory.data() + begin, content.data() + begin, size), 0) << "round " << round;
+      ASSERT_EQ(std::memcmp(memory.data() + begin, content.data() + begin, size), 0)
+          << "round " << round;
     }
   }
 }
 
 TEST(RangePlanTest, SmallNeighboursAreReceivedAtOnce) {
   Bytes memory(1 << 20);
-  const auto pieces = PiecesIn(memory, {{0, 600}, {600, 100'000}, {100'600, 500}, {101'100, 700}, {101'900, 50'000}});
+  const auto pieces = PiecesIn(
+      memory, {{0, 600}, {600, 100'000}, {100'600, 500}, {101'100, 700}, {101'900, 50'000}});
   EXPECT_EQ(RangeLanding(pieces, {0, 151'900}).views().size(), 4u);
 }
 

@@ -7,7 +7,8 @@ Result<void> StreamChecksum::Give(ByteRange range, std::uint64_t value, bool las
   if (given_ && given_->range.size() > 0) PENSTOCK_TRY(settled_->Add(given_->range, given_->value));
   given_ = Given{range, value};
   if (!last) return Ok();
-  PiecewiseChecksum all = *settled_;  // to be changed only when the reader is through with the block
+  // to be changed only when the reader is through with the block
+  PiecewiseChecksum all = *settled_;
   return all.Add(range, value);
 }
 
@@ -25,7 +26,8 @@ void StreamChecksum::Keep(ByteView bytes) {
     given_.reset();
     return;
   }
-  given_ = Given{{given_->range.begin, given_->range.begin + bytes.size()}, UpdateCrc(crc_, bytes, 0)};
+  given_ =
+      Given{{given_->range.begin, given_->range.begin + bytes.size()}, UpdateCrc(crc_, bytes, 0)};
 }
 
 }  // namespace penstock::transfer

@@ -10,7 +10,8 @@
 
 namespace penstock::transfer {
 
-// Each byte counts once, also where a part of the block that was given last is fetched and given again.
+// Each byte counts once, also where a part of the block that was given last is fetched and given
+// again.
 class StreamChecksum {
  public:
   // Of nothing to be verified.
@@ -20,11 +21,12 @@ class StreamChecksum {
 
   Crc crc() const { return crc_; }  // of each block; kNone: nobody asks
 
-  // The block `range`, of that CRC, is about to be given. `last`: and then all was. kDataLoss where that does not amount to
-  // the object's checksum, which names both values.
+  // The block `range`, of that CRC, is about to be given. `last`: and then all was. kDataLoss where
+  // that does not amount to the object's checksum, which names both values.
   Result<void> Give(ByteRange range, std::uint64_t value, bool last);
 
-  // An object that came whole was the store's to verify. Dropped, it comes again in ranges, which are ours.
+  // An object that came whole was the store's to verify. Dropped, it comes again in ranges, which
+  // are ours.
   void ExpectAgain(const ObjectMetadata& metadata);
 
   // Of the block given last only `bytes`, its begin, count; the rest will be given another time.

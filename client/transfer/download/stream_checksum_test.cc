@@ -10,11 +10,15 @@ namespace {
 class StreamChecksumTest : public ::testing::Test {
  protected:
   StreamChecksum Expecting(const Bytes& object) {
-    return {PiecewiseChecksum({Crc::kCrc64Nvme, Crc64Text(object)}, object.size()), Crc::kCrc64Nvme};
+    return {PiecewiseChecksum({Crc::kCrc64Nvme, Crc64Text(object)}, object.size()),
+            Crc::kCrc64Nvme};
   }
-  ByteView Piece(std::uint64_t begin, std::uint64_t end) const { return ByteView(content_).subspan(begin, end - begin); }
+  ByteView Piece(std::uint64_t begin, std::uint64_t end) const {
+    return ByteView(content_).subspan(begin, end - begin);
+  }
   Result<void> Give(StreamChecksum& checksum, std::uint64_t begin, std::uint64_t end) const {
-    return checksum.Give({begin, end}, UpdateCrc(Crc::kCrc64Nvme, Piece(begin, end), 0), end == content_.size());
+    return checksum.Give({begin, end}, UpdateCrc(Crc::kCrc64Nvme, Piece(begin, end), 0),
+                         end == content_.size());
   }
 
   const Bytes content_ = MakeContent(100);

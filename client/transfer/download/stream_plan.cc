@@ -13,7 +13,8 @@ constexpr std::uint64_t kBlocksOfShare = 4;
 std::uint64_t MostOf(std::uint64_t share) {
   const std::uint64_t bytes = share / kBlocksOfShare;
   if (bytes >= BufferPool::kUnit) return bytes / BufferPool::kUnit * BufferPool::kUnit;
-  return std::clamp<std::uint64_t>(bytes, StreamPlan::kLeastBlock, BlockMemory::kLeastHuge - StreamPlan::kLeastBlock);
+  return std::clamp<std::uint64_t>(bytes, StreamPlan::kLeastBlock,
+                                   BlockMemory::kLeastHuge - StreamPlan::kLeastBlock);
 }
 
 }  // namespace
@@ -33,12 +34,15 @@ std::uint64_t StreamPlan::NextBlock(const StreamProgress& read) const {
   return grows_ ? std::min(most, std::max(first_bytes_, read.reached)) : most;
 }
 
-bool StreamPlan::MayFetchAhead(const StreamProgress& read, const StreamAhead& ahead, std::uint64_t bytes) const {
-  if (ahead.blocks >= most_blocks_ || bytes > read.share || ahead.bytes > read.share - bytes) return false;
+bool StreamPlan::MayFetchAhead(const StreamProgress& read, const StreamAhead& ahead,
+                               std::uint64_t bytes) const {
+  if (ahead.blocks >= most_blocks_ || bytes > read.share || ahead.bytes > read.share - bytes)
+    return false;
   if (!grows_) return true;
   const std::uint64_t in_all = read.bytes + ahead.bytes + bytes;
   if (in_all <= read.reached) return true;
-  // A second block that was asked for shows that the reader goes on; before that it may have wanted no more than the first.
+  // A second block that was asked for shows that the reader goes on; before that it may have wanted
+  // no more than the first.
   if (read.blocks + ahead.blocks < 2) return false;
   return in_all <= 4 * read.reached;
 }

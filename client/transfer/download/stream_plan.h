@@ -23,9 +23,10 @@ struct StreamAhead {
   std::uint64_t bytes = 0;
 };
 
-// From the start with all there is; or, with `first_part_bytes`, growing with what was read: one block until the reader
-// asks for a second, then so far that four times what he has reached is asked for in all, in blocks of as much as that.
-// Blocks are as small as it takes to have four in `share`.
+// From the start with all there is; or, with `first_part_bytes`, growing with what was read: one
+// block until the reader asks for a second, then so far that four times what he has reached is
+// asked for in all, in blocks of as much as that. Blocks are as small as it takes to have four in
+// `share`.
 class StreamPlan {
  public:
   static constexpr std::uint64_t kLeastBlock = 64ull << 10;
@@ -33,13 +34,14 @@ class StreamPlan {
   // part_size_bytes >= 1, read_ahead_parts >= 0, first_part_bytes >= 1 where set.
   explicit StreamPlan(const StreamOptions& options);
 
-  // Size of the first block. `object_bytes`: the object's size where the stream begins with its first byte and runs to its
-  // end, else UINT64_MAX; an object of up to one part is one block.
+  // Size of the first block. `object_bytes`: the object's size where the stream begins with its
+  // first byte and runs to its end, else UINT64_MAX; an object of up to one part is one block.
   std::uint64_t FirstBlock(std::uint64_t object_bytes) const;
   // Size of the next block to be asked for.
   std::uint64_t NextBlock(const StreamProgress& read) const;
   // Whether one more block of `bytes` may be asked for before the reader waits for it.
-  bool MayFetchAhead(const StreamProgress& read, const StreamAhead& ahead, std::uint64_t bytes) const;
+  bool MayFetchAhead(const StreamProgress& read, const StreamAhead& ahead,
+                     std::uint64_t bytes) const;
 
  private:
   std::uint64_t part_bytes_;

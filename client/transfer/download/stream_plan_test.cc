@@ -40,7 +40,9 @@ std::vector<std::uint64_t> Waiting(const StreamPlan& plan, const StreamProgress&
   }
 }
 
-std::uint64_t Sum(const std::vector<std::uint64_t>& blocks) { return std::accumulate(blocks.begin(), blocks.end(), std::uint64_t{0}); }
+std::uint64_t Sum(const std::vector<std::uint64_t>& blocks) {
+  return std::accumulate(blocks.begin(), blocks.end(), std::uint64_t{0});
+}
 
 TEST(StreamPlan, WithoutAFirstPartItIsFullFromTheStart) {
   const StreamPlan plan(Options());
@@ -87,7 +89,8 @@ TEST(StreamPlan, NeverMoreThanFourTimesWhatWasReachedNorThanItsParts) {
 TEST(StreamPlan, WhatTheReaderWaitsForIsAskedForAtOnce) {
   StreamProgress read = Read(0, 0, 4 * kMiB);
   read.share = 4 * kMiB;  // too little for one block of it
-  EXPECT_EQ(Waiting(StreamPlan(Options(4 * kMiB)), read), std::vector<std::uint64_t>(4, kMiB - (64 << 10)));
+  EXPECT_EQ(Waiting(StreamPlan(Options(4 * kMiB)), read),
+            std::vector<std::uint64_t>(4, kMiB - (64 << 10)));
 }
 
 TEST(StreamPlan, ManyReadersHaveSmallerBlocksAndFewerOfThem) {

@@ -1,4 +1,5 @@
-// The blocks of a stream between their requests and the reader, and what is not yet asked for. No I/O, no lock of its own.
+// The blocks of a stream between their requests and the reader, and what is not yet asked for. No
+// I/O, no lock of its own.
 #ifndef PENSTOCK_CLIENT_TRANSFER_DOWNLOAD_STREAM_QUEUE_H_
 #define PENSTOCK_CLIENT_TRANSFER_DOWNLOAD_STREAM_QUEUE_H_
 
@@ -16,7 +17,8 @@
 
 namespace penstock::transfer {
 
-// One block. Members are the stream's, under its lock; `memory` and `crc_value` the request's until `ready`.
+// One block. Members are the stream's, under its lock; `memory` and `crc_value` the request's until
+// `ready`.
 struct StreamSlot {
   explicit StreamSlot(std::stop_token stream) : stop(std::move(stream)) {}
 
@@ -29,7 +31,8 @@ struct StreamSlot {
   bool ready = false;
   bool tells_size = false;  // the first request, which the stream cannot do without
   bool dropped = false;     // nobody wants it any more
-  // Of one that the reader gave back: its bytes instead of `memory`, those of the block before them, and what that holds.
+  // Of one that the reader gave back: its bytes instead of `memory`, those of the block before
+  // them, and what that holds.
   std::shared_ptr<const std::byte[]> rest;
   std::uint64_t used = 0;
   std::size_t held = 0;

@@ -6,22 +6,27 @@
 namespace penstock::transfer {
 
 Result<void> CheckStream(const ObjectStream::Source& source, const StreamOptions& options) {
-  if (options.part_size_bytes == 0 || options.read_ahead_parts < 0 || options.first_part_bytes == 0) {
-    return Error::Make(ErrorKind::kInvalidArgument, "a stream needs part_size_bytes and first_part_bytes of at least 1 "
-                                                    "and read_ahead_parts of at least 0");
+  if (options.part_size_bytes == 0 || options.read_ahead_parts < 0 ||
+      options.first_part_bytes == 0) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "a stream needs part_size_bytes and first_part_bytes of at least 1 "
+                       "and read_ahead_parts of at least 0");
   }
   if (!source.ranges.empty() && !(source.known_size && source.known_etag)) {
-    return Error::Make(ErrorKind::kInvalidArgument, "a stream of `ranges` needs known_size and known_etag");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "a stream of `ranges` needs known_size and known_etag");
   }
   for (const ByteRange& range : source.ranges) {
     if (range.begin < range.end && range.end <= *source.known_size) continue;
-    return Error::Make(ErrorKind::kInvalidArgument, "the range [" + std::to_string(range.begin) + ", " +
-                                                        std::to_string(range.end) + ") is empty or beyond the object's " +
-                                                        std::to_string(*source.known_size) + " bytes");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the range [" + std::to_string(range.begin) + ", " +
+                           std::to_string(range.end) + ") is empty or beyond the object's " +
+                           std::to_string(*source.known_size) + " bytes");
   }
   if (source.end && *source.end < source.begin) {
-    return Error::Make(ErrorKind::kInvalidArgument, "the range [" + std::to_string(source.begin) + ", " +
-                                                        std::to_string(*source.end) + ") ends before it begins");
+    return Error::Make(ErrorKind::kInvalidArgument, "the range [" + std::to_string(source.begin) +
+                                                        ", " + std::to_string(*source.end) +
+                                                        ") ends before it begins");
   }
   return Ok();
 }
@@ -35,7 +40,9 @@ StreamChecksum ChecksumOfRanges(const ObjectStream::Source& source) {
   if (bytes != *source.known_size) return {};
   PiecewiseChecksum arrived(checksum, *source.known_size);
   for (const auto& [begin, piece] : source.already_read) {
-    static_cast<void>(arrived.Add({begin, begin + piece.size()}, UpdateCrc(checksum.crc, piece, 0)));  // a range is missing
+    // a range is missing
+    static_cast<void>(
+        arrived.Add({begin, begin + piece.size()}, UpdateCrc(checksum.crc, piece, 0)));
   }
   return {std::move(arrived), checksum.crc};
 }

@@ -11,7 +11,8 @@ namespace penstock::transfer {
 // kInvalidArgument, naming what is wrong.
 Result<void> CheckStream(const ObjectStream::Source& source, const StreamOptions& options);
 
-// Of an object whose bytes are in `source.ranges` and read elsewhere; verifies nothing where they are not all of it.
+// Of an object whose bytes are in `source.ranges` and read elsewhere; verifies nothing where they
+// are not all of it.
 StreamChecksum ChecksumOfRanges(const ObjectStream::Source& source);
 
 }  // namespace penstock::transfer

@@ -46,7 +46,9 @@ TEST(ChecksumOfRanges, VerifiesOnlyWhereTheRangesAndTheRestAreTheObject) {
   source.already_read = {{0, ByteView(content).first(4)}};
   StreamChecksum checksum = ChecksumOfRanges(source);
   EXPECT_EQ(checksum.crc(), Crc::kCrc64Nvme);
-  EXPECT_TRUE(checksum.Give({4, 10}, UpdateCrc(Crc::kCrc64Nvme, ByteView(content).subspan(4), 0), true).ok());
+  EXPECT_TRUE(
+      checksum.Give({4, 10}, UpdateCrc(Crc::kCrc64Nvme, ByteView(content).subspan(4), 0), true)
+          .ok());
   EXPECT_FALSE(ChecksumOfRanges(source).Give({4, 10}, 1, true).ok());
 }
 

@@ -15,7 +15,8 @@
 namespace penstock {
 namespace {
 
-// A stretch of the listing: objects that are here, or a common prefix whose objects a listing of its own brings.
+// A stretch of the listing: objects that are here, or a common prefix whose objects a listing of
+// its own brings.
 struct Stretch {
   std::string prefix;  // empty: there is none
   std::unique_ptr<Lister> pages;
@@ -27,12 +28,15 @@ void AppendAll(ObjectList& list, const ObjectList& more) {
   for (std::size_t i = 0; i < more.size(); ++i) list.Append(more[i]);
 }
 
-// The first level of a listing, and below it a listing per common prefix, several at a time: while a page of one is waited
-// for, the others' are on their way too.
+// The first level of a listing, and below it a listing per common prefix, several at a time: while
+// a page of one is waited for, the others' are on their way too.
 class PrefixListing {
  public:
-  PrefixListing(std::shared_ptr<ObjectStore> store, const ListObjectsRequest& request, const ListAllOptions& options)
-      : store_(std::move(store)), request_(request), most_(static_cast<std::size_t>(std::max(1, options.parallel))) {
+  PrefixListing(std::shared_ptr<ObjectStore> store, const ListObjectsRequest& request,
+                const ListAllOptions& options)
+      : store_(std::move(store)),
+        request_(request),
+        most_(static_cast<std::size_t>(std::max(1, options.parallel))) {
     ListObjectsRequest top = request;
     top.delimiter = options.delimiter;
     top_ = Lister::Create(store_, std::move(top));
@@ -51,7 +55,8 @@ class PrefixListing {
   }
 
  private:
-  // Objects and common prefixes of a page come apart, each in order; every key below a prefix stands where the prefix does.
+  // Objects and common prefixes of a page come apart, each in order; every key below a prefix
+  // stands where the prefix does.
   Result<void> TakeTopPage(const Interrupt& interrupt) {
     PENSTOCK_ASSIGN(std::optional<ListObjectsResponse> page, top_->Next(interrupt));
     if (!page) {
@@ -60,8 +65,10 @@ class PrefixListing {
     }
     auto prefix = page->common_prefixes.begin();
     for (const ObjectSummary& object : page->objects) {
-      for (; prefix != page->common_prefixes.end() && *prefix < object.key.value; ++prefix) AddPrefix(std::move(*prefix));
-      if (stretches_.empty() || !stretches_.back().prefix.empty()) stretches_.emplace_back().complete = true;
+      for (; prefix != page->common_prefixes.end() && *prefix < object.key.value; ++prefix)
+        AddPrefix(std::move(*prefix));
+      if (stretches_.empty() || !stretches_.back().prefix.empty())
+        stretches_.emplace_back().complete = true;
       stretches_.back().objects.Append(object);
     }
     for (; prefix != page->common_prefixes.end(); ++prefix) AddPrefix(std::move(*prefix));
@@ -90,7 +97,8 @@ class PrefixListing {
   Result<void> TakePages(const Interrupt& interrupt) {
     for (Stretch& stretch : stretches_) {
       if (!stretch.pages) continue;
-      PENSTOCK_ASSIGN(const std::optional<ListObjectsResponse> page, stretch.pages->Next(interrupt));
+      PENSTOCK_ASSIGN(const std::optional<ListObjectsResponse> page,
+                      stretch.pages->Next(interrupt));
       if (page) {
         for (const ObjectSummary& object : page->objects) stretch.objects.Append(object);
       } else {
@@ -113,15 +121,19 @@ class PrefixListing {
 };
 
 // Page by page, since nobody promises that a common prefix comes once, and put in order at the end.
-Result<ObjectList> ListDirectoryBucket(std::shared_ptr<ObjectStore> store, ListObjectsRequest whole, const Interrupt& interrupt) {
+Result<ObjectList> ListDirectoryBucket(std::shared_ptr<ObjectStore> store, ListObjectsRequest whole,
+                                       const Interrupt& interrupt) {
   const auto pages = Lister::Create(std::move(store), std::move(whole));
   std::vector<ObjectSummary> found;
   for (;;) {
     PENSTOCK_ASSIGN(std::optional<ListObjectsResponse> page, pages->Next(interrupt));
     if (!page) break;
-    found.insert(found.end(), std::make_move_iterator(page->objects.begin()), std::make_move_iterator(page->objects.end()));
+    found.insert(found.end(), std::make_move_iterator(page->objects.begin()),
+                 std::make_move_iterator(page->objects.end()));
   }
-  std::ranges::sort(found, {}, [](const ObjectSummary& object) -> const std::string& { return object.key.value; });
+  std::ranges::sort(found, {}, [](const ObjectSummary& object) -> const std::string& {
+    return object.key.value;
+  });
   ObjectList all;
   for (const ObjectSummary& object : found) all.Append(object);
   return all;
@@ -129,14 +141,16 @@ Result<ObjectList> ListDirectoryBucket(std::shared_ptr<ObjectStore> store, ListO
 
 }  // namespace
 
-Result<ObjectList> ListAll(std::shared_ptr<ObjectStore> store, const ListObjectsRequest& request, const ListAllOptions& options,
-                           const Interrupt& interrupt) {
+Result<ObjectList> ListAll(std::shared_ptr<ObjectStore> store, const ListObjectsRequest& request,
+                           const ListAllOptions& options, const Interrupt& interrupt) {
   ListObjectsRequest whole = request;
   whole.delimiter.clear();
   whole.continuation_token.clear();
   whole.start_after.clear();
-  if (IsDirectoryBucket(request.bucket.value)) return ListDirectoryBucket(std::move(store), std::move(whole), interrupt);
-  if (!options.delimiter.empty()) return PrefixListing(std::move(store), whole, options).Run(interrupt);
+  if (IsDirectoryBucket(request.bucket.value))
+    return ListDirectoryBucket(std::move(store), std::move(whole), interrupt);
+  if (!options.delimiter.empty())
+    return PrefixListing(std::move(store), whole, options).Run(interrupt);
   const auto pages = Lister::Create(std::move(store), std::move(whole));
   ObjectList all;
   for (;;) {

@@ -44,7 +44,8 @@ TEST_P(ListAllTest, SeveralPrefixesAtATimeGiveTheListingPageByPage) {
   std::set<std::string> keys{"!", "a", "a/", "a//", "a/b", "a0", "b/", "~", "z/z/z"};
   while (keys.size() < 150) {
     std::string key;
-    for (std::size_t length = 1 + random() % 6; length > 0; --length) key += "ab/.\xC3"[random() % 4];
+    for (std::size_t length = 1 + random() % 6; length > 0; --length)
+      key += "ab/.\xC3"[random() % 4];
     keys.insert(key);
   }
   Fill(keys);
@@ -66,10 +67,11 @@ TEST_P(ListAllTest, SeveralPrefixesAtATimeGiveTheListingPageByPage) {
 
 TEST_P(ListAllTest, AnErrorBelowAPrefixIsTheListings) {
   Fill({"a/1", "b/1", "c/1"});
-  const auto store = std::make_shared<FaultyObjectStore>(inner_, [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.ordinal == 2) return MakeFault(ErrorKind::kUnavailable);
-    return std::nullopt;
-  });
+  const auto store = std::make_shared<FaultyObjectStore>(
+      inner_, [](const CallPoint& point) -> std::optional<Fault> {
+        if (point.ordinal == 2) return MakeFault(ErrorKind::kUnavailable);
+        return std::nullopt;
+      });
   const auto list = ListAll(store, Request(), {.delimiter = "/"});
   ASSERT_FALSE(list.ok());
   EXPECT_EQ(list.error().kind, ErrorKind::kUnavailable);
@@ -82,7 +84,8 @@ TEST_P(ListAllTest, CostsOneMoreRequestPerPrefix) {
   EXPECT_EQ(store->count("ListObjectsV2"), 3u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Completions, ListAllTest, ::testing::Values(Completion::kInline, Completion::kThreaded));
+INSTANTIATE_TEST_SUITE_P(Completions, ListAllTest,
+                         ::testing::Values(Completion::kInline, Completion::kThreaded));
 
 }  // namespace
 }  // namespace penstock::transfer

@@ -44,18 +44,22 @@ class ListerImpl final : public Lister {
     if (!pending_) Ask();
     Result<ListObjectsResponse> page = pending_->waiter.Wait(interrupt, pending_->stop);
     pending_.reset();
-    // request_ still names this page, so the next call asks for it again: no page is lost to an error.
+    // request_ still names this page, so the next call asks for it again: no page is lost to an
+    // error.
     if (!page.ok()) return std::move(page).error();
     empty_pages_ = page->objects.empty() && page->common_prefixes.empty() ? empty_pages_ + 1 : 0;
     if (page->next_token.empty()) {
       ended_ = true;
     } else if (empty_pages_ >= kMostEmptyPages) {
-      --empty_pages_;  // the next call asks for this page again, and fails again where it is still empty
-      return Error::Make(ErrorKind::kDataLoss, "the listing does not advance: " + std::to_string(kMostEmptyPages) +
-                                                   " pages in succession had neither keys nor common prefixes")
+      // the next call asks for this page again, and fails again where it is still empty
+      --empty_pages_;
+      return Error::Make(ErrorKind::kDataLoss,
+                         "the listing does not advance: " + std::to_string(kMostEmptyPages) +
+                             " pages in succession had neither keys nor common prefixes")
           .At("ListObjectsV2", request_.bucket.value);
     } else if (page->next_token == request_.continuation_token || Repeats(page->next_token)) {
-      return Error::Make(ErrorKind::kDataLoss, "the listing does not advance: the same continuation token came twice")
+      return Error::Make(ErrorKind::kDataLoss,
+                         "the listing does not advance: the same continuation token came twice")
           .At("ListObjectsV2", request_.bucket.value);
     } else {
       request_.continuation_token = page->next_token;
@@ -65,8 +69,8 @@ class ListerImpl final : public Lister {
   }
 
  private:
-  // Finds a cycle of any length with one token kept (Brent, "An improved Monte Carlo factorization algorithm", 1980): the
-  // token after 1, 2, 4, 8, ... pages is compared with those that follow it.
+  // Finds a cycle of any length with one token kept (Brent, "An improved Monte Carlo factorization
+  // algorithm", 1980): the token after 1, 2, 4, 8, ... pages is compared with those that follow it.
   bool Repeats(const std::string& token) {
     if (token == kept_token_) return true;
     if (++pages_ == next_kept_) {
@@ -83,8 +87,9 @@ class ListerImpl final : public Lister {
     store_->Start(std::move(request), pending_->waiter.Done());
   }
 
-  const std::shared_ptr<ObjectStore> store_;  // shared with the creator: the page in flight needs it
-  ListObjectsRequest request_;                // of the page in flight or next
+  // shared with the creator: the page in flight needs it
+  const std::shared_ptr<ObjectStore> store_;
+  ListObjectsRequest request_;  // of the page in flight or next
   std::unique_ptr<PendingPage> pending_;
   std::string kept_token_;
   std::uint64_t pages_ = 0;
@@ -115,9 +120,11 @@ class BoundLister final : public Lister {
 
 }  // namespace
 
-std::unique_ptr<Lister> Lister::Create(std::shared_ptr<ObjectStore> store, ListObjectsRequest first) {
+std::unique_ptr<Lister> Lister::Create(std::shared_ptr<ObjectStore> store,
+                                       ListObjectsRequest first) {
   BucketName bucket = first.bucket;
-  return std::make_unique<BoundLister>(std::make_unique<ListerImpl>(std::move(store), std::move(first)), std::move(bucket));
+  return std::make_unique<BoundLister>(
+      std::make_unique<ListerImpl>(std::move(store), std::move(first)), std::move(bucket));
 }
 
 }  // namespace penstock

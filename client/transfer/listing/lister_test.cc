@@ -75,10 +75,11 @@ TEST_P(ListerTest, StartAsksForTheFirstPageOnce) {
 }
 
 TEST_P(ListerTest, AFailedPageIsAskedForAgain) {
-  const auto store = std::make_shared<FaultyObjectStore>(inner_, [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.ordinal == 1) return MakeFault(ErrorKind::kUnavailable);
-    return std::nullopt;
-  });
+  const auto store = std::make_shared<FaultyObjectStore>(
+      inner_, [](const CallPoint& point) -> std::optional<Fault> {
+        if (point.ordinal == 1) return MakeFault(ErrorKind::kUnavailable);
+        return std::nullopt;
+      });
   const auto lister = Lister::Create(store, InPagesOfTwo());
   EXPECT_EQ(Keys(lister->Next().value().value()), "ab");
   EXPECT_FALSE(lister->Next().ok());
@@ -98,14 +99,16 @@ TEST_P(ListerTest, DroppedMidwayIsCancelled) {
   }
 }
 
-// A server whose listing never ends: `page(n)` is the nth page, with a continuation token that did not come before.
+// A server whose listing never ends: `page(n)` is the nth page, with a continuation token that did
+// not come before.
 class EndlessStore final : public FaultyObjectStore {
  public:
   EndlessStore(std::shared_ptr<ObjectStore> inner, std::function<ListObjectsResponse(int)> page)
       : FaultyObjectStore(std::move(inner), {}), page_(std::move(page)) {}
   using FaultyObjectStore::Start;
   void Start(ListObjectsRequest, Callback<ListObjectsResponse> done) override {
-    if (++pages > 50'000) return done(Error::Make(ErrorKind::kInternal, "the client asked for 50,000 pages"));
+    if (++pages > 50'000)
+      return done(Error::Make(ErrorKind::kInternal, "the client asked for 50,000 pages"));
     ListObjectsResponse page = page_(pages);
     page.next_token = "token " + std::to_string(pages);
     done(std::move(page));
@@ -127,11 +130,14 @@ Result<int> CountPages(Lister& lister, int limit) {
 void ExpectEndlessListing(const Error& error, const std::string& bucket) {
   EXPECT_EQ(error.kind, ErrorKind::kDataLoss) << error.message;
   EXPECT_EQ(error.bucket, bucket);
-  EXPECT_EQ(error.message, "the listing does not advance: 10000 pages in succession had neither keys nor common prefixes");
+  EXPECT_EQ(error.message,
+            "the listing does not advance: 10000 pages in succession had neither keys nor common "
+            "prefixes");
 }
 
 TEST_P(ListerTest, AListingOfEmptyPagesIsAnError) {
-  const auto store = std::make_shared<EndlessStore>(inner_, [](int) { return ListObjectsResponse(); });
+  const auto store =
+      std::make_shared<EndlessStore>(inner_, [](int) { return ListObjectsResponse(); });
   const auto pages = CountPages(*Lister::Create(store, InPagesOfTwo()), 20'000);
   ASSERT_FALSE(pages.ok());
   ExpectEndlessListing(pages.error(), kBucket.value);
@@ -166,7 +172,8 @@ TEST_P(ListerTest, APageWithAKeyOrAPrefixEndsARunOfEmptyPages) {
   EXPECT_EQ(*pages, 45'000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Completions, ListerTest, ::testing::Values(Completion::kInline, Completion::kThreaded));
+INSTANTIATE_TEST_SUITE_P(Completions, ListerTest,
+                         ::testing::Values(Completion::kInline, Completion::kThreaded));
 
 }  // namespace
 }  // namespace penstock::transfer

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kSmallChunk = 4u << 10;
 constexpr std::size_t kFewBlocks = 64;
-constexpr std::size_t kLargeChunk = 1u << 20;  // of which only pages that were written to take memory
+// of which only pages that were written to take memory
+constexpr std::size_t kLargeChunk = 1u << 20;
 constexpr std::size_t kPage = 4u << 10;
 constexpr std::string_view kMagic = "penstock objects 1\n";
 
@@ -25,7 +26,8 @@ constexpr unsigned kClassShift = 4;
 constexpr std::size_t kClassFollows = 15;  // instead of an index: it needs more room
 
 // What a WallTime can be, either way, in milliseconds: some 292 years.
-constexpr std::int64_t kLastTime = std::chrono::duration_cast<std::chrono::milliseconds>(WallTime::duration::max()).count();
+constexpr std::int64_t kLastTime =
+    std::chrono::duration_cast<std::chrono::milliseconds>(WallTime::duration::max()).count();
 
 constexpr std::size_t kDigestBytes = 16;
 constexpr std::size_t kDigestDigits = 2 * kDigestBytes;
@@ -66,7 +68,8 @@ int HexDigit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-// The 16 bytes that `text` begins with in lower-case hex; false, and out as it was, when it does not.
+// The 16 bytes that `text` begins with in lower-case hex; false, and out as it was, when it does
+// not.
 bool PutDigest(std::string& out, std::string_view text) {
   if (text.size() < kDigestDigits) return false;
   const std::size_t before = out.size();
@@ -103,7 +106,8 @@ std::uint64_t PartCount(std::string_view suffix) {
 
 ETagKind PutETag(std::string& out, std::string_view etag) {
   if (etag.empty()) return kNoETag;
-  const std::uint64_t parts = etag.size() > kDigestDigits ? PartCount(etag.substr(kDigestDigits)) : 0;
+  const std::uint64_t parts =
+      etag.size() > kDigestDigits ? PartCount(etag.substr(kDigestDigits)) : 0;
   if ((etag.size() == kDigestDigits || parts != 0) && PutDigest(out, etag)) {
     if (parts == 0) return kDigest;
     PutNumber(out, parts);
@@ -160,7 +164,8 @@ void ObjectList::Append(const ObjectSummary& object) {
     last_time_ = 0;
   }
   const std::string& key = object.key.value;
-  const auto shared = static_cast<std::size_t>(std::ranges::mismatch(key, last_key_).in1 - key.begin());
+  const auto shared =
+      static_cast<std::size_t>(std::ranges::mismatch(key, last_key_).in1 - key.begin());
   const std::size_t flags_at = tail_.size();
   tail_.push_back('\0');
   PutNumber(tail_, shared);
@@ -170,13 +175,15 @@ void ObjectList::Append(const ObjectSummary& object) {
   PutNumber(tail_, object.size);
 
   using Milliseconds = std::chrono::milliseconds;
-  const std::int64_t time = std::chrono::duration_cast<Milliseconds>(object.last_modified.time_since_epoch()).count();
+  const std::int64_t time =
+      std::chrono::duration_cast<Milliseconds>(object.last_modified.time_since_epoch()).count();
   const bool whole_seconds = time % 1000 == 0 && last_time_ % 1000 == 0;
   PutNumber(tail_, ZigZag((time - last_time_) / (whole_seconds ? 1000 : 1)));
   const std::size_t storage_class = ClassIndex(object.storage_class);
   if (storage_class >= kClassFollows) PutNumber(tail_, storage_class);
   const ETagKind kind = PutETag(tail_, object.etag.value);
-  tail_[flags_at] = static_cast<char>(kind | (whole_seconds ? 0 : kMilliseconds) | (same_length ? kSameLength : 0) |
+  tail_[flags_at] = static_cast<char>(kind | (whole_seconds ? 0 : kMilliseconds) |
+                                      (same_length ? kSameLength : 0) |
                                       std::min(storage_class, kClassFollows) << kClassShift);
 
   last_key_ = key;
@@ -188,7 +195,8 @@ void ObjectList::Append(const ObjectSummary& object) {
 void ObjectList::Seal() {
   if (tail_.empty()) return;
   if (chunks_.empty() || chunks_.back().capacity - chunks_.back().used < tail_.size()) {
-    const std::size_t capacity = std::max(blocks_.size() < kFewBlocks ? kSmallChunk : kLargeChunk, tail_.size());
+    const std::size_t capacity =
+        std::max(blocks_.size() < kFewBlocks ? kSmallChunk : kLargeChunk, tail_.size());
     chunks_.push_back({std::make_unique_for_overwrite<char[]>(capacity), 0, capacity});
   }
   Chunk& chunk = chunks_.back();
@@ -242,9 +250,11 @@ ObjectSummary ObjectList::operator[](std::size_t index) const {
 }
 
 std::uint64_t ObjectList::memory_bytes() const {
-  std::uint64_t bytes = sizeof *this + blocks_.capacity() * sizeof blocks_[0] + chunks_.capacity() * sizeof(Chunk) +
-                        tail_.capacity() + last_key_.capacity();
-  for (const Chunk& chunk : chunks_) bytes += std::min(chunk.capacity, (chunk.used + kPage - 1) / kPage * kPage);
+  std::uint64_t bytes = sizeof *this + blocks_.capacity() * sizeof blocks_[0] +
+                        chunks_.capacity() * sizeof(Chunk) + tail_.capacity() +
+                        last_key_.capacity();
+  for (const Chunk& chunk : chunks_)
+    bytes += std::min(chunk.capacity, (chunk.used + kPage - 1) / kPage * kPage);
   return bytes;
 }
 
@@ -261,13 +271,15 @@ std::string ObjectList::Save() const {
 }
 
 Result<ObjectList> ObjectList::Load(std::string_view saved) {
-  const Error damaged = Error::Make(ErrorKind::kDataLoss, "the bytes are not those of a saved list of objects");
+  const Error damaged =
+      Error::Make(ErrorKind::kDataLoss, "the bytes are not those of a saved list of objects");
   ObjectList list;
   list.classes_.clear();
   std::uint64_t size = 0, classes = 0;
   if (!saved.starts_with(kMagic)) return damaged;
   saved.remove_prefix(kMagic.size());
-  if (!TakeNumber(saved, size) || !TakeNumber(saved, classes) || classes > saved.size()) return damaged;
+  if (!TakeNumber(saved, size) || !TakeNumber(saved, classes) || classes > saved.size())
+    return damaged;
   for (; classes > 0; --classes) {
     std::uint64_t length = 0;
     std::string_view name;

@@ -13,19 +13,23 @@ namespace {
 
 WallTime At(std::int64_t milliseconds) { return WallTime(std::chrono::milliseconds(milliseconds)); }
 
-ObjectSummary Object(std::string key, std::uint64_t size, std::string etag, WallTime time = At(1767323045000), std::string storage = "") {
+ObjectSummary Object(std::string key, std::uint64_t size, std::string etag,
+                     WallTime time = At(1767323045000), std::string storage = "") {
   return {ObjectKey(std::move(key)), size, ETag(std::move(etag)), time, std::move(storage)};
 }
 
 std::string Described(const ObjectSummary& o) {
   return o.key.value + "|" + std::to_string(o.size) + "|" + o.etag.value + "|" +
-         std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(o.last_modified.time_since_epoch()).count()) + "|" +
-         o.storage_class;
+         std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(
+                            o.last_modified.time_since_epoch())
+                            .count()) +
+         "|" + o.storage_class;
 }
 
 void ExpectSame(const ObjectList& list, const std::vector<ObjectSummary>& objects) {
   ASSERT_EQ(list.size(), objects.size());
-  for (std::size_t i = 0; i < objects.size(); ++i) ASSERT_EQ(Described(list[i]), Described(objects[i])) << i;
+  for (std::size_t i = 0; i < objects.size(); ++i)
+    ASSERT_EQ(Described(list[i]), Described(objects[i])) << i;
 }
 
 std::string Hex(std::mt19937_64& random, std::size_t digits) {
@@ -76,7 +80,9 @@ TEST(ObjectListTest, IsTheSameAfterATripToAnotherProcess) {
     std::vector<ObjectSummary> objects;
     ObjectList list;
     for (std::size_t i = 0; i < count; ++i) {
-      objects.push_back(Object("p/" + Hex(random, random() % 30), random() >> (random() % 64), Hex(random, 32), At(static_cast<std::int64_t>(random() % 7258118400000)),
+      objects.push_back(Object("p/" + Hex(random, random() % 30), random() >> (random() % 64),
+                               Hex(random, 32),
+                               At(static_cast<std::int64_t>(random() % 7258118400000)),
                                random() % 5 == 0 ? "STANDARD_IA" : ""));
       list.Append(objects.back());
     }
@@ -100,12 +106,14 @@ TEST(ObjectListTest, DamagedBytesAreRefused) {
   }
   EXPECT_FALSE(ObjectList::Load(saved + "x").ok());
   std::mt19937 random(3);
-  for (int round = 0; round < 5000; ++round) {  // whatever is said of other damage, it ends and reads nothing beyond
+  // whatever is said of other damage, it ends and reads nothing beyond
+  for (int round = 0; round < 5000; ++round) {
     std::string damaged = saved;
     damaged[random() % damaged.size()] = static_cast<char>(random());
     const auto loaded = ObjectList::Load(damaged);
     EXPECT_TRUE(!loaded.ok() || loaded->size() == list.size());
-    for (std::size_t i = 0; loaded.ok() && i < loaded->size(); ++i) EXPECT_LE((*loaded)[i].key.value.size(), saved.size());
+    for (std::size_t i = 0; loaded.ok() && i < loaded->size(); ++i)
+      EXPECT_LE((*loaded)[i].key.value.size(), saved.size());
   }
 }
 
@@ -125,9 +133,12 @@ TEST(ObjectListTest, TakesAtMost24BytesBesidesTheKey) {
     for (const std::string& key : keys) {
       key_bytes += key.size();
       // Written over a year, 100 KB to 1 GB, with the digests that S3 gives.
-      list.Append(Object(key, 100'000 + random() % 1'000'000'000, Hex(random, 32), At(1767323045000 + static_cast<std::int64_t>(random() % 31'536'000) * 1000)));
+      list.Append(
+          Object(key, 100'000 + random() % 1'000'000'000, Hex(random, 32),
+                 At(1767323045000 + static_cast<std::int64_t>(random() % 31'536'000) * 1000)));
     }
-    const double besides = (static_cast<double>(list.memory_bytes()) - static_cast<double>(key_bytes)) / kCount;
+    const double besides =
+        (static_cast<double>(list.memory_bytes()) - static_cast<double>(key_bytes)) / kCount;
     EXPECT_LE(besides, 24.0) << (numbered ? "numbered" : "random");
     EXPECT_EQ(list[kCount - 1].key.value, keys.back());
   }

@@ -25,7 +25,8 @@ class OrderedLister final : public Lister {
     }
     if (given_ == all_->size()) return std::optional<ListObjectsResponse>();
     ListObjectsResponse page;
-    for (const std::size_t end = std::min(all_->size(), given_ + kPage); given_ < end; ++given_) page.objects.push_back((*all_)[given_]);
+    for (const std::size_t end = std::min(all_->size(), given_ + kPage); given_ < end; ++given_)
+      page.objects.push_back((*all_)[given_]);
     return std::optional<ListObjectsResponse>(std::move(page));
   }
 
@@ -38,7 +39,8 @@ class OrderedLister final : public Lister {
 
 }  // namespace
 
-std::unique_ptr<Lister> Lister::CreateOrdered(std::shared_ptr<ObjectStore> store, ListObjectsRequest first) {
+std::unique_ptr<Lister> Lister::CreateOrdered(std::shared_ptr<ObjectStore> store,
+                                              ListObjectsRequest first) {
   if (!IsDirectoryBucket(first.bucket.value)) return Create(std::move(store), std::move(first));
   return std::make_unique<OrderedLister>(std::move(store), std::move(first));
 }

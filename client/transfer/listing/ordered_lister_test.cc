@@ -16,14 +16,16 @@ using penstock::testing::FaultyObjectStore;
 // Lists as directory buckets do: in an order of its own.
 class UnorderedStore final : public FaultyObjectStore {
  public:
-  explicit UnorderedStore(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), {}) {}
+  explicit UnorderedStore(std::shared_ptr<ObjectStore> inner)
+      : FaultyObjectStore(std::move(inner), {}) {}
   using FaultyObjectStore::Start;
   void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) override {
     ++pages;
-    FaultyObjectStore::Start(std::move(request), [done = std::move(done)](Result<ListObjectsResponse> page) {
-      if (page.ok()) std::ranges::reverse(page->objects);
-      done(std::move(page));
-    });
+    FaultyObjectStore::Start(std::move(request),
+                             [done = std::move(done)](Result<ListObjectsResponse> page) {
+                               if (page.ok()) std::ranges::reverse(page->objects);
+                               done(std::move(page));
+                             });
   }
   int pages = 0;
 };

@@ -5,7 +5,9 @@
 namespace penstock::transfer {
 
 RangeClaims::RangeClaims(ByteRange whole, std::uint64_t first_grant_bytes)
-    : whole_(whole), granted_(whole.begin + std::min(first_grant_bytes, whole.size())), limit_(whole.end) {}
+    : whole_(whole),
+      granted_(whole.begin + std::min(first_grant_bytes, whole.size())),
+      limit_(whole.end) {}
 
 std::uint64_t RangeClaims::Grant(std::uint64_t reached, std::uint64_t step_bytes) {
   // After a new start the front is behind what it was granted before; that is still its own.

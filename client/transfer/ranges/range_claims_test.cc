@@ -58,7 +58,8 @@ TEST(RangeClaims, EveryByteIsFetchedOnceInWhateverOrderTheyCome) {
       front = next;
     }
     for (std::uint64_t i = whole.begin; i < front; ++i) ++fetched[i];
-    for (std::uint64_t i = whole.begin; i < whole.end; ++i) ASSERT_EQ(fetched[i], 1) << "seed " << seed << " byte " << i;
+    for (std::uint64_t i = whole.begin; i < whole.end; ++i)
+      ASSERT_EQ(fetched[i], 1) << "seed " << seed << " byte " << i;
   }
 }
 

@@ -1,4 +1,5 @@
-// Pieces of an object that several ask for: each byte is brought once and copied to the others. No I/O.
+// Pieces of an object that several ask for: each byte is brought once and copied to the others. No
+// I/O.
 #ifndef PENSTOCK_CLIENT_TRANSFER_RANGES_RANGE_OVERLAP_H_
 #define PENSTOCK_CLIENT_TRANSFER_RANGES_RANGE_OVERLAP_H_
 
@@ -15,7 +16,8 @@ struct PieceCopy {
 
 struct DisjointPieces {
   std::vector<RangePiece> pieces;  // ascending, without overlap, none empty
-  std::vector<PieceCopy> copies;   // once all pieces have landed, in this order: a later one may read what an earlier one wrote
+  // once all pieces have landed, in this order: a later one may read what an earlier one wrote
+  std::vector<PieceCopy> copies;
 };
 
 // Pieces in any order, of which none ends beyond 2^63. Their memory must not overlap.

@@ -16,7 +16,8 @@ using Extents = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  // begin,
 struct Asked {
   explicit Asked(const Extents& extents) {
     for (const auto& [begin, size] : extents) memory.emplace_back(size);
-    for (std::size_t i = 0; i < extents.size(); ++i) pieces.push_back({extents[i].first, MutableByteView(memory[i])});
+    for (std::size_t i = 0; i < extents.size(); ++i)
+      pieces.push_back({extents[i].first, MutableByteView(memory[i])});
   }
   std::vector<Bytes> memory;
   std::vector<RangePiece> pieces;
@@ -28,13 +29,17 @@ Extents ExtentsOf(const std::vector<RangePiece>& pieces) {
   return extents;
 }
 
-std::byte ContentAt(std::uint64_t position) { return static_cast<std::byte>(position * 37 + position / 256); }
+std::byte ContentAt(std::uint64_t position) {
+  return static_cast<std::byte>(position * 37 + position / 256);
+}
 
 void Deliver(const DisjointPieces& disjoint) {
   for (const RangePiece& piece : disjoint.pieces) {
-    for (std::size_t i = 0; i < piece.memory.size(); ++i) piece.memory[i] = ContentAt(piece.begin + i);
+    for (std::size_t i = 0; i < piece.memory.size(); ++i)
+      piece.memory[i] = ContentAt(piece.begin + i);
   }
-  for (const PieceCopy& copy : disjoint.copies) std::memcpy(copy.to.data(), copy.from.data(), copy.to.size());
+  for (const PieceCopy& copy : disjoint.copies)
+    std::memcpy(copy.to.data(), copy.from.data(), copy.to.size());
 }
 
 TEST(RangeOverlapTest, PiecesWithoutOverlapStayAsTheyAre) {
@@ -87,11 +92,13 @@ TEST(RangeOverlapTest, EveryoneGetsHisBytesAndNoneIsBroughtTwice) {
       end = piece.begin + piece.memory.size();
       brought += piece.memory.size();
     }
-    ASSERT_EQ(brought, static_cast<std::uint64_t>(std::count(wanted.begin(), wanted.end(), true))) << "round " << round;
+    ASSERT_EQ(brought, static_cast<std::uint64_t>(std::count(wanted.begin(), wanted.end(), true)))
+        << "round " << round;
     Deliver(disjoint);
     for (std::size_t i = 0; i < extents.size(); ++i) {
       for (std::size_t at = 0; at < extents[i].second; ++at) {
-        ASSERT_EQ(asked.memory[i][at], ContentAt(extents[i].first + at)) << "round " << round << ", piece " << i;
+        ASSERT_EQ(asked.memory[i][at], ContentAt(extents[i].first + at))
+            << "round " << round << ", piece " << i;
       }
     }
   }

@@ -12,10 +12,10 @@
 #include "base/caught.h"
 #include "client/transfer/chained_stop.h"
 #include "client/transfer/connection_plan.h"
-#include "client/transfer/process_bound.h"
 #include "client/transfer/download/range_fetch.h"
-#include "client/transfer/ranges/range_overlap.h"
 #include "client/transfer/download/range_plan.h"
+#include "client/transfer/process_bound.h"
+#include "client/transfer/ranges/range_overlap.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
@@ -27,10 +27,12 @@ using transfer::RangeLanding;
 
 constexpr std::string_view kCallback = "the callback of a batch of ranges";
 constexpr std::string_view kBookkeeping = "the bookkeeping of ranged reads";
-constexpr int kFirstRequests = 2;                    // before anything is known of the way there
-constexpr std::chrono::milliseconds kFarAway{4};     // a first byte that takes longer crosses a network
+constexpr int kFirstRequests = 2;  // before anything is known of the way there
+// a first byte that takes longer crosses a network
+constexpr std::chrono::milliseconds kFarAway{4};
 
-// One batch on its way. Its members are the reader's, under the reader's lock, but for those that never change.
+// One batch on its way. Its members are the reader's, under the reader's lock, but for those that
+// never change.
 struct Batch {
   explicit Batch(std::stop_token all) : stop(std::move(all)) {}
 
@@ -54,7 +56,8 @@ struct Request {
 class Pace {
  public:
   void Completed(std::uint64_t bytes, std::chrono::nanoseconds elapsed) {
-    const double rate = static_cast<double>(bytes) / std::max(std::chrono::duration<double>(elapsed).count(), 1e-6);
+    const double rate =
+        static_cast<double>(bytes) / std::max(std::chrono::duration<double>(elapsed).count(), 1e-6);
     rate_ = rate_ == 0 ? rate : (rate_ + rate) / 2;
   }
   void SawFirstByte(std::chrono::nanoseconds waited) { far_ = far_ || waited >= kFarAway; }
@@ -112,17 +115,20 @@ class Reader : public std::enable_shared_from_this<Reader> {
 
   Result<void> Check(std::span<const RangePiece> pieces) const {
     if (options_.max_request_bytes == 0) {
-      return Error::Make(ErrorKind::kInvalidArgument, "max_request_bytes is 0; it takes at least 1");
+      return Error::Make(ErrorKind::kInvalidArgument,
+                         "max_request_bytes is 0; it takes at least 1");
     }
     if (options_.max_parallel_requests && *options_.max_parallel_requests < 1) {
-      return Error::Make(ErrorKind::kInvalidArgument, "max_parallel_requests is " +
-                                                          std::to_string(*options_.max_parallel_requests) +
-                                                          "; it takes at least 1");
+      return Error::Make(ErrorKind::kInvalidArgument,
+                         "max_parallel_requests is " +
+                             std::to_string(*options_.max_parallel_requests) +
+                             "; it takes at least 1");
     }
     return transfer::CheckPieces(pieces);
   }
 
-  // Moves `done` into the batch where it has requests, which are then in the queue. An exception leaves it only before.
+  // Moves `done` into the batch where it has requests, which are then in the queue. An exception
+  // leaves it only before.
   void Queue(RangeBatch asked, const std::shared_ptr<Batch>& batch, Callback<RangesRead>& done) {
     batch->bucket = std::move(asked.bucket);
     batch->key = std::move(asked.key);
@@ -130,23 +136,30 @@ class Reader : public std::enable_shared_from_this<Reader> {
     batch->pieces = std::move(disjoint.pieces);
     batch->copies = std::move(disjoint.copies);
     for (const RangePiece& piece : batch->pieces) batch->bytes += piece.memory.size();
-    const std::uint64_t gap = options_.max_gap_bytes.value_or(transfer::GapWorthReading(batch->pieces));
-    const std::uint64_t most =
-        options_.max_request_bytes.value_or(transfer::PlannedPartSize(batch->bytes, transfer::kMostConnections));
+    const std::uint64_t gap =
+        options_.max_gap_bytes.value_or(transfer::GapWorthReading(batch->pieces));
+    const std::uint64_t most = options_.max_request_bytes.value_or(
+        transfer::PlannedPartSize(batch->bytes, transfer::kMostConnections));
     std::vector<Request> requests;
-    for (const ByteRange range : transfer::PlanRequests(batch->pieces, gap, most)) requests.push_back({batch, range});
+    for (const ByteRange range : transfer::PlanRequests(batch->pieces, gap, most))
+      requests.push_back({batch, range});
     if (requests.empty()) return;
     batch->requests_left = requests.size();
     const MutexLock lock(mutex_);
-    if (asked.known_etag && !asked.known_etag->empty()) etags_.try_emplace(PlaceOf(*batch), *asked.known_etag);
-    waiting_.insert(waiting_.end(), requests.begin(), requests.end());  // all of them, or an exception and none
+    if (asked.known_etag && !asked.known_etag->empty())
+      etags_.try_emplace(PlaceOf(*batch), *asked.known_etag);
+    // all of them, or an exception and none
+    waiting_.insert(waiting_.end(), requests.begin(), requests.end());
     usage_.bytes_wanted += batch->bytes;
     batch->done = std::exchange(done, nullptr);
   }
 
-  int Wanted() const PENSTOCK_REQUIRES(mutex_) { return options_.max_parallel_requests.value_or(pace_.Wanted()); }
+  int Wanted() const PENSTOCK_REQUIRES(mutex_) {
+    return options_.max_parallel_requests.value_or(pace_.Wanted());
+  }
 
-  // Keeps requests flowing. A store may complete calls before Start returns: one round takes them all up.
+  // Keeps requests flowing. A store may complete calls before Start returns: one round takes them
+  // all up.
   void Pump() {
     mutex_.Lock();
     if (pumping_) {
@@ -205,7 +218,8 @@ class Reader : public std::enable_shared_from_this<Reader> {
       RangeLanding landing;
       MonotonicTime began;
     };
-    auto flight = std::make_shared<PendingRange>(PendingRange{RangeLanding(request.batch->pieces, request.range), SystemClock().Monotonic()});
+    auto flight = std::make_shared<PendingRange>(PendingRange{
+        RangeLanding(request.batch->pieces, request.range), SystemClock().Monotonic()});
     transfer::RangeFetchSpec spec;
     spec.bucket = request.batch->bucket;
     spec.key = request.batch->key;
@@ -213,12 +227,14 @@ class Reader : public std::enable_shared_from_this<Reader> {
     spec.etag = KnownETag(*request.batch);
     spec.call = options_.call;
     spec.call.cancel = request.batch->stop.token();
-    spec.place = [this, request, flight](const ObjectMetadata& metadata, std::uint64_t length) -> Result<transfer::Placement> {
+    spec.place = [this, request, flight](const ObjectMetadata& metadata,
+                                         std::uint64_t length) -> Result<transfer::Placement> {
       if (length != request.range.size()) return EndsEarly(request, metadata.size);
       PENSTOCK_TRY(Pin(*request.batch, metadata, SystemClock().Monotonic() - flight->began));
       return transfer::Placement{.pieces = flight->landing.views()};
     };
-    Callback<RangeFetched> done = [self = shared_from_this(), request, flight](Result<RangeFetched> result) {
+    Callback<RangeFetched> done = [self = shared_from_this(), request,
+                                   flight](Result<RangeFetched> result) {
       Result<void> landed = Caught(kBookkeeping, [&]() -> Result<void> {
         if (result.ok()) {
           flight->landing.Settle();
@@ -230,7 +246,8 @@ class Reader : public std::enable_shared_from_this<Reader> {
       {
         const MutexLock lock(self->mutex_);
         --self->in_flight_;
-        if (landed.ok()) self->pace_.Completed(request.range.size(), SystemClock().Monotonic() - flight->began);
+        if (landed.ok())
+          self->pace_.Completed(request.range.size(), SystemClock().Monotonic() - flight->began);
       }
       self->Ended(request, std::move(landed));
       self->Pump();
@@ -239,23 +256,25 @@ class Reader : public std::enable_shared_from_this<Reader> {
   }
 
   static Error EndsEarly(const Request& request, std::uint64_t size) {
-    return Error::Make(ErrorKind::kDataLoss, "the object has " + std::to_string(size) + " bytes, and bytes " +
+    return Error::Make(ErrorKind::kDataLoss, "the object has " + std::to_string(size) +
+                                                 " bytes, and bytes " +
                                                  std::to_string(request.range.begin) + " to " +
                                                  std::to_string(request.range.end) + " are wanted")
         .At("GetObject", request.batch->bucket.value, request.batch->key.value);
   }
 
   // The first answer says which version is read.
-  Result<void> Pin(const Batch& batch, const ObjectMetadata& metadata, std::chrono::nanoseconds waited) {
+  Result<void> Pin(const Batch& batch, const ObjectMetadata& metadata,
+                   std::chrono::nanoseconds waited) {
     {
       const MutexLock lock(mutex_);
       pace_.SawFirstByte(waited);
       if (metadata.etag.empty()) return Ok();
       const ETag& pinned = etags_.try_emplace(PlaceOf(batch), metadata.etag).first->second;
       if (pinned != metadata.etag) {
-        return Error::Make(ErrorKind::kPreconditionFailed, "the object changed while it was read: ETag " +
-                                                               metadata.etag.value + " instead of " + pinned.value +
-                                                               "; read it again from the start");
+        return Error::Make(ErrorKind::kPreconditionFailed,
+                           "the object changed while it was read: ETag " + metadata.etag.value +
+                               " instead of " + pinned.value + "; read it again from the start");
       }
     }
     Pump();  // more requests may be worth having by now
@@ -290,7 +309,8 @@ class Reader : public std::enable_shared_from_this<Reader> {
     });
     const auto done = std::exchange(batch.done, nullptr);
     if (read.ok()) {
-      for (const transfer::PieceCopy& copy : batch.copies) std::memcpy(copy.to.data(), copy.from.data(), copy.to.size());
+      for (const transfer::PieceCopy& copy : batch.copies)
+        std::memcpy(copy.to.data(), copy.from.data(), copy.to.size());
     }
     Contain(kCallback, [&] { done(std::move(read)); });
   }
@@ -302,7 +322,8 @@ class Reader : public std::enable_shared_from_this<Reader> {
   mutable Mutex mutex_;
   CondVar idle_;
   std::deque<Request> waiting_ PENSTOCK_GUARDED_BY(mutex_);
-  std::map<ObjectPlace, ETag> etags_ PENSTOCK_GUARDED_BY(mutex_);  // the version of each object that is read
+  // the version of each object that is read
+  std::map<ObjectPlace, ETag> etags_ PENSTOCK_GUARDED_BY(mutex_);
   RangeReader::Usage usage_ PENSTOCK_GUARDED_BY(mutex_);
   Pace pace_ PENSTOCK_GUARDED_BY(mutex_);
   int in_flight_ PENSTOCK_GUARDED_BY(mutex_) = 0;
@@ -310,7 +331,8 @@ class Reader : public std::enable_shared_from_this<Reader> {
   bool pumping_ PENSTOCK_GUARDED_BY(mutex_) = false;
 };
 
-// Completions keep the reader alive, and this keeps the store, which may not end on a thread of its own.
+// Completions keep the reader alive, and this keeps the store, which may not end on a thread of its
+// own.
 struct OwnedReader {
   OwnedReader(std::shared_ptr<ObjectStore> given, RangeReaderOptions options)
       : store(std::move(given)), reader(std::make_shared<Reader>(*store, std::move(options))) {}
@@ -324,10 +346,12 @@ struct OwnedReader {
 
 class BoundRangeReader final : public RangeReader {
  public:
-  explicit BoundRangeReader(std::unique_ptr<OwnedReader> owned) : owned_(std::move(owned), "this range reader") {}
+  explicit BoundRangeReader(std::unique_ptr<OwnedReader> owned)
+      : owned_(std::move(owned), "this range reader") {}
 
   void Start(RangeBatch batch, Callback<RangesRead> done) override {
-    if (Result<void> usable = owned_.CheckProcess(); !usable.ok()) return done(std::move(usable).error());
+    if (Result<void> usable = owned_.CheckProcess(); !usable.ok())
+      return done(std::move(usable).error());
     owned_.object().reader->Start(std::move(batch), std::move(done));
   }
   void Cancel() override {
@@ -341,8 +365,10 @@ class BoundRangeReader final : public RangeReader {
 
 }  // namespace
 
-std::unique_ptr<RangeReader> RangeReader::Create(std::shared_ptr<ObjectStore> store, RangeReaderOptions options) {
-  return std::make_unique<BoundRangeReader>(std::make_unique<OwnedReader>(std::move(store), std::move(options)));
+std::unique_ptr<RangeReader> RangeReader::Create(std::shared_ptr<ObjectStore> store,
+                                                 RangeReaderOptions options) {
+  return std::make_unique<BoundRangeReader>(
+      std::make_unique<OwnedReader>(std::move(store), std::move(options)));
 }
 
 }  // namespace penstock

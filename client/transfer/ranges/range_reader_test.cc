@@ -18,11 +18,14 @@ using penstock::testing::FaultyObjectStore;
 
 class RangeReaderTest : public ::testing::TestWithParam<Completion> {
  protected:
-  RangeBatch Batch(Bytes& memory, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& extents, ObjectKey key = kKey) {
+  RangeBatch Batch(Bytes& memory,
+                   const std::vector<std::pair<std::uint64_t, std::uint64_t>>& extents,
+                   ObjectKey key = kKey) {
     RangeBatch batch;
     batch.bucket = kBucket;
     batch.key = std::move(key);
-    for (const auto& [begin, size] : extents) batch.pieces.push_back({begin, MutableByteView(memory).subspan(begin, size)});
+    for (const auto& [begin, size] : extents)
+      batch.pieces.push_back({begin, MutableByteView(memory).subspan(begin, size)});
     return batch;
   }
 
@@ -40,15 +43,20 @@ TEST_P(RangeReaderTest, BringsEachPieceToItsMemory) {
   const Bytes content = MakeContent(300'000);
   const ETag etag = Put(*inner_, content);
   Bytes memory(content.size());
-  const auto reader = RangeReader::Create(store_, {.max_gap_bytes = 0, .max_request_bytes = 20'000});
-  const auto read = Read(*reader, Batch(memory, {{0, 10}, {10, 100'000}, {150'000, 0}, {200'000, 5'000}, {299'000, 1'000}}));
+  const auto reader =
+      RangeReader::Create(store_, {.max_gap_bytes = 0, .max_request_bytes = 20'000});
+  const auto read = Read(
+      *reader,
+      Batch(memory, {{0, 10}, {10, 100'000}, {150'000, 0}, {200'000, 5'000}, {299'000, 1'000}}));
   ASSERT_TRUE(read.ok()) << read.error().ToString();
   EXPECT_EQ(read->bytes, 106'010u);
   EXPECT_EQ(read->etag, etag);
   EXPECT_TRUE(std::equal(memory.begin(), memory.begin() + 100'010, content.begin()));
-  EXPECT_TRUE(std::equal(memory.begin() + 200'000, memory.begin() + 205'000, content.begin() + 200'000));
+  EXPECT_TRUE(
+      std::equal(memory.begin() + 200'000, memory.begin() + 205'000, content.begin() + 200'000));
   EXPECT_TRUE(std::equal(memory.begin() + 299'000, memory.end(), content.begin() + 299'000));
-  EXPECT_TRUE(std::all_of(memory.begin() + 100'010, memory.begin() + 200'000, [](std::byte b) { return b == std::byte{0}; }));
+  EXPECT_TRUE(std::all_of(memory.begin() + 100'010, memory.begin() + 200'000,
+                          [](std::byte b) { return b == std::byte{0}; }));
   EXPECT_EQ(reader->usage().requests, 8u);
   EXPECT_EQ(reader->usage().bytes_asked, 106'010u);
   EXPECT_EQ(store_->count("GetObject"), 8u);
@@ -74,10 +82,12 @@ TEST_P(RangeReaderTest, ManyObjectsAtATimeWithinTheLimit) {
     Put(*inner_, contents.back(), ObjectKey("o" + std::to_string(i)));
     memory.emplace_back(30'000);
   }
-  const auto reader = RangeReader::Create(store_, {.max_request_bytes = 7'000, .max_parallel_requests = 3});
+  const auto reader =
+      RangeReader::Create(store_, {.max_request_bytes = 7'000, .max_parallel_requests = 3});
   std::vector<Waiter<RangesRead>> waiters(12);
   for (int i = 0; i < 12; ++i) {
-    reader->Start(Batch(memory[i], {{0, 30'000}}, ObjectKey("o" + std::to_string(i))), waiters[i].Done());
+    reader->Start(Batch(memory[i], {{0, 30'000}}, ObjectKey("o" + std::to_string(i))),
+                  waiters[i].Done());
   }
   for (auto& waiter : waiters) ASSERT_TRUE(waiter.Wait({}, std::stop_source()).ok());
   EXPECT_EQ(memory, contents);
@@ -110,12 +120,14 @@ TEST_P(RangeReaderTest, AVersionThatIsKnownIsTheOneToRead) {
 TEST_P(RangeReaderTest, AnObjectThatEndsEarlyIsDataLoss) {
   Put(*inner_, MakeContent(1'000));
   Bytes memory(5'000);
-  for (const auto& [begin, size] : {std::pair<std::uint64_t, std::uint64_t>{500, 1'000}, {2'000, 100}}) {
+  for (const auto& [begin, size] :
+       {std::pair<std::uint64_t, std::uint64_t>{500, 1'000}, {2'000, 100}}) {
     const auto reader = RangeReader::Create(store_, {});
     const auto read = Read(*reader, Batch(memory, {{begin, size}}));
     ASSERT_FALSE(read.ok());
     EXPECT_EQ(read.error().kind, ErrorKind::kDataLoss) << read.error().ToString();
-    EXPECT_NE(read.error().ToString().find("1000 bytes"), std::string::npos) << read.error().ToString();
+    EXPECT_NE(read.error().ToString().find("1000 bytes"), std::string::npos)
+        << read.error().ToString();
   }
 }
 
@@ -123,7 +135,8 @@ TEST_P(RangeReaderTest, AFailureEndsItsBatchAndNoOther) {
   const Bytes content = MakeContent(40'000);
   Put(*inner_, content);
   Bytes memory(40'000);
-  const auto reader = RangeReader::Create(store_, {.max_request_bytes = 1'000, .max_parallel_requests = 2});
+  const auto reader =
+      RangeReader::Create(store_, {.max_request_bytes = 1'000, .max_parallel_requests = 2});
   Waiter<RangesRead> missing;
   Waiter<RangesRead> there;
   Bytes elsewhere(40'000);
@@ -143,7 +156,8 @@ TEST_P(RangeReaderTest, DestroyingItEndsEverything) {
   std::atomic<int> ended = 0;
   {
     const auto reader = RangeReader::Create(store_, {.max_request_bytes = 100});
-    for (int i = 0; i < 20; ++i) reader->Start(Batch(memory, {{0, 5'000}}), [&](Result<RangesRead>) { ++ended; });
+    for (int i = 0; i < 20; ++i)
+      reader->Start(Batch(memory, {{0, 5'000}}), [&](Result<RangesRead>) { ++ended; });
     reader->Cancel();
   }
   EXPECT_EQ(ended, 20);
@@ -162,11 +176,17 @@ TEST_P(RangeReaderTest, WrongPiecesAndOptionsAreRefused) {
   Bytes memory(10);
   RangeBatch beyond = Batch(memory, {{0, 10}});
   beyond.pieces[0].begin = INT64_MAX;
-  EXPECT_EQ(Read(*RangeReader::Create(store_, {}), std::move(beyond)).error().kind, ErrorKind::kInvalidArgument);
-  EXPECT_EQ(Read(*RangeReader::Create(store_, {.max_request_bytes = 0}), Batch(memory, {{0, 5}})).error().kind,
+  EXPECT_EQ(Read(*RangeReader::Create(store_, {}), std::move(beyond)).error().kind,
             ErrorKind::kInvalidArgument);
-  EXPECT_EQ(Read(*RangeReader::Create(store_, {.max_parallel_requests = 0}), Batch(memory, {{0, 5}})).error().kind,
+  EXPECT_EQ(Read(*RangeReader::Create(store_, {.max_request_bytes = 0}), Batch(memory, {{0, 5}}))
+                .error()
+                .kind,
             ErrorKind::kInvalidArgument);
+  EXPECT_EQ(
+      Read(*RangeReader::Create(store_, {.max_parallel_requests = 0}), Batch(memory, {{0, 5}}))
+          .error()
+          .kind,
+      ErrorKind::kInvalidArgument);
 }
 
 // The store's retry starts the body again after it broke off in the middle of any piece.
@@ -175,13 +195,17 @@ TEST_P(RangeReaderTest, ARetriedRangeFillsItsPieces) {
   for (int round = 0; round < 40; ++round) {
     const Bytes content = MakeContent(60'000, round);
     Put(*inner_, content);
-    auto faulty = std::make_shared<FaultyObjectStore>(inner_, [cut = 1 + random() % 50'000, done = false](const CallPoint& point) mutable -> std::optional<Fault> {
-      if (std::exchange(done, true) || point.operation != "GetObject") return std::nullopt;
-      return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kRetried, cut);
-    });
+    auto faulty = std::make_shared<FaultyObjectStore>(
+        inner_,
+        [cut = 1 + random() % 50'000,
+         done = false](const CallPoint& point) mutable -> std::optional<Fault> {
+          if (std::exchange(done, true) || point.operation != "GetObject") return std::nullopt;
+          return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kRetried, cut);
+        });
     Bytes memory(60'000);
     const auto reader = RangeReader::Create(faulty, {});
-    const auto read = Read(*reader, Batch(memory, {{0, 900}, {900, 30'000}, {30'900, 10}, {31'000, 29'000}}));
+    const auto read =
+        Read(*reader, Batch(memory, {{0, 900}, {900, 30'000}, {30'900, 10}, {31'000, 29'000}}));
     ASSERT_TRUE(read.ok()) << read.error().ToString();
     std::fill(memory.begin() + 30'910, memory.begin() + 31'000, std::byte{0});
     Bytes expected = content;
@@ -190,7 +214,8 @@ TEST_P(RangeReaderTest, ARetriedRangeFillsItsPieces) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Completions, RangeReaderTest, ::testing::Values(Completion::kInline, Completion::kThreaded));
+INSTANTIATE_TEST_SUITE_P(Completions, RangeReaderTest,
+                         ::testing::Values(Completion::kInline, Completion::kThreaded));
 
 }  // namespace
 }  // namespace penstock::transfer

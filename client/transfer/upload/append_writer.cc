@@ -23,11 +23,14 @@ class ComparingSink final : public BodySink {
     same_ = 0;
     return Ok();
   }
-  MutableByteView Window() override { return MutableByteView(window_).first(std::min(window_.size(), expected_.size() - at_)); }
+  MutableByteView Window() override {
+    return MutableByteView(window_).first(std::min(window_.size(), expected_.size() - at_));
+  }
   Result<void> Commit(std::size_t count) override {
     if (same_ == at_) {
       const ByteView arrived = ByteView(window_).first(count);
-      same_ += static_cast<std::size_t>(std::ranges::mismatch(arrived, expected_.subspan(at_, count)).in1 - arrived.begin());
+      same_ += static_cast<std::size_t>(
+          std::ranges::mismatch(arrived, expected_.subspan(at_, count)).in1 - arrived.begin());
     }
     at_ += count;
     return Ok();
@@ -42,21 +45,27 @@ class ComparingSink final : public BodySink {
   std::array<std::byte, 64 << 10> window_{};
 };
 
-// S3 refused because the object is not as the writer left it: from then on it refuses all that stands on that condition.
+// S3 refused because the object is not as the writer left it: from then on it refuses all that
+// stands on that condition.
 bool SaysChanged(const Error& error) {
-  return error.kind == ErrorKind::kPreconditionFailed || error.code == "InvalidWriteOffset" || error.code == "NoSuchKey";
+  return error.kind == ErrorKind::kPreconditionFailed || error.code == "InvalidWriteOffset" ||
+         error.code == "NoSuchKey";
 }
 
-// S3 counts each append and each part of an upload, and a copy as one. Not done here: whoever appends while an object is
-// copied and put in its place would lose it.
+// S3 counts each append and each part of an upload, and a copy as one. Not done here: whoever
+// appends while an object is copied and put in its place would lose it.
 void ExplainLimit(Error& error) {
   if (error.code != "TooManyParts") return;
-  error.message += " (the object is made of 10,000 appends and parts, the most S3 takes: go on in another object; or, while "
-                   "nobody else appends, copy it to another key, which makes it one piece, rename that over it and open another "
-                   "writer; and append more at a time)";
+  error.message +=
+      " (the object is made of 10,000 appends and parts, the most S3 takes: go on in another "
+      "object; or, while "
+      "nobody else appends, copy it to another key, which makes it one piece, rename that over it "
+      "and open another "
+      "writer; and append more at a time)";
 }
 
-// The CRC an object was stored with, which every append has to bring; "none" for what we do not compute.
+// The CRC an object was stored with, which every append has to bring; "none" for what we do not
+// compute.
 std::string AlgorithmOf(const ObjectMetadata& metadata) {
   for (const char* name : {"crc64nvme", "crc32c", "crc32"}) {
     for (const auto& [algorithm, value] : metadata.checksums) {
@@ -68,17 +77,25 @@ std::string AlgorithmOf(const ObjectMetadata& metadata) {
 
 }  // namespace
 
-AppendWriter::AppendWriter(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key, AppendOptions options)
-    : store_(std::move(store)), bucket_(std::move(bucket)), key_(std::move(key)), options_(std::move(options)) {}
+AppendWriter::AppendWriter(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
+                           AppendOptions options)
+    : store_(std::move(store)),
+      bucket_(std::move(bucket)),
+      key_(std::move(key)),
+      options_(std::move(options)) {}
 
-Result<std::unique_ptr<AppendWriter>> AppendWriter::Open(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
-                                                         AppendOptions options, const Interrupt& interrupt) {
+Result<std::unique_ptr<AppendWriter>> AppendWriter::Open(std::shared_ptr<ObjectStore> store,
+                                                         BucketName bucket, ObjectKey key,
+                                                         AppendOptions options,
+                                                         const Interrupt& interrupt) {
   if (!IsDirectoryBucket(bucket.value)) {
-    return Error::Make(ErrorKind::kUnsupported, "appending works in directory buckets (S3 Express One Zone) only, and `" + bucket.value +
-                                                    "` is a general purpose bucket; write a new object")
+    return Error::Make(ErrorKind::kUnsupported,
+                       "appending works in directory buckets (S3 Express One Zone) only, and `" +
+                           bucket.value + "` is a general purpose bucket; write a new object")
         .At("PutObject", bucket.value, key.value);
   }
-  std::unique_ptr<AppendWriter> writer(new AppendWriter(std::move(store), std::move(bucket), std::move(key), std::move(options)));
+  std::unique_ptr<AppendWriter> writer(
+      new AppendWriter(std::move(store), std::move(bucket), std::move(key), std::move(options)));
   HeadObjectRequest head{writer->bucket_, writer->key_, {}, writer->options_.call};
   const Result<ObjectMetadata> now = writer->store_->Call(std::move(head), interrupt);
   if (now.ok()) {
@@ -124,10 +141,14 @@ Result<void> AppendWriter::Take(std::uint64_t count, PutObjectResponse response)
   tries_.clear();
   const std::uint64_t expected = size_ + count;
   if (response.object_size.value_or(expected) != expected) {
-    ended_ = "an earlier append left open what the object holds; open another writer, and look at its size";
-    return Error::Make(ErrorKind::kDataLoss, "the object has " + std::to_string(*response.object_size) +
-                                                 " bytes after an append that ends at " + std::to_string(expected) +
-                                                 " (whether these bytes were appended is not known; open another writer, and look at its size)")
+    ended_ =
+        "an earlier append left open what the object holds; open another writer, and look at its "
+        "size";
+    return Error::Make(ErrorKind::kDataLoss,
+                       "the object has " + std::to_string(*response.object_size) +
+                           " bytes after an append that ends at " + std::to_string(expected) +
+                           " (whether these bytes were appended is not known; open another writer, "
+                           "and look at its size)")
         .At("PutObject", bucket_.value, key_.value);
   }
   size_ = expected;
@@ -140,9 +161,11 @@ Result<void> AppendWriter::CheckTriedAgain(ByteView data) const {
   const std::uint64_t tried = unsettled_bytes();
   if (tried == 0 || data.empty()) return Ok();
   if (data.size() >= tried && Sha256(data.first(tried)) == tried_) return Ok();
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "an append of " + std::to_string(tried) + " bytes at " + std::to_string(size_) + " is unsettled, and these " +
-                         std::to_string(data.size()) + " bytes do not begin with it; begin with the same bytes, or open another writer")
+  return Error::Make(
+             ErrorKind::kInvalidArgument,
+             "an append of " + std::to_string(tried) + " bytes at " + std::to_string(size_) +
+                 " is unsettled, and these " + std::to_string(data.size()) +
+                 " bytes do not begin with it; begin with the same bytes, or open another writer")
       .At("PutObject", bucket_.value, key_.value);
 }
 
@@ -171,41 +194,52 @@ Error AppendWriter::Changed(Error error, std::string_view now) {
 
 // `error`, which leaves open what became of the tries.
 Error AppendWriter::Unsettled(Error error) const {
-  error.message += " (" + std::to_string(unsettled_bytes()) + " bytes behind the first " + std::to_string(size_) +
-                   " may have been appended or may still arrive; the next append of this writer settles it, and none is appended twice)";
+  error.message += " (" + std::to_string(unsettled_bytes()) + " bytes behind the first " +
+                   std::to_string(size_) +
+                   " may have been appended or may still arrive; the next append of this writer "
+                   "settles it, and none is appended twice)";
   return error;
 }
 
-// After `error`: how many of the first bytes of `data` are in the object after all, at least one; else the error.
+// After `error`: how many of the first bytes of `data` are in the object after all, at least one;
+// else the error.
 Result<std::uint64_t> AppendWriter::Settle(ByteView data, Error error, const Interrupt& interrupt) {
   const bool unknown = transfer::OutcomeUnknown(error);
   const bool changed = SaysChanged(error);
   if (unknown) NoteTry(data);
   if (tries_.empty()) return changed ? Changed(std::move(error), "") : std::move(error);
-  // Whoever interrupted does not wait to be told how it ended; another refusal says nothing of the tries before.
-  if (error.kind == ErrorKind::kCancelled || (!unknown && !changed)) return Unsettled(std::move(error));
+  // Whoever interrupted does not wait to be told how it ended; another refusal says nothing of the
+  // tries before.
+  if (error.kind == ErrorKind::kCancelled || (!unknown && !changed))
+    return Unsettled(std::move(error));
   HeadObjectRequest head{bucket_, key_, {}, transfer::CleanupOptions(false)};
   const Result<ObjectMetadata> now = store_->Call(std::move(head), interrupt);
   if (!now.ok()) {
-    const bool gone = now.error().kind == ErrorKind::kNotFound && now.error().code != "NoSuchBucket";
+    const bool gone =
+        now.error().kind == ErrorKind::kNotFound && now.error().code != "NoSuchBucket";
     if (gone && etag_) return Changed(std::move(error), " and is gone");
     return Unsettled(now.error().kind == ErrorKind::kCancelled ? now.error() : std::move(error));
   }
   // As it was. What is to make the object may also follow an empty one.
   if (etag_ ? now->etag == *etag_ : now->size == 0) return Unsettled(std::move(error));
   const Result<std::uint64_t> arrived = Arrived(data, *now, interrupt);
-  if (!arrived.ok()) return Unsettled(arrived.error().kind == ErrorKind::kCancelled ? arrived.error() : std::move(error));
+  if (!arrived.ok())
+    return Unsettled(arrived.error().kind == ErrorKind::kCancelled ? arrived.error()
+                                                                   : std::move(error));
   const std::string sizes = " and has " + std::to_string(now->size);
   if (*arrived == 0) return Changed(std::move(error), sizes);
   size_ += *arrived;
   etag_ = now->etag;
   tries_.clear();
-  if (now->size != size_) static_cast<void>(Changed(std::move(error), sizes));  // after it another writer appended
+  // after it another writer appended
+  if (now->size != size_) static_cast<void>(Changed(std::move(error), sizes));
   return *arrived;
 }
 
-// The length of the longest try that the object has where it belongs; 0: none. The size alone could be another writer's.
-Result<std::uint64_t> AppendWriter::Arrived(ByteView data, const ObjectMetadata& now, const Interrupt& interrupt) const {
+// The length of the longest try that the object has where it belongs; 0: none. The size alone could
+// be another writer's.
+Result<std::uint64_t> AppendWriter::Arrived(ByteView data, const ObjectMetadata& now,
+                                            const Interrupt& interrupt) const {
   const std::uint64_t end = std::min(now.size, size_ + unsettled_bytes());
   if (end <= size_) return std::uint64_t{0};
   const auto sink = std::make_unique<ComparingSink>(data.first(end - size_));

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "client/transfer/upload/part_body.h"
 #include "client/transfer/transfer_test_support.h"
+#include "client/transfer/upload/part_body.h"
 
 namespace penstock::transfer {
 namespace {
@@ -20,9 +20,10 @@ const std::string kChanged = "changed under this writer; open another writer";
 struct AppendTest {
   AppendTest() {
     EXPECT_TRUE(memory->Call(CreateBucketRequest{kDirectory, {}}).ok());
-    store = std::make_shared<FaultyObjectStore>(memory, [this](const CallPoint& point) -> std::optional<Fault> {
-      return hook ? hook(point) : std::nullopt;
-    });
+    store = std::make_shared<FaultyObjectStore>(
+        memory, [this](const CallPoint& point) -> std::optional<Fault> {
+          return hook ? hook(point) : std::nullopt;
+        });
   }
   std::unique_ptr<AppendWriter> Open() {
     auto writer = AppendWriter::Open(store, kDirectory, kKey);
@@ -47,7 +48,9 @@ struct AppendTest {
     DownloadRequest request;
     request.bucket = kDirectory;
     request.key = kKey;
-    request.destination = [&bytes](std::uint64_t) -> Result<MutableByteView> { return MutableByteView(bytes); };
+    request.destination = [&bytes](std::uint64_t) -> Result<MutableByteView> {
+      return MutableByteView(bytes);
+    };
     EXPECT_TRUE(Download(*memory, std::move(request)).ok());
     return std::string(AsText(ByteView(bytes)));
   }
@@ -62,7 +65,9 @@ struct AppendTest {
   std::shared_ptr<FaultyObjectStore> store;
 };
 
-Result<void> Append(AppendWriter& writer, std::string_view text) { return writer.Append(AsBytes(text)); }
+Result<void> Append(AppendWriter& writer, std::string_view text) {
+  return writer.Append(AsBytes(text));
+}
 
 TEST(AppendWriterTest, TheFirstAppendMakesTheObjectTheNextOnesFollow) {
   AppendTest test;
@@ -106,7 +111,8 @@ TEST(AppendWriterTest, AnObjectOfTooManyPiecesSaysWhatToDo) {
   const auto refused = Append(*writer, "two");
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, "TooManyParts");
-  EXPECT_NE(refused.error().message.find("10,000 appends and parts"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("10,000 appends and parts"), std::string::npos)
+      << refused.error().message;
   EXPECT_EQ(writer->unsettled_bytes(), 0u);
   test.hook = nullptr;
   EXPECT_TRUE(Append(*writer, "two").ok()) << "where S3 takes it after all";
@@ -159,9 +165,10 @@ TEST(AppendWriterTest, AnotherWritersAppendIsNeverTakenForOurs) {
   EXPECT_EQ(again.Text(), "one abc");
 }
 
-// An append that S3 had still under way when its answer was given up came in later, and was taken for refused.
+// An append that S3 had still under way when its answer was given up came in later, and was taken
+// for refused.
 TEST(AppendWriterTest, WhatArrivesLateIsFoundByTheNextTry) {
-  for (const std::string_view before : {"", "first "}) {      // a new object, and one that is there
+  for (const std::string_view before : {"", "first "}) {     // a new object, and one that is there
     for (const std::string_view more : {"", "and more "}) {  // written since
       AppendTest test;
       if (!before.empty()) test.Elsewhere(before);
@@ -178,7 +185,8 @@ TEST(AppendWriterTest, WhatArrivesLateIsFoundByTheNextTry) {
   }
 }
 
-// As the last, where any of three tries, each longer than the one before, is what arrives; 3: none does.
+// As the last, where any of three tries, each longer than the one before, is what arrives; 3: none
+// does.
 TEST(AppendWriterTest, AnyOfSeveralTriesMayBeTheOneThatArrives) {
   const std::vector<std::string> tries = {"a", "a b", "a b c"};
   for (const std::string_view before : {"", "first "}) {
@@ -206,7 +214,8 @@ TEST(AppendWriterTest, AnotherRefusalLeavesEarlierTriesOpen) {
   test.FailNextPut(ErrorKind::kAccessDenied, Fault::Moment::kBefore, 1);
   const auto refused = Append(*writer, "one two");
   EXPECT_EQ(refused.error().kind, ErrorKind::kAccessDenied);
-  EXPECT_NE(refused.error().message.find("3 bytes behind the first 0 may have been appended"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("3 bytes behind the first 0 may have been appended"),
+            std::string::npos);
   EXPECT_EQ(writer->unsettled_bytes(), 3u);
   test.Elsewhere("one");
   EXPECT_TRUE(Append(*writer, "one two").ok());
@@ -222,7 +231,8 @@ TEST(AppendWriterTest, WhatIsUnsettledIsNotTakenForSomethingElse) {
   for (const std::string_view other : {"two", "on"}) {
     const auto refused = Append(*writer, other);
     EXPECT_EQ(refused.error().kind, ErrorKind::kInvalidArgument);
-    EXPECT_NE(refused.error().message.find("begin with the same bytes, or open another writer"), std::string::npos);
+    EXPECT_NE(refused.error().message.find("begin with the same bytes, or open another writer"),
+              std::string::npos);
   }
   EXPECT_TRUE(Append(*writer, "").ok());
   EXPECT_EQ(test.store->count("PutObject"), puts);
@@ -239,7 +249,8 @@ TEST(AppendWriterTest, AfterALateArrivalAnotherWritersAppendIsToldAndNothingClai
   test.Elsewhere("abc");
   const auto changed = Append(*writer, "one two");
   EXPECT_EQ(changed.error().kind, ErrorKind::kConflict);
-  EXPECT_NE(changed.error().message.find("which had 4 bytes and has 7, has " + kChanged), std::string::npos);
+  EXPECT_NE(changed.error().message.find("which had 4 bytes and has 7, has " + kChanged),
+            std::string::npos);
   EXPECT_EQ(writer->size(), 4u);  // "one " is there, "two" is not
   EXPECT_EQ(test.Text(), "one abc");
   // Nothing was left to append: that went well, and what follows does not.
@@ -256,7 +267,8 @@ TEST(AppendWriterTest, AfterALateArrivalAnotherWritersAppendIsToldAndNothingClai
 
 // In place of the late bytes came others: as long, longer and shorter, or another object.
 TEST(AppendWriterTest, AChangeByAnotherWriterIsNeverTakenForALateArrival) {
-  for (const std::string_view other : {"first abc", "first onx", "first abcdef", "first o", "fir", "second one"}) {
+  for (const std::string_view other :
+       {"first abc", "first onx", "first abcdef", "first o", "fir", "second one"}) {
     AppendTest test;
     test.Elsewhere("first ");
     const auto writer = test.Open();
@@ -296,13 +308,17 @@ TEST(AppendWriterTest, WhereTheObjectCannotBeLookedAtTheNextAppendTells) {
       AppendTest test;
       const auto writer = test.Open();
       test.hook = [&](const CallPoint& point) -> std::optional<Fault> {
-        if (point.operation == "PutObject") return MakeFault(ErrorKind::kTimeout, arrives ? Fault::Moment::kAfter : Fault::Moment::kBefore);
-        return point.operation == operation ? std::optional(MakeFault(ErrorKind::kUnavailable)) : std::nullopt;
+        if (point.operation == "PutObject")
+          return MakeFault(ErrorKind::kTimeout,
+                           arrives ? Fault::Moment::kAfter : Fault::Moment::kBefore);
+        return point.operation == operation ? std::optional(MakeFault(ErrorKind::kUnavailable))
+                                            : std::nullopt;
       };
       const auto lost = Append(*writer, "one ");
       ASSERT_FALSE(lost.ok());
       EXPECT_EQ(lost.error().kind, ErrorKind::kTimeout);
-      EXPECT_NE(lost.error().message.find("may have been appended or may still arrive"), std::string::npos);
+      EXPECT_NE(lost.error().message.find("may have been appended or may still arrive"),
+                std::string::npos);
       test.hook = nullptr;
       EXPECT_TRUE(Append(*writer, "one two").ok());
       EXPECT_EQ(test.Text(), "one two");
@@ -323,14 +339,16 @@ TEST(AppendWriterTest, AfterAnInterruptNothingMoreIsAskedAndTheNextAppendTells) 
   }
 }
 
-// What S3 has been sent and its client has given up on: it is carried out at some later time, or refused by its condition.
+// What S3 has been sent and its client has given up on: it is carried out at some later time, or
+// refused by its condition.
 struct Straggler {
   std::optional<ETag> condition;
   std::uint64_t offset = 0;
   std::string bytes;
 };
 
-// One writer, all of whose requests may fail, be lost on either way, or come in late, and what it writes grows meanwhile.
+// One writer, all of whose requests may fail, be lost on either way, or come in late, and what it
+// writes grows meanwhile.
 std::string AppendInBadWeather(std::uint64_t seed, std::string& expected) {
   std::mt19937_64 random(seed);
   const auto one_in = [&random](std::uint64_t n) { return random() % n == 0; };
@@ -358,12 +376,18 @@ std::string AppendInBadWeather(std::uint64_t seed, std::string& expected) {
     }
     if (one_in(3)) return std::nullopt;
     const bool cancelled = one_in(5);
-    Fault fault = MakeFault(cancelled ? ErrorKind::kCancelled : ErrorKind::kTimeout, one_in(2) ? Fault::Moment::kAfter : Fault::Moment::kBefore);
+    Fault fault = MakeFault(cancelled ? ErrorKind::kCancelled : ErrorKind::kTimeout,
+                            one_in(2) ? Fault::Moment::kAfter : Fault::Moment::kBefore);
     fault.error.attempts = one_in(2) ? 1 : 2;
     if (point.operation != "PutObject") return fault;
-    if (one_in(6)) fault.error.kind = ErrorKind::kAccessDenied, fault.error.attempts = 1, fault.moment = Fault::Moment::kBefore;
-    const bool late = fault.error.kind != ErrorKind::kAccessDenied && fault.moment == Fault::Moment::kBefore && one_in(2);
-    if (late) stragglers.push_back({writer->etag(), writer->size(), pending.substr(writer->size() - start)});
+    if (one_in(6))
+      fault.error.kind = ErrorKind::kAccessDenied, fault.error.attempts = 1,
+      fault.moment = Fault::Moment::kBefore;
+    const bool late = fault.error.kind != ErrorKind::kAccessDenied &&
+                      fault.moment == Fault::Moment::kBefore && one_in(2);
+    if (late)
+      stragglers.push_back(
+          {writer->etag(), writer->size(), pending.substr(writer->size() - start)});
     return fault;
   };
   for (int record = 0; record < 12; ++record) {

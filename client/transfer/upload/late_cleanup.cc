@@ -36,12 +36,13 @@ class UnderWay {
   int count_ PENSTOCK_GUARDED_BY(mutex_) = 0;
 };
 
-// Kept per process, so a forked child does not wait for its parent's, and never destroyed: a cleanup may end while the
-// process does.
+// Kept per process, so a forked child does not wait for its parent's, and never destroyed: a
+// cleanup may end while the process does.
 UnderWay& Mine() {
   static memory::PerProcess<UnderWay> processes;
-  // The handler is registered after what the cleanups use was made, so it runs before that is destroyed. Running it again,
-  // for a parent or for another thread that was here at the same time, does nothing.
+  // The handler is registered after what the cleanups use was made, so it runs before that is
+  // destroyed. Running it again, for a parent or for another thread that was here at the same time,
+  // does nothing.
   return processes.Mine([](const UnderWay*) {
     std::atexit([] { Mine().AwaitAll(); });
     return new UnderWay;

@@ -25,10 +25,12 @@ TEST(LateCleanup, IsAwaitedAsLongAsOnePleases) {
 TEST(LateCleanup, GoesOnWhenNobodyWaitsAnyMore) {
   auto gate = std::make_shared<std::promise<void>>();
   std::promise<void> over;
-  EXPECT_FALSE(RunCleanup([gate, &over] {
-    gate->get_future().wait();
-    over.set_value();
-  }, milliseconds(1)));
+  EXPECT_FALSE(RunCleanup(
+      [gate, &over] {
+        gate->get_future().wait();
+        over.set_value();
+      },
+      milliseconds(1)));
   gate->set_value();
   over.get_future().wait();
 }
@@ -36,24 +38,29 @@ TEST(LateCleanup, GoesOnWhenNobodyWaitsAnyMore) {
 TEST(LateCleanup, WhatItOwnsIsGoneOnceItIsOver) {
   auto owned = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = owned;
-  EXPECT_TRUE(RunCleanup([owned = std::move(owned)] { EXPECT_EQ(*owned, 1); }, std::chrono::minutes(1)));
+  EXPECT_TRUE(
+      RunCleanup([owned = std::move(owned)] { EXPECT_EQ(*owned, 1); }, std::chrono::minutes(1)));
   EXPECT_TRUE(watch.expired());
 }
 
 std::array<int, 2> at_exit{};
 
-// In a child, so that the end of a process can be watched. The cleanup goes on only once the process is ending.
+// In a child, so that the end of a process can be watched. The cleanup goes on only once the
+// process is ending.
 TEST(LateCleanup, TheEndOfTheProcessWaitsForIt) {
   std::array<int, 2> told{};
   ASSERT_EQ(::pipe(told.data()), 0);
   ASSERT_EQ(::pipe(at_exit.data()), 0);
   const ::pid_t child = ::fork();
   if (child == 0) {
-    RunCleanup([out = told[1]] {
-      char byte = 0;
-      if (::read(at_exit[0], &byte, 1) == 1) static_cast<void>(!::write(out, "x", 1));
-    }, milliseconds(0));
-    std::atexit([] { static_cast<void>(!::write(at_exit[1], "e", 1)); });  // runs before what was registered earlier
+    RunCleanup(
+        [out = told[1]] {
+          char byte = 0;
+          if (::read(at_exit[0], &byte, 1) == 1) static_cast<void>(!::write(out, "x", 1));
+        },
+        milliseconds(0));
+    // runs before what was registered earlier
+    std::atexit([] { static_cast<void>(!::write(at_exit[1], "e", 1)); });
     std::exit(0);
   }
   ::close(told[1]);

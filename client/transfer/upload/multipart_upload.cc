@@ -18,7 +18,7 @@ namespace {
 constexpr std::chrono::milliseconds kPoll{100};
 constexpr int kCompleteTries = 2;  // each with the client's own retries inside
 constexpr int kAbortTries = 4;
-constexpr int kDamagedTries = 3;   // of one part, likewise
+constexpr int kDamagedTries = 3;  // of one part, likewise
 constexpr int kRemovalsUnasked = 1;
 constexpr int kRemovalsByAbort = 2;
 constexpr std::string_view kPart = "the upload of a part";
@@ -50,7 +50,8 @@ Result<void> RemoveParts(const Removal& removal) {
     }
     last = Ok();
     if (!removal.stray_part_possible) return last;
-    // A part that raced with the abort may still have been stored: abort until the upload is gone (spec §2.11).
+    // A part that raced with the abort may still have been stored: abort until the upload is gone
+    // (spec §2.11).
     ListPartsRequest list;
     list.bucket = removal.bucket;
     list.key = removal.key;
@@ -69,15 +70,17 @@ Result<void> RemovePartsSoon(Removal removal) {
     Result<void> result = Ok();
   };
   auto shared = std::make_shared<Shared>(Shared{std::move(removal)});
-  if (RunCleanup([shared] { shared->result = RemoveParts(shared->removal); }, kInterruptedPatience)) return shared->result;
+  if (RunCleanup([shared] { shared->result = RemoveParts(shared->removal); }, kInterruptedPatience))
+    return shared->result;
   return Error::Make(ErrorKind::kTimeout, "the removal of its parts takes longer than " +
-                                              std::to_string(kInterruptedPatience.count()) + " ms, and goes on");
+                                              std::to_string(kInterruptedPatience.count()) +
+                                              " ms, and goes on");
 }
 
 }  // namespace
 
-MultipartUpload::MultipartUpload(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
-                                 UploadOptions options)
+MultipartUpload::MultipartUpload(std::shared_ptr<ObjectStore> store, BucketName bucket,
+                                 ObjectKey key, UploadOptions options)
     : store_(std::move(store)),
       bucket_(std::move(bucket)),
       key_(std::move(key)),
@@ -113,10 +116,12 @@ Result<void> MultipartUpload::Send(PartBody body, const Interrupt& interrupt) {
     return in_flight_ == 0 || (in_flight_ < most.parts && held_bytes_ + held <= most.held_bytes);
   }));
   if (last_part_number_ == kMaxParts) {
-    return Fail(Error::Make(ErrorKind::kInvalidArgument,
-                            "the object needs more than 10,000 parts: use a larger part size or give a size hint")
-                    .About("part_size_bytes")
-                    .At("UploadPart", bucket_.value, key_.value));
+    return Fail(
+        Error::Make(
+            ErrorKind::kInvalidArgument,
+            "the object needs more than 10,000 parts: use a larger part size or give a size hint")
+            .About("part_size_bytes")
+            .At("UploadPart", bucket_.value, key_.value));
   }
   Result<void> started = Caught(kPart, [&] { StartPart(std::move(body), held); });
   // Without that part the object would have a hole.
@@ -158,11 +163,13 @@ void MultipartUpload::Launch(const std::shared_ptr<PendingPart>& flight) {
   request.body = &flight->body;
   request.options = options_.call;
   request.options.cancel = stop_.token();
-  store_->Start(std::move(request),
-                [this, flight](Result<CompletedPart> result) { OnAnswer(flight, std::move(result)); });
+  store_->Start(std::move(request), [this, flight](Result<CompletedPart> result) {
+    OnAnswer(flight, std::move(result));
+  });
 }
 
-void MultipartUpload::OnAnswer(const std::shared_ptr<PendingPart>& flight, Result<CompletedPart> result) {
+void MultipartUpload::OnAnswer(const std::shared_ptr<PendingPart>& flight,
+                               Result<CompletedPart> result) {
   bool sent_again = false;
   Result<void> checked = Caught(kPart, [&]() -> Result<void> {
     if (!result.ok() || !keeps_crc_ || result->checksum_crc64nvme.empty()) return Ok();
@@ -173,9 +180,10 @@ void MultipartUpload::OnAnswer(const std::shared_ptr<PendingPart>& flight, Resul
       sent_again = true;
       return Ok();
     }
-    return Error::Make(ErrorKind::kDataLoss, "part " + std::to_string(flight->number) + " arrived damaged " +
-                                                 std::to_string(kDamagedTries) + " times: its CRC64NVME is " + ours +
-                                                 ", but the service received " + result->checksum_crc64nvme)
+    return Error::Make(ErrorKind::kDataLoss,
+                       "part " + std::to_string(flight->number) + " arrived damaged " +
+                           std::to_string(kDamagedTries) + " times: its CRC64NVME is " + ours +
+                           ", but the service received " + result->checksum_crc64nvme)
         .At("UploadPart", bucket_.value, key_.value);
   });
   if (sent_again) return;
@@ -190,7 +198,8 @@ void MultipartUpload::PartEnded(PendingPart& flight, Result<CompletedPart> resul
     stray_part_possible_ = stray_part_possible_ || OutcomeUnknown(result.error());
     if (!part_error_) part_error_ = std::move(result).error();
   }
-  // The others are of no use any more. Only now: the cancellations they end with are not what went wrong.
+  // The others are of no use any more. Only now: the cancellations they end with are not what went
+  // wrong.
   if (failed) stop_.RequestStop();
   const std::uint64_t held = flight.body.held_bytes();
   const bool borrowed = flight.body.borrows();
@@ -224,28 +233,32 @@ InFlightLimit MultipartUpload::limit() const {
   return PlanInFlight(rate_, sent_bytes_, options_);
 }
 
-// Until `ready`, asked under the lock, or a part fails, or the interrupt says so; the last two are failures.
+// Until `ready`, asked under the lock, or a part fails, or the interrupt says so; the last two are
+// failures.
 template <class Ready>
-Result<void> MultipartUpload::WaitUntil(const char* operation, const Interrupt& interrupt, Ready ready) {
+Result<void> MultipartUpload::WaitUntil(const char* operation, const Interrupt& interrupt,
+                                        Ready ready) {
   for (;;) {
     std::optional<Error> error;
     {
       const MutexLock lock(mutex_);
-      if (!part_error_ && !ready()) changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
+      if (!part_error_ && !ready())
+        changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
       if (!part_error_ && ready()) return Ok();
       error = part_error_;
     }
     if (error) return Fail(std::move(*error));
     if (interrupt && interrupt()) {
-      return Fail(
-          Error::Make(ErrorKind::kCancelled, "the upload was interrupted").At(operation, bucket_.value, key_.value));
+      return Fail(Error::Make(ErrorKind::kCancelled, "the upload was interrupted")
+                      .At(operation, bucket_.value, key_.value));
     }
   }
 }
 
 Result<void> MultipartUpload::WaitForBorrowed(const Interrupt& interrupt) {
   if (failed_) return *failed_;
-  return WaitUntil("UploadPart", interrupt, [&]() PENSTOCK_REQUIRES(mutex_) { return borrowing_ == 0; });
+  return WaitUntil("UploadPart", interrupt,
+                   [&]() PENSTOCK_REQUIRES(mutex_) { return borrowing_ == 0; });
 }
 
 // In order; also combines their CRCs.
@@ -278,34 +291,41 @@ Result<PutObjectResponse> MultipartUpload::TryComplete(const std::vector<Complet
     request.crc64nvme = crc_;
     Result<PutObjectResponse> result = store_->Call(std::move(request), interrupt);
     if (result.ok()) return result;
-    // S3 answers a repeated Complete of a completed upload with success (spec §2.11), so asking again is safe.
+    // S3 answers a repeated Complete of a completed upload with success (spec §2.11), so asking
+    // again is safe.
     const ErrorKind kind = result.error().kind;
-    const bool again = kind == ErrorKind::kUnavailable || kind == ErrorKind::kDataLoss || kind == ErrorKind::kInternal;
+    const bool again = kind == ErrorKind::kUnavailable || kind == ErrorKind::kDataLoss ||
+                       kind == ErrorKind::kInternal;
     if (!again || tried == kCompleteTries) return result;
   }
 }
 
 Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
   if (failed_) return *failed_;
-  PENSTOCK_TRY(WaitUntil("CompleteMultipartUpload", interrupt, [&]() PENSTOCK_REQUIRES(mutex_) { return in_flight_ == 0; }));
+  PENSTOCK_TRY(WaitUntil("CompleteMultipartUpload", interrupt,
+                         [&]() PENSTOCK_REQUIRES(mutex_) { return in_flight_ == 0; }));
   const std::vector<CompletedPart> parts = TakeParts();
   Result<PutObjectResponse> result = TryComplete(parts, interrupt);
   if (result.ok()) {
     upload_id_.reset();
-    Contain(kProgress, [&] { progress_.Finish(sent_bytes_); });  // published, whatever the callback does
+    // published, whatever the callback does
+    Contain(kProgress, [&] { progress_.Finish(sent_bytes_); });
     return UploadResponse{result->etag, sent_bytes_};
   }
   // An upload that is gone may be gone because an earlier, unanswered Complete published it.
-  const bool unknown = OutcomeUnknown(result.error()) || result.error().kind == ErrorKind::kNotFound;
+  const bool unknown =
+      OutcomeUnknown(result.error()) || result.error().kind == ErrorKind::kNotFound;
   // The abort comes first: after it S3 has decided, and what the key holds is final.
   Error error = Fail(std::move(result).error());
   // Whoever interrupted does not wait to be told how it ended.
   if (!unknown || interrupted_) return error;
   const Fingerprint ours{sent_bytes_, MultipartETag(parts), crc_};
-  if (std::optional<ETag> etag = FindPublished(*store_, bucket_, key_, ours, CleanupOptions(false))) {
+  if (std::optional<ETag> etag =
+          FindPublished(*store_, bucket_, key_, ours, CleanupOptions(false))) {
     failed_.reset();
     upload_id_.reset();
-    Contain(kProgress, [&] { progress_.Finish(sent_bytes_); });  // published, whatever the callback does
+    // published, whatever the callback does
+    Contain(kProgress, [&] { progress_.Finish(sent_bytes_); });
     return UploadResponse{*std::move(etag), sent_bytes_};
   }
   return error;
@@ -335,7 +355,8 @@ Result<void> MultipartUpload::GiveUp(int removals_allowed) {
   }
   if (!upload_id_) return Ok();
   if (!failed_) {
-    failed_ = Error::Make(ErrorKind::kCancelled, "the upload was aborted").At("UploadPart", bucket_.value, key_.value);
+    failed_ = Error::Make(ErrorKind::kCancelled, "the upload was aborted")
+                  .At("UploadPart", bucket_.value, key_.value);
   }
   if (removals_ >= removals_allowed) return removed_;
   ++removals_;

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "client/transfer/upload/multipart_upload.h"
 #include "client/transfer/transfer_test_support.h"
+#include "client/transfer/upload/multipart_upload.h"
 
 namespace penstock::transfer {
 namespace {
@@ -17,12 +17,15 @@ using penstock::testing::FaultyObjectStore;
 // Tells another checksum than it received, `times` times, and counts the parts.
 class DamagingStore final : public FaultyObjectStore {
  public:
-  DamagingStore(std::shared_ptr<ObjectStore> inner, int times) : FaultyObjectStore(std::move(inner), nullptr), left_(times) {}
+  DamagingStore(std::shared_ptr<ObjectStore> inner, int times)
+      : FaultyObjectStore(std::move(inner), nullptr), left_(times) {}
   void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
-    FaultyObjectStore::Start(std::move(request), [this, done = std::move(done)](Result<CompletedPart> result) {
-      if (result.ok() && left_-- > 0) result->checksum_crc64nvme = "AAAAAAAAAAA=";
-      done(std::move(result));
-    });
+    FaultyObjectStore::Start(std::move(request),
+                             [this, done = std::move(done)](Result<CompletedPart> result) {
+                               if (result.ok() && left_-- > 0)
+                                 result->checksum_crc64nvme = "AAAAAAAAAAA=";
+                               done(std::move(result));
+                             });
   }
 
  private:
@@ -55,7 +58,8 @@ TEST(MultipartUploadChecksum, APartThatKeepsArrivingDamagedFailsTheUpload) {
 }
 
 TEST(MultipartUploadChecksum, WhatChangedWhileItWasSentIsNotPublished) {
-  // The store verifies the whole by the CRC of what was sent; here a part changes after its CRC was taken.
+  // The store verifies the whole by the CRC of what was sent; here a part changes after its CRC was
+  // taken.
   const auto inner = MakeStore(Completion::kInline);
   class Changing final : public FaultyObjectStore {
    public:
@@ -65,10 +69,11 @@ TEST(MultipartUploadChecksum, WhatChangedWhileItWasSentIsNotPublished) {
       while (!request.body->Next(7).empty()) {
       }
       content_[3] ^= std::byte{1};
-      FaultyObjectStore::Start(std::move(request), [done = std::move(done)](Result<CompletedPart> result) {
-        if (result.ok()) result->checksum_crc64nvme.clear();  // so that only the whole's tells
-        done(std::move(result));
-      });
+      FaultyObjectStore::Start(
+          std::move(request), [done = std::move(done)](Result<CompletedPart> result) {
+            if (result.ok()) result->checksum_crc64nvme.clear();  // so that only the whole's tells
+            done(std::move(result));
+          });
     }
 
    private:
@@ -86,12 +91,16 @@ TEST(MultipartUploadChecksum, WhatChangedWhileItWasSentIsNotPublished) {
 TEST(MultipartUploadChecksum, AStoreThatKeepsNoneGetsOneWithEachPart) {
   class Plain final : public FaultyObjectStore {
    public:
-    explicit Plain(std::shared_ptr<ObjectStore> store) : FaultyObjectStore(std::move(store), nullptr) {}
-    void Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) override {
-      FaultyObjectStore::Start(std::move(request), [done = std::move(done)](Result<CreateMultipartUploadResponse> result) {
-        if (result.ok()) result->keeps_crc64nvme = false;
-        done(std::move(result));
-      });
+    explicit Plain(std::shared_ptr<ObjectStore> store)
+        : FaultyObjectStore(std::move(store), nullptr) {}
+    void Start(CreateMultipartUploadRequest request,
+               Callback<CreateMultipartUploadResponse> done) override {
+      FaultyObjectStore::Start(
+          std::move(request),
+          [done = std::move(done)](Result<CreateMultipartUploadResponse> result) {
+            if (result.ok()) result->keeps_crc64nvme = false;
+            done(std::move(result));
+          });
     }
     void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
       follows = follows || request.body->FollowsChecksum();

@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
-#include "client/transfer/upload/settle.h"
 #include "client/transfer/transfer_test_support.h"
+#include "client/transfer/upload/settle.h"
 
 namespace penstock::transfer {
 namespace {
@@ -24,7 +24,8 @@ class MultipartUploadTest : public ::testing::TestWithParam<Completion> {
   }
 
   // The operation fails that way the first `times` times.
-  std::shared_ptr<FaultyObjectStore> Failing(const std::string& operation, Fault fault, std::uint64_t times = 1000) {
+  std::shared_ptr<FaultyObjectStore> Failing(const std::string& operation, Fault fault,
+                                             std::uint64_t times = 1000) {
     return WithHook([=](const CallPoint& point) -> std::optional<Fault> {
       if (point.operation == operation && point.ordinal < times) return fault;
       return std::nullopt;
@@ -73,7 +74,8 @@ TEST_P(MultipartUploadTest, FailedPartAbortsTheUpload) {
 TEST_P(MultipartUploadTest, MemoryGoesBackWithThePartAlsoOnFailure) {
   MemoryBudget budget(64 << 20);
   BufferPool pool(budget);
-  for (const auto& store : {inner_, std::shared_ptr<ObjectStore>(Failing("UploadPart", MakeFault(ErrorKind::kTimeout)))}) {
+  for (const auto& store : {inner_, std::shared_ptr<ObjectStore>(
+                                        Failing("UploadPart", MakeFault(ErrorKind::kTimeout)))}) {
     MultipartUpload upload(store, kBucket, kKey, {});
     ASSERT_TRUE(upload.Create({}).ok());
     PartBody part(content_.size());
@@ -90,7 +92,8 @@ TEST_P(MultipartUploadTest, MemoryGoesBackWithThePartAlsoOnFailure) {
 TEST_P(MultipartUploadTest, AbortIsRetried) {
   const auto store = WithHook([](const CallPoint& point) -> std::optional<Fault> {
     if (point.operation == "UploadPart") return MakeFault(ErrorKind::kAccessDenied);
-    if (point.operation == "AbortMultipartUpload" && point.ordinal < 2) return MakeFault(ErrorKind::kUnavailable);
+    if (point.operation == "AbortMultipartUpload" && point.ordinal < 2)
+      return MakeFault(ErrorKind::kUnavailable);
     return std::nullopt;
   });
   EXPECT_FALSE(UploadAll(store).ok());
@@ -98,14 +101,15 @@ TEST_P(MultipartUploadTest, AbortIsRetried) {
 }
 
 TEST_P(MultipartUploadTest, LostAnswerOfCompleteIsSuccess) {
-  const auto done =
-      UploadAll(Failing("CompleteMultipartUpload", MakeFault(ErrorKind::kUnavailable, Fault::Moment::kAfter), 1));
+  const auto done = UploadAll(Failing(
+      "CompleteMultipartUpload", MakeFault(ErrorKind::kUnavailable, Fault::Moment::kAfter), 1));
   ASSERT_TRUE(done.ok());
   EXPECT_EQ(Stored(*inner_), content_);
 }
 
 TEST_P(MultipartUploadTest, CompleteWhoseAnswersAreAllLostIsSuccess) {
-  const auto done = UploadAll(Failing("CompleteMultipartUpload", MakeFault(ErrorKind::kTimeout, Fault::Moment::kAfter)));
+  const auto done = UploadAll(
+      Failing("CompleteMultipartUpload", MakeFault(ErrorKind::kTimeout, Fault::Moment::kAfter)));
   ASSERT_TRUE(done.ok()) << done.error().ToString();
   EXPECT_EQ(Stored(*inner_), content_);
   VectorSink sink;
@@ -142,7 +146,8 @@ TEST_P(MultipartUploadTest, OverOneVersionOnly) {
 }
 
 TEST_P(MultipartUploadTest, ErrorsStay) {
-  MultipartUpload upload(Failing("CreateMultipartUpload", MakeFault(ErrorKind::kAccessDenied)), kBucket, kKey, {});
+  MultipartUpload upload(Failing("CreateMultipartUpload", MakeFault(ErrorKind::kAccessDenied)),
+                         kBucket, kKey, {});
   EXPECT_FALSE(upload.Create({}).ok());
   EXPECT_EQ(upload.Send(PartBody::Of(content_), {}).error().kind, ErrorKind::kAccessDenied);
   EXPECT_EQ(upload.Complete({}).error().kind, ErrorKind::kAccessDenied);
@@ -182,7 +187,8 @@ TEST(MultipartUploadOrder, PartsThatEndOutOfOrderArePublishedInOrder) {
 // Holds every part until it is cancelled, and counts them.
 class StuckParts final : public FaultyObjectStore {
  public:
-  explicit StuckParts(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+  explicit StuckParts(std::shared_ptr<ObjectStore> inner)
+      : FaultyObjectStore(std::move(inner), nullptr) {}
   void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
     held_.push_back(std::make_unique<Held>());
     Held* held = held_.back().get();
@@ -211,7 +217,8 @@ TEST(MultipartUploadLimits, PartsInFlightAreBoundedByCountAndInterruptible) {
   ASSERT_TRUE(upload.Create({}).ok());
   ASSERT_TRUE(upload.Send(PartBody::Of(content), {}).ok());
   ASSERT_TRUE(upload.Send(PartBody::Of(content), {}).ok());
-  EXPECT_EQ(upload.Send(PartBody::Of(content), [] { return true; }).error().kind, ErrorKind::kCancelled);
+  EXPECT_EQ(upload.Send(PartBody::Of(content), [] { return true; }).error().kind,
+            ErrorKind::kCancelled);
   EXPECT_EQ(store->held(), 2u);
   EXPECT_EQ(OpenUploads(*inner), 0u);
 }
@@ -219,7 +226,8 @@ TEST(MultipartUploadLimits, PartsInFlightAreBoundedByCountAndInterruptible) {
 // Notes how long each request that cleans up may take.
 class CleanupWatch final : public FaultyObjectStore {
  public:
-  CleanupWatch(std::shared_ptr<ObjectStore> inner, FaultHook hook) : FaultyObjectStore(std::move(inner), std::move(hook)) {}
+  CleanupWatch(std::shared_ptr<ObjectStore> inner, FaultHook hook)
+      : FaultyObjectStore(std::move(inner), std::move(hook)) {}
   void Start(AbortMultipartUploadRequest request, Callback<NoResponse> done) override {
     aborts.push_back(request.options.deadline);
     FaultyObjectStore::Start(std::move(request), std::move(done));
@@ -228,18 +236,21 @@ class CleanupWatch final : public FaultyObjectStore {
 };
 
 // Complete and every abort fail.
-std::shared_ptr<CleanupWatch> MakeDeadEnd(const std::shared_ptr<ObjectStore>& inner, ErrorKind of_complete) {
-  return std::make_shared<CleanupWatch>(inner, [of_complete](const CallPoint& point) -> std::optional<Fault> {
-    if (point.operation == "CompleteMultipartUpload") return MakeFault(of_complete);
-    if (point.operation == "AbortMultipartUpload") return MakeFault(ErrorKind::kTimeout);
-    return std::nullopt;
-  });
+std::shared_ptr<CleanupWatch> MakeDeadEnd(const std::shared_ptr<ObjectStore>& inner,
+                                          ErrorKind of_complete) {
+  return std::make_shared<CleanupWatch>(
+      inner, [of_complete](const CallPoint& point) -> std::optional<Fault> {
+        if (point.operation == "CompleteMultipartUpload") return MakeFault(of_complete);
+        if (point.operation == "AbortMultipartUpload") return MakeFault(ErrorKind::kTimeout);
+        return std::nullopt;
+      });
 }
 
 constexpr std::uint64_t kTriesPerRemoval = 4;
 
 TEST(MultipartUploadCleanup, AFailedRemovalIsNotRepeatedUnasked) {
-  // Symptom: on a hanging network a failed write blocked for 30 s, and its writer's destruction for 30 s more.
+  // Symptom: on a hanging network a failed write blocked for 30 s, and its writer's destruction for
+  // 30 s more.
   const auto store = MakeDeadEnd(MakeStore(Completion::kInline), ErrorKind::kAccessDenied);
   {
     MultipartUpload upload(store, kBucket, kKey, {});
@@ -266,7 +277,8 @@ TEST(MultipartUploadCleanup, AnExplicitAbortRepeatsItOnce) {
 }
 
 TEST(MultipartUploadCleanup, AfterAnInterruptItIsBoundedAndNobodyAsksHowItEnded) {
-  // Symptom: after Ctrl-C on a hanging network the abort and the check for a published object took 30 s each.
+  // Symptom: after Ctrl-C on a hanging network the abort and the check for a published object took
+  // 30 s each.
   const auto store = MakeDeadEnd(MakeStore(Completion::kInline), ErrorKind::kCancelled);
   MultipartUpload upload(store, kBucket, kKey, {});
   const Bytes content = MakeContent(10);
@@ -343,7 +355,8 @@ TEST(MultipartUploadLimits, PartsInFlightAreBoundedByBytesOfOurMemory) {
 }
 
 TEST(MultipartUploadLimits, APartsErrorIsNotHiddenByTheCancellationOfTheOthers) {
-  // Symptom: a refused part cancelled its siblings, and the upload reported "cancelled" instead of the refusal.
+  // Symptom: a refused part cancelled its siblings, and the upload reported "cancelled" instead of
+  // the refusal.
   class SecondRefused final : public FaultyObjectStore {
    public:
     explicit SecondRefused(std::shared_ptr<ObjectStore> inner)

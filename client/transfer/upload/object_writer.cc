@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "client/transfer/process_bound.h"
 #include "client/transfer/upload/multipart_upload.h"
 #include "client/transfer/upload/part_body.h"
-#include "client/transfer/process_bound.h"
 #include "client/transfer/upload/single_put.h"
 #include "client/transfer/upload/upload_plan.h"
 #include "penstock/memory.h"
@@ -27,8 +27,12 @@ constexpr std::uint64_t kMostHeapBytes = 1ull << 20;  // of one part, between pi
 
 class WriterImpl final : public ObjectWriter {
  public:
-  WriterImpl(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key, UploadOptions options)
-      : store_(std::move(store)), bucket_(std::move(bucket)), key_(std::move(key)), options_(std::move(options)) {}
+  WriterImpl(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
+             UploadOptions options)
+      : store_(std::move(store)),
+        bucket_(std::move(bucket)),
+        key_(std::move(key)),
+        options_(std::move(options)) {}
 
   // The upload's destructor cancels and awaits the parts, then aborts.
   ~WriterImpl() override = default;
@@ -47,7 +51,8 @@ class WriterImpl final : public ObjectWriter {
     if (finished_) return Refuse("Finish was already called");
     if (failed_) return *failed_;
     lends_ = true;
-    Result<void> taken = data.size() < kLeastLentPiece ? Append(data, interrupt) : AppendLent(data, interrupt);
+    Result<void> taken =
+        data.size() < kLeastLentPiece ? Append(data, interrupt) : AppendLent(data, interrupt);
     if (!taken.ok()) return Fail(std::move(taken).error());
     return Ok();
   }
@@ -81,7 +86,8 @@ class WriterImpl final : public ObjectWriter {
 
  private:
   Error Refuse(std::string why) const {
-    return Error::Make(ErrorKind::kCancelled, std::move(why)).At("PutObject", bucket_.value, key_.value);
+    return Error::Make(ErrorKind::kCancelled, std::move(why))
+        .At("PutObject", bucket_.value, key_.value);
   }
 
   // No part borrows the caller's memory any more when this returns.
@@ -121,7 +127,8 @@ class WriterImpl final : public ObjectWriter {
     if (written_ == 0) PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
     while (!data.empty()) {
       PENSTOCK_TRY(MakeRoom(data, interrupt));
-      const ByteView lent = data.first(static_cast<std::size_t>(std::min<std::uint64_t>(part_.room(), data.size())));
+      const ByteView lent =
+          data.first(static_cast<std::size_t>(std::min<std::uint64_t>(part_.room(), data.size())));
       part_.Borrow(lent);
       written_ += lent.size();
       data = data.subspan(lent.size());
@@ -133,8 +140,10 @@ class WriterImpl final : public ObjectWriter {
 
   // A part with room for some of `data`.
   Result<void> MakeRoom(ByteView data, const Interrupt& interrupt) {
-    // Only once more bytes are there: an object that just fits is still one PUT, and no part is empty.
-    const std::uint64_t expected = std::max(written_ + data.size(), options_.size_hint_bytes.value_or(0));
+    // Only once more bytes are there: an object that just fits is still one PUT, and no part is
+    // empty.
+    const std::uint64_t expected =
+        std::max(written_ + data.size(), options_.size_hint_bytes.value_or(0));
     if (!upload_ && expected > options_.single_put_limit_bytes) PENSTOCK_TRY(Begin(interrupt));
     if (part_.room() == 0) return NextPart(interrupt);
     return Ok();
@@ -159,7 +168,8 @@ class WriterImpl final : public ObjectWriter {
     for (ByteView piece = lent.Next(kPieceBytes); !piece.empty(); piece = lent.Next(kPieceBytes)) {
       while (!piece.empty()) {
         if (part_.writable() == 0) {
-          PENSTOCK_ASSIGN(PooledBuffer buffer, pool_.Take(std::min(part_.room(), kPieceBytes), interrupt));
+          PENSTOCK_ASSIGN(PooledBuffer buffer,
+                          pool_.Take(std::min(part_.room(), kPieceBytes), interrupt));
           part_.AddMemory(std::move(buffer));
         }
         piece = piece.subspan(part_.Append(piece));
@@ -189,8 +199,8 @@ class WriterImpl final : public ObjectWriter {
     return Ok();
   }
 
-  // How much of `data` the part should be sent with from where the caller has it: all but what may be copied, which then
-  // is under way when the call returns and the caller goes on. 0: none.
+  // How much of `data` the part should be sent with from where the caller has it: all but what may
+  // be copied, which then is under way when the call returns and the caller goes on. 0: none.
   std::size_t LendableBytes(ByteView data) {
     const std::uint64_t behind = upload_->limit().behind_bytes;
     const std::uint64_t room = part_.room();
@@ -199,7 +209,8 @@ class WriterImpl final : public ObjectWriter {
     return static_cast<std::size_t>(std::min<std::uint64_t>(part_.room(), data.size() - behind));
   }
 
-  // Adds the first `count` bytes of `data` to the part without a copy, and sends it. Write waits for its end.
+  // Adds the first `count` bytes of `data` to the part without a copy, and sends it. Write waits
+  // for its end.
   Result<void> Lend(ByteView& data, std::size_t count, const Interrupt& interrupt) {
     const ByteView lent = data.first(count);
     part_.Borrow(lent);
@@ -209,11 +220,12 @@ class WriterImpl final : public ObjectWriter {
     return NextPart(interrupt);
   }
 
-  // Memory for the part; false: none was needed after all. Where the budget is spent, what is there leaves first, so that
-  // whoever waits holds nothing that does not come back by itself.
+  // Memory for the part; false: none was needed after all. Where the budget is spent, what is there
+  // leaves first, so that whoever waits holds nothing that does not come back by itself.
   Result<bool> AddMemory(ByteView& data, const Interrupt& interrupt) {
     const std::uint64_t room = part_.room();
-    const bool little = data.size() <= kHeapBytes && (written_ == 0 || (lends_ && part_.held_bytes() < kMostHeapBytes));
+    const bool little = data.size() <= kHeapBytes &&
+                        (written_ == 0 || (lends_ && part_.held_bytes() < kMostHeapBytes));
     if (room <= kHeapBytes || little) {
       part_.AddHeap(static_cast<std::size_t>(std::min(room, kHeapBytes)));
       return true;
@@ -267,7 +279,9 @@ class WriterImpl final : public ObjectWriter {
 class BoundWriter final : public ObjectWriter {
  public:
   BoundWriter(std::unique_ptr<WriterImpl> writer, BucketName bucket, ObjectKey key)
-      : writer_(std::move(writer), "this writer"), bucket_(std::move(bucket)), key_(std::move(key)) {}
+      : writer_(std::move(writer), "this writer"),
+        bucket_(std::move(bucket)),
+        key_(std::move(key)) {}
 
   Result<void> Write(ByteView data, const Interrupt& interrupt) override {
     PENSTOCK_TRY(Check("ObjectWriter::Write"));
@@ -289,7 +303,9 @@ class BoundWriter final : public ObjectWriter {
     PENSTOCK_TRY(Check("ObjectWriter::Abort"));
     return writer_.object().Abort();
   }
-  std::uint64_t bytes_written() const override { return writer_.mine() ? writer_.object().bytes_written() : 0; }
+  std::uint64_t bytes_written() const override {
+    return writer_.mine() ? writer_.object().bytes_written() : 0;
+  }
 
  private:
   Result<void> Check(std::string_view operation) const {
@@ -305,7 +321,8 @@ class BoundWriter final : public ObjectWriter {
 
 }  // namespace
 
-std::unique_ptr<ObjectWriter> ObjectWriter::Create(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
+std::unique_ptr<ObjectWriter> ObjectWriter::Create(std::shared_ptr<ObjectStore> store,
+                                                   BucketName bucket, ObjectKey key,
                                                    UploadOptions options) {
   auto writer = std::make_unique<WriterImpl>(std::move(store), bucket, key, std::move(options));
   return std::make_unique<BoundWriter>(std::move(writer), std::move(bucket), std::move(key));

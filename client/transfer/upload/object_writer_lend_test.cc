@@ -39,8 +39,10 @@ TEST_F(LendTest, WhatIsLentAndWhatIsWrittenFollowEachOther) {
     const Bytes content = MakeContent(30 * kMiB + 17);
     const auto writer = Open(options);
     std::size_t at = 0;
-    // Headers between tensors, as in a checkpoint: of sizes that are copied, lent, more than a part.
-    for (const std::size_t size : {100 * kKiB, std::size_t{0}, 3 * kKiB, 64 * kKiB, 9 * kMiB, 1 * kMiB, 17 * kMiB}) {
+    // Headers between tensors, as in a checkpoint: of sizes that are copied, lent, more than a
+    // part.
+    for (const std::size_t size :
+         {100 * kKiB, std::size_t{0}, 3 * kKiB, 64 * kKiB, 9 * kMiB, 1 * kMiB, 17 * kMiB}) {
       const std::size_t header = 1000;
       ASSERT_TRUE(writer->Write(ByteView(content).subspan(at, header)).ok());
       ASSERT_TRUE(writer->Lend(ByteView(content).subspan(at + header, size)).ok());
@@ -79,8 +81,9 @@ TEST_F(LendTest, HeadersBetweenWhatIsLentTakeNoPooledMemory) {
 
 TEST_F(LendTest, AfterSettlingTheMemoryIsTheCallersAgain) {
   // Less than a part may have, parts and a rest, and a stream that is not yet in parts.
-  for (const auto& [options, size] : {std::pair{Parts(), 3 * kMiB}, std::pair{Parts(), 30 * kMiB}, std::pair{UploadOptions{}, 30 * kMiB},
-                                      std::pair{UploadOptions{}, 200 * kKiB}}) {
+  for (const auto& [options, size] :
+       {std::pair{Parts(), 3 * kMiB}, std::pair{Parts(), 30 * kMiB},
+        std::pair{UploadOptions{}, 30 * kMiB}, std::pair{UploadOptions{}, 200 * kKiB}}) {
     Bytes content = MakeContent(size);
     Bytes expected = content;
     const auto writer = Open(options);
@@ -110,10 +113,12 @@ TEST_F(LendTest, AHintOfMoreThanOnePutSendsTheFirstPartAtOnce) {
 }
 
 TEST_F(LendTest, AFailureReturnsOnlyOnceNoPartNeedsTheMemory) {
-  store_ = std::make_shared<FaultyObjectStore>(inner_, [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.part_number == 2) return MakeFault(ErrorKind::kAccessDenied);
-    return std::nullopt;
-  });
+  store_ = std::make_shared<FaultyObjectStore>(inner_,
+                                               [](const CallPoint& point) -> std::optional<Fault> {
+                                                 if (point.part_number == 2)
+                                                   return MakeFault(ErrorKind::kAccessDenied);
+                                                 return std::nullopt;
+                                               });
   const auto writer = Open(Parts());
   auto content = std::make_unique<Bytes>(MakeContent(40 * kMiB));
   Result<void> last = writer->Lend(*content);

@@ -37,7 +37,8 @@ class ObjectWriterTest : public ::testing::TestWithParam<Completion> {
 
   static Result<void> WriteInPieces(ObjectWriter& writer, const Bytes& content, std::size_t piece) {
     for (std::size_t at = 0; at < content.size(); at += piece) {
-      PENSTOCK_TRY(writer.Write(ByteView(content).subspan(at, std::min(piece, content.size() - at))));
+      PENSTOCK_TRY(
+          writer.Write(ByteView(content).subspan(at, std::min(piece, content.size() - at))));
     }
     return Ok();
   }
@@ -174,11 +175,13 @@ TEST_P(ObjectWriterTest, SizeHintSizesTheParts) {
 // Notes where the bodies of parts lie and how long they are, and holds them while it is told to.
 class PartSpy final : public FaultyObjectStore {
  public:
-  explicit PartSpy(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+  explicit PartSpy(std::shared_ptr<ObjectStore> inner)
+      : FaultyObjectStore(std::move(inner), nullptr) {}
   void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
     sizes.push_back(request.body->size());
     bool lent = false;
-    for (ByteView next = request.body->Next(1 << 20); !next.empty(); next = request.body->Next(1 << 20)) {
+    for (ByteView next = request.body->Next(1 << 20); !next.empty();
+         next = request.body->Next(1 << 20)) {
       lent = lent || (next.data() >= memory.data() && next.data() < memory.data() + memory.size());
     }
     lent_parts += lent ? 1 : 0;
@@ -200,7 +203,8 @@ TEST(ObjectWriterMemory, MostOfALargeWriteIsSentFromWhereItLiesAndNoneOfItAfterw
   const auto writer = ObjectWriter::Create(store, kBucket, kKey, options);
   Bytes content = MakeContent(80 * kMiB);
   const Bytes before = content;
-  ASSERT_TRUE(writer->Write(ByteView(content).first(100)).ok());  // as a checkpoint's headers between tensors
+  // as a checkpoint's headers between tensors
+  ASSERT_TRUE(writer->Write(ByteView(content).first(100)).ok());
   store->memory = ByteView(content).subspan(100);
   ASSERT_TRUE(writer->Write(store->memory).ok());
   std::fill(content.begin(), content.end(), std::byte{0});
@@ -213,7 +217,8 @@ TEST(ObjectWriterMemory, MostOfALargeWriteIsSentFromWhereItLiesAndNoneOfItAfterw
 // Holds parts until it is told to go on.
 class HeldParts final : public FaultyObjectStore {
  public:
-  explicit HeldParts(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+  explicit HeldParts(std::shared_ptr<ObjectStore> inner)
+      : FaultyObjectStore(std::move(inner), nullptr) {}
   void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
     held.push_back([this, request, done] { FaultyObjectStore::Start(request, done); });
   }
@@ -235,15 +240,17 @@ TEST(ObjectWriterMemory, AWriteWaitsForThePartsThatItLent) {
   };
   ASSERT_TRUE(writer->Write(content, interrupt).ok());
   EXPECT_TRUE(waited);
-  for (const auto& part : store->held) part();  // or the writer's end would wait for ever where this failed
+  // or the writer's end would wait for ever where this failed
+  for (const auto& part : store->held) part();
 }
 
 TEST(ObjectWriterMemory, AFailedLargeWriteReturnsOnlyOnceNoPartNeedsItsMemory) {
   const auto inner = MakeStore();
-  const auto store = std::make_shared<FaultyObjectStore>(inner, [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.part_number == 2) return MakeFault(ErrorKind::kAccessDenied);
-    return std::nullopt;
-  });
+  const auto store = std::make_shared<FaultyObjectStore>(
+      inner, [](const CallPoint& point) -> std::optional<Fault> {
+        if (point.part_number == 2) return MakeFault(ErrorKind::kAccessDenied);
+        return std::nullopt;
+      });
   const auto writer = ObjectWriter::Create(store, kBucket, kKey, {});
   auto content = std::make_unique<Bytes>(MakeContent(80 * kMiB));
   const Result<void> written = writer->Write(*content);
@@ -263,7 +270,8 @@ TEST(ObjectWriterMemory, AnInterruptedLargeWriteReturnsOnlyOnceNoPartNeedsItsMem
     EXPECT_EQ(written.error().kind, ErrorKind::kCancelled);
     EXPECT_EQ(OpenUploads(*inner), 0u);
   }
-  EXPECT_TRUE(writer->bytes_written() == 200 * kMiB || !written.ok());  // it may be interrupted when all is taken
+  // it may be interrupted when all is taken
+  EXPECT_TRUE(writer->bytes_written() == 200 * kMiB || !written.ok());
 }
 
 TEST(ObjectWriterMemory, LittleIsKeptOnTheHeap) {
@@ -325,7 +333,8 @@ TEST_F(ObjectWriterBudget, ManyWritersOfOneThreadAllFinish) {
     writers.push_back(ObjectWriter::Create(inner, kBucket, ObjectKey(std::to_string(i)), {}));
   }
   for (std::size_t at = 0; at < content.size(); at += kMiB) {
-    for (const auto& writer : writers) ASSERT_TRUE(writer->Write(ByteView(content).subspan(at, kMiB)).ok());
+    for (const auto& writer : writers)
+      ASSERT_TRUE(writer->Write(ByteView(content).subspan(at, kMiB)).ok());
   }
   for (const auto& writer : writers) ASSERT_TRUE(writer->Finish().ok());
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(Stored(*inner, ObjectKey(std::to_string(i))) == content);
@@ -351,7 +360,8 @@ TEST_F(ObjectWriterBudget, ManyWritersOfManyThreadsStayWithinItAndAllFinish) {
   EXPECT_EQ(budget_.usage().waiting, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Completions, ObjectWriterTest, ::testing::Values(Completion::kInline, Completion::kThreaded));
+INSTANTIATE_TEST_SUITE_P(Completions, ObjectWriterTest,
+                         ::testing::Values(Completion::kInline, Completion::kThreaded));
 
 }  // namespace
 }  // namespace penstock::transfer

@@ -46,7 +46,8 @@ std::size_t PartBody::Append(ByteView data) {
   const std::size_t count = std::min(data.size(), open_.size());
   if (count == 0) return 0;
   // What follows the last piece in memory belongs to it.
-  if (pieces_.empty() || pieces_.back().bytes.data() + pieces_.back().bytes.size() != open_.data()) {
+  if (pieces_.empty() ||
+      pieces_.back().bytes.data() + pieces_.back().bytes.size() != open_.data()) {
     pieces_.push_back({ByteView(open_.data(), 0)});
   }
   Piece& piece = pieces_.back();
@@ -104,7 +105,8 @@ void PartBody::Rewind() {
 ByteView PartBody::Next(std::size_t limit) {
   if (at_piece_ == pieces_.size()) return {};
   Piece& piece = pieces_[at_piece_];
-  const ByteView next = piece.bytes.subspan(at_byte_, std::min(limit, piece.bytes.size() - at_byte_));
+  const ByteView next =
+      piece.bytes.subspan(at_byte_, std::min(limit, piece.bytes.size() - at_byte_));
   at_byte_ += next.size();
   read_ += next.size();
   if (progress_ != nullptr) progress_->Add(static_cast<std::int64_t>(next.size()));

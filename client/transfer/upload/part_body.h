@@ -1,4 +1,5 @@
-// One part on its way out: bytes copied into memory of ours, bytes that a caller lends, or both in turn.
+// One part on its way out: bytes copied into memory of ours, bytes that a caller lends, or both in
+// turn.
 #ifndef PENSTOCK_CLIENT_TRANSFER_UPLOAD_PART_BODY_H_
 #define PENSTOCK_CLIENT_TRANSFER_UPLOAD_PART_BODY_H_
 
@@ -15,8 +16,9 @@
 
 namespace penstock::transfer {
 
-// Filled by one thread, then read by one at a time. The CRC64NVME of copied bytes is taken as they are copied, that of
-// lent ones as they are read for the first time: each byte is counted once, while the caches have it.
+// Filled by one thread, then read by one at a time. The CRC64NVME of copied bytes is taken as they
+// are copied, that of lent ones as they are read for the first time: each byte is counted once,
+// while the caches have it.
 class PartBody final : public BodySource {
  public:
   // Holds up to `capacity` bytes.

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/fake_clock.h"
 #include "base/crc/named_crc.h"
+#include "base/fake_clock.h"
 #include "client/transfer/transfer_test_support.h"
 
 namespace penstock::transfer {
@@ -96,7 +96,9 @@ TEST_F(PartBodyTest, DoesNotCountWhatNobodyAsksToBeFollowed) {
   EXPECT_EQ(part.crc64nvme(), CrcOf(content_));
 }
 
-TEST_F(PartBodyTest, CombinesTheChecksumsOfItsPieces) { EXPECT_EQ(Mixed(pool_, content_).Crc(), CrcOf(content_)); }
+TEST_F(PartBodyTest, CombinesTheChecksumsOfItsPieces) {
+  EXPECT_EQ(Mixed(pool_, content_).Crc(), CrcOf(content_));
+}
 
 TEST_F(PartBodyTest, LargeCopiesAreCountedWhole) {
   const Bytes content = MakeContent(300'001);
@@ -124,7 +126,8 @@ TEST_F(PartBodyTest, JoinedPartsAreOneBody) {
 TEST_F(PartBodyTest, TellsWhatIsReadAndTakesItBackWhenItIsReadAgain) {
   std::vector<std::uint64_t> told;
   FakeClock clock;
-  ProgressMeter meter([&](const TransferProgress& progress) { told.push_back(progress.bytes_done); }, clock);
+  ProgressMeter meter(
+      [&](const TransferProgress& progress) { told.push_back(progress.bytes_done); }, clock);
   PartBody part = PartBody::Of(content_);
   part.set_progress(&meter);
   part.Next(40);

@@ -24,9 +24,10 @@ std::uint64_t NextPartSize(std::uint64_t written_bytes, std::uint64_t first_part
 
 Result<std::uint64_t> PartSizeFor(std::uint64_t object_bytes, std::uint64_t least_part_size_bytes) {
   if (object_bytes > kMaxObjectBytes) {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "an object of " + std::to_string(object_bytes) + " bytes is larger than S3 takes (" +
-                           std::to_string(kMaxObjectBytes) + " bytes): split it into several objects");
+    return Error::Make(ErrorKind::kInvalidArgument, "an object of " + std::to_string(object_bytes) +
+                                                        " bytes is larger than S3 takes (" +
+                                                        std::to_string(kMaxObjectBytes) +
+                                                        " bytes): split it into several objects");
   }
   constexpr std::uint64_t kMiB = 1ull << 20;
   const std::uint64_t needed = (object_bytes + kMaxParts - 1) / kMaxParts;

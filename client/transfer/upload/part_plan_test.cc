@@ -69,7 +69,8 @@ TEST(NextPartSize, StaysSmallBesideWhatIsWritten) {
 }
 
 TEST(PartSizeFor, FitsTenThousandParts) {
-  for (const std::uint64_t size : {80'000 * kMiB, 80'000 * kMiB + 1, 5 * kTiB, kMaxObjectBytes - 1, kMaxObjectBytes}) {
+  for (const std::uint64_t size :
+       {80'000 * kMiB, 80'000 * kMiB + 1, 5 * kTiB, kMaxObjectBytes - 1, kMaxObjectBytes}) {
     const auto part = PartSizeFor(size, 8 * kMiB);
     ASSERT_TRUE(part.ok());
     EXPECT_LE((size + *part - 1) / *part, 10'000u) << size;

@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
+#include "base/crc/named_crc.h"
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "base/crc/named_crc.h"
 
 namespace penstock::transfer {
 namespace {
@@ -20,10 +20,10 @@ bool OutcomeUnknown(const Error& error) {
     case ErrorKind::kTimeout:
     case ErrorKind::kCancelled:
     case ErrorKind::kDataLoss:
-    case ErrorKind::kInternal:
-      return true;
+    case ErrorKind::kInternal: return true;
     default: {
-      const bool another_document = error.kind == ErrorKind::kUnsupported && error.http_status == 200;
+      const bool another_document =
+          error.kind == ErrorKind::kUnsupported && error.http_status == 200;
       return another_document || error.attempts > 1 || error.http_status >= 500;
     }
   }
@@ -44,13 +44,15 @@ ETag ContentETag(ByteView content) { return ETag(HexEncode(Md5(content))); }
 ETag ContentETag(BodySource& content) {
   Digester digester(DigestAlgorithm::kMd5);
   content.Rewind();
-  for (ByteView next = content.Next(kStep); !next.empty(); next = content.Next(kStep)) digester.Update(next);
+  for (ByteView next = content.Next(kStep); !next.empty(); next = content.Next(kStep))
+    digester.Update(next);
   content.Rewind();
   return ETag(HexEncode(AsBytes(digester.Finish())));
 }
 
-std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket, const ObjectKey& key,
-                                  const Fingerprint& ours, CallOptions cleanup) {
+std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket,
+                                  const ObjectKey& key, const Fingerprint& ours,
+                                  CallOptions cleanup) {
   HeadObjectRequest request;
   request.bucket = bucket;
   request.key = key;
@@ -59,14 +61,16 @@ std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket, 
   if (!head.ok() || head->size != ours.size_bytes) return std::nullopt;
   const bool same_etag = ours.etag && head->etag == *ours.etag;
   const ExpectedCrc stored = FindCrc(head->checksums);
-  const bool same_crc = ours.crc64nvme && stored.crc == Crc::kCrc64Nvme && CompareCrc(stored, *ours.crc64nvme).ok();
+  const bool same_crc =
+      ours.crc64nvme && stored.crc == Crc::kCrc64Nvme && CompareCrc(stored, *ours.crc64nvme).ok();
   if (!same_etag && !same_crc) return std::nullopt;
   return std::move(head->etag);
 }
 
 CallOptions CleanupOptions(bool interrupted) {
   CallOptions options;
-  options.deadline = Deadline::After(SystemClock(), interrupted ? kInterruptedCleanupLimit : kCleanupLimit);
+  options.deadline =
+      Deadline::After(SystemClock(), interrupted ? kInterruptedCleanupLimit : kCleanupLimit);
   return options;
 }
 

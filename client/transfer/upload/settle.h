@@ -1,7 +1,7 @@
 // After an upload's last request failed: was the object published, or not?
 //
-// A lost answer says nothing about what happened on the other side. These look, so that a published upload is never
-// reported as failed and none that failed as published.
+// A lost answer says nothing about what happened on the other side. These look, so that a published
+// upload is never reported as failed and none that failed as published.
 #ifndef PENSTOCK_CLIENT_TRANSFER_UPLOAD_SETTLE_H_
 #define PENSTOCK_CLIENT_TRANSFER_UPLOAD_SETTLE_H_
 
@@ -14,11 +14,12 @@
 
 namespace penstock::transfer {
 
-// True when the request may have taken effect although this error came back: no answer arrived, or an earlier attempt's
-// may have been lost.
+// True when the request may have taken effect although this error came back: no answer arrived, or
+// an earlier attempt's may have been lost.
 bool OutcomeUnknown(const Error& error);
 
-// hex(MD5(the parts' raw MD5s))-N (spec/protocol.md §2.5). nullopt when a part's ETag is not an MD5, as with SSE-KMS.
+// hex(MD5(the parts' raw MD5s))-N (spec/protocol.md §2.5). nullopt when a part's ETag is not an
+// MD5, as with SSE-KMS.
 std::optional<ETag> MultipartETag(const std::vector<CompletedPart>& parts);
 
 // Hex MD5 of the content: the ETag of a single PUT, unless encrypted with a customer's key.
@@ -34,16 +35,18 @@ struct Fingerprint {
 };
 
 // The object's ETag if it now has that size, and that ETag or checksum. Blocks, within `cleanup`.
-std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket, const ObjectKey& key,
-                                  const Fingerprint& ours, CallOptions cleanup);
+std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket,
+                                  const ObjectKey& key, const Fingerprint& ours,
+                                  CallOptions cleanup);
 
-// What cleaning up and settling may take, and how long someone who interrupted an upload waits for it.
+// What cleaning up and settling may take, and how long someone who interrupted an upload waits for
+// it.
 inline constexpr std::chrono::seconds kCleanupLimit{30};
 inline constexpr std::chrono::seconds kInterruptedCleanupLimit{5};
 inline constexpr std::chrono::milliseconds kInterruptedPatience{75};
 
-// One such limit from now on, with neither the caller's deadline nor its cancellation: those may be why there is
-// something to clean up.
+// One such limit from now on, with neither the caller's deadline nor its cancellation: those may be
+// why there is something to clean up.
 CallOptions CleanupOptions(bool interrupted);
 
 }  // namespace penstock::transfer

@@ -55,14 +55,17 @@ TEST(FindPublished, TakesTheChecksumOfTheWholeWhereETagsAreNoMd5) {
   // As with SSE-KMS, where nobody but S3 knows the ETag.
   class Encrypted final : public penstock::testing::FaultyObjectStore {
    public:
-    explicit Encrypted(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+    explicit Encrypted(std::shared_ptr<ObjectStore> inner)
+        : FaultyObjectStore(std::move(inner), nullptr) {}
     using FaultyObjectStore::Start;
     void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override {
-      FaultyObjectStore::Start(std::move(request), [done = std::move(done)](Result<ObjectMetadata> result) {
-        if (result.ok()) result->checksums = {{"crc64nvme", "rosUhgp5mIg="}};
-        if (result.ok()) result->etag = ETag("opaque");
-        done(std::move(result));
-      });
+      FaultyObjectStore::Start(std::move(request),
+                               [done = std::move(done)](Result<ObjectMetadata> result) {
+                                 if (result.ok())
+                                   result->checksums = {{"crc64nvme", "rosUhgp5mIg="}};
+                                 if (result.ok()) result->etag = ETag("opaque");
+                                 done(std::move(result));
+                               });
     }
   };
   const auto inner = MakeStore(Completion::kInline);
@@ -75,7 +78,9 @@ TEST(FindPublished, TakesTheChecksumOfTheWholeWhereETagsAreNoMd5) {
 }
 
 TEST(CleanupOptions, AreShortForWhoeverInterrupted) {
-  const auto left = [](bool interrupted) { return CleanupOptions(interrupted).deadline.Left(SystemClock()); };
+  const auto left = [](bool interrupted) {
+    return CleanupOptions(interrupted).deadline.Left(SystemClock());
+  };
   EXPECT_LE(left(true), kInterruptedCleanupLimit);
   EXPECT_LE(left(false), kCleanupLimit);
   EXPECT_GT(left(false), kInterruptedCleanupLimit);

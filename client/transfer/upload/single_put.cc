@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/caught.h"
-#include "client/transfer/upload/part_plan.h"
 #include "client/transfer/progress_meter.h"
+#include "client/transfer/upload/part_plan.h"
 #include "client/transfer/upload/settle.h"
 
 namespace penstock::transfer {
@@ -19,26 +19,32 @@ constexpr std::string_view kProgress = "the progress callback of an upload";
 }  // namespace
 
 Result<void> CheckUploadOptions(const UploadOptions& options) {
-  const auto invalid = [](std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); };
-  const std::uint64_t part_size = options.part_size_bytes.value_or(std::max(options.min_part_size_bytes, std::uint64_t{1}));
+  const auto invalid = [](std::string message) {
+    return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
+  };
+  const std::uint64_t part_size =
+      options.part_size_bytes.value_or(std::max(options.min_part_size_bytes, std::uint64_t{1}));
   if (part_size == 0 || part_size < options.min_part_size_bytes || part_size > kMaxPartBytes) {
     return invalid("part_size_bytes is " + std::to_string(part_size) + "; S3 takes " +
-                   std::to_string(options.min_part_size_bytes) + " (5 MiB) to " + std::to_string(kMaxPartBytes) +
-                   " (5 GiB)");
+                   std::to_string(options.min_part_size_bytes) + " (5 MiB) to " +
+                   std::to_string(kMaxPartBytes) + " (5 GiB)");
   }
   if (options.single_put_limit_bytes > kMaxPartBytes) {
     return invalid("single_put_limit_bytes is " + std::to_string(options.single_put_limit_bytes) +
                    "; a single PUT takes at most " + std::to_string(kMaxPartBytes) + " (5 GiB)");
   }
-  if (options.if_match && options.if_none_match_any) return invalid("if_match and if_none_match_any exclude each other");
+  if (options.if_match && options.if_none_match_any)
+    return invalid("if_match and if_none_match_any exclude each other");
   if (options.max_parallel_parts && *options.max_parallel_parts < 1) {
-    return invalid("max_parallel_parts is " + std::to_string(*options.max_parallel_parts) + "; it takes at least 1");
+    return invalid("max_parallel_parts is " + std::to_string(*options.max_parallel_parts) +
+                   "; it takes at least 1");
   }
   return Ok();
 }
 
-Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, const ObjectKey& key, PartBody& body,
-                                const UploadOptions& options, const Interrupt& interrupt) {
+Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, const ObjectKey& key,
+                                PartBody& body, const UploadOptions& options,
+                                const Interrupt& interrupt) {
   ProgressMeter progress(options.progress);
   progress.SetTotal(body.size());
   body.set_progress(&progress);
@@ -53,7 +59,8 @@ Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, co
   Result<PutObjectResponse> put = store.Call(std::move(request), interrupt);
   body.set_progress(nullptr);  // what is read from here on is not sent
   if (put.ok()) {
-    Contain(kProgress, [&] { progress.Finish(body.size()); });  // published, whatever the callback does
+    // published, whatever the callback does
+    Contain(kProgress, [&] { progress.Finish(body.size()); });
     return UploadResponse{put->etag, body.size()};
   }
   // Whoever interrupted does not wait to be told how it ended.

@@ -11,8 +11,9 @@ namespace penstock::transfer {
 Result<void> CheckUploadOptions(const UploadOptions& options);
 
 // Blocks. What was published is reported as such, even when the answer was lost.
-Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, const ObjectKey& key, PartBody& body,
-                                const UploadOptions& options, const Interrupt& interrupt);
+Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, const ObjectKey& key,
+                                PartBody& body, const UploadOptions& options,
+                                const Interrupt& interrupt);
 
 }  // namespace penstock::transfer
 

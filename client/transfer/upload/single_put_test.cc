@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "client/transfer/upload/settle.h"
 #include "client/transfer/transfer_test_support.h"
+#include "client/transfer/upload/settle.h"
 
 namespace penstock::transfer {
 namespace {
@@ -12,7 +12,8 @@ using penstock::testing::CallPoint;
 using penstock::testing::Fault;
 using penstock::testing::FaultyObjectStore;
 
-Result<UploadResponse> PutContent(ObjectStore& store, ByteView content, const UploadOptions& options = {}) {
+Result<UploadResponse> PutContent(ObjectStore& store, ByteView content,
+                                  const UploadOptions& options = {}) {
   PartBody body = PartBody::Of(content);
   return PutWhole(store, kBucket, kKey, body, options, {});
 }
@@ -46,7 +47,8 @@ TEST(PutWhole, PublishesTheBytes) {
 TEST(PutWhole, LostAnswerIsStillSuccess) {
   const auto inner = MakeStore(Completion::kInline);
   FaultyObjectStore store(inner, [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.operation == "PutObject") return MakeFault(ErrorKind::kTimeout, Fault::Moment::kAfter);
+    if (point.operation == "PutObject")
+      return MakeFault(ErrorKind::kTimeout, Fault::Moment::kAfter);
     return std::nullopt;
   });
   EXPECT_TRUE(PutContent(store, MakeContent(10)).ok());
@@ -54,10 +56,12 @@ TEST(PutWhole, LostAnswerIsStillSuccess) {
 
 TEST(PutWhole, AfterAnInterruptNothingMoreIsAsked) {
   // Symptom: after Ctrl-C on a hanging network the check for a published object took 30 s.
-  FaultyObjectStore store(MakeStore(Completion::kInline), [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.operation == "PutObject") return MakeFault(ErrorKind::kCancelled);
-    return std::nullopt;
-  });
+  FaultyObjectStore store(MakeStore(Completion::kInline),
+                          [](const CallPoint& point) -> std::optional<Fault> {
+                            if (point.operation == "PutObject")
+                              return MakeFault(ErrorKind::kCancelled);
+                            return std::nullopt;
+                          });
   EXPECT_EQ(PutContent(store, MakeContent(10)).error().kind, ErrorKind::kCancelled);
   EXPECT_EQ(store.count("HeadObject"), 0u);
 }
@@ -88,7 +92,8 @@ TEST(PutWhole, OverOneVersionOnly) {
   over_first.if_match = first;
   const Bytes second = MakeContent(11);
   ASSERT_TRUE(PutContent(*store, second, over_first).ok());
-  EXPECT_EQ(PutContent(*store, MakeContent(12), over_first).error().kind, ErrorKind::kPreconditionFailed);
+  EXPECT_EQ(PutContent(*store, MakeContent(12), over_first).error().kind,
+            ErrorKind::kPreconditionFailed);
   EXPECT_EQ(Stored(*store), second);
 }
 
@@ -98,7 +103,8 @@ TEST(PutWhole, TwoConditionsExcludeEachOther) {
   options.if_match = ETag("e");
   options.if_none_match_any = true;
   EXPECT_EQ(CheckUploadOptions(options).error().kind, ErrorKind::kInvalidArgument);
-  EXPECT_EQ(Upload(store, kBucket, kKey, MakeContent(1), options).error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(Upload(store, kBucket, kKey, MakeContent(1), options).error().kind,
+            ErrorKind::kInvalidArgument);
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 
 namespace penstock {
 
-Result<UploadResponse> Upload(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key, ByteView data,
-                              UploadOptions options, const Interrupt& interrupt) {
+Result<UploadResponse> Upload(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
+                              ByteView data, UploadOptions options, const Interrupt& interrupt) {
   PENSTOCK_TRY(CheckMayBlock("Upload"));
   PENSTOCK_TRY(transfer::CheckUploadOptions(options));
   if (data.size() <= options.single_put_limit_bytes) {
@@ -21,7 +21,8 @@ Result<UploadResponse> Upload(std::shared_ptr<ObjectStore> store, BucketName buc
     return transfer::PutWhole(*store, bucket, key, body, options, interrupt);
   }
   PENSTOCK_ASSIGN(const std::uint64_t part_size, transfer::KnownPartSize(data.size(), options));
-  transfer::MultipartUpload upload(std::move(store), std::move(bucket), std::move(key), std::move(options));
+  transfer::MultipartUpload upload(std::move(store), std::move(bucket), std::move(key),
+                                   std::move(options));
   upload.ExpectTotal(data.size());
   PENSTOCK_TRY(upload.Create(interrupt));
   while (!data.empty()) {

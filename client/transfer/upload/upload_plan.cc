@@ -20,10 +20,12 @@ constexpr int kManyParts = 16;
 
 Result<std::uint64_t> KnownPartSize(std::uint64_t object_bytes, const UploadOptions& options) {
   const std::uint64_t share = (object_bytes / kPartsOfKnown + kMiB - 1) / kMiB * kMiB;
-  return PartSizeFor(object_bytes, options.part_size_bytes.value_or(std::clamp(share, kLeastPlanned, kMostPlanned)));
+  return PartSizeFor(object_bytes, options.part_size_bytes.value_or(
+                                       std::clamp(share, kLeastPlanned, kMostPlanned)));
 }
 
-std::uint64_t StreamPartSize(std::uint64_t written_bytes, const UploadOptions& options, Connections connections) {
+std::uint64_t StreamPartSize(std::uint64_t written_bytes, const UploadOptions& options,
+                             Connections connections) {
   const bool quick = connections == Connections::kQuick;
   std::uint64_t first = kMostPlanned;
   if (options.size_hint_bytes) {
@@ -49,7 +51,8 @@ std::uint64_t LeastPartSize(std::uint64_t written_bytes, const UploadOptions& op
   return std::min(std::max(options.min_part_size_bytes, written_bytes / 1000), kMaxPartBytes);
 }
 
-InFlightLimit PlanInFlight(const std::optional<PartRate>& rate, std::uint64_t sent_bytes, const UploadOptions& options) {
+InFlightLimit PlanInFlight(const std::optional<PartRate>& rate, std::uint64_t sent_bytes,
+                           const UploadOptions& options) {
   const std::uint64_t much = sent_bytes < kSlowGrowsFrom * kMiB ? 14 * kLeastPlanned : 256 * kMiB;
   if (options.max_parallel_parts) {
     const int parts = *options.max_parallel_parts;
@@ -61,8 +64,10 @@ InFlightLimit PlanInFlight(const std::optional<PartRate>& rate, std::uint64_t se
   if (!rate) return few;
   const double seconds = std::max(std::chrono::duration<double>(rate->elapsed).count(), 1e-9);
   const double bytes_per_second = static_cast<double>(rate->bytes) / seconds;
-  if (bytes_per_second < kSlowBytesPerSecond) return {Connections::kSlow, kManyParts, much, much / 2};
-  if (bytes_per_second > kFastBytesPerSecond) return {Connections::kQuick, 2, few.held_bytes, few.behind_bytes};
+  if (bytes_per_second < kSlowBytesPerSecond)
+    return {Connections::kSlow, kManyParts, much, much / 2};
+  if (bytes_per_second > kFastBytesPerSecond)
+    return {Connections::kQuick, 2, few.held_bytes, few.behind_bytes};
   return few;
 }
 

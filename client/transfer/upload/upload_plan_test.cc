@@ -23,7 +23,8 @@ TEST(KnownPartSize, AGibibyteTakes34Requests) {
 }
 
 TEST(KnownPartSize, UpToTwoGibibytesNoMoreThan34RequestsAreMade) {
-  for (std::uint64_t size = 64 * kMiB + 1; size <= 2 * kGiB; size += 7 * kMiB + 13) EXPECT_LE(Requests(size), 34u) << size;
+  for (std::uint64_t size = 64 * kMiB + 1; size <= 2 * kGiB; size += 7 * kMiB + 13)
+    EXPECT_LE(Requests(size), 34u) << size;
 }
 
 TEST(KnownPartSize, StaysWithin8And64MiBAsLongAsTenThousandPartsHoldTheObject) {
@@ -105,7 +106,8 @@ TEST(PlanInFlight, IsWhatWasChosen) {
   UploadOptions options;
   options.max_parallel_parts = 3;
   options.part_size_bytes = 10;
-  for (const std::optional<PartRate>& rate : {std::optional<PartRate>(), std::optional(PartRate{1, milliseconds(1000)})}) {
+  for (const std::optional<PartRate>& rate :
+       {std::optional<PartRate>(), std::optional(PartRate{1, milliseconds(1000)})}) {
     EXPECT_EQ(PlanInFlight(rate, 0, options).parts, 3);
     EXPECT_EQ(PlanInFlight(rate, 0, options).held_bytes, 30u);
   }
@@ -125,7 +127,8 @@ TEST(PlanInFlight, HasManyPartsWhereAConnectionMovesLittle) {
   EXPECT_EQ(s3.connections, Connections::kSlow);
   EXPECT_EQ(s3.parts, 16);
   EXPECT_EQ(s3.held_bytes, 14 * 8 * kMiB);  // and one that is filled: within 128 MiB
-  EXPECT_EQ(PlanInFlight(PartRate{16 * kMiB, milliseconds(186)}, 2 * kGiB, {}).held_bytes, 256 * kMiB);
+  EXPECT_EQ(PlanInFlight(PartRate{16 * kMiB, milliseconds(186)}, 2 * kGiB, {}).held_bytes,
+            256 * kMiB);
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ TEST(Upload, LargeMemoryIsSentInParts) {
 // Remembers where the bodies of parts lie.
 class BodySpy final : public FaultyObjectStore {
  public:
-  explicit BodySpy(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+  explicit BodySpy(std::shared_ptr<ObjectStore> inner)
+      : FaultyObjectStore(std::move(inner), nullptr) {}
   void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
     addresses.push_back(request.body->Next(1).data());
     request.body->Rewind();
@@ -63,11 +64,13 @@ TEST(Upload, SendsFromTheCallersMemory) {
 
 TEST(Upload, FailureLeavesNothing) {
   const auto inner = MakeStore();
-  const auto store = std::make_shared<FaultyObjectStore>(inner, [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.part_number == 3) return MakeFault(ErrorKind::kAccessDenied);
-    return std::nullopt;
-  });
-  EXPECT_EQ(Upload(store, kBucket, kKey, MakeContent(95), Options()).error().kind, ErrorKind::kAccessDenied);
+  const auto store = std::make_shared<FaultyObjectStore>(
+      inner, [](const CallPoint& point) -> std::optional<Fault> {
+        if (point.part_number == 3) return MakeFault(ErrorKind::kAccessDenied);
+        return std::nullopt;
+      });
+  EXPECT_EQ(Upload(store, kBucket, kKey, MakeContent(95), Options()).error().kind,
+            ErrorKind::kAccessDenied);
   EXPECT_EQ(OpenUploads(*inner), 0u);
   EXPECT_FALSE(Stored(*inner).has_value());
 }
@@ -78,7 +81,8 @@ TEST(Upload, CancelledBeforehandUploadsNothing) {
   stop.request_stop();
   UploadOptions options = Options();
   options.call.cancel = stop.get_token();
-  EXPECT_EQ(Upload(inner, kBucket, kKey, MakeContent(95), options).error().kind, ErrorKind::kCancelled);
+  EXPECT_EQ(Upload(inner, kBucket, kKey, MakeContent(95), options).error().kind,
+            ErrorKind::kCancelled);
   EXPECT_FALSE(Stored(*inner).has_value());
 }
 

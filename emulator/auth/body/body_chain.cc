@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/encoding.h"
-#include "emulator/s3/core/operation_traits.h"
 #include "emulator/auth/refusal.h"
+#include "emulator/s3/core/operation_traits.h"
 
 namespace penstock::emulator::auth {
 namespace {
@@ -45,9 +45,11 @@ bool HasAwsChunkedEncoding(const s3::RequestHead& head) {
 bool IsSupportedTrailer(std::string_view name) {
   static constexpr std::string_view kPrefix = "x-amz-checksum-";
   static constexpr std::array<std::string_view, 10> kAlgorithms = {
-      "crc32", "crc32c", "crc64nvme", "sha1", "sha256", "sha512", "md5", "xxhash64", "xxhash3", "xxhash128"};
+      "crc32",  "crc32c", "crc64nvme", "sha1",    "sha256",
+      "sha512", "md5",    "xxhash64",  "xxhash3", "xxhash128"};
   if (!name.starts_with(kPrefix)) return false;
-  return std::find(kAlgorithms.begin(), kAlgorithms.end(), name.substr(kPrefix.size())) != kAlgorithms.end();
+  return std::find(kAlgorithms.begin(), kAlgorithms.end(), name.substr(kPrefix.size())) !=
+         kAlgorithms.end();
 }
 
 Result<std::uint64_t> DecodedLength(const s3::RequestHead& head) {
@@ -57,7 +59,8 @@ Result<std::uint64_t> DecodedLength(const s3::RequestHead& head) {
   const char* const last = text->data() + text->size();
   const auto parsed = std::from_chars(text->data(), last, length);
   if (text->empty() || parsed.ec != std::errc() || parsed.ptr != last) {
-    return InvalidArgument("x-amz-decoded-content-length must be a number of bytes.", "x-amz-decoded-content-length", *text);
+    return InvalidArgument("x-amz-decoded-content-length must be a number of bytes.",
+                           "x-amz-decoded-content-length", *text);
   }
   return length;
 }
@@ -81,7 +84,9 @@ Result<ChunkedOptions> ReadChunkedOptions(const s3::RequestHead& head, Admission
   return options;
 }
 
-bool TakesStreamingBody(std::string_view operation) { return operation == "PutObject" || operation == "UploadPart"; }
+bool TakesStreamingBody(std::string_view operation) {
+  return operation == "PutObject" || operation == "UploadPart";
+}
 
 }  // namespace
 
@@ -100,11 +105,14 @@ Result<void> BodyChain::Build(const s3::Exchange& exchange, Admission admission)
       PENSTOCK_TRY(outer_->Read(none));
     }
   }
-  // Some clients mark chunked bodies by Content-Encoding alone; the decoded length tells them from a stored encoding.
-  const bool marked = !streaming && TakesStreamingBody(exchange.operation) && HasAwsChunkedEncoding(exchange.request) &&
+  // Some clients mark chunked bodies by Content-Encoding alone; the decoded length tells them from
+  // a stored encoding.
+  const bool marked = !streaming && TakesStreamingBody(exchange.operation) &&
+                      HasAwsChunkedEncoding(exchange.request) &&
                       exchange.request.Find("x-amz-decoded-content-length").has_value();
   if (!streaming && !marked) return Ok();
-  PENSTOCK_ASSIGN(ChunkedOptions options, ReadChunkedOptions(exchange.request, std::move(admission)));
+  PENSTOCK_ASSIGN(ChunkedOptions options,
+                  ReadChunkedOptions(exchange.request, std::move(admission)));
   chunked_.emplace(*outer_, std::move(options));
   outer_ = &*chunked_;
   return Ok();

@@ -16,9 +16,9 @@ class BodyChain {
   BodyChain(const BodyChain&) = delete;
   BodyChain& operator=(const BodyChain&) = delete;
 
-  // Errors that are known before the first byte: a streaming claim on another operation than PutObject or UploadPart,
-  // no x-amz-decoded-content-length, an unsupported trailer, an empty body under the hash of another one.
-  // exchange.body, which the wire owns, outlives the chain.
+  // Errors that are known before the first byte: a streaming claim on another operation than
+  // PutObject or UploadPart, no x-amz-decoded-content-length, an unsupported trailer, an empty body
+  // under the hash of another one. exchange.body, which the wire owns, outlives the chain.
   Result<void> Build(const s3::Exchange& exchange, Admission admission);
 
   // The reader the router gets. Valid after a successful Build.
@@ -30,8 +30,8 @@ class BodyChain {
   s3::BodyReader* outer_ = nullptr;
 };
 
-// Reads the body of an operation that takes none to its end, so that what was claimed about it is checked all the same.
-// UnexpectedContent when it is longer than 1 MiB.
+// Reads the body of an operation that takes none to its end, so that what was claimed about it is
+// checked all the same. UnexpectedContent when it is longer than 1 MiB.
 Result<void> DrainUnused(const s3::Exchange& exchange, s3::BodyReader& body);
 
 }  // namespace penstock::emulator::auth

@@ -7,14 +7,16 @@
 namespace penstock::emulator::auth {
 namespace {
 
-constexpr char kHelloSha256[] = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";  // of "hello"
+// of "hello"
+constexpr char kHelloSha256[] = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 constexpr char kHelloChunks[] = "5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n";
 
 struct Claimed {
   PayloadKind kind;
   std::string_view claim;
 };
-constexpr Claimed kUnsignedTrailer = {PayloadKind::kStreamingUnsignedTrailer, "STREAMING-UNSIGNED-PAYLOAD-TRAILER"};
+constexpr Claimed kUnsignedTrailer = {PayloadKind::kStreamingUnsignedTrailer,
+                                      "STREAMING-UNSIGNED-PAYLOAD-TRAILER"};
 
 // The body the router would read, or the refusal before it.
 Result<std::string> Read(const std::string& operation, Claimed claimed, TestRequest request) {
@@ -30,7 +32,8 @@ Result<std::string> Read(const std::string& operation, Claimed claimed, TestRequ
 }
 
 TestRequest Put(std::string body, std::vector<std::pair<std::string, std::string>> headers = {}) {
-  return {.method = "PUT", .target = "/b/k", .headers = std::move(headers), .body = std::move(body)};
+  return {
+      .method = "PUT", .target = "/b/k", .headers = std::move(headers), .body = std::move(body)};
 }
 
 std::vector<std::pair<std::string, std::string>> TrailerHeaders() {
@@ -38,12 +41,14 @@ std::vector<std::pair<std::string, std::string>> TrailerHeaders() {
 }
 
 TEST(BodyChainTest, PassesAnUnsignedBody) {
-  EXPECT_EQ(*Read("PutObject", {PayloadKind::kUnsigned, "UNSIGNED-PAYLOAD"}, Put("hello")), "hello");
+  EXPECT_EQ(*Read("PutObject", {PayloadKind::kUnsigned, "UNSIGNED-PAYLOAD"}, Put("hello")),
+            "hello");
 }
 
 TEST(BodyChainTest, ChecksAHash) {
   EXPECT_EQ(*Read("PutObject", {PayloadKind::kHash, kHelloSha256}, Put("hello")), "hello");
-  EXPECT_EQ(Read("PutObject", {PayloadKind::kHash, kHelloSha256}, Put("jello")).error().code, "XAmzContentSHA256Mismatch");
+  EXPECT_EQ(Read("PutObject", {PayloadKind::kHash, kHelloSha256}, Put("jello")).error().code,
+            "XAmzContentSHA256Mismatch");
 }
 
 TEST(BodyChainTest, ChecksTheHashOfAnEmptyBodyBeforeAnybodyReads) {
@@ -53,7 +58,8 @@ TEST(BodyChainTest, ChecksTheHashOfAnEmptyBodyBeforeAnybodyReads) {
   admission.payload_kind = PayloadKind::kHash;
   admission.payload_claim = kHelloSha256;
   BodyChain chain;
-  EXPECT_EQ(chain.Build(test.exchange, std::move(admission)).error().code, "XAmzContentSHA256Mismatch");
+  EXPECT_EQ(chain.Build(test.exchange, std::move(admission)).error().code,
+            "XAmzContentSHA256Mismatch");
 }
 
 TEST(BodyChainTest, DecodesStreamingChunks) {
@@ -62,32 +68,40 @@ TEST(BodyChainTest, DecodesStreamingChunks) {
 }
 
 TEST(BodyChainTest, RefusesStreamingChunksElsewhere) {
-  EXPECT_EQ(Read("PutObjectTagging", kUnsignedTrailer, Put(kHelloChunks, TrailerHeaders())).error().message,
+  EXPECT_EQ(Read("PutObjectTagging", kUnsignedTrailer, Put(kHelloChunks, TrailerHeaders()))
+                .error()
+                .message,
             "The value of x-amz-content-sha256 header is invalid.");
 }
 
 TEST(BodyChainTest, NeedsTheDecodedLength) {
-  const auto read = Read("PutObject", kUnsignedTrailer, Put(kHelloChunks, {{"x-amz-trailer", "x-amz-checksum-crc32"}}));
+  const auto read = Read("PutObject", kUnsignedTrailer,
+                         Put(kHelloChunks, {{"x-amz-trailer", "x-amz-checksum-crc32"}}));
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().code, "MissingContentLength");
   EXPECT_EQ(read.error().http_status, 411);
 }
 
 TEST(BodyChainTest, RefusesADecodedLengthThatIsNoNumber) {
-  EXPECT_EQ(Read("PutObject", kUnsignedTrailer, Put(kHelloChunks, {{"x-amz-decoded-content-length", "5x"}})).error().code,
+  EXPECT_EQ(Read("PutObject", kUnsignedTrailer,
+                 Put(kHelloChunks, {{"x-amz-decoded-content-length", "5x"}}))
+                .error()
+                .code,
             "InvalidArgument");
 }
 
 TEST(BodyChainTest, RefusesAnUnsupportedTrailer) {
   EXPECT_EQ(Read("PutObject", kUnsignedTrailer,
-                 Put(kHelloChunks, {{"x-amz-decoded-content-length", "5"}, {"x-amz-trailer", "x-amz-meta-a"}}))
+                 Put(kHelloChunks,
+                     {{"x-amz-decoded-content-length", "5"}, {"x-amz-trailer", "x-amz-meta-a"}}))
                 .error()
                 .message,
             "The value specified in the x-amz-trailer header is not supported");
 }
 
 TEST(BodyChainTest, RefusesAnEmptyTrailerName) {
-  EXPECT_EQ(Read("PutObject", kUnsignedTrailer, Put(kHelloChunks, {{"x-amz-decoded-content-length", "5"}, {"x-amz-trailer", ""}}))
+  EXPECT_EQ(Read("PutObject", kUnsignedTrailer,
+                 Put(kHelloChunks, {{"x-amz-decoded-content-length", "5"}, {"x-amz-trailer", ""}}))
                 .error()
                 .code,
             "MalformedTrailerError");
@@ -96,24 +110,29 @@ TEST(BodyChainTest, RefusesAnEmptyTrailerName) {
 TEST(BodyChainTest, DecodesABodyThatOnlyItsEncodingMarks) {
   auto headers = TrailerHeaders();
   headers.emplace_back("Content-Encoding", "gzip, aws-chunked");
-  EXPECT_EQ(*Read("PutObject", {PayloadKind::kUnsigned, "UNSIGNED-PAYLOAD"}, Put(kHelloChunks, headers)), "hello");
+  EXPECT_EQ(
+      *Read("PutObject", {PayloadKind::kUnsigned, "UNSIGNED-PAYLOAD"}, Put(kHelloChunks, headers)),
+      "hello");
 }
 
 TEST(BodyChainTest, LeavesAnUnmarkedBodyAlone) {
-  EXPECT_EQ(*Read("PutObject", {PayloadKind::kUnsigned, "UNSIGNED-PAYLOAD"}, Put(kHelloChunks, TrailerHeaders())),
+  EXPECT_EQ(*Read("PutObject", {PayloadKind::kUnsigned, "UNSIGNED-PAYLOAD"},
+                  Put(kHelloChunks, TrailerHeaders())),
             kHelloChunks);
 }
 
 TEST(DrainUnusedTest, ChecksABodyThatNobodyReads) {
   TestRequest request = Put("jello");
   request.method = "DELETE";
-  EXPECT_EQ(Read("DeleteObject", {PayloadKind::kHash, kHelloSha256}, request).error().code, "XAmzContentSHA256Mismatch");
+  EXPECT_EQ(Read("DeleteObject", {PayloadKind::kHash, kHelloSha256}, request).error().code,
+            "XAmzContentSHA256Mismatch");
 }
 
 TEST(DrainUnusedTest, RefusesALongBodyThatNobodyReads) {
   TestRequest request = Put(std::string((1 << 20) + 1, 'x'));
   request.method = "GET";
-  EXPECT_EQ(Read("GetObject", {PayloadKind::kUnsigned, "UNSIGNED-PAYLOAD"}, request).error().code, "UnexpectedContent");
+  EXPECT_EQ(Read("GetObject", {PayloadKind::kUnsigned, "UNSIGNED-PAYLOAD"}, request).error().code,
+            "UnexpectedContent");
 }
 
 }  // namespace

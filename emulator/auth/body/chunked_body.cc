@@ -17,11 +17,13 @@ constexpr std::size_t kTrailerLineLimit = 2048;
 constexpr std::size_t kTrailerCountLimit = 16;
 constexpr std::string_view kSignatureExtension = ";chunk-signature=";
 constexpr std::string_view kTrailerSignature = "x-amz-trailer-signature";
-constexpr std::string_view kEmptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+constexpr std::string_view kEmptyHash =
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 bool IsSignature(std::string_view text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(),
-                                          [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
 }
 
 std::string Lower(std::string_view text) {
@@ -48,7 +50,8 @@ std::string JoinLines(std::initializer_list<std::string_view> lines) {
 }
 
 Error ChunkTooSmall(std::uint64_t detected_at, std::uint64_t size) {
-  return s3::MakeError("InvalidChunkSizeError", {{"Chunk", std::to_string(detected_at)}, {"BadChunkSize", std::to_string(size)}});
+  return s3::MakeError("InvalidChunkSizeError", {{"Chunk", std::to_string(detected_at)},
+                                                 {"BadChunkSize", std::to_string(size)}});
 }
 
 }  // namespace
@@ -70,22 +73,17 @@ Result<std::size_t> ChunkedBody::Read(MutableByteView buffer) {
 Result<std::size_t> ChunkedBody::Step(MutableByteView buffer) {
   for (;;) {
     switch (state_) {
-      case State::kChunkHeader:
-        PENSTOCK_TRY(ReadChunkHeader());
-        break;
-      case State::kData:
-        return ReadData(buffer);
-      case State::kDataEnd:
-        PENSTOCK_TRY(EndChunk());
-        break;
+      case State::kChunkHeader: PENSTOCK_TRY(ReadChunkHeader()); break;
+      case State::kData: return ReadData(buffer);
+      case State::kDataEnd: PENSTOCK_TRY(EndChunk()); break;
       case State::kTrailers:
         PENSTOCK_TRY(ReadTrailers());
         PENSTOCK_TRY(ExpectEnd());
-        if (decoded_ != options_.decoded_length) return BodyLengthMismatch(options_.decoded_length, decoded_);
+        if (decoded_ != options_.decoded_length)
+          return BodyLengthMismatch(options_.decoded_length, decoded_);
         state_ = State::kEnd;
         break;
-      case State::kEnd:
-        return std::size_t{0};
+      case State::kEnd: return std::size_t{0};
     }
   }
 }
@@ -109,10 +107,12 @@ Result<void> ChunkedBody::ReadChunkHeader() {
 
 Result<void> ChunkedBody::BeginChunk(std::uint64_t size) {
   ++chunk_index_;
-  if (size > 0 && options_.signed_framing && chunk_index_ > 1 && chunk_size_ < kSmallestInnerChunk) {
+  if (size > 0 && options_.signed_framing && chunk_index_ > 1 &&
+      chunk_size_ < kSmallestInnerChunk) {
     return ChunkTooSmall(chunk_index_, chunk_size_);
   }
-  if (size > options_.decoded_length - decoded_) return BodyLengthMismatch(options_.decoded_length, decoded_ + size);
+  if (size > options_.decoded_length - decoded_)
+    return BodyLengthMismatch(options_.decoded_length, decoded_ + size);
   chunk_size_ = size;
   remaining_ = size;
   if (size > 0) {
@@ -141,7 +141,8 @@ Result<std::size_t> ChunkedBody::ReadData(MutableByteView buffer) {
   return count;
 }
 
-// After the data of a chunk: its CRLF, then its signature. The empty last chunk has no CRLF of its own.
+// After the data of a chunk: its CRLF, then its signature. The empty last chunk has no CRLF of its
+// own.
 Result<void> ChunkedBody::EndChunk() {
   if (chunk_size_ > 0) {
     PENSTOCK_ASSIGN(const std::string line, ReadLine(0, BodyTerminated()));
@@ -150,8 +151,8 @@ Result<void> ChunkedBody::EndChunk() {
   if (!options_.signing) return Ok();
   const std::string hash = HexEncode(AsBytes(digester_.Finish()));
   const ChunkSigning& signing = *options_.signing;
-  PENSTOCK_TRY(VerifySignature(JoinLines({"AWS4-HMAC-SHA256-PAYLOAD", signing.amz_date, signing.scope,
-                                          previous_signature_, kEmptyHash, hash}),
+  PENSTOCK_TRY(VerifySignature(JoinLines({"AWS4-HMAC-SHA256-PAYLOAD", signing.amz_date,
+                                          signing.scope, previous_signature_, kEmptyHash, hash}),
                                chunk_signature_));
   previous_signature_ = chunk_signature_;
   return Ok();
@@ -180,8 +181,10 @@ Result<void> ChunkedBody::ReadTrailers() {
   return CheckTrailers(block, std::move(signature));
 }
 
-Result<void> ChunkedBody::CheckTrailers(std::string_view block, std::optional<std::string> signature) {
-  // Exactly what x-amz-trailer announced: an unannounced checksum would go unchecked, a missing one unnoticed.
+Result<void> ChunkedBody::CheckTrailers(std::string_view block,
+                                        std::optional<std::string> signature) {
+  // Exactly what x-amz-trailer announced: an unannounced checksum would go unchecked, a missing one
+  // unnoticed.
   std::vector<std::string> names;
   for (const auto& trailer : trailers_) names.push_back(trailer.first);
   std::vector<std::string> declared = options_.declared_trailers;
@@ -194,12 +197,13 @@ Result<void> ChunkedBody::CheckTrailers(std::string_view block, std::optional<st
   if (!IsSignature(*signature)) return MalformedTrailer();
   if (!options_.signing) return Ok();
   const ChunkSigning& signing = *options_.signing;
-  return VerifySignature(JoinLines({"AWS4-HMAC-SHA256-TRAILER", signing.amz_date, signing.scope, previous_signature_,
-                                    HexEncode(Sha256(AsBytes(block)))}),
+  return VerifySignature(JoinLines({"AWS4-HMAC-SHA256-TRAILER", signing.amz_date, signing.scope,
+                                    previous_signature_, HexEncode(Sha256(AsBytes(block)))}),
                          *signature);
 }
 
-Result<void> ChunkedBody::VerifySignature(std::string_view string_to_sign, std::string_view provided) {
+Result<void> ChunkedBody::VerifySignature(std::string_view string_to_sign,
+                                          std::string_view provided) {
   const std::string expected = Signature(options_.signing->key, string_to_sign);
   if (ConstantTimeEqual(AsBytes(expected), AsBytes(provided))) return Ok();
   return SignatureDoesNotMatch({.access_key_id = options_.signing->access_key_id,
@@ -223,7 +227,8 @@ Result<std::size_t> ChunkedBody::Refill() {
   return end_;
 }
 
-// The text before CRLF. `too_long` when it has more than `limit` characters, BodyTerminated when the body ends in it.
+// The text before CRLF. `too_long` when it has more than `limit` characters, BodyTerminated when
+// the body ends in it.
 Result<std::string> ChunkedBody::ReadLine(std::size_t limit, const Error& too_long) {
   std::string line;
   for (;;) {

@@ -1,4 +1,5 @@
-// aws-chunked, decoded and verified while it streams (spec/protocol.md §2.13): framing, sizes, chunk signatures, trailers.
+// aws-chunked, decoded and verified while it streams (spec/protocol.md §2.13): framing, sizes,
+// chunk signatures, trailers.
 //
 // Trailer values are handed on as text; what a checksum in them means is the router's.
 #ifndef PENSTOCK_EMULATOR_AUTH_BODY_CHUNKED_BODY_H_
@@ -39,10 +40,13 @@ class ChunkedBody final : public s3::BodyReader {
   // `inner` delivers the encoded body and outlives this.
   ChunkedBody(s3::BodyReader& inner, ChunkedOptions options);
 
-  // IncompleteBody, InvalidChunkSizeError, MalformedTrailerError, SignatureDoesNotMatch; every later call repeats it.
+  // IncompleteBody, InvalidChunkSizeError, MalformedTrailerError, SignatureDoesNotMatch; every
+  // later call repeats it.
   Result<std::size_t> Read(MutableByteView buffer) override;
   std::optional<std::uint64_t> Length() const override { return options_.decoded_length; }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return trailers_;
+  }
 
  private:
   enum class State { kChunkHeader, kData, kDataEnd, kTrailers, kEnd };

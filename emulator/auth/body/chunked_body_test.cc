@@ -18,7 +18,8 @@ struct Decoded {
   std::string code() const { return text.ok() ? "" : text.error().code; }
 };
 
-Decoded Decode(const std::string& wire, ChunkedOptions options, std::size_t step = 1000, std::size_t read = 700) {
+Decoded Decode(const std::string& wire, ChunkedOptions options, std::size_t step = 1000,
+               std::size_t read = 700) {
   TextBody inner(wire, step);
   ChunkedBody body(inner, std::move(options));
   Decoded decoded{ReadAll(body, read), {}};
@@ -27,7 +28,10 @@ Decoded Decode(const std::string& wire, ChunkedOptions options, std::size_t step
 }
 
 ChunkedOptions Unsigned(std::uint64_t length, std::vector<std::string> trailers = {}) {
-  return {.decoded_length = length, .signing = std::nullopt, .allow_trailer = true, .declared_trailers = std::move(trailers)};
+  return {.decoded_length = length,
+          .signing = std::nullopt,
+          .allow_trailer = true,
+          .declared_trailers = std::move(trailers)};
 }
 
 const std::vector<std::string> kCrc32 = {"x-amz-checksum-crc32"};
@@ -43,7 +47,9 @@ TEST(UnsignedChunksTest, DecodesThePublishedExample) {
   EXPECT_EQ(decoded.trailers[0].second, "NhCmhg==");
 }
 
-TEST(UnsignedChunksTest, DecodesTheEmptyBody) { EXPECT_EQ(*Decode(kEmpty, Unsigned(0, kCrc32)).text, ""); }
+TEST(UnsignedChunksTest, DecodesTheEmptyBody) {
+  EXPECT_EQ(*Decode(kEmpty, Unsigned(0, kCrc32)).text, "");
+}
 
 TEST(UnsignedChunksTest, NeedsNoTrailerWhenNoneIsDeclared) {
   EXPECT_EQ(*Decode("5\r\nhello\r\n0\r\n\r\n", Unsigned(5)).text, "hello");
@@ -62,7 +68,8 @@ TEST(UnsignedChunksTest, DoesNotCareHowBytesArrive) {
   wire += "0\r\n\r\n";
   for (const std::size_t step : {1, 2, 3, 7, 64, 4096, 100000}) {
     for (const std::size_t read : {1, 5, 4096, 100000}) {
-      EXPECT_EQ(*Decode(wire, Unsigned(expected.size()), step, read).text, expected) << step << " " << read;
+      EXPECT_EQ(*Decode(wire, Unsigned(expected.size()), step, read).text, expected)
+          << step << " " << read;
     }
   }
 }
@@ -70,15 +77,17 @@ TEST(UnsignedChunksTest, DoesNotCareHowBytesArrive) {
 TEST(UnsignedChunksTest, RefusesEveryTruncation) {
   const std::string wire = kHello;
   for (std::size_t length = 0; length < wire.size(); ++length) {
-    EXPECT_EQ(Decode(wire.substr(0, length), Unsigned(5, kCrc32)).code(), "IncompleteBody") << length;
+    EXPECT_EQ(Decode(wire.substr(0, length), Unsigned(5, kCrc32)).code(), "IncompleteBody")
+        << length;
   }
 }
 
 TEST(UnsignedChunksTest, RefusesBrokenFraming) {
   for (const char* wire :
-       {"\r\nhello\r\n0\r\n\r\n", "g\r\nhello\r\n0\r\n\r\n", "-5\r\nhello\r\n0\r\n\r\n", "+5\r\nhello\r\n0\r\n\r\n",
-        "5 \r\nhello\r\n0\r\n\r\n", "0x5\r\nhello\r\n0\r\n\r\n", "5\nhello\r\n0\r\n\r\n", "5\r\nhelloXX0\r\n\r\n",
-        "5\r\nhello\r\n0\r\n\r\nmore", "5;chunk-signature=00\r\nhello\r\n0\r\n\r\n", "10000000000000005\r\nhello\r\n0\r\n\r\n"}) {
+       {"\r\nhello\r\n0\r\n\r\n", "g\r\nhello\r\n0\r\n\r\n", "-5\r\nhello\r\n0\r\n\r\n",
+        "+5\r\nhello\r\n0\r\n\r\n", "5 \r\nhello\r\n0\r\n\r\n", "0x5\r\nhello\r\n0\r\n\r\n",
+        "5\nhello\r\n0\r\n\r\n", "5\r\nhelloXX0\r\n\r\n", "5\r\nhello\r\n0\r\n\r\nmore",
+        "5;chunk-signature=00\r\nhello\r\n0\r\n\r\n", "10000000000000005\r\nhello\r\n0\r\n\r\n"}) {
     EXPECT_EQ(Decode(wire, Unsigned(5)).code(), "IncompleteBody") << wire;
     EXPECT_EQ(Decode(wire, Unsigned(5), 1).code(), "IncompleteBody") << wire << " byte by byte";
   }
@@ -116,8 +125,8 @@ TEST(UnsignedChunksTest, RepeatsItsError) {
 class SignedBody {
  public:
   SignedBody() {
-    signing_.key = HmacSha256Key(
-        DeriveSigningKey({.secret = kExampleSecret, .day = "20130524", .region = "us-east-1", .service = "s3"}));
+    signing_.key = HmacSha256Key(DeriveSigningKey(
+        {.secret = kExampleSecret, .day = "20130524", .region = "us-east-1", .service = "s3"}));
     signing_.access_key_id = kExampleKey;
     signing_.amz_date = kExampleDate;
     signing_.scope = kExampleScope;
@@ -126,10 +135,12 @@ class SignedBody {
   SignedBody& Chunk(const std::string& data) {
     char size[20];
     std::snprintf(size, sizeof size, "%zx", data.size());
-    previous_ = Signature(signing_.key, "AWS4-HMAC-SHA256-PAYLOAD\n" + std::string(kExampleDate) + "\n" +
-                                            std::string(kExampleScope) + "\n" + previous_ + "\n" +
-                                            std::string(kEmptySha256) + "\n" + HexEncode(Sha256(AsBytes(data))));
-    wire_ += size + (";chunk-signature=" + previous_) + "\r\n" + data + (data.empty() ? "" : "\r\n");
+    previous_ = Signature(signing_.key, "AWS4-HMAC-SHA256-PAYLOAD\n" + std::string(kExampleDate) +
+                                            "\n" + std::string(kExampleScope) + "\n" + previous_ +
+                                            "\n" + std::string(kEmptySha256) + "\n" +
+                                            HexEncode(Sha256(AsBytes(data))));
+    wire_ +=
+        size + (";chunk-signature=" + previous_) + "\r\n" + data + (data.empty() ? "" : "\r\n");
     length_ += data.size();
     return *this;
   }
@@ -154,18 +165,24 @@ class SignedBody {
 TEST(SignedChunksTest, AcceptsAChainOfSignatures) {
   const std::string a(8192, 'a');
   const std::string b(9000, 'b');
-  EXPECT_EQ(*SignedBody().Chunk(a).Chunk(b).Chunk("end").Chunk("").Text("\r\n").Decode().text, a + b + "end");
+  EXPECT_EQ(*SignedBody().Chunk(a).Chunk(b).Chunk("end").Chunk("").Text("\r\n").Decode().text,
+            a + b + "end");
 }
 
 TEST(SignedChunksTest, RefusesASmallChunkThatIsNotTheLast) {
-  const Decoded decoded = SignedBody().Chunk(std::string(8191, 'a')).Chunk("end").Chunk("").Text("\r\n").Decode();
+  const Decoded decoded =
+      SignedBody().Chunk(std::string(8191, 'a')).Chunk("end").Chunk("").Text("\r\n").Decode();
   ASSERT_EQ(decoded.code(), "InvalidChunkSizeError");
   EXPECT_EQ(decoded.text.error().details.at(0).second, "2");
   EXPECT_EQ(decoded.text.error().details.at(1).second, "8191");
 }
 
 TEST(SignedChunksTest, NeedsTheSignatureOfTheEmptyLastChunk) {
-  EXPECT_EQ(SignedBody().Chunk("end").Text("0;chunk-signature=" + std::string(64, 'a') + "\r\n\r\n").Decode().code(),
+  EXPECT_EQ(SignedBody()
+                .Chunk("end")
+                .Text("0;chunk-signature=" + std::string(64, 'a') + "\r\n\r\n")
+                .Decode()
+                .code(),
             "SignatureDoesNotMatch");
 }
 
@@ -175,18 +192,24 @@ TEST(SignedChunksTest, RefusesAHeaderWithoutASignature) {
 }
 
 TEST(SignedChunksTest, RefusesATrailerWhereNoneIsAllowed) {
-  EXPECT_EQ(SignedBody().Chunk("").Text("x-amz-checksum-crc32:AAAAAA==\r\n\r\n").Decode().code(), "MalformedTrailerError");
+  EXPECT_EQ(SignedBody().Chunk("").Text("x-amz-checksum-crc32:AAAAAA==\r\n\r\n").Decode().code(),
+            "MalformedTrailerError");
 }
 
 TEST(SignedChunksTest, RefusesATrailerWithoutItsSignature) {
-  EXPECT_EQ(SignedBody().Chunk("").Text("x-amz-checksum-crc32:AAAAAA==\r\n\r\n").Decode(true, kCrc32).code(),
+  EXPECT_EQ(SignedBody()
+                .Chunk("")
+                .Text("x-amz-checksum-crc32:AAAAAA==\r\n\r\n")
+                .Decode(true, kCrc32)
+                .code(),
             "MalformedTrailerError");
 }
 
 TEST(SignedChunksTest, RefusesATrailerOfAnotherSignature) {
   EXPECT_EQ(SignedBody()
                 .Chunk("")
-                .Text("x-amz-checksum-crc32:AAAAAA==\r\nx-amz-trailer-signature:" + std::string(64, 'a') + "\r\n\r\n")
+                .Text("x-amz-checksum-crc32:AAAAAA==\r\nx-amz-trailer-signature:" +
+                      std::string(64, 'a') + "\r\n\r\n")
                 .Decode(true, kCrc32)
                 .code(),
             "SignatureDoesNotMatch");

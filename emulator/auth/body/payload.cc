@@ -9,15 +9,19 @@ Result<PayloadKind> ClassifyPayload(std::string_view claim) {
   if (claim.size() == 64 && HexDecode(claim)) return PayloadKind::kHash;
   if (claim == "UNSIGNED-PAYLOAD") return PayloadKind::kUnsigned;
   if (claim == "STREAMING-AWS4-HMAC-SHA256-PAYLOAD") return PayloadKind::kStreamingSigned;
-  if (claim == "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER") return PayloadKind::kStreamingSignedTrailer;
+  if (claim == "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER")
+    return PayloadKind::kStreamingSignedTrailer;
   if (claim == "STREAMING-UNSIGNED-PAYLOAD-TRAILER") return PayloadKind::kStreamingUnsignedTrailer;
   if (claim.starts_with("STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD")) {
-    return NotImplemented("Signature Version 4A chunk signatures are not implemented; use STREAMING-AWS4-HMAC-SHA256-PAYLOAD.");
+    return NotImplemented(
+        "Signature Version 4A chunk signatures are not implemented; use "
+        "STREAMING-AWS4-HMAC-SHA256-PAYLOAD.");
   }
   return InvalidArgument(
       "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-UNSIGNED-PAYLOAD-TRAILER, "
       "STREAMING-AWS4-HMAC-SHA256-PAYLOAD, STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER, "
-      "STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD, STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD-TRAILER or a valid sha256 value.",
+      "STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD, STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD-TRAILER "
+      "or a valid sha256 value.",
       "x-amz-content-sha256", claim);
 }
 
@@ -37,8 +41,9 @@ Result<std::size_t> HashedBody::Read(MutableByteView buffer) {
     verified_ = true;
     return std::size_t{0};
   }
-  error_ = s3::MakeError("XAmzContentSHA256Mismatch", {{"ClientComputedContentSHA256", claim_},
-                                                        {"S3ComputedContentSHA256", HexEncode(AsBytes(computed))}});
+  error_ = s3::MakeError("XAmzContentSHA256Mismatch",
+                         {{"ClientComputedContentSHA256", claim_},
+                          {"S3ComputedContentSHA256", HexEncode(AsBytes(computed))}});
   return *error_;
 }
 

@@ -1,4 +1,5 @@
-// What x-amz-content-sha256 says about the body, and the body reader that holds it to that (spec/protocol.md §2.13).
+// What x-amz-content-sha256 says about the body, and the body reader that holds it to that
+// (spec/protocol.md §2.13).
 #ifndef PENSTOCK_EMULATOR_AUTH_BODY_PAYLOAD_H_
 #define PENSTOCK_EMULATOR_AUTH_BODY_PAYLOAD_H_
 
@@ -22,9 +23,12 @@ enum class PayloadKind {
 // InvalidArgument for anything that is none of S3's values; NotImplemented for the ECDSA ones.
 Result<PayloadKind> ClassifyPayload(std::string_view claim);
 
-inline bool IsStreaming(PayloadKind kind) { return kind != PayloadKind::kHash && kind != PayloadKind::kUnsigned; }
+inline bool IsStreaming(PayloadKind kind) {
+  return kind != PayloadKind::kHash && kind != PayloadKind::kUnsigned;
+}
 
-// Passes the body on while digesting it; its end is reached only when the digest is the one claimed.
+// Passes the body on while digesting it; its end is reached only when the digest is the one
+// claimed.
 class HashedBody final : public s3::BodyReader {
  public:
   // `claim`: 64 hex digits. `inner` outlives this.
@@ -33,7 +37,9 @@ class HashedBody final : public s3::BodyReader {
   // XAmzContentSHA256Mismatch instead of the end.
   Result<std::size_t> Read(MutableByteView buffer) override;
   std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return inner_.Trailers(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return inner_.Trailers();
+  }
 
  private:
   s3::BodyReader& inner_;

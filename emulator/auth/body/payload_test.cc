@@ -7,14 +7,17 @@
 namespace penstock::emulator::auth {
 namespace {
 
-constexpr char kHelloSha256[] = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";  // of "hello"
+// of "hello"
+constexpr char kHelloSha256[] = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 
 TEST(PayloadTest, KnowsEveryValueOfS3) {
   EXPECT_EQ(*ClassifyPayload(kHelloSha256), PayloadKind::kHash);
   EXPECT_EQ(*ClassifyPayload("UNSIGNED-PAYLOAD"), PayloadKind::kUnsigned);
   EXPECT_EQ(*ClassifyPayload("STREAMING-AWS4-HMAC-SHA256-PAYLOAD"), PayloadKind::kStreamingSigned);
-  EXPECT_EQ(*ClassifyPayload("STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"), PayloadKind::kStreamingSignedTrailer);
-  EXPECT_EQ(*ClassifyPayload("STREAMING-UNSIGNED-PAYLOAD-TRAILER"), PayloadKind::kStreamingUnsignedTrailer);
+  EXPECT_EQ(*ClassifyPayload("STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"),
+            PayloadKind::kStreamingSignedTrailer);
+  EXPECT_EQ(*ClassifyPayload("STREAMING-UNSIGNED-PAYLOAD-TRAILER"),
+            PayloadKind::kStreamingUnsignedTrailer);
 }
 
 TEST(PayloadTest, RefusesAnythingElse) {
@@ -27,7 +30,8 @@ TEST(PayloadTest, RefusesAnythingElse) {
 }
 
 TEST(PayloadTest, SaysThatAsymmetricChunksAreNotImplemented) {
-  EXPECT_EQ(ClassifyPayload("STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD-TRAILER").error().code, "NotImplemented");
+  EXPECT_EQ(ClassifyPayload("STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD-TRAILER").error().code,
+            "NotImplemented");
 }
 
 TEST(HashedBodyTest, DeliversABodyOfTheClaimedHash) {
@@ -44,7 +48,8 @@ TEST(HashedBodyTest, RefusesTheEndOfAnotherBody) {
   ASSERT_FALSE(text.ok());
   EXPECT_EQ(text.error().code, "XAmzContentSHA256Mismatch");
   EXPECT_EQ(text.error().http_status, 400);
-  EXPECT_EQ(text.error().details.at(0), (std::pair<std::string, std::string>("ClientComputedContentSHA256", kHelloSha256)));
+  EXPECT_EQ(text.error().details.at(0),
+            (std::pair<std::string, std::string>("ClientComputedContentSHA256", kHelloSha256)));
   EXPECT_EQ(text.error().details.at(1).first, "S3ComputedContentSHA256");
   EXPECT_FALSE(ReadAll(body).ok()) << "the refusal stays";
 }

@@ -22,8 +22,10 @@ bool Do(const Action& action, const Caller& caller, AcceptFault& fault) {
   }
   if (const auto* certificate = std::get_if<TlsCertificateAction>(&action)) {
     using Flaw = TlsCertificateAction::Kind;
-    const bool by_others = certificate->kind == Flaw::kSelfSigned || certificate->kind == Flaw::kUnknownAuthority;
-    if (!caller.connection.tls || !(by_others || caller.certificate_may_sign) || fault.certificate) return false;
+    const bool by_others =
+        certificate->kind == Flaw::kSelfSigned || certificate->kind == Flaw::kUnknownAuthority;
+    if (!caller.connection.tls || !(by_others || caller.certificate_may_sign) || fault.certificate)
+      return false;
     fault.certificate = certificate->kind;
     return true;
   }

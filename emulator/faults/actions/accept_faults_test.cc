@@ -11,9 +11,12 @@ using Kind = AcceptFault::Kind;
 
 class AcceptFaultsTest : public testing::Test {
  protected:
-  void Set(std::string_view rules) { ASSERT_TRUE(registry_.Start(ParseScenario(rules).value()).ok()); }
+  void Set(std::string_view rules) {
+    ASSERT_TRUE(registry_.Start(ParseScenario(rules).value()).ok());
+  }
   AcceptFault Meet(bool tls = false, std::size_t others = 0) {
-    return FaultOfAccept(registry_, {.connection = {.id = 1, .peer = "10.0.0.1:5000", .tls = tls}, .others = others});
+    return FaultOfAccept(registry_, {.connection = {.id = 1, .peer = "10.0.0.1:5000", .tls = tls},
+                                     .others = others});
   }
   std::uint64_t fired() const { return registry_.Account()->fired; }
 
@@ -56,14 +59,18 @@ TEST_F(AcceptFaultsTest, WhoIsAbortedSeesNoCertificate) {
 
 TEST_F(AcceptFaultsTest, AFlawedCertificateNeedsTlsAndOneThatSigns) {
   Set(R"([{"do": {"tls_certificate": {"mode": "wrong-host"}}}])");
-  const auto meet = [&](bool tls, bool trusts) { return FaultOfAccept(registry_, {.connection = {.tls = tls}, .certificate_may_sign = trusts}).certificate; };
+  const auto meet = [&](bool tls, bool trusts) {
+    return FaultOfAccept(registry_, {.connection = {.tls = tls}, .certificate_may_sign = trusts})
+        .certificate;
+  };
   EXPECT_EQ(meet(false, true), std::nullopt);
   EXPECT_EQ(meet(true, false), std::nullopt);
   EXPECT_EQ(fired(), 0U);
   EXPECT_EQ(meet(true, true), TlsCertificateAction::Kind::kWrongHost);
   EXPECT_EQ(fired(), 1U);
   Set(R"([{"do": {"tls_certificate": {"mode": "self-signed"}}}, {"do": {"tls_certificate": {"mode": "expired"}}}])");
-  EXPECT_EQ(meet(true, true), TlsCertificateAction::Kind::kSelfSigned) << "nobody needs to trust who signs itself";
+  EXPECT_EQ(meet(true, true), TlsCertificateAction::Kind::kSelfSigned)
+      << "nobody needs to trust who signs itself";
   EXPECT_EQ(fired(), 1U) << "a connection has one certificate";
 }
 
@@ -79,8 +86,11 @@ TEST_F(AcceptFaultsTest, SomeMayCarryAFewRequests) {
 }
 
 TEST_F(AcceptFaultsTest, OfRequestsNothingIsKnown) {
-  EXPECT_EQ(ParseScenario(R"([{"do": {"tls_abort": {}}, "when": {"operation": "GetObject"}}])").error().message,
-            "rule 'rule-1': at accept no request is known: `when` may have client.address, connection.id, nth, after, window and probability");
+  EXPECT_EQ(ParseScenario(R"([{"do": {"tls_abort": {}}, "when": {"operation": "GetObject"}}])")
+                .error()
+                .message,
+            "rule 'rule-1': at accept no request is known: `when` may have client.address, "
+            "connection.id, nth, after, window and probability");
   EXPECT_EQ(ParseScenario(R"([{"do": [{"tls_abort": {}}, {"slow_down": {}}]}])").error().message,
             "rule 'rule-1': what happens at accept is of a connection: give it a rule of its own");
 }

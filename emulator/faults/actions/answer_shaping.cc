@@ -10,12 +10,12 @@
 #include <string_view>
 #include <utility>
 
-#include "emulator/s3/core/body_size.h"
-#include "emulator/s3/core/claimed_key.h"
-#include "emulator/s3/protocol/text.h"
 #include "emulator/faults/actions/in_place.h"
 #include "emulator/faults/actions/request_work.h"
 #include "emulator/faults/actions/wrong_bytes.h"
+#include "emulator/s3/core/body_size.h"
+#include "emulator/s3/core/claimed_key.h"
+#include "emulator/s3/protocol/text.h"
 #include "emulator/traffic/latency_profile.h"
 
 namespace penstock::emulator::faults {
@@ -34,24 +34,31 @@ std::string ClientOf(const s3::Exchange& exchange) {
 
 // Those that the wire adds to every answer by itself.
 bool IsOfTheWire(const std::string& name) {
-  constexpr std::array<std::string_view, 4> kNames{"date", "server", "x-amz-request-id", "x-amz-id-2"};
-  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view wires) { return s3::EqualsIgnoreCase(name, wires); });
+  constexpr std::array<std::string_view, 4> kNames{"date", "server", "x-amz-request-id",
+                                                   "x-amz-id-2"};
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](std::string_view wires) { return s3::EqualsIgnoreCase(name, wires); });
 }
 
 class Shaping {
  public:
   Shaping(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers)
-      : exchange_(exchange), plan_(plan), pacers_(pacers), committed_(plan->carried_out() && !IsRefusal(exchange.response)) {}
+      : exchange_(exchange),
+        plan_(plan),
+        pacers_(pacers),
+        committed_(plan->carried_out() && !IsRefusal(exchange.response)) {}
 
   void Run() {
     for (const Step& step : plan_->steps()) {
-      const bool skewed = step.done && std::holds_alternative<SkewAction>(step.timed->action) && step.ticket->attempt();
+      const bool skewed = step.done && std::holds_alternative<SkewAction>(step.timed->action) &&
+                          step.ticket->attempt();
       if (skewed && response().error_code == "RequestTimeTooSkewed") step.ticket->attempt()->Fail();
     }
     plan_->SettleWrites(committed_);
     if (Step* const step = plan_->in_place()) Replace(*step);
     for (Step& step : plan_->steps()) {
-      if (step.timed->at.stage < Stage::kAfterCommit || step.done || &step == plan_->in_place()) continue;
+      if (step.timed->at.stage < Stage::kAfterCommit || step.done || &step == plan_->in_place())
+        continue;
       step_ = &step;
       std::visit([this](const auto& action) { Apply(action); }, step.timed->action);
     }
@@ -61,13 +68,15 @@ class Shaping {
   s3::Response& response() { return exchange_.response; }
   const Point& at() const { return step_->action->at; }
 
-  // For what happens while the answer leaves. The plan outlives the delivery: the exchange has both.
+  // For what happens while the answer leaves. The plan outlives the delivery: the exchange has
+  // both.
   std::function<void()> WhenDone(Step& step) {
     return [plan = plan_, &step] { FaultPlan::Done(step); };
   }
   // Happens as the answer passes this place.
   void Mark(Place place, std::uint64_t offset = 0) {
-    response().Delivering().steps.push_back({.place = place, .offset = offset, .done = WhenDone(*step_)});
+    response().Delivering().steps.push_back(
+        {.place = place, .offset = offset, .done = WhenDone(*step_)});
   }
   void Wait(Place place, std::uint64_t offset, std::chrono::nanoseconds time) {
     std::vector<s3::DeliveryStep>& steps = response().Delivering().steps;
@@ -75,7 +84,8 @@ class Shaping {
     steps.push_back({.place = place, .offset = offset, .wait = time});
     if (!step_->ticket->attempt()) return;
     const auto waiting = std::make_shared<std::optional<Attempt::Waiting>>();
-    steps[steps.size() - 2].done = [begun = WhenDone(*step_), waiting, attempt = step_->ticket->attempt()] {
+    steps[steps.size() - 2].done = [begun = WhenDone(*step_), waiting,
+                                    attempt = step_->ticket->attempt()] {
       waiting->emplace(attempt);
       begun();
     };
@@ -95,7 +105,8 @@ class Shaping {
   void Replace(Step& step) {
     step_ = &step;
     const Action& action = step.timed->action;
-    if (const auto* drop = std::get_if<DropAction>(&action)) return DropConnection(exchange_, *drop, WhenDone(step));
+    if (const auto* drop = std::get_if<DropAction>(&action))
+      return DropConnection(exchange_, *drop, WhenDone(step));
     if (const auto* late = std::get_if<LateErrorAction>(&action)) {
       AnswerWithLateError(exchange_, *late);
       auto& steps = response().delivery->steps;
@@ -103,8 +114,10 @@ class Shaping {
       return;
     }
     if (const auto* error = std::get_if<ErrorAction>(&action)) AnswerWithError(exchange_, *error);
-    if (const auto* redirect = std::get_if<RedirectAction>(&action)) AnswerWithRedirect(exchange_, *redirect);
-    if (const auto* credentials = std::get_if<CredentialsAction>(&action)) RefuseCredentials(exchange_, *credentials);
+    if (const auto* redirect = std::get_if<RedirectAction>(&action))
+      AnswerWithRedirect(exchange_, *redirect);
+    if (const auto* credentials = std::get_if<CredentialsAction>(&action))
+      RefuseCredentials(exchange_, *credentials);
     if (std::holds_alternative<ContinueAction>(action)) RefuseToContinue(exchange_);
     // Before the answer leaves: whoever has it finds it counted.
     FaultPlan::Done(step);
@@ -134,7 +147,9 @@ class Shaping {
     AddDrop(response().Delivering(), PlaceOf(), at().offset, drop, WhenDone(*step_));
   }
   void Apply(const StallAction& stall) { Wait(PlaceOf(), at().offset, stall.time); }
-  void Apply(const LatencyAction& latency) { Wait(Place::kHead, 0, TimeOf(latency, exchange_, *step_->ticket)); }
+  void Apply(const LatencyAction& latency) {
+    Wait(Place::kHead, 0, TimeOf(latency, exchange_, *step_->ticket));
+  }
 
   void Apply(const PaceAction& pace) {
     if (!HasBody()) return;  // nothing to pace
@@ -149,7 +164,8 @@ class Shaping {
   }
 
   void Apply(const CorruptAction& corrupt) {
-    if (Corrupt(response(), at().offset, corrupt, plan_->version_before().get())) Mark(Place::kBody, at().offset + 1);
+    if (Corrupt(response(), at().offset, corrupt, plan_->version_before().get()))
+      Mark(Place::kBody, at().offset + 1);
   }
 
   void Apply(const TruncateAction& truncate) {
@@ -160,18 +176,23 @@ class Shaping {
     s3::Delivery& delivery = response().Delivering();
     switch (truncate.kind) {
       case Cut::kFin:
-        delivery.steps.push_back({.place = Place::kBody, .offset = at().offset, .kind = Kind::kFin, .done = WhenDone(*step_)});
+        delivery.steps.push_back({.place = Place::kBody,
+                                  .offset = at().offset,
+                                  .kind = Kind::kFin,
+                                  .done = WhenDone(*step_)});
         return;
       case Cut::kReset:
-        delivery.steps.push_back({.place = Place::kBody, .offset = at().offset, .kind = Kind::kReset, .done = WhenDone(*step_)});
+        delivery.steps.push_back({.place = Place::kBody,
+                                  .offset = at().offset,
+                                  .kind = Kind::kReset,
+                                  .done = WhenDone(*step_)});
         return;
-      case Cut::kLengthLie:
-        CutBody(response(), at().offset);
-        return Mark(Place::kTrailer);
+      case Cut::kLengthLie: CutBody(response(), at().offset); return Mark(Place::kTrailer);
       case Cut::kNoTerminator:
         CutBody(response(), at().offset);
         response().chunked = true;
-        delivery.steps.push_back({.place = Place::kTrailer, .kind = Kind::kFin, .done = WhenDone(*step_)});
+        delivery.steps.push_back(
+            {.place = Place::kTrailer, .kind = Kind::kFin, .done = WhenDone(*step_)});
         return;
     }
   }
@@ -189,16 +210,21 @@ class Shaping {
     if (changed) FaultPlan::Done(*step_);
   }
 
-  bool HasBody() const { return exchange_.request.method != "HEAD" && s3::BodySize(exchange_.response) > 0; }
+  bool HasBody() const {
+    return exchange_.request.method != "HEAD" && s3::BodySize(exchange_.response) > 0;
+  }
   // Answers of these statuses have no Content-Length on the wire (RFC 9110, 8.6).
-  bool IsSized() const { return exchange_.response.status != 204 && exchange_.response.status != 304; }
+  bool IsSized() const {
+    return exchange_.response.status != 204 && exchange_.response.status != 304;
+  }
 
   bool SetHeader(const std::string& name, const std::string& value) {
     if (s3::EqualsIgnoreCase(name, "content-length")) {
       if (!IsSized()) return false;
       std::uint64_t length = 0;
       std::from_chars(value.data(), value.data() + value.size(), length);
-      const bool lies = std::exchange(response().chunked, false) || length != response().content_length.value_or(s3::BodySize(response()));
+      const bool lies = std::exchange(response().chunked, false) ||
+                        length != response().content_length.value_or(s3::BodySize(response()));
       response().content_length = length;
       return lies;
     }
@@ -212,7 +238,9 @@ class Shaping {
   bool DropHeader(const std::string& name) {
     const bool length = s3::EqualsIgnoreCase(name, "content-length");
     const bool was_sized = length && IsSized() && !std::exchange(response().chunked, true);
-    const auto dropped = std::erase_if(response().headers, [&](const auto& header) { return s3::EqualsIgnoreCase(header.first, name); });
+    const auto dropped = std::erase_if(response().headers, [&](const auto& header) {
+      return s3::EqualsIgnoreCase(header.first, name);
+    });
     response().Delivering().without.push_back(name);  // where the wire would add it
     return was_sized || dropped > 0 || IsOfTheWire(name);
   }
@@ -220,7 +248,8 @@ class Shaping {
   s3::Exchange& exchange_;
   const std::shared_ptr<FaultPlan>& plan_;
   Pacers& pacers_;
-  const bool committed_;  // the operation did what it was asked to: there is an acknowledgement to lose
+  // the operation did what it was asked to: there is an acknowledgement to lose
+  const bool committed_;
   Step* step_ = nullptr;
 };
 
@@ -229,39 +258,48 @@ class Shaping {
 bool IsRefusal(const s3::Response& response) {
   constexpr int kLeastError = 400;
   constexpr int kNotModified = 304;  // which has no code
-  return response.status >= kLeastError || response.status == kNotModified || !response.error_code.empty();
+  return response.status >= kLeastError || response.status == kNotModified ||
+         !response.error_code.empty();
 }
 
 void ShapeAnswer(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers) {
   Shaping(exchange, plan, pacers).Run();
 }
 
-std::chrono::nanoseconds TimeOf(const LatencyAction& latency, const s3::Exchange& exchange, const Ticket& ticket) {
+std::chrono::nanoseconds TimeOf(const LatencyAction& latency, const s3::Exchange& exchange,
+                                const Ticket& ticket) {
   if (!latency.trace_ms.empty()) {
-    const double ms = latency.trace_ms[static_cast<std::size_t>(ticket.turn() % latency.trace_ms.size())];
+    const double ms =
+        latency.trace_ms[static_cast<std::size_t>(ticket.turn() % latency.trace_ms.size())];
     return std::chrono::nanoseconds(std::llround(ms * 1e6));
   }
   traffic::Draw draw = ticket.draw();
-  // Its first number also decided whether the rule is met: among those that are, it is uniform below the probability.
+  // Its first number also decided whether the rule is met: among those that are, it is uniform
+  // below the probability.
   const double met = ticket.rule().when.probability;
   if (met > 0) draw[0] = std::min(draw[0] / met, std::nextafter(1.0, 0.0));
   if (!latency.profile.empty()) {
     const auto profile = traffic::FindProfile(latency.profile);
-    return profile.ok() ? traffic::FirstByte(profile->Of(WorkOf(exchange)), draw) : std::chrono::nanoseconds(0);
+    return profile.ok() ? traffic::FirstByte(profile->Of(WorkOf(exchange)), draw)
+                        : std::chrono::nanoseconds(0);
   }
   if (latency.most_ms > latency.floor_ms) {
     const double ms = latency.floor_ms + draw[0] * (latency.most_ms - latency.floor_ms);
     return std::chrono::nanoseconds(std::llround(ms * 1e6));
   }
-  const traffic::Waiting waiting{
-      .floor_ms = latency.floor_ms, .median_ms = latency.median_ms, .sigma = latency.sigma, .straggler = {}, .stall = {}};
+  const traffic::Waiting waiting{.floor_ms = latency.floor_ms,
+                                 .median_ms = latency.median_ms,
+                                 .sigma = latency.sigma,
+                                 .straggler = {},
+                                 .stall = {}};
   return traffic::FirstByte(waiting, draw);
 }
 
-std::shared_ptr<Pacer> FindPacer(const PaceAction& pace, const s3::Exchange& exchange, const Ticket& ticket, Pacers& pacers) {
+std::shared_ptr<Pacer> FindPacer(const PaceAction& pace, const s3::Exchange& exchange,
+                                 const Ticket& ticket, Pacers& pacers) {
   using Scope = PaceAction::Scope;
-  std::string name = (exchange.space ? exchange.space->name : std::string()) + '\0' + ticket.rule().id + '\0' +
-                     std::to_string(pace.bytes_per_second) + '\0';
+  std::string name = (exchange.space ? exchange.space->name : std::string()) + '\0' +
+                     ticket.rule().id + '\0' + std::to_string(pace.bytes_per_second) + '\0';
   switch (pace.scope) {
     case Scope::kRequest: return std::make_shared<Pacer>(pace.bytes_per_second);
     case Scope::kConnection: name += "connection " + std::to_string(exchange.connection.id); break;

@@ -16,7 +16,9 @@ class AnswerShapingTest : public testing::Test {
   void Shape(const std::string& action) {
     request_.emplace("GET", "/bucket/key", Headers{{"user-agent", "test"}});
     request_->connection().id = connection_;
-    running_ = RunningScenario::Start(ParseScenario("[{\"do\": " + action + "}]").value(), WallTime()).value();
+    running_ =
+        RunningScenario::Start(ParseScenario("[{\"do\": " + action + "}]").value(), WallTime())
+            .value();
     plan_ = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
     plan_->Begin();
     response().body = std::string("0123456789");
@@ -48,15 +50,18 @@ TEST_F(AnswerShapingTest, APauseCountsWhenItBegins) {
 TEST_F(AnswerShapingTest, APieceLeavesOnceTheRateAllowsAllOfIt) {
   const MonotonicTime now{std::chrono::hours(1)};
   for (const char* scope : {"connection", "client", "bucket", "server"}) {
-    const std::string action = R"({"bandwidth": {"bytes_per_second": 1000, "scope": ")" + std::string(scope) + "\"}}";
+    const std::string action =
+        R"({"bandwidth": {"bytes_per_second": 1000, "scope": ")" + std::string(scope) + "\"}}";
     Shape(action);
     EXPECT_EQ(response().delivery->piece, 20U);
     EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(20));
     Shape(action);
-    EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(40)) << scope << ": another request, the same pace";
+    EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(40))
+        << scope << ": another request, the same pace";
   }
   Shape(R"({"bandwidth": {"bytes_per_second": 1000}})");
-  EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(20)) << "nobody shares a request's own";
+  EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(20))
+      << "nobody shares a request's own";
 }
 
 TEST_F(AnswerShapingTest, ConnectionsHaveTheirOwnPaces) {
@@ -76,26 +81,39 @@ TEST_F(AnswerShapingTest, ADripHasItsPieces) {
 }
 
 TEST_F(AnswerShapingTest, ABodyThatIsNotThereHasNoPace) {
-  for (const char* const action : {R"({"drip": {"bytes": 1, "every_ms": 300}})", R"({"bandwidth": {"bytes_per_second": 1000, "scope": "server"}})"}) {
+  for (const char* const action :
+       {R"({"drip": {"bytes": 1, "every_ms": 300}})",
+        R"({"bandwidth": {"bytes_per_second": 1000, "scope": "server"}})"}) {
     for (const char* const method : {"HEAD", "PUT"}) {
       request_.emplace(method, "/bucket/key");
-      running_ = RunningScenario::Start(ParseScenario("[{\"limit\": {\"times\": 1}, \"do\": " + std::string(action) + "}]").value(), WallTime()).value();
+      running_ =
+          RunningScenario::Start(
+              ParseScenario("[{\"limit\": {\"times\": 1}, \"do\": " + std::string(action) + "}]")
+                  .value(),
+              WallTime())
+              .value();
       auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
       plan->Begin();
       response().content_length = 10;  // HEAD's
       ShapeAnswer(request_->exchange(), plan, pacers_);
       EXPECT_FALSE(response().delivery) << action;
       plan.reset();
-      EXPECT_EQ(faults::Meet(*running_, *request_).size(), 1U) << "another request may have the claim: " << action;
+      EXPECT_EQ(faults::Meet(*running_, *request_).size(), 1U)
+          << "another request may have the claim: " << action;
     }
   }
 }
 
 TEST_F(AnswerShapingTest, AnAnswerWithoutALengthHasNoneToLieAbout) {
   for (const int status : {204, 304}) {
-    for (const char* const lie : {R"("set": {"Content-Length": "3"})", R"("drop": ["Content-Length"])"}) {
+    for (const char* const lie :
+         {R"("set": {"Content-Length": "3"})", R"("drop": ["Content-Length"])"}) {
       request_.emplace("DELETE", "/bucket/key");
-      running_ = RunningScenario::Start(ParseScenario("[{\"do\": {\"header_lie\": {" + std::string(lie) + "}}}]").value(), WallTime()).value();
+      running_ =
+          RunningScenario::Start(
+              ParseScenario("[{\"do\": {\"header_lie\": {" + std::string(lie) + "}}}]").value(),
+              WallTime())
+              .value();
       const auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
       plan->Begin();
       response().status = status;
@@ -115,7 +133,10 @@ TEST_F(AnswerShapingTest, WhatABodyIsTooShortForDoesNotHappen) {
 
 TEST_F(AnswerShapingTest, WhereNothingWasDoneNoAcknowledgementIsLost) {
   request_.emplace("GET", "/bucket/key");
-  running_ = RunningScenario::Start(ParseScenario(R"([{"do": {"slow_down": {}, "at": "after_commit"}}])").value(), WallTime()).value();
+  running_ =
+      RunningScenario::Start(
+          ParseScenario(R"([{"do": {"slow_down": {}, "at": "after_commit"}}])").value(), WallTime())
+          .value();
   const auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
   response().status = 403;
   ShapeAnswer(request_->exchange(), plan, pacers_);
@@ -124,12 +145,18 @@ TEST_F(AnswerShapingTest, WhereNothingWasDoneNoAcknowledgementIsLost) {
 }
 
 TEST_F(AnswerShapingTest, ARefusalHasNothingToLose) {
-  for (const char* action : {R"("reset": {})", R"("fin": {})", R"("half_close": {})", R"("black_hole": {})", R"("error": {})",
-                           R"("slow_down": {})", R"("late_error": {})", R"("redirect": {})"}) {
-    for (const auto& [status, code] : std::vector<std::pair<int, std::string>>{{404, "NoSuchKey"}, {412, ""}, {304, ""}}) {
+  for (const char* action :
+       {R"("reset": {})", R"("fin": {})", R"("half_close": {})", R"("black_hole": {})",
+        R"("error": {})", R"("slow_down": {})", R"("late_error": {})", R"("redirect": {})"}) {
+    for (const auto& [status, code] :
+         std::vector<std::pair<int, std::string>>{{404, "NoSuchKey"}, {412, ""}, {304, ""}}) {
       request_.emplace("GET", "/bucket/key");
-      running_ = RunningScenario::Start(ParseScenario("[{\"limit\": {\"times\": 1}, \"do\": {" + std::string(action) +
-                                                      R"(, "at": "after_commit"}}])").value(), WallTime()).value();
+      running_ =
+          RunningScenario::Start(ParseScenario("[{\"limit\": {\"times\": 1}, \"do\": {" +
+                                               std::string(action) + R"(, "at": "after_commit"}}])")
+                                     .value(),
+                                 WallTime())
+              .value();
       auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
       plan->Begin();
       response().status = status;
@@ -139,15 +166,20 @@ TEST_F(AnswerShapingTest, ARefusalHasNothingToLose) {
       EXPECT_FALSE(response().delivery) << action;
       plan.reset();
       EXPECT_EQ(running_->Account().fired, 0U);
-      EXPECT_EQ(faults::Meet(*running_, *request_).size(), 1U) << "another request may have the claim: " << action;
+      EXPECT_EQ(faults::Meet(*running_, *request_).size(), 1U)
+          << "another request may have the claim: " << action;
     }
   }
 }
 
 TEST_F(AnswerShapingTest, RefusalsWaitAndLieLikeOtherAnswers) {
   request_.emplace("GET", "/bucket/key");
-  running_ = RunningScenario::Start(ParseScenario(R"([{"do": [{"latency": {"ms": 30}}, {"header_lie": {"set": {"a": "b"}}}]}])").value(),
-                                    WallTime()).value();
+  running_ = RunningScenario::Start(
+                 ParseScenario(
+                     R"([{"do": [{"latency": {"ms": 30}}, {"header_lie": {"set": {"a": "b"}}}]}])")
+                     .value(),
+                 WallTime())
+                 .value();
   const auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
   plan->Begin();
   response().status = 404;
@@ -157,9 +189,14 @@ TEST_F(AnswerShapingTest, RefusalsWaitAndLieLikeOtherAnswers) {
 }
 
 TEST_F(AnswerShapingTest, AsLongAsAnAnswerWaitsItsAttemptCountsAsFailed) {
-  request_.emplace("GET", "/bucket/key", std::vector<std::pair<std::string, std::string>>{{"amz-sdk-invocation-id", "i"}});
-  running_ = RunningScenario::Start(ParseScenario(R"([{"do": {"latency": {"ms": 30}}, "when": {"unless_failed": 1}}])").value(),
-                                    WallTime()).value();
+  request_.emplace(
+      "GET", "/bucket/key",
+      std::vector<std::pair<std::string, std::string>>{{"amz-sdk-invocation-id", "i"}});
+  running_ = RunningScenario::Start(
+                 ParseScenario(R"([{"do": {"latency": {"ms": 30}}, "when": {"unless_failed": 1}}])")
+                     .value(),
+                 WallTime())
+                 .value();
   const auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
   plan->Begin();
   ShapeAnswer(request_->exchange(), plan, pacers_);
@@ -174,9 +211,16 @@ TEST_F(AnswerShapingTest, AsLongAsAnAnswerWaitsItsAttemptCountsAsFailed) {
 
 TEST_F(AnswerShapingTest, AClockThatIsAheadFailsTheAttemptThatItRefuses) {
   for (const char* code : {"", "RequestTimeTooSkewed"}) {
-    request_.emplace("GET", "/bucket/key", std::vector<std::pair<std::string, std::string>>{{"amz-sdk-invocation-id", "i"}});
-    running_ = RunningScenario::Start(ParseScenario(R"([{"do": {"clock_skew": {"ahead_s": 3600}}, "when": {"unless_failed": 1}}])").value(),
-                                      WallTime()).value();
+    request_.emplace(
+        "GET", "/bucket/key",
+        std::vector<std::pair<std::string, std::string>>{{"amz-sdk-invocation-id", "i"}});
+    running_ =
+        RunningScenario::Start(
+            ParseScenario(
+                R"([{"do": {"clock_skew": {"ahead_s": 3600}}, "when": {"unless_failed": 1}}])")
+                .value(),
+            WallTime())
+            .value();
     const auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
     FaultPlan::Done(plan->steps()[0]);
     response().error_code = code;
@@ -186,12 +230,14 @@ TEST_F(AnswerShapingTest, AClockThatIsAheadFailsTheAttemptThatItRefuses) {
 }
 
 TEST_F(AnswerShapingTest, WhatChangesNothingDoesNotCount) {
-  for (const char* lie : {R"("repeat": ["Content-Range"])", R"("drop": ["Content-Range"])", R"("set": {"Content-Length": "10"})"}) {
+  for (const char* lie : {R"("repeat": ["Content-Range"])", R"("drop": ["Content-Range"])",
+                          R"("set": {"Content-Length": "10"})"}) {
     Shape(R"({"header_lie": {)" + std::string(lie) + "}}");
     EXPECT_EQ(fired(), 0U) << lie;
   }
-  for (const char* lie : {R"("repeat": ["Content-Range"], "set": {"a": "b"})", R"("drop": ["Date"])", R"("drop": ["Content-Length"])",
-                          R"("set": {"Content-Length": "9"})"}) {
+  for (const char* lie :
+       {R"("repeat": ["Content-Range"], "set": {"a": "b"})", R"("drop": ["Date"])",
+        R"("drop": ["Content-Length"])", R"("set": {"Content-Length": "9"})"}) {
     Shape(R"({"header_lie": {)" + std::string(lie) + "}}");
     EXPECT_EQ(fired(), 1U) << lie;
   }
@@ -207,19 +253,24 @@ TEST_F(AnswerShapingTest, LatenciesAreWhatTheyAreCalled) {
     const auto uniform = time(R"({"latency": {"least_ms": 10, "most_ms": 50}})");
     EXPECT_GE(uniform, milliseconds(10));
     EXPECT_LT(uniform, milliseconds(50));
-    EXPECT_GT(time(R"({"latency": {"floor_ms": 12, "median_ms": 18, "sigma": 0.5}})"), milliseconds(12));
+    EXPECT_GT(time(R"({"latency": {"floor_ms": 12, "median_ms": 18, "sigma": 0.5}})"),
+              milliseconds(12));
     EXPECT_GT(time(R"({"latency": {"profile": "s3-standard"}})"), milliseconds(1));
   }
 }
 
 TEST_F(AnswerShapingTest, ATraceIsPlayedBackInOrderAndAgain) {
-  running_ = RunningScenario::Start(ParseScenario(R"([{"do": {"latency": {"trace_ms": [12, 340, 0.5]}}}])").value(), WallTime()).value();
+  running_ = RunningScenario::Start(
+                 ParseScenario(R"([{"do": {"latency": {"trace_ms": [12, 340, 0.5]}}}])").value(),
+                 WallTime())
+                 .value();
   const TestRequest request("GET", "/bucket/key");
   std::vector<double> times;
   for (int i = 0; i < 5; ++i) {
     const auto met = faults::Meet(*running_, request);
     const auto& latency = std::get<LatencyAction>(met.front()->rule().actions.front().action);
-    times.push_back(static_cast<double>(TimeOf(latency, request.exchange(), *met.front()).count()) / 1e6);
+    times.push_back(static_cast<double>(TimeOf(latency, request.exchange(), *met.front()).count()) /
+                    1e6);
   }
   EXPECT_EQ(times, (std::vector<double>{12, 340, 0.5, 12, 340}));
 }

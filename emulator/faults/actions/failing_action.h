@@ -6,9 +6,9 @@
 
 namespace penstock::emulator::faults {
 
-// What ends the attempt without what it asked for, in a way that clients retry: a lost connection, a cut or wrong body, an error
-// that is not for good. False for what delays or misreports an answer that arrives, and for errors that another attempt would
-// not mend (404, 403).
+// What ends the attempt without what it asked for, in a way that clients retry: a lost connection,
+// a cut or wrong body, an error that is not for good. False for what delays or misreports an answer
+// that arrives, and for errors that another attempt would not mend (404, 403).
 bool FailsAttempt(const Action& action);
 
 }  // namespace penstock::emulator::faults

@@ -6,14 +6,17 @@ namespace penstock::emulator::faults {
 namespace {
 
 TEST(FailingActionTest, ErrorsThatClientsRetryFailAnAttempt) {
-  for (const int status : {408, 429, 500, 502, 503}) EXPECT_TRUE(FailsAttempt(ErrorAction{.status = status, .code = "X"})) << status;
-  for (const char* code : {"RequestTimeout", "ExpiredToken"}) EXPECT_TRUE(FailsAttempt(ErrorAction{.status = 400, .code = code})) << code;
+  for (const int status : {408, 429, 500, 502, 503})
+    EXPECT_TRUE(FailsAttempt(ErrorAction{.status = status, .code = "X"})) << status;
+  for (const char* code : {"RequestTimeout", "ExpiredToken"})
+    EXPECT_TRUE(FailsAttempt(ErrorAction{.status = 400, .code = code})) << code;
   EXPECT_FALSE(FailsAttempt(ErrorAction{.status = 404, .code = "NoSuchKey"}));
   EXPECT_FALSE(FailsAttempt(ErrorAction{.status = 403, .code = "AccessDenied"}));
 }
 
 TEST(FailingActionTest, WhatEndsOrSpoilsAnAnswerFailsAnAttempt) {
-  for (const DropKind kind : {DropKind::kReset, DropKind::kFin, DropKind::kHalfClose, DropKind::kHang}) {
+  for (const DropKind kind :
+       {DropKind::kReset, DropKind::kFin, DropKind::kHalfClose, DropKind::kHang}) {
     EXPECT_TRUE(FailsAttempt(DropAction{.kind = kind}));
   }
   EXPECT_TRUE(FailsAttempt(TruncateAction{}));

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/diagnostics.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/faults/actions/answer_shaping.h"
 #include "emulator/faults/documents/earlier_versions.h"
+#include "emulator/s3/core/errors.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -20,13 +20,17 @@ Error StoppedByFault() { return s3::MakeError("InternalError"); }
 // Of one key of a general purpose bucket, and no version that was asked for by its id.
 bool CanBeHidden(const s3::Exchange& exchange) {
   if (exchange.target.bucket.value.ends_with("--x-s3")) return false;
-  return Overwrites(exchange) || (exchange.operation == "DeleteObject" && !exchange.target.Has("versionId"));
+  return Overwrites(exchange) ||
+         (exchange.operation == "DeleteObject" && !exchange.target.Has("versionId"));
 }
 
-void WaitNow(const s3::Exchange& exchange, FaultPlan::Step& step, std::chrono::nanoseconds time, Pauses& pauses) {
+void WaitNow(const s3::Exchange& exchange, FaultPlan::Step& step, std::chrono::nanoseconds time,
+             Pauses& pauses) {
   Pauses::Turn turn(pauses, exchange.wire);
   if (!turn.granted()) {
-    if (!pauses.ended()) pause_skipped.Report("as many requests wait already as may wait for faults at a time: " + std::to_string(Pauses::kMost));
+    if (!pauses.ended())
+      pause_skipped.Report("as many requests wait already as may wait for faults at a time: " +
+                           std::to_string(Pauses::kMost));
     return;
   }
   const Attempt::Waiting waiting(step.ticket->attempt());
@@ -36,7 +40,8 @@ void WaitNow(const s3::Exchange& exchange, FaultPlan::Step& step, std::chrono::n
 
 }  // namespace
 
-bool DoBeforeCommit(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step, Pauses& pauses) {
+bool DoBeforeCommit(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step,
+                    Pauses& pauses) {
   const Action& action = step.timed->action;
   if (const auto* stall = std::get_if<StallAction>(&action)) {
     WaitNow(exchange, step, stall->time, pauses);
@@ -47,18 +52,26 @@ bool DoBeforeCommit(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& st
     return true;
   }
   if (std::holds_alternative<DelayVisibilityAction>(action)) {
-    if (plan.registry() != nullptr && CanBeHidden(exchange)) plan.HideWrite(exchange, *plan.registry(), step);
+    if (plan.registry() != nullptr && CanBeHidden(exchange))
+      plan.HideWrite(exchange, *plan.registry(), step);
     return true;
   }
-  const bool in_place = std::holds_alternative<ErrorAction>(action) || std::holds_alternative<LateErrorAction>(action) ||
-                        std::holds_alternative<DropAction>(action) || std::holds_alternative<RedirectAction>(action);
+  const bool in_place = std::holds_alternative<ErrorAction>(action) ||
+                        std::holds_alternative<LateErrorAction>(action) ||
+                        std::holds_alternative<DropAction>(action) ||
+                        std::holds_alternative<RedirectAction>(action);
   if (!in_place || !plan.TakePlace(step)) return true;
   plan.Stop();
   return false;
 }
 
 FaultyBody::FaultyBody(s3::Exchange& exchange, FaultPlan& plan, const FaultTools& tools)
-    : exchange_(exchange), inner_(*exchange.body), plan_(plan), tools_(tools), steps_(plan.At(Stage::kBodyIn)), pace_(tools.pauses, exchange.wire) {}
+    : exchange_(exchange),
+      inner_(*exchange.body),
+      plan_(plan),
+      tools_(tools),
+      steps_(plan.At(Stage::kBodyIn)),
+      pace_(tools.pauses, exchange.wire) {}
 
 Result<std::size_t> FaultyBody::Read(MutableByteView buffer) {
   PENSTOCK_TRY(DoWhatIsDue());

@@ -6,11 +6,11 @@
 #include <memory>
 #include <optional>
 
-#include "emulator/s3/core/exchange.h"
 #include "emulator/faults/fault_plan.h"
 #include "emulator/faults/paced_body.h"
 #include "emulator/faults/pacer.h"
 #include "emulator/faults/pauses.h"
+#include "emulator/s3/core/exchange.h"
 
 namespace penstock::emulator::faults {
 
@@ -20,11 +20,12 @@ struct FaultTools {
   Pacers& pacers;
 };
 
-// An action before the commit: waits, or takes the operation's place. False: it has taken the place, nothing more may be done.
-// What does not fit a time before the commit does nothing.
+// An action before the commit: waits, or takes the operation's place. False: it has taken the
+// place, nothing more may be done. What does not fit a time before the commit does nothing.
 bool DoBeforeCommit(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step, Pauses& pauses);
 
-// The bytes as they came over the wire: the actions of body_in. Every read ends where an action is due.
+// The bytes as they came over the wire: the actions of body_in. Every read ends where an action is
+// due.
 class FaultyBody final : public s3::BodyReader {
  public:
   // All outlive this.
@@ -32,7 +33,9 @@ class FaultyBody final : public s3::BodyReader {
 
   Result<std::size_t> Read(MutableByteView buffer) override;
   std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return inner_.Trailers(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return inner_.Trailers();
+  }
   bool WithholdContinue() override { return inner_.WithholdContinue(); }
 
  private:
@@ -49,7 +52,8 @@ class FaultyBody final : public s3::BodyReader {
   ReadPace pace_;
 };
 
-// The bytes as the operation gets them: the actions of before_commit, once the verified end has been read.
+// The bytes as the operation gets them: the actions of before_commit, once the verified end has
+// been read.
 class CommitGate final : public s3::BodyReader {
  public:
   CommitGate(s3::Exchange& exchange, FaultPlan& plan, Pauses& pauses)
@@ -57,7 +61,9 @@ class CommitGate final : public s3::BodyReader {
 
   Result<std::size_t> Read(MutableByteView buffer) override;
   std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return inner_.Trailers(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return inner_.Trailers();
+  }
 
  private:
   s3::Exchange& exchange_;

@@ -17,7 +17,9 @@ class TenBytes final : public s3::BodyReader {
     return count;
   }
   std::optional<std::uint64_t> Length() const override { return 10; }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return trailers_;
+  }
   std::size_t read = 0;
 
  private:
@@ -53,20 +55,23 @@ class FaultyBodyTest : public testing::Test {
 };
 
 TEST_F(FaultyBodyTest, ReadsEndWhereAnActionIsDue) {
-  Meet(R"([{"do": [{"stall": {"ms": 0}, "at": "body_in@3"}, {"stall": {"ms": 0}, "at": "body_in@7"}]}])");
+  Meet(
+      R"([{"do": [{"stall": {"ms": 0}, "at": "body_in@3"}, {"stall": {"ms": 0}, "at": "body_in@7"}]}])");
   FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
   EXPECT_EQ(ReadAll(body), (std::vector<int>{3, 4, 3, 0}));
   EXPECT_EQ(fired(), 1U);
 }
 
 TEST_F(FaultyBodyTest, AnErrorEndsTheBodyAtItsPlace) {
-  for (const auto& [at, bytes] : std::vector<std::pair<std::string, std::size_t>>{{"body_in", 0}, {"body_in@4", 4}, {"body_in@10", 10}}) {
+  for (const auto& [at, bytes] : std::vector<std::pair<std::string, std::size_t>>{
+           {"body_in", 0}, {"body_in@4", 4}, {"body_in@10", 10}}) {
     wire_.read = 0;
     Meet(R"([{"do": {"slow_down": {}, "at": ")" + at + "\"}}]");
     FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
     EXPECT_EQ(ReadAll(body), std::vector<int>{-1}) << at;
     EXPECT_EQ(wire_.read, bytes) << at;
-    EXPECT_EQ(request_.exchange().bytes_in, bytes) << "what the wire throws away later was not taken";
+    EXPECT_EQ(request_.exchange().bytes_in, bytes)
+        << "what the wire throws away later was not taken";
     EXPECT_NE(plan_->in_place(), nullptr);
     EXPECT_FALSE(plan_->carried_out());
   }
@@ -81,7 +86,8 @@ TEST_F(FaultyBodyTest, APaceReadsPieces) {
 
 TEST_F(FaultyBodyTest, APaceBeyondTheLimitIsRefusedAndNotCounted) {
   std::vector<std::unique_ptr<Pauses::Turn>> others;
-  for (int i = 0; i < Pauses::kMost; ++i) others.push_back(std::make_unique<Pauses::Turn>(pauses_, nullptr));
+  for (int i = 0; i < Pauses::kMost; ++i)
+    others.push_back(std::make_unique<Pauses::Turn>(pauses_, nullptr));
   for (const char* pace : {R"({"drip": {"bytes": 4, "every_ms": 3600000}, "at": "body_in"})",
                            R"({"bandwidth": {"bytes_per_second": 1}, "at": "body_in"})"}) {
     wire_.read = 0;
@@ -96,7 +102,8 @@ TEST_F(FaultyBodyTest, APaceBeyondTheLimitIsRefusedAndNotCounted) {
 
 TEST_F(FaultyBodyTest, APaceKeepsItsTurnToTheEnd) {
   std::vector<std::unique_ptr<Pauses::Turn>> others;
-  for (int i = 0; i + 1 < Pauses::kMost; ++i) others.push_back(std::make_unique<Pauses::Turn>(pauses_, nullptr));
+  for (int i = 0; i + 1 < Pauses::kMost; ++i)
+    others.push_back(std::make_unique<Pauses::Turn>(pauses_, nullptr));
   Meet(R"([{"do": {"drip": {"bytes": 4, "every_ms": 1}, "at": "body_in"}}])");
   {
     FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});

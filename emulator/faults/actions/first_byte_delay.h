@@ -9,8 +9,8 @@
 
 namespace penstock::emulator::faults {
 
-// Has the wire hold answers of GET and HEAD back for `delay`, from when they were made; zero: not at all. Other methods are not
-// delayed. `next` outlives the handler.
+// Has the wire hold answers of GET and HEAD back for `delay`, from when they were made; zero: not
+// at all. Other methods are not delayed. `next` outlives the handler.
 std::unique_ptr<s3::Handler> MakeFirstByteDelay(std::chrono::milliseconds delay, s3::Handler& next);
 
 }  // namespace penstock::emulator::faults

@@ -5,8 +5,9 @@
 
 namespace penstock::emulator::faults {
 
-std::optional<HiddenWrites::Place> HiddenWrites::Begin(const std::string& bucket, const std::string& key, store::ObjectPtr before,
-                                                       WallTime now) {
+std::optional<HiddenWrites::Place> HiddenWrites::Begin(const std::string& bucket,
+                                                       const std::string& key,
+                                                       store::ObjectPtr before, WallTime now) {
   const MutexLock lock(mutex_);
   if (count_.load(std::memory_order_relaxed) >= kMost) ForgetSeen(now);
   if (count_.load(std::memory_order_relaxed) >= kMost) return std::nullopt;
@@ -19,7 +20,8 @@ void HiddenWrites::ForgetSeen(WallTime now) {
   for (auto& [bucket, keys] : buckets_) {
     for (auto& [key, writes] : keys) {
       const auto hidden = FirstHidden(writes, now);
-      count_.fetch_sub(static_cast<std::size_t>(hidden - writes.begin()), std::memory_order_release);
+      count_.fetch_sub(static_cast<std::size_t>(hidden - writes.begin()),
+                       std::memory_order_release);
       writes.erase(writes.begin(), hidden);
     }
     std::erase_if(keys, [](const auto& entry) { return entry.second.empty(); });
@@ -47,7 +49,9 @@ void HiddenWrites::Drop(const Place& place) {
   const MutexLock lock(mutex_);
   Writes* const writes = FindWrites(place);
   if (writes == nullptr) return;
-  count_.fetch_sub(std::erase_if(*writes, [&](const Write& write) { return write.number == place.number; }), std::memory_order_release);
+  count_.fetch_sub(
+      std::erase_if(*writes, [&](const Write& write) { return write.number == place.number; }),
+      std::memory_order_release);
 }
 
 void HiddenWrites::Clear() {
@@ -58,10 +62,13 @@ void HiddenWrites::Clear() {
 
 // Whoever sees a write sees those before it.
 HiddenWrites::Writes::const_iterator HiddenWrites::FirstHidden(const Writes& writes, WallTime now) {
-  return std::find_if(writes.rbegin(), writes.rend(), [now](const Write& write) { return write.until <= now; }).base();
+  return std::find_if(writes.rbegin(), writes.rend(),
+                      [now](const Write& write) { return write.until <= now; })
+      .base();
 }
 
-std::optional<store::ObjectPtr> HiddenWrites::Find(const std::string& bucket, const std::string& key, WallTime now) const {
+std::optional<store::ObjectPtr> HiddenWrites::Find(const std::string& bucket,
+                                                   const std::string& key, WallTime now) const {
   const MutexLock lock(mutex_);
   const auto keys = buckets_.find(bucket);
   if (keys == buckets_.end()) return std::nullopt;
@@ -71,12 +78,14 @@ std::optional<store::ObjectPtr> HiddenWrites::Find(const std::string& bucket, co
   return hidden == writes->second.end() ? std::nullopt : std::optional(hidden->before);
 }
 
-std::vector<HiddenWrites::Seen> HiddenWrites::Under(const std::string& bucket, std::string_view prefix, WallTime now) const {
+std::vector<HiddenWrites::Seen> HiddenWrites::Under(const std::string& bucket,
+                                                    std::string_view prefix, WallTime now) const {
   std::vector<Seen> seen;
   const MutexLock lock(mutex_);
   const auto keys = buckets_.find(bucket);
   if (keys == buckets_.end()) return seen;
-  for (auto at = keys->second.lower_bound(prefix); at != keys->second.end() && at->first.starts_with(prefix); ++at) {
+  for (auto at = keys->second.lower_bound(prefix);
+       at != keys->second.end() && at->first.starts_with(prefix); ++at) {
     const auto hidden = FirstHidden(at->second, now);
     if (hidden != at->second.end()) seen.push_back({at->first, hidden->before});
   }

@@ -1,4 +1,5 @@
-// Writes that are done and that reads do not see yet: what a store without read-after-write consistency shows.
+// Writes that are done and that reads do not see yet: what a store without read-after-write
+// consistency shows.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_HIDDEN_WRITES_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_HIDDEN_WRITES_H_
 
@@ -35,9 +36,10 @@ class HiddenWrites {
     std::uint64_t number = 0;
   };
 
-  // Reads of the key see `before` (null: nothing) from now on, until told otherwise. nullopt: kMost are hidden, and this one is
-  // not.
-  std::optional<Place> Begin(const std::string& bucket, const std::string& key, store::ObjectPtr before, WallTime now);
+  // Reads of the key see `before` (null: nothing) from now on, until told otherwise. nullopt: kMost
+  // are hidden, and this one is not.
+  std::optional<Place> Begin(const std::string& bucket, const std::string& key,
+                             store::ObjectPtr before, WallTime now);
   // It was done, and is seen from `until` on.
   void Settle(const Place& place, WallTime until);
   // It was not done.
@@ -48,7 +50,8 @@ class HiddenWrites {
   // Nothing need be asked.
   bool empty() const { return count_.load(std::memory_order_acquire) == 0; }
   // nullopt: what there is.
-  std::optional<store::ObjectPtr> Find(const std::string& bucket, const std::string& key, WallTime now) const;
+  std::optional<store::ObjectPtr> Find(const std::string& bucket, const std::string& key,
+                                       WallTime now) const;
   // In key order.
   std::vector<Seen> Under(const std::string& bucket, std::string_view prefix, WallTime now) const;
 

@@ -18,7 +18,9 @@ class HiddenWritesTest : public testing::Test {
   HiddenWrites::Place Begin(const std::string& key, store::ObjectPtr before) {
     return writes_.Begin("b", key, std::move(before), At(0)).value();
   }
-  std::optional<store::ObjectPtr> Find(int second) const { return writes_.Find("b", "k", At(second)); }
+  std::optional<store::ObjectPtr> Find(int second) const {
+    return writes_.Find("b", "k", At(second));
+  }
 
   HiddenWrites writes_;
 };
@@ -80,7 +82,8 @@ TEST_F(HiddenWritesTest, ClearedTheyAreAllSeen) {
 
 TEST_F(HiddenWritesTest, BeyondTheMostOneIsNotHiddenAndThoseSeenMakeRoom) {
   std::vector<HiddenWrites::Place> places;
-  for (std::size_t i = 0; i < HiddenWrites::kMost; ++i) places.push_back(Begin("k" + std::to_string(i), nullptr));
+  for (std::size_t i = 0; i < HiddenWrites::kMost; ++i)
+    places.push_back(Begin("k" + std::to_string(i), nullptr));
   EXPECT_FALSE(writes_.Begin("b", "k", nullptr, At(9)));
   writes_.Settle(places[7], At(5));
   EXPECT_TRUE(writes_.Begin("b", "k", nullptr, At(9)));

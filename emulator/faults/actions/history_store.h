@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/faults/documents/earlier_versions.h"
 #include "emulator/faults/actions/passing_store.h"
+#include "emulator/faults/documents/earlier_versions.h"
 
 namespace penstock::emulator::faults {
 
@@ -15,10 +15,12 @@ namespace penstock::emulator::faults {
 class HistoryStore final : public PassingStore {
  public:
   // `noted` outlives it.
-  HistoryStore(std::shared_ptr<store::Store> inner, EarlierVersions& noted) : PassingStore(std::move(inner)), noted_(noted) {}
+  HistoryStore(std::shared_ptr<store::Store> inner, EarlierVersions& noted)
+      : PassingStore(std::move(inner)), noted_(noted) {}
 
   using PassingStore::Delete;
-  std::vector<Result<store::DeleteOutcome>> Delete(std::vector<store::DeleteObject> requests) override {
+  std::vector<Result<store::DeleteOutcome>> Delete(
+      std::vector<store::DeleteObject> requests) override {
     std::vector<std::pair<std::string, store::ObjectPtr>> before;
     before.reserve(requests.size());
     for (const store::DeleteObject& request : requests) {
@@ -28,7 +30,8 @@ class HistoryStore final : public PassingStore {
     }
     auto outcomes = inner().Delete(std::move(requests));
     for (std::size_t i = 0; i < outcomes.size() && i < before.size(); ++i) {
-      if (outcomes[i].ok() && before[i].second) noted_.Note(before[i].first, std::move(before[i].second));
+      if (outcomes[i].ok() && before[i].second)
+        noted_.Note(before[i].first, std::move(before[i].second));
     }
     return outcomes;
   }

@@ -21,8 +21,10 @@ s3::ErrorDetails DetailsOf(const s3::Exchange& exchange, std::string_view code) 
   const s3::Target& target = exchange.target;
   if (code == "NoSuchKey") return {{"Key", target.key.value}};
   if (code == "NoSuchBucket") return {{"BucketName", target.bucket.value}};
-  if (code == "NoSuchUpload") return {{"UploadId", std::string(target.Get("uploadId").value_or(""))}};
-  if (code == "InvalidAccessKeyId") return {{"AWSAccessKeyId", std::string(s3::ClaimedAccessKey(exchange.request, target))}};
+  if (code == "NoSuchUpload")
+    return {{"UploadId", std::string(target.Get("uploadId").value_or(""))}};
+  if (code == "InvalidAccessKeyId")
+    return {{"AWSAccessKeyId", std::string(s3::ClaimedAccessKey(exchange.request, target))}};
   if (code == "ExpiredToken" || code == "InvalidToken") {
     auto token = exchange.request.Find("x-amz-security-token");
     if (!token) token = target.Get("X-Amz-Security-Token");
@@ -31,7 +33,8 @@ s3::ErrorDetails DetailsOf(const s3::Exchange& exchange, std::string_view code) 
   return {};
 }
 
-void Respond(s3::Exchange& exchange, const std::string& code, const std::string& message, int status) {
+void Respond(s3::Exchange& exchange, const std::string& code, const std::string& message,
+             int status) {
   Error error = s3::MakeError(code, DetailsOf(exchange, code), message);
   error.http_status = status;
   s3::RespondWithError(exchange, error);
@@ -51,7 +54,8 @@ void SetType(s3::Response& response, std::string_view type) {
 
 // In place of what is there of that name.
 void Put(s3::Response& response, const std::string& name, const std::string& value) {
-  std::erase_if(response.headers, [&](const auto& header) { return s3::EqualsIgnoreCase(header.first, name); });
+  std::erase_if(response.headers,
+                [&](const auto& header) { return s3::EqualsIgnoreCase(header.first, name); });
   response.Add(name, value);
 }
 
@@ -66,7 +70,8 @@ std::string JsonQuoted(std::string_view text) {
 
 std::string HtmlPage(const s3::Response& response, std::string_view code) {
   const std::string title = std::to_string(response.status) + " " + std::string(code);
-  return "<html>\n<head><title>" + title + "</title></head>\n<body>\n<h1>" + title + "</h1>\n</body>\n</html>\n";
+  return "<html>\n<head><title>" + title + "</title></head>\n<body>\n<h1>" + title +
+         "</h1>\n</body>\n</html>\n";
 }
 
 // A body that is not S3's document, as proxies and load balancers in front of it send them.
@@ -77,7 +82,8 @@ void ReplaceBody(s3::Response& response, const ErrorAction& action, std::string_
     case ErrorBody::kEmpty:
       response.body = std::monostate();
       response.chunked = false;
-      std::erase_if(response.headers, [](const auto& header) { return header.first == "Content-Type"; });
+      std::erase_if(response.headers,
+                    [](const auto& header) { return header.first == "Content-Type"; });
       break;
     case ErrorBody::kHtml:
       SetType(response, "text/html");
@@ -85,7 +91,8 @@ void ReplaceBody(s3::Response& response, const ErrorAction& action, std::string_
       break;
     case ErrorBody::kJson:
       SetType(response, "application/json");
-      response.body = "{\"code\":" + JsonQuoted(action.code) + ",\"message\":" + JsonQuoted(message) + "}";
+      response.body =
+          "{\"code\":" + JsonQuoted(action.code) + ",\"message\":" + JsonQuoted(message) + "}";
       break;
     case ErrorBody::kTruncatedXml: {
       const std::string whole = TextOf(response);
@@ -95,7 +102,9 @@ void ReplaceBody(s3::Response& response, const ErrorAction& action, std::string_
   }
 }
 
-std::string_view CodeOf(int status) { return status == 301 ? "PermanentRedirect" : "TemporaryRedirect"; }
+std::string_view CodeOf(int status) {
+  return status == 301 ? "PermanentRedirect" : "TemporaryRedirect";
+}
 
 }  // namespace
 
@@ -105,8 +114,11 @@ void AnswerWithError(s3::Exchange& exchange, const ErrorAction& action) {
   response.chunked = response.chunked && action.chunked;
   response.close = response.close || action.close;
   const s3::ErrorInfo* const info = s3::FindErrorInfo(action.code);
-  ReplaceBody(response, action, !action.message.empty() || info == nullptr ? std::string_view(action.message) : info->message);
-  if (action.retry_after) response.Add("x-amz-retry-after", std::to_string(action.retry_after->count()));
+  ReplaceBody(response, action,
+              !action.message.empty() || info == nullptr ? std::string_view(action.message)
+                                                         : info->message);
+  if (action.retry_after)
+    response.Add("x-amz-retry-after", std::to_string(action.retry_after->count()));
   for (const auto& [name, value] : action.headers) Put(response, name, value);
 }
 
@@ -116,15 +128,20 @@ void AnswerWithLateError(s3::Exchange& exchange, const LateErrorAction& action) 
   response.close = false;
   response.chunked = true;
   std::string document = TextOf(response);
-  const std::size_t begin = std::min(document.find('\n') + 1, document.size());  // behind the XML declaration
+  // behind the XML declaration
+  const std::size_t begin = std::min(document.find('\n') + 1, document.size());
   constexpr std::int64_t kMostSpaces = 3'600;
-  const std::int64_t spaces = action.every.count() > 0 ? std::min(action.after / action.every, kMostSpaces) : 0;
+  const std::int64_t spaces =
+      action.every.count() > 0 ? std::min(action.after / action.every, kMostSpaces) : 0;
   s3::Delivery& delivery = response.Delivering();
   for (std::int64_t i = 0; i < spaces; ++i) {
-    delivery.steps.push_back({.place = Place::kBody, .offset = begin + static_cast<std::size_t>(i), .wait = action.every});
+    delivery.steps.push_back({.place = Place::kBody,
+                              .offset = begin + static_cast<std::size_t>(i),
+                              .wait = action.every});
   }
   const std::size_t end = begin + static_cast<std::size_t>(spaces);
-  delivery.steps.push_back({.place = Place::kBody, .offset = end, .wait = action.after - spaces * action.every});
+  delivery.steps.push_back(
+      {.place = Place::kBody, .offset = end, .wait = action.after - spaces * action.every});
   document.insert(begin, static_cast<std::size_t>(spaces), ' ');
   if (exchange.request.method != "HEAD") response.body = std::move(document);
 }
@@ -133,13 +150,15 @@ void AnswerWithRedirect(s3::Exchange& exchange, const RedirectAction& action) {
   const std::string code(CodeOf(action.status));
   const std::string host(exchange.request.Find("host").value_or(std::string_view()));
   s3::ErrorDetails details;
-  details.emplace_back("Endpoint", action.region.empty() ? host : "s3." + action.region + ".amazonaws.com");
+  details.emplace_back("Endpoint",
+                       action.region.empty() ? host : "s3." + action.region + ".amazonaws.com");
   details.emplace_back("Bucket", exchange.target.bucket.value);
   Error error = s3::MakeError(code, std::move(details));
   error.http_status = action.status;
   error.region = action.region;
   s3::RespondWithError(exchange, error);
-  const std::string same_place = (exchange.connection.tls ? "https://" : "http://") + host + std::string(exchange.request.target);
+  const std::string same_place = (exchange.connection.tls ? "https://" : "http://") + host +
+                                 std::string(exchange.request.target);
   exchange.response.Add("Location", action.location.empty() ? same_place : action.location);
 }
 
@@ -164,7 +183,8 @@ void DropConnection(s3::Exchange& exchange, const DropAction& action, std::funct
   AddDrop(exchange.response.Delivering(), Place::kHead, 0, action, std::move(done));
 }
 
-void AddDrop(s3::Delivery& delivery, Place place, std::uint64_t offset, const DropAction& action, std::function<void()> done) {
+void AddDrop(s3::Delivery& delivery, Place place, std::uint64_t offset, const DropAction& action,
+             std::function<void()> done) {
   s3::DeliveryStep step{.place = place, .offset = offset, .done = std::move(done)};
   switch (action.kind) {
     case DropKind::kReset: step.kind = Kind::kReset; break;

@@ -2,8 +2,8 @@
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_IN_PLACE_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_IN_PLACE_H_
 
-#include "emulator/s3/core/exchange.h"
 #include "emulator/faults/action.h"
+#include "emulator/s3/core/exchange.h"
 
 namespace penstock::emulator::faults {
 
@@ -19,8 +19,8 @@ void RefuseToContinue(s3::Exchange& exchange);
 void DropConnection(s3::Exchange& exchange, const DropAction& action, std::function<void()> done);
 
 // The steps by which the connection ends at a place of the answer's.
-void AddDrop(s3::Delivery& delivery, s3::DeliveryStep::Place place, std::uint64_t offset, const DropAction& action,
-             std::function<void()> done);
+void AddDrop(s3::Delivery& delivery, s3::DeliveryStep::Place place, std::uint64_t offset,
+             const DropAction& action, std::function<void()> done);
 
 }  // namespace penstock::emulator::faults
 

@@ -14,15 +14,20 @@ using Kind = s3::DeliveryStep::Kind;
 TEST(InPlaceTest, AnErrorsDetailsAreTheRequests) {
   TestRequest request("GET", "/bucket/key?uploadId=up");
   for (const auto& [code, detail] : std::vector<std::pair<std::string, std::string>>{
-           {"NoSuchKey", "<Key>key</Key>"}, {"NoSuchBucket", "<BucketName>bucket</BucketName>"}, {"NoSuchUpload", "<UploadId>up</UploadId>"}}) {
+           {"NoSuchKey", "<Key>key</Key>"},
+           {"NoSuchBucket", "<BucketName>bucket</BucketName>"},
+           {"NoSuchUpload", "<UploadId>up</UploadId>"}}) {
     AnswerWithError(request.exchange(), {.status = 404, .code = code});
-    EXPECT_NE(std::get<std::string>(request.exchange().response.body).find(detail), std::string::npos) << code;
+    EXPECT_NE(std::get<std::string>(request.exchange().response.body).find(detail),
+              std::string::npos)
+        << code;
     EXPECT_EQ(request.exchange().response.error_code, code);
   }
 }
 
 TEST(InPlaceTest, AHeadHasNoBodyWhateverIsAskedFor) {
-  for (const ErrorBody body : {ErrorBody::kXml, ErrorBody::kEmpty, ErrorBody::kHtml, ErrorBody::kJson, ErrorBody::kTruncatedXml}) {
+  for (const ErrorBody body : {ErrorBody::kXml, ErrorBody::kEmpty, ErrorBody::kHtml,
+                               ErrorBody::kJson, ErrorBody::kTruncatedXml}) {
     TestRequest request("HEAD", "/bucket/key");
     AnswerWithError(request.exchange(), {.body = body});
     EXPECT_EQ(request.exchange().response.status, 503);
@@ -40,16 +45,20 @@ TEST(InPlaceTest, SlowDownsPhraseIsFor503Alone) {
 
 TEST(InPlaceTest, AHeaderThatIsGivenReplacesTheOneThatIsThere) {
   TestRequest request("GET", "/bucket/key");
-  AnswerWithError(request.exchange(), {.status = 503, .headers = {{"content-type", "text/x"}, {"X-A", "1"}}});
+  AnswerWithError(request.exchange(),
+                  {.status = 503, .headers = {{"content-type", "text/x"}, {"X-A", "1"}}});
   const s3::Response& response = request.exchange().response;
   EXPECT_EQ(response.Find("Content-Type"), "text/x");
-  EXPECT_EQ(std::count_if(response.headers.begin(), response.headers.end(), [](const auto& header) { return header.first.size() == 12; }), 1);
+  EXPECT_EQ(std::count_if(response.headers.begin(), response.headers.end(),
+                          [](const auto& header) { return header.first.size() == 12; }),
+            1);
   EXPECT_EQ(response.Find("x-a"), "1");
 }
 
 TEST(InPlaceTest, ALateErrorWaitsBetweenItsSpaces) {
   TestRequest request("POST", "/bucket/key?uploadId=up");
-  AnswerWithLateError(request.exchange(), {.after = std::chrono::milliseconds(25), .every = std::chrono::milliseconds(10)});
+  AnswerWithLateError(request.exchange(), {.after = std::chrono::milliseconds(25),
+                                           .every = std::chrono::milliseconds(10)});
   const s3::Response& response = request.exchange().response;
   EXPECT_EQ(response.status, 200);
   const std::string declaration = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
@@ -63,7 +72,8 @@ TEST(InPlaceTest, ALateErrorWaitsBetweenItsSpaces) {
 
 TEST(InPlaceTest, ABlackHoleHasHappenedBeforeItsTimeIsOver) {
   s3::Delivery delivery;
-  AddDrop(delivery, Place::kBody, 7, {.kind = DropKind::kHang, .hang = std::chrono::milliseconds(9)}, [] {});
+  AddDrop(delivery, Place::kBody, 7,
+          {.kind = DropKind::kHang, .hang = std::chrono::milliseconds(9)}, [] {});
   ASSERT_EQ(delivery.steps.size(), 3U);
   EXPECT_TRUE(delivery.steps[0].done);
   EXPECT_EQ(delivery.steps[0].wait.count(), 0);

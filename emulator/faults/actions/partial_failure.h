@@ -17,8 +17,10 @@ struct EntryFacts {
   std::uint64_t failed_before = 0;  // entries of the same request, by the same action
 };
 
-// `draw` is the rule's for the request: with it and the key alone chance decides, whatever other entries there are.
-bool FailsEntry(const PartialFailureAction& failure, const EntryFacts& entry, const traffic::Draw& draw);
+// `draw` is the rule's for the request: with it and the key alone chance decides, whatever other
+// entries there are.
+bool FailsEntry(const PartialFailureAction& failure, const EntryFacts& entry,
+                const traffic::Draw& draw);
 
 }  // namespace penstock::emulator::faults
 

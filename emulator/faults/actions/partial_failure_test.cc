@@ -10,7 +10,8 @@ namespace {
 
 constexpr traffic::Draw kDraw{0.1, 0.2, 0.3, 0.4};
 
-bool Fails(const PartialFailureAction& failure, std::string_view key, std::size_t place = 0, std::uint64_t failed_before = 0) {
+bool Fails(const PartialFailureAction& failure, std::string_view key, std::size_t place = 0,
+           std::uint64_t failed_before = 0) {
   return FailsEntry(failure, {.place = place, .key = key, .failed_before = failed_before}, kDraw);
 }
 

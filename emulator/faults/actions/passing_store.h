@@ -1,4 +1,5 @@
-// A store that hands everything on to another one: what faults change of it they change in classes of their own.
+// A store that hands everything on to another one: what faults change of it they change in classes
+// of their own.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_PASSING_STORE_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_PASSING_STORE_H_
 
@@ -22,7 +23,9 @@ class PassingStore : public store::Store {
   Result<void> CreateBucket(store::BucketRecord bucket, std::size_t max_per_owner) override {
     return inner_->CreateBucket(std::move(bucket), max_per_owner);
   }
-  Result<store::BucketPtr> FindBucket(const BucketName& name) override { return inner_->FindBucket(name); }
+  Result<store::BucketPtr> FindBucket(const BucketName& name) override {
+    return inner_->FindBucket(name);
+  }
   Result<void> DeleteBucket(const BucketName& name) override { return inner_->DeleteBucket(name); }
   Result<void> DeleteBucket(const BucketName& name, store::OpenUploads open_uploads) override {
     return inner_->DeleteBucket(name, open_uploads);
@@ -31,59 +34,92 @@ class PassingStore : public store::Store {
   Result<void> SetVersioning(const BucketName& name, store::Versioning versioning) override {
     return inner_->SetVersioning(name, versioning);
   }
-  Result<void> SetConfiguration(const BucketName& name, const std::string& sub_resource, std::optional<std::string> document) override {
+  Result<void> SetConfiguration(const BucketName& name, const std::string& sub_resource,
+                                std::optional<std::string> document) override {
     return inner_->SetConfiguration(name, sub_resource, std::move(document));
   }
 
-  Result<store::ObjectPtr> FindObject(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version) override {
+  Result<store::ObjectPtr> FindObject(const BucketName& bucket, const ObjectKey& key,
+                                      const std::optional<VersionId>& version) override {
     return inner_->FindObject(bucket, key, version);
   }
-  Result<store::PutOutcome> Put(store::PutObject request) override { return inner_->Put(std::move(request)); }
-  void Put(store::PutObject request, store::Async<store::PutOutcome> later) override { inner_->Put(std::move(request), std::move(later)); }
-  Result<store::DeleteOutcome> Delete(store::DeleteObject request) override { return inner_->Delete(std::move(request)); }
+  Result<store::PutOutcome> Put(store::PutObject request) override {
+    return inner_->Put(std::move(request));
+  }
+  void Put(store::PutObject request, store::Async<store::PutOutcome> later) override {
+    inner_->Put(std::move(request), std::move(later));
+  }
+  Result<store::DeleteOutcome> Delete(store::DeleteObject request) override {
+    return inner_->Delete(std::move(request));
+  }
   void Delete(store::DeleteObject request, store::Async<store::DeleteOutcome> later) override {
     inner_->Delete(std::move(request), std::move(later));
   }
-  std::vector<Result<store::DeleteOutcome>> Delete(std::vector<store::DeleteObject> requests) override {
+  std::vector<Result<store::DeleteOutcome>> Delete(
+      std::vector<store::DeleteObject> requests) override {
     return inner_->Delete(std::move(requests));
   }
-  Result<void> Rename(store::RenameObject request) override { return inner_->Rename(std::move(request)); }
-  Result<void> SetTags(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
-                       store::Attributes tags) override {
+  Result<void> Rename(store::RenameObject request) override {
+    return inner_->Rename(std::move(request));
+  }
+  Result<void> SetTags(const BucketName& bucket, const ObjectKey& key,
+                       const std::optional<VersionId>& version, store::Attributes tags) override {
     return inner_->SetTags(bucket, key, version, std::move(tags));
   }
-  Result<void> ChangeAttributes(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
+  Result<void> ChangeAttributes(const BucketName& bucket, const ObjectKey& key,
+                                const std::optional<VersionId>& version,
                                 const store::AttributeChange& change) override {
     return inner_->ChangeAttributes(bucket, key, version, change);
   }
-  Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
-                            const std::string& name, std::optional<std::string> value) override {
+  Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key,
+                            const std::optional<VersionId>& version, const std::string& name,
+                            std::optional<std::string> value) override {
     return inner_->SetAttribute(bucket, key, version, name, std::move(value));
   }
-  Result<store::ListPage> List(const store::ListObjects& query) override { return inner_->List(query); }
-  Result<store::VersionPage> List(const store::ListVersions& query) override { return inner_->List(query); }
-  Result<store::ListPage> List(const store::ListDirectory& query) override { return inner_->List(query); }
+  Result<store::ListPage> List(const store::ListObjects& query) override {
+    return inner_->List(query);
+  }
+  Result<store::VersionPage> List(const store::ListVersions& query) override {
+    return inner_->List(query);
+  }
+  Result<store::ListPage> List(const store::ListDirectory& query) override {
+    return inner_->List(query);
+  }
 
-  Result<store::UploadPtr> CreateUpload(store::UploadRecord upload) override { return inner_->CreateUpload(std::move(upload)); }
-  Result<store::UploadPtr> FindUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) override {
+  Result<store::UploadPtr> CreateUpload(store::UploadRecord upload) override {
+    return inner_->CreateUpload(std::move(upload));
+  }
+  Result<store::UploadPtr> FindUpload(const BucketName& bucket, const ObjectKey& key,
+                                      const UploadId& id) override {
     return inner_->FindUpload(bucket, key, id);
   }
   Result<void> Put(store::PutPart request) override { return inner_->Put(std::move(request)); }
-  void Put(store::PutPart request, store::Async<void> later) override { inner_->Put(std::move(request), std::move(later)); }
-  Result<std::vector<store::StoredPart>> ListParts(const BucketName& bucket, const ObjectKey& key, const UploadId& id, int marker,
+  void Put(store::PutPart request, store::Async<void> later) override {
+    inner_->Put(std::move(request), std::move(later));
+  }
+  Result<std::vector<store::StoredPart>> ListParts(const BucketName& bucket, const ObjectKey& key,
+                                                   const UploadId& id, int marker,
                                                    int limit) override {
     return inner_->ListParts(bucket, key, id, marker, limit);
   }
-  Result<store::PutOutcome> Complete(store::CompleteUpload request) override { return inner_->Complete(std::move(request)); }
-  Result<store::ObjectPtr> FindCompleted(const BucketName& bucket, const ObjectKey& key, const UploadId& id) override {
+  Result<store::PutOutcome> Complete(store::CompleteUpload request) override {
+    return inner_->Complete(std::move(request));
+  }
+  Result<store::ObjectPtr> FindCompleted(const BucketName& bucket, const ObjectKey& key,
+                                         const UploadId& id) override {
     return inner_->FindCompleted(bucket, key, id);
   }
-  Result<void> AbortUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) override {
+  Result<void> AbortUpload(const BucketName& bucket, const ObjectKey& key,
+                           const UploadId& id) override {
     return inner_->AbortUpload(bucket, key, id);
   }
-  Result<store::UploadPage> List(const store::ListUploads& query) override { return inner_->List(query); }
+  Result<store::UploadPage> List(const store::ListUploads& query) override {
+    return inner_->List(query);
+  }
 
-  Result<std::unique_ptr<store::BlobWriter>> NewBlob(std::uint64_t size_hint) override { return inner_->NewBlob(size_hint); }
+  Result<std::unique_ptr<store::BlobWriter>> NewBlob(std::uint64_t size_hint) override {
+    return inner_->NewBlob(size_hint);
+  }
 
  protected:
   store::Store& inner() { return *inner_; }
@@ -92,11 +128,13 @@ class PassingStore : public store::Store {
   const std::shared_ptr<store::Store> inner_;
 };
 
-// From now on the request has to do with `Wrapped(the store it had, arguments...)`, until its answer has left.
+// From now on the request has to do with `Wrapped(the store it had, arguments...)`, until its
+// answer has left.
 template <class Wrapped, class... Arguments>
 void WrapStore(s3::Exchange& exchange, Arguments&&... arguments) {
   auto space = std::make_shared<s3::Namespace>(*exchange.space);
-  // The wrapped store shares ownership of the namespace it belongs to, which is in use as long as the request is.
+  // The wrapped store shares ownership of the namespace it belongs to, which is in use as long as
+  // the request is.
   const std::shared_ptr<store::Store> store(exchange.space, exchange.space->store.get());
   space->store = std::make_shared<Wrapped>(store, std::forward<Arguments>(arguments)...);
   exchange.space = std::move(space);

@@ -35,7 +35,9 @@ class KeptBody final : public s3::BodyReader {
     return got;
   }
   std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return inner_.Trailers(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return inner_.Trailers();
+  }
 
   // Every byte of it is kept: there were no more than kMost.
   bool whole() const { return whole_; }
@@ -62,7 +64,9 @@ class RepeatedBody final : public s3::BodyReader {
     return count;
   }
   std::optional<std::uint64_t> Length() const override { return first_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return first_.Trailers(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return first_.Trailers();
+  }
 
  private:
   const KeptBody& first_;

@@ -17,7 +17,9 @@ class TextBody final : public s3::BodyReader {
     return count;
   }
   std::optional<std::uint64_t> Length() const override { return text_.size(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return trailers_;
+  }
 
  private:
   const std::string text_;
@@ -28,7 +30,8 @@ class TextBody final : public s3::BodyReader {
 std::string ReadAll(s3::BodyReader& body, std::size_t piece) {
   std::string all;
   std::string buffer(piece, '\0');
-  while (const std::size_t got = body.Read({reinterpret_cast<std::byte*>(buffer.data()), buffer.size()}).value())
+  while (const std::size_t got =
+             body.Read({reinterpret_cast<std::byte*>(buffer.data()), buffer.size()}).value())
     all.append(buffer, 0, got);
   return all;
 }

@@ -14,14 +14,16 @@ traffic::Work Of(std::string_view method, std::string_view operation) {
   return WorkOf(exchange);
 }
 
-// Faults and limits each had a rule of their own: a page of parts was a read to one and a list to the other.
+// Faults and limits each had a rule of their own: a page of parts was a read to one and a list to
+// the other.
 TEST(RequestWorkTest, IsTheOperationsAndNotTheNames) {
   using traffic::Work;
   EXPECT_EQ(Of("GET", "GetObject"), Work::kGet);
   EXPECT_EQ(Of("HEAD", "HeadObject"), Work::kHead);
   EXPECT_EQ(Of("PUT", "PutObject"), Work::kWrite);
   EXPECT_EQ(Of("DELETE", "DeleteObject"), Work::kWrite);
-  for (const char* name : {"ListParts", "ListBuckets", "ListObjectsV2", "ListMultipartUploads"}) EXPECT_EQ(Of("GET", name), Work::kList) << name;
+  for (const char* name : {"ListParts", "ListBuckets", "ListObjectsV2", "ListMultipartUploads"})
+    EXPECT_EQ(Of("GET", name), Work::kList) << name;
   EXPECT_EQ(Of("GET", "ListBucketMetricsConfigurations"), Work::kGet) << "one document";
   EXPECT_EQ(Of("OPTIONS", "OptionsObject"), Work::kGet) << "changes nothing";
 }

@@ -53,7 +53,8 @@ class StaleReadStore::Veil {
     if (there && folded) return;
     if (!there && (name <= query_.start_after || (truncated_ && name > ended_by_))) return;
     const store::ListEntry entry =
-        folded ? store::ListEntry{.key = page_.text.Copy(name), .is_common_prefix = true} : EntryOf(object, page_.text);
+        folded ? store::ListEntry{.key = page_.text.Copy(name), .is_common_prefix = true}
+               : EntryOf(object, page_.text);
     if (there) {
       *at = entry;
     } else {
@@ -69,8 +70,9 @@ class StaleReadStore::Veil {
 
  private:
   std::vector<store::ListEntry>::iterator Find(std::string_view name) {
-    return std::lower_bound(page_.entries.begin(), page_.entries.end(), name,
-                            [](const store::ListEntry& entry, std::string_view wanted) { return entry.key < wanted; });
+    return std::lower_bound(
+        page_.entries.begin(), page_.entries.end(), name,
+        [](const store::ListEntry& entry, std::string_view wanted) { return entry.key < wanted; });
   }
 
   store::ListPage& page_;
@@ -79,24 +81,33 @@ class StaleReadStore::Veil {
   const bool truncated_;
 };
 
-Result<store::ObjectPtr> StaleReadStore::FindObject(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version) {
+Result<store::ObjectPtr> StaleReadStore::FindObject(const BucketName& bucket, const ObjectKey& key,
+                                                    const std::optional<VersionId>& version) {
   const auto seen = version ? std::nullopt : hidden_.Find(bucket.value, key.value, now_);
   if (!seen) return inner().FindObject(bucket, key, version);
   if (*seen == nullptr) return NoSuchKey(bucket, key);
   return *seen;
 }
 
-Result<bool> StaleReadStore::StaysWithout(const store::ListObjects& query, const std::string& common_prefix) {
+Result<bool> StaleReadStore::StaysWithout(const store::ListObjects& query,
+                                          const std::string& common_prefix) {
   constexpr std::size_t kMostKeys = 1'000;
-  const std::vector<HiddenWrites::Seen> hidden = hidden_.Under(query.bucket.value, common_prefix, now_);
-  if (std::any_of(hidden.begin(), hidden.end(), [](const auto& seen) { return seen.object != nullptr; })) return true;
+  const std::vector<HiddenWrites::Seen> hidden =
+      hidden_.Under(query.bucket.value, common_prefix, now_);
+  if (std::any_of(hidden.begin(), hidden.end(),
+                  [](const auto& seen) { return seen.object != nullptr; }))
+    return true;
   if (hidden.size() >= kMostKeys) return true;
   PENSTOCK_ASSIGN(
       const store::ListPage below,
-      inner().List(store::ListObjects{.bucket = query.bucket, .prefix = common_prefix, .max_keys = static_cast<int>(hidden.size() + 1)}));
-  return std::any_of(below.entries.begin(), below.entries.end(), [&](const store::ListEntry& entry) {
-    return std::none_of(hidden.begin(), hidden.end(), [&](const auto& seen) { return seen.key == entry.key; });
-  });
+      inner().List(store::ListObjects{.bucket = query.bucket,
+                                      .prefix = common_prefix,
+                                      .max_keys = static_cast<int>(hidden.size() + 1)}));
+  return std::any_of(below.entries.begin(), below.entries.end(),
+                     [&](const store::ListEntry& entry) {
+                       return std::none_of(hidden.begin(), hidden.end(),
+                                           [&](const auto& seen) { return seen.key == entry.key; });
+                     });
 }
 
 Result<store::ListPage> StaleReadStore::List(const store::ListObjects& query) {
@@ -120,7 +131,8 @@ Result<store::ListPage> StaleReadStore::List(const store::ListObjects& query) {
 }
 
 bool LooksThroughVeil(const s3::Exchange& exchange) {
-  constexpr std::array<std::string_view, 5> kReads{"GetObject", "GetObjectAttributes", "HeadObject", "ListObjects", "ListObjectsV2"};
+  constexpr std::array<std::string_view, 5> kReads{"GetObject", "GetObjectAttributes", "HeadObject",
+                                                   "ListObjects", "ListObjectsV2"};
   return std::find(kReads.begin(), kReads.end(), exchange.operation) != kReads.end();
 }
 

@@ -22,7 +22,8 @@ class StaleReadStore final : public PassingStore {
       : PassingStore(std::move(inner)), hidden_(hidden), now_(now) {}
 
   using PassingStore::List;
-  Result<store::ObjectPtr> FindObject(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version) override;
+  Result<store::ObjectPtr> FindObject(const BucketName& bucket, const ObjectKey& key,
+                                      const std::optional<VersionId>& version) override;
   // A page may have fewer entries than it was asked for, as S3's may.
   Result<store::ListPage> List(const store::ListObjects& query) override;
 
@@ -35,7 +36,8 @@ class StaleReadStore final : public PassingStore {
   const WallTime now_;
 };
 
-// Whether an operation sees hidden writes as not done yet: reads of objects and listings of general purpose buckets' keys.
+// Whether an operation sees hidden writes as not done yet: reads of objects and listings of general
+// purpose buckets' keys.
 bool LooksThroughVeil(const s3::Exchange& exchange);
 
 }  // namespace penstock::emulator::faults

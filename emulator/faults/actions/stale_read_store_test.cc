@@ -32,13 +32,16 @@ class StaleReadStoreTest : public testing::Test {
     hidden_.Settle(*place, kNow + std::chrono::seconds(1));
   }
   // Each entry with its size, a common prefix without; pages on one line each.
-  static std::string Listed(store::Store& store, const std::string& prefix, const std::string& delimiter, int max_keys = 1'000) {
+  static std::string Listed(store::Store& store, const std::string& prefix,
+                            const std::string& delimiter, int max_keys = 1'000) {
     std::string text;
-    store::ListObjects query{.bucket = kBucket, .prefix = prefix, .delimiter = delimiter, .max_keys = max_keys};
+    store::ListObjects query{
+        .bucket = kBucket, .prefix = prefix, .delimiter = delimiter, .max_keys = max_keys};
     for (;;) {
       const store::ListPage page = store.List(query).value();
       for (const store::ListEntry& entry : page.entries) {
-        text += std::string(entry.key) + (entry.is_common_prefix ? "" : "=" + std::to_string(entry.size)) + " ";
+        text += std::string(entry.key) +
+                (entry.is_common_prefix ? "" : "=" + std::to_string(entry.size)) + " ";
       }
       EXPECT_LE(page.entries.size(), static_cast<std::size_t>(max_keys));
       if (!page.truncated) return text;
@@ -91,11 +94,15 @@ TEST_F(StaleReadStoreTest, ACommonPrefixIsThereForWhatIsSeenBelowIt) {
 TEST_F(StaleReadStoreTest, PagesOfAnySizeAreTheListingOfBefore) {
   constexpr unsigned kSeed = 7;
   std::mt19937 random(kSeed);
-  const auto key = [&random] { return std::string(1, "abcd"[random() % 4]) + "/" + std::to_string(random() % 8); };
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(store::testing::PutText(*truth_, key(), std::string(random() % 9, 'x')).ok());
+  const auto key = [&random] {
+    return std::string(1, "abcd"[random() % 4]) + "/" + std::to_string(random() % 8);
+  };
+  for (int i = 0; i < 20; ++i)
+    ASSERT_TRUE(store::testing::PutText(*truth_, key(), std::string(random() % 9, 'x')).ok());
   std::map<std::string, std::string> before;
   for (const char* delimiter : {"", "/"}) before[delimiter] = Listed(*truth_, "", delimiter);
-  for (int i = 0; i < 20; ++i) random() % 2 == 0 ? PutHidden(key(), "hidden, and longer") : DeleteHidden(key());
+  for (int i = 0; i < 20; ++i)
+    random() % 2 == 0 ? PutHidden(key(), "hidden, and longer") : DeleteHidden(key());
   for (const char* delimiter : {"", "/"}) {
     for (const int max_keys : {1, 2, 3, 7, 1'000}) {
       EXPECT_EQ(Listed(veiled_, "", delimiter, max_keys), before[delimiter])

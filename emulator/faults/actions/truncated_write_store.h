@@ -11,13 +11,15 @@
 
 namespace penstock::emulator::faults {
 
-// What is put is as long as its first bytes; ETag and checksums stay those of all of them, as the client is told.
+// What is put is as long as its first bytes; ETag and checksums stay those of all of them, as the
+// client is told.
 //
 // Thread safety: the inner one's.
 class TruncatedWriteStore final : public PassingStore {
  public:
   // `torn` is called when a write is cut, before it is done.
-  TruncatedWriteStore(std::shared_ptr<store::Store> inner, std::uint64_t most, std::function<void()> torn)
+  TruncatedWriteStore(std::shared_ptr<store::Store> inner, std::uint64_t most,
+                      std::function<void()> torn)
       : PassingStore(std::move(inner)), most_(most), torn_(std::move(torn)) {}
 
   Result<store::PutOutcome> Put(store::PutObject request) override {

@@ -10,7 +10,9 @@ using store::testing::kBucket;
 class TruncatedWriteStoreTest : public testing::Test {
  protected:
   TruncatedWriteStoreTest() { store::testing::MakeBucket(*whole_); }
-  store::PutObject Request(std::string_view body) { return store::testing::MakePut(*whole_, "key", body); }
+  store::PutObject Request(std::string_view body) {
+    return store::testing::MakePut(*whole_, "key", body);
+  }
   std::string Kept() { return store::testing::Get(*whole_, "key"); }
 
   const std::shared_ptr<store::Store> whole_ = store::testing::OpenStore({});

@@ -8,8 +8,8 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/s3/core/body_size.h"
 #include "emulator/s3/checksums/checksums.h"
+#include "emulator/s3/core/body_size.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::faults {
@@ -26,7 +26,9 @@ class TextBlob final : public store::Blob {
   const std::string text_;
 };
 
-MutableByteView Writable(std::string& text) { return {reinterpret_cast<std::byte*>(text.data()), text.size()}; }
+MutableByteView Writable(std::string& text) {
+  return {reinterpret_cast<std::byte*>(text.data()), text.size()};
+}
 
 Result<void> ReadBody(const s3::Response& response, std::uint64_t offset, MutableByteView into) {
   if (const auto* text = std::get_if<std::string>(&response.body)) {
@@ -42,8 +44,10 @@ void Splice(s3::Response& response, std::uint64_t offset, const store::Content& 
   const std::uint64_t end = offset + piece.size();
   store::Content fresh = old.Sub({0, offset});
   fresh.slices.insert(fresh.slices.end(), piece.slices.begin(), piece.slices.end());
-  for (store::ContentSlice& slice : old.Sub({end, old.size()}).slices) fresh.slices.push_back(std::move(slice));
-  std::erase_if(fresh.slices, [](const store::ContentSlice& slice) { return slice.range.size() == 0; });
+  for (store::ContentSlice& slice : old.Sub({end, old.size()}).slices)
+    fresh.slices.push_back(std::move(slice));
+  std::erase_if(fresh.slices,
+                [](const store::ContentSlice& slice) { return slice.range.size() == 0; });
   response.body = std::move(fresh);
 }
 
@@ -72,45 +76,49 @@ bool Differ(const store::Content& one, const store::Content& other) {
     const std::uint64_t count = std::min<std::uint64_t>(left.size(), one.size() - at);
     if (!store::ReadContent(one, at, Writable(left).first(count)).ok()) return false;
     if (!store::ReadContent(other, at, Writable(right).first(count)).ok()) return false;
-    if (std::string_view(left).substr(0, count) != std::string_view(right).substr(0, count)) return true;
+    if (std::string_view(left).substr(0, count) != std::string_view(right).substr(0, count))
+      return true;
   }
   return false;
 }
 
 // What the version before has at the same place, as far as it goes.
-bool SpliceStale(s3::Response& response, std::uint64_t offset, std::uint64_t length, const store::ObjectRecord& before) {
+bool SpliceStale(s3::Response& response, std::uint64_t offset, std::uint64_t length,
+                 const store::ObjectRecord& before) {
   const auto* const body = std::get_if<store::Content>(&response.body);
   const std::uint64_t begin = BeginOf(response) + offset;
   if (body == nullptr || begin >= before.size) return false;
-  const std::uint64_t count = std::min({body->size() - offset, before.size - begin, length == 0 ? UINT64_MAX : length});
+  const std::uint64_t count =
+      std::min({body->size() - offset, before.size - begin, length == 0 ? UINT64_MAX : length});
   const store::Content stale = before.content.Sub({begin, begin + count});
   if (!Differ(body->Sub({offset, offset + count}), stale)) return false;
   Splice(response, offset, stale);
   return true;
 }
 
-// The block before this one, or, at the body's beginning, the one behind it; as much of it as there is.
+// The block before this one, or, at the body's beginning, the one behind it; as much of it as there
+// is.
 Result<void> RepeatBlock(const s3::Response& response, std::uint64_t offset, std::string& bytes) {
   const std::uint64_t size = s3::BodySize(response);
-  const std::uint64_t from = offset >= bytes.size() ? offset - bytes.size() : std::min(offset + bytes.size(), size);
+  const std::uint64_t from =
+      offset >= bytes.size() ? offset - bytes.size() : std::min(offset + bytes.size(), size);
   const std::uint64_t count = std::min<std::uint64_t>(bytes.size(), size - from);
   return ReadBody(response, from, Writable(bytes).first(count));
 }
 
-Result<void> Spoil(const s3::Response& response, std::uint64_t offset, CorruptKind kind, std::string& bytes) {
+Result<void> Spoil(const s3::Response& response, std::uint64_t offset, CorruptKind kind,
+                   std::string& bytes) {
   switch (kind) {
     case CorruptKind::kFlipBit:
       for (char& c : bytes) c = static_cast<char>(c ^ 1);
       return Ok();
-    case CorruptKind::kZero:
-      std::fill(bytes.begin(), bytes.end(), '\0');
-      return Ok();
+    case CorruptKind::kZero: std::fill(bytes.begin(), bytes.end(), '\0'); return Ok();
     case CorruptKind::kRepeatBlock: return RepeatBlock(response, offset, bytes);
     case CorruptKind::kSwapHalves:
-      std::rotate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), bytes.end());
+      std::rotate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2),
+                  bytes.end());
       return Ok();
-    case CorruptKind::kStaleVersion:
-      break;  // not made of these bytes
+    case CorruptKind::kStaleVersion: break;  // not made of these bytes
   }
   return Ok();
 }
@@ -121,7 +129,8 @@ Result<void> ForBody(const s3::Response& response, Take take) {
   std::string piece(256 << 10, '\0');
   const std::uint64_t size = s3::BodySize(response);
   for (std::uint64_t at = 0; at < size; at += piece.size()) {
-    const MutableByteView into = Writable(piece).first(std::min<std::uint64_t>(piece.size(), size - at));
+    const MutableByteView into =
+        Writable(piece).first(std::min<std::uint64_t>(piece.size(), size - at));
     PENSTOCK_TRY(ReadBody(response, at, into));
     take(into);
   }
@@ -154,7 +163,8 @@ Result<void> FixChecksums(s3::Response& response) {
 
 }  // namespace
 
-bool Corrupt(s3::Response& response, std::uint64_t offset, const CorruptAction& action, const store::ObjectRecord* before) {
+bool Corrupt(s3::Response& response, std::uint64_t offset, const CorruptAction& action,
+             const store::ObjectRecord* before) {
   const std::uint64_t size = s3::BodySize(response);
   if (offset >= size) return false;
   if (action.kind == CorruptKind::kStaleVersion) {

@@ -31,12 +31,15 @@ s3::Response Sliced() {
 std::string TextOf(const s3::Response& response) {
   if (const auto* text = std::get_if<std::string>(&response.body)) return *text;
   std::string text(s3::BodySize(response), '?');
-  EXPECT_TRUE(store::ReadContent(std::get<store::Content>(response.body), 0, {reinterpret_cast<std::byte*>(text.data()), text.size()}).ok());
+  EXPECT_TRUE(store::ReadContent(std::get<store::Content>(response.body), 0,
+                                 {reinterpret_cast<std::byte*>(text.data()), text.size()})
+                  .ok());
   return text;
 }
 
 TEST(WrongBytesTest, SlicesAndTextsAreSpoiltAlike) {
-  for (const CorruptKind kind : {CorruptKind::kFlipBit, CorruptKind::kZero, CorruptKind::kRepeatBlock, CorruptKind::kSwapHalves}) {
+  for (const CorruptKind kind : {CorruptKind::kFlipBit, CorruptKind::kZero,
+                                 CorruptKind::kRepeatBlock, CorruptKind::kSwapHalves}) {
     for (std::uint64_t offset = 0; offset < 10; ++offset) {
       for (const std::uint64_t length : {1, 2, 5, 100}) {
         s3::Response slices = Sliced();
@@ -62,7 +65,8 @@ TEST(WrongBytesTest, ABodyThatDoesNotReachSoFarStays) {
 }
 
 TEST(WrongBytesTest, BytesThatAreSoAlreadyAreNotMadeWrong) {
-  for (const CorruptKind kind : {CorruptKind::kZero, CorruptKind::kRepeatBlock, CorruptKind::kSwapHalves}) {
+  for (const CorruptKind kind :
+       {CorruptKind::kZero, CorruptKind::kRepeatBlock, CorruptKind::kSwapHalves}) {
     s3::Response zeros;
     zeros.body = std::string(100, '\0');
     EXPECT_FALSE(Corrupt(zeros, 10, {.kind = kind, .length = 8, .fix_checksum = true}));
@@ -76,7 +80,8 @@ TEST(WrongBytesTest, ChecksumsOfTheWholeAreThoseOfTheWrongBytes) {
   response.Add("x-amz-checksum-sha1", "composite-2");
   response.Add("ETag", "\"781e5e245d69b566979b86e28d23f2c7\"");
   ASSERT_TRUE(Corrupt(response, 0, {.fix_checksum = true}));
-  // python3: base64.b64encode(zlib.crc32(b"1123456789").to_bytes(4, "big")), hashlib.md5(b"1123456789").hexdigest()
+  // python3: base64.b64encode(zlib.crc32(b"1123456789").to_bytes(4, "big")),
+  // hashlib.md5(b"1123456789").hexdigest()
   EXPECT_EQ(response.Find("x-amz-checksum-crc32"), "SUas+A==");
   EXPECT_EQ(response.Find("x-amz-checksum-sha1"), "composite-2");
   EXPECT_EQ(response.Find("ETag"), "\"5c2ac85eb3834d3adb2289aa92f60457\"");

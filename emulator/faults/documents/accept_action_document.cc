@@ -10,10 +10,11 @@ namespace penstock::emulator::faults {
 
 Result<Action> ReadTlsAbort(const Json& json, const std::string& place) {
   using Kind = TlsAbortAction::Kind;
-  constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{{{"handshake-failure", Kind::kHandshakeFailure},
-                                                                     {"protocol-version", Kind::kProtocolVersion},
-                                                                     {"no-application-protocol", Kind::kNoApplicationProtocol},
-                                                                     {"truncated", Kind::kTruncated}}};
+  constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{
+      {{"handshake-failure", Kind::kHandshakeFailure},
+       {"protocol-version", Kind::kProtocolVersion},
+       {"no-application-protocol", Kind::kNoApplicationProtocol},
+       {"truncated", Kind::kTruncated}}};
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode"}));
   TlsAbortAction abort;
   PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, abort.kind));
@@ -22,11 +23,12 @@ Result<Action> ReadTlsAbort(const Json& json, const std::string& place) {
 
 Result<Action> ReadTlsCertificate(const Json& json, const std::string& place) {
   using Kind = TlsCertificateAction::Kind;
-  constexpr std::array<std::pair<std::string_view, Kind>, 5> kKinds{{{"expired", Kind::kExpired},
-                                                                     {"not-yet-valid", Kind::kNotYetValid},
-                                                                     {"wrong-host", Kind::kWrongHost},
-                                                                     {"self-signed", Kind::kSelfSigned},
-                                                                     {"unknown-authority", Kind::kUnknownAuthority}}};
+  constexpr std::array<std::pair<std::string_view, Kind>, 5> kKinds{
+      {{"expired", Kind::kExpired},
+       {"not-yet-valid", Kind::kNotYetValid},
+       {"wrong-host", Kind::kWrongHost},
+       {"self-signed", Kind::kSelfSigned},
+       {"unknown-authority", Kind::kUnknownAuthority}}};
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode"}));
   TlsCertificateAction certificate;
   PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, certificate.kind));
@@ -36,7 +38,9 @@ Result<Action> ReadTlsCertificate(const Json& json, const std::string& place) {
 Result<Action> ReadGoAway(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"requests"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> requests, fields.Whole("requests"));
-  if (!requests || *requests == 0) return FieldError(fields.Place("requests"), "must be at least 1: how many requests may a connection carry?");
+  if (!requests || *requests == 0)
+    return FieldError(fields.Place("requests"),
+                      "must be at least 1: how many requests may a connection carry?");
   return Action(GoAwayAction{.requests = *requests});
 }
 

@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "base/ascii.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/protocol/text.h"
 #include "emulator/faults/documents/accept_action_document.h"
 #include "emulator/faults/documents/commit_action_document.h"
 #include "emulator/faults/documents/header_document.h"
@@ -16,6 +14,8 @@
 #include "emulator/faults/documents/latency_document.h"
 #include "emulator/faults/documents/milliseconds_document.h"
 #include "emulator/faults/documents/partial_failure_document.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -36,23 +36,26 @@ Result<void> ReadFlag(const JsonFields& fields, std::string_view name, bool& int
 
 // What the wire writes itself, from the body and the connection that there are.
 Result<void> CheckErrorHeaders(const JsonFields& fields, const ErrorAction& error) {
-  constexpr std::array<std::string_view, 3> kOfTheWire{"content-length", "transfer-encoding", "connection"};
+  constexpr std::array<std::string_view, 3> kOfTheWire{"content-length", "transfer-encoding",
+                                                       "connection"};
   for (const auto& [name, value] : error.headers) {
     const std::string lower = AsciiLower(name);
     if (std::find(kOfTheWire.begin(), kOfTheWire.end(), lower) == kOfTheWire.end()) continue;
     return FieldError(fields.Place("headers") + "." + name,
-                      "cannot be given: it says how the answer is framed, which follows from `body`, `chunked` and `close`; for a "
+                      "cannot be given: it says how the answer is framed, which follows from "
+                      "`body`, `chunked` and `close`; for a "
                       "Content-Length that lies there is header_lie");
   }
   return Ok();
 }
 
 Result<void> ReadErrorFields(const JsonFields& fields, ErrorAction& error) {
-  constexpr std::array<std::pair<std::string_view, ErrorBody>, 5> kBodies{{{"xml", ErrorBody::kXml},
-                                                                           {"empty", ErrorBody::kEmpty},
-                                                                           {"html", ErrorBody::kHtml},
-                                                                           {"json", ErrorBody::kJson},
-                                                                           {"truncated-xml", ErrorBody::kTruncatedXml}}};
+  constexpr std::array<std::pair<std::string_view, ErrorBody>, 5> kBodies{
+      {{"xml", ErrorBody::kXml},
+       {"empty", ErrorBody::kEmpty},
+       {"html", ErrorBody::kHtml},
+       {"json", ErrorBody::kJson},
+       {"truncated-xml", ErrorBody::kTruncatedXml}}};
   PENSTOCK_TRY(ReadText(fields, "message", error.message));
   if (fields.Has("retry_after_ms")) {
     error.retry_after.emplace();
@@ -68,7 +71,9 @@ Result<void> ReadErrorFields(const JsonFields& fields, ErrorAction& error) {
 // The status is the code's own unless it is given.
 Result<Action> ReadError(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields,
-                  JsonFields::Read(json, place, {"status", "code", "message", "retry_after_ms", "headers", "body", "close", "chunked"}));
+                  JsonFields::Read(json, place,
+                                   {"status", "code", "message", "retry_after_ms", "headers",
+                                    "body", "close", "chunked"}));
   ErrorAction error{.status = 500, .code = "InternalError"};
   PENSTOCK_TRY(ReadText(fields, "code", error.code));
   if (const s3::ErrorInfo* info = s3::FindErrorInfo(error.code)) error.status = info->status;
@@ -80,14 +85,17 @@ Result<Action> ReadError(const Json& json, const std::string& place) {
 }
 
 Result<Action> ReadSlowDown(const Json& json, const std::string& place) {
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"message", "retry_after_ms", "headers", "body", "close", "chunked"}));
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place,
+                                                            {"message", "retry_after_ms", "headers",
+                                                             "body", "close", "chunked"}));
   ErrorAction error{.status = 503, .code = "SlowDown", .close = true};
   PENSTOCK_TRY(ReadErrorFields(fields, error));
   return Action(std::move(error));
 }
 
 Result<Action> ReadLateError(const Json& json, const std::string& place) {
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"code", "message", "after_ms", "every_ms"}));
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, place, {"code", "message", "after_ms", "every_ms"}));
   LateErrorAction error;
   PENSTOCK_TRY(ReadText(fields, "code", error.code));
   PENSTOCK_TRY(ReadText(fields, "message", error.message));
@@ -122,42 +130,54 @@ Result<Action> ReadDrip(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> bytes, fields.Whole("bytes"));
   Milliseconds every{};
   PENSTOCK_TRY(NeedMs(fields, "every_ms", every));
-  if (!bytes || *bytes == 0) return FieldError(fields.Place("bytes"), "must be at least 1: how many bytes at a time?");
+  if (!bytes || *bytes == 0)
+    return FieldError(fields.Place("bytes"), "must be at least 1: how many bytes at a time?");
   if (every.count() == 0) return FieldError(fields.Place("every_ms"), "must be more than 0");
   const double rate = static_cast<double>(*bytes) * 1'000 / static_cast<double>(every.count());
-  return Action(PaceAction{.bytes_per_second = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rate)), .piece = *bytes, .every = every});
+  return Action(
+      PaceAction{.bytes_per_second = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rate)),
+                 .piece = *bytes,
+                 .every = every});
 }
 
 Result<Action> ReadBandwidth(const Json& json, const std::string& place) {
   using Scope = PaceAction::Scope;
-  constexpr std::array<std::pair<std::string_view, Scope>, 5> kScopes{{{"request", Scope::kRequest},
-                                                                       {"connection", Scope::kConnection},
-                                                                       {"client", Scope::kClient},
-                                                                       {"bucket", Scope::kBucket},
-                                                                       {"server", Scope::kServer}}};
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"bytes_per_second", "scope"}));
+  constexpr std::array<std::pair<std::string_view, Scope>, 5> kScopes{
+      {{"request", Scope::kRequest},
+       {"connection", Scope::kConnection},
+       {"client", Scope::kClient},
+       {"bucket", Scope::kBucket},
+       {"server", Scope::kServer}}};
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, place, {"bytes_per_second", "scope"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> rate, fields.Whole("bytes_per_second"));
-  if (!rate || *rate == 0) return FieldError(fields.Place("bytes_per_second"), "must be at least 1");
+  if (!rate || *rate == 0)
+    return FieldError(fields.Place("bytes_per_second"), "must be at least 1");
   PaceAction pace{.bytes_per_second = *rate};
   PENSTOCK_TRY(ReadKind(fields, "scope", kScopes, pace.scope));
   return Action(pace);
 }
 
 Result<Action> ReadCorrupt(const Json& json, const std::string& place) {
-  constexpr std::array<std::pair<std::string_view, CorruptKind>, 5> kKinds{{{"flip-bit", CorruptKind::kFlipBit},
-                                                                            {"zero", CorruptKind::kZero},
-                                                                            {"repeat-block", CorruptKind::kRepeatBlock},
-                                                                            {"swap-halves", CorruptKind::kSwapHalves},
-                                                                            {"stale-version", CorruptKind::kStaleVersion}}};
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode", "length", "fix_checksum"}));
+  constexpr std::array<std::pair<std::string_view, CorruptKind>, 5> kKinds{
+      {{"flip-bit", CorruptKind::kFlipBit},
+       {"zero", CorruptKind::kZero},
+       {"repeat-block", CorruptKind::kRepeatBlock},
+       {"swap-halves", CorruptKind::kSwapHalves},
+       {"stale-version", CorruptKind::kStaleVersion}}};
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, place, {"mode", "length", "fix_checksum"}));
   CorruptAction corrupt;
   PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, corrupt.kind));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> length, fields.Whole("length"));
   constexpr std::uint64_t kLongest = 1 << 20;
   constexpr std::uint64_t kBlock = 4096;
-  if (length && (*length < 1 || *length > kLongest)) return fields.OutOfRange("length", "1 to 1048576 bytes");
+  if (length && (*length < 1 || *length > kLongest))
+    return fields.OutOfRange("length", "1 to 1048576 bytes");
   const bool needs_two = corrupt.kind == CorruptKind::kSwapHalves;
-  if (length && needs_two && *length < 2) return FieldError(fields.Place("length"), "must be at least 2, not " + std::to_string(*length) + ": there are two halves");
+  if (length && needs_two && *length < 2)
+    return FieldError(fields.Place("length"), "must be at least 2, not " + std::to_string(*length) +
+                                                  ": there are two halves");
   if (corrupt.kind == CorruptKind::kRepeatBlock || needs_two) corrupt.length = kBlock;
   if (corrupt.kind == CorruptKind::kStaleVersion) corrupt.length = 0;
   if (length) corrupt.length = *length;
@@ -167,10 +187,11 @@ Result<Action> ReadCorrupt(const Json& json, const std::string& place) {
 
 Result<Action> ReadTruncate(const Json& json, const std::string& place) {
   using Kind = TruncateAction::Kind;
-  constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{{{"fin", Kind::kFin},
-                                                                     {"reset", Kind::kReset},
-                                                                     {"length-lie", Kind::kLengthLie},
-                                                                     {"no-terminator", Kind::kNoTerminator}}};
+  constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{
+      {{"fin", Kind::kFin},
+       {"reset", Kind::kReset},
+       {"length-lie", Kind::kLengthLie},
+       {"no-terminator", Kind::kNoTerminator}}};
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode"}));
   TruncateAction truncate;
   PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, truncate.kind));
@@ -179,13 +200,17 @@ Result<Action> ReadTruncate(const Json& json, const std::string& place) {
 
 // The wire writes these two, whatever an answer has.
 Result<void> CheckLieOfTheWire(const std::string& place, std::string_view name) {
-  if (!s3::EqualsIgnoreCase(name, "transfer-encoding") && !s3::EqualsIgnoreCase(name, "connection")) return Ok();
-  return FieldError(place + "." + std::string(name), "cannot be lied about: it follows from the body and the connection; drop Content-Length "
-                    "for a body in chunks, and end a connection with fin or error's `close`");
+  if (!s3::EqualsIgnoreCase(name, "transfer-encoding") && !s3::EqualsIgnoreCase(name, "connection"))
+    return Ok();
+  return FieldError(
+      place + "." + std::string(name),
+      "cannot be lied about: it follows from the body and the connection; drop Content-Length "
+      "for a body in chunks, and end a connection with fin or error's `close`");
 }
 
 Result<Action> ReadHeaderLie(const Json& json, const std::string& place) {
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"set", "drop", "repeat"}));
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, place, {"set", "drop", "repeat"}));
   HeaderAction headers;
   PENSTOCK_TRY(ReadHeaders(fields, "set", headers.set));
   PENSTOCK_TRY(ReadHeaderNames(fields, "drop", headers.drop));
@@ -193,43 +218,53 @@ Result<Action> ReadHeaderLie(const Json& json, const std::string& place) {
   if (headers.set.empty() && headers.drop.empty() && headers.repeat.empty()) {
     return FieldError(place, "changes nothing: give set, drop or repeat");
   }
-  for (const auto& [name, value] : headers.set) PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("set"), name));
-  for (const std::string& name : headers.drop) PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("drop"), name));
-  for (const std::string& name : headers.repeat) PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("repeat"), name));
+  for (const auto& [name, value] : headers.set)
+    PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("set"), name));
+  for (const std::string& name : headers.drop)
+    PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("drop"), name));
+  for (const std::string& name : headers.repeat)
+    PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("repeat"), name));
   return Action(std::move(headers));
 }
 
 Result<Action> ReadRedirect(const Json& json, const std::string& place) {
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"status", "location", "region"}));
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, place, {"status", "location", "region"}));
   RedirectAction redirect;
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> status, fields.Whole("status"));
-  if (status && *status != 301 && *status != 302 && *status != 307) return fields.OutOfRange("status", "301, 302 or 307");
+  if (status && *status != 301 && *status != 302 && *status != 307)
+    return fields.OutOfRange("status", "301, 302 or 307");
   if (status) redirect.status = static_cast<int>(*status);
   PENSTOCK_TRY(ReadText(fields, "location", redirect.location));
   PENSTOCK_TRY(ReadText(fields, "region", redirect.region));
-  for (const auto& [name, text] : {std::pair("location", &redirect.location), std::pair("region", &redirect.region)}) {
-    if (!IsHeaderText(*text)) return FieldError(fields.Place(name), "must not have line breaks or bytes of value 0");
+  for (const auto& [name, text] :
+       {std::pair("location", &redirect.location), std::pair("region", &redirect.region)}) {
+    if (!IsHeaderText(*text))
+      return FieldError(fields.Place(name), "must not have line breaks or bytes of value 0");
   }
   return Action(std::move(redirect));
 }
 
 Result<Action> ReadContinue(const Json& json, const std::string& place) {
   using Kind = ContinueAction::Kind;
-  constexpr std::array<std::pair<std::string_view, Kind>, 3> kKinds{{{"never", Kind::kNever}, {"refuse", Kind::kRefuse}, {"late", Kind::kLate}}};
+  constexpr std::array<std::pair<std::string_view, Kind>, 3> kKinds{
+      {{"never", Kind::kNever}, {"refuse", Kind::kRefuse}, {"late", Kind::kLate}}};
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode", "ms"}));
   ContinueAction action;
   PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, action.kind));
   PENSTOCK_TRY(ReadMs(fields, "ms", action.late));
-  if (action.kind == Kind::kLate && action.late.count() == 0) return FieldError(fields.Place("ms"), "is missing: how late?");
+  if (action.kind == Kind::kLate && action.late.count() == 0)
+    return FieldError(fields.Place("ms"), "is missing: how late?");
   return Action(action);
 }
 
 Result<Action> ReadCredentials(const Json& json, const std::string& place) {
   using Kind = CredentialsAction::Kind;
-  constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{{{"expired", Kind::kExpired},
-                                                                     {"invalid-token", Kind::kInvalidToken},
-                                                                     {"invalid-key", Kind::kInvalidKey},
-                                                                     {"revoked-session", Kind::kRevokedSession}}};
+  constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{
+      {{"expired", Kind::kExpired},
+       {"invalid-token", Kind::kInvalidToken},
+       {"invalid-key", Kind::kInvalidKey},
+       {"revoked-session", Kind::kRevokedSession}}};
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode"}));
   CredentialsAction credentials;
   PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, credentials.kind));
@@ -241,7 +276,8 @@ Result<Action> ReadSkew(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const std::optional<double> ahead, fields.Number("ahead_s"));
   constexpr double kMost = 10 * 365 * 86'400.0;
   if (!ahead || !(std::abs(*ahead) <= kMost)) {
-    return fields.OutOfRange("ahead_s", "a number of seconds, up to ten years (315360000) either way");
+    return fields.OutOfRange("ahead_s",
+                             "a number of seconds, up to ten years (315360000) either way");
   }
   return Action(SkewAction{.ahead = Milliseconds(std::llround(*ahead * 1'000))});
 }
@@ -257,14 +293,16 @@ template <class... Stages>
 constexpr std::uint32_t At(Stages... stages) {
   return (... | (1U << static_cast<unsigned>(stages)));
 }
-constexpr std::uint32_t kInstead = At(Stage::kHeaders, Stage::kBodyIn, Stage::kBeforeCommit, Stage::kAfterCommit);
+constexpr std::uint32_t kInstead =
+    At(Stage::kHeaders, Stage::kBodyIn, Stage::kBeforeCommit, Stage::kAfterCommit);
 constexpr std::uint32_t kAnywhere = ((1U << 9) - 1) & ~At(Stage::kAccept);
 constexpr std::uint32_t kAlsoAtOnce = kAnywhere | At(Stage::kAccept);
 
 constexpr std::array<Kind, 26> kKinds{{
     {"error", ReadError, Stage::kBeforeCommit, kInstead},
     {"slow_down", ReadSlowDown, Stage::kHeaders, kInstead},
-    {"late_error", ReadLateError, Stage::kAfterCommit, At(Stage::kBeforeCommit, Stage::kAfterCommit)},
+    {"late_error", ReadLateError, Stage::kAfterCommit,
+     At(Stage::kBeforeCommit, Stage::kAfterCommit)},
     {"partial_failure", ReadPartialFailure, Stage::kBeforeCommit, At(Stage::kBeforeCommit)},
     {"duplicate_apply", ReadDuplicate, Stage::kBeforeCommit, At(Stage::kBeforeCommit)},
     {"commit_partial", ReadCommitPartial, Stage::kBeforeCommit, At(Stage::kBeforeCommit)},
@@ -276,7 +314,8 @@ constexpr std::array<Kind, 26> kKinds{{
     {"stall", ReadStall, Stage::kHeaders, kAnywhere},
     {"drip", ReadDrip, Stage::kBodyOut, At(Stage::kBodyIn, Stage::kBodyOut)},
     {"bandwidth", ReadBandwidth, Stage::kBodyOut, At(Stage::kBodyIn, Stage::kBodyOut)},
-    {"latency", ReadLatency, Stage::kAfterCommit, At(Stage::kHeaders, Stage::kBeforeCommit, Stage::kAfterCommit)},
+    {"latency", ReadLatency, Stage::kAfterCommit,
+     At(Stage::kHeaders, Stage::kBeforeCommit, Stage::kAfterCommit)},
     {"corrupt", ReadCorrupt, Stage::kBodyOut, At(Stage::kBodyOut)},
     {"truncate", ReadTruncate, Stage::kBodyOut, At(Stage::kBodyOut)},
     {"header_lie", ReadHeaderLie, Stage::kAfterCommit, At(Stage::kAfterCommit)},
@@ -290,7 +329,9 @@ constexpr std::array<Kind, 26> kKinds{{
     {"connection_limit", ReadConnectionLimit, Stage::kAccept, At(Stage::kAccept)},
 }};
 
-constexpr std::array<std::string_view, 9> kStages{"accept", "headers", "body_in", "before_commit", "after_commit", "status", "body_out", "trailer", "close"};
+constexpr std::array<std::string_view, 9> kStages{"accept",        "headers",      "body_in",
+                                                  "before_commit", "after_commit", "status",
+                                                  "body_out",      "trailer",      "close"};
 
 // "body_out@65536", "before_commit".
 Result<Point> ReadPoint(std::string_view text, const std::string& place) {
@@ -299,16 +340,20 @@ Result<Point> ReadPoint(std::string_view text, const std::string& place) {
   Point point;
   if (found == kStages.end()) {
     std::string known;
-    for (const std::string_view stage : kStages) known += (known.empty() ? "" : ", ") + std::string(stage);
-    return FieldError(place, "'" + std::string(text) + "' is no stage; there are " + known + ", and body_in@N, body_out@N after N bytes");
+    for (const std::string_view stage : kStages)
+      known += (known.empty() ? "" : ", ") + std::string(stage);
+    return FieldError(place, "'" + std::string(text) + "' is no stage; there are " + known +
+                                 ", and body_in@N, body_out@N after N bytes");
   }
   point.stage = static_cast<Stage>(found - kStages.begin());
   if (mark == std::string_view::npos) return point;
   const std::string_view offset = text.substr(mark + 1);
-  const auto [end, error] = std::from_chars(offset.data(), offset.data() + offset.size(), point.offset);
+  const auto [end, error] =
+      std::from_chars(offset.data(), offset.data() + offset.size(), point.offset);
   const bool counted = point.stage == Stage::kBodyIn || point.stage == Stage::kBodyOut;
   if (!counted || offset.empty() || error != std::errc() || end != offset.data() + offset.size()) {
-    return FieldError(place, "'" + std::string(text) + "': only body_in and body_out have @N, a number of bytes");
+    return FieldError(
+        place, "'" + std::string(text) + "': only body_in and body_out have @N, a number of bytes");
   }
   return point;
 }
@@ -334,29 +379,34 @@ std::string ProblemWithout(const Json& json) {
 }  // namespace
 
 Result<TimedAction> ReadAction(const Json& json, const std::string& place) {
-  if (!json.is_object()) return FieldError(place, "must be a JSON object such as {\"slow_down\": {}}");
+  if (!json.is_object())
+    return FieldError(place, "must be a JSON object such as {\"slow_down\": {}}");
   const Kind* chosen = nullptr;
   std::string known;
   for (const Kind& kind : kKinds) {
     known += (known.empty() ? "" : ", ") + std::string(kind.name);
     if (!json.contains(std::string(kind.name))) continue;
-    if (chosen != nullptr) return FieldError(place, "has two actions; give each an element of its own in `do`");
+    if (chosen != nullptr)
+      return FieldError(place, "has two actions; give each an element of its own in `do`");
     chosen = &kind;
   }
   if (chosen == nullptr) return FieldError(place, ProblemWithout(json) + "; there are " + known);
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {chosen->name, "at"}));
   TimedAction timed;
-  PENSTOCK_ASSIGN(timed.action, chosen->read(*fields.Find(chosen->name), fields.Place(chosen->name)));
+  PENSTOCK_ASSIGN(timed.action,
+                  chosen->read(*fields.Find(chosen->name), fields.Place(chosen->name)));
   timed.at.stage = chosen->stage;
   timed.name = chosen->name;
   PENSTOCK_ASSIGN(const std::optional<std::string> at, fields.Text("at"));
   if (!at) return timed;
   PENSTOCK_ASSIGN(timed.at, ReadPoint(*at, fields.Place("at")));
   if ((chosen->stages >> static_cast<unsigned>(timed.at.stage) & 1) == 0) {
-    return FieldError(fields.Place("at"), "'" + std::string(chosen->name) + "' cannot happen at '" + *at + "'");
+    return FieldError(fields.Place("at"),
+                      "'" + std::string(chosen->name) + "' cannot happen at '" + *at + "'");
   }
   if (std::holds_alternative<PaceAction>(timed.action) && timed.at.offset > 0) {
-    return FieldError(fields.Place("at"), "'" + std::string(chosen->name) + "' holds for the whole body: leave @N out");
+    return FieldError(fields.Place("at"),
+                      "'" + std::string(chosen->name) + "' holds for the whole body: leave @N out");
   }
   return timed;
 }

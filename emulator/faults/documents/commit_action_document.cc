@@ -24,7 +24,8 @@ Result<void> NeedUnlikeS3(const JsonFields& fields) {
 
 Result<Action> ReadDuplicate(const Json& json, const std::string& place) {
   using Answer = DuplicateAction::Answer;
-  constexpr std::array<std::pair<std::string_view, Answer>, 2> kAnswers{{{"second", Answer::kSecond}, {"first", Answer::kFirst}}};
+  constexpr std::array<std::pair<std::string_view, Answer>, 2> kAnswers{
+      {{"second", Answer::kSecond}, {"first", Answer::kFirst}}};
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"answer"}));
   DuplicateAction duplicate;
   PENSTOCK_TRY(ReadKind(fields, "answer", kAnswers, duplicate.answer));
@@ -34,7 +35,8 @@ Result<Action> ReadDuplicate(const Json& json, const std::string& place) {
 Result<Action> ReadCommitPartial(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"bytes", "unlike_s3"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> bytes, fields.Whole("bytes"));
-  if (!bytes) return FieldError(fields.Place("bytes"), "is missing: how many of the first bytes are kept?");
+  if (!bytes)
+    return FieldError(fields.Place("bytes"), "is missing: how many of the first bytes are kept?");
   PENSTOCK_TRY(NeedUnlikeS3(fields));
   return Action(CommitPartialAction{.bytes = *bytes});
 }

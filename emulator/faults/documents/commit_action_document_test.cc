@@ -6,7 +6,9 @@
 namespace penstock::emulator::faults {
 namespace {
 
-Result<TimedAction> Read(const std::string& text) { return ReadAction(ParseJson(text).value(), "do"); }
+Result<TimedAction> Read(const std::string& text) {
+  return ReadAction(ParseJson(text).value(), "do");
+}
 std::string Problem(const std::string& text) {
   const auto action = Read(text);
   return action.ok() ? std::string() : action.error().message;
@@ -16,10 +18,18 @@ TEST(CommitActionDocumentTest, HappenAtTheCommit) {
   const auto duplicate = Read(R"({"duplicate_apply": {"answer": "first"}})");
   EXPECT_EQ(std::get<DuplicateAction>(duplicate->action).answer, DuplicateAction::Answer::kFirst);
   EXPECT_EQ(duplicate->at.stage, Stage::kBeforeCommit);
-  EXPECT_EQ(std::get<DuplicateAction>(Read(R"({"duplicate_apply": {}})")->action).answer, DuplicateAction::Answer::kSecond);
-  EXPECT_EQ(std::get<CommitPartialAction>(Read(R"({"commit_partial": {"bytes": 0, "unlike_s3": true}})")->action).bytes, 0U);
-  EXPECT_EQ(std::get<DelayVisibilityAction>(Read(R"({"delay_visibility": {"ms": 5, "unlike_s3": true}})")->action).time.count(), 5);
-  EXPECT_EQ(Problem(R"({"duplicate_apply": {}, "at": "headers"})"), "do.at: 'duplicate_apply' cannot happen at 'headers'");
+  EXPECT_EQ(std::get<DuplicateAction>(Read(R"({"duplicate_apply": {}})")->action).answer,
+            DuplicateAction::Answer::kSecond);
+  EXPECT_EQ(std::get<CommitPartialAction>(
+                Read(R"({"commit_partial": {"bytes": 0, "unlike_s3": true}})")->action)
+                .bytes,
+            0U);
+  EXPECT_EQ(std::get<DelayVisibilityAction>(
+                Read(R"({"delay_visibility": {"ms": 5, "unlike_s3": true}})")->action)
+                .time.count(),
+            5);
+  EXPECT_EQ(Problem(R"({"duplicate_apply": {}, "at": "headers"})"),
+            "do.at: 'duplicate_apply' cannot happen at 'headers'");
 }
 
 TEST(CommitActionDocumentTest, WhatNoS3DoesMustBeCalledSo) {
@@ -27,16 +37,20 @@ TEST(CommitActionDocumentTest, WhatNoS3DoesMustBeCalledSo) {
     EXPECT_EQ(Problem(R"({"commit_partial": {"bytes": 3)" + given + "}}"),
               "do.commit_partial.unlike_s3: must be true: no correct S3 does this, "
               "and whoever reads the rule shall know; add \"unlike_s3\": true");
-    EXPECT_NE(Problem(R"({"delay_visibility": {"ms": 3)" + given + "}}").find("unlike_s3: must be true"), std::string::npos);
+    EXPECT_NE(
+        Problem(R"({"delay_visibility": {"ms": 3)" + given + "}}").find("unlike_s3: must be true"),
+        std::string::npos);
   }
 }
 
 TEST(CommitActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
-  EXPECT_EQ(Problem(R"({"duplicate_apply": {"answer": "third"}})"), "do.duplicate_apply.answer: must be one of second, first, not 'third'");
+  EXPECT_EQ(Problem(R"({"duplicate_apply": {"answer": "third"}})"),
+            "do.duplicate_apply.answer: must be one of second, first, not 'third'");
   EXPECT_EQ(Problem(R"({"commit_partial": {"unlike_s3": true}})"),
             "do.commit_partial.bytes: is missing: how many of the first bytes "
             "are kept?");
-  EXPECT_EQ(Problem(R"({"delay_visibility": {"unlike_s3": true}})"), "do.delay_visibility.ms: is missing: how many milliseconds?");
+  EXPECT_EQ(Problem(R"({"delay_visibility": {"unlike_s3": true}})"),
+            "do.delay_visibility.ms: is missing: how many milliseconds?");
   EXPECT_EQ(Problem(R"({"delay_visibility": {"ms": 0, "unlike_s3": true}})"),
             "do.delay_visibility.ms: must be 1 to 3600000 milliseconds, not 0");
 }

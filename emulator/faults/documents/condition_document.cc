@@ -13,13 +13,15 @@ Result<void> Where(const JsonFields& fields, std::string_view name, Read read) {
   return value == nullptr ? Ok() : read(*value, fields.Place(name));
 }
 
-Result<void> ReadNumbers(const JsonFields& fields, std::string_view name, std::optional<NumberSet>& into) {
+Result<void> ReadNumbers(const JsonFields& fields, std::string_view name,
+                         std::optional<NumberSet>& into) {
   return Where(fields, name, [&](const Json& json, const std::string& place) -> Result<void> {
     if (json.is_number_unsigned()) {
       into = NumberSet::Of(json.get<std::uint64_t>());
       return Ok();
     }
-    if (!json.is_string()) return FieldError(place, "must be a number, or a text as \"3-5\", \">=2\", \"every 5\"");
+    if (!json.is_string())
+      return FieldError(place, "must be a number, or a text as \"3-5\", \">=2\", \"every 5\"");
     Result<NumberSet> set = NumberSet::Parse(json.get<std::string>());
     if (!set.ok()) return FieldError(place, set.error().message);
     into = std::move(set).value();
@@ -29,16 +31,21 @@ Result<void> ReadNumbers(const JsonFields& fields, std::string_view name, std::o
 
 }  // namespace
 
-Result<void> ReadCounts(const JsonFields& fields, std::string_view name, std::optional<NumberSet>& into) {
+Result<void> ReadCounts(const JsonFields& fields, std::string_view name,
+                        std::optional<NumberSet>& into) {
   PENSTOCK_TRY(ReadNumbers(fields, name, into));
-  if (into && into->HasZeroAtMost()) return FieldError(fields.Place(name), "is counted from 1 on: 0 never comes");
+  if (into && into->HasZeroAtMost())
+    return FieldError(fields.Place(name), "is counted from 1 on: 0 never comes");
   return Ok();
 }
 
 Result<Pattern> ReadPattern(const Json& json, const std::string& place) {
   if (json.is_string()) return Pattern(json.get<std::string>());
-  if (!json.is_object()) return FieldError(place, "must be a text (a glob), or an object with one of glob, prefix, exactly, regex");
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"glob", "prefix", "exactly", "regex"}));
+  if (!json.is_object())
+    return FieldError(
+        place, "must be a text (a glob), or an object with one of glob, prefix, exactly, regex");
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, place, {"glob", "prefix", "exactly", "regex"}));
   if (json.size() != 1) return FieldError(place, "needs one of glob, prefix, exactly, regex");
   if (fields.Has("glob")) {
     PENSTOCK_ASSIGN(const std::optional<std::string> glob, fields.Text("glob"));
@@ -57,7 +64,8 @@ Result<Pattern> ReadPattern(const Json& json, const std::string& place) {
 
 namespace {
 
-Result<void> ReadPatternMember(const JsonFields& fields, std::string_view name, std::optional<Pattern>& into) {
+Result<void> ReadPatternMember(const JsonFields& fields, std::string_view name,
+                               std::optional<Pattern>& into) {
   return Where(fields, name, [&](const Json& json, const std::string& place) -> Result<void> {
     PENSTOCK_ASSIGN(into, ReadPattern(json, place));
     return Ok();
@@ -65,7 +73,8 @@ Result<void> ReadPatternMember(const JsonFields& fields, std::string_view name, 
 }
 
 // true, false or a pattern.
-Result<void> ReadTextCondition(const JsonFields& fields, std::string_view name, std::optional<TextCondition>& into) {
+Result<void> ReadTextCondition(const JsonFields& fields, std::string_view name,
+                               std::optional<TextCondition>& into) {
   return Where(fields, name, [&](const Json& json, const std::string& place) -> Result<void> {
     into.emplace();
     if (json.is_boolean()) {
@@ -73,7 +82,9 @@ Result<void> ReadTextCondition(const JsonFields& fields, std::string_view name, 
       return Ok();
     }
     if (!json.is_string() && !json.is_object()) {
-      return FieldError(place, "must be true, false, a text (a glob), or an object with one of glob, prefix, exactly, regex");
+      return FieldError(place,
+                        "must be true, false, a text (a glob), or an object with one of glob, "
+                        "prefix, exactly, regex");
     }
     PENSTOCK_ASSIGN(into->pattern, ReadPattern(json, place));
     return Ok();
@@ -104,7 +115,8 @@ Result<void> ReadSmall(const JsonFields& fields, std::string_view name, std::uin
   return Ok();
 }
 
-Result<void> ReadSeconds(const JsonFields& fields, std::string_view name, std::chrono::nanoseconds& into) {
+Result<void> ReadSeconds(const JsonFields& fields, std::string_view name,
+                         std::chrono::nanoseconds& into) {
   PENSTOCK_ASSIGN(const std::optional<std::chrono::nanoseconds> span, fields.Seconds(name));
   if (span) into = *span;
   return Ok();
@@ -112,7 +124,8 @@ Result<void> ReadSeconds(const JsonFields& fields, std::string_view name, std::c
 
 Result<void> ReadOperations(const Json& json, const std::string& place, Condition& condition) {
   const auto add = [&](const Json& name, const std::string& its_place) -> Result<void> {
-    if (!name.is_string()) return FieldError(its_place, "must be a text: an operation, a glob, or a class as @read");
+    if (!name.is_string())
+      return FieldError(its_place, "must be a text: an operation, a glob, or a class as @read");
     Result<std::vector<std::string>> names = ExpandOperation(name.get<std::string>());
     if (!names.ok()) return FieldError(its_place, names.error().message);
     for (std::string& operation : *names) condition.operations.push_back(std::move(operation));
@@ -122,7 +135,8 @@ Result<void> ReadOperations(const Json& json, const std::string& place, Conditio
     PENSTOCK_TRY(add(json, place));
   } else {
     if (json.empty()) return FieldError(place, "is empty: leave it out to mean every operation");
-    for (std::size_t i = 0; i < json.size(); ++i) PENSTOCK_TRY(add(json[i], place + "[" + std::to_string(i) + "]"));
+    for (std::size_t i = 0; i < json.size(); ++i)
+      PENSTOCK_TRY(add(json[i], place + "[" + std::to_string(i) + "]"));
   }
   std::vector<std::string>& operations = condition.operations;
   std::sort(operations.begin(), operations.end());
@@ -134,7 +148,8 @@ Result<void> ReadBucketKind(const JsonFields& fields, Condition& condition) {
   PENSTOCK_ASSIGN(const std::optional<std::string> kind, fields.Text("bucket_kind"));
   if (!kind) return Ok();
   if (*kind != "general" && *kind != "directory") {
-    return FieldError(fields.Place("bucket_kind"), "must be general or directory, not '" + *kind + "'");
+    return FieldError(fields.Place("bucket_kind"),
+                      "must be general or directory, not '" + *kind + "'");
   }
   condition.directory_bucket = *kind == "directory";
   return Ok();
@@ -145,8 +160,10 @@ Result<void> ReadRange(const Json& json, const std::string& place, Condition& co
   if (json.is_boolean()) {
     range.present = json.get<bool>();
   } else {
-    if (!json.is_object()) return FieldError(place, "must be true, false, or an object of covers, first and length");
-    PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"covers", "first", "length"}));
+    if (!json.is_object())
+      return FieldError(place, "must be true, false, or an object of covers, first and length");
+    PENSTOCK_ASSIGN(const JsonFields fields,
+                    JsonFields::Read(json, place, {"covers", "first", "length"}));
     PENSTOCK_ASSIGN(range.covers, fields.Whole("covers"));
     PENSTOCK_TRY(ReadNumbers(fields, "first", range.first));
     PENSTOCK_TRY(ReadNumbers(fields, "length", range.length));
@@ -156,7 +173,9 @@ Result<void> ReadRange(const Json& json, const std::string& place, Condition& co
 }
 
 Result<void> ReadClient(const Json& json, const std::string& place, Condition& condition) {
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"access_key", "session", "user_agent", "address", "rank"}));
+  PENSTOCK_ASSIGN(
+      const JsonFields fields,
+      JsonFields::Read(json, place, {"access_key", "session", "user_agent", "address", "rank"}));
   PENSTOCK_ASSIGN(condition.access_key, fields.Text("access_key"));
   PENSTOCK_TRY(ReadTextCondition(fields, "session", condition.session));
   PENSTOCK_TRY(ReadPatternMember(fields, "user_agent", condition.user_agent));
@@ -165,7 +184,8 @@ Result<void> ReadClient(const Json& json, const std::string& place, Condition& c
 }
 
 Result<void> ReadConnection(const Json& json, const std::string& place, Condition& condition) {
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"reused", "requests", "id"}));
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, place, {"reused", "requests", "id"}));
   PENSTOCK_ASSIGN(condition.connection_reused, fields.Flag("reused"));
   PENSTOCK_TRY(ReadNumbers(fields, "requests", condition.connection_requests));
   return ReadCounts(fields, "id", condition.connection_id);
@@ -178,7 +198,8 @@ Result<void> ReadAfter(const Json& json, const std::string& place, Condition& co
 }
 
 Result<void> ReadWindow(const Json& json, const std::string& place, Condition& condition) {
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"from_s", "to_s", "ramp_s"}));
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, place, {"from_s", "to_s", "ramp_s"}));
   TimeWindow window;
   PENSTOCK_TRY(ReadSeconds(fields, "from_s", window.from));
   PENSTOCK_TRY(ReadSeconds(fields, "to_s", window.to));
@@ -193,9 +214,13 @@ Result<void> ReadBudget(const Json& json, const std::string& place, Limit& limit
   Limit::Budget budget;
   PENSTOCK_TRY(ReadSmall(fields, "most", budget.most));
   PENSTOCK_TRY(ReadSmall(fields, "of", budget.of));
-  if (budget.most == 0) return FieldError(fields.Place("most"), "must be at least 1: with none of them the rule never happens; leave it out");
+  if (budget.most == 0)
+    return FieldError(fields.Place("most"),
+                      "must be at least 1: with none of them the rule never happens; leave it out");
   if (budget.most > budget.of && budget.of > 0) {
-    return FieldError(fields.Place("most"), "must be at most `of`, not " + std::to_string(budget.most) + " of " + std::to_string(budget.of));
+    return FieldError(fields.Place("most"), "must be at most `of`, not " +
+                                                std::to_string(budget.most) + " of " +
+                                                std::to_string(budget.of));
   }
   limit.budget = budget;
   return Ok();
@@ -204,13 +229,17 @@ Result<void> ReadBudget(const Json& json, const std::string& place, Limit& limit
 }  // namespace
 
 Result<Condition> ReadCondition(const Json& json, std::string place) {
-  PENSTOCK_ASSIGN(const JsonFields fields,
-                  JsonFields::Read(json, std::move(place),
-                                   {"operation", "bucket", "bucket_kind", "key", "version", "partition", "part", "range", "size", "header",
-                                    "query", "client", "attempt", "connection", "nth", "after", "window", "unless_failed", "probability"}));
+  PENSTOCK_ASSIGN(
+      const JsonFields fields,
+      JsonFields::Read(json, std::move(place),
+                       {"operation", "bucket", "bucket_kind", "key", "version", "partition", "part",
+                        "range", "size", "header", "query", "client", "attempt", "connection",
+                        "nth", "after", "window", "unless_failed", "probability"}));
   Condition condition;
   const auto into = [&condition](auto read) {
-    return [read, &condition](const Json& value, const std::string& its_place) { return read(value, its_place, condition); };
+    return [read, &condition](const Json& value, const std::string& its_place) {
+      return read(value, its_place, condition);
+    };
   };
   PENSTOCK_TRY(Where(fields, "operation", into(ReadOperations)));
   PENSTOCK_TRY(ReadPatternMember(fields, "bucket", condition.bucket));
@@ -242,19 +271,26 @@ Result<Condition> ReadCondition(const Json& json, std::string place) {
 }
 
 Result<Limit> ReadLimit(const Json& json, std::string place) {
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, std::move(place), {"times", "per", "budget", "ttl_s"}));
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, std::move(place), {"times", "per", "budget", "ttl_s"}));
   Limit limit;
   PENSTOCK_ASSIGN(limit.times, fields.Whole("times"));
   PENSTOCK_ASSIGN(const std::optional<std::string> per, fields.Text("per"));
-  constexpr std::pair<std::string_view, Per> kPers[] = {{"scenario", Per::kScenario}, {"invocation", Per::kInvocation},
-                                                        {"client", Per::kClient},     {"key", Per::kKey},
+  constexpr std::pair<std::string_view, Per> kPers[] = {{"scenario", Per::kScenario},
+                                                        {"invocation", Per::kInvocation},
+                                                        {"client", Per::kClient},
+                                                        {"key", Per::kKey},
                                                         {"connection", Per::kConnection}};
   if (per) {
-    const auto* const found = std::find_if(std::begin(kPers), std::end(kPers), [&](const auto& row) { return row.first == *per; });
+    const auto* const found = std::find_if(std::begin(kPers), std::end(kPers),
+                                           [&](const auto& row) { return row.first == *per; });
     if (found == std::end(kPers)) {
-      return FieldError(fields.Place("per"), "must be scenario, invocation, client, key or connection, not '" + *per + "'");
+      return FieldError(
+          fields.Place("per"),
+          "must be scenario, invocation, client, key or connection, not '" + *per + "'");
     }
-    if (!limit.times) return FieldError(fields.Place("per"), "says whose count `times` is: give times too");
+    if (!limit.times)
+      return FieldError(fields.Place("per"), "says whose count `times` is: give times too");
     limit.per = found->second;
   }
   if (const Json* budget = fields.Find("budget")) {

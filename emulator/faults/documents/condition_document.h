@@ -16,7 +16,8 @@ Result<Limit> ReadLimit(const Json& json, std::string place);
 // "glob", or {"prefix": ...}, {"exactly": ...}, {"glob": ...}.
 Result<Pattern> ReadPattern(const Json& json, const std::string& place);
 // Of what is counted from 1 on; `into` stays where the member is not there.
-Result<void> ReadCounts(const JsonFields& fields, std::string_view name, std::optional<NumberSet>& into);
+Result<void> ReadCounts(const JsonFields& fields, std::string_view name,
+                        std::optional<NumberSet>& into);
 
 }  // namespace penstock::emulator::faults
 

@@ -5,13 +5,20 @@
 namespace penstock::emulator::faults {
 namespace {
 
-Condition Read(std::string_view json) { return ReadCondition(ParseJson(json).value(), "when").value(); }
-std::string Problem(std::string_view json) { return ReadCondition(ParseJson(json).value(), "when").error().message; }
+Condition Read(std::string_view json) {
+  return ReadCondition(ParseJson(json).value(), "when").value();
+}
+std::string Problem(std::string_view json) {
+  return ReadCondition(ParseJson(json).value(), "when").error().message;
+}
 Limit ReadIt(std::string_view json) { return ReadLimit(ParseJson(json).value(), "limit").value(); }
-std::string LimitProblem(std::string_view json) { return ReadLimit(ParseJson(json).value(), "limit").error().message; }
+std::string LimitProblem(std::string_view json) {
+  return ReadLimit(ParseJson(json).value(), "limit").error().message;
+}
 
 TEST(ConditionDocumentTest, EveryMemberIsRead) {
-  const Condition when = Read(R"({"operation": ["GetObject", "@list"], "bucket": "ckpt-*", "bucket_kind": "directory",
+  const Condition when =
+      Read(R"({"operation": ["GetObject", "@list"], "bucket": "ckpt-*", "bucket_kind": "directory",
     "key": {"prefix": "a*/"}, "part": "3-5", "range": {"covers": 7, "first": 0, "length": ">=10"}, "size": ">=100",
     "header": {"x-amz-tagging": "*a=1*"}, "query": {"prefix": {"exactly": "p"}},
     "client": {"access_key": "AK", "user_agent": "Boto3*", "address": "127.*", "rank": 3}, "attempt": ">=2",
@@ -49,7 +56,8 @@ TEST(ConditionDocumentTest, EveryMemberIsRead) {
 }
 
 TEST(ConditionDocumentTest, VersionsSessionsPartitionsAndRegularExpressions) {
-  const Condition when = Read(R"({"version": true, "partition": "2-3", "client": {"session": "t*"}, "key": {"regex": "^a[0-9]+$"}})");
+  const Condition when = Read(
+      R"({"version": true, "partition": "2-3", "client": {"session": "t*"}, "key": {"regex": "^a[0-9]+$"}})");
   EXPECT_EQ(when.version->present, true);
   EXPECT_TRUE(when.partition->Has(3));
   EXPECT_TRUE(when.session->pattern->Matches("t1"));
@@ -64,7 +72,8 @@ TEST(ConditionDocumentTest, VersionsSessionsPartitionsAndRegularExpressions) {
 TEST(ConditionDocumentTest, WhatIsCountedFromOneIsNeverZero) {
   for (const std::string name : {"nth", "part", "attempt"}) {
     for (const std::string zero : {"0", "\"0\"", "\"<=0\""}) {
-      EXPECT_EQ(Problem("{\"" + name + "\": " + zero + "}"), "when." + name + ": is counted from 1 on: 0 never comes");
+      EXPECT_EQ(Problem("{\"" + name + "\": " + zero + "}"),
+                "when." + name + ": is counted from 1 on: 0 never comes");
     }
   }
   EXPECT_TRUE(Read(R"({"size": 0})").size->Has(0));
@@ -72,8 +81,9 @@ TEST(ConditionDocumentTest, WhatIsCountedFromOneIsNeverZero) {
 }
 
 TEST(ConditionDocumentTest, OperationsAreSortedAndEachThereOnce) {
-  EXPECT_EQ(Read(R"({"operation": ["PutObject", "GetObject", "@read"]})").operations,
-            (std::vector<std::string>{"GetObject", "GetObjectAttributes", "HeadObject", "PutObject"}));
+  EXPECT_EQ(
+      Read(R"({"operation": ["PutObject", "GetObject", "@read"]})").operations,
+      (std::vector<std::string>{"GetObject", "GetObjectAttributes", "HeadObject", "PutObject"}));
 }
 
 TEST(ConditionDocumentTest, ARangeMayOnlyBeThereOrNot) {
@@ -81,23 +91,32 @@ TEST(ConditionDocumentTest, ARangeMayOnlyBeThereOrNot) {
 }
 
 TEST(ConditionDocumentTest, ErrorsNameMemberAndFix) {
-  EXPECT_EQ(Problem(R"({"operation": []})"), "when.operation: is empty: leave it out to mean every operation");
+  EXPECT_EQ(Problem(R"({"operation": []})"),
+            "when.operation: is empty: leave it out to mean every operation");
   EXPECT_EQ(Problem(R"({"operation": ["GetObject", 3]})"),
             "when.operation[1]: must be a text: an operation, a glob, or a class as @read");
-  EXPECT_EQ(Problem(R"({"bucket_kind": "zonal"})"), "when.bucket_kind: must be general or directory, not 'zonal'");
+  EXPECT_EQ(Problem(R"({"bucket_kind": "zonal"})"),
+            "when.bucket_kind: must be general or directory, not 'zonal'");
   EXPECT_EQ(Problem(R"({"key": {}})"), "when.key: needs one of glob, prefix, exactly, regex");
-  EXPECT_EQ(Problem(R"({"key": 5})"), "when.key: must be a text (a glob), or an object with one of glob, prefix, exactly, regex");
+  EXPECT_EQ(
+      Problem(R"({"key": 5})"),
+      "when.key: must be a text (a glob), or an object with one of glob, prefix, exactly, regex");
   EXPECT_EQ(Problem(R"({"version": 5})"),
-            "when.version: must be true, false, a text (a glob), or an object with one of glob, prefix, exactly, regex");
-  EXPECT_EQ(Problem(R"({"range": 5})"), "when.range: must be true, false, or an object of covers, first and length");
-  EXPECT_EQ(Problem(R"({"part": -1})"), "when.part: must be a number, or a text as \"3-5\", \">=2\", \"every 5\"");
-  EXPECT_EQ(Problem(R"({"window": {"from_s": 2, "to_s": 2}})"), "when.window: to_s must be more than from_s");
+            "when.version: must be true, false, a text (a glob), or an object with one of glob, "
+            "prefix, exactly, regex");
+  EXPECT_EQ(Problem(R"({"range": 5})"),
+            "when.range: must be true, false, or an object of covers, first and length");
+  EXPECT_EQ(Problem(R"({"part": -1})"),
+            "when.part: must be a number, or a text as \"3-5\", \">=2\", \"every 5\"");
+  EXPECT_EQ(Problem(R"({"window": {"from_s": 2, "to_s": 2}})"),
+            "when.window: to_s must be more than from_s");
   EXPECT_EQ(Problem(R"({"probability": 2})"), "when.probability: must be 0 to 1, not 2");
   EXPECT_EQ(Problem(R"({"header": []})"), "when.header: must be an object of names and patterns");
 }
 
 TEST(ConditionDocumentTest, LimitsAreRead) {
-  const Limit limit = ReadIt(R"({"times": 2, "per": "invocation", "budget": {"most": 3, "of": 10}, "ttl_s": 30})");
+  const Limit limit =
+      ReadIt(R"({"times": 2, "per": "invocation", "budget": {"most": 3, "of": 10}, "ttl_s": 30})");
   EXPECT_EQ(limit.times, 2U);
   EXPECT_EQ(limit.per, Per::kInvocation);
   EXPECT_EQ(limit.budget->most, 3U);
@@ -105,11 +124,15 @@ TEST(ConditionDocumentTest, LimitsAreRead) {
   EXPECT_EQ(limit.time_to_live, std::chrono::seconds(30));
   EXPECT_EQ(LimitProblem(R"({"times": 1, "per": "rank"})"),
             "limit.per: must be scenario, invocation, client, key or connection, not 'rank'");
-  EXPECT_EQ(LimitProblem(R"({"budget": {"most": 5, "of": 3}})"), "limit.budget.most: must be at most `of`, not 5 of 3");
+  EXPECT_EQ(LimitProblem(R"({"budget": {"most": 5, "of": 3}})"),
+            "limit.budget.most: must be at most `of`, not 5 of 3");
   EXPECT_EQ(LimitProblem(R"({"budget": {"most": 0, "of": 3}})"),
-            "limit.budget.most: must be at least 1: with none of them the rule never happens; leave it out");
-  EXPECT_EQ(LimitProblem(R"({"times": 1e30})"), "limit.times: must be at most 9007199254740992, not 1e+30");
-  EXPECT_EQ(LimitProblem(R"({"times": 1.5})"), "limit.times: must be a whole number from 0 on, not 1.5");
+            "limit.budget.most: must be at least 1: with none of them the rule never happens; "
+            "leave it out");
+  EXPECT_EQ(LimitProblem(R"({"times": 1e30})"),
+            "limit.times: must be at most 9007199254740992, not 1e+30");
+  EXPECT_EQ(LimitProblem(R"({"times": 1.5})"),
+            "limit.times: must be a whole number from 0 on, not 1.5");
 }
 
 }  // namespace

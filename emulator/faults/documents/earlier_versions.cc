@@ -8,8 +8,10 @@
 namespace penstock::emulator::faults {
 namespace {
 
-// Of the versions that the bucket keeps, newest first, the one behind that of the id, or behind the latest.
-store::ObjectPtr KeptBefore(const s3::Exchange& exchange, const std::optional<std::string_view>& id) {
+// Of the versions that the bucket keeps, newest first, the one behind that of the id, or behind the
+// latest.
+store::ObjectPtr KeptBefore(const s3::Exchange& exchange,
+                            const std::optional<std::string_view>& id) {
   store::Store& store = *exchange.space->store;
   const BucketName& bucket = exchange.target.bucket;
   const ObjectKey& key = exchange.target.key;
@@ -53,21 +55,26 @@ void EarlierVersions::Clear() {
 }
 
 store::ObjectPtr CurrentObject(const s3::Exchange& exchange) {
-  const auto found = exchange.space->store->FindObject(exchange.target.bucket, exchange.target.key, std::nullopt);
+  const auto found =
+      exchange.space->store->FindObject(exchange.target.bucket, exchange.target.key, std::nullopt);
   return found.ok() && !(*found)->is_delete_marker ? *found : nullptr;
 }
 
 store::ObjectPtr VersionBefore(const s3::Exchange& exchange, const EarlierVersions& noted) {
   const auto id = exchange.target.Get("versionId");
-  store::ObjectPtr object = id ? nullptr : noted.Find(exchange.target.bucket.value, exchange.target.key.value);
+  store::ObjectPtr object =
+      id ? nullptr : noted.Find(exchange.target.bucket.value, exchange.target.key.value);
   return object ? object : KeptBefore(exchange, id);
 }
 
 bool Overwrites(const s3::Exchange& exchange) {
-  constexpr std::array<std::string_view, 3> kOperations{"CompleteMultipartUpload", "CopyObject", "PutObject"};
+  constexpr std::array<std::string_view, 3> kOperations{"CompleteMultipartUpload", "CopyObject",
+                                                        "PutObject"};
   return std::find(kOperations.begin(), kOperations.end(), exchange.operation) != kOperations.end();
 }
 
-bool DeletesCurrent(const s3::Exchange& exchange) { return exchange.operation == "DeleteObject" && !exchange.target.Has("versionId"); }
+bool DeletesCurrent(const s3::Exchange& exchange) {
+  return exchange.operation == "DeleteObject" && !exchange.target.Has("versionId");
+}
 
 }  // namespace penstock::emulator::faults

@@ -13,7 +13,8 @@
 
 namespace penstock::emulator::faults {
 
-// Of keys that were overwritten or deleted, also in buckets that keep no versions. Bytes stay as long as they are named here.
+// Of keys that were overwritten or deleted, also in buckets that keep no versions. Bytes stay as
+// long as they are named here.
 //
 // Thread safety: safe from any thread.
 class EarlierVersions {
@@ -37,7 +38,8 @@ class EarlierVersions {
 // The object that the exchange is about, as it is now; null: there is none.
 store::ObjectPtr CurrentObject(const s3::Exchange& exchange);
 
-// The version before the one that a read is about: what was noted of the key, or else what a versioned bucket has; null: none.
+// The version before the one that a read is about: what was noted of the key, or else what a
+// versioned bucket has; null: none.
 store::ObjectPtr VersionBefore(const s3::Exchange& exchange, const EarlierVersions& noted);
 
 // Whether an operation may put another object in a key's place.

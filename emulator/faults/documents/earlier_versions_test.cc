@@ -54,8 +54,9 @@ TEST_F(EarlierVersionsTest, WhatOneRequestDeletesOfManyKeysIsNoted) {
   ASSERT_TRUE(PutText(*store_, "a", "1").ok());
   HistoryStore noting(store_, noted_);
   const BucketName bucket("bucket");
-  const auto outcomes = noting.Delete(std::vector<store::DeleteObject>{{.bucket = bucket, .key = ObjectKey("a"), .version_id = {}, .precondition = {}},
-                                                                       {.bucket = bucket, .key = ObjectKey("none"), .version_id = {}, .precondition = {}}});
+  const auto outcomes = noting.Delete(std::vector<store::DeleteObject>{
+      {.bucket = bucket, .key = ObjectKey("a"), .version_id = {}, .precondition = {}},
+      {.bucket = bucket, .key = ObjectKey("none"), .version_id = {}, .precondition = {}}});
   ASSERT_EQ(outcomes.size(), 2U);
   ASSERT_TRUE(PutText(*store_, "a", "2").ok());
   EXPECT_EQ(Before("/bucket/a"), "1");

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "base/digest.h"
+#include "emulator/faults/arrivals.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/router.h"
-#include "emulator/faults/arrivals.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -45,7 +45,8 @@ class SlowDownShare final : public FailRate {
       : rate_(options.rate), seed_(WordBytes(options.seed)), next_(next) {}
 
   void Handle(s3::Exchange& exchange) override {
-    if (rate_ <= 0 || exchange.target.raw_path.empty() || !Fails(exchange)) return next_.Handle(exchange);
+    if (rate_ <= 0 || exchange.target.raw_path.empty() || !Fails(exchange))
+      return next_.Handle(exchange);
     injected_.fetch_add(1, std::memory_order_relaxed);
     s3::RespondWithError(exchange, s3::MakeError("SlowDown"));
   }

@@ -18,7 +18,7 @@ class Teapot final : public s3::Handler {
 };
 
 s3::Response Ask(s3::Handler& handler, const std::string& method, const std::string& key,
-                  const std::string& range = {}, const std::string& part = {}) {
+                 const std::string& range = {}, const std::string& part = {}) {
   s3::RequestHead head;
   head.method = method;
   if (!range.empty()) head.headers.push_back({"Range", range});
@@ -106,7 +106,8 @@ TEST(FailRateTest, RangesAndPartsAreRequestsOfTheirOwn) {
   std::string ranges;
   std::string parts;
   for (int i = 0; i < 64; ++i) {
-    ranges += Ask(*handler, "GET", "k", "bytes=" + std::to_string(i) + "-").status == 503 ? 'x' : '.';
+    ranges +=
+        Ask(*handler, "GET", "k", "bytes=" + std::to_string(i) + "-").status == 503 ? 'x' : '.';
     parts += Ask(*handler, "PUT", "k", "", std::to_string(i)).status == 503 ? 'x' : '.';
     handler->Reset();  // only the identity tells these apart
   }
@@ -125,7 +126,9 @@ TEST(FailRateTest, AnswersAsS3Does) {
   EXPECT_TRUE(response.close);
   EXPECT_EQ(response.Find("content-type"), "application/xml");
   const std::string& document = std::get<std::string>(response.body);
-  EXPECT_NE(document.find("<Code>SlowDown</Code><Message>Please reduce your request rate.</Message>"), std::string::npos);
+  EXPECT_NE(
+      document.find("<Code>SlowDown</Code><Message>Please reduce your request rate.</Message>"),
+      std::string::npos);
 }
 
 TEST(FailRateTest, HeadFailsWithoutADocument) {
@@ -133,7 +136,8 @@ TEST(FailRateTest, HeadFailsWithoutADocument) {
   const auto handler = MakeFailRate({.rate = 1}, next);
   const s3::Response response = Ask(*handler, "HEAD", "k");
   EXPECT_EQ(response.status, 503);
-  EXPECT_FALSE(std::holds_alternative<std::string>(response.body) && !std::get<std::string>(response.body).empty());
+  EXPECT_FALSE(std::holds_alternative<std::string>(response.body) &&
+               !std::get<std::string>(response.body).empty());
 }
 
 }  // namespace

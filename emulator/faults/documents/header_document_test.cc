@@ -32,8 +32,12 @@ TEST(HeaderDocumentTest, ReadsNamesAndValues) {
 
 TEST(HeaderDocumentTest, NamesAreTokens) {
   for (const std::string name : {"a b", "x:y", "", "\u00e4", "a\\r"}) {
-    EXPECT_NE(Problem(R"({"set": {")" + name + R"(": "v"}})").find("is no name of a header"), std::string::npos) << name;
-    EXPECT_NE(Problem(R"({"drop": [")" + name + R"("]})").find("is no name of a header"), std::string::npos) << name;
+    EXPECT_NE(Problem(R"({"set": {")" + name + R"(": "v"}})").find("is no name of a header"),
+              std::string::npos)
+        << name;
+    EXPECT_NE(Problem(R"({"drop": [")" + name + R"("]})").find("is no name of a header"),
+              std::string::npos)
+        << name;
   }
 }
 

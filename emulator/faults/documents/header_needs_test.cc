@@ -33,7 +33,8 @@ TEST(HeaderNeedsTest, WhatHoldsWithoutAHeaderNeedsNone) {
   EXPECT_TRUE(NeedsOf({.range = RangeCondition{.present = false}}).MetBy(bare));
   EXPECT_TRUE(NeedsOf({.attempt = Numbers("1-3")}).MetBy(bare));
   EXPECT_TRUE(NeedsOf({.user_agent = Pattern("*")}).MetBy(bare));
-  EXPECT_TRUE(NeedsOf({.key = Pattern("a"), .part = Numbers("1"), .access_key = "AKID"}).MetBy(bare));
+  EXPECT_TRUE(
+      NeedsOf({.key = Pattern("a"), .part = Numbers("1"), .access_key = "AKID"}).MetBy(bare));
 }
 
 TEST(HeaderNeedsTest, NamesCountInAnyCase) {
@@ -42,18 +43,21 @@ TEST(HeaderNeedsTest, NamesCountInAnyCase) {
 }
 
 TEST(HeaderNeedsTest, NoRequestThatFulfilsAConditionIsRuledOut) {
-  const std::vector<Condition> conditions{{.range = RangeCondition{.first = Numbers("3")}},
-                                          {.range = RangeCondition{.length = Numbers("5")}},
-                                          {.range = RangeCondition{.present = false}},
-                                          {.size = Numbers(">=0")},
-                                          {.headers = {{"X-Run", Pattern("*")}, {"range", Pattern("*")}}},
-                                          {.user_agent = Pattern("*rank*")},
-                                          {.rank = Numbers("3")},
-                                          {.size = Numbers("7"), .rank = Numbers("3")},
-                                          {.attempt = Numbers("1")},
-                                          {.attempt = Numbers("2")}};
-  const Headers all{{"Range", "bytes=3-7"}, {"x-run", "1"},           {"User-Agent", "x rank/3"}, {"X-Penstock-Rank", "3"},
-                    {"Content-Length", "7"}, {"x-amz-decoded-content-length", "7"}, {"amz-sdk-request", "attempt=2"}};
+  const std::vector<Condition> conditions{
+      {.range = RangeCondition{.first = Numbers("3")}},
+      {.range = RangeCondition{.length = Numbers("5")}},
+      {.range = RangeCondition{.present = false}},
+      {.size = Numbers(">=0")},
+      {.headers = {{"X-Run", Pattern("*")}, {"range", Pattern("*")}}},
+      {.user_agent = Pattern("*rank*")},
+      {.rank = Numbers("3")},
+      {.size = Numbers("7"), .rank = Numbers("3")},
+      {.attempt = Numbers("1")},
+      {.attempt = Numbers("2")}};
+  const Headers all{{"Range", "bytes=3-7"},          {"x-run", "1"},
+                    {"User-Agent", "x rank/3"},      {"X-Penstock-Rank", "3"},
+                    {"Content-Length", "7"},         {"x-amz-decoded-content-length", "7"},
+                    {"amz-sdk-request", "attempt=2"}};
   std::size_t fulfilled = 0;
   for (std::size_t chosen = 0; chosen < std::size_t{1} << all.size(); ++chosen) {
     Headers headers;
@@ -64,7 +68,8 @@ TEST(HeaderNeedsTest, NoRequestThatFulfilsAConditionIsRuledOut) {
     for (std::size_t i = 0; i < conditions.size(); ++i) {
       if (!Matches(conditions[i], request.facts())) continue;
       ++fulfilled;
-      EXPECT_TRUE(NeedsOf(conditions[i]).MetBy(HeaderNameSet::Of(request.exchange().request))) << "condition " << i << ", headers " << chosen;
+      EXPECT_TRUE(NeedsOf(conditions[i]).MetBy(HeaderNameSet::Of(request.exchange().request)))
+          << "condition " << i << ", headers " << chosen;
     }
   }
   EXPECT_GT(fulfilled, 400U);

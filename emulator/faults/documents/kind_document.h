@@ -15,7 +15,8 @@ namespace penstock::emulator::faults {
 
 // `into` stays where the member is not there. kInvalidArgument names the place and the words.
 template <class Kind, std::size_t kCount>
-Result<void> ReadKind(const JsonFields& fields, std::string_view name, const std::array<std::pair<std::string_view, Kind>, kCount>& kinds,
+Result<void> ReadKind(const JsonFields& fields, std::string_view name,
+                      const std::array<std::pair<std::string_view, Kind>, kCount>& kinds,
                       Kind& into) {
   PENSTOCK_ASSIGN(const std::optional<std::string> text, fields.Text(name));
   if (!text) return Ok();

@@ -13,7 +13,8 @@
 namespace penstock::emulator::faults {
 namespace {
 
-Result<void> ReadAmount(const JsonFields& fields, std::string_view name, double most, double& into) {
+Result<void> ReadAmount(const JsonFields& fields, std::string_view name, double most,
+                        double& into) {
   PENSTOCK_ASSIGN(const std::optional<double> number, fields.Number(name));
   if (!number) return Ok();
   if (!(*number >= 0 && *number <= most)) {
@@ -32,7 +33,8 @@ Result<std::vector<double>> ReadTrace(const Json& list, const std::string& place
   for (const Json& value : list) {
     const double ms = value.is_number() ? value.get<double>() : -1;
     if (!(ms >= 0 && ms <= static_cast<double>(kLongestMs))) {
-      return FieldError(place + "[" + std::to_string(trace.size()) + "]", "must be 0 to 3600000 milliseconds, not " + value.dump());
+      return FieldError(place + "[" + std::to_string(trace.size()) + "]",
+                        "must be 0 to 3600000 milliseconds, not " + value.dump());
     }
     trace.push_back(ms);
   }
@@ -41,37 +43,50 @@ Result<std::vector<double>> ReadTrace(const Json& list, const std::string& place
 
 }  // namespace
 
-// {"ms": 30}, {"least_ms": 10, "most_ms": 50}, {"floor_ms": 12, "median_ms": 18, "sigma": 0.5}, {"profile": "s3-standard"},
+// {"ms": 30}, {"least_ms": 10, "most_ms": 50}, {"floor_ms": 12, "median_ms": 18, "sigma": 0.5},
+// {"profile": "s3-standard"},
 // {"trace_ms": [12, 340, 9]}.
 Result<Action> ReadLatency(const Json& json, const std::string& place) {
   constexpr auto kMost = static_cast<double>(kLongestMs);
   PENSTOCK_ASSIGN(const JsonFields fields,
-                  JsonFields::Read(json, place, {"ms", "least_ms", "most_ms", "floor_ms", "median_ms", "sigma", "profile", "trace_ms"}));
+                  JsonFields::Read(json, place,
+                                   {"ms", "least_ms", "most_ms", "floor_ms", "median_ms", "sigma",
+                                    "profile", "trace_ms"}));
   LatencyAction latency;
   PENSTOCK_ASSIGN(const std::optional<std::string> profile, fields.Text("profile"));
   if (profile && !profile->empty()) {
     latency.profile = *profile;
-    if (auto found = traffic::FindProfile(latency.profile); !found.ok()) return FieldError(fields.Place("profile"), found.error().message);
-    if (json.size() > 1) return FieldError(place, "a profile has its own figures: leave the others out");
+    if (auto found = traffic::FindProfile(latency.profile); !found.ok())
+      return FieldError(fields.Place("profile"), found.error().message);
+    if (json.size() > 1)
+      return FieldError(place, "a profile has its own figures: leave the others out");
     return Action(std::move(latency));
   }
   PENSTOCK_ASSIGN(const Json* const trace, fields.List("trace_ms"));
   if (trace != nullptr) {
-    if (json.size() > 1) return FieldError(place, "a trace has its own times: leave the others out");
+    if (json.size() > 1)
+      return FieldError(place, "a trace has its own times: leave the others out");
     PENSTOCK_ASSIGN(latency.trace_ms, ReadTrace(*trace, fields.Place("trace_ms")));
     return Action(std::move(latency));
   }
   if (fields.Has("least_ms") != fields.Has("most_ms")) {
-    return FieldError(fields.Place(fields.Has("least_ms") ? "most_ms" : "least_ms"), "is missing: least_ms and most_ms are the two ends; for one time give ms");
+    return FieldError(fields.Place(fields.Has("least_ms") ? "most_ms" : "least_ms"),
+                      "is missing: least_ms and most_ms are the two ends; for one time give ms");
   }
-  if (fields.Has("sigma") && !fields.Has("median_ms")) return FieldError(fields.Place("median_ms"), "is missing: sigma is how far times are spread around it");
-  for (const std::string_view name : {"ms", "least_ms", "floor_ms"}) PENSTOCK_TRY(ReadAmount(fields, name, kMost, latency.floor_ms));
+  if (fields.Has("sigma") && !fields.Has("median_ms"))
+    return FieldError(fields.Place("median_ms"),
+                      "is missing: sigma is how far times are spread around it");
+  for (const std::string_view name : {"ms", "least_ms", "floor_ms"})
+    PENSTOCK_TRY(ReadAmount(fields, name, kMost, latency.floor_ms));
   PENSTOCK_TRY(ReadAmount(fields, "most_ms", kMost, latency.most_ms));
-  if (fields.Has("most_ms") && latency.most_ms < latency.floor_ms) return FieldError(fields.Place("most_ms"), "must not be less than least_ms");
+  if (fields.Has("most_ms") && latency.most_ms < latency.floor_ms)
+    return FieldError(fields.Place("most_ms"), "must not be less than least_ms");
   PENSTOCK_TRY(ReadAmount(fields, "median_ms", kMost, latency.median_ms));
   PENSTOCK_TRY(ReadAmount(fields, "sigma", 3, latency.sigma));
   if (latency.floor_ms <= 0 && latency.most_ms <= 0 && latency.median_ms <= 0) {
-    return FieldError(place, "takes no time: give ms, least_ms and most_ms, median_ms and sigma, profile, or trace_ms");
+    return FieldError(
+        place,
+        "takes no time: give ms, least_ms and most_ms, median_ms and sigma, profile, or trace_ms");
   }
   return Action(std::move(latency));
 }

@@ -14,17 +14,21 @@ namespace penstock::emulator::faults {
 inline constexpr std::uint64_t kLongestMs = 3'600'000;  // an hour
 
 // `into` stays where the member is not there. kInvalidArgument names the place.
-inline Result<void> ReadMs(const JsonFields& fields, std::string_view name, std::chrono::milliseconds& into) {
+inline Result<void> ReadMs(const JsonFields& fields, std::string_view name,
+                           std::chrono::milliseconds& into) {
   PENSTOCK_ASSIGN(const std::optional<double> number, fields.Number(name));
-  if (number && *number > static_cast<double>(kLongestMs)) return fields.OutOfRange(name, "at most 3600000 milliseconds, an hour");
+  if (number && *number > static_cast<double>(kLongestMs))
+    return fields.OutOfRange(name, "at most 3600000 milliseconds, an hour");
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> ms, fields.Whole(name));
   if (ms) into = std::chrono::milliseconds(*ms);
   return Ok();
 }
 
 // The member must be there.
-inline Result<void> NeedMs(const JsonFields& fields, std::string_view name, std::chrono::milliseconds& into) {
-  if (!fields.Has(name)) return FieldError(fields.Place(name), "is missing: how many milliseconds?");
+inline Result<void> NeedMs(const JsonFields& fields, std::string_view name,
+                           std::chrono::milliseconds& into) {
+  if (!fields.Has(name))
+    return FieldError(fields.Place(name), "is missing: how many milliseconds?");
   return ReadMs(fields, name, into);
 }
 

@@ -6,7 +6,9 @@ namespace penstock::emulator::faults {
 
 const std::vector<NamedScenario>& NamedScenarios() {
   static const std::vector<NamedScenario> scenarios{
-      {"ack-lost-on-complete", "The first upload that is completed is there, but nobody is told: the connection ends with RST.",
+      {"ack-lost-on-complete",
+       "The first upload that is completed is there, but nobody is told: the connection ends with "
+       "RST.",
        R"([{"id": "lost-ack", "when": {"operation": "CompleteMultipartUpload"}, "do": {"reset": {}, "at": "after_commit"},
             "limit": {"times": 1}}])"},
       {"chaos-heavy",
@@ -36,22 +38,31 @@ const std::vector<NamedScenario>& NamedScenarios() {
            {"id": "internal-error", "when": {"probability": 0.02, "unless_failed": 2}, "do": {"error": {"code": "InternalError"}}},
            {"id": "dropped", "when": {"probability": 0.02, "unless_failed": 2}, "do": {"reset": {}}}])"},
       {"hot-prefix",
-       "A prefix that has not been split yet: two of three requests for its keys are told to slow down, each at most three times.",
+       "A prefix that has not been split yet: two of three requests for its keys are told to slow "
+       "down, each at most three times.",
        R"([{"id": "hot", "when": {"operation": ["@read", "@write"], "probability": 0.66, "unless_failed": 3}, "do": {"slow_down": {}},
             "must_fire": true}])"},
-      {"list-stampede", "Every rank lists the checkpoint at once: nine of ten listings are told to slow down, each at most three times.",
+      {"list-stampede",
+       "Every rank lists the checkpoint at once: nine of ten listings are told to slow down, each "
+       "at most three times.",
        R"([{"id": "throttled-list", "when": {"operation": "@list", "probability": 0.9, "unless_failed": 3}, "do": {"slow_down": {}},
             "must_fire": true}])"},
       {"one-rank-throttled",
-       "Rank 0, by x-penstock-rank or \"rank/0\" in its user agent, is told to slow down when it begins an upload, twice.",
+       "Rank 0, by x-penstock-rank or \"rank/0\" in its user agent, is told to slow down when it "
+       "begins an upload, twice.",
        R"([{"id": "throttled-upload", "when": {"operation": "CreateMultipartUpload", "client": {"rank": 0}}, "do": {"slow_down": {}},
             "limit": {"times": 2}}])"},
-      {"read-fan-in", "All ranks read the same objects: a bucket gives 200 MB/s in all, and one of ten reads is told to slow down.",
+      {"read-fan-in",
+       "All ranks read the same objects: a bucket gives 200 MB/s in all, and one of ten reads is "
+       "told to slow down.",
        R"([{"id": "shared-bandwidth", "when": {"operation": "GetObject"}, "do": {"bandwidth": {"bytes_per_second": 200000000, "scope": "bucket"}}},
            {"id": "throttled-read", "when": {"operation": "GetObject", "probability": 0.1, "unless_failed": 3}, "do": {"slow_down": {}}}])"},
-      {"slow-first-byte", "Reads wait for their first byte: 100 ms and a log-normal share on top, half of it above 200 ms.",
+      {"slow-first-byte",
+       "Reads wait for their first byte: 100 ms and a log-normal share on top, half of it above "
+       "200 ms.",
        R"([{"id": "slow-start", "when": {"operation": "GetObject"}, "do": {"latency": {"floor_ms": 100, "median_ms": 200, "sigma": 0.8}}}])"},
-      {"slow-node", "Every eighth connection leads to a slow node: 1 MB/s, and 300 ms to the first byte.",
+      {"slow-node",
+       "Every eighth connection leads to a slow node: 1 MB/s, and 300 ms to the first byte.",
        R"([{"id": "slow-connection", "when": {"operation": "@read", "connection": {"id": "every 8"}},
             "do": [{"latency": {"ms": 300}}, {"bandwidth": {"bytes_per_second": 1000000}}], "must_fire": false}])"},
   };
@@ -61,7 +72,9 @@ const std::vector<NamedScenario>& NamedScenarios() {
 std::string NamedScenariosJson() {
   Json list = Json::array();
   for (const NamedScenario& scenario : NamedScenarios()) {
-    list.push_back({{"name", scenario.name}, {"about", scenario.about}, {"rules", Json::parse(scenario.rules)}});
+    list.push_back({{"name", scenario.name},
+                    {"about", scenario.about},
+                    {"rules", Json::parse(scenario.rules)}});
   }
   return Json{{"scenarios", std::move(list)}}.dump();
 }

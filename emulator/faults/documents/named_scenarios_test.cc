@@ -8,7 +8,8 @@ namespace {
 
 TEST(NamedScenariosTest, EachCanBeRunByItsName) {
   for (const NamedScenario& named : NamedScenarios()) {
-    const auto scenario = ParseScenario("{\"scenario\": \"" + std::string(named.name) + "\", \"seed\": 9}");
+    const auto scenario =
+        ParseScenario("{\"scenario\": \"" + std::string(named.name) + "\", \"seed\": 9}");
     ASSERT_TRUE(scenario.ok()) << named.name << ": " << scenario.error().message;
     EXPECT_EQ(scenario->name, named.name);
     EXPECT_EQ(scenario->seed, 9U);
@@ -18,22 +19,27 @@ TEST(NamedScenariosTest, EachCanBeRunByItsName) {
 }
 
 TEST(NamedScenariosTest, OneMayBeNarrowedToABucketAndKeys) {
-  const auto scenario = ParseScenario(R"({"scenario": "hot-prefix", "bucket": "data", "key": {"prefix": "hot/"}})").value();
+  const auto scenario =
+      ParseScenario(R"({"scenario": "hot-prefix", "bucket": "data", "key": {"prefix": "hot/"}})")
+          .value();
   ASSERT_TRUE(scenario.rules.front().when.bucket);
   ASSERT_TRUE(scenario.rules.front().when.key);
-  EXPECT_FALSE(scenario.rules.front().when.operations.empty()) << "what it was about before still holds";
+  EXPECT_FALSE(scenario.rules.front().when.operations.empty())
+      << "what it was about before still holds";
 }
 
 TEST(NamedScenariosTest, AnUnknownNameIsRefusedWithAllThereAre) {
   const auto scenario = ParseScenario(R"({"scenario": "meteor"})");
   ASSERT_FALSE(scenario.ok());
   for (const NamedScenario& named : NamedScenarios()) {
-    EXPECT_NE(scenario.error().message.find(named.name), std::string::npos) << scenario.error().message;
+    EXPECT_NE(scenario.error().message.find(named.name), std::string::npos)
+        << scenario.error().message;
   }
 }
 
 TEST(NamedScenariosTest, TheirDocumentsCanBeReadBack) {
-  EXPECT_TRUE(NamedScenariosJson().starts_with("{\"scenarios\":[{\"name\":\"ack-lost-on-complete\""));
+  EXPECT_TRUE(
+      NamedScenariosJson().starts_with("{\"scenarios\":[{\"name\":\"ack-lost-on-complete\""));
 }
 
 }  // namespace

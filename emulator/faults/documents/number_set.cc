@@ -12,7 +12,9 @@ namespace {
 constexpr std::size_t kMostItems = 64;
 constexpr std::uint64_t kGreatest = 999'999'999'999'999'999;
 
-std::optional<std::uint64_t> ParseNumber(std::string_view text) { return s3::ParseDecimal(s3::Trim(text), kGreatest); }
+std::optional<std::uint64_t> ParseNumber(std::string_view text) {
+  return s3::ParseDecimal(s3::Trim(text), kGreatest);
+}
 
 bool Begins(std::string_view& text, std::string_view with) {
   if (!text.starts_with(with)) return false;
@@ -30,7 +32,8 @@ Result<NumberSet::Item> NumberSet::ParseItem(std::string_view text) {
   } else if (Begins(rest, "<=")) {
     if (const auto most = ParseNumber(rest)) item = Item{.most = *most};
   } else if (Begins(rest, "every ")) {
-    if (const auto every = ParseNumber(rest); every && *every > 0) item = Item{.least = *every, .most = UINT64_MAX, .every = *every};
+    if (const auto every = ParseNumber(rest); every && *every > 0)
+      item = Item{.least = *every, .most = UINT64_MAX, .every = *every};
   } else if (const auto dash = rest.find('-'); dash != std::string_view::npos) {
     const auto least = ParseNumber(rest.substr(0, dash));
     const auto most = ParseNumber(rest.substr(dash + 1));
@@ -39,8 +42,10 @@ Result<NumberSet::Item> NumberSet::ParseItem(std::string_view text) {
     item = Item{.least = *number, .most = *number};
   }
   if (item) return *item;
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "'" + std::string(text) + "' is no set of numbers; write 3, 3-5, >=2, <=9, every 5, or several with commas");
+  return Error::Make(
+      ErrorKind::kInvalidArgument,
+      "'" + std::string(text) +
+          "' is no set of numbers; write 3, 3-5, >=2, <=9, every 5, or several with commas");
 }
 
 Result<NumberSet> NumberSet::Parse(std::string_view text) {
@@ -50,7 +55,9 @@ Result<NumberSet> NumberSet::Parse(std::string_view text) {
     PENSTOCK_ASSIGN(const Item item, ParseItem(text.substr(0, comma)));
     set.items_.push_back(item);
     if (comma == std::string_view::npos) return set;
-    if (set.items_.size() == kMostItems) return Error::Make(ErrorKind::kInvalidArgument, "more than 64 numbers with commas between them");
+    if (set.items_.size() == kMostItems)
+      return Error::Make(ErrorKind::kInvalidArgument,
+                         "more than 64 numbers with commas between them");
     text.remove_prefix(comma + 1);
   }
 }

@@ -13,8 +13,8 @@ namespace penstock::emulator::faults {
 // Thread safety: not changed once parsed.
 class NumberSet {
  public:
-  // Items with commas between them: N, N-M, >=N, <=N, "every N" (N, 2N, 3N, ...). Numbers up to 18 digits; at most 64 items.
-  // kInvalidArgument says which item is wrong and what there is.
+  // Items with commas between them: N, N-M, >=N, <=N, "every N" (N, 2N, 3N, ...). Numbers up to 18
+  // digits; at most 64 items. kInvalidArgument says which item is wrong and what there is.
   static Result<NumberSet> Parse(std::string_view text);
   static NumberSet Of(std::uint64_t number);
 

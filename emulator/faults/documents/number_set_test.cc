@@ -32,7 +32,8 @@ TEST(NumberSetTest, OneNumberNeedsNoText) {
 }
 
 TEST(NumberSetTest, RefusesEverythingElseAndNamesIt) {
-  for (const char* text : {"", "x", "3-", "-3", "5-3", "every 0", ">2", "1,,2", "1,", "1234567890123456789", "+3", "3.5"}) {
+  for (const char* text : {"", "x", "3-", "-3", "5-3", "every 0", ">2", "1,,2", "1,",
+                           "1234567890123456789", "+3", "3.5"}) {
     EXPECT_FALSE(NumberSet::Parse(text).ok()) << text;
   }
   EXPECT_EQ(NumberSet::Parse("1,5-3").error().message,
@@ -40,8 +41,10 @@ TEST(NumberSetTest, RefusesEverythingElseAndNamesIt) {
 }
 
 TEST(NumberSetTest, KnowsWhetherItIsZeroAtMost) {
-  for (const char* text : {"0", "0-0", "<=0", "0,0"}) EXPECT_TRUE(NumberSet::Parse(text)->HasZeroAtMost()) << text;
-  for (const char* text : {"1", "0-1", ">=0", "every 3", "0,2"}) EXPECT_FALSE(NumberSet::Parse(text)->HasZeroAtMost()) << text;
+  for (const char* text : {"0", "0-0", "<=0", "0,0"})
+    EXPECT_TRUE(NumberSet::Parse(text)->HasZeroAtMost()) << text;
+  for (const char* text : {"1", "0-1", ">=0", "every 3", "0,2"})
+    EXPECT_FALSE(NumberSet::Parse(text)->HasZeroAtMost()) << text;
 }
 
 TEST(NumberSetTest, HasABound) {

@@ -17,7 +17,8 @@ Result<void> ReadKeys(const Json& json, const std::string& place, std::vector<Pa
     return Ok();
   }
   if (json.empty()) return FieldError(place, "is empty: leave it out to mean every key");
-  if (json.size() > kMostPatterns) return FieldError(place, "has " + std::to_string(json.size()) + " patterns; it may have 1000");
+  if (json.size() > kMostPatterns)
+    return FieldError(place, "has " + std::to_string(json.size()) + " patterns; it may have 1000");
   for (std::size_t i = 0; i < json.size(); ++i) {
     PENSTOCK_ASSIGN(Pattern pattern, ReadPattern(json[i], place + "[" + std::to_string(i) + "]"));
     into.push_back(std::move(pattern));
@@ -28,17 +29,23 @@ Result<void> ReadKeys(const Json& json, const std::string& place, std::vector<Pa
 }  // namespace
 
 Result<Action> ReadPartialFailure(const Json& json, const std::string& place) {
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"code", "message", "key", "entries", "most", "probability"}));
+  PENSTOCK_ASSIGN(
+      const JsonFields fields,
+      JsonFields::Read(json, place, {"code", "message", "key", "entries", "most", "probability"}));
   PartialFailureAction failure;
   PENSTOCK_ASSIGN(const std::optional<std::string> code, fields.Text("code"));
-  if (code && code->empty()) return FieldError(fields.Place("code"), "is empty; give a code of S3's such as SlowDown");
+  if (code && code->empty())
+    return FieldError(fields.Place("code"), "is empty; give a code of S3's such as SlowDown");
   if (code) failure.code = *code;
   PENSTOCK_ASSIGN(const std::optional<std::string> message, fields.Text("message"));
   if (message) failure.message = *message;
-  if (const Json* key = fields.Find("key")) PENSTOCK_TRY(ReadKeys(*key, fields.Place("key"), failure.keys));
+  if (const Json* key = fields.Find("key"))
+    PENSTOCK_TRY(ReadKeys(*key, fields.Place("key"), failure.keys));
   PENSTOCK_TRY(ReadCounts(fields, "entries", failure.entries));
   PENSTOCK_ASSIGN(failure.most, fields.Whole("most"));
-  if (failure.most && *failure.most == 0) return FieldError(fields.Place("most"), "must be at least 1: how many entries of a request fail?");
+  if (failure.most && *failure.most == 0)
+    return FieldError(fields.Place("most"),
+                      "must be at least 1: how many entries of a request fail?");
   PENSTOCK_ASSIGN(const std::optional<double> probability, fields.Number("probability"));
   if (probability && !(*probability > 0 && *probability <= 1)) {
     return FieldError(fields.Place("probability"), "must be more than 0, and at most 1");

@@ -17,7 +17,8 @@ TEST(PartialFailureDocumentTest, MembersAreReadAndHaveDefaults) {
   EXPECT_EQ(plain->code, "InternalError");
   EXPECT_TRUE(plain->keys.empty());
   EXPECT_EQ(plain->probability, 1);
-  const auto all = Read(R"({"code": "SlowDown", "message": "m", "key": ["a/*", {"exactly": "b"}], "entries": "every 2", "most": 3, "probability": 0.5})");
+  const auto all = Read(
+      R"({"code": "SlowDown", "message": "m", "key": ["a/*", {"exactly": "b"}], "entries": "every 2", "most": 3, "probability": 0.5})");
   ASSERT_TRUE(all.ok()) << all.error().message;
   EXPECT_EQ(all->code, "SlowDown");
   EXPECT_EQ(all->message, "m");
@@ -32,18 +33,26 @@ TEST(PartialFailureDocumentTest, MembersAreReadAndHaveDefaults) {
 
 TEST(PartialFailureDocumentTest, MistakesNameThePlace) {
   const auto problem = [](const char* text) { return Read(text).error().message; };
-  EXPECT_EQ(problem(R"({"code": ""})"), "do.partial_failure.code: is empty; give a code of S3's such as SlowDown");
-  EXPECT_EQ(problem(R"({"key": []})"), "do.partial_failure.key: is empty: leave it out to mean every key");
-  EXPECT_TRUE(problem(R"({"key": ["a", 1]})").starts_with("do.partial_failure.key[1]: ")) << problem(R"({"key": ["a", 1]})");
-  EXPECT_EQ(problem(R"({"entries": 0})"), "do.partial_failure.entries: is counted from 1 on: 0 never comes");
-  EXPECT_EQ(problem(R"({"most": 0})"), "do.partial_failure.most: must be at least 1: how many entries of a request fail?");
-  EXPECT_EQ(problem(R"({"probability": 0})"), "do.partial_failure.probability: must be more than 0, and at most 1");
+  EXPECT_EQ(problem(R"({"code": ""})"),
+            "do.partial_failure.code: is empty; give a code of S3's such as SlowDown");
+  EXPECT_EQ(problem(R"({"key": []})"),
+            "do.partial_failure.key: is empty: leave it out to mean every key");
+  EXPECT_TRUE(problem(R"({"key": ["a", 1]})").starts_with("do.partial_failure.key[1]: "))
+      << problem(R"({"key": ["a", 1]})");
+  EXPECT_EQ(problem(R"({"entries": 0})"),
+            "do.partial_failure.entries: is counted from 1 on: 0 never comes");
+  EXPECT_EQ(problem(R"({"most": 0})"),
+            "do.partial_failure.most: must be at least 1: how many entries of a request fail?");
+  EXPECT_EQ(problem(R"({"probability": 0})"),
+            "do.partial_failure.probability: must be more than 0, and at most 1");
   EXPECT_FALSE(Read(R"({"keys": "a"})").ok());
 }
 
 TEST(PartialFailureDocumentTest, ItHappensBeforeTheCommitAlone) {
-  EXPECT_EQ(ReadAction(Json::parse(R"({"partial_failure": {}})"), "do")->at.stage, Stage::kBeforeCommit);
-  EXPECT_FALSE(ReadAction(Json::parse(R"({"partial_failure": {}, "at": "after_commit"})"), "do").ok());
+  EXPECT_EQ(ReadAction(Json::parse(R"({"partial_failure": {}})"), "do")->at.stage,
+            Stage::kBeforeCommit);
+  EXPECT_FALSE(
+      ReadAction(Json::parse(R"({"partial_failure": {}, "at": "after_commit"})"), "do").ok());
 }
 
 }  // namespace

@@ -29,20 +29,13 @@ Bytes One(char c) { return Between(c, c); }
 // "d" of "\d"; nullopt: no class.
 std::optional<Bytes> ClassOf(char c) {
   switch (c) {
-    case 'd':
-      return Between('0', '9');
-    case 'w':
-      return Between('0', '9') | Between('a', 'z') | Between('A', 'Z') | One('_');
-    case 's':
-      return One(' ') | Between('\t', '\r');
-    case 'D':
-      return ~*ClassOf('d');
-    case 'W':
-      return ~*ClassOf('w');
-    case 'S':
-      return ~*ClassOf('s');
-    default:
-      return std::nullopt;
+    case 'd': return Between('0', '9');
+    case 'w': return Between('0', '9') | Between('a', 'z') | Between('A', 'Z') | One('_');
+    case 's': return One(' ') | Between('\t', '\r');
+    case 'D': return ~*ClassOf('d');
+    case 'W': return ~*ClassOf('w');
+    case 'S': return ~*ClassOf('s');
+    default: return std::nullopt;
   }
 }
 
@@ -67,8 +60,9 @@ class RegexParser {
   using Kind = Regex::Kind;
 
   Error Wrong(const std::string& problem) const {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "the regular expression '" + std::string(text_) + "' is wrong at " + std::to_string(at_) + ": " + problem);
+    return Error::Make(ErrorKind::kInvalidArgument, "the regular expression '" +
+                                                        std::string(text_) + "' is wrong at " +
+                                                        std::to_string(at_) + ": " + problem);
   }
   bool Begins(std::string_view with) const { return text_.substr(at_).starts_with(with); }
   bool Takes(std::string_view what) {
@@ -133,7 +127,8 @@ class RegexParser {
     const std::size_t comma = numbers.find(',');
     const auto least = s3::ParseDecimal(numbers.substr(0, comma), kMostRepeats);
     auto most = least;
-    if (comma != std::string_view::npos) most = s3::ParseDecimal(numbers.substr(comma + 1), kMostRepeats);
+    if (comma != std::string_view::npos)
+      most = s3::ParseDecimal(numbers.substr(comma + 1), kMostRepeats);
     const bool open = comma != std::string_view::npos && comma + 1 == numbers.size();
     if (end == std::string_view::npos || !least || !(open || (most && *most >= *least))) {
       return Wrong("write {3}, {3,} or {3,5}, at most 200; \\{ for the sign itself");
@@ -142,7 +137,8 @@ class RegexParser {
     return Times(steps, *least, open ? std::nullopt : most);
   }
 
-  Result<Steps> Times(const Steps& steps, std::uint64_t least, std::optional<std::uint64_t> most) const {
+  Result<Steps> Times(const Steps& steps, std::uint64_t least,
+                      std::optional<std::uint64_t> most) const {
     Steps all;
     for (std::uint64_t i = 0; i < least; ++i) PENSTOCK_TRY(Add(all, steps));
     if (!most) {
@@ -160,7 +156,8 @@ class RegexParser {
 
   Result<Steps> Item() {
     if (Takes("(")) {
-      if (!Takes("?:") && Begins("?")) return Wrong("there is no group of this kind; there are ( ) and (?: )");
+      if (!Takes("?:") && Begins("?"))
+        return Wrong("there is no group of this kind; there are ( ) and (?: )");
       PENSTOCK_ASSIGN(Steps steps, Choice());
       if (!Takes(")")) return Wrong("a '(' has no ')'; write \\( for the sign itself");
       return steps;
@@ -207,7 +204,8 @@ class RegexParser {
       PENSTOCK_ASSIGN(const Bytes end, OfSet());
       const std::size_t from = begin._Find_first();
       const std::size_t to = end._Find_first();
-      if (begin.count() != 1 || end.count() != 1 || from > to) return Wrong("a range in [ ] goes from one sign up to a later one, as a-z");
+      if (begin.count() != 1 || end.count() != 1 || from > to)
+        return Wrong("a range in [ ] goes from one sign up to a later one, as a-z");
       bytes |= Between(static_cast<char>(from), static_cast<char>(to));
     }
     ++at_;
@@ -217,7 +215,10 @@ class RegexParser {
   Result<Bytes> OfSet() {
     if (at_ == text_.size()) return Wrong("a '[' has no ']'; write \\[ for the sign itself");
     if (Takes("\\")) return Escaped();
-    if (Begins("[:")) return Wrong("classes as [:alpha:] are not known; write A-Za-z, \\d, \\w or \\s, or \\[ for the sign itself");
+    if (Begins("[:"))
+      return Wrong(
+          "classes as [:alpha:] are not known; write A-Za-z, \\d, \\w or \\s, or \\[ for the sign "
+          "itself");
     if (Place(text_[at_]) >= 0x80)
       return Wrong(
           "beyond ASCII a sign is several bytes, of which a set takes "
@@ -265,8 +266,11 @@ void Regex::Follow(Places& places, std::size_t begin, bool at_begin, bool at_end
     left.pop_back();
     if (!places.Add(place)) continue;
     const Step& step = steps_[place];
-    const auto to = [place](std::int32_t distance) { return static_cast<std::size_t>(static_cast<std::ptrdiff_t>(place) + distance); };
-    const bool goes_on = step.kind == Kind::kSplit || (step.kind == Kind::kBegin && at_begin) || (step.kind == Kind::kEnd && at_end);
+    const auto to = [place](std::int32_t distance) {
+      return static_cast<std::size_t>(static_cast<std::ptrdiff_t>(place) + distance);
+    };
+    const bool goes_on = step.kind == Kind::kSplit || (step.kind == Kind::kBegin && at_begin) ||
+                         (step.kind == Kind::kEnd && at_end);
     if (goes_on) left.push_back(to(step.next));
     if (step.kind == Kind::kSplit) left.push_back(to(step.other));
   }
@@ -281,7 +285,8 @@ bool Regex::Found(std::string_view text) const {
     for (const std::size_t place : here.reached()) {
       const Step& step = steps_[place];
       if (step.kind == Kind::kMatch) return true;
-      if (!at_end && step.kind == Kind::kByte && step.bytes.test(Place(text[at]))) Follow(behind, place + 1, false, at + 1 == text.size());
+      if (!at_end && step.kind == Kind::kByte && step.bytes.test(Place(text[at])))
+        Follow(behind, place + 1, false, at + 1 == text.size());
     }
     std::swap(here, behind);
     behind.Clear();
@@ -292,7 +297,8 @@ bool Regex::Found(std::string_view text) const {
 std::string Regex::Literal() const {
   std::string literal;
   if (steps_.front().kind != Kind::kBegin) return literal;
-  for (auto step = std::next(steps_.begin()); step->kind == Kind::kByte && step->bytes.count() == 1; ++step) {
+  for (auto step = std::next(steps_.begin()); step->kind == Kind::kByte && step->bytes.count() == 1;
+       ++step) {
     literal += static_cast<char>(step->bytes._Find_first());
   }
   return literal;

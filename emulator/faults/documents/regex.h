@@ -1,4 +1,5 @@
-// Regular expressions over keys and header values, in linear time: a rule must not hold a serving thread, whatever it is asked.
+// Regular expressions over keys and header values, in linear time: a rule must not hold a serving
+// thread, whatever it is asked.
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_REGEX_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_REGEX_H_
 
@@ -13,9 +14,10 @@
 
 namespace penstock::emulator::faults {
 
-// Bytes, '.', [a-z], [^a-z], \d \w \s and \D \W \S, \t \n \r, ( ), (?: ), |, *, +, ?, {m}, {m,}, {m,n}, ^ and $ (of the whole
-// text). Other signs behind a '\' stand for themselves. There are no back references, no looking ahead and no case folding. The
-// time it takes grows with the product of both lengths.
+// Bytes, '.', [a-z], [^a-z], \d \w \s and \D \W \S, \t \n \r, ( ), (?: ), |, *, +, ?, {m}, {m,},
+// {m,n}, ^ and $ (of the whole text). Other signs behind a '\' stand for themselves. There are no
+// back references, no looking ahead and no case folding. The time it takes grows with the product
+// of both lengths.
 //
 // Thread safety: not changed once made.
 class Regex {

@@ -54,10 +54,13 @@ TEST(RegexTest, WhatIsWrongIsNamedWithItsPlace) {
             "the regular expression 'a(b' is wrong at 3: a '(' "
             "has no ')'; write \\( for the sign itself");
   EXPECT_NE(Problem("*a").find("at 0: there is nothing to repeat"), string::npos);
-  for (const char* wrong : {"a)", "[a", "[z-a]", "a{2", "a{3,2}", "a{201}", "\\", "\\q", "(?=a)", "[ä]", "[\\d-z]"}) {
+  for (const char* wrong :
+       {"a)", "[a", "[z-a]", "a{2", "a{3,2}", "a{201}", "\\", "\\q", "(?=a)", "[ä]", "[\\d-z]"}) {
     EXPECT_NE(Problem(wrong), "") << wrong;
   }
-  EXPECT_NE(Problem("[[:alpha:]]").find("classes as [:alpha:] are not known; write A-Za-z"), string::npos) << Problem("[[:alpha:]]");
+  EXPECT_NE(Problem("[[:alpha:]]").find("classes as [:alpha:] are not known; write A-Za-z"),
+            string::npos)
+      << Problem("[[:alpha:]]");
   EXPECT_EQ(Problem("[:a[]"), "") << "plain signs";
   EXPECT_NE(Problem("(((a{100}){100}){100})").find("1000 steps"), string::npos);
   EXPECT_NE(Problem(string(60, '(') + string(60, ')')).find("more than 50 groups"), string::npos);

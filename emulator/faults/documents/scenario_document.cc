@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "emulator/faults/connection_rules.h"
 #include "emulator/faults/documents/action_document.h"
 #include "emulator/faults/documents/condition_document.h"
-#include "emulator/faults/connection_rules.h"
 #include "emulator/faults/documents/named_scenarios.h"
 #include "emulator/json/json_fields.h"
 #include "emulator/json/json_tree.h"
@@ -19,8 +19,9 @@ constexpr std::size_t kMostActions = 100;  // of a rule: each is compared with e
 // Called before anything is built from the rules.
 Result<void> CheckRuleCount(std::size_t count) {
   if (count <= kMostRules) return Ok();
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "a scenario of " + std::to_string(count) + " rules; it may have " + std::to_string(kMostRules));
+  return Error::Make(ErrorKind::kInvalidArgument, "a scenario of " + std::to_string(count) +
+                                                      " rules; it may have " +
+                                                      std::to_string(kMostRules));
 }
 
 Result<void> ReadActions(const JsonFields& fields, Rule& rule) {
@@ -33,26 +34,34 @@ Result<void> ReadActions(const JsonFields& fields, Rule& rule) {
     return Ok();
   }
   if (actions->size() > kMostActions) {
-    return FieldError(place, "has " + std::to_string(actions->size()) + " actions; it may have " + std::to_string(kMostActions));
+    return FieldError(place, "has " + std::to_string(actions->size()) + " actions; it may have " +
+                                 std::to_string(kMostActions));
   }
   for (std::size_t i = 0; i < actions->size(); ++i) {
-    PENSTOCK_ASSIGN(TimedAction timed, ReadAction((*actions)[i], place + "[" + std::to_string(i) + "]"));
+    PENSTOCK_ASSIGN(TimedAction timed,
+                    ReadAction((*actions)[i], place + "[" + std::to_string(i) + "]"));
     rule.actions.push_back(std::move(timed));
   }
-  const auto point = [](const TimedAction& timed) { return std::pair(timed.at.stage, timed.at.offset); };
+  const auto point = [](const TimedAction& timed) {
+    return std::pair(timed.at.stage, timed.at.offset);
+  };
   std::stable_sort(rule.actions.begin(), rule.actions.end(),
                    [&](const TimedAction& a, const TimedAction& b) { return point(a) < point(b); });
   return Ok();
 }
 
 Result<Rule> ReadRule(const Json& json, std::size_t index) {
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "rules[" + std::to_string(index) + "]",
-                                                            {"id", "when", "do", "limit", "final", "must_fire"}));
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, "rules[" + std::to_string(index) + "]",
+                                   {"id", "when", "do", "limit", "final", "must_fire"}));
   Rule rule;
   PENSTOCK_ASSIGN(const std::optional<std::string> id, fields.Text("id"));
   rule.id = id ? *id : "rule-" + std::to_string(index + 1);
   if (rule.id.find(',') != std::string::npos) {
-    return FieldError(fields.Place("id"), "'" + rule.id + "' has a comma, which stands between ids in the journal; take another sign");
+    return FieldError(
+        fields.Place("id"),
+        "'" + rule.id +
+            "' has a comma, which stands between ids in the journal; take another sign");
   }
   if (const Json* when = fields.Find("when")) {
     PENSTOCK_ASSIGN(rule.when, ReadCondition(*when, fields.Place("when")));
@@ -71,9 +80,11 @@ Result<Rule> ReadRule(const Json& json, std::size_t index) {
 
 Result<Scenario> ReadScenario(const Json& json);
 
-// {"scenario": "hot-prefix", "seed": 1, "bucket": ..., "key": ...}: bucket and key are conditions of every rule of it.
+// {"scenario": "hot-prefix", "seed": 1, "bucket": ..., "key": ...}: bucket and key are conditions
+// of every rule of it.
 Result<Scenario> ReadNamed(const Json& json) {
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"scenario", "seed", "bucket", "key"}));
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, "", {"scenario", "seed", "bucket", "key"}));
   PENSTOCK_ASSIGN(const std::string name, fields.RequiredText("scenario"));
   std::string known;
   for (const NamedScenario& named : NamedScenarios()) {
@@ -133,7 +144,8 @@ void AddInlineRule(Json& rules, Json& one) {
 }
 
 Result<Scenario> ReadInlineFaults(Json& json) {
-  if (json.is_object() && (json.contains("rules") || json.contains("scenario"))) return ReadScenario(json);
+  if (json.is_object() && (json.contains("rules") || json.contains("scenario")))
+    return ReadScenario(json);
   JsonTree rules(Json::array());
   if (json.is_array()) {
     PENSTOCK_TRY(CheckRuleCount(json.size()));
@@ -156,7 +168,8 @@ Result<Scenario> ParseInlineFaults(std::string_view text) {
 namespace {
 
 // `given`, which is moved from: an action, or its name alone.
-Result<void> ReadRetryRule(const std::string& operation, std::size_t index, Json& given, Json& rule) {
+Result<void> ReadRetryRule(const std::string& operation, std::size_t index, Json& given,
+                           Json& rule) {
   rule["id"] = operation + "-" + std::to_string(index + 1);
   Json& when = rule["when"] = EmptyObject(1);
   when["operation"] = operation;
@@ -167,7 +180,8 @@ Result<void> ReadRetryRule(const std::string& operation, std::size_t index, Json
   } else {
     action = std::move(given);
   }
-  PENSTOCK_TRY(ReadAction(action, operation + "[" + std::to_string(index) + "]"));  // a mistake is named where its author made it
+  // a mistake is named where its author made it
+  PENSTOCK_TRY(ReadAction(action, operation + "[" + std::to_string(index) + "]"));
   Json& limit = rule["limit"] = EmptyObject(1);
   limit["times"] = 1;
   rule["final"] = true;
@@ -179,15 +193,23 @@ Result<void> ReadRetryRule(const std::string& operation, std::size_t index, Json
 Result<Scenario> ParseRetryTest(std::string_view text) {
   PENSTOCK_ASSIGN(JsonTree tree, ParseJsonTree(text));
   Json& json = tree.root();
-  if (!json.is_object()) return FieldError("", "must be an object of operations and lists of actions, as {\"GetObject\": [\"slow_down\"]}");
-  if (json.empty()) return FieldError("", "names no operation: nothing could happen; give one, as {\"GetObject\": [\"slow_down\"]}");
+  if (!json.is_object())
+    return FieldError("",
+                      "must be an object of operations and lists of actions, as {\"GetObject\": "
+                      "[\"slow_down\"]}");
+  if (json.empty())
+    return FieldError(
+        "",
+        "names no operation: nothing could happen; give one, as {\"GetObject\": [\"slow_down\"]}");
   std::size_t count = 0;
   for (const auto& [operation, actions] : json.items()) count += actions.size();
   PENSTOCK_TRY(CheckRuleCount(count));
   JsonTree rules(Json::array());
   for (auto& [operation, actions] : json.get_ref<Json::object_t&>()) {
-    if (const auto known = ExpandOperation(operation); !known.ok()) return FieldError("", known.error().message);
-    if (actions.is_array() && actions.empty()) return FieldError(operation, "is an empty list; give it an action, or leave it out");
+    if (const auto known = ExpandOperation(operation); !known.ok())
+      return FieldError("", known.error().message);
+    if (actions.is_array() && actions.empty())
+      return FieldError(operation, "is an empty list; give it an action, or leave it out");
     if (!actions.is_array()) return FieldError(operation, "must be a list of actions");
     for (std::size_t i = 0; i < actions.size(); ++i) {
       rules.root().push_back(EmptyObject(5));
@@ -218,7 +240,8 @@ Json ReadableAccount(const ScenarioAccount& account) {
 std::string AccountJson(const ScenarioAccount& account) {
   Json document = ReadableAccount(account);
   document["replaced"] = Json::array();
-  for (const ScenarioAccount& replaced : account.replaced) document["replaced"].push_back(ReadableAccount(replaced));
+  for (const ScenarioAccount& replaced : account.replaced)
+    document["replaced"].push_back(ReadableAccount(replaced));
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

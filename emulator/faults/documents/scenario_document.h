@@ -1,4 +1,5 @@
-// A scenario as JSON: the one form that every way in understands (docs/faults.md, faults.schema.json).
+// A scenario as JSON: the one form that every way in understands (docs/faults.md,
+// faults.schema.json).
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_SCENARIO_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_SCENARIO_DOCUMENT_H_
 
@@ -9,16 +10,18 @@
 
 namespace penstock::emulator::faults {
 
-// {"name": ..., "seed": ..., "rules": [{"id", "when", "do", "limit", "final", "must_fire"}]}, or a list of rules alone. Rules
-// without an id are called "rule-1", "rule-2" by their place. kInvalidArgument names the place ("rules[2].when.part").
+// {"name": ..., "seed": ..., "rules": [{"id", "when", "do", "limit", "final", "must_fire"}]}, or a
+// list of rules alone. Rules without an id are called "rule-1", "rule-2" by their place.
+// kInvalidArgument names the place ("rules[2].when.part").
 Result<Scenario> ParseScenario(std::string_view json);
 
-// What a request brings with it: a scenario, or one rule alone, or one action alone, or a list of rules or actions.
+// What a request brings with it: a scenario, or one rule alone, or one action alone, or a list of
+// rules or actions.
 Result<Scenario> ParseInlineFaults(std::string_view json);
 
-// {"GetObject": ["slow_down", {"reset": {}, "at": "body_out@1024"}], "UploadPart": [...]}: each operation's requests meet its
-// actions one after the other, each once. An action without anything to say may be its name alone. kInvalidArgument for a
-// name that is no operation.
+// {"GetObject": ["slow_down", {"reset": {}, "at": "body_out@1024"}], "UploadPart": [...]}: each
+// operation's requests meet its actions one after the other, each once. An action without anything
+// to say may be its name alone. kInvalidArgument for a name that is no operation.
 Result<Scenario> ParseRetryTest(std::string_view json);
 
 // The account of a scenario as one JSON object.

@@ -15,7 +15,8 @@ std::string Problem(std::string_view json) {
 TEST(ScenarioDocumentTest, ReadsAScenario) {
   const Scenario scenario = ParseScenario(R"({"name": "two 503s", "seed": 7, "rules": [
     {"id": "first", "when": {"operation": "UploadPart"}, "do": {"slow_down": {}}, "limit": {"times": 2}},
-    {"do": [{"reset": {}, "at": "body_out@65536"}, {"latency": {"ms": 30}}], "final": false, "must_fire": false}]})").value();
+    {"do": [{"reset": {}, "at": "body_out@65536"}, {"latency": {"ms": 30}}], "final": false, "must_fire": false}]})")
+                                .value();
   EXPECT_EQ(scenario.name, "two 503s");
   EXPECT_EQ(scenario.seed, 7U);
   ASSERT_EQ(scenario.rules.size(), 2U);
@@ -30,13 +31,15 @@ TEST(ScenarioDocumentTest, ReadsAScenario) {
   EXPECT_FALSE(second.final);
   EXPECT_FALSE(second.must_fire);
   ASSERT_EQ(second.actions.size(), 2U);
-  EXPECT_EQ(second.actions[0].at.stage, Stage::kAfterCommit) << "actions stand in the order in which they happen";
+  EXPECT_EQ(second.actions[0].at.stage, Stage::kAfterCommit)
+      << "actions stand in the order in which they happen";
   EXPECT_EQ(second.actions[1].at.stage, Stage::kBodyOut);
   EXPECT_EQ(second.actions[1].at.offset, 65'536U);
 }
 
 TEST(ScenarioDocumentTest, AListOfRulesIsAScenario) {
-  const Scenario scenario = ParseScenario(R"([{"do": {"stall": {"ms": 5}}, "when": {"probability": 0.5}}])").value();
+  const Scenario scenario =
+      ParseScenario(R"([{"do": {"stall": {"ms": 5}}, "when": {"probability": 0.5}}])").value();
   EXPECT_EQ(scenario.seed, 1U);
   EXPECT_FALSE(scenario.rules[0].final) << "a stall lets the request go on";
   EXPECT_FALSE(scenario.rules[0].must_fire) << "chance may leave it out";
@@ -46,31 +49,41 @@ TEST(ScenarioDocumentTest, ErrorsNameThePlace) {
   EXPECT_EQ(Problem("{}"), "rules: is missing: a scenario is a list of rules");
   EXPECT_EQ(Problem(R"([{}])"), "rules[0].do: is missing: what shall happen?");
   EXPECT_EQ(Problem(R"([{"do": {"slow_down": {}}, "when": {"part": "x"}}])"),
-            "rules[0].when.part: 'x' is no set of numbers; write 3, 3-5, >=2, <=9, every 5, or several with commas");
-  EXPECT_EQ(Problem(R"([{"do": [{"slow_down": {}}, {"stall": {}}]}])"), "rules[0].do[1].stall.ms: is missing: how many milliseconds?");
+            "rules[0].when.part: 'x' is no set of numbers; write 3, 3-5, >=2, <=9, every 5, or "
+            "several with commas");
+  EXPECT_EQ(Problem(R"([{"do": [{"slow_down": {}}, {"stall": {}}]}])"),
+            "rules[0].do[1].stall.ms: is missing: how many milliseconds?");
   EXPECT_EQ(Problem(R"([{"do": {"slow_down": {}}, "limit": {"per": "key"}}])"),
             "rules[0].limit.per: says whose count `times` is: give times too");
-  EXPECT_EQ(Problem(R"([{"id": "a", "do": {"slow_down": {}}}, {"id": "a", "do": {"slow_down": {}}}])"),
-            "rule 'a': two rules have this id; give each its own");
-  EXPECT_NE(Problem(R"([{"do": {"slow_down": {}}, "whn": {}}])").find("unknown field 'whn'"), std::string::npos);
+  EXPECT_EQ(
+      Problem(R"([{"id": "a", "do": {"slow_down": {}}}, {"id": "a", "do": {"slow_down": {}}}])"),
+      "rule 'a': two rules have this id; give each its own");
+  EXPECT_NE(Problem(R"([{"do": {"slow_down": {}}, "whn": {}}])").find("unknown field 'whn'"),
+            std::string::npos);
 }
 
 TEST(ScenarioDocumentTest, AMistakeInARetryTestIsNamedWhereItIs) {
-  const std::string problem = ParseRetryTest(R"({"GetObject": ["slow_down", "nope"]})").error().message;
-  EXPECT_TRUE(problem.starts_with("GetObject[1]: there is no action 'nope'; there are error, slow_down, ")) << problem;
+  const std::string problem =
+      ParseRetryTest(R"({"GetObject": ["slow_down", "nope"]})").error().message;
+  EXPECT_TRUE(
+      problem.starts_with("GetObject[1]: there is no action 'nope'; there are error, slow_down, "))
+      << problem;
   EXPECT_EQ(ParseRetryTest(R"({"GetObject": ["slow_down"]})").value().rules[0].id, "GetObject-1");
 }
 
 TEST(ScenarioDocumentTest, AnIdHasNoCommaForTheJournalListsThemWithCommas) {
-  EXPECT_EQ(ParseScenario(R"([{"id": "a,b", "do": {"slow_down": {}}}])").error().message,
-            "rules[0].id: 'a,b' has a comma, which stands between ids in the journal; take another sign");
+  EXPECT_EQ(
+      ParseScenario(R"([{"id": "a,b", "do": {"slow_down": {}}}])").error().message,
+      "rules[0].id: 'a,b' has a comma, which stands between ids in the journal; take another sign");
 }
 
 TEST(ScenarioDocumentTest, ARetryTestHasOperationsOfS3AndSomethingThatHappens) {
   const auto problem = [](std::string_view text) { return ParseRetryTest(text).error().message; };
-  EXPECT_TRUE(problem(R"({"Nope": ["slow_down"]})").starts_with("'Nope' is no operation of S3; ")) << problem(R"({"Nope": ["slow_down"]})");
+  EXPECT_TRUE(problem(R"({"Nope": ["slow_down"]})").starts_with("'Nope' is no operation of S3; "))
+      << problem(R"({"Nope": ["slow_down"]})");
   EXPECT_TRUE(problem("{}").starts_with("names no operation: nothing could happen; "));
-  EXPECT_EQ(problem(R"({"GetObject": []})"), "GetObject: is an empty list; give it an action, or leave it out");
+  EXPECT_EQ(problem(R"({"GetObject": []})"),
+            "GetObject: is an empty list; give it an action, or leave it out");
 }
 
 // A document of 8 MiB took a minute and 2 GB before its rules were counted.
@@ -83,18 +96,34 @@ TEST(ScenarioDocumentTest, TooManyRulesAreRefusedBeforeTheyAreRead) {
   const std::string problem = "a scenario of 1001 rules; it may have 1000";
   EXPECT_EQ(ParseScenario(list("7", 1001)).error().message, problem);
   EXPECT_EQ(ParseInlineFaults(list("7", 1001)).error().message, problem);
-  EXPECT_EQ(ParseRetryTest("{\"GetObject\": " + list("7", 1000) + ", \"PutObject\": [7]}").error().message, problem);
-  EXPECT_EQ(ParseScenario("[{\"do\": " + list("7", 101) + "}]").error().message, "rules[0].do: has 101 actions; it may have 100");
+  EXPECT_EQ(ParseRetryTest("{\"GetObject\": " + list("7", 1000) + ", \"PutObject\": [7]}")
+                .error()
+                .message,
+            problem);
+  EXPECT_EQ(ParseScenario("[{\"do\": " + list("7", 101) + "}]").error().message,
+            "rules[0].do: has 101 actions; it may have 100");
   EXPECT_TRUE(ParseRetryTest("{\"GetObject\": " + list("\"slow_down\"", 1000) + "}").ok());
   EXPECT_TRUE(ParseScenario("[{\"do\": " + list(R"({"stall": {"ms": 1}})", 100) + "}]").ok());
 }
 
 TEST(ScenarioDocumentTest, TheAccountIsJson) {
-  const auto json = nlohmann::json::parse(AccountJson({.name = "n", .seed = 3, .requests = 9, .fired = 2, .complete = true,
-      .rules = {{.id = "r", .matched = 4, .fired = 2, .under_way = 1, .complete = true, .request_ids = {"A", "B"}}}}));
-  EXPECT_EQ(json, nlohmann::json::parse(R"({"name": "n", "seed": 3, "requests": 9, "fired": 2, "complete": true, "rules": [
+  const auto json = nlohmann::json::parse(AccountJson({.name = "n",
+                                                       .seed = 3,
+                                                       .requests = 9,
+                                                       .fired = 2,
+                                                       .complete = true,
+                                                       .rules = {{.id = "r",
+                                                                  .matched = 4,
+                                                                  .fired = 2,
+                                                                  .under_way = 1,
+                                                                  .complete = true,
+                                                                  .request_ids = {"A", "B"}}}}));
+  EXPECT_EQ(json,
+            nlohmann::json::parse(
+                R"({"name": "n", "seed": 3, "requests": 9, "fired": 2, "complete": true, "rules": [
       {"id": "r", "matched": 4, "fired": 2, "under_way": 1, "complete": true, "request_ids": ["A", "B"]}], "replaced": []})"));
-  const auto second = nlohmann::json::parse(AccountJson({.name = "second", .replaced = {{.name = "first", .requests = 4}}}));
+  const auto second = nlohmann::json::parse(
+      AccountJson({.name = "second", .replaced = {{.name = "first", .requests = 4}}}));
   EXPECT_EQ(second.at("replaced").at(0).at("name"), "first");
   EXPECT_EQ(second.at("replaced").at(0).at("requests"), 4);
 }

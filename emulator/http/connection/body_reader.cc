@@ -31,12 +31,9 @@ std::optional<std::uint64_t> WireBodyReader::Length() const {
 bool WireBodyReader::at_end() const {
   if (failure_) return false;
   switch (framing_.body) {
-    case BodyFraming::kUndeclared:
-      return true;
-    case BodyFraming::kLength:
-      return bytes_read_ == framing_.length;
-    case BodyFraming::kChunked:
-      return decoder_.done();
+    case BodyFraming::kUndeclared: return true;
+    case BodyFraming::kLength: return bytes_read_ == framing_.length;
+    case BodyFraming::kChunked: return decoder_.done();
   }
   return true;
 }
@@ -85,11 +82,13 @@ Result<std::size_t> WireBodyReader::ReadLength(MutableByteView into) {
 Result<std::size_t> WireBodyReader::ReadChunked(MutableByteView into) {
   while (!decoder_.done()) {
     if (decoder_.data_left() > 0) {
-      const std::size_t got = Take(into.first(std::min<std::uint64_t>(into.size(), decoder_.data_left())));
+      const std::size_t got =
+          Take(into.first(std::min<std::uint64_t>(into.size(), decoder_.data_left())));
       if (got == 0) return Short();
       bytes_read_ += got;
       decoder_.TakeData(got);
-      // The framing behind a chunk often came with it; taking it now makes the end known without another read.
+      // The framing behind a chunk often came with it; taking it now makes the end known without
+      // another read.
       if (decoder_.data_left() > 0) return got;
       Result<std::size_t> used = decoder_.Advance(buffer_.text());
       if (used.ok()) {
@@ -109,13 +108,16 @@ Result<std::size_t> WireBodyReader::ReadChunked(MutableByteView into) {
 }
 
 IoResult WireBodyReader::ReadWire(MutableByteView into) {
-  IoResult result = into.empty() ? buffer_.Fill(stream_, std::chrono::milliseconds(0)) : stream_.TryRead(into);
+  IoResult result =
+      into.empty() ? buffer_.Fill(stream_, std::chrono::milliseconds(0)) : stream_.TryRead(into);
   if (result.status == IoStatus::kWouldBlock && patience_.count() > 0) {
     const auto began = std::chrono::steady_clock::now();
     const std::chrono::milliseconds patience = PatienceLeft();
     result = into.empty() ? buffer_.Fill(stream_, patience) : stream_.Read(into, patience);
-    if (result.status == IoStatus::kWouldBlock) result.status = IoStatus::kTimeout;  // it had no patience left
-    CountWait(std::chrono::round<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began));
+    // it had no patience left
+    if (result.status == IoStatus::kWouldBlock) result.status = IoStatus::kTimeout;
+    CountWait(
+        std::chrono::round<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began));
   }
   last_status_ = result.status;
   return result;
@@ -137,8 +139,10 @@ std::size_t WireBodyReader::Take(MutableByteView into) {
 }
 
 Error WireBodyReader::Short() {
-  if (last_status_ == IoStatus::kTimeout || last_status_ == IoStatus::kWouldBlock) return Fail(RequestTimedOut());
-  if (framing_.body == BodyFraming::kLength) return Fail(IncompleteBody(framing_.length, bytes_read_));
+  if (last_status_ == IoStatus::kTimeout || last_status_ == IoStatus::kWouldBlock)
+    return Fail(RequestTimedOut());
+  if (framing_.body == BodyFraming::kLength)
+    return Fail(IncompleteBody(framing_.length, bytes_read_));
   return Fail(BrokenChunks("it ends early."));
 }
 
@@ -154,7 +158,8 @@ bool WireBodyReader::Drain(std::uint64_t limit_bytes) {
   std::uint64_t drained = 0;
   while (!at_end() && drained < limit_bytes) {
     const std::size_t step = std::min<std::uint64_t>(unwanted.size(), limit_bytes - drained);
-    const Result<std::optional<std::size_t>> got = ReadArrived(MutableByteView(unwanted).first(step));
+    const Result<std::optional<std::size_t>> got =
+        ReadArrived(MutableByteView(unwanted).first(step));
     if (!got.ok() || !*got) break;
     drained += **got;
   }

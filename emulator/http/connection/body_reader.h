@@ -9,22 +9,24 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/s3/core/exchange.h"
 #include "emulator/http/connection/chunked_decoder.h"
 #include "emulator/http/connection/framing.h"
 #include "emulator/http/connection/input_buffer.h"
 #include "emulator/http/connection/stream.h"
+#include "emulator/s3/core/exchange.h"
 
 namespace penstock::emulator::http {
 
-// Never reads past the body's end. Errors are IncompleteBody and RequestTimeout; after one the connection must close.
-// A body that arrives more slowly than kSlowestBytesPerSecond, waiting counted alone, is timed out like one that stalls.
+// Never reads past the body's end. Errors are IncompleteBody and RequestTimeout; after one the
+// connection must close. A body that arrives more slowly than kSlowestBytesPerSecond, waiting
+// counted alone, is timed out like one that stalls.
 class WireBodyReader final : public s3::BodyReader {
  public:
   static constexpr std::uint64_t kSlowestBytesPerSecond = 500;
 
   // Stream and buffer outlive the reader. The buffer holds what arrived behind the head.
-  WireBodyReader(Stream& stream, InputBuffer& buffer, const Framing& framing, std::chrono::milliseconds patience);
+  WireBodyReader(Stream& stream, InputBuffer& buffer, const Framing& framing,
+                 std::chrono::milliseconds patience);
 
   Result<std::size_t> Read(MutableByteView into) override;
   // The same without waiting. nullopt: nothing has arrived, and more is to come.
@@ -35,25 +37,28 @@ class WireBodyReader final : public s3::BodyReader {
 
   // Content-Length; nullopt when the request has none (chunked, or no body declared).
   std::optional<std::uint64_t> Length() const override;
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return decoder_.trailers(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return decoder_.trailers();
+  }
   bool WithholdContinue() override { return std::exchange(continue_pending_, false); }
 
   std::uint64_t bytes_read() const { return bytes_read_; }
   // The whole body was taken off the wire: what follows is the next request.
   bool at_end() const;
-  // What is left of the body can be read and thrown away: framing is intact and the client does not wait for
-  // "100 Continue".
+  // What is left of the body can be read and thrown away: framing is intact and the client does not
+  // wait for "100 Continue".
   bool drainable() const { return !failure_ && !continue_pending_; }
 
-  // Throws away what has arrived of the rest of the body, at most `limit_bytes` of it. True when that was all: the
-  // connection can carry another request.
+  // Throws away what has arrived of the rest of the body, at most `limit_bytes` of it. True when
+  // that was all: the connection can carry another request.
   bool Drain(std::uint64_t limit_bytes);
 
  private:
   Result<std::size_t> ReadLength(MutableByteView into);
   Result<std::size_t> ReadChunked(MutableByteView into);
   Result<void> SendContinue();
-  // Reads once from the wire, into the buffer when `into` is empty; waits no longer than the body's pace allows.
+  // Reads once from the wire, into the buffer when `into` is empty; waits no longer than the body's
+  // pace allows.
   IoResult ReadWire(MutableByteView into);
   // Up to into.size() bytes from the buffer, else from the wire. 0: see last_status_.
   std::size_t Take(MutableByteView into);

@@ -22,7 +22,8 @@ class BodyReaderTest : public testing::Test {
   // Puts `text` where bytes that came together with the head lie.
   void Buffered(const std::string& text) {
     pipe_.peer->Send(text);
-    while (buffer_.size() < text.size()) ASSERT_EQ(buffer_.Fill(*pipe_.stream, kTestPatience).status, IoStatus::kOk);
+    while (buffer_.size() < text.size())
+      ASSERT_EQ(buffer_.Fill(*pipe_.stream, kTestPatience).status, IoStatus::kOk);
   }
 
   Pipe pipe_;
@@ -44,7 +45,8 @@ TEST_F(BodyReaderTest, NeverTakesTheNextRequest) {
   pipe_.peer->Send("bodyGET /next");
   WireBodyReader reader = Reader(OfLength(4));
   EXPECT_EQ(ReadBody(reader, 1 << 20), "body");
-  while (buffer_.size() < 9) ASSERT_EQ(buffer_.Fill(*pipe_.stream, kTestPatience).status, IoStatus::kOk);
+  while (buffer_.size() < 9)
+    ASSERT_EQ(buffer_.Fill(*pipe_.stream, kTestPatience).status, IoStatus::kOk);
   EXPECT_EQ(buffer_.text(), "GET /next");
 }
 
@@ -72,7 +74,8 @@ TEST_F(BodyReaderTest, NamesTheBytesThatAreMissing) {
   EXPECT_EQ(end.error().code, "IncompleteBody");
   EXPECT_EQ(end.error().http_status, 400);
   using Details = std::vector<std::pair<std::string, std::string>>;
-  EXPECT_EQ(end.error().details, (Details{{"NumberBytesExpected", "10"}, {"NumberBytesProvided", "3"}}));
+  EXPECT_EQ(end.error().details,
+            (Details{{"NumberBytesExpected", "10"}, {"NumberBytesProvided", "3"}}));
   EXPECT_EQ(reader.Read(buffer).error().code, "IncompleteBody");  // and stays so
   EXPECT_FALSE(reader.at_end());
 }
@@ -102,7 +105,8 @@ TEST_F(BodyReaderTest, DecodesChunksOfEverySizeIntoBuffersOfEverySize) {
     ASSERT_EQ(reader.Trailers().size(), 1u);
     EXPECT_EQ(reader.Trailers()[0].first, "x-trailer");
     EXPECT_EQ(reader.bytes_read(), text.size());
-    while (buffer_.size() < 3) ASSERT_EQ(buffer_.Fill(*pipe_.stream, kTestPatience).status, IoStatus::kOk);
+    while (buffer_.size() < 3)
+      ASSERT_EQ(buffer_.Fill(*pipe_.stream, kTestPatience).status, IoStatus::kOk);
     EXPECT_EQ(buffer_.text(), "GET");
     buffer_.Consume(3);
   }

@@ -24,7 +24,8 @@ int HexDigit(char c) {
 // Fields that decide framing or routing must not come after the body (RFC 9110 §6.5.1).
 bool ForbiddenInTrailer(std::string_view lower_case_name) {
   static constexpr std::array<std::string_view, 7> kForbidden = {
-      "content-length", "transfer-encoding", "host", "connection", "trailer", "authorization", "expect"};
+      "content-length", "transfer-encoding", "host",  "connection",
+      "trailer",        "authorization",     "expect"};
   return std::find(kForbidden.begin(), kForbidden.end(), lower_case_name) != kForbidden.end();
 }
 
@@ -35,12 +36,15 @@ Result<std::size_t> ChunkedDecoder::Advance(std::string_view input) {
   while (used < input.size() && state_ != State::kData && state_ != State::kDone) {
     const std::string_view rest = input.substr(used);
     const void* found = std::memchr(rest.data(), '\n', rest.size());
-    const std::size_t line_bytes = found == nullptr ? rest.size() : static_cast<const char*>(found) - rest.data() + 1;
-    if (line_.size() + line_bytes > kMaxLineBytes) return BrokenChunks("a chunk size or trailer line is too long.");
+    const std::size_t line_bytes =
+        found == nullptr ? rest.size() : static_cast<const char*>(found) - rest.data() + 1;
+    if (line_.size() + line_bytes > kMaxLineBytes)
+      return BrokenChunks("a chunk size or trailer line is too long.");
     line_.append(rest.substr(0, line_bytes));
     used += line_bytes;
     if (found == nullptr) break;
-    if (line_.size() < 2 || line_[line_.size() - 2] != '\r') return BrokenChunks("a line does not end in CR LF.");
+    if (line_.size() < 2 || line_[line_.size() - 2] != '\r')
+      return BrokenChunks("a line does not end in CR LF.");
     line_.resize(line_.size() - 2);
     PENSTOCK_TRY(EndLine());
     line_.clear();
@@ -56,17 +60,14 @@ void ChunkedDecoder::TakeData(std::uint64_t bytes) {
 
 Result<void> ChunkedDecoder::EndLine() {
   switch (state_) {
-    case State::kSizeLine:
-      return ReadSizeLine();
+    case State::kSizeLine: return ReadSizeLine();
     case State::kDataEnd:
       if (!line_.empty()) return BrokenChunks("a chunk is longer than its size says.");
       state_ = State::kSizeLine;
       return Ok();
-    case State::kTrailerLine:
-      return ReadTrailerLine();
+    case State::kTrailerLine: return ReadTrailerLine();
     case State::kData:
-    case State::kDone:
-      break;
+    case State::kDone: break;
   }
   return Ok();
 }
@@ -82,7 +83,8 @@ Result<void> ChunkedDecoder::ReadSizeLine() {
   }
   if (digits == 0) return BrokenChunks("a chunk size is not a hexadecimal number.");
   const std::string_view extension = TrimBlanks(line.substr(digits));
-  if (!extension.empty() && extension.front() != ';') return BrokenChunks("a chunk size is not a hexadecimal number.");
+  if (!extension.empty() && extension.front() != ';')
+    return BrokenChunks("a chunk size is not a hexadecimal number.");
   if (!IsFieldValue(extension)) return BrokenChunks("a chunk extension holds a control character.");
   data_left_ = size;
   state_ = size > 0 ? State::kData : State::kTrailerLine;
@@ -101,9 +103,11 @@ Result<void> ChunkedDecoder::ReadTrailerLine() {
   const std::size_t colon = line_.find(':');
   if (colon == std::string::npos) return BrokenChunks("a trailer has no colon.");
   std::string name = line_.substr(0, colon);
-  if (!IsToken(name)) return BrokenChunks("a trailer name is empty or holds a character that is not allowed there.");
+  if (!IsToken(name))
+    return BrokenChunks("a trailer name is empty or holds a character that is not allowed there.");
   for (char& c : name) c = AsciiLower(c);
-  if (ForbiddenInTrailer(name)) return BrokenChunks("a trailer names a field that is not allowed there.");
+  if (ForbiddenInTrailer(name))
+    return BrokenChunks("a trailer names a field that is not allowed there.");
   const std::string_view value = TrimBlanks(std::string_view(line_).substr(colon + 1));
   if (!IsFieldValue(value)) return BrokenChunks("a trailer value holds a control character.");
   trailers_.emplace_back(std::move(name), std::string(value));

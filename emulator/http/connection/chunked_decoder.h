@@ -1,4 +1,5 @@
-// Decodes Transfer-Encoding: chunked (RFC 9112 §7.1). Pure: it is shown bytes and says what they are.
+// Decodes Transfer-Encoding: chunked (RFC 9112 §7.1). Pure: it is shown bytes and says what they
+// are.
 //
 // S3's aws-chunked framing inside the body is emulator/auth's.
 #ifndef PENSTOCK_EMULATOR_HTTP_CONNECTION_CHUNKED_DECODER_H_
@@ -15,16 +16,18 @@
 
 namespace penstock::emulator::http {
 
-// Use: while not done(): if data_left() > 0 the next data_left() bytes on the wire are the body's, report them with
-// TakeData(); otherwise show what follows to Advance().
+// Use: while not done(): if data_left() > 0 the next data_left() bytes on the wire are the body's,
+// report them with TakeData(); otherwise show what follows to Advance().
 class ChunkedDecoder {
  public:
-  static constexpr std::size_t kMaxLineBytes = 4096;      // one size line with its extensions, or one trailer
+  static constexpr std::size_t kMaxLineBytes =
+      4096;  // one size line with its extensions, or one trailer
   static constexpr std::size_t kMaxTrailerBytes = 16384;  // all trailers
   static constexpr std::size_t kMaxTrailers = 64;
 
-  // Consumes framing from the front of `input` until chunk data begins, the body ends or the input is used up, and
-  // returns how many bytes that was. IncompleteBody (400) where the framing is broken; the decoder is then useless.
+  // Consumes framing from the front of `input` until chunk data begins, the body ends or the input
+  // is used up, and returns how many bytes that was. IncompleteBody (400) where the framing is
+  // broken; the decoder is then useless.
   Result<std::size_t> Advance(std::string_view input);
 
   std::uint64_t data_left() const { return data_left_; }

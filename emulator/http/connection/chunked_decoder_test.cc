@@ -49,12 +49,15 @@ Decoded Decode(std::string_view input, std::size_t step) {
 }
 
 TEST(ChunkedDecoder, DecodesTheSameInAnyPieces) {
-  const std::string input = "5\r\nhello\r\n0A ;ext=\"v\"\r\n, chunked!\r\n0\r\nX-Amz-Checksum-CRC32:  NhCmhg== \r\nB:\r\n\r\nGET /";
+  const std::string input =
+      "5\r\nhello\r\n0A ;ext=\"v\"\r\n, chunked!\r\n0\r\nX-Amz-Checksum-CRC32:  NhCmhg== "
+      "\r\nB:\r\n\r\nGET /";
   for (std::size_t step = 1; step <= input.size(); ++step) {
     const Decoded decoded = Decode(input, step);
     EXPECT_EQ(decoded.body, "hello, chunked!") << step;
     EXPECT_TRUE(decoded.done) << step;
-    EXPECT_EQ(decoded.trailers, (Trailers{{"x-amz-checksum-crc32", "NhCmhg=="}, {"b", ""}})) << step;
+    EXPECT_EQ(decoded.trailers, (Trailers{{"x-amz-checksum-crc32", "NhCmhg=="}, {"b", ""}}))
+        << step;
     EXPECT_EQ(decoded.used, input.size() - 5) << step;
   }
 }
@@ -66,9 +69,26 @@ TEST(ChunkedDecoder, DecodesAnEmptyBody) {
 }
 
 TEST(ChunkedDecoder, RefusesBrokenFraming) {
-  for (const std::string input : {"\r\n", "x\r\n", "-1\r\n", "0x5\r\n", "5 5\r\n", "5\nhello", "5 \nhello\r\n0\r\n\r\n", "0\r\na: bc\n\r\n", "5\r\nhelloX\r\n", "5\r\nhello\n0\r\n\r\n", "5;\x01\r\n",
-                                  "10000000000000000\r\n", "4000000000000000\r\n", "fffffffffffffffff\r\n", "0\r\nno colon\r\n\r\n", "0\r\n folded: x\r\n\r\n",
-                                  "0\r\na: \x02\r\n\r\n", "0\r\nContent-Length: 3\r\n\r\n", "0\r\nhost: x\r\n\r\n", "0\r\n\n"}) {
+  for (const std::string input : {"\r\n",
+                                  "x\r\n",
+                                  "-1\r\n",
+                                  "0x5\r\n",
+                                  "5 5\r\n",
+                                  "5\nhello",
+                                  "5 \nhello\r\n0\r\n\r\n",
+                                  "0\r\na: bc\n\r\n",
+                                  "5\r\nhelloX\r\n",
+                                  "5\r\nhello\n0\r\n\r\n",
+                                  "5;\x01\r\n",
+                                  "10000000000000000\r\n",
+                                  "4000000000000000\r\n",
+                                  "fffffffffffffffff\r\n",
+                                  "0\r\nno colon\r\n\r\n",
+                                  "0\r\n folded: x\r\n\r\n",
+                                  "0\r\na: \x02\r\n\r\n",
+                                  "0\r\nContent-Length: 3\r\n\r\n",
+                                  "0\r\nhost: x\r\n\r\n",
+                                  "0\r\n\n"}) {
     EXPECT_TRUE(Decode(input, 1).failed) << input;
     EXPECT_TRUE(Decode(input, 1000).failed) << input;
   }

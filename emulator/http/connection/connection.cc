@@ -13,12 +13,14 @@ using std::chrono::milliseconds;
 
 constinit DiagnosticEvent handler_failed("wire.handler_failed");
 
-constexpr char kTlsHandshake = 0x16;  // RFC 8446 §5.1: the first byte of a ClientHello, and of no request line
+// RFC 8446 §5.1: the first byte of a ClientHello, and of no request line
+constexpr char kTlsHandshake = 0x16;
 constexpr std::int64_t kServed = 0;
 constexpr std::int64_t kExpired = -1;
 // How long a closing connection waits for a peer that is still sending to notice.
 constexpr milliseconds kLingerPatience{2'000};
-constexpr std::size_t kDiscardBytes = 4 << 20;  // of what such a peer sends, before other connections have their turn
+// of what such a peer sends, before other connections have their turn
+constexpr std::size_t kDiscardBytes = 4 << 20;
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
@@ -26,7 +28,8 @@ std::int64_t Nanoseconds(MonotonicTime time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
-// RFC 8446 §6.2: fatal alerts as TLS 1.2 and later write them. And §4.1.3, §5.1: the begin of a ServerHello of 118 bytes.
+// RFC 8446 §6.2: fatal alerts as TLS 1.2 and later write them. And §4.1.3, §5.1: the begin of a
+// ServerHello of 118 bytes.
 std::string_view RefusalBytes(TlsRefusal refusal) {
   using namespace std::string_view_literals;
   switch (refusal) {
@@ -40,8 +43,9 @@ std::string_view RefusalBytes(TlsRefusal refusal) {
 
 }  // namespace
 
-WireConnection::WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream, TlsStream* handshake,
-                               EpollRegistration& registration, const ConnectionSettings& settings)
+WireConnection::WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream,
+                               TlsStream* handshake, EpollRegistration& registration,
+                               const ConnectionSettings& settings)
     : settings_(settings),
       stream_(std::move(stream)),
       handshake_(handshake),
@@ -72,23 +76,20 @@ void WireConnection::StartWait(MonotonicTime now) {
     case Stage::kHandshake:
     case Stage::kHead:
       if (head_began_ != MonotonicTime{}) {
-        until = head_began_ + settings_.progress_timeout;  // the head is whole within one time-out of its first byte
+        // the head is whole within one time-out of its first byte
+        until = head_began_ + settings_.progress_timeout;
       } else {
         if (idle_began_ == MonotonicTime{}) idle_began_ = now;
         until = idle_began_ + settings_.idle_timeout;
       }
       break;
-    case Stage::kBody:
-      until = now + current_->body.PatienceLeft();
-      break;
+    case Stage::kBody: until = now + current_->body.PatienceLeft(); break;
     case Stage::kAnswer:
       until = now + settings_.progress_timeout;
       untaken_.store(stream_->Untaken(), std::memory_order_relaxed);
       break;
     case Stage::kDrain:
-    case Stage::kLinger:
-      until = stage_until_;
-      break;
+    case Stage::kLinger: until = stage_until_; break;
   }
   waits_for_.store(stage_, std::memory_order_relaxed);
   wait_until_.store(std::max<std::int64_t>(Nanoseconds(until), 1), std::memory_order_release);
@@ -107,7 +108,8 @@ void WireConnection::EndWait(MonotonicTime now, bool of_requests) {
     // A peer that takes a little now and then makes room, which alone is told of, only after long.
     const std::size_t untaken = stream_->Untaken();
     if (untaken < untaken_.exchange(untaken, std::memory_order_relaxed)) {
-      wait_until_.compare_exchange_strong(until, Nanoseconds(now + settings_.progress_timeout), std::memory_order_acq_rel);
+      wait_until_.compare_exchange_strong(until, Nanoseconds(now + settings_.progress_timeout),
+                                          std::memory_order_acq_rel);
       return;
     }
   }
@@ -123,7 +125,8 @@ WireConnection::Next WireConnection::Serve(ServingTools& tools, bool to_the_end)
     if (buffer_.empty() || stopping()) return Next::kClose;
     return *Refuse(RequestTimedOut(), tools);
   }
-  to_the_end_ = true;  // what was read past the buffer may have left something behind that will not be told of again
+  // what was read past the buffer may have left something behind that will not be told of again
+  to_the_end_ = true;
   if (const Pause pause = Proceed(tools, expired)) return *pause;
   return PrepareNext() ? Next::kWait : ServeWaiting(tools);
 }
@@ -164,7 +167,8 @@ WireConnection::Next WireConnection::ServeWaiting(ServingTools& tools) {
       continue;
     }
     if (!buffer_.empty() && buffer_.text().front() == kTlsHandshake) {
-      // Such a client waits for an answer before it sends a line: it hears at once that there is no TLS here.
+      // Such a client waits for an answer before it sends a line: it hears at once that there is no
+      // TLS here.
       return *Refuse(BadRequest("this port speaks plain http, not TLS."), tools);
     }
     if (buffer_.full()) return *Refuse(HeadTooLarge(settings_.limits.max_head_bytes), tools);
@@ -191,7 +195,8 @@ std::size_t WireConnection::FindHead() {
   return FindHeadEnd(buffer_.text(), scanned_);
 }
 
-WireConnection::RequestState::RequestState(WireConnection& connection, const Framing& request_framing)
+WireConnection::RequestState::RequestState(WireConnection& connection,
+                                           const Framing& request_framing)
     : framing(request_framing),
       body(*connection.stream_, connection.buffer_, framing, connection.settings_.progress_timeout),
       exchange{connection.request_, &body, connection.facts_},
@@ -230,13 +235,15 @@ WireConnection::Pause WireConnection::ServeRequest(std::size_t head_bytes, Servi
 }
 
 WireConnection::Pause WireConnection::GatherBody(ServingTools& tools, bool expired) {
-  if (stage_ == Stage::kBody) current_->body.CountWait(std::chrono::round<milliseconds>(Now() - wait_began_));
+  if (stage_ == Stage::kBody)
+    current_->body.CountWait(std::chrono::round<milliseconds>(Now() - wait_began_));
   stage_ = Stage::kBody;
   if (expired) {
     current_->gathered->Fail(RequestTimedOut());
   } else {
     const GatheredBody::State state = current_->gathered->Gather();
-    if (state != GatheredBody::State::kReady) return state == GatheredBody::State::kMore ? Next::kServe : Next::kWait;
+    if (state != GatheredBody::State::kReady)
+      return state == GatheredBody::State::kMore ? Next::kServe : Next::kWait;
   }
   stage_ = Stage::kHead;
   return CallHandler(tools);
@@ -245,7 +252,8 @@ WireConnection::Pause WireConnection::GatherBody(ServingTools& tools, bool expir
 WireConnection::Pause WireConnection::CallHandler(ServingTools& tools) {
   met_.store(false, std::memory_order_relaxed);
   Handle(*current_);
-  if (current_->exchange.pending && !met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
+  if (current_->exchange.pending && !met_.exchange(true, std::memory_order_acq_rel))
+    return Next::kLater;
   return FinishTurn(tools);
 }
 
@@ -255,7 +263,8 @@ void WireConnection::Complete() noexcept {
 
 WireConnection::Next WireConnection::Resume(ServingTools& tools) {
   pausing_.store(false, std::memory_order_relaxed);
-  if (const Pause pause = current_->scripted ? SendScripted(false) : FinishTurn(tools)) return *pause;
+  if (const Pause pause = current_->scripted ? SendScripted(false) : FinishTurn(tools))
+    return *pause;
   if (stopping()) return Next::kClose;
   if (PrepareNext()) return Next::kWait;
   if (!buffer_.empty()) head_began_ = Now();
@@ -275,7 +284,8 @@ WireConnection::Pause WireConnection::DrainBody(bool expired) {
 }
 
 WireConnection::Pause WireConnection::Close(bool peer_sends) {
-  return CloseBy(peer_sends ? Now() + std::min(kLingerPatience, settings_.progress_timeout) : MonotonicTime::min());
+  return CloseBy(peer_sends ? Now() + std::min(kLingerPatience, settings_.progress_timeout)
+                            : MonotonicTime::min());
 }
 
 WireConnection::Pause WireConnection::CloseBy(MonotonicTime until) {
@@ -299,8 +309,8 @@ bool WireConnection::PrepareNext() {
   scanned_ = 0;
   head_began_ = {};
   idle_began_ = {};
-  // A client that waits for its answer has sent nothing more: the watch on the socket tells as soon as it does, for less
-  // than a read that finds nothing. TLS may hold bytes that no watch sees.
+  // A client that waits for its answer has sent nothing more: the watch on the socket tells as soon
+  // as it does, for less than a read that finds nothing. TLS may hold bytes that no watch sees.
   return buffer_.empty() && buffer_.took_all() && !to_the_end_ && !facts_.tls && !stopping();
 }
 

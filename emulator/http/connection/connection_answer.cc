@@ -7,9 +7,9 @@
 #include "base/diagnostics.h"
 #include "base/log.h"
 #include "base/time_ahead.h"
-#include "emulator/s3/core/peer_check.h"
 #include "emulator/http/connection/connection.h"
 #include "emulator/http/connection/wire_error.h"
+#include "emulator/s3/core/peer_check.h"
 
 namespace penstock::emulator::http {
 namespace {
@@ -27,7 +27,8 @@ MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 bool AsksToClose(const s3::Response& response) {
   if (response.close) return true;
   return std::any_of(response.headers.begin(), response.headers.end(), [](const auto& header) {
-    return EqualsIgnoringCase(header.first, "connection") && EqualsIgnoringCase(TrimBlanks(header.second), "close");
+    return EqualsIgnoringCase(header.first, "connection") &&
+           EqualsIgnoringCase(TrimBlanks(header.second), "close");
   });
 }
 
@@ -38,11 +39,13 @@ WireConnection::Pause WireConnection::FinishTurn(ServingTools& tools) {
   if (state.exchange.pending) ShowAnswer(state);
   BoundAnswer(state);
   if (state.exchange.response.action != s3::WireAction::kSend) return EndAnswer({});
-  if (state.exchange.bytes_in > 0) state.taken = state.exchange.bytes_in;  // what is thrown away below nobody has taken
+  // what is thrown away below nobody has taken
+  if (state.exchange.bytes_in > 0) state.taken = state.exchange.bytes_in;
   const bool unread = !state.body.Drain(kDrainBytes);
-  // A small body that is still arriving is waited for once the answer has left; a larger one costs the connection.
-  const bool soon_read =
-      state.body.drainable() && state.body.Length() && *state.body.Length() - state.body.bytes_read() <= kDrainBytes;
+  // A small body that is still arriving is waited for once the answer has left; a larger one costs
+  // the connection.
+  const bool soon_read = state.body.drainable() && state.body.Length() &&
+                         *state.body.Length() - state.body.bytes_read() <= kDrainBytes;
   const bool last = most_requests_ > 0 && facts_.requests_before + 1 >= most_requests_;
   const bool can_keep = state.framing.keep_alive && (!unread || soon_read) && !last;
   if (state.exchange.response.delivery) {
@@ -63,11 +66,15 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
       case ScriptedAnswer::State::kRoom: stage_ = Stage::kAnswer; return Next::kRoom;
       case ScriptedAnswer::State::kWait:
         // A server that stops lets answers take their time, up to its grace.
-        if (settings_.timers == nullptr || interrupted_.load(std::memory_order_relaxed)) return EndAnswer(answer.result());
+        if (settings_.timers == nullptr || interrupted_.load(std::memory_order_relaxed))
+          return EndAnswer(answer.result());
         if (EndPause(now)) continue;
         met_.store(false, std::memory_order_relaxed);
         pausing_.store(true, std::memory_order_relaxed);
-        settings_.timers->Add(current_->abandoned ? answer.wait_until() : std::min(answer.wait_until(), current_->look_at), *this);
+        settings_.timers->Add(current_->abandoned
+                                  ? answer.wait_until()
+                                  : std::min(answer.wait_until(), current_->look_at),
+                              *this);
         if (!met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
         pausing_.store(false, std::memory_order_relaxed);
         continue;
@@ -93,7 +100,8 @@ bool WireConnection::EndPause(MonotonicTime now) {
   return state.abandoned && state.scripted->EndPause();
 }
 
-// A peer that has closed its side may still read. One that has closed the connection answers what is sent with RST.
+// A peer that has closed its side may still read. One that has closed the connection answers what
+// is sent with RST.
 SendResult WireConnection::ScriptedResult() const {
   SendResult result = current_->scripted->result();
   if (current_->abandoned && IsClosed()) result.ok = false;
@@ -110,8 +118,8 @@ WireConnection::Pause WireConnection::SendAnswer(ServingTools& tools, bool expir
     return EndAnswer(broken);
   }
   LimitUnsent();
-  const SendResult sent =
-      tools.writer.Continue(*stream_, state.exchange.response, std::move(state.unsent), milliseconds(0), end_shown());
+  const SendResult sent = tools.writer.Continue(
+      *stream_, state.exchange.response, std::move(state.unsent), milliseconds(0), end_shown());
   return sent.blocked ? AwaitRoom(tools) : EndAnswer(sent);
 }
 
@@ -126,7 +134,9 @@ WireConnection::Pause WireConnection::AwaitRoom(ServingTools& tools) {
   return Next::kRoom;
 }
 
-bool WireConnection::IsDeserted() const { return pausing_.load(std::memory_order_relaxed) && PeerHasClosed(); }
+bool WireConnection::IsDeserted() const {
+  return pausing_.load(std::memory_order_relaxed) && PeerHasClosed();
+}
 
 bool WireConnection::PeerHasClosed() const noexcept {
   pollfd peer{.fd = stream_->fd(), .events = POLLRDHUP, .revents = 0};
@@ -134,11 +144,13 @@ bool WireConnection::PeerHasClosed() const noexcept {
 }
 
 bool WireConnection::IsClosed() const noexcept {
-  pollfd peer{.fd = stream_->fd(), .events = 0, .revents = 0};  // POLLERR and POLLHUP are reported without being asked for
+  // POLLERR and POLLHUP are reported without being asked for
+  pollfd peer{.fd = stream_->fd(), .events = 0, .revents = 0};
   return ::poll(&peer, 1, 0) > 0;
 }
 
-// A peer that has ended its side alone may still read. If its body is incomplete, reading it fails without a wait.
+// A peer that has ended its side alone may still read. If its body is incomplete, reading it fails
+// without a wait.
 bool WireConnection::IsCancelled() const noexcept {
   return stopping() && (interrupted_.load(std::memory_order_relaxed) || IsClosed());
 }
@@ -159,14 +171,17 @@ void WireConnection::ShowEnd(std::uint64_t body_bytes) {
   if (settings_.on_ending) settings_.on_ending(state.exchange);
 }
 
-// The head has left with a good status, so the connection is broken off: the client sees a short body.
+// The head has left with a good status, so the connection is broken off: the client sees a short
+// body.
 void WireConnection::ReportDamage(const std::string& damage) {
   s3::Exchange& exchange = current_->exchange;
   exchange.response.error_code = "InternalError";
   exchange.response.error_detail = damage;
   Log({LogLevel::kError,
        "store.damaged",
-       {{"request_id", exchange.request_id}, {"bucket", exchange.target.bucket.value}, {"key", exchange.target.key.value},
+       {{"request_id", exchange.request_id},
+        {"bucket", exchange.target.bucket.value},
+        {"key", exchange.target.key.value},
         {"detail", damage}}});
 }
 
@@ -200,24 +215,28 @@ void WireConnection::ShowAnswer(RequestState& state) {
     }
   }
   if (!state.failed) return;
-  FillErrorResponse(InternalError(), state.exchange.request_id, state.exchange.host_id, state.exchange.response);
+  FillErrorResponse(InternalError(), state.exchange.request_id, state.exchange.host_id,
+                    state.exchange.response);
 }
 
 void WireConnection::BoundAnswer(RequestState& state) {
   const auto* const text = std::get_if<std::string>(&state.exchange.response.body);
   if (text == nullptr || text->size() < kLargeText || state.quotas == nullptr) return;
   const std::uint64_t bytes = text->capacity();
-  const bool can_refuse = state.exchange.request.method == "GET";  // nothing was done that its client must hear of
+  // nothing was done that its client must hear of
+  const bool can_refuse = state.exchange.request.method == "GET";
   if (state.quotas->TakeAnswer(bytes, !can_refuse)) {
     state.answer_bytes = bytes;
   } else if (can_refuse) {
-    FillErrorResponse(NoRoomForAnswer(), state.exchange.request_id, state.exchange.host_id, state.exchange.response);
+    FillErrorResponse(NoRoomForAnswer(), state.exchange.request_id, state.exchange.host_id,
+                      state.exchange.response);
   } else {
     state.exchange.response.action = s3::WireAction::kReset;
   }
 }
 
-ResponseContext WireConnection::ContextOf(const s3::Exchange& exchange, bool can_keep, ServingTools& tools) const {
+ResponseContext WireConnection::ContextOf(const s3::Exchange& exchange, bool can_keep,
+                                          ServingTools& tools) const {
   ResponseContext context;
   context.head_request = exchange.request.method == "HEAD";
   context.minor_version = exchange.request.minor_version;
@@ -231,9 +250,11 @@ ResponseContext WireConnection::ContextOf(const s3::Exchange& exchange, bool can
   return context;
 }
 
-SendResult WireConnection::BeginSending(const s3::Exchange& exchange, bool can_keep, ServingTools& tools) {
+SendResult WireConnection::BeginSending(const s3::Exchange& exchange, bool can_keep,
+                                        ServingTools& tools) {
   LimitUnsent();
-  return tools.writer.Send(*stream_, exchange.response, ContextOf(exchange, can_keep, tools), milliseconds(0), end_shown());
+  return tools.writer.Send(*stream_, exchange.response, ContextOf(exchange, can_keep, tools),
+                           milliseconds(0), end_shown());
 }
 
 }  // namespace penstock::emulator::http

@@ -15,12 +15,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::string Get(std::string_view target) { return "GET " + std::string(target) + " HTTP/1.1\r\nHost: h\r\n\r\n"; }
+std::string Get(std::string_view target) {
+  return "GET " + std::string(target) + " HTTP/1.1\r\nHost: h\r\n\r\n";
+}
 
-// Promises an answer to every target but "/now", and keeps the promises until it is told to give them.
+// Promises an answer to every target but "/now", and keeps the promises until it is told to give
+// them.
 class Promiser final : public s3::Handler {
  public:
-  ~Promiser() override { EXPECT_TRUE(promises_.empty()) << "a promise that is given here has no server any more"; }
+  ~Promiser() override {
+    EXPECT_TRUE(promises_.empty()) << "a promise that is given here has no server any more";
+  }
 
   void Handle(s3::Exchange& exchange) override {
     if (exchange.request.target == "/now") return AnswerWith(exchange, "now");
@@ -28,7 +33,9 @@ class Promiser final : public s3::Handler {
       const std::lock_guard lock(mutex_);
       promises_.push_back(exchange.RespondLater());
     }
-    exchange.WhenAnswered([](s3::Exchange& answered) { AnswerWith(answered, "late " + std::string(answered.request.target)); });
+    exchange.WhenAnswered([](s3::Exchange& answered) {
+      AnswerWith(answered, "late " + std::string(answered.request.target));
+    });
     if (exchange.request.target == "/early") GiveAll();
     if (exchange.request.target == "/throws") throw std::runtime_error("secret");
   }
@@ -64,7 +71,8 @@ class LateAnswerTest : public testing::Test {
     options.max_threads = threads;
     options.on_finished = [this](const s3::Exchange& exchange) {
       const std::lock_guard lock(mutex_);
-      finished_ += std::string(exchange.request.target) + " " + std::to_string(exchange.response.status) + ";";
+      finished_ += std::string(exchange.request.target) + " " +
+                   std::to_string(exchange.response.status) + ";";
     };
     server_ = StartServer(handler_, options);
     ASSERT_NE(server_, nullptr);
@@ -108,7 +116,8 @@ TEST_F(LateAnswerTest, ManyThatWaitHoldUpNobody) {
   handler_.Await(50);
   EXPECT_EQ(TestClient(server_->port()).Ask(Get("/now")).body, "now");
   handler_.GiveAll();
-  for (int i = 0; i < 50; ++i) EXPECT_EQ(clients[static_cast<std::size_t>(i)].Read().body, "late /" + std::to_string(i));
+  for (int i = 0; i < 50; ++i)
+    EXPECT_EQ(clients[static_cast<std::size_t>(i)].Read().body, "late /" + std::to_string(i));
 }
 
 TEST_F(LateAnswerTest, PipelinedRequestsWaitForItTheirTurn) {
@@ -229,7 +238,8 @@ TEST(LateResponseTaskTest, RunsOnTheThreadThatLeftIt) {
   for (int round = 0; round < 20; ++round) ASSERT_EQ(client.Ask(Get("/a")).body, "done");
 }
 
-// The thread that left the task is held up by a slow request that was ready before it: another one must run it.
+// The thread that left the task is held up by a slow request that was ready before it: another one
+// must run it.
 TEST(LateResponseTaskTest, IsRunThoughEveryThreadIsHeldUp) {
   TaskHandler handler;
   ServerOptions options;

@@ -1,8 +1,8 @@
 // What one client sees on its connection, through a real server.
 #include "emulator/http/connection/connection.h"
 
-#include <atomic>
 #include <array>
+#include <atomic>
 #include <future>
 #include <mutex>
 #include <stdexcept>
@@ -46,7 +46,8 @@ TEST_F(ConnectionTest, ServesManyRequestsOnOneConnection) {
   });
   TestClient client = Connect();
   for (int i = 0; i < 20; ++i) {
-    const TestResponse response = client.Ask("GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: h\r\n\r\n");
+    const TestResponse response =
+        client.Ask("GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: h\r\n\r\n");
     ASSERT_EQ(response.status, 200);
     EXPECT_EQ(response.body, "GET /" + std::to_string(i) + " ");
   }
@@ -58,8 +59,11 @@ TEST_F(ConnectionTest, AnswersPipelinedRequestsInOrder) {
   TestClient client = Connect();
   std::string requests;
   for (int i = 0; i < 50; ++i) {
-    requests += "PUT /" + std::to_string(i) + " HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc\r\n";  // the stray CRLF is allowed
-    requests += "PUT /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nxy\r\n0\r\n\r\n";
+    // the stray CRLF is allowed
+    requests +=
+        "PUT /" + std::to_string(i) + " HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc\r\n";
+    requests +=
+        "PUT /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nxy\r\n0\r\n\r\n";
   }
   client.Send(requests);
   for (int i = 0; i < 50; ++i) {
@@ -72,7 +76,9 @@ TEST_F(ConnectionTest, AnswersPipelinedRequestsInOrder) {
 TEST_F(ConnectionTest, TakesARequestByteByByte) {
   Serve(Echo);
   TestClient client = Connect();
-  for (const char c : std::string("\r\nPUT /k HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody")) ASSERT_TRUE(client.Send({&c, 1}));
+  for (const char c :
+       std::string("\r\nPUT /k HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody"))
+    ASSERT_TRUE(client.Send({&c, 1}));
   EXPECT_EQ(client.Read().body, "PUT /k body");
 }
 
@@ -82,7 +88,8 @@ TEST_F(ConnectionTest, AnEmptyLineThatArrivesInTwoPiecesIsIgnored) {
   FunctionHandler handler(Echo);
   RequestIdSource ids(1);
   std::atomic<bool> stopping{false};
-  ConnectionSettings settings{.handler = &handler, .clock = &SystemClock(), .ids = &ids, .stopping = &stopping};
+  ConnectionSettings settings{
+      .handler = &handler, .clock = &SystemClock(), .ids = &ids, .stopping = &stopping};
   EpollRegistration registration;
   WireConnection connection(1, std::move(pipe.stream), nullptr, registration, settings);
   ServingTools tools;
@@ -118,8 +125,11 @@ TEST_F(ConnectionTest, GivesTheHandlerIdsPeerAndTime) {
 
 TEST_F(ConnectionTest, RefusesABrokenHeadWithADocumentAndCloses) {
   Serve(Echo);
-  for (const std::string head : {"GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-                                 "GET / HTTP/1.1\nHost: h\n\n", "GET / HTTP/1.1\r\nHost: h\r\n folded\r\n\r\n", "\x16\x03\x01\r\n\r\n"}) {
+  for (const std::string head :
+       {"GET / HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "GET / HTTP/1.1\nHost: h\n\n", "GET / HTTP/1.1\r\nHost: h\r\n folded\r\n\r\n",
+        "\x16\x03\x01\r\n\r\n"}) {
     TestClient client = Connect();
     const TestResponse response = client.Ask(head);
     EXPECT_EQ(response.status, 400) << head;
@@ -136,7 +146,8 @@ TEST_F(ConnectionTest, RefusesAHeadBeyondItsLimitBeforeItEnds) {
   options.max_head_bytes = 2048;
   Serve(Echo, options);
   TestClient client = Connect();
-  const TestResponse response = client.Ask("GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(20'000, 'a'));
+  const TestResponse response =
+      client.Ask("GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(20'000, 'a'));
   EXPECT_EQ(response.status, 400);
   EXPECT_NE(response.body.find("<Code>RequestHeaderSectionTooLarge</Code>"), std::string::npos);
   EXPECT_NE(response.body.find("<MaxSizeAllowed>2048</MaxSizeAllowed>"), std::string::npos);
@@ -145,25 +156,29 @@ TEST_F(ConnectionTest, RefusesAHeadBeyondItsLimitBeforeItEnds) {
 TEST_F(ConnectionTest, HonoursTheClientsWishToClose) {
   Serve(Echo);
   TestClient client = Connect();
-  const TestResponse response = client.Ask("GET / HTTP/1.1\r\nHost: h\r\nConnection: Close\r\n\r\n");
+  const TestResponse response =
+      client.Ask("GET / HTTP/1.1\r\nHost: h\r\nConnection: Close\r\n\r\n");
   EXPECT_EQ(response.Find("Connection"), "close");
   EXPECT_TRUE(client.EndsOrderly());
   TestClient old = Connect();
   EXPECT_EQ(old.Ask("GET / HTTP/1.0\r\n\r\n").status, 200);
   EXPECT_TRUE(old.EndsOrderly());
   TestClient kept = Connect();
-  EXPECT_EQ(kept.Ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").Find("Connection"), "keep-alive");
+  EXPECT_EQ(kept.Ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").Find("Connection"),
+            "keep-alive");
   EXPECT_EQ(kept.Ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").status, 200);
 }
 
 TEST_F(ConnectionTest, HonoursTheHandlersWishToClose) {
   Serve([](s3::Exchange& exchange) {
-    if (exchange.request.target == "/header") exchange.response.headers.emplace_back("Connection", "Close");
+    if (exchange.request.target == "/header")
+      exchange.response.headers.emplace_back("Connection", "Close");
     exchange.response.close = exchange.request.target == "/field";
   });
   for (const std::string target : {"/header", "/field"}) {
     TestClient client = Connect();
-    EXPECT_EQ(client.Ask("GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n").Find("Connection"), "close");
+    EXPECT_EQ(client.Ask("GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n").Find("Connection"),
+              "close");
     EXPECT_TRUE(client.EndsOrderly());
   }
 }
@@ -177,7 +192,8 @@ TEST_F(ConnectionTest, AsksForAnExpectedBodyOnlyWhenTheHandlerReads) {
     }
   });
   TestClient client = Connect();
-  const std::string rest = " HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n";
+  const std::string rest =
+      " HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n";
   EXPECT_EQ(client.Ask("PUT /k" + rest).status_line, "HTTP/1.1 100 Continue");
   EXPECT_EQ(client.Ask("body").body, "PUT /k body");
   const TestResponse refused = client.Ask("PUT /refused" + rest);
@@ -190,10 +206,16 @@ TEST_F(ConnectionTest, AnEarlyAnswerKeepsTheConnectionWhenTheBodyIsSmall) {
   Serve([](s3::Exchange& exchange) { AnswerWith(exchange, std::string(exchange.request.method)); });
   TestClient client = Connect();
   EXPECT_EQ(client.Ask("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nGET /").body, "PUT");
-  EXPECT_EQ(client.Ask("DELETE /b HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n").body, "DELETE");
+  EXPECT_EQ(client
+                .Ask("DELETE /b HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: "
+                     "chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+                .body,
+            "DELETE");
   // The answer does not wait for the rest of a small body.
-  EXPECT_EQ(client.Ask("POST /c HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n").body, "POST");
-  EXPECT_EQ(client.Ask(std::string(60'000, 'x') + "GET /d HTTP/1.1\r\nHost: h\r\n\r\n").body, "GET");
+  EXPECT_EQ(client.Ask("POST /c HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n").body,
+            "POST");
+  EXPECT_EQ(client.Ask(std::string(60'000, 'x') + "GET /d HTTP/1.1\r\nHost: h\r\n\r\n").body,
+            "GET");
 }
 
 TEST_F(ConnectionTest, AnEarlyAnswerToALargeBodyArrivesAndCloses) {
@@ -217,7 +239,8 @@ TEST_F(ConnectionTest, AnswersHeadWithoutABody) {
   TestClient client = Connect();
   const TestResponse response = client.Ask("HEAD /k HTTP/1.1\r\nHost: h\r\n\r\n", true);
   EXPECT_EQ(response.Find("Content-Length"), "12345");
-  EXPECT_EQ(client.Ask("HEAD /error HTTP/1.1\r\nHost: h\r\n\r\n", true).Find("Transfer-Encoding"), "chunked");
+  EXPECT_EQ(client.Ask("HEAD /error HTTP/1.1\r\nHost: h\r\n\r\n", true).Find("Transfer-Encoding"),
+            "chunked");
   EXPECT_EQ(client.Ask("HEAD /k HTTP/1.1\r\nHost: h\r\n\r\n", true).status, 200);
   EXPECT_TRUE(client.Silent());
 }
@@ -236,7 +259,8 @@ TEST_F(ConnectionTest, ALengthThatLiesClosesTheConnection) {
 
 TEST_F(ConnectionTest, ResetAndCloseAnswerNothing) {
   Serve([](s3::Exchange& exchange) {
-    exchange.response.action = exchange.request.target == "/reset" ? s3::WireAction::kReset : s3::WireAction::kClose;
+    exchange.response.action =
+        exchange.request.target == "/reset" ? s3::WireAction::kReset : s3::WireAction::kClose;
     AnswerWith(exchange, "never seen");
   });
   TestClient reset = Connect();
@@ -265,7 +289,8 @@ TEST_F(ConnectionTest, ReportsEveryFinishedExchangeWithItsBytes) {
     if (exchange.response.status == 200) {
       counted.set_value({exchange.bytes_in, exchange.bytes_out});
     } else {
-      refused.set_value(std::to_string(exchange.response.status) + " " + std::to_string(exchange.request_id.size()));
+      refused.set_value(std::to_string(exchange.response.status) + " " +
+                        std::to_string(exchange.request_id.size()));
     }
   };
   Serve(
@@ -275,7 +300,8 @@ TEST_F(ConnectionTest, ReportsEveryFinishedExchangeWithItsBytes) {
       },
       options);
   TestClient client = Connect();
-  client.Ask("PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n");
+  client.Ask(
+      "PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n");
   client.Ask("PUT / HTTP/1.1\r\n\r\n");
   EXPECT_EQ(counted.get_future().get(), (std::pair<std::uint64_t, std::uint64_t>(3, 5)));
   EXPECT_EQ(refused.get_future().get(), "400 16");
@@ -293,7 +319,11 @@ TEST_F(ConnectionTest, WhatIsThrownAwayBehindAHandlersOwnCountIsNotTaken) {
       },
       options);
   TestClient client = Connect();
-  EXPECT_EQ(client.Ask("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 30000\r\n\r\n" + std::string(30'000, 'x')).body, "refused");
+  EXPECT_EQ(client
+                .Ask("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 30000\r\n\r\n" +
+                     std::string(30'000, 'x'))
+                .body,
+            "refused");
   EXPECT_EQ(counted.get_future().get(), 3u);
 }
 
@@ -332,7 +362,8 @@ TEST_F(ConnectionTest, AHeadThatNeverEndsIsTimedOut) {
   EXPECT_TRUE(client.EndsOrderly());
 }
 
-// A refused head was once reported with the method and target of the request before it, read from memory freed meanwhile.
+// A refused head was once reported with the method and target of the request before it, read from
+// memory freed meanwhile.
 TEST_F(ConnectionTest, AHeadRefusedAfterAServedRequestHasNothingOfThatRequest) {
   std::promise<std::string> refused;
   ServerOptions options;
@@ -341,12 +372,15 @@ TEST_F(ConnectionTest, AHeadRefusedAfterAServedRequestHasNothingOfThatRequest) {
     if (exchange.response.status == 200) return;
     const s3::RequestHead& head = exchange.request;
     std::string all = std::string(head.method) + "," + std::string(head.target);
-    for (const s3::HeaderView& header : head.headers) all += "," + std::string(header.name) + std::string(header.value);
+    for (const s3::HeaderView& header : head.headers)
+      all += "," + std::string(header.name) + std::string(header.value);
     refused.set_value(std::move(all));
   };
   const std::string served = "HEAD /before HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n";
-  for (const std::string& head : {"GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(100'000, 'a'),  // the buffer grows
-                                 "GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(9'000, 'a')}) {  // and never ends
+  // the buffer grows
+  for (const std::string& head :
+       {"GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(100'000, 'a'),
+        "GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(9'000, 'a')}) {  // and never ends
     server_.reset();  // its threads use the promise
     refused = {};
     Serve(Echo, options);
@@ -368,9 +402,11 @@ TEST_F(ConnectionTest, ADripOfHeadBytesDoesNotExtendTheTimeOut) {
   pollfd entry{client.fd(), POLLIN, 0};
   const auto end = std::chrono::steady_clock::now() + kTestPatience;
   int sent = 0;
-  while (::poll(&entry, 1, 5) == 0 && std::chrono::steady_clock::now() < end) sent += client.Send("a");
+  while (::poll(&entry, 1, 5) == 0 && std::chrono::steady_clock::now() < end)
+    sent += client.Send("a");
   EXPECT_GT(sent, 0);
-  EXPECT_LT(std::chrono::steady_clock::now(), end) << "the drip went on for as long as the test let it";
+  EXPECT_LT(std::chrono::steady_clock::now(), end)
+      << "the drip went on for as long as the test let it";
   EXPECT_NE(client.Read().body.find("<Code>RequestTimeout</Code>"), std::string::npos);
 }
 
@@ -380,7 +416,8 @@ TEST_F(ConnectionTest, AStalledBodyIsARequestTimeoutForTheHandler) {
   options.progress_timeout = milliseconds(50);
   Serve([&](s3::Exchange& exchange) { seen.set_value(ReadBody(*exchange.body)); }, options);
   TestClient client = Connect();
-  const TestResponse response = client.Ask("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc");
+  const TestResponse response =
+      client.Ask("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc");
   EXPECT_EQ(seen.get_future().get(), "error RequestTimeout");
   EXPECT_EQ(response.Find("Connection"), "close");
 }

@@ -35,7 +35,8 @@ struct Signer {
 };
 
 bool AddName(X509_NAME* name, const char* field, const char* value) {
-  return X509_NAME_add_entry_by_txt(name, field, MBSTRING_ASC, reinterpret_cast<const unsigned char*>(value), -1, -1, 0) == 1;
+  return X509_NAME_add_entry_by_txt(name, field, MBSTRING_ASC,
+                                    reinterpret_cast<const unsigned char*>(value), -1, -1, 0) == 1;
 }
 
 bool AddExtension(X509* certificate, X509* signer, int kind, const char* value) {
@@ -50,14 +51,17 @@ bool SetValidity(X509* certificate, CertificateFlaw flaw) {
   if (flaw == CertificateFlaw::kExpired) from = -2 * kDay;
   if (flaw == CertificateFlaw::kNotYetValid) from = kDay;
   const long to = flaw == CertificateFlaw::kExpired ? -kDay : 365 * kDay;
-  return X509_gmtime_adj(X509_getm_notBefore(certificate), from) != nullptr && X509_gmtime_adj(X509_getm_notAfter(certificate), to) != nullptr;
+  return X509_gmtime_adj(X509_getm_notBefore(certificate), from) != nullptr &&
+         X509_gmtime_adj(X509_getm_notAfter(certificate), to) != nullptr;
 }
 
-// Not the name of `own`, which may be the signer's, but with the same common name: the host's, where nothing else says it.
+// Not the name of `own`, which may be the signer's, but with the same common name: the host's,
+// where nothing else says it.
 bool SetNames(X509* certificate, X509* own, CertificateFlaw flaw) {
   X509_NAME* const subject = X509_get_subject_name(certificate);
   if (flaw == CertificateFlaw::kWrongHost) {
-    return AddName(subject, "CN", kWrongHost) && AddExtension(certificate, nullptr, NID_subject_alt_name, "DNS:wrong-host.invalid");
+    return AddName(subject, "CN", kWrongHost) &&
+           AddExtension(certificate, nullptr, NID_subject_alt_name, "DNS:wrong-host.invalid");
   }
   if (X509_set_subject_name(certificate, X509_get_subject_name(own)) != 1) return false;
   if (!AddName(X509_get_subject_name(certificate), "OU", "penstock-emulator fault")) return false;
@@ -78,11 +82,15 @@ const EVP_MD* DigestFor(EVP_PKEY* key) {
 
 bool Fill(X509* certificate, EVP_PKEY* key, X509* own, const Signer& signer, CertificateFlaw flaw) {
   constexpr long kVersion3 = 2;
-  if (X509_set_version(certificate, kVersion3) != 1 || !SetSerialNumber(certificate) || !SetValidity(certificate, flaw)) return false;
+  if (X509_set_version(certificate, kVersion3) != 1 || !SetSerialNumber(certificate) ||
+      !SetValidity(certificate, flaw))
+    return false;
   if (X509_set_pubkey(certificate, key) != 1 || !SetNames(certificate, own, flaw)) return false;
-  const X509_NAME* const issuer = signer.name != nullptr ? signer.name : X509_get_subject_name(certificate);
+  const X509_NAME* const issuer =
+      signer.name != nullptr ? signer.name : X509_get_subject_name(certificate);
   if (X509_set_issuer_name(certificate, issuer) != 1) return false;
-  if (!AddExtension(certificate, certificate, NID_basic_constraints, "critical,CA:FALSE")) return false;
+  if (!AddExtension(certificate, certificate, NID_basic_constraints, "critical,CA:FALSE"))
+    return false;
   if (!AddExtension(certificate, certificate, NID_subject_key_identifier, "hash")) return false;
   // Where the signer has an identifier to name.
   if (signer.certificate != nullptr && X509_get0_subject_key_id(signer.certificate) != nullptr &&
@@ -102,14 +110,20 @@ bool Make(Made& made, X509* own, EVP_PKEY* own_key, CertificateFlaw flaw) {
   made.certificate.reset(X509_new());
   if (!made.key || !made.certificate) return false;
   switch (flaw) {
-    case CertificateFlaw::kSelfSigned: return Fill(made.certificate.get(), made.key.get(), own, {nullptr, made.key.get(), nullptr}, flaw);
+    case CertificateFlaw::kSelfSigned:
+      return Fill(made.certificate.get(), made.key.get(), own, {nullptr, made.key.get(), nullptr},
+                  flaw);
     case CertificateFlaw::kUnknownAuthority: {
       const KeyPtr key(EVP_EC_gen("P-256"));
       const std::unique_ptr<X509_NAME, Free<X509_NAME_free>> name(X509_NAME_new());
-      if (!key || !name || !AddName(name.get(), "CN", "penstock-emulator unknown authority")) return false;
-      return Fill(made.certificate.get(), made.key.get(), own, {name.get(), key.get(), nullptr}, flaw);
+      if (!key || !name || !AddName(name.get(), "CN", "penstock-emulator unknown authority"))
+        return false;
+      return Fill(made.certificate.get(), made.key.get(), own, {name.get(), key.get(), nullptr},
+                  flaw);
     }
-    default: return Fill(made.certificate.get(), made.key.get(), own, {X509_get_subject_name(own), own_key, own}, flaw);
+    default:
+      return Fill(made.certificate.get(), made.key.get(), own,
+                  {X509_get_subject_name(own), own_key, own}, flaw);
   }
 }
 
@@ -117,7 +131,8 @@ bool Make(Made& made, X509* own, EVP_PKEY* own_key, CertificateFlaw flaw) {
 bool AddChain(SSL_CTX* into, const SSL_CTX* own) {
   if (SSL_CTX_add1_chain_cert(into, SSL_CTX_get0_certificate(own)) != 1) return false;
   STACK_OF(X509)* above = nullptr;
-  SSL_CTX_get0_chain_certs(const_cast<SSL_CTX*>(own), &above);  // a macro that reads, and takes it without const
+  // a macro that reads, and takes it without const
+  SSL_CTX_get0_chain_certs(const_cast<SSL_CTX*>(own), &above);
   for (int i = 0; i < sk_X509_num(above); ++i) {
     if (SSL_CTX_add1_chain_cert(into, sk_X509_value(above, i)) != 1) return false;
   }
@@ -131,10 +146,12 @@ bool MaySign(const ssl_ctx_st& own) { return X509_check_ca(SSL_CTX_get0_certific
 Result<void> UseFlawedCertificate(ssl_ctx_st& into, const ssl_ctx_st& own, CertificateFlaw flaw) {
   ERR_clear_error();
   Made made;
-  const bool of_own = flaw != CertificateFlaw::kSelfSigned && flaw != CertificateFlaw::kUnknownAuthority;
-  const bool done = Make(made, SSL_CTX_get0_certificate(&own), SSL_CTX_get0_privatekey(&own), flaw) &&
-                    SSL_CTX_use_certificate(&into, made.certificate.get()) == 1 && SSL_CTX_use_PrivateKey(&into, made.key.get()) == 1 &&
-                    (!of_own || AddChain(&into, &own));
+  const bool of_own =
+      flaw != CertificateFlaw::kSelfSigned && flaw != CertificateFlaw::kUnknownAuthority;
+  const bool done =
+      Make(made, SSL_CTX_get0_certificate(&own), SSL_CTX_get0_privatekey(&own), flaw) &&
+      SSL_CTX_use_certificate(&into, made.certificate.get()) == 1 &&
+      SSL_CTX_use_PrivateKey(&into, made.key.get()) == 1 && (!of_own || AddChain(&into, &own));
   ERR_clear_error();
   if (!done) return Error::Make(ErrorKind::kInternal, "OpenSSL cannot make a certificate");
   return Ok();

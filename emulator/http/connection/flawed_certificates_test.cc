@@ -24,13 +24,17 @@ ContextPtr OwnContext(bool may_sign, const char* type = "EC") {
   X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
   X509_set_pubkey(certificate, key);
   X509_NAME* const name = X509_get_subject_name(certificate);
-  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("localhost"), -1, -1, 0);
+  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                             reinterpret_cast<const unsigned char*>("localhost"), -1, -1, 0);
   X509_set_issuer_name(certificate, name);
   X509V3_CTX extending{};
   X509V3_set_ctx(&extending, certificate, certificate, nullptr, nullptr, 0);
-  for (const auto& [kind, value] : {std::pair(NID_basic_constraints, may_sign ? "critical,CA:TRUE" : "critical,CA:FALSE"),
-                                    std::pair(NID_key_usage, may_sign ? "critical,keyCertSign,digitalSignature" : "critical,digitalSignature"),
-                                    std::pair(NID_subject_key_identifier, "hash"), std::pair(NID_subject_alt_name, "DNS:localhost")}) {
+  for (const auto& [kind, value] :
+       {std::pair(NID_basic_constraints, may_sign ? "critical,CA:TRUE" : "critical,CA:FALSE"),
+        std::pair(NID_key_usage,
+                  may_sign ? "critical,keyCertSign,digitalSignature" : "critical,digitalSignature"),
+        std::pair(NID_subject_key_identifier, "hash"),
+        std::pair(NID_subject_alt_name, "DNS:localhost")}) {
     X509_EXTENSION* const extension = X509V3_EXT_conf_nid(nullptr, &extending, kind, value);
     X509_add_ext(certificate, extension, -1);
     X509_EXTENSION_free(extension);
@@ -57,7 +61,8 @@ std::string Verdict(SSL_CTX& own, CertificateFlaw flaw, unsigned long flags = 0)
   X509_VERIFY_PARAM_set_flags(X509_STORE_CTX_get0_param(check), flags);
   X509_STORE_CTX_set_purpose(check, X509_PURPOSE_SSL_SERVER);
   const bool accepted = X509_verify_cert(check) == 1;
-  const std::string verdict = accepted ? "accepted" : X509_verify_cert_error_string(X509_STORE_CTX_get_error(check));
+  const std::string verdict =
+      accepted ? "accepted" : X509_verify_cert_error_string(X509_STORE_CTX_get_error(check));
   X509_STORE_CTX_free(check);
   X509_STORE_free(store);
   return verdict;
@@ -68,10 +73,12 @@ TEST(FlawedCertificatesTest, EachHasItsFlawAndNoOther) {
     const ContextPtr own = OwnContext(true, type);
     for (const unsigned long flags : {0UL, static_cast<unsigned long>(X509_V_FLAG_X509_STRICT)}) {
       EXPECT_EQ(Verdict(*own, CertificateFlaw::kExpired, flags), "certificate has expired");
-      EXPECT_EQ(Verdict(*own, CertificateFlaw::kNotYetValid, flags), "certificate is not yet valid");
+      EXPECT_EQ(Verdict(*own, CertificateFlaw::kNotYetValid, flags),
+                "certificate is not yet valid");
       EXPECT_EQ(Verdict(*own, CertificateFlaw::kWrongHost, flags), "hostname mismatch");
       EXPECT_EQ(Verdict(*own, CertificateFlaw::kSelfSigned, flags), "self-signed certificate");
-      EXPECT_EQ(Verdict(*own, CertificateFlaw::kUnknownAuthority, flags), "unable to get local issuer certificate");
+      EXPECT_EQ(Verdict(*own, CertificateFlaw::kUnknownAuthority, flags),
+                "unable to get local issuer certificate");
     }
   }
 }
@@ -87,7 +94,8 @@ TEST(FlawedCertificatesTest, WhoMayNotSignIsTold) {
   const ContextPtr own = OwnContext(false);
   EXPECT_FALSE(MaySign(*own));
   EXPECT_EQ(Verdict(*own, CertificateFlaw::kSelfSigned), "self-signed certificate");
-  EXPECT_EQ(Verdict(*own, CertificateFlaw::kUnknownAuthority), "unable to get local issuer certificate");
+  EXPECT_EQ(Verdict(*own, CertificateFlaw::kUnknownAuthority),
+            "unable to get local issuer certificate");
 }
 
 }  // namespace

@@ -47,7 +47,8 @@ void ReadConnectionOptions(std::string_view list, Seen& seen) {
 Result<void> ReadLength(std::string_view value, Seen& seen) {
   const std::optional<std::uint64_t> length = ParseLength(value);
   if (!length) return BadRequest("Content-Length is not a decimal number below 2^63.");
-  if (seen.length && *seen.length != *length) return BadRequest("Content-Length was given twice with different values.");
+  if (seen.length && *seen.length != *length)
+    return BadRequest("Content-Length was given twice with different values.");
   seen.length = length;
   return Ok();
 }
@@ -72,11 +73,11 @@ Result<void> ReadHeader(const s3::HeaderView& header, Seen& seen) {
     case 17:
       if (EqualsIgnoringCase(header.name, "transfer-encoding")) {
         ++seen.transfer_encodings;
-        if (!EqualsIgnoringCase(header.value, "chunked")) return HeaderNotImplemented("Transfer-Encoding");
+        if (!EqualsIgnoringCase(header.value, "chunked"))
+          return HeaderNotImplemented("Transfer-Encoding");
       }
       break;
-    default:
-      break;
+    default: break;
   }
   return Ok();
 }

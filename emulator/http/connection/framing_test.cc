@@ -18,7 +18,9 @@ Result<Framing> Read(std::initializer_list<s3::HeaderView> headers, int minor_ve
   return ReadFraming(head);
 }
 
-std::string CodeOf(const Result<Framing>& framing) { return framing.ok() ? "" : framing.error().code; }
+std::string CodeOf(const Result<Framing>& framing) {
+  return framing.ok() ? "" : framing.error().code;
+}
 
 TEST(Framing, WithoutALengthNoBodyIsDeclared) {
   const Result<Framing> framing = Read({});
@@ -35,7 +37,8 @@ TEST(Framing, ReadsContentLength) {
 }
 
 TEST(Framing, RefusesLengthsThatAreNotOneNumber) {
-  for (const char* value : {"", "-1", "+5", "5 ", "0x5", "5,5", "1e3", "9223372036854775808", "18446744073709551616", "99999999999999999999"}) {
+  for (const char* value : {"", "-1", "+5", "5 ", "0x5", "5,5", "1e3", "9223372036854775808",
+                            "18446744073709551616", "99999999999999999999"}) {
     EXPECT_EQ(CodeOf(Read({{"Content-Length", value}})), "BadRequest") << value;
   }
   EXPECT_EQ(CodeOf(Read({{"Content-Length", "5"}, {"content-length", "6"}})), "BadRequest");
@@ -46,8 +49,10 @@ TEST(Framing, ReadsChunked) {
 }
 
 TEST(Framing, RefusesAmbiguousTransferEncoding) {
-  EXPECT_EQ(CodeOf(Read({{"Transfer-Encoding", "chunked"}, {"Content-Length", "5"}})), "BadRequest");
-  EXPECT_EQ(CodeOf(Read({{"Transfer-Encoding", "chunked"}, {"Transfer-Encoding", "chunked"}})), "BadRequest");
+  EXPECT_EQ(CodeOf(Read({{"Transfer-Encoding", "chunked"}, {"Content-Length", "5"}})),
+            "BadRequest");
+  EXPECT_EQ(CodeOf(Read({{"Transfer-Encoding", "chunked"}, {"Transfer-Encoding", "chunked"}})),
+            "BadRequest");
   EXPECT_EQ(CodeOf(Read({{"Transfer-Encoding", "chunked"}}, 0)), "BadRequest");
   EXPECT_EQ(CodeOf(Read({{"Transfer-Encoding", "gzip, chunked"}})), "NotImplemented");
   EXPECT_EQ(CodeOf(Read({{"Transfer-Encoding", "identity"}})), "NotImplemented");
@@ -72,7 +77,8 @@ TEST(Framing, ReadsConnectionAsACaseInsensitiveList) {
 
 TEST(Framing, ExpectsContinueOnlyWhereABodyFollows) {
   EXPECT_TRUE(Read({{"Expect", "100-Continue"}, {"Content-Length", "1"}})->expect_continue);
-  EXPECT_TRUE(Read({{"Expect", "100-continue"}, {"Transfer-Encoding", "chunked"}})->expect_continue);
+  EXPECT_TRUE(
+      Read({{"Expect", "100-continue"}, {"Transfer-Encoding", "chunked"}})->expect_continue);
   EXPECT_FALSE(Read({{"Expect", "100-continue"}, {"Content-Length", "0"}})->expect_continue);
   EXPECT_FALSE(Read({{"Expect", "100-continue"}, {"Content-Length", "1"}}, 0)->expect_continue);
   EXPECT_EQ(CodeOf(Read({{"Expect", "miracles"}})), "ExpectationFailed");

@@ -58,8 +58,8 @@ Result<void> GatheredBody::KeepInFile(ByteView bytes) {
   }
   std::size_t written = 0;
   while (written < bytes.size()) {
-    const ssize_t count =
-        ::pwrite(file_, bytes.data() + written, bytes.size() - written, static_cast<off_t>(begin + written));
+    const ssize_t count = ::pwrite(file_, bytes.data() + written, bytes.size() - written,
+                                   static_cast<off_t>(begin + written));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return NoRoomForBody();
     written += static_cast<std::size_t>(count);

@@ -1,4 +1,5 @@
-// A body that is taken in as it arrives, before there is a handler to read it: a client that is slow holds no thread.
+// A body that is taken in as it arrives, before there is a handler to read it: a client that is
+// slow holds no thread.
 #ifndef PENSTOCK_EMULATOR_HTTP_CONNECTION_GATHERED_BODY_H_
 #define PENSTOCK_EMULATOR_HTTP_CONNECTION_GATHERED_BODY_H_
 
@@ -9,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/s3/core/exchange.h"
-#include "emulator/http/connection_quotas.h"
 #include "emulator/http/connection/body_reader.h"
+#include "emulator/http/connection_quotas.h"
+#include "emulator/s3/core/exchange.h"
 
 namespace penstock::emulator::http {
 
@@ -32,14 +33,17 @@ class GatheredBody final : public s3::BodyReader {
   GatheredBody(const GatheredBody&) = delete;
   GatheredBody& operator=(const GatheredBody&) = delete;
 
-  // Takes what has arrived, up to a few MiB. SlowDown is the body's error where there is no room for it.
+  // Takes what has arrived, up to a few MiB. SlowDown is the body's error where there is no room
+  // for it.
   State Gather();
   // What was gathered is followed by this error.
   void Fail(Error error) { error_ = std::move(error); }
 
   Result<std::size_t> Read(MutableByteView into) override;
   std::optional<std::uint64_t> Length() const override { return wire_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return wire_.Trailers(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return wire_.Trailers();
+  }
 
  private:
   Result<void> Keep(ByteView bytes);

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "emulator/http/test_support.h"
 #include "emulator/http/connection/wire_error.h"
+#include "emulator/http/test_support.h"
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::http {
@@ -15,7 +15,9 @@ Framing OfLength(std::uint64_t length) { return {.body = BodyFraming::kLength, .
 
 class GatheredBodyTest : public testing::Test {
  protected:
-  WireBodyReader Wire(const Framing& framing) { return WireBodyReader(*pipe_.stream, buffer_, framing, kTestPatience); }
+  WireBodyReader Wire(const Framing& framing) {
+    return WireBodyReader(*pipe_.stream, buffer_, framing, kTestPatience);
+  }
   // Gathers until the body is ready.
   static bool Ready(GatheredBody& body) {
     const auto end = std::chrono::steady_clock::now() + kTestPatience;

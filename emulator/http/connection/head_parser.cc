@@ -17,7 +17,8 @@ constexpr ByteClass MakeTokenClass() {
   for (int c = '0'; c <= '9'; ++c) allowed[c] = true;
   for (int c = 'a'; c <= 'z'; ++c) allowed[c] = true;
   for (int c = 'A'; c <= 'Z'; ++c) allowed[c] = true;
-  for (const char c : std::string_view("!#$%&'*+-.^_`|~")) allowed[static_cast<unsigned char>(c)] = true;
+  for (const char c : std::string_view("!#$%&'*+-.^_`|~"))
+    allowed[static_cast<unsigned char>(c)] = true;
   return allowed;
 }
 
@@ -39,8 +40,8 @@ constexpr ByteClass kToken = MakeTokenClass();
 constexpr ByteClass kValue = MakeValueClass();
 constexpr ByteClass kTarget = MakeTargetClass();
 
-// How many bytes at the front, in steps of eight, are `least` or above and neither DEL nor '#': all in order at a glance.
-// Only what such a step stops at is looked up byte by byte.
+// How many bytes at the front, in steps of eight, are `least` or above and neither DEL nor '#': all
+// in order at a glance. Only what such a step stops at is looked up byte by byte.
 std::size_t PlainPrefix(unsigned char least, std::string_view text) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   const auto zero_in = [](std::uint64_t word) { return (word - kOnes) & ~word & (kOnes * 0x80); };
@@ -61,8 +62,8 @@ bool All(const ByteClass& allowed, std::string_view text) {
   return true;
 }
 
-
-// Takes one line off the front of `rest`; the line has no terminator. False: the terminator is not CRLF.
+// Takes one line off the front of `rest`; the line has no terminator. False: the terminator is not
+// CRLF.
 bool TakeLine(std::string_view& rest, std::string_view& line) {
   const void* found = std::memchr(rest.data(), '\n', rest.size());
   if (found == nullptr) return false;
@@ -88,13 +89,15 @@ Result<void> ParseVersion(std::string_view text, s3::RequestHead& head) {
 }
 
 // Leaves path and query in head.target and the authority of an absolute-form target in `authority`.
-Result<void> ParseTargetForm(std::string_view target, s3::RequestHead& head, std::string_view& authority) {
+Result<void> ParseTargetForm(std::string_view target, s3::RequestHead& head,
+                             std::string_view& authority) {
   head.target = target;
   if (target.front() == '/') return Ok();
   if (target == "*" && head.method == "OPTIONS") return Ok();
   const std::size_t scheme_end = target.find("://");
   if (scheme_end == std::string_view::npos ||
-      !(EqualsIgnoringCase(target.substr(0, scheme_end), "http") || EqualsIgnoringCase(target.substr(0, scheme_end), "https"))) {
+      !(EqualsIgnoringCase(target.substr(0, scheme_end), "http") ||
+        EqualsIgnoringCase(target.substr(0, scheme_end), "https"))) {
     return BadRequest("the request target is neither a path nor an absolute URI.");
   }
   const std::string_view rest = target.substr(scheme_end + 3);
@@ -105,13 +108,14 @@ Result<void> ParseTargetForm(std::string_view target, s3::RequestHead& head, std
     head.target = "/";
     return Ok();
   }
-  if (rest[authority_end] != '/') return BadRequest("the absolute request target has a query but no path.");
+  if (rest[authority_end] != '/')
+    return BadRequest("the absolute request target has a query but no path.");
   head.target = rest.substr(authority_end);
   return Ok();
 }
 
-Result<void> ParseRequestLine(std::string_view line, const HeadLimits& limits, s3::RequestHead& head,
-                              std::string_view& authority) {
+Result<void> ParseRequestLine(std::string_view line, const HeadLimits& limits,
+                              s3::RequestHead& head, std::string_view& authority) {
   const std::size_t method_end = line.find(' ');
   const std::size_t version_begin = line.rfind(' ');
   if (method_end == std::string_view::npos || method_end == version_begin) {
@@ -123,17 +127,20 @@ Result<void> ParseRequestLine(std::string_view line, const HeadLimits& limits, s
   const std::string_view target = line.substr(method_end + 1, version_begin - method_end - 1);
   if (target.size() > limits.max_target_bytes) return TargetTooLong(limits.max_target_bytes);
   if (target.empty() || !All(kTarget, target.substr(PlainPrefix(0x21, target)))) {
-    return BadRequest("the request target is empty or holds white space, a control character or '#'.");
+    return BadRequest(
+        "the request target is empty or holds white space, a control character or '#'.");
   }
   return ParseTargetForm(target, head, authority);
 }
 
 Result<void> ParseHeaderLine(std::string_view line, s3::RequestHead& head) {
-  if (line.front() == ' ' || line.front() == '\t') return BadRequest("a header continues on a second line (obs-fold).");
+  if (line.front() == ' ' || line.front() == '\t')
+    return BadRequest("a header continues on a second line (obs-fold).");
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return BadRequest("a header line has no colon.");
   const std::string_view name = line.substr(0, colon);
-  if (!IsToken(name)) return BadRequest("a header name is empty or holds a character that is not allowed there.");
+  if (!IsToken(name))
+    return BadRequest("a header name is empty or holds a character that is not allowed there.");
   const std::string_view value = TrimBlanks(line.substr(colon + 1));
   if (!IsFieldValue(value)) return BadRequest("a header value holds a control character.");
   head.headers.push_back({name, value});
@@ -144,7 +151,9 @@ Result<void> ParseHeaderLine(std::string_view line, s3::RequestHead& head) {
 
 bool IsToken(std::string_view text) { return !text.empty() && All(kToken, text); }
 
-bool IsFieldValue(std::string_view text) { return All(kValue, text.substr(PlainPrefix(0x20, text))); }
+bool IsFieldValue(std::string_view text) {
+  return All(kValue, text.substr(PlainPrefix(0x20, text)));
+}
 
 std::string_view TrimBlanks(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);

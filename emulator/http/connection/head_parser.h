@@ -1,7 +1,7 @@
 // The head of an HTTP/1.x request: from bytes to views. Pure; no I/O, no copy.
 //
-// Stricter than RFC 9112 where leniency invites smuggling: only CRLF ends a line, no obs-fold, no white space before a
-// colon. What the headers mean for framing is framing.h's.
+// Stricter than RFC 9112 where leniency invites smuggling: only CRLF ends a line, no obs-fold, no
+// white space before a colon. What the headers mean for framing is framing.h's.
 #ifndef PENSTOCK_EMULATOR_HTTP_CONNECTION_HEAD_PARSER_H_
 #define PENSTOCK_EMULATOR_HTTP_CONNECTION_HEAD_PARSER_H_
 
@@ -19,15 +19,16 @@ struct HeadLimits {
   std::size_t max_headers = 256;
 };
 
-// Bytes of the head at the front of `input`, through its empty line; 0 while it is incomplete. `scanned` remembers how
-// far earlier calls on a shorter prefix of the same bytes came: 0 for a new head. Bare LFs end a head too, so that
-// ParseHead can refuse it instead of the peer waiting for a time-out.
+// Bytes of the head at the front of `input`, through its empty line; 0 while it is incomplete.
+// `scanned` remembers how far earlier calls on a shorter prefix of the same bytes came: 0 for a new
+// head. Bare LFs end a head too, so that ParseHead can refuse it instead of the peer waiting for a
+// time-out.
 std::size_t FindHeadEnd(std::string_view input, std::size_t& scanned);
 
-// Parses one complete head, as FindHeadEnd delimits it. `head` is overwritten; its views point into `bytes`.
-// An absolute-form target ("http://host/key") is reduced to its path and query, and its authority replaces Host's value.
-// Errors: BadRequest (400), URITooLong (414), HTTPVersionNotSupported (505),
-// RequestHeaderSectionTooLarge for too many headers or bytes.
+// Parses one complete head, as FindHeadEnd delimits it. `head` is overwritten; its views point into
+// `bytes`. An absolute-form target ("http://host/key") is reduced to its path and query, and its
+// authority replaces Host's value. Errors: BadRequest (400), URITooLong (414),
+// HTTPVersionNotSupported (505), RequestHeaderSectionTooLarge for too many headers or bytes.
 Result<void> ParseHead(std::string_view bytes, const HeadLimits& limits, s3::RequestHead& head);
 
 // RFC 9110 token: a method or a header name.

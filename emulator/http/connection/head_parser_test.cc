@@ -17,14 +17,19 @@ std::unique_ptr<Parsed> Parse(std::string bytes, HeadLimits limits = {}) {
   auto parsed = std::make_unique<Parsed>();
   parsed->bytes = std::move(bytes);
   const Result<void> result = ParseHead(parsed->bytes, limits, parsed->head);
-  if (!result.ok()) parsed->code = result.error().code + " " + std::to_string(result.error().http_status);
+  if (!result.ok())
+    parsed->code = result.error().code + " " + std::to_string(result.error().http_status);
   return parsed;
 }
 
-std::string CodeOf(const std::string& request_line_and_headers) { return Parse(request_line_and_headers)->code; }
+std::string CodeOf(const std::string& request_line_and_headers) {
+  return Parse(request_line_and_headers)->code;
+}
 
 TEST(HeadParser, KeepsTargetAndHeadersExactlyAsSent) {
-  const auto parsed = Parse("PUT /b//a%2Bb+c?x=%20&x=?2&acl HTTP/1.1\r\nHost: h\r\nX-Amz-Meta-A: a%2Bb \t\r\nx-amz-meta-a:\t \r\n\r\n");
+  const auto parsed = Parse(
+      "PUT /b//a%2Bb+c?x=%20&x=?2&acl HTTP/1.1\r\nHost: h\r\nX-Amz-Meta-A: a%2Bb "
+      "\t\r\nx-amz-meta-a:\t \r\n\r\n");
   ASSERT_EQ(parsed->code, "");
   EXPECT_EQ(parsed->head.method, "PUT");
   EXPECT_EQ(parsed->head.target, "/b//a%2Bb+c?x=%20&x=?2&acl");
@@ -53,7 +58,8 @@ TEST(HeadParser, KeepsRawUtf8InTargetAndValue) {
 }
 
 TEST(HeadParser, ReducesAnAbsoluteTargetAndTakesItsHost) {
-  const auto parsed = Parse("GET http://bucket.localhost:9000/key?list-type=2 HTTP/1.1\r\nhost: proxy\r\n\r\n");
+  const auto parsed =
+      Parse("GET http://bucket.localhost:9000/key?list-type=2 HTTP/1.1\r\nhost: proxy\r\n\r\n");
   ASSERT_EQ(parsed->code, "");
   EXPECT_EQ(parsed->head.target, "/key?list-type=2");
   EXPECT_EQ(parsed->head.headers[0].value, "bucket.localhost:9000");
@@ -61,10 +67,27 @@ TEST(HeadParser, ReducesAnAbsoluteTargetAndTakesItsHost) {
 }
 
 TEST(HeadParser, RefusesWhatIsNotARequestLine) {
-  for (const std::string line : {"GET", "GET /", "GET / ", "GET  HTTP/1.1", " / HTTP/1.1", "G T / HTTP/1.1", "GE(T / HTTP/1.1", "GET / http/1.1",
-                                 "GET / HTTP/1.", "GET / HTTP/1.11", "GET / HTTP/a.1", "GET / HTTP/1.1 ", "GET a HTTP/1.1", "GET * HTTP/1.1",
-                                 "GET ftp://h/ HTTP/1.1", "GET http:///k HTTP/1.1", "GET http://h?x HTTP/1.1", "GET /a#b HTTP/1.1",
-                                 "GET /a\tb HTTP/1.1", "GET /a\x7f HTTP/1.1", "\x16\x03\x01\x02"}) {
+  for (const std::string line : {"GET",
+                                 "GET /",
+                                 "GET / ",
+                                 "GET  HTTP/1.1",
+                                 " / HTTP/1.1",
+                                 "G T / HTTP/1.1",
+                                 "GE(T / HTTP/1.1",
+                                 "GET / http/1.1",
+                                 "GET / HTTP/1.",
+                                 "GET / HTTP/1.11",
+                                 "GET / HTTP/a.1",
+                                 "GET / HTTP/1.1 ",
+                                 "GET a HTTP/1.1",
+                                 "GET * HTTP/1.1",
+                                 "GET ftp://h/ HTTP/1.1",
+                                 "GET http:///k HTTP/1.1",
+                                 "GET http://h?x HTTP/1.1",
+                                 "GET /a#b HTTP/1.1",
+                                 "GET /a\tb HTTP/1.1",
+                                 "GET /a\x7f HTTP/1.1",
+                                 "\x16\x03\x01\x02"}) {
     EXPECT_EQ(CodeOf(line + "\r\nHost: h\r\n\r\n"), "BadRequest 400") << line;
   }
   EXPECT_EQ(CodeOf("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n"), "");
@@ -76,8 +99,10 @@ TEST(HeadParser, RefusesOtherMajorVersions) {
 }
 
 TEST(HeadParser, RefusesBrokenHeaderLines) {
-  for (const std::string line : {"no colon", ": empty name", "Space : x", " leading: x", "\tfolded", "na\xc3\xa4me: x", "A: b\x01", "A: b\rc", "A: \x7f", "A(: b"}) {
-    EXPECT_EQ(CodeOf("GET / HTTP/1.1\r\nHost: h\r\n" + line + "\r\n\r\n"), "BadRequest 400") << line;
+  for (const std::string line : {"no colon", ": empty name", "Space : x", " leading: x", "\tfolded",
+                                 "na\xc3\xa4me: x", "A: b\x01", "A: b\rc", "A: \x7f", "A(: b"}) {
+    EXPECT_EQ(CodeOf("GET / HTTP/1.1\r\nHost: h\r\n" + line + "\r\n\r\n"), "BadRequest 400")
+        << line;
   }
   EXPECT_EQ(CodeOf(std::string("GET / HTTP/1.1\r\nA: b\0c\r\n\r\n", 26)), "BadRequest 400");
 }
@@ -91,10 +116,13 @@ TEST(HeadParser, RefusesBareLineFeeds) {
 TEST(HeadParser, HoldsItsLimits) {
   const HeadLimits limits{.max_head_bytes = 200, .max_target_bytes = 20, .max_headers = 2};
   EXPECT_EQ(Parse("GET /" + std::string(19, 'k') + " HTTP/1.1\r\n\r\n", limits)->code, "");
-  EXPECT_EQ(Parse("GET /" + std::string(20, 'k') + " HTTP/1.1\r\n\r\n", limits)->code, "URITooLong 414");
+  EXPECT_EQ(Parse("GET /" + std::string(20, 'k') + " HTTP/1.1\r\n\r\n", limits)->code,
+            "URITooLong 414");
   EXPECT_EQ(Parse("GET / HTTP/1.1\r\nA: 1\r\nB: 2\r\n\r\n", limits)->code, "");
-  EXPECT_EQ(Parse("GET / HTTP/1.1\r\nA: 1\r\nB: 2\r\nC: 3\r\n\r\n", limits)->code, "RequestHeaderSectionTooLarge 400");
-  EXPECT_EQ(Parse("GET / HTTP/1.1\r\nA: " + std::string(200, 'v') + "\r\n\r\n", limits)->code, "RequestHeaderSectionTooLarge 400");
+  EXPECT_EQ(Parse("GET / HTTP/1.1\r\nA: 1\r\nB: 2\r\nC: 3\r\n\r\n", limits)->code,
+            "RequestHeaderSectionTooLarge 400");
+  EXPECT_EQ(Parse("GET / HTTP/1.1\r\nA: " + std::string(200, 'v') + "\r\n\r\n", limits)->code,
+            "RequestHeaderSectionTooLarge 400");
 }
 
 TEST(FindHeadEnd, IsTheSameHoweverTheBytesArrive) {
@@ -105,7 +133,8 @@ TEST(FindHeadEnd, IsTheSameHoweverTheBytesArrive) {
   scanned = 0;
   std::size_t found = 0;
   std::size_t length = 0;
-  while (found == 0 && length < input.size()) found = FindHeadEnd(std::string_view(input).substr(0, ++length), scanned);
+  while (found == 0 && length < input.size())
+    found = FindHeadEnd(std::string_view(input).substr(0, ++length), scanned);
   EXPECT_EQ(found, expected);
   EXPECT_EQ(length, expected);
 }

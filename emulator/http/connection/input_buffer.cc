@@ -9,9 +9,12 @@ namespace penstock::emulator::http {
 namespace {
 
 constexpr std::size_t kFirstBytes = 8 << 10;
-constexpr std::size_t kBodyRoomBytes = 4 << 10;  // behind a pinned head, for chunk framing and small reads
+// behind a pinned head, for chunk framing and small reads
+constexpr std::size_t kBodyRoomBytes = 4 << 10;
 
-std::unique_ptr<char[]> Allocate(std::size_t bytes) { return std::make_unique_for_overwrite<char[]>(bytes); }
+std::unique_ptr<char[]> Allocate(std::size_t bytes) {
+  return std::make_unique_for_overwrite<char[]>(bytes);
+}
 
 }  // namespace
 
@@ -45,7 +48,8 @@ IoResult InputBuffer::Fill(Stream& stream, std::chrono::milliseconds patience) {
   MakeRoom();
   const MutableByteView room(reinterpret_cast<std::byte*>(data_.get() + end_), capacity_ - end_);
   PENSTOCK_CHECK(!room.empty());
-  const IoResult result = patience.count() == 0 ? stream.TryRead(room) : stream.Read(room, patience);
+  const IoResult result =
+      patience.count() == 0 ? stream.TryRead(room) : stream.Read(room, patience);
   if (result.status == IoStatus::kOk) end_ += result.bytes;
   took_all_ = result.status == IoStatus::kOk && result.bytes < room.size();
   return result;

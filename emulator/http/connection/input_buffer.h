@@ -1,7 +1,8 @@
-// What has arrived on a connection and nobody has used yet. One per connection, reused by all its requests.
+// What has arrived on a connection and nobody has used yet. One per connection, reused by all its
+// requests.
 //
-// The head of the current request is pinned at the front, so that views into it stay valid while its body passes
-// through the space behind it.
+// The head of the current request is pinned at the front, so that views into it stay valid while
+// its body passes through the space behind it.
 #ifndef PENSTOCK_EMULATOR_HTTP_CONNECTION_INPUT_BUFFER_H_
 #define PENSTOCK_EMULATOR_HTTP_CONNECTION_INPUT_BUFFER_H_
 
@@ -26,7 +27,8 @@ class InputBuffer {
   bool full() const { return end_ - begin_ > max_bytes_; }
 
   void Consume(std::size_t bytes) { begin_ += bytes; }
-  // Pins the first `bytes` unused bytes as the head and returns them; valid until Unpin. Consumes them.
+  // Pins the first `bytes` unused bytes as the head and returns them; valid until Unpin. Consumes
+  // them.
   std::string_view PinHead(std::size_t bytes);
   // Ends the request: what is unused moves to the front.
   void Unpin();
@@ -34,7 +36,8 @@ class InputBuffer {
   // The last Fill left room: as far as a plain socket goes, it held nothing more at that moment.
   bool took_all() const { return took_all_; }
 
-  // Reads once more into the free space (growing only while nothing is pinned). Waits up to `patience`; zero: not at all.
+  // Reads once more into the free space (growing only while nothing is pinned). Waits up to
+  // `patience`; zero: not at all.
   IoResult Fill(Stream& stream, std::chrono::milliseconds patience);
 
  private:

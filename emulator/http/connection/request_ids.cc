@@ -8,7 +8,8 @@ namespace penstock::emulator::http {
 namespace {
 
 constexpr std::string_view kBase36 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view kBase64 =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 // Two digits at a time, the lower one first.
 constexpr std::size_t kPairBits = 12;
 constexpr auto kBase64Pairs = [] {

@@ -13,8 +13,8 @@ struct RequestIds {
   std::string host_id;     // 76 characters, base64 alphabet with one '=' at the end
 };
 
-// Ids of one source do not repeat in practice (a mixed 64-bit counter). Not secret, not for security.
-// Thread safety: Next from any thread.
+// Ids of one source do not repeat in practice (a mixed 64-bit counter). Not secret, not for
+// security. Thread safety: Next from any thread.
 class RequestIdSource {
  public:
   explicit RequestIdSource(std::uint64_t seed) : seed_(seed) {}

@@ -13,10 +13,13 @@ TEST(RequestIds, HaveTheShapeOfS3) {
   for (int i = 0; i < 1000; ++i) {
     const RequestIds ids = source.Next();
     ASSERT_EQ(ids.request_id.size(), 16u);
-    ASSERT_EQ(ids.request_id.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"), std::string::npos);
+    ASSERT_EQ(ids.request_id.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+              std::string::npos);
     ASSERT_EQ(ids.host_id.size(), 76u);
     ASSERT_EQ(ids.host_id.find('='), 75u);
-    ASSERT_EQ(ids.host_id.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="), std::string::npos);
+    ASSERT_EQ(ids.host_id.find_first_not_of(
+                  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="),
+              std::string::npos);
   }
 }
 

@@ -9,15 +9,17 @@
 #include <cstring>
 
 #include "base/dates.h"
-#include "emulator/s3/core/body_size.h"
 #include "emulator/http/connection/head_parser.h"
+#include "emulator/s3/core/body_size.h"
 
 namespace penstock::emulator::http {
 namespace {
 
-// File slices up to this size are read and leave together with the head; larger ones go by sendfile.
+// File slices up to this size are read and leave together with the head; larger ones go by
+// sendfile.
 constexpr std::uint64_t kCopyFileBytes = 32 << 10;
-// A body in memory up to this size is copied behind the head: one piece costs the kernel less than two.
+// A body in memory up to this size is copied behind the head: one piece costs the kernel less than
+// two.
 constexpr std::uint64_t kJoinBytes = 4 << 10;
 
 constexpr std::size_t kMostPieces = 3;
@@ -27,13 +29,38 @@ struct StatusText {
   std::string_view reason;
 };
 constexpr std::array<StatusText, 33> kReasons = {{
-    {100, "Continue"}, {200, "OK"}, {201, "Created"}, {202, "Accepted"}, {204, "No Content"}, {206, "Partial Content"},
-    {301, "Moved Permanently"}, {302, "Found"}, {303, "See Other"}, {304, "Not Modified"}, {307, "Temporary Redirect"},
-    {308, "Permanent Redirect"}, {400, "Bad Request"}, {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
-    {405, "Method Not Allowed"}, {406, "Not Acceptable"}, {408, "Request Timeout"}, {409, "Conflict"}, {410, "Gone"},
-    {411, "Length Required"}, {412, "Precondition Failed"}, {413, "Content Too Large"}, {414, "URI Too Long"},
-    {416, "Requested Range Not Satisfiable"}, {417, "Expectation Failed"}, {429, "Too Many Requests"},
-    {500, "Internal Server Error"}, {501, "Not Implemented"}, {503, "Service Unavailable"}, {504, "Gateway Timeout"},
+    {100, "Continue"},
+    {200, "OK"},
+    {201, "Created"},
+    {202, "Accepted"},
+    {204, "No Content"},
+    {206, "Partial Content"},
+    {301, "Moved Permanently"},
+    {302, "Found"},
+    {303, "See Other"},
+    {304, "Not Modified"},
+    {307, "Temporary Redirect"},
+    {308, "Permanent Redirect"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {406, "Not Acceptable"},
+    {408, "Request Timeout"},
+    {409, "Conflict"},
+    {410, "Gone"},
+    {411, "Length Required"},
+    {412, "Precondition Failed"},
+    {413, "Content Too Large"},
+    {414, "URI Too Long"},
+    {416, "Requested Range Not Satisfiable"},
+    {417, "Expectation Failed"},
+    {429, "Too Many Requests"},
+    {500, "Internal Server Error"},
+    {501, "Not Implemented"},
+    {503, "Service Unavailable"},
+    {504, "Gateway Timeout"},
     {505, "HTTP Version Not Supported"},
 }};
 
@@ -42,7 +69,8 @@ constexpr std::size_t kFixedHeadBytes = 256;
 
 void AppendHex(std::string& out, std::uint64_t value) {
   std::array<char, 24> digits;
-  const std::to_chars_result end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  const std::to_chars_result end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), value, 16);
   out.append(digits.data(), end.ptr);
 }
 
@@ -68,9 +96,7 @@ class HeadText {
   explicit HeadText(char* to) : to_(to) {}
   char* end() const { return to_; }
 
-  void Raw(std::string_view text) {
-    to_ += text.copy(to_, text.size());
-  }
+  void Raw(std::string_view text) { to_ += text.copy(to_, text.size()); }
   void Clean(std::string_view text) {
     Raw(text);
     if (HasControl(text)) std::replace_if(to_ - text.size(), to_, BreaksLine, ' ');
@@ -90,32 +116,40 @@ class HeadText {
 };
 
 // Which of the headers that the wire cares about the handler has set.
-enum class KnownHeader : unsigned { kOther = 0, kDate = 1, kServer = 2, kRequestId = 4, kHostId = 8, kFraming = 16 };
+enum class KnownHeader : unsigned {
+  kOther = 0,
+  kDate = 1,
+  kServer = 2,
+  kRequestId = 4,
+  kHostId = 8,
+  kFraming = 16
+};
 
 KnownHeader Classify(std::string_view name) {
   switch (name.size()) {
-    case 4:
-      return EqualsIgnoringCase(name, "date") ? KnownHeader::kDate : KnownHeader::kOther;
-    case 6:
-      return EqualsIgnoringCase(name, "server") ? KnownHeader::kServer : KnownHeader::kOther;
+    case 4: return EqualsIgnoringCase(name, "date") ? KnownHeader::kDate : KnownHeader::kOther;
+    case 6: return EqualsIgnoringCase(name, "server") ? KnownHeader::kServer : KnownHeader::kOther;
     case 10:
       if (EqualsIgnoringCase(name, "connection")) return KnownHeader::kFraming;
       return EqualsIgnoringCase(name, "x-amz-id-2") ? KnownHeader::kHostId : KnownHeader::kOther;
     case 14:
-      return EqualsIgnoringCase(name, "content-length") ? KnownHeader::kFraming : KnownHeader::kOther;
+      return EqualsIgnoringCase(name, "content-length") ? KnownHeader::kFraming
+                                                        : KnownHeader::kOther;
     case 16:
-      return EqualsIgnoringCase(name, "x-amz-request-id") ? KnownHeader::kRequestId : KnownHeader::kOther;
+      return EqualsIgnoringCase(name, "x-amz-request-id") ? KnownHeader::kRequestId
+                                                          : KnownHeader::kOther;
     case 17:
-      return EqualsIgnoringCase(name, "transfer-encoding") ? KnownHeader::kFraming : KnownHeader::kOther;
-    default:
-      return KnownHeader::kOther;
+      return EqualsIgnoringCase(name, "transfer-encoding") ? KnownHeader::kFraming
+                                                           : KnownHeader::kOther;
+    default: return KnownHeader::kOther;
   }
 }
 
 bool ReadFile(int file, std::uint64_t offset, MutableByteView into) {
   std::size_t done = 0;
   while (done < into.size()) {
-    const ssize_t got = ::pread(file, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t got =
+        ::pread(file, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     done += static_cast<std::size_t>(got);
@@ -150,18 +184,24 @@ ResponsePlan PlanResponse(const s3::Response& response, const ResponseContext& c
   return plan;
 }
 
-void AppendHead(const s3::Response& response, const ResponsePlan& plan, const ResponseContext& context, std::string& out) {
-  const std::string_view reason = response.reason.empty() ? StandardReason(response.status) : std::string_view(response.reason);
+void AppendHead(const s3::Response& response, const ResponsePlan& plan,
+                const ResponseContext& context, std::string& out) {
+  const std::string_view reason =
+      response.reason.empty() ? StandardReason(response.status) : std::string_view(response.reason);
   unsigned given = 0;
-  std::size_t room = kFixedHeadBytes + reason.size() + context.host_id.size() + context.request_id.size() + context.date.size();
+  std::size_t room = kFixedHeadBytes + reason.size() + context.host_id.size() +
+                     context.request_id.size() + context.date.size();
   for (const auto& [name, value] : response.headers) {
     given |= static_cast<unsigned>(Classify(name));
     room += name.size() + value.size() + std::string_view(": \r\n").size();
   }
   if (response.delivery) {
-    for (const std::string& name : response.delivery->without) given |= static_cast<unsigned>(Classify(name));
+    for (const std::string& name : response.delivery->without)
+      given |= static_cast<unsigned>(Classify(name));
   }
-  const auto missing = [given](KnownHeader header) { return (given & static_cast<unsigned>(header)) == 0; };
+  const auto missing = [given](KnownHeader header) {
+    return (given & static_cast<unsigned>(header)) == 0;
+  };
 
   const std::size_t begin = out.size();
   out.resize(begin + room);
@@ -175,7 +215,8 @@ void AppendHead(const s3::Response& response, const ResponsePlan& plan, const Re
   if (missing(KnownHeader::kRequestId)) head.Header("x-amz-request-id", context.request_id);
   if (missing(KnownHeader::kDate)) head.Header("Date", context.date);
   for (const auto& [name, value] : response.headers) {
-    if (missing(KnownHeader::kFraming) || Classify(name) != KnownHeader::kFraming) head.Header(name, value);
+    if (missing(KnownHeader::kFraming) || Classify(name) != KnownHeader::kFraming)
+      head.Header(name, value);
   }
   if (missing(KnownHeader::kServer)) head.Raw("Server: AmazonS3\r\n");
   if (plan.framing == ResponseFraming::kLength) {
@@ -193,18 +234,21 @@ void AppendHead(const s3::Response& response, const ResponsePlan& plan, const Re
   out.resize(static_cast<std::size_t>(head.end() - out.data()));
 }
 
-SendResult ResponseWriter::Send(Stream& stream, const s3::Response& response, ResponseContext context,
-                                std::chrono::milliseconds patience, const BeforeEnd& before_end) {
+SendResult ResponseWriter::Send(Stream& stream, const s3::Response& response,
+                                ResponseContext context, std::chrono::milliseconds patience,
+                                const BeforeEnd& before_end) {
   before_end_ = &before_end;
   const ResponsePlan plan = PlanResponse(response, context);
   if (plan.length_lies) context.keep_alive = false;
   std::string text = std::move(unsent_.text);  // for its memory
   text.clear();
   AppendHead(response, plan, context, text);
-  unsent_ = UnsentResponse{.text = std::move(text), .chunked = plan.framing == ResponseFraming::kChunked};
+  unsent_ =
+      UnsentResponse{.text = std::move(text), .chunked = plan.framing == ResponseFraming::kChunked};
   unsent_.so_far.keep_alive = context.keep_alive;
   if (plan.send_body) unsent_.body_bytes = s3::BodySize(response);
-  const auto* const content = plan.send_body ? std::get_if<store::Content>(&response.body) : nullptr;
+  const auto* const content =
+      plan.send_body ? std::get_if<store::Content>(&response.body) : nullptr;
   if (content != nullptr) {
     unsent_.behind_slice = unsent_.body_bytes;
     BeginSlice(*content);
@@ -215,22 +259,27 @@ SendResult ResponseWriter::Send(Stream& stream, const s3::Response& response, Re
   return SendText(stream, body != nullptr ? std::string_view(*body) : std::string_view(), patience);
 }
 
-SendResult ResponseWriter::Continue(Stream& stream, const s3::Response& response, UnsentResponse unsent,
-                                    std::chrono::milliseconds patience, const BeforeEnd& before_end) {
+SendResult ResponseWriter::Continue(Stream& stream, const s3::Response& response,
+                                    UnsentResponse unsent, std::chrono::milliseconds patience,
+                                    const BeforeEnd& before_end) {
   before_end_ = &before_end;
   unsent_ = std::move(unsent);
-  if (const auto* content = std::get_if<store::Content>(&response.body); content != nullptr && unsent_.body_end == 0) {
+  if (const auto* content = std::get_if<store::Content>(&response.body);
+      content != nullptr && unsent_.body_end == 0) {
     return SendContent(stream, *content, patience);
   }
-  const auto* const body = unsent_.body_end > unsent_.body_begin ? std::get_if<std::string>(&response.body) : nullptr;
-  return ContinueText(stream, body != nullptr ? std::string_view(*body) : std::string_view(), patience);
+  const auto* const body =
+      unsent_.body_end > unsent_.body_begin ? std::get_if<std::string>(&response.body) : nullptr;
+  return ContinueText(stream, body != nullptr ? std::string_view(*body) : std::string_view(),
+                      patience);
 }
 
 void ResponseWriter::ReportEnd() const {
   if (*before_end_) (*before_end_)(unsent_.body_bytes);
 }
 
-IoResult ResponseWriter::WriteEnd(Stream& stream, std::span<const ByteView> pieces, std::chrono::milliseconds patience) {
+IoResult ResponseWriter::WriteEnd(Stream& stream, std::span<const ByteView> pieces,
+                                  std::chrono::milliseconds patience) {
   std::uint64_t size = 0;
   for (const ByteView piece : pieces) size += piece.size();
   if (size <= kWholeBytes) {
@@ -255,11 +304,12 @@ IoResult ResponseWriter::WriteEnd(Stream& stream, std::span<const ByteView> piec
 
 IoResult ResponseWriter::WritePieces(Stream& stream, std::span<const ByteView> pieces, More more,
                                      std::chrono::milliseconds patience) {
-  return more == More::kNo ? WriteEnd(stream, pieces, patience) : stream.Write(pieces, more, patience);
+  return more == More::kNo ? WriteEnd(stream, pieces, patience)
+                           : stream.Write(pieces, more, patience);
 }
 
-IoResult ResponseWriter::SendFileEnd(Stream& stream, int file, std::uint64_t begin, std::uint64_t size,
-                                     std::chrono::milliseconds patience) {
+IoResult ResponseWriter::SendFileEnd(Stream& stream, int file, std::uint64_t begin,
+                                     std::uint64_t size, std::chrono::milliseconds patience) {
   const std::uint64_t in_front = size - std::min(size, kEndBytes);
   const IoResult sent = stream.SendFile(file, begin, in_front, patience);
   if (sent.status != IoStatus::kOk) return sent;
@@ -270,13 +320,15 @@ IoResult ResponseWriter::SendFileEnd(Stream& stream, int file, std::uint64_t beg
 
 SendResult ResponseWriter::Outcome(IoStatus status) {
   SendResult result = unsent_.so_far;
-  result.body_bytes += std::clamp(unsent_.text_at, unsent_.body_begin, unsent_.body_end) - unsent_.body_begin;
+  result.body_bytes +=
+      std::clamp(unsent_.text_at, unsent_.body_begin, unsent_.body_end) - unsent_.body_begin;
   result.ok = status == IoStatus::kOk;
   result.blocked = status == IoStatus::kWouldBlock;
   return result;
 }
 
-SendResult ResponseWriter::SendText(Stream& stream, std::string_view body, std::chrono::milliseconds patience) {
+SendResult ResponseWriter::SendText(Stream& stream, std::string_view body,
+                                    std::chrono::milliseconds patience) {
   std::string& text = unsent_.text;
   if (unsent_.chunked) {
     unsent_.end = body.empty() ? "0\r\n\r\n" : "\r\n0\r\n\r\n";
@@ -290,7 +342,8 @@ SendResult ResponseWriter::SendText(Stream& stream, std::string_view body, std::
   return ContinueText(stream, body, patience);
 }
 
-SendResult ResponseWriter::ContinueText(Stream& stream, std::string_view body, std::chrono::milliseconds patience) {
+SendResult ResponseWriter::ContinueText(Stream& stream, std::string_view body,
+                                        std::chrono::milliseconds patience) {
   std::array<ByteView, 3> pieces = {AsBytes(unsent_.text), AsBytes(body), AsBytes(unsent_.end)};
   std::size_t has_left = unsent_.text_at;
   for (ByteView& piece : pieces) {
@@ -315,7 +368,8 @@ void ResponseWriter::BeginSlice(const store::Content& content) {
   unsent_.text.append(unsent_.ended ? "\r\n\r\n" : "\r\n");
 }
 
-SendResult ResponseWriter::SendContent(Stream& stream, const store::Content& content, std::chrono::milliseconds patience) {
+SendResult ResponseWriter::SendContent(Stream& stream, const store::Content& content,
+                                       std::chrono::milliseconds patience) {
   while (!unsent_.ended) {
     const More more = unsent_.behind_slice > 0 || unsent_.chunked ? More::kYes : More::kNo;
     const IoResult sent = SendSlice(stream, content.slices[unsent_.slice], more, patience);
@@ -324,7 +378,8 @@ SendResult ResponseWriter::SendContent(Stream& stream, const store::Content& con
     unsent_.slice_at += sent.bytes - of_text;
     unsent_.so_far.body_bytes += sent.bytes - of_text;
     if (sent.status != IoStatus::kOk) return Outcome(sent.status);
-    if (unsent_.slice_at < content.slices[unsent_.slice].range.size()) continue;  // its next block is to be verified
+    // its next block is to be verified
+    if (unsent_.slice_at < content.slices[unsent_.slice].range.size()) continue;
     unsent_.text.assign(unsent_.chunked ? "\r\n" : "");
     unsent_.text_at = 0;
     ++unsent_.slice;
@@ -369,13 +424,14 @@ IoResult ResponseWriter::SendSlice(Stream& stream, const store::ContentSlice& sl
   IoResult sent;
   if (!pieces[0].empty()) sent = stream.Write({pieces.data(), 1}, More::kYes, patience);
   if (sent.status != IoStatus::kOk) return sent;
-  const IoResult body =
-      more == More::kNo ? SendFileEnd(stream, file, begin, size, patience) : stream.SendFile(file, begin, size, patience);
+  const IoResult body = more == More::kNo ? SendFileEnd(stream, file, begin, size, patience)
+                                          : stream.SendFile(file, begin, size, patience);
   return {body.status, sent.bytes + body.bytes};
 }
 
 std::string_view DateCache::At(WallTime now) {
-  const std::int64_t second = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+  const std::int64_t second =
+      std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
   if (second != second_) {
     text_ = FormatHttpDate(now);
     second_ = second;

@@ -31,21 +31,25 @@ s3::Response With(std::string body) {
 
 TEST(ResponseHead, AddsWhatEveryAnswerCarries) {
   EXPECT_EQ(HeadOf(With("12345")),
-            "HTTP/1.1 200 OK\r\nx-amz-id-2: HOST\r\nx-amz-request-id: ID\r\nDate: Fri, 24 May 2013 00:00:00 GMT\r\nServer: AmazonS3\r\n"
+            "HTTP/1.1 200 OK\r\nx-amz-id-2: HOST\r\nx-amz-request-id: ID\r\nDate: Fri, 24 May 2013 "
+            "00:00:00 GMT\r\nServer: AmazonS3\r\n"
             "Content-Length: 5\r\n\r\n");
 }
 
 TEST(ResponseHead, KeepsTheHandlersHeadersInTheirOrder) {
   s3::Response response;
-  response.headers = {{"Z", "1"}, {"X-AMZ-Request-Id", "own"}, {"a", "2"}, {"date", "today"}, {"SERVER", "s"}, {"x-amz-id-2", "h"}, {"Z", "3"}};
+  response.headers = {{"Z", "1"},      {"X-AMZ-Request-Id", "own"}, {"a", "2"}, {"date", "today"},
+                      {"SERVER", "s"}, {"x-amz-id-2", "h"},         {"Z", "3"}};
   EXPECT_EQ(HeadOf(response),
-            "HTTP/1.1 200 OK\r\nZ: 1\r\nX-AMZ-Request-Id: own\r\na: 2\r\ndate: today\r\nSERVER: s\r\nx-amz-id-2: h\r\nZ: 3\r\n"
+            "HTTP/1.1 200 OK\r\nZ: 1\r\nX-AMZ-Request-Id: own\r\na: 2\r\ndate: today\r\nSERVER: "
+            "s\r\nx-amz-id-2: h\r\nZ: 3\r\n"
             "Content-Length: 0\r\n\r\n");
 }
 
 TEST(ResponseHead, TheWireOwnsFramingAndConnection) {
   s3::Response response = With("12345");
-  response.headers = {{"Content-Length", "7"}, {"Transfer-Encoding", "gzip"}, {"Connection", "upgrade"}};
+  response.headers = {
+      {"Content-Length", "7"}, {"Transfer-Encoding", "gzip"}, {"Connection", "upgrade"}};
   const std::string head = HeadOf(response);
   EXPECT_EQ(head.find("7\r\n"), std::string::npos);
   EXPECT_EQ(head.find("gzip"), std::string::npos);
@@ -151,7 +155,8 @@ TEST_F(SendTest, JoinsSlicesFromMemoryAndFiles) {
   const auto file = std::make_shared<FileBlob>(text);
   store::Content content;
   std::string expected;
-  for (const ByteRange range : {ByteRange{0, 10}, {10, 10}, {5, 300'000}, {399'999, 400'000}, {7, 7}}) {
+  for (const ByteRange range :
+       {ByteRange{0, 10}, {10, 10}, {5, 300'000}, {399'999, 400'000}, {7, 7}}) {
     for (const store::BlobPtr& blob : {store::BlobPtr(memory), store::BlobPtr(file)}) {
       content.slices.push_back({blob, range});
       expected += text.substr(range.begin, range.size());
@@ -162,7 +167,8 @@ TEST_F(SendTest, JoinsSlicesFromMemoryAndFiles) {
     response.body = content;
     response.chunked = chunked;
     const TestResponse got = SendAndRead(response);
-    EXPECT_TRUE(got.body == expected) << chunked << " got " << got.body.size() << " of " << expected.size();
+    EXPECT_TRUE(got.body == expected)
+        << chunked << " got " << got.body.size() << " of " << expected.size();
     EXPECT_TRUE(sent_.ok);
     EXPECT_EQ(sent_.body_bytes, expected.size());
     EXPECT_TRUE(pipe_.peer->Silent());
@@ -188,7 +194,8 @@ TEST_F(SendTest, AFileThatShrankBreaksTheConnection) {
 
 TEST_F(SendTest, ADamagedBlockIsNotSent) {
   const std::string text = PatternText(1'000'000);
-  for (const std::uint64_t block : {100'000u, 20'000u}) {  // sent by sendfile, and copied behind the head
+  // sent by sendfile, and copied behind the head
+  for (const std::uint64_t block : {100'000u, 20'000u}) {
     Pipe pipe;
     s3::Response response;
     response.body = ContentOf(std::make_shared<DamagedBlob>(text, block, 5 * block));
@@ -249,7 +256,8 @@ TEST_F(SendTest, ABlockedAnswerIsContinuedByAnyWriter) {
       reader.join();
       EXPECT_TRUE(sent_.ok);
       EXPECT_EQ(sent_.body_bytes, expected.size());
-      EXPECT_TRUE(got.body == expected) << chunked << " got " << got.body.size() << " of " << expected.size();
+      EXPECT_TRUE(got.body == expected)
+          << chunked << " got " << got.body.size() << " of " << expected.size();
       EXPECT_TRUE(pipe_.peer->Silent());
     }
   }
@@ -257,24 +265,27 @@ TEST_F(SendTest, ABlockedAnswerIsContinuedByAnyWriter) {
 
 // What has the whole answer may ask for what was written down of it.
 TEST(EndOfAnswer, IsToldOfOnceBeforeItLeaves) {
-  for (const std::size_t size : {std::size_t{0}, std::size_t{9}, std::size_t{100'000}, std::size_t{5'000'000}}) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{9}, std::size_t{100'000}, std::size_t{5'000'000}}) {
     const std::string text = PatternText(size);
     s3::Response memory;
     memory.body = ContentOf(std::make_shared<MemoryBlob>(text));
     s3::Response file;
     file.body = ContentOf(std::make_shared<FileBlob>(text));
     s3::Response two;
-    two.body = store::Content{{{std::make_shared<MemoryBlob>(text), {0, size}}, {std::make_shared<FileBlob>(text), {0, size}}}};
+    two.body = store::Content{{{std::make_shared<MemoryBlob>(text), {0, size}},
+                               {std::make_shared<FileBlob>(text), {0, size}}}};
     s3::Response plain = With(text);
     for (s3::Response* const response : {&plain, &memory, &file, &two}) {
       for (const bool chunked : {false, true}) {
         response->chunked = chunked;
         CountingStream stream;
         std::vector<std::uint64_t> told;
-        const SendResult sent = ResponseWriter().Send(stream, *response, Context(), kTestPatience, [&](std::uint64_t body_bytes) {
-          told.push_back(stream.taken);
-          EXPECT_EQ(body_bytes, response == &two ? 2 * size : size);
-        });
+        const SendResult sent = ResponseWriter().Send(
+            stream, *response, Context(), kTestPatience, [&](std::uint64_t body_bytes) {
+              told.push_back(stream.taken);
+              EXPECT_EQ(body_bytes, response == &two ? 2 * size : size);
+            });
         EXPECT_TRUE(sent.ok);
         ASSERT_EQ(told.size(), 1u) << size << " chunked " << chunked;
         EXPECT_LT(told[0], stream.taken) << size << " chunked " << chunked;
@@ -285,7 +296,8 @@ TEST(EndOfAnswer, IsToldOfOnceBeforeItLeaves) {
 }
 
 TEST_F(SendTest, GivesUpOnAPeerThatDoesNotRead) {
-  const SendResult sent = writer_.Send(*pipe_.stream, With(std::string(64 << 20, 'x')), Context(), std::chrono::milliseconds(50));
+  const SendResult sent = writer_.Send(*pipe_.stream, With(std::string(64 << 20, 'x')), Context(),
+                                       std::chrono::milliseconds(50));
   EXPECT_FALSE(sent.ok);
   EXPECT_LT(sent.body_bytes, 64u << 20);
 }

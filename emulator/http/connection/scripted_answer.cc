@@ -25,7 +25,8 @@ std::string Hex(std::uint64_t value) {
 
 }  // namespace
 
-ScriptedAnswer::ScriptedAnswer(const s3::Response& response, ResponseContext context) : response_(response) {
+ScriptedAnswer::ScriptedAnswer(const s3::Response& response, ResponseContext context)
+    : response_(response) {
   const ResponsePlan plan = PlanResponse(response, context);
   if (plan.length_lies) context.keep_alive = false;
   keep_alive_ = context.keep_alive;
@@ -45,16 +46,19 @@ void ScriptedAnswer::PlaceSteps() {
       case Place::kHead: stops_.push_back({0, &step}); break;
       case Place::kBody:
         if (step.offset == 0) stops_.push_back({head_bytes_, &step});
-        if (step.offset > 0 && step.offset <= body_bytes_) stops_.push_back({body_begin() + step.offset, &step});
+        if (step.offset > 0 && step.offset <= body_bytes_)
+          stops_.push_back({body_begin() + step.offset, &step});
         break;
       case Place::kTrailer: stops_.push_back({body_end(), &step}); break;
       case Place::kEnd: stops_.push_back({end(), &step}); break;
     }
   }
-  std::stable_sort(stops_.begin(), stops_.end(), [](const Stop& a, const Stop& b) { return a.at < b.at; });
+  std::stable_sort(stops_.begin(), stops_.end(),
+                   [](const Stop& a, const Stop& b) { return a.at < b.at; });
 }
 
-ScriptedAnswer::State ScriptedAnswer::Go(Stream& stream, MonotonicTime now, const BeforeEnd& before_end) {
+ScriptedAnswer::State ScriptedAnswer::Go(Stream& stream, MonotonicTime now,
+                                         const BeforeEnd& before_end) {
   const s3::Delivery& delivery = *response_.delivery;
   for (;;) {
     if (ended_ != State::kWait) return ended_;
@@ -102,12 +106,15 @@ bool ScriptedAnswer::EndIsNext() const {
 
 MonotonicTime ScriptedAnswer::MayLeaveAt(MonotonicTime now) const {
   const s3::Delivery& delivery = *response_.delivery;
-  const MonotonicTime dripped = piece_end_ == 0 ? now : now + delivery.piece_every;  // the first piece waits for a pace alone
-  return delivery.pace ? std::max(dripped, delivery.pace(std::min(delivery.piece, body_end() - at_), now)) : dripped;
+  // the first piece waits for a pace alone
+  const MonotonicTime dripped = piece_end_ == 0 ? now : now + delivery.piece_every;
+  return delivery.pace
+             ? std::max(dripped, delivery.pace(std::min(delivery.piece, body_end() - at_), now))
+             : dripped;
 }
 
-// An RST throws away what the peer's kernel has not taken: the peer would see less than has left, and less at one time than at
-// another.
+// An RST throws away what the peer's kernel has not taken: the peer would see less than has left,
+// and less at one time than at another.
 bool ScriptedAnswer::MayReset(const Stream& stream, MonotonicTime now) {
   if (stream.Untaken() == 0) return true;
   if (reset_by_ == MonotonicTime{}) reset_by_ = now + kResetPatience;
@@ -116,7 +123,8 @@ bool ScriptedAnswer::MayReset(const Stream& stream, MonotonicTime now) {
 }
 
 // kDone: the answer goes on behind it.
-ScriptedAnswer::State ScriptedAnswer::Pass(const s3::DeliveryStep& step, const Stream& stream, MonotonicTime now) {
+ScriptedAnswer::State ScriptedAnswer::Pass(const s3::DeliveryStep& step, const Stream& stream,
+                                           MonotonicTime now) {
   if (step.kind == Kind::kReset && !MayReset(stream, now)) return State::kWait;
   if (step.kind == Kind::kWait) {
     if (!std::exchange(waiting_, true)) wait_until_ = now + step.wait;
@@ -139,7 +147,8 @@ IoResult ScriptedAnswer::Send(Stream& stream, std::uint64_t until) {
     const ByteView piece = AsBytes(head_).subspan(at_, std::min(until, body_begin()) - at_);
     return stream.Write({&piece, 1}, More::kNo, std::chrono::milliseconds(0));
   }
-  if (at_ < body_end()) return SendBody(stream, at_ - body_begin(), std::min(until, body_end()) - body_begin());
+  if (at_ < body_end())
+    return SendBody(stream, at_ - body_begin(), std::min(until, body_end()) - body_begin());
   const ByteView piece = AsBytes(tail_).subspan(at_ - body_end(), until - at_);
   return stream.Write({&piece, 1}, More::kNo, std::chrono::milliseconds(0));
 }

@@ -1,4 +1,5 @@
-// An answer that leaves as its Delivery says: in pieces, with pauses, or not whole (api/delivery.h).
+// An answer that leaves as its Delivery says: in pieces, with pauses, or not whole
+// (api/delivery.h).
 #ifndef PENSTOCK_EMULATOR_HTTP_CONNECTION_SCRIPTED_ANSWER_H_
 #define PENSTOCK_EMULATOR_HTTP_CONNECTION_SCRIPTED_ANSWER_H_
 
@@ -6,14 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "emulator/s3/core/exchange.h"
 #include "emulator/http/connection/response_writer.h"
 #include "emulator/http/connection/stream.h"
+#include "emulator/s3/core/exchange.h"
 #include "penstock/base/clock.h"
 
 namespace penstock::emulator::http {
 
-// Never waits; whoever calls Go waits for what it asks for, and calls again. Which thread does may change.
+// Never waits; whoever calls Go waits for what it asks for, and calls again. Which thread does may
+// change.
 class ScriptedAnswer {
  public:
   enum class State {
@@ -31,8 +33,8 @@ class ScriptedAnswer {
 
   State Go(Stream& stream, MonotonicTime now, const BeforeEnd& before_end = {});
   MonotonicTime wait_until() const { return wait_until_; }
-  // Ends a pause that has begun: the next Go continues after it. Returns false where the wait is not a pause but for a peer's
-  // acknowledgement.
+  // Ends a pause that has begun: the next Go continues after it. Returns false where the wait is
+  // not a pause but for a peer's acknowledgement.
   bool EndPause();
   // What a plain answer would tell; `blocked` never.
   SendResult result() const;
@@ -60,20 +62,20 @@ class ScriptedAnswer {
   std::uint64_t end() const { return body_end() + tail_.size(); }
 
   const s3::Response& response_;
-  std::string head_;               // with the chunk's, where there is one
-  std::uint64_t head_bytes_ = 0;   // without it
+  std::string head_;              // with the chunk's, where there is one
+  std::uint64_t head_bytes_ = 0;  // without it
   std::uint64_t body_bytes_ = 0;
   std::string tail_;
   bool keep_alive_ = false;
   std::vector<Stop> stops_;
   std::size_t next_stop_ = 0;
-  std::uint64_t at_ = 0;           // bytes that have left
-  std::uint64_t piece_end_ = 0;    // of the body's piece that leaves now; 0: none yet
-  bool waiting_ = false;           // a step's or a piece's pause has begun
+  std::uint64_t at_ = 0;         // bytes that have left
+  std::uint64_t piece_end_ = 0;  // of the body's piece that leaves now; 0: none yet
+  bool waiting_ = false;         // a step's or a piece's pause has begun
   MonotonicTime wait_until_{};
-  MonotonicTime reset_by_{};       // epoch: no RST is due
-  std::string damage_;             // SendResult's
-  State ended_ = State::kWait;     // how it ended; kWait: it has not
+  MonotonicTime reset_by_{};    // epoch: no RST is due
+  std::string damage_;          // SendResult's
+  State ended_ = State::kWait;  // how it ended; kWait: it has not
 };
 
 }  // namespace penstock::emulator::http

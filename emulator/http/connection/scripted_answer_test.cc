@@ -23,7 +23,8 @@ constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
 class ScriptedAnswerTest : public testing::Test {
  protected:
-  void Serve(s3::Delivery delivery, std::size_t body_bytes = 1'000, bool file = false, bool chunked = false) {
+  void Serve(s3::Delivery delivery, std::size_t body_bytes = 1'000, bool file = false,
+             bool chunked = false) {
     delivery_ = std::move(delivery);
     body_ = PatternText(body_bytes);
     file_ = file;
@@ -63,7 +64,8 @@ class ScriptedAnswerTest : public testing::Test {
     ADD_FAILURE() << "the request never ended";
   }
   s3::DeliveryStep Step(Place place, std::uint64_t offset, Kind kind, milliseconds wait = {}) {
-    return {.place = place, .offset = offset, .kind = kind, .wait = wait, .done = [this] { ++done_; }};
+    return {
+        .place = place, .offset = offset, .kind = kind, .wait = wait, .done = [this] { ++done_; }};
   }
 
   std::string body_;
@@ -109,15 +111,18 @@ TEST_F(ScriptedAnswerTest, AnEmptyBodyAndAHeadAreWholeToo) {
 }
 
 TEST_F(ScriptedAnswerTest, WaitsWhereItIsToldAndHoldsNoThread) {
-  Serve({.steps = {Step(Place::kHead, 0, Kind::kWait, milliseconds(60)), Step(Place::kBody, 400, Kind::kWait, milliseconds(60))}});
+  Serve({.steps = {Step(Place::kHead, 0, Kind::kWait, milliseconds(60)),
+                   Step(Place::kBody, 400, Kind::kWait, milliseconds(60))}});
   TestClient slow = Connect();
   const auto begin = std::chrono::steady_clock::now();
   slow.Send(kGet);
-  EXPECT_EQ(Connect().Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain") << "one thread serves both";
+  EXPECT_EQ(Connect().Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain")
+      << "one thread serves both";
   EXPECT_EQ(slow.Read().body, body_);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(120));
   EXPECT_EQ(done_, 2);
-  EXPECT_EQ(slow.Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain") << "the connection goes on";
+  EXPECT_EQ(slow.Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain")
+      << "the connection goes on";
 }
 
 TEST_F(ScriptedAnswerTest, ResetsBeforeAnythingHasLeft) {
@@ -210,7 +215,8 @@ TEST_F(ScriptedAnswerTest, DripsInPieces) {
   TestClient client = Connect();
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(client.Ask(kGet).body, body_);
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(60)) << "300, 300, 300, 100: three pauses";
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(60))
+      << "300, 300, 300, 100: three pauses";
 }
 
 TEST_F(ScriptedAnswerTest, AFullSocketHoldsNoThread) {
@@ -237,13 +243,17 @@ TEST_F(ScriptedAnswerTest, ARateHoldsFromTheFirstByteOn) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(62));
 }
 
-// Sixty-four that were due together had their first bytes one after the other, each behind megabytes of the one before.
+// Sixty-four that were due together had their first bytes one after the other, each behind
+// megabytes of the one before.
 TEST_F(ScriptedAnswerTest, TheHeadDoesNotWaitForThePace) {
   std::atomic<bool> asked{false};
-  Serve({.piece = 1 << 20, .pace = [&asked](std::uint64_t, MonotonicTime now) {
-           asked = true;
-           return now + std::chrono::hours(1);
-         }}, 100'000);
+  Serve({.piece = 1 << 20,
+         .pace =
+             [&asked](std::uint64_t, MonotonicTime now) {
+               asked = true;
+               return now + std::chrono::hours(1);
+             }},
+        100'000);
   TestClient client = Connect();
   client.Send(kGet);
   EXPECT_EQ(client.Read(/*to_head=*/true).status, 200);
@@ -256,8 +266,10 @@ TEST_F(ScriptedAnswerTest, APaceEndsWithItsAnswer) {
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kGet).body, body_);
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < 8; ++i) EXPECT_EQ(client.Ask("GET /at-once HTTP/1.1\r\nHost: h\r\n\r\n").body, body_);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(1'500)) << "two seconds at the old pace";
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ(client.Ask("GET /at-once HTTP/1.1\r\nHost: h\r\n\r\n").body, body_);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(1'500))
+      << "two seconds at the old pace";
 }
 
 TEST_F(ScriptedAnswerTest, AnRstLeavesThePeerWhatLeftBefore) {
@@ -272,7 +284,8 @@ TEST_F(ScriptedAnswerTest, AnRstLeavesThePeerWhatLeftBefore) {
       EXPECT_EQ(error, ECONNRESET);
       const std::size_t body = arrived.find("\r\n\r\n") + 4;
       EXPECT_EQ(arrived.size() - body, offset);
-      EXPECT_TRUE(std::string_view(arrived).substr(body) == std::string_view(body_).substr(0, offset));
+      EXPECT_TRUE(std::string_view(arrived).substr(body) ==
+                  std::string_view(body_).substr(0, offset));
       EXPECT_EQ(done_, 1);
     }
   }
@@ -292,7 +305,8 @@ TEST_F(ScriptedAnswerTest, AnRstDoesNotWaitForAPeerThatTakesNothing) {
 }
 
 TEST_F(ScriptedAnswerTest, AServerThatStopsLetsAShortPauseBegin) {
-  Serve({.steps = {Step(Place::kHead, 0, Kind::kWait, milliseconds(100)), Step(Place::kBody, 10, Kind::kWait, milliseconds(100))}});
+  Serve({.steps = {Step(Place::kHead, 0, Kind::kWait, milliseconds(100)),
+                   Step(Place::kBody, 10, Kind::kWait, milliseconds(100))}});
   TestClient client = Connect();
   client.Send(kGet);
   TestClient other = Connect();
@@ -379,12 +393,15 @@ TEST(ScriptedEnd, IsToldOfBeforeItLeavesAndNotBeforeWhatEndsIt) {
   cut.delivery->steps = {{.place = Place::kBody, .offset = 999, .kind = Kind::kFin}};
   ScriptedAnswer answer(cut, context);
   CountingStream stream;
-  EXPECT_EQ(answer.Go(stream, MonotonicTime(), [](std::uint64_t) { ADD_FAILURE() << "it never ends"; }), ScriptedAnswer::State::kFin);
+  EXPECT_EQ(
+      answer.Go(stream, MonotonicTime(), [](std::uint64_t) { ADD_FAILURE() << "it never ends"; }),
+      ScriptedAnswer::State::kFin);
 }
 
 TEST(ScriptedDamage, ABlockThatDoesNotMatchEndsTheAnswerBeforeIt) {
   s3::Response response;
-  response.body = ContentOf(std::make_shared<DamagedBlob>(PatternText(1'000'000), 100'000, 300'000));
+  response.body =
+      ContentOf(std::make_shared<DamagedBlob>(PatternText(1'000'000), 100'000, 300'000));
   response.delivery = std::make_unique<s3::Delivery>();
   ScriptedAnswer answer(response, ResponseContext());
   CountingStream stream;

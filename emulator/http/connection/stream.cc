@@ -59,7 +59,9 @@ IoStatus Stream::Discard(std::size_t limit_bytes) {
   return IoStatus::kOk;
 }
 
-void Stream::LimitUnsent(int bytes) { ::setsockopt(fd_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes); }
+void Stream::LimitUnsent(int bytes) {
+  ::setsockopt(fd_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+}
 
 std::size_t Stream::Untaken() const {
   int bytes = 0;
@@ -73,8 +75,10 @@ IoStatus Stream::Wait(short events, std::chrono::milliseconds patience) const {
   const auto end = std::chrono::steady_clock::now() + patience;
   pollfd entry{fd_, events, 0};
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    const int ready = ::poll(&entry, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30)));
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    const int ready =
+        ::poll(&entry, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30)));
     if (ready > 0) return IoStatus::kOk;
     if (ready == 0) return IoStatus::kTimeout;
     if (errno != EINTR) return IoStatus::kBroken;
@@ -93,7 +97,8 @@ IoResult Stream::Read(MutableByteView into, std::chrono::milliseconds patience) 
 void Stream::Reset() {
   const linger abort{1, 0};
   ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &abort, sizeof abort);
-  // Dissolving the association sends the RST now; close() would wait for the last copy of the descriptor.
+  // Dissolving the association sends the RST now; close() would wait for the last copy of the
+  // descriptor.
   sockaddr unspecified{};
   unspecified.sa_family = AF_UNSPEC;
   ::connect(fd_, &unspecified, sizeof unspecified);
@@ -109,7 +114,8 @@ IoResult PlainStream::TryRead(MutableByteView into) {
   }
 }
 
-IoResult PlainStream::Write(std::span<const ByteView> pieces, More more, std::chrono::milliseconds patience) {
+IoResult PlainStream::Write(std::span<const ByteView> pieces, More more,
+                            std::chrono::milliseconds patience) {
   PENSTOCK_CHECK(pieces.size() <= kMaxPieces);
   std::array<iovec, kMaxPieces> left;
   std::size_t count = 0;
@@ -141,12 +147,14 @@ IoResult PlainStream::Write(std::span<const ByteView> pieces, More more, std::ch
   return result;
 }
 
-IoResult PlainStream::SendFile(int file, std::uint64_t offset, std::uint64_t count, std::chrono::milliseconds patience) {
+IoResult PlainStream::SendFile(int file, std::uint64_t offset, std::uint64_t count,
+                               std::chrono::milliseconds patience) {
   constexpr std::uint64_t kMaxStep = 1u << 30;
   off_t position = static_cast<off_t>(offset);
   IoResult result;
   while (result.bytes < count) {
-    const ssize_t sent = ::sendfile(fd(), file, &position, std::min(count - result.bytes, kMaxStep));
+    const ssize_t sent =
+        ::sendfile(fd(), file, &position, std::min(count - result.bytes, kMaxStep));
     if (sent > 0) {
       result.bytes += static_cast<std::size_t>(sent);
       continue;

@@ -30,7 +30,8 @@ TEST(PlainStream, WritesAllPiecesThroughAFullSocket) {
   const std::string large = PatternText(8 << 20);
   std::string got;
   std::jthread reader([&] { got = pipe.peer->ReadToEnd(); });
-  const std::array<ByteView, 4> pieces = {AsBytes("head"), ByteView{}, AsBytes(large), AsBytes("tail")};
+  const std::array<ByteView, 4> pieces = {AsBytes("head"), ByteView{}, AsBytes(large),
+                                          AsBytes("tail")};
   const IoResult sent = pipe.stream->Write(pieces, More::kNo, kTestPatience);
   EXPECT_EQ(sent.status, IoStatus::kOk);
   EXPECT_EQ(sent.bytes, large.size() + 8);
@@ -43,7 +44,8 @@ TEST(PlainStream, AWriteTimesOutWhenNothingMoves) {
   Pipe pipe;
   const std::string large(64 << 20, 'x');
   const ByteView piece = AsBytes(large);
-  EXPECT_EQ(pipe.stream->Write({&piece, 1}, More::kNo, milliseconds(20)).status, IoStatus::kTimeout);
+  EXPECT_EQ(pipe.stream->Write({&piece, 1}, More::kNo, milliseconds(20)).status,
+            IoStatus::kTimeout);
 }
 
 TEST(PlainStream, AWriteToAGonePeerFailsWithoutASignal) {
@@ -57,7 +59,8 @@ TEST(PlainStream, SendsFilesFromTheirMiddle) {
   Pipe pipe;
   const FileBlob file("0123456789");
   EXPECT_EQ(pipe.stream->SendFile(file.FileDescriptor(), 2, 5, kTestPatience).bytes, 5u);
-  EXPECT_EQ(pipe.stream->SendFile(file.FileDescriptor(), 8, 5, kTestPatience).status, IoStatus::kBroken);
+  EXPECT_EQ(pipe.stream->SendFile(file.FileDescriptor(), 8, 5, kTestPatience).status,
+            IoStatus::kBroken);
   pipe.stream->EndWriting();
   EXPECT_EQ(pipe.peer->ReadToEnd(), "2345689");
 }
@@ -100,7 +103,8 @@ TEST(PlainStream, WhatIsDiscardedDoesNotTakeTheAnswerWithIt) {
   std::jthread closer([&] {
     pipe.stream->EndWriting();
     IoStatus status = IoStatus::kOk;
-    while (status == IoStatus::kOk || status == IoStatus::kWouldBlock) status = pipe.stream->Discard(10'000);
+    while (status == IoStatus::kOk || status == IoStatus::kWouldBlock)
+      status = pipe.stream->Discard(10'000);
     EXPECT_EQ(status, IoStatus::kEnd);
     pipe.stream.reset();
   });
@@ -121,7 +125,9 @@ TEST(PlainStream, WithoutPatienceAFullSocketIsToldOfAtOnce) {
   EXPECT_GT(sent.bytes, 0u);
   EXPECT_LT(sent.bytes, text.size());
   const FileBlob file(text.substr(0, 1 << 20));
-  EXPECT_EQ(pipe.stream->SendFile(file.FileDescriptor(), 0, 1 << 20, std::chrono::milliseconds(0)).status, IoStatus::kWouldBlock);
+  EXPECT_EQ(
+      pipe.stream->SendFile(file.FileDescriptor(), 0, 1 << 20, std::chrono::milliseconds(0)).status,
+      IoStatus::kWouldBlock);
   EXPECT_GT(pipe.stream->Untaken(), 0u);
 }
 

@@ -58,7 +58,8 @@ class OpenSslStream final : public TlsStream {
     return {Classify(done), 0};
   }
 
-  IoResult Write(std::span<const ByteView> pieces, More /*more*/, std::chrono::milliseconds patience) override {
+  IoResult Write(std::span<const ByteView> pieces, More /*more*/,
+                 std::chrono::milliseconds patience) override {
     IoResult total;
     gathered_.clear();
     for (const ByteView piece : pieces) {
@@ -74,18 +75,21 @@ class OpenSslStream final : public TlsStream {
     return total;
   }
 
-  IoResult SendFile(int file, std::uint64_t offset, std::uint64_t count, std::chrono::milliseconds patience) override {
+  IoResult SendFile(int file, std::uint64_t offset, std::uint64_t count,
+                    std::chrono::milliseconds patience) override {
     IoResult total;
     std::vector<std::byte> buffer(std::min<std::uint64_t>(count, kFileStepBytes));
     while (total.bytes < count) {
       const std::size_t step = std::min<std::uint64_t>(count - total.bytes, buffer.size());
-      const ssize_t got = ::pread(file, buffer.data(), step, static_cast<off_t>(offset + total.bytes));
+      const ssize_t got =
+          ::pread(file, buffer.data(), step, static_cast<off_t>(offset + total.bytes));
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) {
         total.status = IoStatus::kBroken;
         return total;
       }
-      if (!WriteAll(ByteView(buffer).first(static_cast<std::size_t>(got)), patience, total)) return total;
+      if (!WriteAll(ByteView(buffer).first(static_cast<std::size_t>(got)), patience, total))
+        return total;
     }
     return total;
   }
@@ -122,14 +126,9 @@ class OpenSslStream final : public TlsStream {
 
   IoStatus Classify(int done) {
     switch (SSL_get_error(ssl_.get(), done)) {
-      case SSL_ERROR_WANT_READ:
-        events_ = POLLIN;
-        return IoStatus::kWouldBlock;
-      case SSL_ERROR_WANT_WRITE:
-        events_ = POLLOUT;
-        return IoStatus::kWouldBlock;
-      case SSL_ERROR_ZERO_RETURN:
-        return IoStatus::kEnd;
+      case SSL_ERROR_WANT_READ: events_ = POLLIN; return IoStatus::kWouldBlock;
+      case SSL_ERROR_WANT_WRITE: events_ = POLLOUT; return IoStatus::kWouldBlock;
+      case SSL_ERROR_ZERO_RETURN: return IoStatus::kEnd;
       default:
         usable_ = false;  // OpenSSL forbids SSL_shutdown after a fatal error
         return IoStatus::kBroken;
@@ -148,15 +147,18 @@ SslContextPtr NewContext() {
   SslContextPtr context(SSL_CTX_new(TLS_server_method()));
   if (context == nullptr) return nullptr;
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_mode(context.get(),
-                   SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF |
+                                         SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                      SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                      SSL_MODE_RELEASE_BUFFERS);
   return context;
 }
 
 class OpenSslContext final : public TlsContext {
  public:
-  explicit OpenSslContext(SslContextPtr context) : context_(std::move(context)), may_sign_(MaySign(*context_)) {}
+  explicit OpenSslContext(SslContextPtr context)
+      : context_(std::move(context)), may_sign_(MaySign(*context_)) {}
 
   bool may_sign() const override { return may_sign_; }
 
@@ -190,23 +192,27 @@ class OpenSslContext final : public TlsContext {
   const SslContextPtr context_;
   const bool may_sign_;
   Mutex mutex_;
-  std::map<CertificateFlaw, SslContextPtr> flawed_ PENSTOCK_GUARDED_BY(mutex_);  // what is there stays
+  // what is there stays
+  std::map<CertificateFlaw, SslContextPtr> flawed_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
 Error Unusable(const char* what, const std::string& path) {
   std::array<char, 256> reason{};
   ERR_error_string_n(ERR_get_error(), reason.data(), reason.size());
   ERR_clear_error();
-  return Error::Make(ErrorKind::kInvalidArgument, std::string(what) + " '" + path + "' cannot be used (" + reason.data() +
-                                                      "): give readable PEM files that belong together");
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     std::string(what) + " '" + path + "' cannot be used (" + reason.data() +
+                         "): give readable PEM files that belong together");
 }
 
 }  // namespace
 
-Result<std::unique_ptr<TlsContext>> TlsContext::Create(const std::string& certificate_path, const std::string& key_path) {
+Result<std::unique_ptr<TlsContext>> TlsContext::Create(const std::string& certificate_path,
+                                                       const std::string& key_path) {
   ERR_clear_error();
   SslContextPtr context = NewContext();
-  if (context == nullptr) return Error::Make(ErrorKind::kResourceExhausted, "OpenSSL cannot create a TLS context");
+  if (context == nullptr)
+    return Error::Make(ErrorKind::kResourceExhausted, "OpenSSL cannot create a TLS context");
   if (SSL_CTX_use_certificate_chain_file(context.get(), certificate_path.c_str()) != 1) {
     return Unusable("The TLS certificate file", certificate_path);
   }

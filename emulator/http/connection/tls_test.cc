@@ -35,7 +35,8 @@ class Certificate {
     X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
     X509_set_pubkey(certificate, key);
     X509_NAME* name = X509_get_subject_name(certificate);
-    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("localhost"), -1, -1, 0);
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                               reinterpret_cast<const unsigned char*>("localhost"), -1, -1, 0);
     X509_set_issuer_name(certificate, name);
     X509_sign(certificate, key, EVP_sha256());
     std::FILE* file = std::fopen(certificate_path().c_str(), "w");
@@ -58,7 +59,8 @@ class Certificate {
 // A client's TLS over a connected TestClient, blocking.
 class TlsClient {
  public:
-  explicit TlsClient(int port, int highest_version = 0) : client_(port), context_(SSL_CTX_new(TLS_client_method())) {
+  explicit TlsClient(int port, int highest_version = 0)
+      : client_(port), context_(SSL_CTX_new(TLS_client_method())) {
     SSL_CTX_set_max_proto_version(context_, highest_version);
     SSL_CTX_set_mode(context_, SSL_MODE_AUTO_RETRY);
     ssl_ = SSL_new(context_);
@@ -73,7 +75,8 @@ class TlsClient {
   std::string version() const { return SSL_get_version(ssl_); }
   bool Send(std::string_view text) {
     std::size_t sent = 0;
-    return text.empty() || (SSL_write_ex(ssl_, text.data(), text.size(), &sent) == 1 && sent == text.size());
+    return text.empty() ||
+           (SSL_write_ex(ssl_, text.data(), text.size(), &sent) == 1 && sent == text.size());
   }
   // Everything until the server's close_notify; `orderly` tells whether there was one.
   std::string ReadToEnd(bool& orderly) {
@@ -81,7 +84,8 @@ class TlsClient {
     std::vector<char> buffer(64 << 10);
     std::size_t got = 0;
     int done = 0;
-    while ((done = SSL_read_ex(ssl_, buffer.data(), buffer.size(), &got)) == 1) text.append(buffer.data(), got);
+    while ((done = SSL_read_ex(ssl_, buffer.data(), buffer.size(), &got)) == 1)
+      text.append(buffer.data(), got);
     orderly = SSL_get_error(ssl_, done) == SSL_ERROR_ZERO_RETURN;
     return text;
   }
@@ -139,7 +143,8 @@ TEST_F(TlsTest, RoundTripsBodiesBothWays) {
   const auto server = Start(handler);
   TlsClient client(server->port());
   ASSERT_TRUE(client.connected());
-  client.Send("PUT / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n");
+  client.Send("PUT / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: " +
+              std::to_string(text.size()) + "\r\n\r\n");
   client.Send(text);
   bool orderly = false;
   const std::string answer = client.ReadToEnd(orderly);
@@ -149,10 +154,12 @@ TEST_F(TlsTest, RoundTripsBodiesBothWays) {
 }
 
 TEST_F(TlsTest, ServesPipelinedRequestsFromOneRecord) {
-  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, std::string(exchange.request.target)); });
+  FunctionHandler handler(
+      [](s3::Exchange& exchange) { AnswerWith(exchange, std::string(exchange.request.target)); });
   const auto server = Start(handler);
   TlsClient client(server->port());
-  client.Send("GET /a HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  client.Send(
+      "GET /a HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
   bool orderly = false;
   const std::string answer = client.ReadToEnd(orderly);
   EXPECT_NE(answer.find("\r\n\r\n/a"), std::string::npos);
@@ -165,9 +172,12 @@ TEST_F(TlsTest, JunkEndsItsConnectionAndNoOther) {
   options.progress_timeout = std::chrono::milliseconds(300);
   const auto server = Start(handler, options);
   std::vector<TestClient> hostile;
-  const std::string hello("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);  // the start of a hello, then nothing or noise
-  for (const std::string& junk : {std::string("GET / HTTP/1.1\r\nHost: h\r\n\r\n"), PatternText(5'000), hello, hello + PatternText(600),
-                                  std::string("\x15\x03\x03\x00\x02\x02\x28", 7), std::string(70'000, '\x16')}) {
+  // the start of a hello, then nothing or noise
+  const std::string hello("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
+  for (const std::string& junk :
+       {std::string("GET / HTTP/1.1\r\nHost: h\r\n\r\n"), PatternText(5'000), hello,
+        hello + PatternText(600), std::string("\x15\x03\x03\x00\x02\x02\x28", 7),
+        std::string(70'000, '\x16')}) {
     hostile.emplace_back(server->port());
     hostile.back().Send(junk);
   }
@@ -191,14 +201,16 @@ TEST_F(TlsTest, SpeaksTls12And13Only) {
   EXPECT_FALSE(TlsClient(server->port(), TLS1_1_VERSION).connected());
 }
 
-// What a client saw of a handshake. It brings the session of another one, if there is one, and takes any certificate.
+// What a client saw of a handshake. It brings the session of another one, if there is one, and
+// takes any certificate.
 struct Handshake {
   explicit Handshake(int port, SSL_SESSION* earlier = nullptr) : client(port) {
     SSL_set_fd(ssl.get(), client.fd());
     if (earlier != nullptr) SSL_set_session(ssl.get(), earlier);
     connected = SSL_connect(ssl.get()) == 1;
     if (!connected) return;
-    const std::unique_ptr<X509, decltype(&X509_free)> certificate(SSL_get1_peer_certificate(ssl.get()), &X509_free);
+    const std::unique_ptr<X509, decltype(&X509_free)> certificate(
+        SSL_get1_peer_certificate(ssl.get()), &X509_free);
     std::array<char, 256> text{};
     issuer = X509_NAME_oneline(X509_get_issuer_name(certificate.get()), text.data(), text.size());
     reused = SSL_session_reused(ssl.get()) == 1;
@@ -213,7 +225,8 @@ struct Handshake {
  private:
   // TLS 1.2 has its session by the end of the handshake.
   static std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> MakeContext() {
-    std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> made(SSL_CTX_new(TLS_client_method()), &SSL_CTX_free);
+    std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> made(SSL_CTX_new(TLS_client_method()),
+                                                           &SSL_CTX_free);
     SSL_CTX_set_max_proto_version(made.get(), TLS1_2_VERSION);
     return made;
   }
@@ -276,7 +289,8 @@ TEST_F(TlsTest, RefusesUnusableFilesByName) {
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().kind, ErrorKind::kInvalidArgument);
   EXPECT_NE(missing.error().message.find("/nonexistent/c.pem"), std::string::npos);
-  const auto swapped = TlsContext::Create(certificate_.certificate_path(), certificate_.certificate_path());
+  const auto swapped =
+      TlsContext::Create(certificate_.certificate_path(), certificate_.certificate_path());
   ASSERT_FALSE(swapped.ok());
   const Certificate other;
   const auto mixed = TlsContext::Create(certificate_.certificate_path(), other.key_path());

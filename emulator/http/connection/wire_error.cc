@@ -29,13 +29,15 @@ Error HeadTooLarge(std::size_t limit_bytes) {
 }
 
 Error TargetTooLong(std::size_t limit_bytes) {
-  Error error = Refusal(ErrorKind::kInvalidArgument, 414, "URITooLong", "The request target exceeds the maximum allowed size.");
+  Error error = Refusal(ErrorKind::kInvalidArgument, 414, "URITooLong",
+                        "The request target exceeds the maximum allowed size.");
   error.details.emplace_back("MaxSizeAllowed", std::to_string(limit_bytes));
   return error;
 }
 
 Error VersionNotSupported() {
-  return Refusal(ErrorKind::kUnsupported, 505, "HTTPVersionNotSupported", "This server speaks HTTP/1.0 and HTTP/1.1.");
+  return Refusal(ErrorKind::kUnsupported, 505, "HTTPVersionNotSupported",
+                 "This server speaks HTTP/1.0 and HTTP/1.1.");
 }
 
 Error HeaderNotImplemented(std::string_view header) {
@@ -51,21 +53,24 @@ Error ExpectationFailed() {
 }
 
 Error IncompleteBody(std::uint64_t expected, std::uint64_t provided) {
-  Error error = Refusal(ErrorKind::kInvalidArgument, 400, "IncompleteBody",
-                        "You did not provide the number of bytes specified by the Content-Length HTTP header");
+  Error error = Refusal(
+      ErrorKind::kInvalidArgument, 400, "IncompleteBody",
+      "You did not provide the number of bytes specified by the Content-Length HTTP header");
   error.details.emplace_back("NumberBytesExpected", std::to_string(expected));
   error.details.emplace_back("NumberBytesProvided", std::to_string(provided));
   return error;
 }
 
 Error BrokenChunks(std::string_view what) {
-  return Refusal(ErrorKind::kInvalidArgument, 400, "IncompleteBody",
-                 "The request body is not well-formed chunked transfer coding: " + std::string(what));
+  return Refusal(
+      ErrorKind::kInvalidArgument, 400, "IncompleteBody",
+      "The request body is not well-formed chunked transfer coding: " + std::string(what));
 }
 
 Error RequestTimedOut() {
   return Refusal(ErrorKind::kTimeout, 400, "RequestTimeout",
-                 "Your socket connection to the server was not read from or written to within the timeout period. "
+                 "Your socket connection to the server was not read from or written to within the "
+                 "timeout period. "
                  "Idle connections will be closed.");
 }
 
@@ -74,14 +79,18 @@ Error NoRoomForBody() {
 }
 
 Error NoRoomForAnswer() {
-  return Refusal(ErrorKind::kThrottled, 503, "SlowDown", "Please reduce your request rate. Too many answers wait for clients that do not read them.");
+  return Refusal(
+      ErrorKind::kThrottled, 503, "SlowDown",
+      "Please reduce your request rate. Too many answers wait for clients that do not read them.");
 }
 
 Error InternalError() {
-  return Refusal(ErrorKind::kInternal, 500, "InternalError", "We encountered an internal error. Please try again.");
+  return Refusal(ErrorKind::kInternal, 500, "InternalError",
+                 "We encountered an internal error. Please try again.");
 }
 
-void FillErrorResponse(const Error& error, std::string_view request_id, std::string_view host_id, s3::Response& response) {
+void FillErrorResponse(const Error& error, std::string_view request_id, std::string_view host_id,
+                       s3::Response& response) {
   XmlWriter xml;
   xml.Open("Error");
   xml.Element("Code", error.code);

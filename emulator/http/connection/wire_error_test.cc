@@ -18,10 +18,14 @@ TEST(WireError, BecomesS3sErrorDocument) {
   ASSERT_EQ(response.headers.size(), 1u);
   EXPECT_EQ(response.headers[0].second, "application/xml");
   // The shape is spec/protocol.md §0 "Error body": own elements between Message and RequestId.
-  EXPECT_EQ(std::get<std::string>(response.body),
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>IncompleteBody</Code><Message>You did not provide the number of "
-            "bytes specified by the Content-Length HTTP header</Message><NumberBytesExpected>10</NumberBytesExpected>"
-            "<NumberBytesProvided>3</NumberBytesProvided><RequestId>ID0</RequestId><HostId>HOST</HostId></Error>");
+  EXPECT_EQ(
+      std::get<std::string>(response.body),
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>IncompleteBody</Code><Message>You "
+      "did not provide the number of "
+      "bytes specified by the Content-Length HTTP "
+      "header</Message><NumberBytesExpected>10</NumberBytesExpected>"
+      "<NumberBytesProvided>3</NumberBytesProvided><RequestId>ID0</RequestId><HostId>HOST</"
+      "HostId></Error>");
 }
 
 TEST(WireError, CodesCarryTheirStatus) {

@@ -3,10 +3,11 @@
 //   class UploadTest : public penstock::emulator::EmulatorTest {};
 //
 //   TEST_F(UploadTest, IsRepeatedAfterASlowDown) {
-//     StartFaults(R"([{"when": {"operation": "PutObject"}, "do": {"slow_down": {}}, "limit": {"times": 2}}])");
-//     Upload(endpoint(), access_key());                     // the code under test
-//     EXPECT_EQ(Journal().Count({.operations = {"PutObject"}}), 3u);
-//   }                                                       // fails if a planned fault never happened
+//     StartFaults(R"([{"when": {"operation": "PutObject"}, "do": {"slow_down": {}}, "limit":
+//     {"times": 2}}])"); Upload(endpoint(), access_key());                     // the code under
+//     test EXPECT_EQ(Journal().Count({.operations = {"PutObject"}}), 3u);
+//   }                                                       // fails if a planned fault never
+//   happened
 //
 // Header only; link penstock::emulator and GTest::gtest.
 #ifndef PENSTOCK_EMULATOR_GTEST_H_
@@ -28,8 +29,9 @@
 
 namespace penstock::emulator {
 
-// Each test has a namespace of its own: buckets, clock, faults, limits and journal that no other test sees, also where tests
-// run at the same time on several threads. The emulator itself is one for the program, started by the first test.
+// Each test has a namespace of its own: buckets, clock, faults, limits and journal that no other
+// test sees, also where tests run at the same time on several threads. The emulator itself is one
+// for the program, started by the first test.
 //
 // Whoever overrides SetUp or TearDown calls these too.
 class EmulatorTest : public ::testing::Test {
@@ -39,11 +41,13 @@ class EmulatorTest : public ::testing::Test {
     static EmulatorOptions options;
     return options;
   }
-  // The program's emulator; null where it could not be started, which fails the test that asked first.
+  // The program's emulator; null where it could not be started, which fails the test that asked
+  // first.
   static Emulator* Shared() {
     static const std::unique_ptr<Emulator> emulator = [] {
       auto started = Emulator::Start(SharedOptions());
-      if (!started.ok()) ADD_FAILURE() << "the emulator does not start: " << started.error().ToString();
+      if (!started.ok())
+        ADD_FAILURE() << "the emulator does not start: " << started.error().ToString();
       return started.ok() ? std::move(started).value() : nullptr;
     }();
     return emulator.get();
@@ -79,22 +83,25 @@ class EmulatorTest : public ::testing::Test {
   const AccessKey& access_key() const { return access_key_; }    // selects this test's namespace
   const std::string& name_space() const { return name_space_; }
 
-  // Runs a scenario of faults in this namespace from now on: a document, or the name of a built-in one (docs/faults.md).
+  // Runs a scenario of faults in this namespace from now on: a document, or the name of a built-in
+  // one (docs/faults.md).
   void StartFaults(const std::string& scenario) {
     const auto started = Shared()->SetFaults(name_space_, DocumentOf(scenario));
     ASSERT_TRUE(started.ok()) << started.error().message;
   }
 
-  // The same for the connections of all namespaces, before anybody has named a key: rules at `accept`. TearDown checks these too,
-  // and gives the server back what it began with. Tests that run at the same time meet each other's.
+  // The same for the connections of all namespaces, before anybody has named a key: rules at
+  // `accept`. TearDown checks these too, and gives the server back what it began with. Tests that
+  // run at the same time meet each other's.
   void StartServerFaults(const std::string& scenario) {
     const auto started = Shared()->SetFaults(kServer, DocumentOf(scenario));
     ASSERT_TRUE(started.ok()) << started.error().message;
     has_server_faults_ = true;
   }
 
-  // What the test's clients asked so far; a test that is about later requests alone gives the number `after` which they come,
-  // a reading's last(). Fails the test where one of them had to be dropped: what is left would prove nothing.
+  // What the test's clients asked so far; a test that is about later requests alone gives the
+  // number `after` which they come, a reading's last(). Fails the test where one of them had to be
+  // dropped: what is left would prove nothing.
   JournalReading Journal(std::uint64_t after = 0) const {
     auto reading = Shared()->ReadJournal(name_space_);
     if (!reading.ok()) {
@@ -102,8 +109,10 @@ class EmulatorTest : public ::testing::Test {
       return {};
     }
     if (const std::uint64_t dropped = reading->DroppedOf({.after = after}); dropped > 0) {
-      ADD_FAILURE() << dropped << " of the requests were dropped to stay within the journal's memory: raise "
-                    << "SharedOptions().journal_bytes (" << SharedOptions().journal_bytes << "), call ClearJournal before, or give "
+      ADD_FAILURE() << dropped
+                    << " of the requests were dropped to stay within the journal's memory: raise "
+                    << "SharedOptions().journal_bytes (" << SharedOptions().journal_bytes
+                    << "), call ClearJournal before, or give "
                     << "Journal the number of a later request";
     }
     return std::move(reading).value();
@@ -115,17 +124,23 @@ class EmulatorTest : public ::testing::Test {
     EXPECT_TRUE(changed.ok()) << changed.error().ToString();
   }
 
-  // Logs what was to fail, and what the clients asked last: for whoever reads of a failure. TearDown does where there is one.
+  // Logs what was to fail, and what the clients asked last: for whoever reads of a failure.
+  // TearDown does where there is one.
   void Report() const {
     const auto reading = Shared()->ReadJournal(name_space_);
     if (!reading.ok()) return;
     const std::uint64_t last = reading->last();
-    const auto account = Shared()->FaultAccount(name_space_);  // with the seed, and how often each rule fired
-    std::string text = "S3 emulator, " + (account.ok() ? "faults: " + *account : std::string("no faults were planned")) + "\n";
+    // with the seed, and how often each rule fired
+    const auto account = Shared()->FaultAccount(name_space_);
+    std::string text =
+        "S3 emulator, " +
+        (account.ok() ? "faults: " + *account : std::string("no faults were planned")) + "\n";
     text += last == 0 ? "no request came\n" : "the last requests:\n";
-    for (const JournalEntry& entry : reading->Entries({.after = last > kReported ? last - kReported : 0})) {
+    for (const JournalEntry& entry :
+         reading->Entries({.after = last > kReported ? last - kReported : 0})) {
       text += "  " + std::to_string(entry.status) + " " + entry.method + " " + entry.target;
-      text += (entry.error_code.empty() ? "" : " " + entry.error_code) + (entry.faults.empty() ? "" : " [" + entry.faults + "]") + "\n";
+      text += (entry.error_code.empty() ? "" : " " + entry.error_code) +
+              (entry.faults.empty() ? "" : " [" + entry.faults + "]") + "\n";
     }
     GTEST_LOG_(INFO) << text;
   }
@@ -141,7 +156,8 @@ class EmulatorTest : public ::testing::Test {
 
   static std::string DocumentOf(const std::string& scenario) {
     const std::size_t first = scenario.find_first_not_of(" \t\r\n");
-    const bool document = first == std::string::npos || scenario[first] == '{' || scenario[first] == '[';
+    const bool document =
+        first == std::string::npos || scenario[first] == '{' || scenario[first] == '[';
     const bool name = scenario.find_first_of("\"\\\n") == std::string::npos;
     return document || !name ? scenario : R"({"scenario": ")" + scenario + "\"}";
   }

@@ -4,10 +4,10 @@
 #include <array>
 #include <optional>
 
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/access/public_access.h"
 #include "emulator/s3/config/sub_resource_schemas.h"
 #include "emulator/s3/config/sub_resources.h"
+#include "emulator/s3/core/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -15,9 +15,11 @@ namespace {
 
 constexpr std::size_t kMaxGrants = 100;
 constexpr std::string_view kAllUsers = "http://acs.amazonaws.com/groups/global/AllUsers";
-constexpr std::string_view kAuthenticatedUsers = "http://acs.amazonaws.com/groups/global/AuthenticatedUsers";
+constexpr std::string_view kAuthenticatedUsers =
+    "http://acs.amazonaws.com/groups/global/AuthenticatedUsers";
 constexpr std::string_view kLogDelivery = "http://acs.amazonaws.com/groups/s3/LogDelivery";
-constexpr std::string_view kXsi = "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"";
+constexpr std::string_view kXsi =
+    "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"";
 
 struct GrantHeader {
   std::string_view name;
@@ -51,7 +53,8 @@ Element Leaf(std::string_view name, std::string_view text) {
   return element;
 }
 
-Element Grant(std::string_view type, std::string_view id_element, std::string_view id, std::string_view permission) {
+Element Grant(std::string_view type, std::string_view id_element, std::string_view id,
+              std::string_view permission) {
   Element grantee;
   grantee.name = "Grantee";
   grantee.attributes = std::string(kXsi) + std::string(type) + "\"";
@@ -65,7 +68,9 @@ Element Grant(std::string_view type, std::string_view id_element, std::string_vi
 Element UserGrant(std::string_view id, std::string_view permission) {
   return Grant("CanonicalUser", "ID", id, permission);
 }
-Element GroupGrant(std::string_view uri, std::string_view permission) { return Grant("Group", "URI", uri, permission); }
+Element GroupGrant(std::string_view uri, std::string_view permission) {
+  return Grant("Group", "URI", uri, permission);
+}
 
 Element MakeAcl(std::string_view owner_id, std::vector<Element> grants) {
   Element owner;
@@ -86,19 +91,24 @@ bool IsCanonicalId(std::string_view id) {
          });
 }
 
-bool IsGroup(std::string_view uri) { return uri == kAllUsers || uri == kAuthenticatedUsers || uri == kLogDelivery; }
+bool IsGroup(std::string_view uri) {
+  return uri == kAllUsers || uri == kAuthenticatedUsers || uri == kLogDelivery;
+}
 
 // Spec §2.17: "Email grantees → 405 since Oct 2025".
 Error EmailGrantee(AclResource resource) {
   return MethodNotAllowed("PUT", resource == AclResource::kBucket ? "BUCKET" : "OBJECT");
 }
 
-Result<Element> ReadGrantee(AclResource resource, std::string_view text, std::string_view permission) {
+Result<Element> ReadGrantee(AclResource resource, std::string_view text,
+                            std::string_view permission) {
   const auto equals = text.find('=');
-  if (equals == std::string_view::npos) return InvalidArgument("Argument format not recognized", "grantee", text);
+  if (equals == std::string_view::npos)
+    return InvalidArgument("Argument format not recognized", "grantee", text);
   const std::string_view kind = Trim(text.substr(0, equals));
   std::string_view value = Trim(text.substr(equals + 1));
-  if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
+  if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
+    value = value.substr(1, value.size() - 2);
   if (EqualsIgnoreCase(kind, "id")) {
     if (!IsCanonicalId(value)) return InvalidArgument("Invalid id", "id", value);
     return UserGrant(value, permission);
@@ -119,7 +129,8 @@ Result<std::vector<Element>> ReadGrantHeaders(const Call& call, AclResource reso
     std::string_view rest = *value;
     while (!rest.empty()) {
       const auto comma = rest.find(',');
-      PENSTOCK_ASSIGN(Element grant, ReadGrantee(resource, rest.substr(0, comma), header.permission));
+      PENSTOCK_ASSIGN(Element grant,
+                      ReadGrantee(resource, rest.substr(0, comma), header.permission));
       grants.push_back(std::move(grant));
       rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     }
@@ -127,17 +138,23 @@ Result<std::vector<Element>> ReadGrantHeaders(const Call& call, AclResource reso
   return grants;
 }
 
-Error MixedAcl() { return InvalidRequest("Specifying both Canned ACLs and Header Grants is not allowed"); }
+Error MixedAcl() {
+  return InvalidRequest("Specifying both Canned ACLs and Header Grants is not allowed");
+}
 
 bool HasGrantHeaders(const Call& call) {
-  return std::any_of(std::begin(kGrantHeaders), std::end(kGrantHeaders),
-                     [&](const GrantHeader& header) { return call.Header(header.name).has_value(); });
+  return std::any_of(
+      std::begin(kGrantHeaders), std::end(kGrantHeaders),
+      [&](const GrantHeader& header) { return call.Header(header.name).has_value(); });
 }
 
 bool IsCanned(std::string_view name, AclResource resource) {
-  if (name == "private" || name == "public-read" || name == "public-read-write" || name == "authenticated-read") return true;
+  if (name == "private" || name == "public-read" || name == "public-read-write" ||
+      name == "authenticated-read")
+    return true;
   if (resource == AclResource::kBucket) return name == "log-delivery-write";
-  return name == "bucket-owner-read" || name == "bucket-owner-full-control" || name == "aws-exec-read";
+  return name == "bucket-owner-read" || name == "bucket-owner-full-control" ||
+         name == "aws-exec-read";
 }
 
 Result<Element> CannedAcl(std::string_view canned, AclResource resource, const AclOwners& owners) {
@@ -176,7 +193,8 @@ Result<Element> ReadDocumentGrant(const Element& grant) {
 std::string_view OwnershipOf(const store::BucketRecord& bucket) {
   const std::string* document = FindConfiguration(bucket, kOwnershipKey);
   if (document == nullptr) return kBucketOwnerEnforced;
-  for (const std::string_view ownership : {kBucketOwnerEnforced, std::string_view("BucketOwnerPreferred")}) {
+  for (const std::string_view ownership :
+       {kBucketOwnerEnforced, std::string_view("BucketOwnerPreferred")}) {
     if (document->find(ownership) != std::string::npos) return ownership;
   }
   return "ObjectWriter";
@@ -204,11 +222,13 @@ Result<std::string> AclOfNewObject(const Call& call, const store::BucketRecord& 
   const auto canned = call.Header("x-amz-acl");
   if (canned && HasGrantHeaders(call)) return MixedAcl();
   if (OwnershipOf(bucket) == kBucketOwnerEnforced) {
-    if (canned && (*canned == "private" || *canned == "bucket-owner-full-control")) return std::string();
+    if (canned && (*canned == "private" || *canned == "bucket-owner-full-control"))
+      return std::string();
     return MakeError("AccessControlListNotSupported");
   }
   const std::string& owner_id = call.exchange.identity.owner_id;
-  PENSTOCK_ASSIGN(const Element acl, ReadAclHeaders(call, AclResource::kObject, {owner_id, bucket.owner_id}));
+  PENSTOCK_ASSIGN(const Element acl,
+                  ReadAclHeaders(call, AclResource::kObject, {owner_id, bucket.owner_id}));
   PENSTOCK_TRY(RefuseBlockedAcl(bucket, acl));
   return IsPrivateAcl(acl) ? std::string() : StoredAcl(acl);
 }
@@ -222,7 +242,8 @@ Result<Element> ReadAclDocument(std::string_view text, const AclOwners& owners) 
   if (!document.ok()) return MakeError("MalformedACLError");
   const std::vector<Element>& sent = document->Find("AccessControlList")->children;
   if (sent.size() > kMaxGrants) return MakeError("MalformedACLError");
-  if (document->Find("Owner")->TextOf("ID") != owners.resource_owner) return MakeError("AccessDenied");
+  if (document->Find("Owner")->TextOf("ID") != owners.resource_owner)
+    return MakeError("AccessDenied");
   std::vector<Element> grants;
   for (const Element& grant : sent) {
     PENSTOCK_ASSIGN(Element read, ReadDocumentGrant(grant));
@@ -242,14 +263,16 @@ bool IsPublicAcl(const Element& acl) {
 bool IsPrivateAcl(const Element& acl) {
   const std::string_view owner = acl.Find("Owner")->TextOf("ID");
   const std::vector<Element>& grants = acl.Find("AccessControlList")->children;
-  return std::all_of(grants.begin(), grants.end(),
-                     [&](const Element& grant) { return grant.Find("Grantee")->TextOf("ID") == owner; });
+  return std::all_of(grants.begin(), grants.end(), [&](const Element& grant) {
+    return grant.Find("Grantee")->TextOf("ID") == owner;
+  });
 }
 
 std::string StoredAcl(const Element& acl) { return WriteDocument(acl, Prolog::kNo); }
 
 std::string AclDocument(std::string_view stored, std::string_view owner_id) {
-  if (stored.empty()) return WriteDocument(MakeAcl(owner_id, {UserGrant(owner_id, "FULL_CONTROL")}));
+  if (stored.empty())
+    return WriteDocument(MakeAcl(owner_id, {UserGrant(owner_id, "FULL_CONTROL")}));
   return std::string(kXmlProlog) + std::string(stored);
 }
 

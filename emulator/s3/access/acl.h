@@ -1,6 +1,8 @@
-// Access control lists: read from a request (canned, grant headers, document), kept as a document, given back.
+// Access control lists: read from a request (canned, grant headers, document), kept as a document,
+// given back.
 //
-// They decide nothing yet: access.h does, and asks only for the owner (spec/protocol.md §2.17 "ACL").
+// They decide nothing yet: access.h does, and asks only for the owner (spec/protocol.md §2.17
+// "ACL").
 #ifndef PENSTOCK_EMULATOR_S3_ACCESS_ACL_H_
 #define PENSTOCK_EMULATOR_S3_ACCESS_ACL_H_
 
@@ -20,10 +22,12 @@ inline constexpr std::string_view kOwnershipKey = "ownershipControls";
 inline constexpr std::string_view kAclKey = "acl";  // in a bucket's configuration
 inline constexpr std::string_view kObjectAclAttribute = ":acl";
 
-// The bucket's ObjectOwnership. BucketOwnerEnforced unless it was set; ObjectWriter once its controls were deleted.
+// The bucket's ObjectOwnership. BucketOwnerEnforced unless it was set; ObjectWriter once its
+// controls were deleted.
 std::string_view OwnershipOf(const store::BucketRecord& bucket);
 
-// InvalidBucketAclWithObjectOwnership when the bucket's ACL grants anything to anybody but its owner.
+// InvalidBucketAclWithObjectOwnership when the bucket's ACL grants anything to anybody but its
+// owner.
 Result<void> RequirePrivateAcl(const store::BucketRecord& bucket);
 
 enum class AclResource : std::uint8_t { kBucket, kObject };
@@ -37,8 +41,9 @@ struct AclOwners {
 bool HasAclHeaders(const Call& call);
 // The ACL the headers ask for; the owner's alone when there are none.
 Result<Element> ReadAclHeaders(const Call& call, AclResource resource, const AclOwners& owners);
-// The ACL a new object gets from its request's headers, as it is kept; empty: the owner's alone. Under
-// BucketOwnerEnforced AccessControlListNotSupported, but for those that change nothing (spec §2.5).
+// The ACL a new object gets from its request's headers, as it is kept; empty: the owner's alone.
+// Under BucketOwnerEnforced AccessControlListNotSupported, but for those that change nothing (spec
+// §2.5).
 Result<std::string> AclOfNewObject(const Call& call, const store::BucketRecord& bucket);
 // Puts it with the object's attributes, where it is not empty.
 void StoreAcl(std::string acl, store::Attributes& attributes);

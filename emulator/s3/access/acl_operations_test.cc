@@ -10,7 +10,9 @@ class AclOperationsTest : public ConfigurationTest {
  protected:
   AclOperationsTest() { s3_.Send("PUT /bucket/k", "x"); }
   void AllowAcls() {
-    Put("ownershipControls", "<OwnershipControls><Rule><ObjectOwnership>ObjectWriter</ObjectOwnership></Rule></OwnershipControls>");
+    Put("ownershipControls",
+        "<OwnershipControls><Rule><ObjectOwnership>ObjectWriter</ObjectOwnership></Rule></"
+        "OwnershipControls>");
   }
   void AllowPublic() { s3_.Send("DELETE /bucket?publicAccessBlock"); }
 };
@@ -35,10 +37,13 @@ TEST_F(AclOperationsTest, HeadersAreKeptAsADocument) {
   for (const std::string target : kTargets) {
     ASSERT_EQ(s3_.Send("PUT " + target + "\nx-amz-acl: public-read").Outcome(), "200") << target;
     const Reply got = s3_.Send("GET " + target);
-    EXPECT_EQ(got.Elements("Permission"), (std::vector<std::string>{"FULL_CONTROL", "READ"})) << target;
+    EXPECT_EQ(got.Elements("Permission"), (std::vector<std::string>{"FULL_CONTROL", "READ"}))
+        << target;
     EXPECT_EQ(got.Element("URI"), "http://acs.amazonaws.com/groups/global/AllUsers") << target;
     ASSERT_EQ(s3_.Send("PUT " + target + "\nx-amz-acl: private").Outcome(), "200") << target;
-    EXPECT_EQ(s3_.Send("GET " + target).Elements("Permission"), (std::vector<std::string>{"FULL_CONTROL"})) << target;
+    EXPECT_EQ(s3_.Send("GET " + target).Elements("Permission"),
+              (std::vector<std::string>{"FULL_CONTROL"}))
+        << target;
   }
 }
 
@@ -46,7 +51,8 @@ TEST_F(AclOperationsTest, HeadersAreKeptAsADocument) {
 TEST_F(AclOperationsTest, MarkersHaveNoAcl) {
   AllowAcls();
   s3_.SetVersioning("bucket", "Enabled");
-  const std::string marker = "&versionId=" + s3_.Send("DELETE /bucket/k").Header("x-amz-version-id");
+  const std::string marker =
+      "&versionId=" + s3_.Send("DELETE /bucket/k").Header("x-amz-version-id");
   for (const std::string& version : {std::string(), marker}) {
     const Reply put = s3_.Send("PUT /bucket/k?acl" + version + "\nx-amz-acl: private");
     EXPECT_EQ(put.Outcome(), "405 MethodNotAllowed") << version;
@@ -60,15 +66,20 @@ TEST_F(AclOperationsTest, DocumentsAreKept) {
   AllowAcls();
   const std::string other(64, 'b');
   const std::string document =
-      "<AccessControlPolicy><Owner><ID>" + std::string(64, 'a') + "</ID></Owner><AccessControlList><Grant><Grantee "
-      "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"CanonicalUser\"><ID>" + other +
-      "</ID></Grantee><Permission>READ_ACP</Permission></Grant></AccessControlList></AccessControlPolicy>";
+      "<AccessControlPolicy><Owner><ID>" + std::string(64, 'a') +
+      "</ID></Owner><AccessControlList><Grant><Grantee "
+      "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"CanonicalUser\"><ID>" +
+      other +
+      "</ID></Grantee><Permission>READ_ACP</Permission></Grant></AccessControlList></"
+      "AccessControlPolicy>";
   for (const std::string target : kTargets) {
     ASSERT_EQ(s3_.SendDocument("PUT " + target, document).Outcome(), "200") << target;
     const Reply got = s3_.Send("GET " + target);
-    EXPECT_EQ(got.Elements("ID"), (std::vector<std::string>{std::string(64, 'a'), other})) << target;
+    EXPECT_EQ(got.Elements("ID"), (std::vector<std::string>{std::string(64, 'a'), other}))
+        << target;
     EXPECT_EQ(got.Element("Permission"), "READ_ACP") << target;
-    EXPECT_EQ(s3_.SendDocument("PUT " + target, "<Nonsense/>").Outcome(), "400 MalformedACLError") << target;
+    EXPECT_EQ(s3_.SendDocument("PUT " + target, "<Nonsense/>").Outcome(), "400 MalformedACLError")
+        << target;
     EXPECT_EQ(s3_.Send("PUT " + target, document).Outcome(), "400 InvalidRequest") << "no checksum";
   }
   EXPECT_EQ(s3_.Send("GET /bucket/k").body, "x");
@@ -82,7 +93,8 @@ TEST_F(AclOperationsTest, ExactlyOneSource) {
     EXPECT_EQ(none.Outcome(), "400 MissingSecurityHeader") << target;
     EXPECT_EQ(none.Element("Message"), "Your request was missing a required header");
     EXPECT_EQ(none.Element("MissingHeaderName"), "x-amz-acl");
-    EXPECT_EQ(s3_.SendDocument("PUT " + target + "\nx-amz-acl: private", "<AccessControlPolicy/>").Outcome(),
+    EXPECT_EQ(s3_.SendDocument("PUT " + target + "\nx-amz-acl: private", "<AccessControlPolicy/>")
+                  .Outcome(),
               "400 UnexpectedContent")
         << target;
     const Reply unknown = s3_.Send("PUT " + target + "\nx-amz-acl: secret");
@@ -96,22 +108,36 @@ TEST_F(AclOperationsTest, GrantHeadersAreRead) {
   AllowAcls();
   const std::string other(64, 'b');
   for (const std::string target : kTargets) {
-    ASSERT_EQ(s3_.Send("PUT " + target + "\nx-amz-grant-read: id=\"" + other + "\", uri=\"http://acs.amazonaws.com/groups/s3/LogDelivery\"").Outcome(),
+    ASSERT_EQ(s3_.Send("PUT " + target + "\nx-amz-grant-read: id=\"" + other +
+                       "\", uri=\"http://acs.amazonaws.com/groups/s3/LogDelivery\"")
+                  .Outcome(),
               "200")
         << target;
-    EXPECT_EQ(s3_.Send("GET " + target).Elements("Permission"), (std::vector<std::string>{"READ", "READ"})) << target;
-    const Reply both = s3_.Send("PUT " + target + "\nx-amz-acl: private\nx-amz-grant-read: id=" + other);
-    EXPECT_EQ(both.Element("Message"), "Specifying both Canned ACLs and Header Grants is not allowed") << target;
-    EXPECT_EQ(s3_.Send("PUT " + target + "\nx-amz-grant-read: id=me").Element("Message"), "Invalid id") << target;
-    EXPECT_EQ(s3_.Send("PUT " + target + "\nx-amz-grant-read: emailAddress=a@b.c").Outcome(), "405 MethodNotAllowed") << target;
+    EXPECT_EQ(s3_.Send("GET " + target).Elements("Permission"),
+              (std::vector<std::string>{"READ", "READ"}))
+        << target;
+    const Reply both =
+        s3_.Send("PUT " + target + "\nx-amz-acl: private\nx-amz-grant-read: id=" + other);
+    EXPECT_EQ(both.Element("Message"),
+              "Specifying both Canned ACLs and Header Grants is not allowed")
+        << target;
+    EXPECT_EQ(s3_.Send("PUT " + target + "\nx-amz-grant-read: id=me").Element("Message"),
+              "Invalid id")
+        << target;
+    EXPECT_EQ(s3_.Send("PUT " + target + "\nx-amz-grant-read: emailAddress=a@b.c").Outcome(),
+              "405 MethodNotAllowed")
+        << target;
   }
 }
 
-// Where ACLs are allowed, whatever makes an object may bring one; a copy does not take its source's along (spec §2.10).
+// Where ACLs are allowed, whatever makes an object may bring one; a copy does not take its source's
+// along (spec §2.10).
 TEST_F(AclOperationsTest, NewObjectsBringTheirAcl) {
   AllowAcls();
   const std::string grant = "\nx-amz-grant-read: id=" + std::string(64, 'b');
-  const auto permission = [&](std::string_view key) { return s3_.Send("GET /bucket/" + std::string(key) + "?acl").Element("Permission"); };
+  const auto permission = [&](std::string_view key) {
+    return s3_.Send("GET /bucket/" + std::string(key) + "?acl").Element("Permission");
+  };
   ASSERT_EQ(s3_.Send("PUT /bucket/put" + grant, "x").Outcome(), "200");
   EXPECT_EQ(permission("put"), "READ");
   ASSERT_EQ(s3_.Send("PUT /bucket/copy\nx-amz-copy-source: /bucket/put").Outcome(), "200");
@@ -119,20 +145,25 @@ TEST_F(AclOperationsTest, NewObjectsBringTheirAcl) {
   ASSERT_EQ(s3_.Send("PUT /bucket/granted\nx-amz-copy-source: /bucket/k" + grant).Outcome(), "200");
   EXPECT_EQ(permission("granted"), "READ");
   const std::string id = s3_.Send("POST /bucket/parts?uploads" + grant).Element("UploadId");
-  const std::string etag = s3_.Send("PUT /bucket/parts?partNumber=1&uploadId=" + id, "x").Header("ETag");
-  ASSERT_EQ(s3_.Send("POST /bucket/parts?uploadId=" + id, "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" + etag +
-                                                              "</ETag></Part></CompleteMultipartUpload>")
+  const std::string etag =
+      s3_.Send("PUT /bucket/parts?partNumber=1&uploadId=" + id, "x").Header("ETag");
+  ASSERT_EQ(s3_.Send("POST /bucket/parts?uploadId=" + id,
+                     "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" + etag +
+                         "</ETag></Part></CompleteMultipartUpload>")
                 .Outcome(),
             "200");
   EXPECT_EQ(permission("parts"), "READ");
-  EXPECT_EQ(s3_.Send("PUT /bucket/open\nx-amz-acl: public-read", "x").Outcome(), "403 AccessDenied");
+  EXPECT_EQ(s3_.Send("PUT /bucket/open\nx-amz-acl: public-read", "x").Outcome(),
+            "403 AccessDenied");
   EXPECT_EQ(s3_.Send("PUT /bucket/odd\nx-amz-acl: secret", "x").Outcome(), "400 InvalidArgument");
 }
 
 TEST_F(AclOperationsTest, PublicAclsAreBlocked) {
   AllowAcls();
   for (const std::string target : kTargets) {
-    EXPECT_EQ(s3_.Send("PUT " + target + "\nx-amz-acl: authenticated-read").Outcome(), "403 AccessDenied") << target;
+    EXPECT_EQ(s3_.Send("PUT " + target + "\nx-amz-acl: authenticated-read").Outcome(),
+              "403 AccessDenied")
+        << target;
   }
 }
 
@@ -141,7 +172,9 @@ TEST_F(AclOperationsTest, VersionsHaveAclsOfTheirOwn) {
   s3_.SetVersioning("bucket", "Enabled");
   const std::string version = s3_.Send("PUT /bucket/k", "y").Header("x-amz-version-id");
   const std::string other(64, 'b');
-  ASSERT_EQ(s3_.Send("PUT /bucket/k?acl&versionId=null\nx-amz-grant-read: id=" + other).Header("x-amz-version-id"), "null");
+  ASSERT_EQ(s3_.Send("PUT /bucket/k?acl&versionId=null\nx-amz-grant-read: id=" + other)
+                .Header("x-amz-version-id"),
+            "null");
   EXPECT_EQ(s3_.Send("GET /bucket/k?acl&versionId=null").Element("Permission"), "READ");
   EXPECT_EQ(s3_.Send("GET /bucket/k?acl").Element("Permission"), "FULL_CONTROL");
   EXPECT_EQ(s3_.Send("GET /bucket/k?acl").Header("x-amz-version-id"), version);

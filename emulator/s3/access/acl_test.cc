@@ -11,12 +11,14 @@ const std::string kOther(64, 'b');
 const AclOwners kOwners{kOwner, kOther};
 
 std::string Policy(std::string_view owner, std::string_view grants) {
-  return "<AccessControlPolicy><Owner><ID>" + std::string(owner) + "</ID></Owner><AccessControlList>" + std::string(grants) +
+  return "<AccessControlPolicy><Owner><ID>" + std::string(owner) +
+         "</ID></Owner><AccessControlList>" + std::string(grants) +
          "</AccessControlList></AccessControlPolicy>";
 }
 std::string Grant(std::string_view type, std::string_view who) {
-  return "<Grant><Grantee xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"" + std::string(type) + "\">" +
-         std::string(who) + "</Grantee><Permission>READ</Permission></Grant>";
+  return "<Grant><Grantee xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"" +
+         std::string(type) + "\">" + std::string(who) +
+         "</Grantee><Permission>READ</Permission></Grant>";
 }
 
 std::string CodeOf(const Result<Element>& result) { return result.ok() ? "" : result.error().code; }
@@ -24,11 +26,17 @@ std::string CodeOf(const Result<Element>& result) { return result.ok() ? "" : re
 TEST(AclTest, DocumentsAreHeldAgainstTheirSchemaAndTheirOwner) {
   const std::string group = "<URI>http://acs.amazonaws.com/groups/global/AllUsers</URI>";
   EXPECT_EQ(CodeOf(ReadAclDocument("<Wrong/>", kOwners)), "MalformedACLError");
-  EXPECT_EQ(CodeOf(ReadAclDocument(Policy(kOwner, Grant("Robot", group)), kOwners)), "MalformedACLError");
-  EXPECT_EQ(CodeOf(ReadAclDocument(Policy(kOther, ""), kOwners)), "AccessDenied") << "an owner cannot be changed";
-  EXPECT_EQ(CodeOf(ReadAclDocument(Policy(kOwner, Grant("CanonicalUser", "<ID>x</ID>")), kOwners)), "InvalidArgument");
-  EXPECT_EQ(CodeOf(ReadAclDocument(Policy(kOwner, Grant("Group", "<URI>x</URI>")), kOwners)), "InvalidArgument");
-  EXPECT_EQ(CodeOf(ReadAclDocument(Policy(kOwner, Grant("AmazonCustomerByEmail", "<EmailAddress>x</EmailAddress>")), kOwners)),
+  EXPECT_EQ(CodeOf(ReadAclDocument(Policy(kOwner, Grant("Robot", group)), kOwners)),
+            "MalformedACLError");
+  EXPECT_EQ(CodeOf(ReadAclDocument(Policy(kOther, ""), kOwners)), "AccessDenied")
+      << "an owner cannot be changed";
+  EXPECT_EQ(CodeOf(ReadAclDocument(Policy(kOwner, Grant("CanonicalUser", "<ID>x</ID>")), kOwners)),
+            "InvalidArgument");
+  EXPECT_EQ(CodeOf(ReadAclDocument(Policy(kOwner, Grant("Group", "<URI>x</URI>")), kOwners)),
+            "InvalidArgument");
+  EXPECT_EQ(CodeOf(ReadAclDocument(
+                Policy(kOwner, Grant("AmazonCustomerByEmail", "<EmailAddress>x</EmailAddress>")),
+                kOwners)),
             "MethodNotAllowed")
       << "spec §2.17: e-mail grantees are gone since October 2025";
   const auto acl = ReadAclDocument(Policy(kOwner, Grant("Group", group)), kOwners);
@@ -38,7 +46,9 @@ TEST(AclTest, DocumentsAreHeldAgainstTheirSchemaAndTheirOwner) {
 }
 
 TEST(AclTest, WhatIsKeptReadsBackTheSame) {
-  const auto acl = ReadAclDocument(Policy(kOwner, Grant("CanonicalUser", "<DisplayName>n</DisplayName><ID>" + kOther + "</ID>")), kOwners);
+  const auto acl = ReadAclDocument(
+      Policy(kOwner, Grant("CanonicalUser", "<DisplayName>n</DisplayName><ID>" + kOther + "</ID>")),
+      kOwners);
   ASSERT_TRUE(acl.ok());
   const std::string stored = StoredAcl(*acl);
   EXPECT_EQ(stored.find("DisplayName"), std::string::npos);
@@ -50,7 +60,8 @@ TEST(AclTest, WhatIsKeptReadsBackTheSame) {
 
 TEST(AclTest, NothingKeptIsTheOwnersAlone) {
   const std::string document = AclDocument("", kOwner);
-  EXPECT_NE(document.find("xsi:type=\"CanonicalUser\"><ID>" + kOwner + "</ID></Grantee><Permission>FULL_CONTROL</Permission>"),
+  EXPECT_NE(document.find("xsi:type=\"CanonicalUser\"><ID>" + kOwner +
+                          "</ID></Grantee><Permission>FULL_CONTROL</Permission>"),
             std::string::npos)
       << document;
   EXPECT_EQ(document.find("DisplayName"), std::string::npos);
@@ -61,7 +72,9 @@ TEST(AclTest, OwnershipIsEnforcedUnlessSaidOtherwise) {
   EXPECT_EQ(OwnershipOf(bucket), kBucketOwnerEnforced);
   bucket.configuration = {{std::string(kOwnershipKey), ""}};
   EXPECT_EQ(OwnershipOf(bucket), "ObjectWriter") << "deleted controls";
-  bucket.configuration[0].second = "<OwnershipControls><Rule><ObjectOwnership>BucketOwnerPreferred</ObjectOwnership></Rule></OwnershipControls>";
+  bucket.configuration[0].second =
+      "<OwnershipControls><Rule><ObjectOwnership>BucketOwnerPreferred</ObjectOwnership></Rule></"
+      "OwnershipControls>";
   EXPECT_EQ(OwnershipOf(bucket), "BucketOwnerPreferred");
 }
 

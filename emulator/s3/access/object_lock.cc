@@ -4,11 +4,11 @@
 #include <chrono>
 
 #include "base/dates.h"
-#include "emulator/s3/protocol/document_schema.h"
-#include "emulator/s3/protocol/documents.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/config/sub_resource_schemas.h"
 #include "emulator/s3/config/sub_resources.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/document_schema.h"
+#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -24,7 +24,9 @@ constexpr std::string_view kStoredMode = ":lock-mode";
 constexpr std::string_view kStoredUntil = ":lock-until";
 constexpr std::string_view kStoredHold = ":lock-hold";
 
-Error Protected() { return MakeError("AccessDenied", {}, "Access Denied because object protected by object lock."); }
+Error Protected() {
+  return MakeError("AccessDenied", {}, "Access Denied because object protected by object lock.");
+}
 
 std::optional<RetentionMode> ModeOf(std::string_view name) {
   if (name == NameOf(RetentionMode::kGovernance)) return RetentionMode::kGovernance;
@@ -48,7 +50,8 @@ WallTime AddPeriod(WallTime now, std::string_view unit, std::uint64_t count) {
   return unit == "Days" ? now + days : AddYears(now, static_cast<int>(count));
 }
 
-Result<std::optional<Retention>> DefaultRetention(const Call& call, const store::BucketRecord& bucket) {
+Result<std::optional<Retention>> DefaultRetention(const Call& call,
+                                                  const store::BucketRecord& bucket) {
   const std::string* document = FindConfiguration(bucket, kObjectLockKey);
   if (document == nullptr || document->empty()) return std::optional<Retention>();
   PENSTOCK_ASSIGN(const Element root, ReadBySchema(*document, kObjectLockSchema));
@@ -57,8 +60,9 @@ Result<std::optional<Retention>> DefaultRetention(const Call& call, const store:
   if (retention == nullptr) return std::optional<Retention>();
   const std::string_view unit = retention->Has("Days") ? "Days" : "Years";
   const auto count = ParseDecimal(retention->TextOf(unit)).value_or(0);
-  return std::optional<Retention>({ModeOf(retention->TextOf("Mode")).value_or(RetentionMode::kGovernance),
-                                   AddPeriod(call.exchange.space->clock->Now(), unit, count)});
+  return std::optional<Retention>(
+      {ModeOf(retention->TextOf("Mode")).value_or(RetentionMode::kGovernance),
+       AddPeriod(call.exchange.space->clock->Now(), unit, count)});
 }
 
 Result<std::optional<bool>> ReadLegalHold(const Call& call) {
@@ -71,7 +75,9 @@ Result<std::optional<bool>> ReadLegalHold(const Call& call) {
 
 }  // namespace
 
-std::string_view NameOf(RetentionMode mode) { return mode == RetentionMode::kGovernance ? "GOVERNANCE" : "COMPLIANCE"; }
+std::string_view NameOf(RetentionMode mode) {
+  return mode == RetentionMode::kGovernance ? "GOVERNANCE" : "COMPLIANCE";
+}
 
 bool HasObjectLock(const store::BucketRecord& bucket) {
   const std::string* document = FindConfiguration(bucket, kObjectLockKey);
@@ -87,7 +93,9 @@ Result<Retention> ParseRetention(const Call& call, std::string_view mode, std::s
   const auto known = ModeOf(mode);
   if (!known) return InvalidArgument("Unknown wormMode directive.", kModeHeader, mode);
   const auto time = ParseIso8601(until);
-  if (!time) return InvalidArgument("The retain until date must be provided in ISO 8601 format", kUntilHeader, until);
+  if (!time)
+    return InvalidArgument("The retain until date must be provided in ISO 8601 format",
+                           kUntilHeader, until);
   if (*time <= call.exchange.space->clock->Now()) {
     return InvalidArgument("The retain until date must be in the future!", kUntilHeader, until);
   }
@@ -101,8 +109,9 @@ Result<ObjectLock> ReadObjectLock(const Call& call, const store::BucketRecord& b
     const auto mode = call.Header(kModeHeader);
     const auto until = call.Header(kUntilHeader);
     if (mode.has_value() != until.has_value()) {
-      return InvalidArgument("x-amz-object-lock-retain-until-date and x-amz-object-lock-mode must both be supplied",
-                             mode ? kModeHeader : kUntilHeader, mode ? *mode : *until);
+      return InvalidArgument(
+          "x-amz-object-lock-retain-until-date and x-amz-object-lock-mode must both be supplied",
+          mode ? kModeHeader : kUntilHeader, mode ? *mode : *until);
     }
     if (mode) {
       PENSTOCK_ASSIGN(lock.retention, ParseRetention(call, *mode, *until));
@@ -115,10 +124,11 @@ Result<ObjectLock> ReadObjectLock(const Call& call, const store::BucketRecord& b
   return lock;
 }
 
-Result<void> RequireChecksumOfLocked(const Call& call, const ObjectLock& lock, bool claims_checksum, std::string_view what) {
+Result<void> RequireChecksumOfLocked(const Call& call, const ObjectLock& lock, bool claims_checksum,
+                                     std::string_view what) {
   if (!lock.any() || claims_checksum || call.Header("content-md5")) return Ok();
-  return InvalidRequest("Content-MD5 OR x-amz-checksum- HTTP header is required for " + std::string(what) +
-                        " requests with Object Lock parameters");
+  return InvalidRequest("Content-MD5 OR x-amz-checksum- HTTP header is required for " +
+                        std::string(what) + " requests with Object Lock parameters");
 }
 
 void StoreObjectLock(const ObjectLock& lock, store::Attributes& attributes) {
@@ -139,7 +149,8 @@ ObjectLock StoredObjectLock(const store::Attributes& attributes) {
     }
     if (!lock.retention) lock.retention.emplace();
     // What cannot be read keeps its version for good: damage must not unlock anything.
-    if (name == kStoredMode) lock.retention->mode = ModeOf(value).value_or(RetentionMode::kCompliance);
+    if (name == kStoredMode)
+      lock.retention->mode = ModeOf(value).value_or(RetentionMode::kCompliance);
     if (name == kStoredUntil) lock.retention->until = ParseIso8601(value).value_or(WallTime::max());
   }
   return lock;
@@ -160,7 +171,8 @@ void AddObjectLockHeaders(Response& response, const store::Attributes& attribute
 }
 
 bool BypassesGovernance(const Call& call) {
-  return call.families.object_lock && EqualsIgnoreCase(call.Header(kBypassHeader).value_or(""), "true");
+  return call.families.object_lock &&
+         EqualsIgnoreCase(call.Header(kBypassHeader).value_or(""), "true");
 }
 
 Result<void> CheckUnlocked(const ObjectLock& lock, WallTime now, bool bypass) {
@@ -171,29 +183,36 @@ Result<void> CheckUnlocked(const ObjectLock& lock, WallTime now, bool bypass) {
 }
 
 store::Precondition RemovalCheck(const Call& call) {
-  return [space = call.exchange.space, bypass = BypassesGovernance(call)](const store::ObjectRecord* version) {
-    return version == nullptr ? Ok() : CheckUnlocked(StoredObjectLock(version->attributes), space->clock->Now(), bypass);
+  return [space = call.exchange.space,
+          bypass = BypassesGovernance(call)](const store::ObjectRecord* version) {
+    return version == nullptr
+               ? Ok()
+               : CheckUnlocked(StoredObjectLock(version->attributes), space->clock->Now(), bypass);
   };
 }
 
-Result<void> CheckRetentionChange(const ObjectLock& lock, const std::optional<Retention>& wanted, WallTime now, bool bypass) {
+Result<void> CheckRetentionChange(const ObjectLock& lock, const std::optional<Retention>& wanted,
+                                  WallTime now, bool bypass) {
   if (!lock.retention || lock.retention->until <= now) return Ok();
-  const bool keeps = wanted && wanted->mode == lock.retention->mode && wanted->until >= lock.retention->until;
+  const bool keeps =
+      wanted && wanted->mode == lock.retention->mode && wanted->until >= lock.retention->until;
   if (keeps || (bypass && lock.retention->mode == RetentionMode::kGovernance)) return Ok();
   return Protected();
 }
 
 Result<void> CheckObjectLockHeaders(Call& call, std::string_view operation) {
   const auto bypass = call.Header(kBypassHeader);
-  const bool locks = operation == "PutObject" || operation == "CopyObject" || operation == "CreateMultipartUpload" ||
-                     operation == "PostObject";
-  const bool removes = operation == "DeleteObject" || operation == "DeleteObjects" || operation == "PutObjectRetention";
+  const bool locks = operation == "PutObject" || operation == "CopyObject" ||
+                     operation == "CreateMultipartUpload" || operation == "PostObject";
+  const bool removes = operation == "DeleteObject" || operation == "DeleteObjects" ||
+                       operation == "PutObjectRetention";
   if (bypass ? !removes : !locks) return NotImplementedHeader(bypass ? kBypassHeader : kModeHeader);
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   if (HasObjectLock(*bucket)) return Ok();
   if (!bypass || operation == "PutObjectRetention") return RequireObjectLock(*bucket);
-  return MakeError("InvalidArgument", {{"ArgumentName", std::string(kBypassHeader)}},
-                   "x-amz-bypass-governance-retention is only applicable to Object Lock enabled buckets.");
+  return MakeError(
+      "InvalidArgument", {{"ArgumentName", std::string(kBypassHeader)}},
+      "x-amz-bypass-governance-retention is only applicable to Object Lock enabled buckets.");
 }
 
 }  // namespace penstock::emulator::s3

@@ -1,5 +1,6 @@
-// Object Lock (spec/protocol.md §2.17): how long a version must stay, what a request may change about that, and how both
-// are kept: as attributes of the version, so that the store decides a removal where it is written.
+// Object Lock (spec/protocol.md §2.17): how long a version must stay, what a request may change
+// about that, and how both are kept: as attributes of the version, so that the store decides a
+// removal where it is written.
 //
 // The bucket's own configuration is a row of sub_resources.cc; the four operations on objects are
 // object_lock_operations.cc's. Time is the namespace's.
@@ -38,14 +39,17 @@ bool HasObjectLock(const store::BucketRecord& bucket);
 // InvalidRequest unless the bucket has Object Lock.
 Result<void> RequireObjectLock(const store::BucketRecord& bucket);
 
-// What a new version gets: the request's x-amz-object-lock-* headers, else the bucket's default retention from now on.
+// What a new version gets: the request's x-amz-object-lock-* headers, else the bucket's default
+// retention from now on.
 Result<ObjectLock> ReadObjectLock(const Call& call, const store::BucketRecord& bucket);
-// The header's or the document's form of a retention; InvalidArgument for an unknown mode, no date, or one that is past.
+// The header's or the document's form of a retention; InvalidArgument for an unknown mode, no date,
+// or one that is past.
 Result<Retention> ParseRetention(const Call& call, std::string_view mode, std::string_view until);
 
-// InvalidRequest when a body that a lock will keep comes without Content-MD5 and x-amz-checksum-*. `what`: "Put Object",
-// "Upload Part".
-Result<void> RequireChecksumOfLocked(const Call& call, const ObjectLock& lock, bool claims_checksum, std::string_view what);
+// InvalidRequest when a body that a lock will keep comes without Content-MD5 and x-amz-checksum-*.
+// `what`: "Put Object", "Upload Part".
+Result<void> RequireChecksumOfLocked(const Call& call, const ObjectLock& lock, bool claims_checksum,
+                                     std::string_view what);
 
 // The stored form: internal attributes.
 void StoreObjectLock(const ObjectLock& lock, store::Attributes& attributes);
@@ -64,10 +68,12 @@ Result<void> CheckUnlocked(const ObjectLock& lock, WallTime now, bool bypass);
 // The same as the store asks it about a version that is to be removed.
 store::Precondition RemovalCheck(const Call& call);
 // AccessDenied when `wanted` (none: no retention) is less than what an unexpired retention demands.
-Result<void> CheckRetentionChange(const ObjectLock& lock, const std::optional<Retention>& wanted, WallTime now, bool bypass);
+Result<void> CheckRetentionChange(const ObjectLock& lock, const std::optional<Retention>& wanted,
+                                  WallTime now, bool bypass);
 
-// x-amz-object-lock-* and the bypass header: S3's answers for buckets without Object Lock (spec §2.2, §2.17), and 501 on
-// an operation that knows no such header. Only worth asking when the request carries any.
+// x-amz-object-lock-* and the bypass header: S3's answers for buckets without Object Lock (spec
+// §2.2, §2.17), and 501 on an operation that knows no such header. Only worth asking when the
+// request carries any.
 Result<void> CheckObjectLockHeaders(Call& call, std::string_view operation);
 
 }  // namespace penstock::emulator::s3

@@ -1,13 +1,13 @@
-// Retention and legal hold of object versions: GetObjectRetention, PutObjectRetention, GetObjectLegalHold,
-// PutObjectLegalHold (spec/protocol.md §2.2, §2.17).
+// Retention and legal hold of object versions: GetObjectRetention, PutObjectRetention,
+// GetObjectLegalHold, PutObjectLegalHold (spec/protocol.md §2.2, §2.17).
 #include "base/dates.h"
+#include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/protocol/document_schema.h"
-#include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/config/sub_resource_schemas.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/access/object_lock.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
+#include "emulator/s3/protocol/document_schema.h"
+#include "emulator/s3/protocol/documents.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -75,7 +75,8 @@ Result<void> PutObjectRetention(Call& call) {
   if (document.Has("Mode") != document.Has("RetainUntilDate")) return MalformedXml();
   std::optional<Retention> wanted;
   if (document.Has("Mode")) {
-    PENSTOCK_ASSIGN(wanted, ParseRetention(call, document.TextOf("Mode"), document.TextOf("RetainUntilDate")));
+    PENSTOCK_ASSIGN(
+        wanted, ParseRetention(call, document.TextOf("Mode"), document.TextOf("RetainUntilDate")));
   }
   const bool bypass = BypassesGovernance(call);
   return ChangeLock(call, locked, [&](ObjectLock& lock) -> Result<void> {
@@ -89,7 +90,9 @@ Result<void> GetObjectLegalHold(Call& call) {
   PENSTOCK_ASSIGN(const Locked locked, OpenLocked(call));
   const ObjectLock lock = StoredObjectLock(locked.object->attributes);
   if (!lock.legal_hold) return MakeError("NoSuchObjectLockConfiguration");
-  return RespondElement(call, "LegalHold", [&](XmlWriter& xml) { xml.Element("Status", *lock.legal_hold ? "ON" : "OFF"); });
+  return RespondElement(call, "LegalHold", [&](XmlWriter& xml) {
+    xml.Element("Status", *lock.legal_hold ? "ON" : "OFF");
+  });
 }
 
 Result<void> PutObjectLegalHold(Call& call) {

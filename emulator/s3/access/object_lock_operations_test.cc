@@ -24,12 +24,19 @@ TEST(ObjectLockOperationsTest, AnswersTellABucketWithoutLockFromAnObjectWithout)
     EXPECT_EQ(plain.Element("Message"), "Bucket is missing Object Lock Configuration") << selector;
     const Reply locked = s3.Send("GET /locked/k?" + selector);
     EXPECT_EQ(locked.Outcome(), "404 NoSuchObjectLockConfiguration") << selector;
-    EXPECT_EQ(locked.Element("Message"), "The specified object does not have a ObjectLock configuration") << selector;
+    EXPECT_EQ(locked.Element("Message"),
+              "The specified object does not have a ObjectLock configuration")
+        << selector;
     EXPECT_EQ(s3.Send("GET /locked/absent?" + selector).Outcome(), "404 NoSuchKey") << selector;
-    EXPECT_EQ(s3.SendDocument("PUT /plain/k?" + selector, "<X/>").Outcome(), "400 InvalidRequest") << selector;
-    EXPECT_EQ(s3.Send("PUT /locked/k?" + selector, "<X/>").Outcome(), "400 InvalidRequest") << "no checksum";
-    EXPECT_EQ(s3.SendDocument("PUT /locked/k?" + selector, "<X/>").Outcome(), "400 MalformedXML") << selector;
-    EXPECT_EQ(s3.SendDocument("PUT /locked/k?" + selector, "").Outcome(), "400 MissingRequestBodyError") << selector;
+    EXPECT_EQ(s3.SendDocument("PUT /plain/k?" + selector, "<X/>").Outcome(), "400 InvalidRequest")
+        << selector;
+    EXPECT_EQ(s3.Send("PUT /locked/k?" + selector, "<X/>").Outcome(), "400 InvalidRequest")
+        << "no checksum";
+    EXPECT_EQ(s3.SendDocument("PUT /locked/k?" + selector, "<X/>").Outcome(), "400 MalformedXML")
+        << selector;
+    EXPECT_EQ(s3.SendDocument("PUT /locked/k?" + selector, "").Outcome(),
+              "400 MissingRequestBodyError")
+        << selector;
   }
 }
 
@@ -40,7 +47,9 @@ class LockedObject : public ::testing::Test {
     version_ = s3_.Send("PUT /box/k", "x").Header("x-amz-version-id");
   }
   std::string Retain(const std::string& content, const std::string& headers = "") {
-    return s3_.SendDocument("PUT /box/k?retention" + headers, "<Retention>" + content + "</Retention>").Outcome();
+    return s3_
+        .SendDocument("PUT /box/k?retention" + headers, "<Retention>" + content + "</Retention>")
+        .Outcome();
   }
   static std::string Until(const std::string& mode, const std::string& until) {
     return "<Mode>" + mode + "</Mode><RetainUntilDate>" + until + "</RetainUntilDate>";
@@ -56,7 +65,8 @@ TEST_F(LockedObject, RetentionIsGivenBack) {
   const Reply reply = s3_.Send("GET /box/k?retention&versionId=" + version_);
   EXPECT_EQ(reply.Element("Mode"), "GOVERNANCE");
   EXPECT_EQ(reply.Element("RetainUntilDate"), "2026-02-01T00:00:00.000Z");
-  EXPECT_NE(reply.body.find("<Retention xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"), std::string::npos);
+  EXPECT_NE(reply.body.find("<Retention xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"),
+            std::string::npos);
   EXPECT_EQ(s3_.Send("DELETE /box/k?versionId=" + version_).Outcome(), "403 AccessDenied");
 }
 
@@ -85,19 +95,24 @@ TEST_F(LockedObject, ComplianceIsOnlyEverExtendedUntilItEnds) {
   EXPECT_EQ(Retain("", bypass_), "403 AccessDenied");
   EXPECT_EQ(Retain(Until("COMPLIANCE", "2026-02-02T00:00:00Z")), "200");
   s3_.clock().Advance(24h * 40);
-  EXPECT_EQ(s3_.Send("GET /box/k?retention").Element("Mode"), "COMPLIANCE") << "it is shown after its end";
+  EXPECT_EQ(s3_.Send("GET /box/k?retention").Element("Mode"), "COMPLIANCE")
+      << "it is shown after its end";
   EXPECT_EQ(Retain(""), "200");
 }
 
 TEST_F(LockedObject, ALegalHoldIsIndependentOfRetention) {
   const auto hold = [&](const std::string& status) {
-    return s3_.SendDocument("PUT /box/k?legal-hold", "<LegalHold><Status>" + status + "</Status></LegalHold>").Outcome();
+    return s3_
+        .SendDocument("PUT /box/k?legal-hold",
+                      "<LegalHold><Status>" + status + "</Status></LegalHold>")
+        .Outcome();
   };
   ASSERT_EQ(Retain(Until("GOVERNANCE", "2026-02-01T00:00:00Z")), "200");
   EXPECT_EQ(hold("ON"), "200");
   EXPECT_EQ(hold("on"), "400 MalformedXML");
   EXPECT_EQ(s3_.Send("GET /box/k?legal-hold").Element("Status"), "ON");
-  EXPECT_EQ(s3_.Send("DELETE /box/k?versionId=" + version_ + bypass_).Outcome(), "403 AccessDenied");
+  EXPECT_EQ(s3_.Send("DELETE /box/k?versionId=" + version_ + bypass_).Outcome(),
+            "403 AccessDenied");
   EXPECT_EQ(hold("OFF"), "200");
   EXPECT_EQ(s3_.Send("GET /box/k?legal-hold").Element("Status"), "OFF");
   EXPECT_EQ(s3_.Send("GET /box/k?retention").Element("Mode"), "GOVERNANCE") << "kept";
@@ -106,13 +121,19 @@ TEST_F(LockedObject, ALegalHoldIsIndependentOfRetention) {
 
 TEST_F(LockedObject, VersionsHaveLocksOfTheirOwnAndMarkersNone) {
   const std::string newer = s3_.Send("PUT /box/k", "y").Header("x-amz-version-id");
-  ASSERT_EQ(s3_.SendDocument("PUT /box/k?legal-hold&versionId=" + version_, "<LegalHold><Status>ON</Status></LegalHold>").status, 200);
+  ASSERT_EQ(s3_.SendDocument("PUT /box/k?legal-hold&versionId=" + version_,
+                             "<LegalHold><Status>ON</Status></LegalHold>")
+                .status,
+            200);
   EXPECT_EQ(s3_.Send("GET /box/k?legal-hold").Outcome(), "404 NoSuchObjectLockConfiguration");
   EXPECT_EQ(s3_.Send("DELETE /box/k?versionId=" + newer).status, 204);
   EXPECT_EQ(s3_.Send("DELETE /box/k?versionId=" + version_).status, 403);
   const std::string marker = s3_.Send("DELETE /box/k").Header("x-amz-version-id");
-  EXPECT_EQ(s3_.Send("GET /box/k?legal-hold&versionId=" + marker).Outcome(), "405 MethodNotAllowed");
-  EXPECT_EQ(s3_.SendDocument("PUT /box/k?legal-hold", "<LegalHold><Status>ON</Status></LegalHold>").Outcome(), "404 NoSuchKey");
+  EXPECT_EQ(s3_.Send("GET /box/k?legal-hold&versionId=" + marker).Outcome(),
+            "405 MethodNotAllowed");
+  EXPECT_EQ(s3_.SendDocument("PUT /box/k?legal-hold", "<LegalHold><Status>ON</Status></LegalHold>")
+                .Outcome(),
+            "404 NoSuchKey");
 }
 
 }  // namespace

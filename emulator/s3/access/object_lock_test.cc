@@ -16,24 +16,30 @@ using testing::Harness;
 using testing::Reply;
 
 // Bytes with the checksum that a locked object's must come with.
-Reply PutChecked(Harness& s3, const std::string& request, const std::string& body = "x") { return s3.SendDocument(request, body); }
+Reply PutChecked(Harness& s3, const std::string& request, const std::string& body = "x") {
+  return s3.SendDocument(request, body);
+}
 
 class LockedBucket : public ::testing::Test {
  protected:
   LockedBucket() { s3_.Send("PUT /box\nx-amz-bucket-object-lock-enabled: true"); }
 
-  std::string Put(const std::string& headers) { return PutChecked(s3_, "PUT /box/k\n" + headers).Header("x-amz-version-id"); }
+  std::string Put(const std::string& headers) {
+    return PutChecked(s3_, "PUT /box/k\n" + headers).Header("x-amz-version-id");
+  }
   std::string PutUntil(const std::string& mode, const std::string& until) {
-    return Put("x-amz-object-lock-mode: " + mode + "\nx-amz-object-lock-retain-until-date: " + until);
+    return Put("x-amz-object-lock-mode: " + mode +
+               "\nx-amz-object-lock-retain-until-date: " + until);
   }
   Reply Delete(const std::string& version, const std::string& headers = "") {
     return s3_.Send("DELETE /box/k?versionId=" + version + headers);
   }
   void SetDefault(const std::string& retention) {
-    const Reply set = s3_.SendDocument("PUT /box?object-lock",
-                                       "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled><Rule>"
-                                       "<DefaultRetention>" + retention +
-                                           "</DefaultRetention></Rule></ObjectLockConfiguration>");
+    const Reply set = s3_.SendDocument(
+        "PUT /box?object-lock",
+        "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled><Rule>"
+        "<DefaultRetention>" +
+            retention + "</DefaultRetention></Rule></ObjectLockConfiguration>");
     ASSERT_EQ(set.Outcome(), "200");
   }
 
@@ -45,14 +51,16 @@ class LockedBucket : public ::testing::Test {
 TEST(ObjectLockTest, HeadersNeedABucketWithObjectLock) {
   Harness s3;
   s3.Send("PUT /bucket");
-  for (const char* header : {"x-amz-object-lock-mode: COMPLIANCE", "x-amz-object-lock-legal-hold: ON",
-                             "x-amz-object-lock-retain-until-date: 2030-01-01T00:00:00Z"}) {
+  for (const char* header :
+       {"x-amz-object-lock-mode: COMPLIANCE", "x-amz-object-lock-legal-hold: ON",
+        "x-amz-object-lock-retain-until-date: 2030-01-01T00:00:00Z"}) {
     const auto reply = s3.Send(std::string("PUT /bucket/k\n") + header, "x");
     EXPECT_EQ(reply.Outcome(), "400 InvalidRequest") << header;
     EXPECT_EQ(reply.Element("Message"), "Bucket is missing Object Lock Configuration");
     EXPECT_EQ(s3.Send(std::string("GET /bucket/k\n") + header).Outcome(), "501 NotImplemented");
   }
-  EXPECT_EQ(s3.Send("PUT /absent/k\nx-amz-object-lock-mode: COMPLIANCE", "x").Outcome(), "404 NoSuchBucket");
+  EXPECT_EQ(s3.Send("PUT /absent/k\nx-amz-object-lock-mode: COMPLIANCE", "x").Outcome(),
+            "404 NoSuchBucket");
   const auto bypass = s3.Send("DELETE /bucket/k\nx-amz-bypass-governance-retention: true");
   EXPECT_EQ(bypass.Outcome(), "400 InvalidArgument");
   EXPECT_EQ(bypass.Element("ArgumentName"), "x-amz-bypass-governance-retention");
@@ -72,29 +80,39 @@ TEST_F(LockedBucket, RefusesHeadersThatSayNothing) {
     return reply.Outcome() + ": " + reply.Element("Message");
   };
   EXPECT_EQ(message("x-amz-object-lock-mode: GOVERNANCE"),
-            "400 InvalidArgument: x-amz-object-lock-retain-until-date and x-amz-object-lock-mode must both be supplied");
-  EXPECT_EQ(message("x-amz-object-lock-mode: SOFT\nx-amz-object-lock-retain-until-date: 2030-01-01T00:00:00Z"),
+            "400 InvalidArgument: x-amz-object-lock-retain-until-date and x-amz-object-lock-mode "
+            "must both be supplied");
+  EXPECT_EQ(message("x-amz-object-lock-mode: SOFT\nx-amz-object-lock-retain-until-date: "
+                    "2030-01-01T00:00:00Z"),
             "400 InvalidArgument: Unknown wormMode directive.");
-  EXPECT_EQ(message("x-amz-object-lock-mode: GOVERNANCE\nx-amz-object-lock-retain-until-date: 2026-01-02T03:04:05Z"),
+  EXPECT_EQ(message("x-amz-object-lock-mode: GOVERNANCE\nx-amz-object-lock-retain-until-date: "
+                    "2026-01-02T03:04:05Z"),
             "400 InvalidArgument: The retain until date must be in the future!");
-  EXPECT_EQ(message("x-amz-object-lock-mode: GOVERNANCE\nx-amz-object-lock-retain-until-date: tomorrow"),
-            "400 InvalidArgument: The retain until date must be provided in ISO 8601 format");
-  EXPECT_EQ(message("x-amz-object-lock-legal-hold: MAYBE"), "400 InvalidArgument: Legal Hold must be either of 'ON' or 'OFF'");
+  EXPECT_EQ(
+      message("x-amz-object-lock-mode: GOVERNANCE\nx-amz-object-lock-retain-until-date: tomorrow"),
+      "400 InvalidArgument: The retain until date must be provided in ISO 8601 format");
+  EXPECT_EQ(message("x-amz-object-lock-legal-hold: MAYBE"),
+            "400 InvalidArgument: Legal Hold must be either of 'ON' or 'OFF'");
 }
 
 TEST_F(LockedBucket, ALockedBodyComesWithAChecksum) {
   const Reply bare = s3_.Send("PUT /box/k\nx-amz-object-lock-legal-hold: ON", "x");
   EXPECT_EQ(bare.Outcome(), "400 InvalidRequest");
   EXPECT_EQ(bare.Element("Message"),
-            "Content-MD5 OR x-amz-checksum- HTTP header is required for Put Object requests with Object Lock parameters");
-  EXPECT_EQ(s3_.Send("PUT /box/k\nx-amz-object-lock-legal-hold: ON\nx-amz-checksum-crc32: jNwWgw==", "x").Outcome(), "200");
+            "Content-MD5 OR x-amz-checksum- HTTP header is required for Put Object requests with "
+            "Object Lock parameters");
+  EXPECT_EQ(
+      s3_.Send("PUT /box/k\nx-amz-object-lock-legal-hold: ON\nx-amz-checksum-crc32: jNwWgw==", "x")
+          .Outcome(),
+      "200");
   EXPECT_EQ(s3_.Send("PUT /box/k", "x").Outcome(), "200") << "nothing is locked";
   SetDefault("<Mode>GOVERNANCE</Mode><Days>1</Days>");
   EXPECT_EQ(s3_.Send("PUT /box/k", "x").Outcome(), "400 InvalidRequest");
 }
 
 TEST_F(LockedBucket, ReadsShowTheLock) {
-  Put("x-amz-object-lock-mode: COMPLIANCE\nx-amz-object-lock-retain-until-date: 2030-01-01T00:00:00Z\n"
+  Put("x-amz-object-lock-mode: COMPLIANCE\nx-amz-object-lock-retain-until-date: "
+      "2030-01-01T00:00:00Z\n"
       "x-amz-object-lock-legal-hold: OFF");
   for (const char* method : {"GET", "HEAD"}) {
     const Reply read = s3_.Send(std::string(method) + " /box/k");
@@ -129,7 +147,10 @@ TEST_F(LockedBucket, RetentionEndsByTheNamespacesClock) {
 
 TEST_F(LockedBucket, BypassIsForGovernanceOnlyAndNeverForALegalHold) {
   EXPECT_EQ(Delete(PutUntil("GOVERNANCE", "2030-01-01T00:00:00Z"), bypass_).status, 204);
-  EXPECT_EQ(Delete(PutUntil("GOVERNANCE", "2030-01-01T00:00:00Z"), "\nx-amz-bypass-governance-retention: false").status, 403);
+  EXPECT_EQ(Delete(PutUntil("GOVERNANCE", "2030-01-01T00:00:00Z"),
+                   "\nx-amz-bypass-governance-retention: false")
+                .status,
+            403);
   EXPECT_EQ(Delete(PutUntil("COMPLIANCE", "2030-01-01T00:00:00Z"), bypass_).status, 403);
   EXPECT_EQ(Delete(Put("x-amz-object-lock-legal-hold: ON"), bypass_).status, 403);
   EXPECT_EQ(Delete(Put("x-amz-object-lock-legal-hold: OFF")).status, 204);
@@ -138,15 +159,18 @@ TEST_F(LockedBucket, BypassIsForGovernanceOnlyAndNeverForALegalHold) {
 TEST_F(LockedBucket, OfManyDeletesOnlyTheProtectedFail) {
   const std::string locked = PutUntil("GOVERNANCE", "2030-01-01T00:00:00Z");
   const std::string open = PutChecked(s3_, "PUT /box/k").Header("x-amz-version-id");
-  const std::string list = "<Delete><Object><Key>k</Key><VersionId>" + locked + "</VersionId></Object><Object><Key>k</Key><VersionId>" +
-                           open + "</VersionId></Object><Object><Key>k</Key></Object></Delete>";
+  const std::string list = "<Delete><Object><Key>k</Key><VersionId>" + locked +
+                           "</VersionId></Object><Object><Key>k</Key><VersionId>" + open +
+                           "</VersionId></Object><Object><Key>k</Key></Object></Delete>";
   const Reply reply = s3_.SendDocument("POST /box?delete", list);
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(reply.Elements("Code"), std::vector<std::string>{"AccessDenied"});
-  EXPECT_EQ(reply.Elements("Message"), std::vector<std::string>{"Access Denied because object protected by object lock."});
+  EXPECT_EQ(reply.Elements("Message"),
+            std::vector<std::string>{"Access Denied because object protected by object lock."});
   EXPECT_EQ(reply.Elements("Deleted").size(), 2u);
   EXPECT_EQ(s3_.Send("GET /box/k?versionId=" + locked).status, 200);
-  EXPECT_EQ(s3_.SendDocument("POST /box?delete" + bypass_, list).Elements("Error").size(), 0u) << "the open one is gone already";
+  EXPECT_EQ(s3_.SendDocument("POST /box?delete" + bypass_, list).Elements("Error").size(), 0u)
+      << "the open one is gone already";
   EXPECT_EQ(s3_.Send("GET /box/k?versionId=" + locked).Outcome(), "404 NoSuchVersion");
 }
 
@@ -155,22 +179,27 @@ TEST_F(LockedBucket, NewVersionsGetTheDefaultRetentionUnlessTheyBringTheirOwn) {
   SetDefault("<Mode>GOVERNANCE</Mode><Days>2</Days>");
   PutChecked(s3_, "PUT /box/k");
   EXPECT_EQ(s3_.Send("HEAD /box/k").Header("x-amz-object-lock-mode"), "GOVERNANCE");
-  EXPECT_EQ(s3_.Send("HEAD /box/k").Header("x-amz-object-lock-retain-until-date"), "2026-01-04T03:04:05.000Z");
+  EXPECT_EQ(s3_.Send("HEAD /box/k").Header("x-amz-object-lock-retain-until-date"),
+            "2026-01-04T03:04:05.000Z");
   SetDefault("<Mode>COMPLIANCE</Mode><Years>3</Years>");
   EXPECT_EQ(s3_.Send("PUT /box/copy\nx-amz-copy-source: /box/k").status, 200);
-  EXPECT_EQ(s3_.Send("HEAD /box/copy").Header("x-amz-object-lock-retain-until-date"), "2029-01-02T03:04:05.000Z");
+  EXPECT_EQ(s3_.Send("HEAD /box/copy").Header("x-amz-object-lock-retain-until-date"),
+            "2029-01-02T03:04:05.000Z");
   EXPECT_EQ(s3_.Send("HEAD /box/copy").Header("x-amz-object-lock-mode"), "COMPLIANCE");
   PutUntil("GOVERNANCE", "2026-02-01T00:00:00Z");
   EXPECT_EQ(s3_.Send("HEAD /box/k").Header("x-amz-object-lock-mode"), "GOVERNANCE");
 }
 
 TEST_F(LockedBucket, AnUploadsLockIsItsObjects) {
-  const std::string id = s3_.Send("POST /box/k?uploads\nx-amz-object-lock-legal-hold: ON").Element("UploadId");
-  EXPECT_EQ(s3_.Send("PUT /box/k?partNumber=1&uploadId=" + id, "part").Outcome(), "400 InvalidRequest");
+  const std::string id =
+      s3_.Send("POST /box/k?uploads\nx-amz-object-lock-legal-hold: ON").Element("UploadId");
+  EXPECT_EQ(s3_.Send("PUT /box/k?partNumber=1&uploadId=" + id, "part").Outcome(),
+            "400 InvalidRequest");
   const Reply part = PutChecked(s3_, "PUT /box/k?partNumber=1&uploadId=" + id, "part");
   ASSERT_EQ(part.status, 200);
-  const Reply done = s3_.Send("POST /box/k?uploadId=" + id, "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" +
-                                                             part.Header("ETag") + "</ETag></Part></CompleteMultipartUpload>");
+  const Reply done = s3_.Send("POST /box/k?uploadId=" + id,
+                              "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" +
+                                  part.Header("ETag") + "</ETag></Part></CompleteMultipartUpload>");
   ASSERT_EQ(done.Outcome(), "200");
   EXPECT_EQ(s3_.Send("HEAD /box/k").Header("x-amz-object-lock-legal-hold"), "ON");
   EXPECT_EQ(Delete(done.Header("x-amz-version-id")).Outcome(), "403 AccessDenied");
@@ -189,7 +218,8 @@ TEST(ObjectLockTest, DamagedAttributesKeepTheVersion) {
 }
 
 TEST(ObjectLockTest, StoredFormIsReadBack) {
-  const ObjectLock lock{Retention{RetentionMode::kCompliance, *ParseIso8601("2031-05-06T07:08:09.010Z")}, false};
+  const ObjectLock lock{
+      Retention{RetentionMode::kCompliance, *ParseIso8601("2031-05-06T07:08:09.010Z")}, false};
   store::Attributes attributes{{"Content-Type", "a/b"}};
   StoreObjectLock(lock, attributes);
   ReplaceObjectLock(lock, attributes);

@@ -20,8 +20,12 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kMaxBytes = 20u << 10;  // spec §0 "Limits"
 
-Error Malformed(std::string message) { return MakeError("MalformedPolicy", {}, std::move(message)); }
-Error MissingField(std::string_view field) { return Malformed("Missing required field " + std::string(field)); }
+Error Malformed(std::string message) {
+  return MakeError("MalformedPolicy", {}, std::move(message));
+}
+Error MissingField(std::string_view field) {
+  return Malformed("Missing required field " + std::string(field));
+}
 
 // One string or an array of them; nullopt for anything else, and for nothing at all.
 std::optional<std::vector<std::string>> Strings(const Json& json) {
@@ -38,10 +42,13 @@ std::optional<std::vector<std::string>> Strings(const Json& json) {
   return all;
 }
 
-bool IsAccount(std::string_view text) { return text.size() == 12 && ParseDecimal(text).has_value(); }
+bool IsAccount(std::string_view text) {
+  return text.size() == 12 && ParseDecimal(text).has_value();
+}
 
 bool IsAwsPrincipal(const std::string& text) {
-  return text == "*" || IsAccount(text) || text.starts_with("arn:aws") || text.starts_with("AIDA") || text.starts_with("AROA");
+  return text == "*" || IsAccount(text) || text.starts_with("arn:aws") ||
+         text.starts_with("AIDA") || text.starts_with("AROA");
 }
 
 // "*", or an object of AWS, Service, Federated and CanonicalUser.
@@ -77,12 +84,14 @@ enum class Subject { kBucket, kObject, kBoth };
 
 // What an action is done to. Named after objects are nearly all that are done to them.
 Subject SubjectOf(std::string_view action) {
-  if (action.find('*') != std::string_view::npos || action.find('?') != std::string_view::npos) return Subject::kBoth;
+  if (action.find('*') != std::string_view::npos || action.find('?') != std::string_view::npos)
+    return Subject::kBoth;
   const std::string name = AsciiLower(action);
-  static constexpr std::array<std::string_view, 3> kOthers = {"s3:listmultipartuploadparts", "s3:abortmultipartupload",
-                                                              "s3:bypassgovernanceretention"};
+  static constexpr std::array<std::string_view, 3> kOthers = {
+      "s3:listmultipartuploadparts", "s3:abortmultipartupload", "s3:bypassgovernanceretention"};
   if (std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end()) return Subject::kObject;
-  const bool of_object = name.find("object") != std::string::npos && name.find("bucket") == std::string::npos;
+  const bool of_object =
+      name.find("object") != std::string::npos && name.find("bucket") == std::string::npos;
   return of_object ? Subject::kObject : Subject::kBucket;
 }
 
@@ -100,17 +109,30 @@ std::optional<std::string_view> PathInBucket(std::string_view resource, std::str
 // Keys that, with values of their own, say who "everybody" is.
 bool NarrowsPrincipals(const Json& condition) {
   static constexpr std::array<std::string_view, 14> kKeys = {
-      "aws:sourceip",      "aws:sourcearn",       "aws:sourcevpc",      "aws:sourcevpce",    "aws:sourceowner",
-      "aws:sourceaccount", "aws:userid",          "aws:principalorgid", "aws:principalarn",  "aws:principalaccount",
-      "aws:principalorgpaths", "s3:dataaccesspointarn", "s3:dataaccesspointaccount", "s3:x-amz-server-side-encryption-aws-kms-key-id"};
+      "aws:sourceip",
+      "aws:sourcearn",
+      "aws:sourcevpc",
+      "aws:sourcevpce",
+      "aws:sourceowner",
+      "aws:sourceaccount",
+      "aws:userid",
+      "aws:principalorgid",
+      "aws:principalarn",
+      "aws:principalaccount",
+      "aws:principalorgpaths",
+      "s3:dataaccesspointarn",
+      "s3:dataaccesspointaccount",
+      "s3:x-amz-server-side-encryption-aws-kms-key-id"};
   const auto fixed = [](const std::string& value) {
-    return value.find_first_of("*?$") == std::string::npos && value != "0.0.0.0/0" && value != "::/0";
+    return value.find_first_of("*?$") == std::string::npos && value != "0.0.0.0/0" &&
+           value != "::/0";
   };
   for (const auto& [operation, tests] : condition.items()) {
     if (!tests.is_object()) continue;
     for (const auto& [key, value] : tests.items()) {
       const auto values = Strings(value);
-      if (std::find(kKeys.begin(), kKeys.end(), AsciiLower(key)) == kKeys.end() || !values) continue;
+      if (std::find(kKeys.begin(), kKeys.end(), AsciiLower(key)) == kKeys.end() || !values)
+        continue;
       if (std::all_of(values->begin(), values->end(), fixed)) return true;
     }
   }
@@ -128,7 +150,8 @@ Result<void> CheckActionsAndResources(const Json& statement, std::string_view bu
   const Json* action = Either(statement, "Action", "NotAction");
   if (action == nullptr) return MissingField("Action");
   const auto actions = Strings(*action);
-  if (!actions || !std::all_of(actions->begin(), actions->end(), IsAction)) return Malformed("Policy has invalid action");
+  if (!actions || !std::all_of(actions->begin(), actions->end(), IsAction))
+    return Malformed("Policy has invalid action");
   const Json* resource = Either(statement, "Resource", "NotResource");
   if (resource == nullptr) return MissingField("Resource");
   const auto resources = Strings(*resource);
@@ -161,7 +184,8 @@ Result<PolicyFacts> CheckStatement(const Json& statement, std::string_view bucke
   if (!IsPrincipal(*principal)) return Malformed("Invalid principal in policy");
   PENSTOCK_TRY(CheckActionsAndResources(statement, bucket));
   const auto condition = statement.find("Condition");
-  if (condition != statement.end() && !condition->is_object()) return Malformed("Policy has an invalid condition key");
+  if (condition != statement.end() && !condition->is_object())
+    return Malformed("Policy has an invalid condition key");
   const bool narrowed = condition != statement.end() && NarrowsPrincipals(*condition);
   const bool everybody = statement.contains("Principal") && IsEverybody(*principal);
   return PolicyFacts{.is_public = said == "Allow" && everybody && !narrowed};
@@ -171,11 +195,13 @@ Result<PolicyFacts> CheckStatement(const Json& statement, std::string_view bucke
 
 Result<PolicyFacts> CheckPolicy(std::string_view text, std::string_view bucket) {
   if (text.size() > kMaxBytes) {
-    return Malformed("The policy has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(kMaxBytes));
+    return Malformed("The policy has " + std::to_string(text.size()) + " bytes; the limit is " +
+                     std::to_string(kMaxBytes));
   }
   const Json policy = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
   // The library reads a NUL as the end of the text. Valid JSON has none.
-  if (text.empty() || text.front() != '{' || text.find('\0') != std::string_view::npos || !policy.is_object()) {
+  if (text.empty() || text.front() != '{' || text.find('\0') != std::string_view::npos ||
+      !policy.is_object()) {
     return Malformed("Policies must be valid JSON and the first byte must be '{'");
   }
   if (const auto version = policy.find("Version");

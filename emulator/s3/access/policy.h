@@ -11,7 +11,8 @@
 namespace penstock::emulator::s3 {
 
 struct PolicyFacts {
-  bool is_public = false;  // some Allow is for everybody, under no condition that narrows who that is
+  // some Allow is for everybody, under no condition that narrows who that is
+  bool is_public = false;
 };
 
 // MalformedPolicy, with S3's sentence, unless `text` is a policy for `bucket`.

@@ -1,11 +1,12 @@
-// GetBucketPolicy, PutBucketPolicy, DeleteBucketPolicy, GetBucketPolicyStatus (spec/protocol.md §2.17 "Policy").
-#include "emulator/s3/checksums/body.h"
-#include "emulator/s3/protocol/documents.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/core/handlers.h"
+// GetBucketPolicy, PutBucketPolicy, DeleteBucketPolicy, GetBucketPolicyStatus (spec/protocol.md
+// §2.17 "Policy").
 #include "emulator/s3/access/policy.h"
 #include "emulator/s3/access/public_access.h"
+#include "emulator/s3/checksums/body.h"
 #include "emulator/s3/config/sub_resources.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/handlers.h"
+#include "emulator/s3/protocol/documents.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -32,7 +33,8 @@ Result<void> PutBucketPolicy(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(std::string text, ReadDocument(call, {.require_checksum = true}));
   PENSTOCK_ASSIGN(const PolicyFacts facts, CheckPolicy(text, bucket->name.value));
-  if (facts.is_public && PublicAccessBlockOf(*bucket).block_policy) return MakeError("AccessDenied");
+  if (facts.is_public && PublicAccessBlockOf(*bucket).block_policy)
+    return MakeError("AccessDenied");
   PENSTOCK_TRY(call.store.SetConfiguration(bucket->name, kPolicyKey, std::move(text)));
   call.response().status = 204;
   return Ok();

@@ -9,9 +9,12 @@ using testing::Reply;
 using PolicyOperationsTest = ConfigurationTest;
 
 constexpr std::string_view kPrivate =
-    "{ \"Statement\": {\"Effect\":\"Deny\",\"Principal\":\"*\",\"Action\":\"s3:*\",\"Resource\":\"arn:aws:s3:::bucket/*\"}}";
+    "{ \"Statement\": "
+    "{\"Effect\":\"Deny\",\"Principal\":\"*\",\"Action\":\"s3:*\",\"Resource\":\"arn:aws:s3:::"
+    "bucket/*\"}}";
 constexpr std::string_view kPublic =
-    "{\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":\"*\",\"Action\":\"s3:GetObject\",\"Resource\":\"arn:aws:s3:::bucket/*\"}]}";
+    "{\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":\"*\",\"Action\":\"s3:GetObject\","
+    "\"Resource\":\"arn:aws:s3:::bucket/*\"}]}";
 
 // Spec §2.17 "Policy": "store/return verbatim JSON".
 TEST_F(PolicyOperationsTest, KeptToTheByte) {

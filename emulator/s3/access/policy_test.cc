@@ -26,29 +26,45 @@ TEST(PolicyTest, MustBeJson) {
   for (const char* text : {"", " {}", "[]", "{", "hello", "\"{\"", "{\"Statement\":[]} x"}) {
     EXPECT_EQ(Message(text), "Policies must be valid JSON and the first byte must be '{'") << text;
   }
-  EXPECT_EQ(Message(std::string_view("{}\0 x", 5)), "Policies must be valid JSON and the first byte must be '{'");
+  EXPECT_EQ(Message(std::string_view("{}\0 x", 5)),
+            "Policies must be valid JSON and the first byte must be '{'");
   EXPECT_EQ(Message("{}"), "Missing required field Statement");
-  EXPECT_EQ(Message(R"({"Version":"2020-01-01","Statement":[]})"), "The policy must contain a valid version string");
+  EXPECT_EQ(Message(R"({"Version":"2020-01-01","Statement":[]})"),
+            "The policy must contain a valid version string");
   EXPECT_EQ(Message(R"({"Statement":[]})"), "Could not parse the policy: Statement is empty!");
-  EXPECT_NE(Message("{\"Id\":\"" + std::string(20 << 10, 'x') + "\"}").find("20480"), std::string::npos);
+  EXPECT_NE(Message("{\"Id\":\"" + std::string(20 << 10, 'x') + "\"}").find("20480"),
+            std::string::npos);
 }
 
 TEST(PolicyTest, StatementsAreWhole) {
   const std::string all = R"("Effect":"Allow","Principal":"*",)";
-  EXPECT_EQ(Message(Statement(R"("Principal":"*",)" + std::string(kRest))), "Missing required field Effect");
-  EXPECT_EQ(Message(Statement(R"("Effect":"allow","Principal":"*",)" + std::string(kRest))), "Invalid effect: allow");
-  EXPECT_EQ(Message(Statement(R"("Effect":"Allow",)" + std::string(kRest))), "Missing required field Principal");
-  EXPECT_EQ(Message(Statement(R"("Effect":"Allow","Principal":"me",)" + std::string(kRest))), "Invalid principal in policy");
-  EXPECT_EQ(Message(Statement(R"("Effect":"Allow","Principal":{"AWS":"me"},)" + std::string(kRest))), "Invalid principal in policy");
-  EXPECT_EQ(Message(Statement(all + R"("Resource":"arn:aws:s3:::bucket/*")")), "Missing required field Action");
-  EXPECT_EQ(Message(Statement(all + R"("Action":"s3:GetObject")")), "Missing required field Resource");
-  EXPECT_EQ(Message(Statement(all + R"("Action":"ec2:Run","Resource":"arn:aws:s3:::bucket/*")")), "Policy has invalid action");
-  EXPECT_EQ(Message(Statement(all + R"("Action":"s3:GetObject","Resource":"arn:aws:s3:::other/*")")), "Policy has invalid resource");
-  EXPECT_EQ(Message(Statement(all + R"("Action":"s3:GetObject","Resource":"bucket")")), "Policy has invalid resource");
+  EXPECT_EQ(Message(Statement(R"("Principal":"*",)" + std::string(kRest))),
+            "Missing required field Effect");
+  EXPECT_EQ(Message(Statement(R"("Effect":"allow","Principal":"*",)" + std::string(kRest))),
+            "Invalid effect: allow");
+  EXPECT_EQ(Message(Statement(R"("Effect":"Allow",)" + std::string(kRest))),
+            "Missing required field Principal");
+  EXPECT_EQ(Message(Statement(R"("Effect":"Allow","Principal":"me",)" + std::string(kRest))),
+            "Invalid principal in policy");
+  EXPECT_EQ(
+      Message(Statement(R"("Effect":"Allow","Principal":{"AWS":"me"},)" + std::string(kRest))),
+      "Invalid principal in policy");
+  EXPECT_EQ(Message(Statement(all + R"("Resource":"arn:aws:s3:::bucket/*")")),
+            "Missing required field Action");
+  EXPECT_EQ(Message(Statement(all + R"("Action":"s3:GetObject")")),
+            "Missing required field Resource");
+  EXPECT_EQ(Message(Statement(all + R"("Action":"ec2:Run","Resource":"arn:aws:s3:::bucket/*")")),
+            "Policy has invalid action");
+  EXPECT_EQ(
+      Message(Statement(all + R"("Action":"s3:GetObject","Resource":"arn:aws:s3:::other/*")")),
+      "Policy has invalid resource");
+  EXPECT_EQ(Message(Statement(all + R"("Action":"s3:GetObject","Resource":"bucket")")),
+            "Policy has invalid resource");
   EXPECT_EQ(Message(Statement(all + R"("Action":"s3:GetObject","Resource":"arn:aws:s3:::bucket")")),
             "Action does not apply to any resource(s) in statement");
-  EXPECT_EQ(Message(Statement(all + R"("Action":["s3:ListBucket"],"Resource":"arn:aws:s3:::bucket/*")")),
-            "Action does not apply to any resource(s) in statement");
+  EXPECT_EQ(
+      Message(Statement(all + R"("Action":["s3:ListBucket"],"Resource":"arn:aws:s3:::bucket/*")")),
+      "Action does not apply to any resource(s) in statement");
 }
 
 TEST(PolicyTest, PublicIsEverybodyUnderNoNarrowingCondition) {
@@ -56,19 +72,27 @@ TEST(PolicyTest, PublicIsEverybodyUnderNoNarrowingCondition) {
   EXPECT_EQ(Message(Statement(R"("Effect":"Allow","Principal":"*",)" + rest)), "public");
   EXPECT_EQ(Message(Statement(R"("Effect":"Allow","Principal":{"AWS":["*"]},)" + rest)), "public");
   EXPECT_EQ(Message(Statement(R"("Effect":"Deny","Principal":"*",)" + rest)), "private");
-  EXPECT_EQ(Message(Statement(R"("Effect":"Allow","Principal":{"AWS":"123456789012"},)" + rest)), "private");
-  EXPECT_EQ(Message(Statement(R"("Effect":"Allow","Principal":{"Service":"logging.s3.amazonaws.com"},)" + rest)), "private");
+  EXPECT_EQ(Message(Statement(R"("Effect":"Allow","Principal":{"AWS":"123456789012"},)" + rest)),
+            "private");
+  EXPECT_EQ(Message(Statement(
+                R"("Effect":"Allow","Principal":{"Service":"logging.s3.amazonaws.com"},)" + rest)),
+            "private");
   const std::string everybody = R"("Effect":"Allow","Principal":"*",)" + rest + R"(,"Condition":)";
-  EXPECT_EQ(Message(Statement(everybody + R"({"IpAddress":{"aws:SourceIp":"10.0.0.0/8"}})")), "private");
-  EXPECT_EQ(Message(Statement(everybody + R"({"IpAddress":{"aws:SourceIp":"0.0.0.0/0"}})")), "public");
-  EXPECT_EQ(Message(Statement(everybody + R"({"StringLike":{"aws:SourceArn":"arn:*"}})")), "public");
+  EXPECT_EQ(Message(Statement(everybody + R"({"IpAddress":{"aws:SourceIp":"10.0.0.0/8"}})")),
+            "private");
+  EXPECT_EQ(Message(Statement(everybody + R"({"IpAddress":{"aws:SourceIp":"0.0.0.0/0"}})")),
+            "public");
+  EXPECT_EQ(Message(Statement(everybody + R"({"StringLike":{"aws:SourceArn":"arn:*"}})")),
+            "public");
   EXPECT_EQ(Message(Statement(everybody + R"({"Bool":{"aws:SecureTransport":"true"}})")), "public");
 }
 
 TEST(PolicyTest, OneStatementNeedsNoArray) {
-  EXPECT_EQ(Message(R"({"Statement":{"Effect":"Deny","Principal":"*","NotAction":"s3:*","Resource":["arn:aws:s3:::bucket",)"
-                    R"("arn:aws:s3:::bucket/*"]}})"),
-            "private");
+  EXPECT_EQ(
+      Message(
+          R"({"Statement":{"Effect":"Deny","Principal":"*","NotAction":"s3:*","Resource":["arn:aws:s3:::bucket",)"
+          R"("arn:aws:s3:::bucket/*"]}})"),
+      "private");
 }
 
 }  // namespace

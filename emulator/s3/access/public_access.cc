@@ -1,8 +1,8 @@
 #include "emulator/s3/access/public_access.h"
 
 #include "emulator/s3/access/acl.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/config/sub_resources.h"
+#include "emulator/s3/core/errors.h"
 
 namespace penstock::emulator::s3 {
 
@@ -12,7 +12,8 @@ PublicAccessBlock PublicAccessBlockOf(const store::BucketRecord& bucket) {
   const auto set = [&](std::string_view flag) {
     return document->find("<" + std::string(flag) + ">true<") != std::string::npos;
   };
-  return {set("BlockPublicAcls"), set("IgnorePublicAcls"), set("BlockPublicPolicy"), set("RestrictPublicBuckets")};
+  return {set("BlockPublicAcls"), set("IgnorePublicAcls"), set("BlockPublicPolicy"),
+          set("RestrictPublicBuckets")};
 }
 
 Result<void> RefuseBlockedAcl(const store::BucketRecord& bucket, const Element& acl) {

@@ -1,4 +1,5 @@
-// Block Public Access: what a bucket's four flags refuse (spec/protocol.md §2.1 "New defaults", §2.17 "Policy").
+// Block Public Access: what a bucket's four flags refuse (spec/protocol.md §2.1 "New defaults",
+// §2.17 "Policy").
 #ifndef PENSTOCK_EMULATOR_S3_ACCESS_PUBLIC_ACCESS_H_
 #define PENSTOCK_EMULATOR_S3_ACCESS_PUBLIC_ACCESS_H_
 

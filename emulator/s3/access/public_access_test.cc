@@ -10,10 +10,11 @@ TEST(PublicAccessTest, EverythingIsBlockedUntilSaidOtherwise) {
   store::BucketRecord bucket;
   EXPECT_TRUE(PublicAccessBlockOf(bucket).block_acls);
   EXPECT_TRUE(PublicAccessBlockOf(bucket).restrict_buckets);
-  bucket.configuration = {{"publicAccessBlock",
-                           "<PublicAccessBlockConfiguration><BlockPublicAcls>false</BlockPublicAcls>"
-                           "<IgnorePublicAcls>true</IgnorePublicAcls><BlockPublicPolicy>true</BlockPublicPolicy>"
-                           "<RestrictPublicBuckets>false</RestrictPublicBuckets></PublicAccessBlockConfiguration>"}};
+  bucket.configuration = {
+      {"publicAccessBlock",
+       "<PublicAccessBlockConfiguration><BlockPublicAcls>false</BlockPublicAcls>"
+       "<IgnorePublicAcls>true</IgnorePublicAcls><BlockPublicPolicy>true</BlockPublicPolicy>"
+       "<RestrictPublicBuckets>false</RestrictPublicBuckets></PublicAccessBlockConfiguration>"}};
   const PublicAccessBlock some = PublicAccessBlockOf(bucket);
   EXPECT_FALSE(some.block_acls);
   EXPECT_TRUE(some.ignore_acls);

@@ -3,10 +3,10 @@
 
 #include "base/encoding.h"
 #include "emulator/s3/core/access.h"
-#include "emulator/s3/directory/directory_bucket.h"
-#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/text.h"
 
@@ -36,33 +36,40 @@ Result<BucketQuery> ReadBucketQuery(const Call& call) {
   if (const auto max = call.Query("max-buckets")) {
     const auto value = ParseDecimal(*max, kMaxBuckets);
     if (!value || *value == 0) {
-      return InvalidArgument("Argument max-buckets must be an integer between 1 and 10000.", "max-buckets", *max);
+      return InvalidArgument("Argument max-buckets must be an integer between 1 and 10000.",
+                             "max-buckets", *max);
     }
     query.max = static_cast<std::size_t>(*value);
   }
   if (const auto region = call.Query("bucket-region")) {
     if (!IsAwsRegion(*region) && *region != call.options.region) {
-      return InvalidArgument("Argument value " + std::string(*region) + " is not a valid AWS Region", "bucket-region",
-                             *region);
+      return InvalidArgument(
+          "Argument value " + std::string(*region) + " is not a valid AWS Region", "bucket-region",
+          *region);
     }
     query.region = *region;
   }
   if (const auto token = call.Query("continuation-token")) {
     const auto raw = Base64Decode(*token);
     if (!raw || !raw->starts_with(kTokenMark)) {
-      return InvalidArgument("The continuation token provided is incorrect", "continuation-token", *token);
+      return InvalidArgument("The continuation token provided is incorrect", "continuation-token",
+                             *token);
     }
     query.start_after = raw->substr(kTokenMark.size());
   }
   const auto sent = [&](std::string_view name) { return call.Query(name).has_value(); };
-  query.with_region = sent("prefix") || sent("max-buckets") || sent("bucket-region") || sent("continuation-token");
+  query.with_region =
+      sent("prefix") || sent("max-buckets") || sent("bucket-region") || sent("continuation-token");
   return query;
 }
 
-BucketPage SelectBuckets(std::vector<store::BucketPtr> all, const BucketQuery& query, const std::string& owner_id) {
+BucketPage SelectBuckets(std::vector<store::BucketPtr> all, const BucketQuery& query,
+                         const std::string& owner_id) {
   BucketPage page;
   for (store::BucketPtr& bucket : all) {
-    if (bucket->owner_id != owner_id || bucket->name.value <= query.start_after || IsDirectoryBucket(*bucket)) continue;
+    if (bucket->owner_id != owner_id || bucket->name.value <= query.start_after ||
+        IsDirectoryBucket(*bucket))
+      continue;
     if (!bucket->name.value.starts_with(query.prefix)) continue;
     if (!query.region.empty() && RegionOfConstraint(bucket->region) != query.region) continue;
     if (page.buckets.size() == query.max) {
@@ -98,15 +105,18 @@ Result<void> HeadBucket(Call& call) {
 
 Result<void> DeleteBucket(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  const auto open_uploads = IsDirectoryBucket(*bucket) ? store::OpenUploads::kBlockIt : store::OpenUploads::kGoWithIt;
+  const auto open_uploads =
+      IsDirectoryBucket(*bucket) ? store::OpenUploads::kBlockIt : store::OpenUploads::kGoWithIt;
   const auto deleted = call.store.DeleteBucket(bucket->name, open_uploads);
   if (!deleted.ok()) {
     if (deleted.error().code != "BucketNotEmpty") return deleted.error();
     const bool versioned = bucket->versioning != store::Versioning::kNever;
-    return MakeError("BucketNotEmpty", {{"BucketName", bucket->name.value}},
-                     versioned ? "The bucket you tried to delete is not empty. You must delete all versions in the "
-                                 "bucket."
-                               : "");
+    return MakeError(
+        "BucketNotEmpty", {{"BucketName", bucket->name.value}},
+        versioned
+            ? "The bucket you tried to delete is not empty. You must delete all versions in the "
+              "bucket."
+            : "");
   }
   call.response().status = 204;
   return Ok();

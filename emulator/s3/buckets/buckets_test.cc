@@ -9,7 +9,8 @@ using testing::Harness;
 using testing::Reply;
 
 std::string Constraint(std::string_view region) {
-  return "<CreateBucketConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>" +
+  return "<CreateBucketConfiguration "
+         "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>" +
          std::string(region) + "</LocationConstraint></CreateBucketConfiguration>";
 }
 
@@ -47,9 +48,10 @@ TEST(BucketsTest, DeleteNeedsAnEmptyBucketButNotFinishedUploads) {
 TEST(BucketsTest, LocationIsEmptyForUsEast1) {
   Harness us;
   us.Send("PUT /bucket");
-  EXPECT_NE(us.Send("GET /bucket?location").body.find(
-                "<LocationConstraint xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"/>"),
-            std::string::npos);
+  EXPECT_NE(
+      us.Send("GET /bucket?location")
+          .body.find("<LocationConstraint xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"/>"),
+      std::string::npos);
   Harness eu({.region = "eu-west-1"});
   eu.Send("PUT /bucket", Constraint("EU"));
   EXPECT_TRUE(eu.Send("GET /bucket?location").body.ends_with("\">EU</LocationConstraint>"));
@@ -76,7 +78,8 @@ TEST(BucketsTest, ListPagesFiltersAndHidesDisplayNames) {
   EXPECT_EQ(s3.Send("GET /?prefix=bbb").Elements("Name"), (std::vector<std::string>{"bbb-1"}));
   EXPECT_EQ(s3.Send("GET /?max-buckets=0").Element("Message"),
             "Argument max-buckets must be an integer between 1 and 10000.");
-  EXPECT_EQ(s3.Send("GET /?bucket-region=mars").Element("Message"), "Argument value mars is not a valid AWS Region");
+  EXPECT_EQ(s3.Send("GET /?bucket-region=mars").Element("Message"),
+            "Argument value mars is not a valid AWS Region");
   EXPECT_EQ(s3.Send("GET /?continuation-token=x").Outcome(), "400 InvalidArgument");
 }
 

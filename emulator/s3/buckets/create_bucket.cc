@@ -4,16 +4,16 @@
 #include <string>
 
 #include "emulator/s3/access/acl.h"
-#include "emulator/s3/checksums/body.h"
-#include "emulator/s3/config/configuration_checks.h"
-#include "emulator/s3/protocol/directory_names.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/core/handlers.h"
-#include "emulator/s3/protocol/names.h"
 #include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/access/public_access.h"
-#include "emulator/s3/protocol/regions.h"
+#include "emulator/s3/checksums/body.h"
+#include "emulator/s3/config/configuration_checks.h"
 #include "emulator/s3/config/sub_resource_schemas.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/handlers.h"
+#include "emulator/s3/protocol/directory_names.h"
+#include "emulator/s3/protocol/names.h"
+#include "emulator/s3/protocol/regions.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -22,8 +22,8 @@ namespace {
 constexpr std::string_view kUsEast1 = "us-east-1";
 
 struct Document {
-  std::string constraint;        // empty: none
-  std::optional<Element> tags;   // <Tagging>
+  std::string constraint;       // empty: none
+  std::optional<Element> tags;  // <Tagging>
 };
 
 Result<Document> ReadCreateDocument(Call& call) {
@@ -34,7 +34,8 @@ Result<Document> ReadCreateDocument(Call& call) {
   for (const std::string_view name : {"Location", "Bucket"}) {
     if (!root.Has(name)) continue;
     return NotImplemented("The element '" + std::string(name) +
-                          "' of CreateBucketConfiguration makes a directory bucket, whose name ends in --ZONE--x-s3; remove it");
+                          "' of CreateBucketConfiguration makes a directory bucket, whose name "
+                          "ends in --ZONE--x-s3; remove it");
   }
   document.constraint = root.TextOf("LocationConstraint");
   if (Element* tags = root.Find("Tags"); tags != nullptr && !tags->children.empty()) {
@@ -57,7 +58,8 @@ Result<std::string> ChooseRegion(std::string_view endpoint_region, const std::st
   if (RegionOfConstraint(constraint) == endpoint_region) return constraint;
   return MakeError("IllegalLocationConstraintException", {},
                    "The " + (constraint.empty() ? std::string("unspecified") : constraint) +
-                       " location constraint is incompatible for the region specific endpoint this request was sent "
+                       " location constraint is incompatible for the region specific endpoint this "
+                       "request was sent "
                        "to.");
 }
 
@@ -65,9 +67,11 @@ Result<std::string> ChooseRegion(std::string_view endpoint_region, const std::st
 Result<void> CheckNamespace(const Call& call, std::string_view region) {
   const std::string_view wanted = call.Header("x-amz-bucket-namespace").value_or("global");
   if (wanted != "global" && wanted != "account-regional") {
-    return InvalidArgument("The bucket namespace must be global or account-regional", "x-amz-bucket-namespace", wanted);
+    return InvalidArgument("The bucket namespace must be global or account-regional",
+                           "x-amz-bucket-namespace", wanted);
   }
-  const std::string ending = "-" + call.exchange.identity.account_id + "-" + std::string(region) + "-an";
+  const std::string ending =
+      "-" + call.exchange.identity.account_id + "-" + std::string(region) + "-an";
   const std::string& name = call.bucket().value;
   const bool own = name.size() > ending.size() && name.ends_with(ending);
   if (wanted == "account-regional" ? own : !name.ends_with("-an")) return Ok();
@@ -75,17 +79,21 @@ Result<void> CheckNamespace(const Call& call, std::string_view region) {
 }
 
 Result<void> ApplyOwnership(const Call& call, store::BucketRecord& record) {
-  const std::string_view ownership = call.Header("x-amz-object-ownership").value_or(kBucketOwnerEnforced);
-  if (ownership != kBucketOwnerEnforced && ownership != "BucketOwnerPreferred" && ownership != "ObjectWriter") {
+  const std::string_view ownership =
+      call.Header("x-amz-object-ownership").value_or(kBucketOwnerEnforced);
+  if (ownership != kBucketOwnerEnforced && ownership != "BucketOwnerPreferred" &&
+      ownership != "ObjectWriter") {
     return MakeError("InvalidArgument", {{"ArgumentName", "x-amz-object-ownership"}},
                      "Invalid x-amz-object-ownership header: " + std::string(ownership));
   }
   if (ownership != kBucketOwnerEnforced) {
     Element rule{"Rule", {}, {}, {Element{"ObjectOwnership", std::string(ownership), {}, {}}}};
-    record.configuration.emplace_back(kOwnershipKey, WriteDocument({"OwnershipControls", {}, {}, {rule}}, Prolog::kNo));
+    record.configuration.emplace_back(
+        kOwnershipKey, WriteDocument({"OwnershipControls", {}, {}, {rule}}, Prolog::kNo));
   }
   if (!HasAclHeaders(call)) return Ok();
-  PENSTOCK_ASSIGN(const Element acl, ReadAclHeaders(call, AclResource::kBucket, {record.owner_id, record.owner_id}));
+  PENSTOCK_ASSIGN(const Element acl,
+                  ReadAclHeaders(call, AclResource::kBucket, {record.owner_id, record.owner_id}));
   if (IsPrivateAcl(acl)) return Ok();
   if (ownership == kBucketOwnerEnforced) return MakeError("InvalidBucketAclWithObjectOwnership");
   PENSTOCK_TRY(RefuseBlockedAcl(record, acl));
@@ -97,11 +105,13 @@ Result<void> ApplyObjectLock(const Call& call, store::BucketRecord& record) {
   const std::string_view lock = call.Header("x-amz-bucket-object-lock-enabled").value_or("false");
   if (EqualsIgnoreCase(lock, "false")) return Ok();
   if (!EqualsIgnoreCase(lock, "true")) {
-    return InvalidArgument("x-amz-bucket-object-lock-enabled must be true or false", "x-amz-bucket-object-lock-enabled", lock);
+    return InvalidArgument("x-amz-bucket-object-lock-enabled must be true or false",
+                           "x-amz-bucket-object-lock-enabled", lock);
   }
   record.versioning = store::Versioning::kEnabled;
   const Element enabled{"ObjectLockEnabled", "Enabled", {}, {}};
-  record.configuration.emplace_back(kObjectLockKey, WriteDocument({"ObjectLockConfiguration", {}, {}, {enabled}}, Prolog::kNo));
+  record.configuration.emplace_back(
+      kObjectLockKey, WriteDocument({"ObjectLockConfiguration", {}, {}, {enabled}}, Prolog::kNo));
   return Ok();
 }
 
@@ -109,7 +119,8 @@ Result<void> ApplyObjectLock(const Call& call, store::BucketRecord& record) {
 Result<void> AnswerExisting(Call& call, std::string_view endpoint_region, bool with_tags) {
   PENSTOCK_ASSIGN(const store::BucketPtr existing, call.store.FindBucket(call.bucket()));
   const std::string& name = existing->name.value;
-  if (existing->owner_id != call.exchange.identity.owner_id) return MakeError("BucketAlreadyExists", {{"BucketName", name}});
+  if (existing->owner_id != call.exchange.identity.owner_id)
+    return MakeError("BucketAlreadyExists", {{"BucketName", name}});
   if (endpoint_region != kUsEast1 || existing->region != kUsEast1 || with_tags) {
     return MakeError("BucketAlreadyOwnedByYou", {{"BucketName", name}});
   }
@@ -117,7 +128,8 @@ Result<void> AnswerExisting(Call& call, std::string_view endpoint_region, bool w
   return Ok();
 }
 
-Result<store::BucketRecord> MakeBucket(Call& call, const Document& document, std::string_view endpoint_region) {
+Result<store::BucketRecord> MakeBucket(Call& call, const Document& document,
+                                       std::string_view endpoint_region) {
   store::BucketRecord record;
   PENSTOCK_ASSIGN(record.region, ChooseRegion(endpoint_region, document.constraint));
   PENSTOCK_TRY(CheckNamespace(call, RegionOfConstraint(record.region)));
@@ -141,8 +153,10 @@ Result<void> CreateBucket(Call& call) {
   const std::string_view endpoint_region = EndpointRegion(call.exchange, call.options.region);
   PENSTOCK_ASSIGN(const Document document, ReadCreateDocument(call));
   PENSTOCK_ASSIGN(store::BucketRecord record, MakeBucket(call, document, endpoint_region));
-  if (call.store.FindBucket(call.bucket()).ok()) return AnswerExisting(call, endpoint_region, document.tags.has_value());
-  const auto created = call.store.CreateBucket(std::move(record), call.options.max_buckets_per_account);
+  if (call.store.FindBucket(call.bucket()).ok())
+    return AnswerExisting(call, endpoint_region, document.tags.has_value());
+  const auto created =
+      call.store.CreateBucket(std::move(record), call.options.max_buckets_per_account);
   if (!created.ok()) {  // two at once: the other one was first
     const std::string& code = created.error().code;
     if (code == "TooManyBuckets") return MakeError(code);
@@ -150,7 +164,9 @@ Result<void> CreateBucket(Call& call) {
     return AnswerExisting(call, endpoint_region, document.tags.has_value());
   }
   const std::string& name = call.bucket().value;
-  call.response().Add("Location", document.constraint.empty() ? "/" + name : "http://" + name + ".s3.amazonaws.com/");
+  call.response().Add("Location", document.constraint.empty()
+                                      ? "/" + name
+                                      : "http://" + name + ".s3.amazonaws.com/");
   call.response().Add("x-amz-bucket-arn", "arn:aws:s3:::" + name);
   return Ok();
 }

@@ -7,11 +7,13 @@ using testing::Harness;
 using testing::Reply;
 
 std::string Constraint(std::string_view region) {
-  return "<CreateBucketConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>" +
+  return "<CreateBucketConfiguration "
+         "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>" +
          std::string(region) + "</LocationConstraint></CreateBucketConfiguration>";
 }
 constexpr std::string_view kTags =
-    "<CreateBucketConfiguration><Tags><Tag><Key>team</Key><Value>a</Value></Tag></Tags></CreateBucketConfiguration>";
+    "<CreateBucketConfiguration><Tags><Tag><Key>team</Key><Value>a</Value></Tag></Tags></"
+    "CreateBucketConfiguration>";
 
 struct RegionCase {
   const char* endpoint;
@@ -41,11 +43,13 @@ TEST(CreateBucketTest, CreateFollowsTheRegionMatrix) {
   }
   Harness s3({.region = "eu-west-1"});
   EXPECT_EQ(s3.Send("PUT /bucket").Element("Message"),
-            "The unspecified location constraint is incompatible for the region specific endpoint this request was sent "
+            "The unspecified location constraint is incompatible for the region specific endpoint "
+            "this request was sent "
             "to.");
 }
 
-// A bucket made in another region was dead: its requests were redirected, and that region's signature was refused.
+// A bucket made in another region was dead: its requests were redirected, and that region's
+// signature was refused.
 TEST(CreateBucketTest, ABucketMadeInAnotherRegionLivesThere) {
   Harness s3;
   EXPECT_EQ(s3.Send("PUT /bucket", Constraint("eu-west-1")).Outcome(), "200");
@@ -53,7 +57,8 @@ TEST(CreateBucketTest, ABucketMadeInAnotherRegionLivesThere) {
   s3.signing_region() = "eu-west-1";
   EXPECT_EQ(s3.Send("GET /bucket").Outcome(), "200");
   EXPECT_EQ(s3.Send("HEAD /bucket").Header("x-amz-bucket-region"), "eu-west-1");
-  EXPECT_EQ(s3.Send("PUT /bucket", Constraint("eu-west-1")).Outcome(), "409 BucketAlreadyOwnedByYou");
+  EXPECT_EQ(s3.Send("PUT /bucket", Constraint("eu-west-1")).Outcome(),
+            "409 BucketAlreadyOwnedByYou");
 }
 
 TEST(CreateBucketTest, RefusedConstraintsLeaveNoBucket) {
@@ -63,7 +68,8 @@ TEST(CreateBucketTest, RefusedConstraintsLeaveNoBucket) {
   EXPECT_EQ(refused.Element("LocationConstraint"), "mars-1");
   EXPECT_EQ(s3.Send("HEAD /bucket").status, 404);
   Harness eu({.region = "eu-west-1"});
-  EXPECT_EQ(eu.Send("PUT /bucket", Constraint("us-west-2")).Outcome(), "400 IllegalLocationConstraintException");
+  EXPECT_EQ(eu.Send("PUT /bucket", Constraint("us-west-2")).Outcome(),
+            "400 IllegalLocationConstraintException");
   EXPECT_EQ(eu.Send("HEAD /bucket").status, 404);
 }
 
@@ -89,8 +95,9 @@ TEST(CreateBucketTest, TagsAreKeptAndMakeARepeatAConflict) {
   EXPECT_EQ(s3.Send("GET /bucket?tagging").Element("Key"), "team");
   EXPECT_EQ(s3.Send("PUT /bucket").Outcome(), "200");
   EXPECT_EQ(s3.Send("PUT /bucket", kTags).Outcome(), "409 BucketAlreadyOwnedByYou");
-  EXPECT_EQ(s3.Send("PUT /other", "<CreateBucketConfiguration><Tags><Tag><Key>aws:x</Key><Value/></Tag></Tags>"
-                                  "</CreateBucketConfiguration>")
+  EXPECT_EQ(s3.Send("PUT /other",
+                    "<CreateBucketConfiguration><Tags><Tag><Key>aws:x</Key><Value/></Tag></Tags>"
+                    "</CreateBucketConfiguration>")
                 .Outcome(),
             "400 InvalidTag");
   EXPECT_EQ(s3.Send("HEAD /other").status, 404);
@@ -100,17 +107,24 @@ TEST(CreateBucketTest, OwnershipAndAclHeaders) {
   Harness s3;
   const Reply refused = s3.Send("PUT /bucket\nx-amz-acl: public-read");
   EXPECT_EQ(refused.Outcome(), "400 InvalidBucketAclWithObjectOwnership");
-  EXPECT_EQ(refused.Element("Message"), "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting");
+  EXPECT_EQ(refused.Element("Message"),
+            "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting");
   const Reply unknown = s3.Send("PUT /bucket\nx-amz-object-ownership: test");
   EXPECT_EQ(unknown.Element("Message"), "Invalid x-amz-object-ownership header: test");
   EXPECT_EQ(unknown.Element("ArgumentName"), "x-amz-object-ownership");
   EXPECT_EQ(unknown.Element("ArgumentValue"), "<absent>");
-  EXPECT_EQ(s3.Send("PUT /bucket\nx-amz-object-ownership: ObjectWriter\nx-amz-acl: public-read").Outcome(), "403 AccessDenied")
+  EXPECT_EQ(s3.Send("PUT /bucket\nx-amz-object-ownership: ObjectWriter\nx-amz-acl: public-read")
+                .Outcome(),
+            "403 AccessDenied")
       << "public access is blocked in new buckets";
   EXPECT_EQ(s3.Send("HEAD /bucket").status, 404);
-  EXPECT_EQ(s3.Send("PUT /bucket\nx-amz-object-ownership: ObjectWriter\nx-amz-acl: log-delivery-write").Outcome(), "200");
+  EXPECT_EQ(
+      s3.Send("PUT /bucket\nx-amz-object-ownership: ObjectWriter\nx-amz-acl: log-delivery-write")
+          .Outcome(),
+      "200");
   EXPECT_EQ(s3.Send("GET /bucket?ownershipControls").Element("ObjectOwnership"), "ObjectWriter");
-  EXPECT_EQ(s3.Send("GET /bucket?acl").Elements("Permission"), (std::vector<std::string>{"FULL_CONTROL", "WRITE", "READ_ACP"}));
+  EXPECT_EQ(s3.Send("GET /bucket?acl").Elements("Permission"),
+            (std::vector<std::string>{"FULL_CONTROL", "WRITE", "READ_ACP"}));
   EXPECT_EQ(s3.Send("PUT /plain\nx-amz-acl: private").Outcome(), "200");
 }
 
@@ -120,8 +134,10 @@ TEST(CreateBucketTest, ObjectLockTurnsVersioningOnForGood) {
   EXPECT_EQ(s3.Send("GET /bucket?versioning").Element("Status"), "Enabled");
   EXPECT_EQ(s3.Send("GET /bucket?object-lock").Element("ObjectLockEnabled"), "Enabled");
   EXPECT_EQ(s3.Send("PUT /other\nx-amz-bucket-object-lock-enabled: False").Outcome(), "200");
-  EXPECT_EQ(s3.Send("GET /other?object-lock").Outcome(), "404 ObjectLockConfigurationNotFoundError");
-  EXPECT_EQ(s3.Send("PUT /third\nx-amz-bucket-object-lock-enabled: yes").Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(s3.Send("GET /other?object-lock").Outcome(),
+            "404 ObjectLockConfigurationNotFoundError");
+  EXPECT_EQ(s3.Send("PUT /third\nx-amz-bucket-object-lock-enabled: yes").Outcome(),
+            "400 InvalidArgument");
 }
 
 // Spec §8 TooManyBuckets.
@@ -141,8 +157,10 @@ TEST(CreateBucketTest, AccountRegionalNames) {
   const std::string own = "PUT /data-123456789012-us-east-1-an";
   const std::string asked = "\nx-amz-bucket-namespace: account-regional";
   EXPECT_EQ(s3.Send(own).Outcome(), "400 InvalidBucketName");
-  EXPECT_EQ(s3.Send("PUT /data-210987654321-us-east-1-an" + asked).Outcome(), "400 InvalidBucketName");
-  EXPECT_EQ(s3.Send("PUT /data-123456789012-eu-west-1-an" + asked).Outcome(), "400 InvalidBucketName");
+  EXPECT_EQ(s3.Send("PUT /data-210987654321-us-east-1-an" + asked).Outcome(),
+            "400 InvalidBucketName");
+  EXPECT_EQ(s3.Send("PUT /data-123456789012-eu-west-1-an" + asked).Outcome(),
+            "400 InvalidBucketName");
   EXPECT_EQ(s3.Send("PUT /data" + asked).Outcome(), "400 InvalidBucketName");
   EXPECT_EQ(s3.Send(own + asked).Outcome(), "200");
   EXPECT_EQ(s3.Send("PUT /other\nx-amz-bucket-namespace: mine").Outcome(), "400 InvalidArgument");
@@ -151,7 +169,10 @@ TEST(CreateBucketTest, AccountRegionalNames) {
 TEST(CreateBucketTest, RefusesWhatItWouldIgnore) {
   Harness s3;
   EXPECT_EQ(s3.Send("PUT /bucket", "<Wrong/>").Outcome(), "400 MalformedXML");
-  EXPECT_EQ(s3.Send("PUT /bucket", "<CreateBucketConfiguration><Bucket><Type>Directory</Type></Bucket></CreateBucketConfiguration>").Outcome(),
+  EXPECT_EQ(s3.Send("PUT /bucket",
+                    "<CreateBucketConfiguration><Bucket><Type>Directory</Type></Bucket></"
+                    "CreateBucketConfiguration>")
+                .Outcome(),
             "501 NotImplemented");
   EXPECT_EQ(s3.Send("HEAD /bucket").status, 404);
 }

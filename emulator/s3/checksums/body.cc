@@ -31,7 +31,8 @@ struct ThreadScratch {
     if (second != nullptr && !second->is_here()) static_cast<void>(second.release());
   }
 
-  const std::unique_ptr<std::byte[]> memory = std::make_unique_for_overwrite<std::byte[]>(kBlocksBytes);
+  const std::unique_ptr<std::byte[]> memory =
+      std::make_unique_for_overwrite<std::byte[]>(kBlocksBytes);
   std::unique_ptr<StandbyThread> second;  // from the first large body on
 
   MutableByteView blocks() { return {memory.get(), kBlocksBytes}; }
@@ -52,15 +53,17 @@ Result<std::string> ReadContentMd5(const Call& call) {
   const auto header = call.exchange.request.Find("content-md5");
   if (!header) return std::string();
   auto raw = Base64Decode(*header);
-  if (!raw || raw->size() != 16) return MakeError("InvalidDigest", {{"Content-MD5", std::string(*header)}});
+  if (!raw || raw->size() != 16)
+    return MakeError("InvalidDigest", {{"Content-MD5", std::string(*header)}});
   return std::move(*raw);
 }
 
 Result<void> VerifyMd5(const std::string& expected, const std::string& computed, Md5Style style) {
   if (expected.empty() || expected == computed) return Ok();
-  return MakeError("BadDigest", {{"CalculatedDigest", Base64Encode(AsBytes(computed))},
-                                 {"ExpectedDigest", style == Md5Style::kHex ? HexEncode(AsBytes(expected))
-                                                                            : Base64Encode(AsBytes(expected))}});
+  return MakeError("BadDigest",
+                   {{"CalculatedDigest", Base64Encode(AsBytes(computed))},
+                    {"ExpectedDigest", style == Md5Style::kHex ? HexEncode(AsBytes(expected))
+                                                               : Base64Encode(AsBytes(expected))}});
 }
 
 // Fills `block` unless the body ends before.
@@ -90,12 +93,13 @@ Result<void> Drain(const Exchange& exchange, const Take& take) {
 using BlockWork = std::function<Result<void>(ByteView)>;
 
 unsigned Processors() {
-  static const unsigned count = std::thread::hardware_concurrency();  // once: the library reads a file for it
+  // once: the library reads a file for it
+  static const unsigned count = std::thread::hardware_concurrency();
   return count;
 }
 
-// A second thread for a body of `length` bytes, on a machine of at least so many processors; null where it would not
-// help, or where none is to be had.
+// A second thread for a body of `length` bytes, on a machine of at least so many processors; null
+// where it would not help, or where none is to be had.
 StandbyThread* SecondThread(std::uint64_t length, unsigned processors) {
   if (length < kSmallestLaneBody || Processors() < processors) return nullptr;
   std::unique_ptr<StandbyThread>& second = OwnScratch().second;
@@ -110,8 +114,10 @@ StandbyThread* SecondThread(std::uint64_t length, unsigned processors) {
   return second.get();
 }
 
-// Reads to the end. Every block goes through both works, through `aside` on the second thread if there is one.
-Result<void> DrainInTwo(const Exchange& exchange, StandbyThread* second, const BlockWork& here, const BlockWork& aside) {
+// Reads to the end. Every block goes through both works, through `aside` on the second thread if
+// there is one.
+Result<void> DrainInTwo(const Exchange& exchange, StandbyThread* second, const BlockWork& here,
+                        const BlockWork& aside) {
   if (second == nullptr) {
     return Drain(exchange, [&](ByteView bytes) -> Result<void> {
       PENSTOCK_TRY(aside(bytes));
@@ -158,8 +164,9 @@ Result<ReceivedBody> ReceiveBody(Call& call, ReceiveOptions options) {
     PENSTOCK_TRY(check(bytes));
     return write(bytes);
   };
-  // MD5 takes longer than all else together. Without it, receiving and writing are worth a thread each only where the
-  // client, on the same machine perhaps, has a processor of its own beside them.
+  // MD5 takes longer than all else together. Without it, receiving and writing are worth a thread
+  // each only where the client, on the same machine perhaps, has a processor of its own beside
+  // them.
   if (md5) {
     PENSTOCK_TRY(DrainInTwo(call.exchange, SecondThread(*length, 2), check_and_write, hash));
   } else {
@@ -184,13 +191,16 @@ Result<std::string> ReadDocument(Call& call, DocumentOptions options) {
     PENSTOCK_ASSIGN(claim, ReadChecksumClaim(call));
   }
   if (options.require_checksum && expected_md5.empty() && claim.info == nullptr) {
-    return InvalidRequest("Missing required header for this request: Content-MD5 OR x-amz-checksum-*");
+    return InvalidRequest(
+        "Missing required header for this request: Content-MD5 OR x-amz-checksum-*");
   }
   std::string document;
-  document.reserve(std::min(call.exchange.body->Length().value_or(0), std::min(options.limit_bytes, kMostReserved)));
+  document.reserve(std::min(call.exchange.body->Length().value_or(0),
+                            std::min(options.limit_bytes, kMostReserved)));
   PENSTOCK_TRY(Drain(call.exchange, [&](ByteView bytes) -> Result<void> {
     if (document.size() + bytes.size() > options.limit_bytes) {
-      return MakeError("MaxMessageLengthExceeded", {{"MaxMessageLengthBytes", std::to_string(options.limit_bytes)}});
+      return MakeError("MaxMessageLengthExceeded",
+                       {{"MaxMessageLengthBytes", std::to_string(options.limit_bytes)}});
     }
     document.append(AsText(bytes));
     return Ok();
@@ -208,14 +218,16 @@ Result<std::string> ReadDocument(Call& call, DocumentOptions options) {
   return document;
 }
 
-Result<ContentDigests> DigestContent(const Exchange& exchange, const store::Content& content, ByteRange range, DigestOptions options) {
+Result<ContentDigests> DigestContent(const Exchange& exchange, const store::Content& content,
+                                     ByteRange range, DigestOptions options) {
   std::optional<Digester> md5;
   if (options.md5) md5.emplace(DigestAlgorithm::kMd5);
   ChecksumDigester checksum(options.algorithm);
   const MutableByteView block = OwnScratch().blocks();
   for (std::uint64_t at = range.begin; at < range.end;) {
     PENSTOCK_TRY(RefuseIfCancelled(exchange));
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), range.end - at));
+    const auto count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), range.end - at));
     PENSTOCK_TRY(store::ReadContent(content, at, block.first(count)));
     if (md5) md5->Update(block.first(count));
     checksum.Update(block.first(count));
@@ -224,7 +236,8 @@ Result<ContentDigests> DigestContent(const Exchange& exchange, const store::Cont
   return ContentDigests{md5 ? md5->Finish() : std::string(), checksum.Finish()};
 }
 
-Result<void> CheckCopySource(const Exchange& exchange, const store::Content& content, ByteRange range) {
+Result<void> CheckCopySource(const Exchange& exchange, const store::Content& content,
+                             ByteRange range) {
   constexpr std::uint64_t kStepBytes = 16u << 20;
   for (std::uint64_t at = range.begin; at < range.end; at += kStepBytes) {
     PENSTOCK_TRY(RefuseIfCancelled(exchange));

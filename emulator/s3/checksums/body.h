@@ -8,19 +8,21 @@
 #include <string>
 #include <vector>
 
-#include "emulator/s3/core/call.h"
 #include "emulator/s3/checksums/checksums.h"
+#include "emulator/s3/core/call.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::s3 {
 
-inline constexpr std::uint64_t kMaxBodyBytes = 5ull << 30;  // one PUT, one part, one copy source (spec §0 "Limits")
+// one PUT, one part, one copy source (spec §0 "Limits")
+inline constexpr std::uint64_t kMaxBodyBytes = 5ull << 30;
 
-enum class Md5Style { kHex, kBase64 };  // how BadDigest prints ExpectedDigest: PutObject hex, UploadPart base64
+// how BadDigest prints ExpectedDigest: PutObject hex, UploadPart base64
+enum class Md5Style { kHex, kBase64 };
 
 struct ReceiveOptions {
-  ChecksumClaim claim;                            // verified
-  std::vector<ChecksumAlgorithm> also_compute;    // besides the claimed one
+  ChecksumClaim claim;                          // verified
+  std::vector<ChecksumAlgorithm> also_compute;  // besides the claimed one
   Md5Style expected_digest = Md5Style::kHex;
   bool md5 = true;  // false: the MD5 is not needed, and taken only to check a Content-MD5
 };
@@ -38,10 +40,13 @@ Result<ReceivedBody> ReceiveBody(Call& call, ReceiveOptions options);
 
 struct DocumentOptions {
   std::uint64_t limit_bytes = 2u << 20;
-  bool require_checksum = false;  // Content-MD5 or a checksum must come with it (appendix A, column R)
-  bool checksum_of_body = true;   // false: x-amz-checksum-* speaks of an object (CompleteMultipartUpload)
+  // Content-MD5 or a checksum must come with it (appendix A, column R)
+  bool require_checksum = false;
+  // false: x-amz-checksum-* speaks of an object (CompleteMultipartUpload)
+  bool checksum_of_body = true;
 };
-// The whole body as text, with Content-MD5 and checksum claims verified. MaxMessageLengthExceeded over the limit.
+// The whole body as text, with Content-MD5 and checksum claims verified. MaxMessageLengthExceeded
+// over the limit.
 Result<std::string> ReadDocument(Call& call, DocumentOptions options);
 
 struct ContentDigests {
@@ -52,10 +57,13 @@ struct DigestOptions {
   ChecksumAlgorithm algorithm = ChecksumAlgorithm::kCrc64Nvme;
   bool md5 = true;
 };
-// Reads the range once: what a copy needs when its source's digests do not fit. ServiceUnavailable once the request is cancelled.
-Result<ContentDigests> DigestContent(const Exchange& exchange, const store::Content& content, ByteRange range, DigestOptions options);
+// Reads the range once: what a copy needs when its source's digests do not fit. ServiceUnavailable
+// once the request is cancelled.
+Result<ContentDigests> DigestContent(const Exchange& exchange, const store::Content& content,
+                                     ByteRange range, DigestOptions options);
 // store::CheckContentAnew. ServiceUnavailable once the request is cancelled.
-Result<void> CheckCopySource(const Exchange& exchange, const store::Content& content, ByteRange range);
+Result<void> CheckCopySource(const Exchange& exchange, const store::Content& content,
+                             ByteRange range);
 
 }  // namespace penstock::emulator::s3
 

@@ -1,4 +1,5 @@
-// What a request claims about its checksum, and whether it holds: the texts of spec/protocol.md §2.12.
+// What a request claims about its checksum, and whether it holds: the texts of spec/protocol.md
+// §2.12.
 #include <optional>
 
 #include "base/encoding.h"
@@ -12,7 +13,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "x-amz-checksum-";
 // x-amz-checksum-* headers that are settings, not values.
-constexpr std::string_view kSettings[] = {"x-amz-checksum-mode", "x-amz-checksum-type", "x-amz-checksum-algorithm"};
+constexpr std::string_view kSettings[] = {"x-amz-checksum-mode", "x-amz-checksum-type",
+                                          "x-amz-checksum-algorithm"};
 
 template <std::size_t N>
 bool Contains(const std::string_view (&names)[N], std::string_view name) {
@@ -31,7 +33,8 @@ bool IsDigest(const ChecksumInfo& info, std::string_view value) {
   return raw && raw->size() == info.digest_bytes;
 }
 
-// The algorithm a checksum header or trailer name stands for; null for names that are no checksum value.
+// The algorithm a checksum header or trailer name stands for; null for names that are no checksum
+// value.
 Result<const ChecksumInfo*> AlgorithmOfName(std::string_view name) {
   if (!StartsWithIgnoreCase(name, kPrefix) || Contains(kSettings, name)) return nullptr;
   if (const ChecksumInfo* info = FindChecksumHeader(name)) return info;
@@ -42,7 +45,8 @@ Result<void> AddClaim(ChecksumClaim& claim, std::string_view name, std::string_v
   PENSTOCK_ASSIGN(const ChecksumInfo* info, AlgorithmOfName(name));
   if (info == nullptr) return Ok();
   if (claim.info != nullptr) {
-    return InvalidRequest("Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.");
+    return InvalidRequest(
+        "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.");
   }
   claim = {info, std::string(value)};
   if (value.empty()) return InvalidValue(*info);
@@ -58,7 +62,8 @@ Result<ChecksumClaim> HeaderClaim(const Call& call) {
   if (call.presigned) {
     for (const QueryParameter& parameter : call.exchange.target.query) {
       if (!IsHeaderInQuery(parameter.name)) continue;
-      if (call.exchange.request.Find(parameter.name)) continue;  // the verifier has made a header of it already
+      // the verifier has made a header of it already
+      if (call.exchange.request.Find(parameter.name)) continue;
       PENSTOCK_TRY(AddClaim(claim, parameter.name, parameter.value));
     }
   }
@@ -86,7 +91,8 @@ Result<void> CheckSdkAlgorithm(const Call& call, const ChecksumClaim& claim) {
   if (!named) return Ok();
   if (claim.info == nullptr) {
     return InvalidRequest(
-        "x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or x-amz-trailer headers were "
+        "x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or "
+        "x-amz-trailer headers were "
         "found.");
   }
   if (!EqualsIgnoreCase(*named, claim.info->name)) {
@@ -106,7 +112,8 @@ Error UnsupportedChecksumAlgorithm() {
 Result<ChecksumClaim> ReadChecksumClaim(const Call& call) {
   if (!call.families.checksum) return ChecksumClaim{};
   PENSTOCK_ASSIGN(ChecksumClaim claim, HeaderClaim(call));
-  if (claim.info != nullptr && !IsDigest(*claim.info, claim.value)) return InvalidValue(*claim.info);
+  if (claim.info != nullptr && !IsDigest(*claim.info, claim.value))
+    return InvalidValue(*claim.info);
   PENSTOCK_TRY(AddTrailerClaim(call, claim));
   PENSTOCK_TRY(CheckSdkAlgorithm(call, claim));
   return claim;
@@ -121,13 +128,16 @@ Result<ChecksumClaim> ReadWholeObjectClaim(const Call& call) {
   return claim;
 }
 
-Result<void> TakeTrailer(ChecksumClaim& claim, const std::vector<std::pair<std::string, std::string>>& trailers) {
+Result<void> TakeTrailer(ChecksumClaim& claim,
+                         const std::vector<std::pair<std::string, std::string>>& trailers) {
   const bool expected = claim.in_trailer();
   for (const auto& [name, value] : trailers) {
     if (!StartsWithIgnoreCase(name, kPrefix)) continue;
-    if (!expected || !EqualsIgnoreCase(name, claim.info->header)) return MakeError("MalformedTrailerError");
+    if (!expected || !EqualsIgnoreCase(name, claim.info->header))
+      return MakeError("MalformedTrailerError");
     if (!IsDigest(*claim.info, value)) {
-      return InvalidRequest("Value for " + std::string(claim.info->header) + " trailing header is invalid.");
+      return InvalidRequest("Value for " + std::string(claim.info->header) +
+                            " trailing header is invalid.");
     }
     claim.value = value;
   }
@@ -138,7 +148,8 @@ Result<void> TakeTrailer(ChecksumClaim& claim, const std::vector<std::pair<std::
 Result<void> VerifyChecksum(const ChecksumClaim& claim, std::string_view computed) {
   if (claim.info == nullptr || claim.value == computed) return Ok();
   return MakeError("BadDigest", {},
-                   "The " + std::string(claim.info->name) + " you specified did not match the calculated checksum.");
+                   "The " + std::string(claim.info->name) +
+                       " you specified did not match the calculated checksum.");
 }
 
 }  // namespace penstock::emulator::s3

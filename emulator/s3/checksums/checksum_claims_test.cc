@@ -20,19 +20,21 @@ class ChecksumClaimsTest : public ::testing::Test {
 
 struct Claim {
   const char* name;
-  const char* value;  // of "hello", spec §6.3; SHA512 made with hashlib, the xxHash family with awscrt 0.38.1
+  // of "hello", spec §6.3; SHA512 made with hashlib, the xxHash family with awscrt 0.38.1
+  const char* value;
 };
-constexpr Claim kClaims[] = {{"crc32", "NhCmhg=="},
-                             {"crc32c", "mnG7TA=="},
-                             {"crc64nvme", "M3eFcAZSQlc="},
-                             {"sha1", "qvTGHdzF6KLavt4PO0gs2a6pQ00="},
-                             {"sha256", "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="},
-                             {"sha512",
-                              "m3HSJL1i83hdltRq0+o9czGb+8KJDKra4t/3JRlnPKcjI8PZm6XBHXx6zG4UuMXaDEZjR1wuXDre9G9zvN7AQw=="},
-                             {"md5", "XUFAKrxLKna5cZ2REBfFkg=="},
-                             {"xxhash64", "JseCfYifbaM="},
-                             {"xxhash3", "lVXoVVxi3P0="},
-                             {"xxhash128", "tenBrQcbPn/Hec+qXlI4GA=="}};
+constexpr Claim kClaims[] = {
+    {"crc32", "NhCmhg=="},
+    {"crc32c", "mnG7TA=="},
+    {"crc64nvme", "M3eFcAZSQlc="},
+    {"sha1", "qvTGHdzF6KLavt4PO0gs2a6pQ00="},
+    {"sha256", "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="},
+    {"sha512",
+     "m3HSJL1i83hdltRq0+o9czGb+8KJDKra4t/3JRlnPKcjI8PZm6XBHXx6zG4UuMXaDEZjR1wuXDre9G9zvN7AQw=="},
+    {"md5", "XUFAKrxLKna5cZ2REBfFkg=="},
+    {"xxhash64", "JseCfYifbaM="},
+    {"xxhash3", "lVXoVVxi3P0="},
+    {"xxhash128", "tenBrQcbPn/Hec+qXlI4GA=="}};
 
 TEST_F(ChecksumClaimsTest, HeadersOfAllAlgorithmsAreVerifiedAndEchoed) {
   for (const Claim& claim : kClaims) {
@@ -43,7 +45,8 @@ TEST_F(ChecksumClaimsTest, HeadersOfAllAlgorithmsAreVerifiedAndEchoed) {
     EXPECT_EQ(s3_.Send("GET /bucket/k\nx-amz-checksum-mode: ENABLED").Header(header), claim.value);
     const Reply bad = Put(header + ": " + claim.value, {.text = "jello"});
     EXPECT_EQ(bad.Outcome(), "400 BadDigest") << claim.name;
-    EXPECT_TRUE(bad.Element("Message").ends_with(" you specified did not match the calculated checksum."));
+    EXPECT_TRUE(
+        bad.Element("Message").ends_with(" you specified did not match the calculated checksum."));
   }
   EXPECT_EQ(Put("x-amz-checksum-crc32: NhCmhg==", {.text = "jello"}).Element("Message"),
             "The CRC32 you specified did not match the calculated checksum.");
@@ -53,22 +56,28 @@ TEST_F(ChecksumClaimsTest, HeadersOfAllAlgorithmsAreVerifiedAndEchoed) {
 TEST_F(ChecksumClaimsTest, TrailersAreVerifiedAndEchoed) {
   for (const Claim& claim : kClaims) {
     const std::string header = std::string("x-amz-checksum-") + claim.name;
-    const Reply good = Put("x-amz-trailer: " + header, {.text = "hello", .trailers = {{header, claim.value}}});
+    const Reply good =
+        Put("x-amz-trailer: " + header, {.text = "hello", .trailers = {{header, claim.value}}});
     EXPECT_EQ(good.Outcome(), "200") << claim.name;
     EXPECT_EQ(good.Header(header), claim.value);
-    const Reply bad = Put("x-amz-trailer: " + header, {.text = "jello", .trailers = {{header, claim.value}}});
+    const Reply bad =
+        Put("x-amz-trailer: " + header, {.text = "jello", .trailers = {{header, claim.value}}});
     EXPECT_EQ(bad.Outcome(), "400 BadDigest") << claim.name;
   }
 }
 
 TEST_F(ChecksumClaimsTest, TrailersMustBeWhatWasAnnounced) {
   EXPECT_EQ(Put("x-amz-trailer: x-amz-checksum-crc32").Outcome(), "400 MalformedTrailerError");
-  EXPECT_EQ(Put("x-amz-trailer: x-amz-checksum-crc32", {.text = "hello", .trailers = {{"x-amz-checksum-crc32c", "mnG7TA=="}}})
+  EXPECT_EQ(Put("x-amz-trailer: x-amz-checksum-crc32",
+                {.text = "hello", .trailers = {{"x-amz-checksum-crc32c", "mnG7TA=="}}})
                 .Outcome(),
             "400 MalformedTrailerError");
-  EXPECT_EQ(Put("x-amz-meta-a: 1", {.text = "hello", .trailers = {{"x-amz-checksum-crc32", "NhCmhg=="}}}).Outcome(),
-            "400 MalformedTrailerError");
-  EXPECT_EQ(Put("x-amz-trailer: x-amz-checksum-crc32", {.text = "hello", .trailers = {{"x-amz-checksum-crc32", "x"}}})
+  EXPECT_EQ(
+      Put("x-amz-meta-a: 1", {.text = "hello", .trailers = {{"x-amz-checksum-crc32", "NhCmhg=="}}})
+          .Outcome(),
+      "400 MalformedTrailerError");
+  EXPECT_EQ(Put("x-amz-trailer: x-amz-checksum-crc32",
+                {.text = "hello", .trailers = {{"x-amz-checksum-crc32", "x"}}})
                 .Element("Message"),
             "Value for x-amz-checksum-crc32 trailing header is invalid.");
   EXPECT_EQ(Put("x-amz-trailer: ").Outcome(), "400 MalformedTrailerError");
@@ -81,10 +90,13 @@ TEST_F(ChecksumClaimsTest, TrailersMustBeWhatWasAnnounced) {
 // Symptom: a presigned PUT with a checksum in its query was told that it named several.
 TEST_F(ChecksumClaimsTest, AQueryParameterThatIsAlsoAHeaderIsOneClaim) {
   const std::string target =
-      "PUT /bucket/k?x-amz-checksum-crc32=AAAAAA%3D%3D&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=c"
+      "PUT "
+      "/bucket/"
+      "k?x-amz-checksum-crc32=AAAAAA%3D%3D&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=c"
       "&X-Amz-Date=d&X-Amz-Expires=1&X-Amz-SignedHeaders=host&X-Amz-Signature=s";
   EXPECT_EQ(s3_.Send(target, {.text = "hello"}).Outcome(), "400 BadDigest");
-  EXPECT_EQ(s3_.Send(target + "\nx-amz-checksum-crc32: AAAAAA==", {.text = "hello"}).Outcome(), "400 BadDigest");
+  EXPECT_EQ(s3_.Send(target + "\nx-amz-checksum-crc32: AAAAAA==", {.text = "hello"}).Outcome(),
+            "400 BadDigest");
 }
 
 // Spec §2.12, texts.
@@ -99,10 +111,13 @@ TEST_F(ChecksumClaimsTest, MalformedClaimsAreInvalidRequests) {
       {"x-amz-checksum-crc32: ", "Value for x-amz-checksum-crc32 header is invalid."},
       {"x-amz-checksum-crc32: NhCmhg==\nx-amz-checksum-crc32c: mnG7TA==",
        "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed."},
-      {"x-amz-checksum-crc32: NhCmhg==\nx-amz-trailer: x-amz-checksum-crc32", "Expecting a single x-amz-checksum- header"},
-      {"x-amz-checksum-foo: NhCmhg==", "The algorithm type you specified in x-amz-checksum- header is invalid."},
+      {"x-amz-checksum-crc32: NhCmhg==\nx-amz-trailer: x-amz-checksum-crc32",
+       "Expecting a single x-amz-checksum- header"},
+      {"x-amz-checksum-foo: NhCmhg==",
+       "The algorithm type you specified in x-amz-checksum- header is invalid."},
       {"x-amz-sdk-checksum-algorithm: CRC32",
-       "x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or x-amz-trailer headers were "
+       "x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or "
+       "x-amz-trailer headers were "
        "found."},
       {"x-amz-sdk-checksum-algorithm: SHA1\nx-amz-checksum-crc32: NhCmhg==",
        "Value for x-amz-sdk-checksum-algorithm header is invalid."},

@@ -16,14 +16,17 @@ using enum ChecksumAlgorithm;
 constexpr ChecksumInfo kAlgorithms[] = {
     {kCrc32, "CRC32", "crc32", "x-amz-checksum-crc32", "ChecksumCRC32", 4, true, true},
     {kCrc32c, "CRC32C", "crc32c", "x-amz-checksum-crc32c", "ChecksumCRC32C", 4, true, true},
-    {kCrc64Nvme, "CRC64NVME", "crc64nvme", "x-amz-checksum-crc64nvme", "ChecksumCRC64NVME", 8, true, false},
+    {kCrc64Nvme, "CRC64NVME", "crc64nvme", "x-amz-checksum-crc64nvme", "ChecksumCRC64NVME", 8, true,
+     false},
     {kSha1, "SHA1", "sha1", "x-amz-checksum-sha1", "ChecksumSHA1", 20, false, true},
     {kSha256, "SHA256", "sha256", "x-amz-checksum-sha256", "ChecksumSHA256", 32, false, true},
     {kSha512, "SHA512", "sha512", "x-amz-checksum-sha512", "ChecksumSHA512", 64, false, true},
     {kMd5, "MD5", "md5", "x-amz-checksum-md5", "ChecksumMD5", 16, false, true},
-    {kXxhash64, "XXHASH64", "xxhash64", "x-amz-checksum-xxhash64", "ChecksumXXHASH64", 8, false, true},
+    {kXxhash64, "XXHASH64", "xxhash64", "x-amz-checksum-xxhash64", "ChecksumXXHASH64", 8, false,
+     true},
     {kXxhash3, "XXHASH3", "xxhash3", "x-amz-checksum-xxhash3", "ChecksumXXHASH3", 8, false, true},
-    {kXxhash128, "XXHASH128", "xxhash128", "x-amz-checksum-xxhash128", "ChecksumXXHASH128", 16, false, true},
+    {kXxhash128, "XXHASH128", "xxhash128", "x-amz-checksum-xxhash128", "ChecksumXXHASH128", 16,
+     false, true},
 };
 
 std::string BigEndian(std::uint64_t value, std::size_t bytes) {
@@ -38,19 +41,24 @@ std::uint64_t FromBigEndian(std::string_view raw) {
   return value;
 }
 
-std::uint64_t Combine(ChecksumAlgorithm algorithm, std::uint64_t first, std::uint64_t second, std::uint64_t length) {
+std::uint64_t Combine(ChecksumAlgorithm algorithm, std::uint64_t first, std::uint64_t second,
+                      std::uint64_t length) {
   switch (algorithm) {
     case kCrc32:
-      return CombineCrc32(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(second), length);
+      return CombineCrc32(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(second),
+                          length);
     case kCrc32c:
-      return CombineCrc32c(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(second), length);
+      return CombineCrc32c(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(second),
+                           length);
     default: return CombineCrc64Nvme(first, second, length);
   }
 }
 
 }  // namespace
 
-const ChecksumInfo& InfoOf(ChecksumAlgorithm algorithm) { return kAlgorithms[static_cast<std::size_t>(algorithm)]; }
+const ChecksumInfo& InfoOf(ChecksumAlgorithm algorithm) {
+  return kAlgorithms[static_cast<std::size_t>(algorithm)];
+}
 
 const ChecksumInfo* FindChecksum(std::string_view name) {
   for (const ChecksumInfo& info : kAlgorithms) {
@@ -121,7 +129,8 @@ std::string CompositeChecksum(ChecksumAlgorithm algorithm, const std::vector<Par
   return digester.Finish() + "-" + std::to_string(parts.size());
 }
 
-std::string FullObjectChecksum(ChecksumAlgorithm algorithm, const std::vector<PartChecksum>& parts) {
+std::string FullObjectChecksum(ChecksumAlgorithm algorithm,
+                               const std::vector<PartChecksum>& parts) {
   const ChecksumInfo& info = InfoOf(algorithm);
   PENSTOCK_CHECK(info.full_object);
   std::uint64_t whole = 0;

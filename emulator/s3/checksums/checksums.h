@@ -1,4 +1,5 @@
-// The checksums of objects and parts: what clients claim, what the bytes give, how parts join (spec/protocol.md §2.12).
+// The checksums of objects and parts: what clients claim, what the bytes give, how parts join
+// (spec/protocol.md §2.12).
 //
 // Values are base64 of the big-endian digest, as on the wire.
 #ifndef PENSTOCK_EMULATOR_S3_CHECKSUMS_CHECKSUMS_H_
@@ -11,15 +12,24 @@
 #include <vector>
 
 #include "base/digest.h"
-#include "emulator/s3/core/call.h"
 #include "emulator/s3/checksums/xxhash_digester.h"
+#include "emulator/s3/core/call.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::s3 {
 
 enum class ChecksumAlgorithm {
-  kCrc32, kCrc32c, kCrc64Nvme, kSha1, kSha256, kSha512, kMd5, kXxhash64, kXxhash3, kXxhash128
+  kCrc32,
+  kCrc32c,
+  kCrc64Nvme,
+  kSha1,
+  kSha256,
+  kSha512,
+  kMd5,
+  kXxhash64,
+  kXxhash3,
+  kXxhash128
 };
 
 struct ChecksumInfo {
@@ -66,10 +76,12 @@ struct ChecksumClaim {
 
 // From x-amz-checksum-*, x-amz-trailer and x-amz-sdk-checksum-algorithm, with S3's refusals.
 Result<ChecksumClaim> ReadChecksumClaim(const Call& call);
-// One x-amz-checksum-* header about a whole object (CompleteMultipartUpload): "-N" may follow the value.
+// One x-amz-checksum-* header about a whole object (CompleteMultipartUpload): "-N" may follow the
+// value.
 Result<ChecksumClaim> ReadWholeObjectClaim(const Call& call);
 // Takes a claim's value out of the trailers once the body ended.
-Result<void> TakeTrailer(ChecksumClaim& claim, const std::vector<std::pair<std::string, std::string>>& trailers);
+Result<void> TakeTrailer(ChecksumClaim& claim,
+                         const std::vector<std::pair<std::string, std::string>>& trailers);
 // BadDigest when `computed` is not what was claimed.
 Result<void> VerifyChecksum(const ChecksumClaim& claim, std::string_view computed);
 

@@ -18,11 +18,13 @@ TEST(ChecksumsTest, ValuesAreBase64OfTheBigEndianDigest) {
   EXPECT_EQ(Digest(ChecksumAlgorithm::kCrc32c, "123456789"), "4waSgw==");
   EXPECT_EQ(Digest(ChecksumAlgorithm::kCrc64Nvme, "123456789"), "rosUhgp5mIg=");
   EXPECT_EQ(Digest(ChecksumAlgorithm::kSha1, "123456789"), "98O8HYCOBHMq32eZZczDTKeuNEE=");
-  EXPECT_EQ(Digest(ChecksumAlgorithm::kSha256, "123456789"), "FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=");
+  EXPECT_EQ(Digest(ChecksumAlgorithm::kSha256, "123456789"),
+            "FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=");
   EXPECT_EQ(Digest(ChecksumAlgorithm::kMd5, "123456789"), "JfnnlDI7RTiF9RgfG2JNCw==");
   // SHA512 made with Python's hashlib.
-  EXPECT_EQ(Digest(ChecksumAlgorithm::kSha512, "123456789"),
-            "2eZ2LdHI6vbWGzxhkvxAjU1tXxF20MKRabwk5xw/J0rSf81YEbMT1oH35V7ALXPUmclUVba1u1A6z1dPuo/+hQ==");
+  EXPECT_EQ(
+      Digest(ChecksumAlgorithm::kSha512, "123456789"),
+      "2eZ2LdHI6vbWGzxhkvxAjU1tXxF20MKRabwk5xw/J0rSf81YEbMT1oH35V7ALXPUmclUVba1u1A6z1dPuo/+hQ==");
   // The xxHash family made with awscrt 0.38.1, which botocore uses for them.
   EXPECT_EQ(Digest(ChecksumAlgorithm::kXxhash64, "123456789"), "jLhB20DmroM=");
   EXPECT_EQ(Digest(ChecksumAlgorithm::kXxhash3, "123456789"), "ctyxi2ehff8=");
@@ -47,7 +49,8 @@ TEST(ChecksumsTest, PartsJoinAsRecorded) {
        "Sc9786yoTVGaHVddVcFc/41FQ9k=-2",
        nullptr},
       {ChecksumAlgorithm::kSha256,
-       {"oplo+tLngqqfIECjXwWtuX7Yl56x9XLIyOp4Y34nXzw=", "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="},
+       {"oplo+tLngqqfIECjXwWtuX7Yl56x9XLIyOp4Y34nXzw=",
+        "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="},
        "SgR6J2QpUvtxUG056/fVnydfChjAOF9iE6spWAp//X8=-2",
        nullptr},
       // The rest made with hashlib and awscrt from the same parts.

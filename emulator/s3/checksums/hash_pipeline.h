@@ -1,7 +1,7 @@
 // A second thread for one large body: it works on a block while the next one is received.
 //
-// MD5 takes longer than all else an upload costs. Beside the thread that receives and writes, it is the only cost that
-// shows.
+// MD5 takes longer than all else an upload costs. Beside the thread that receives and writes, it is
+// the only cost that shows.
 #ifndef PENSTOCK_EMULATOR_S3_CHECKSUMS_HASH_PIPELINE_H_
 #define PENSTOCK_EMULATOR_S3_CHECKSUMS_HASH_PIPELINE_H_
 
@@ -22,18 +22,19 @@ class HashPipeline {
   static constexpr std::size_t kBlocks = 6;
   using Work = std::function<Result<void>(ByteView)>;
 
-  // `thread` and `memory`, a multiple of kBlocks bytes, are the pipeline's until Finish or destruction. `work` is called on
-  // the thread, for one block after the other, until it fails.
+  // `thread` and `memory`, a multiple of kBlocks bytes, are the pipeline's until Finish or
+  // destruction. `work` is called on the thread, for one block after the other, until it fails.
   HashPipeline(StandbyThread& thread, MutableByteView memory, Work work);
   ~HashPipeline();
   HashPipeline(const HashPipeline&) = delete;
   HashPipeline& operator=(const HashPipeline&) = delete;
 
-  // Memory for the next block. Waits while the pipeline still works on it, and then until half of the blocks are free: waking
-  // the owner costs the pipeline a few per cent of its work on a block, and on a busy machine its processor.
+  // Memory for the next block. Waits while the pipeline still works on it, and then until half of
+  // the blocks are free: waking the owner costs the pipeline a few per cent of its work on a block,
+  // and on a busy machine its processor.
   MutableByteView NextBlock();
-  // Hands over the first `bytes` of what NextBlock gave. The owner may go on reading them until NextBlock gives them
-  // out again. The error of an earlier block, if there was one.
+  // Hands over the first `bytes` of what NextBlock gave. The owner may go on reading them until
+  // NextBlock gives them out again. The error of an earlier block, if there was one.
   Result<void> Submit(std::size_t bytes);
   // Waits for all work to be done: its first error.
   Result<void> Finish();

@@ -16,7 +16,8 @@ constexpr std::size_t kBlockSize = 10;
 class HashPipelineTest : public ::testing::Test {
  protected:
   // Sends `text` in blocks of up to `step` bytes; the first error.
-  static Result<void> Send(HashPipeline& pipeline, std::string_view text, std::size_t step = kBlockSize) {
+  static Result<void> Send(HashPipeline& pipeline, std::string_view text,
+                           std::size_t step = kBlockSize) {
     while (!text.empty()) {
       const MutableByteView block = pipeline.NextBlock();
       const std::size_t count = std::min({step, block.size(), text.size()});

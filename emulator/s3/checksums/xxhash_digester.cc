@@ -29,7 +29,9 @@ XxhashDigester& XxhashDigester::operator=(XxhashDigester&&) noexcept = default;
 void XxhashDigester::Update(ByteView bytes) {
   if (bytes.empty()) return;
   switch (state_->kind) {
-    case XxhashKind::kXxh64: XXH64_update(std::get_if<XXH64_state_t>(&state_->value), bytes.data(), bytes.size()); break;
+    case XxhashKind::kXxh64:
+      XXH64_update(std::get_if<XXH64_state_t>(&state_->value), bytes.data(), bytes.size());
+      break;
     case XxhashKind::kXxh3:
       XXH3_64bits_update(std::get_if<XXH3_state_t>(&state_->value), bytes.data(), bytes.size());
       break;
@@ -42,7 +44,8 @@ void XxhashDigester::Update(ByteView bytes) {
 std::string XxhashDigester::Finish() const {
   if (state_->kind == XxhashKind::kXxh128) {
     XXH128_canonical_t bytes;
-    XXH128_canonicalFromHash(&bytes, XXH3_128bits_digest(std::get_if<XXH3_state_t>(&state_->value)));
+    XXH128_canonicalFromHash(&bytes,
+                             XXH3_128bits_digest(std::get_if<XXH3_state_t>(&state_->value)));
     return std::string(reinterpret_cast<const char*>(bytes.digest), sizeof(bytes.digest));
   }
   const XXH64_hash_t hash = state_->kind == XxhashKind::kXxh64

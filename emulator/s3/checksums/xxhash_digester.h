@@ -1,4 +1,5 @@
-// The xxHash family of S3's checksums: XXHASH64, XXHASH3 (64 bits) and XXHASH128 (128 bits), all with seed 0.
+// The xxHash family of S3's checksums: XXHASH64, XXHASH3 (64 bits) and XXHASH128 (128 bits), all
+// with seed 0.
 #ifndef PENSTOCK_EMULATOR_S3_CHECKSUMS_XXHASH_DIGESTER_H_
 #define PENSTOCK_EMULATOR_S3_CHECKSUMS_XXHASH_DIGESTER_H_
 

@@ -26,7 +26,8 @@ TEST(XxhashDigesterTest, WhereTheInputIsCutDoesNotMatter) {
   for (std::size_t i = 0; i < text.size(); i += 7) text[i] = static_cast<char>('a' + i % 26);
   for (const auto kind : {XxhashKind::kXxh64, XxhashKind::kXxh3, XxhashKind::kXxh128}) {
     const std::string whole = Hex(kind, text);
-    for (const std::size_t cut : {1u, 31u, 240u, 256u, 1024u, 4999u}) EXPECT_EQ(Hex(kind, text, cut), whole) << cut;
+    for (const std::size_t cut : {1u, 31u, 240u, 256u, 1024u, 4999u})
+      EXPECT_EQ(Hex(kind, text, cut), whole) << cut;
     EXPECT_NE(Hex(kind, text.substr(1)), whole);
   }
 }

@@ -5,10 +5,10 @@
 
 #include "base/encoding.h"
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/config/sub_resources.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/config/sub_resources.h"
+#include "emulator/s3/protocol/documents.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -32,13 +32,15 @@ const SubResource& RowOf(const Call& call) {
 }
 
 bool IsIdCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '_' || c == '-';
 }
 
 Result<std::string> KeyOf(const Call& call, const SubResource& row) {
   if (row.list_root.empty()) return std::string(row.selector);
   const std::string_view id = call.Query("id").value_or("");
-  if (id.empty() || id.size() > kMaxIdCharacters || !std::all_of(id.begin(), id.end(), IsIdCharacter)) {
+  if (id.empty() || id.size() > kMaxIdCharacters ||
+      !std::all_of(id.begin(), id.end(), IsIdCharacter)) {
     return MakeError("InvalidConfigurationId");
   }
   return std::string(row.selector) + "/" + std::string(id);
@@ -48,7 +50,11 @@ std::string UnsetDocument(const SubResource& row) {
   std::string xml(kXmlProlog);
   xml.append("<").append(row.schema->name).append(" ").append(kXmlNamespace);
   if (row.unset_content.empty()) return xml.append("/>");
-  return xml.append(">").append(row.unset_content).append("</").append(row.schema->name).append(">");
+  return xml.append(">")
+      .append(row.unset_content)
+      .append("</")
+      .append(row.schema->name)
+      .append(">");
 }
 
 // Configurations that go by an id are missed without naming the bucket, as recorded.
@@ -66,15 +72,18 @@ std::vector<const Entry*> AllOfAKind(const store::BucketRecord& bucket, const Su
   for (const Entry& entry : bucket.configuration) {
     if (entry.first.starts_with(prefix)) all.push_back(&entry);
   }
-  std::sort(all.begin(), all.end(), [](const Entry* a, const Entry* b) { return a->first < b->first; });
+  std::sort(all.begin(), all.end(),
+            [](const Entry* a, const Entry* b) { return a->first < b->first; });
   return all;
 }
 
-Result<void> CheckId(const Call& call, const store::BucketRecord& bucket, const SubResource& row, const Element& document) {
+Result<void> CheckId(const Call& call, const store::BucketRecord& bucket, const SubResource& row,
+                     const Element& document) {
   if (document.TextOf("Id") != call.Query("id").value_or("")) return MakeError("IdMismatch");
   const std::vector<const Entry*> all = AllOfAKind(bucket, row);
   const std::string key = std::string(row.selector) + "/" + std::string(document.TextOf("Id"));
-  const bool replaces = std::any_of(all.begin(), all.end(), [&](const Entry* entry) { return entry->first == key; });
+  const bool replaces =
+      std::any_of(all.begin(), all.end(), [&](const Entry* entry) { return entry->first == key; });
   if (replaces || all.size() < kMaxOfAKind) return Ok();
   return MakeError("TooManyConfigurations");
 }
@@ -82,16 +91,19 @@ Result<void> CheckId(const Call& call, const store::BucketRecord& bucket, const 
 Result<void> StoreMinimumSize(Call& call) {
   const std::string_view value = call.Header(kMinimumSizeHeader).value_or(kMinimumSizeDefault);
   if (value != kMinimumSizeDefault && value != "varies_by_storage_class") {
-    return InvalidRequest("Invalid TransitionDefaultMinimumObjectSize found: " + std::string(value));
+    return InvalidRequest("Invalid TransitionDefaultMinimumObjectSize found: " +
+                          std::string(value));
   }
   call.response().Add(std::string(kMinimumSizeHeader), std::string(value));
-  return call.store.SetConfiguration(call.bucket(), std::string(kMinimumSizeKey), std::string(value));
+  return call.store.SetConfiguration(call.bucket(), std::string(kMinimumSizeKey),
+                                     std::string(value));
 }
 
 // A document as it is kept, to stand inside another one.
 std::string WithoutNamespace(std::string document) {
   const std::string attribute = " " + std::string(kXmlNamespace);
-  if (const auto at = document.find(attribute); at != std::string::npos) document.erase(at, attribute.size());
+  if (const auto at = document.find(attribute); at != std::string::npos)
+    document.erase(at, attribute.size());
   return document;
 }
 
@@ -106,7 +118,8 @@ Result<void> GetBucketConfiguration(Call& call) {
   if (document == nullptr && !row.unset_code.empty()) return NotSet(row, row.unset_code, *bucket);
   if (row.selector == "lifecycle") {
     const std::string* size = FindConfiguration(*bucket, kMinimumSizeKey);
-    call.response().Add(std::string(kMinimumSizeHeader), size ? *size : std::string(kMinimumSizeDefault));
+    call.response().Add(std::string(kMinimumSizeHeader),
+                        size ? *size : std::string(kMinimumSizeDefault));
   }
   call.RespondXml(document ? std::string(kXmlProlog) + *document : UnsetDocument(row));
   return Ok();
@@ -116,13 +129,15 @@ Result<void> PutBucketConfiguration(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   const SubResource& row = RowOf(call);
   PENSTOCK_ASSIGN(const std::string key, KeyOf(call, row));
-  PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = row.checksum == Checksum::kRequired}));
+  PENSTOCK_ASSIGN(const std::string text,
+                  ReadDocument(call, {.require_checksum = row.checksum == Checksum::kRequired}));
   if (text.empty()) return MakeError("MissingRequestBodyError");
   PENSTOCK_ASSIGN(Element document, ReadBySchema(text, *row.schema));
   if (!row.list_root.empty()) PENSTOCK_TRY(CheckId(call, *bucket, row, document));
   if (row.check != nullptr) PENSTOCK_TRY(row.check(CheckContext{call, *bucket}, document));
   if (row.selector == "lifecycle") PENSTOCK_TRY(StoreMinimumSize(call));
-  PENSTOCK_TRY(call.store.SetConfiguration(bucket->name, key, WriteDocument(document, Prolog::kNo)));
+  PENSTOCK_TRY(
+      call.store.SetConfiguration(bucket->name, key, WriteDocument(document, Prolog::kNo)));
   call.response().status = row.put_status;
   return Ok();
 }
@@ -131,9 +146,11 @@ Result<void> DeleteBucketConfiguration(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   const SubResource& row = RowOf(call);
   PENSTOCK_ASSIGN(const std::string key, KeyOf(call, row));
-  if (!row.list_root.empty() && FindConfiguration(*bucket, key) == nullptr) return NotSet(row, row.unset_code, *bucket);
+  if (!row.list_root.empty() && FindConfiguration(*bucket, key) == nullptr)
+    return NotSet(row, row.unset_code, *bucket);
   // An empty document remembers the deletion where that is not the same as never having been set.
-  const auto left = row.deleted_code.empty() ? std::nullopt : std::optional<std::string>(std::string());
+  const auto left =
+      row.deleted_code.empty() ? std::nullopt : std::optional<std::string>(std::string());
   PENSTOCK_TRY(call.store.SetConfiguration(bucket->name, key, left));
   call.response().status = 204;
   return Ok();
@@ -147,7 +164,8 @@ Result<void> ListBucketConfigurations(Call& call) {
   if (token) {
     const auto raw = Base64Decode(*token);
     if (!raw || !raw->starts_with(kTokenMark)) {
-      return InvalidArgument("The continuation token provided is incorrect", "continuation-token", *token);
+      return InvalidArgument("The continuation token provided is incorrect", "continuation-token",
+                             *token);
     }
     after = raw->substr(kTokenMark.size());
   }

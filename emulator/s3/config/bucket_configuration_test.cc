@@ -27,13 +27,17 @@ TEST_F(BucketConfigurationTest, UnsetErrors) {
       {"policyStatus", "NoSuchBucketPolicy", "The bucket policy does not exist"},
       {"cors", "NoSuchCORSConfiguration", "The CORS configuration does not exist"},
       {"lifecycle", "NoSuchLifecycleConfiguration", "The lifecycle configuration does not exist"},
-      {"website", "NoSuchWebsiteConfiguration", "The specified bucket does not have a website configuration"},
-      {"object-lock", "ObjectLockConfigurationNotFoundError", "Object Lock configuration does not exist for this bucket"},
-      {"replication", "ReplicationConfigurationNotFoundError", "The replication configuration was not found"},
+      {"website", "NoSuchWebsiteConfiguration",
+       "The specified bucket does not have a website configuration"},
+      {"object-lock", "ObjectLockConfigurationNotFoundError",
+       "Object Lock configuration does not exist for this bucket"},
+      {"replication", "ReplicationConfigurationNotFoundError",
+       "The replication configuration was not found"},
       {"analytics&id=1", "NoSuchConfiguration", "The specified configuration does not exist."},
       {"inventory&id=1", "NoSuchConfiguration", "The specified configuration does not exist."},
       {"metrics&id=1", "NoSuchConfiguration", "The specified configuration does not exist."},
-      {"intelligent-tiering&id=1", "NoSuchConfiguration", "The specified configuration does not exist."}};
+      {"intelligent-tiering&id=1", "NoSuchConfiguration",
+       "The specified configuration does not exist."}};
   for (const auto& [selector, code, message] : cases) {
     const Reply reply = Get(selector);
     EXPECT_EQ(reply.Outcome(), std::string("404 ") + code) << selector;
@@ -46,14 +50,16 @@ TEST_F(BucketConfigurationTest, UnsetErrors) {
 TEST_F(BucketConfigurationTest, UnsetDocuments) {
   EXPECT_EQ(Get("encryption").Element("SSEAlgorithm"), "AES256");
   EXPECT_EQ(Get("ownershipControls").Element("ObjectOwnership"), "BucketOwnerEnforced");
-  for (const char* flag : {"BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"}) {
+  for (const char* flag :
+       {"BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"}) {
     EXPECT_EQ(Get("publicAccessBlock").Element(flag), "true");
   }
   EXPECT_EQ(Get("requestPayment").Element("Payer"), "BucketOwner");
-  const std::pair<const char*, const char*> empty[] = {{"notification", "NotificationConfiguration"},
-                                                       {"logging", "BucketLoggingStatus"},
-                                                       {"accelerate", "AccelerateConfiguration"},
-                                                       {"versioning", "VersioningConfiguration"}};
+  const std::pair<const char*, const char*> empty[] = {
+      {"notification", "NotificationConfiguration"},
+      {"logging", "BucketLoggingStatus"},
+      {"accelerate", "AccelerateConfiguration"},
+      {"versioning", "VersioningConfiguration"}};
   for (const auto& [selector, root] : empty) {
     EXPECT_EQ(Get(selector).body, Canonical("<" + std::string(root) + "/>")) << selector;
   }
@@ -66,52 +72,89 @@ struct Kept {
 };
 
 constexpr Kept kKept[] = {
-    {"accelerate", "<AccelerateConfiguration><Status>Enabled</Status></AccelerateConfiguration>", 200},
+    {"accelerate", "<AccelerateConfiguration><Status>Enabled</Status></AccelerateConfiguration>",
+     200},
     {"analytics&id=a.1",
-     "<AnalyticsConfiguration><Id>a.1</Id><Filter><And><Prefix>p</Prefix><Tag><Key>k</Key><Value>v</Value></Tag></And>"
-     "</Filter><StorageClassAnalysis><DataExport><OutputSchemaVersion>V_1</OutputSchemaVersion><Destination>"
-     "<S3BucketDestination><Format>CSV</Format><Bucket>arn:aws:s3:::out</Bucket><Prefix>x</Prefix></S3BucketDestination>"
-     "</Destination></DataExport></StorageClassAnalysis></AnalyticsConfiguration>", 204},
+     "<AnalyticsConfiguration><Id>a.1</Id><Filter><And><Prefix>p</Prefix><Tag><Key>k</"
+     "Key><Value>v</Value></Tag></And>"
+     "</Filter><StorageClassAnalysis><DataExport><OutputSchemaVersion>V_1</"
+     "OutputSchemaVersion><Destination>"
+     "<S3BucketDestination><Format>CSV</Format><Bucket>arn:aws:s3:::out</Bucket><Prefix>x</"
+     "Prefix></S3BucketDestination>"
+     "</Destination></DataExport></StorageClassAnalysis></AnalyticsConfiguration>",
+     204},
     {"cors",
-     "<CORSConfiguration><CORSRule><ID>one</ID><AllowedHeader>*</AllowedHeader><AllowedMethod>GET</AllowedMethod>"
-     "<AllowedMethod>PUT</AllowedMethod><AllowedOrigin>https://*.example.com</AllowedOrigin><ExposeHeader>ETag</ExposeHeader>"
-     "<MaxAgeSeconds>3000</MaxAgeSeconds></CORSRule></CORSConfiguration>", 200},
+     "<CORSConfiguration><CORSRule><ID>one</ID><AllowedHeader>*</AllowedHeader><AllowedMethod>GET</"
+     "AllowedMethod>"
+     "<AllowedMethod>PUT</AllowedMethod><AllowedOrigin>https://*.example.com</"
+     "AllowedOrigin><ExposeHeader>ETag</ExposeHeader>"
+     "<MaxAgeSeconds>3000</MaxAgeSeconds></CORSRule></CORSConfiguration>",
+     200},
     {"intelligent-tiering&id=t",
      "<IntelligentTieringConfiguration><Id>t</Id><Status>Enabled</Status><Tiering><Days>90</Days>"
-     "<AccessTier>ARCHIVE_ACCESS</AccessTier></Tiering><Tiering><Days>730</Days><AccessTier>DEEP_ARCHIVE_ACCESS</AccessTier>"
-     "</Tiering></IntelligentTieringConfiguration>", 204},
+     "<AccessTier>ARCHIVE_ACCESS</AccessTier></Tiering><Tiering><Days>730</"
+     "Days><AccessTier>DEEP_ARCHIVE_ACCESS</AccessTier>"
+     "</Tiering></IntelligentTieringConfiguration>",
+     204},
     {"inventory&id=i",
-     "<InventoryConfiguration><Destination><S3BucketDestination><Bucket>arn:aws:s3:::out</Bucket><Format>CSV</Format>"
-     "<Encryption><SSE-S3/></Encryption></S3BucketDestination></Destination><IsEnabled>true</IsEnabled><Id>i</Id>"
-     "<IncludedObjectVersions>All</IncludedObjectVersions><OptionalFields><Field>Size</Field><Field>ETag</Field>"
-     "</OptionalFields><Schedule><Frequency>Daily</Frequency></Schedule></InventoryConfiguration>", 204},
+     "<InventoryConfiguration><Destination><S3BucketDestination><Bucket>arn:aws:s3:::out</"
+     "Bucket><Format>CSV</Format>"
+     "<Encryption><SSE-S3/></Encryption></S3BucketDestination></Destination><IsEnabled>true</"
+     "IsEnabled><Id>i</Id>"
+     "<IncludedObjectVersions>All</IncludedObjectVersions><OptionalFields><Field>Size</"
+     "Field><Field>ETag</Field>"
+     "</OptionalFields><Schedule><Frequency>Daily</Frequency></Schedule></InventoryConfiguration>",
+     204},
     {"lifecycle",
-     "<LifecycleConfiguration><Rule><ID>r</ID><Filter><Prefix>logs/</Prefix></Filter><Status>Enabled</Status><Transition>"
-     "<Days>30</Days><StorageClass>STANDARD_IA</StorageClass></Transition><Expiration><Days>365</Days></Expiration>"
+     "<LifecycleConfiguration><Rule><ID>r</ID><Filter><Prefix>logs/</Prefix></"
+     "Filter><Status>Enabled</Status><Transition>"
+     "<Days>30</Days><StorageClass>STANDARD_IA</StorageClass></Transition><Expiration><Days>365</"
+     "Days></Expiration>"
      "<NoncurrentVersionExpiration><NoncurrentDays>1</NoncurrentDays></NoncurrentVersionExpiration>"
-     "<AbortIncompleteMultipartUpload><DaysAfterInitiation>7</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule>"
-     "</LifecycleConfiguration>", 200},
+     "<AbortIncompleteMultipartUpload><DaysAfterInitiation>7</DaysAfterInitiation></"
+     "AbortIncompleteMultipartUpload></Rule>"
+     "</LifecycleConfiguration>",
+     200},
     {"logging",
-     "<BucketLoggingStatus><LoggingEnabled><TargetBucket>bucket</TargetBucket><TargetPrefix>l/</TargetPrefix>"
-     "<TargetObjectKeyFormat><SimplePrefix/></TargetObjectKeyFormat></LoggingEnabled></BucketLoggingStatus>", 200},
-    {"metrics&id=m", "<MetricsConfiguration><Id>m</Id><Filter><Prefix>p</Prefix></Filter></MetricsConfiguration>", 204},
+     "<BucketLoggingStatus><LoggingEnabled><TargetBucket>bucket</TargetBucket><TargetPrefix>l/</"
+     "TargetPrefix>"
+     "<TargetObjectKeyFormat><SimplePrefix/></TargetObjectKeyFormat></LoggingEnabled></"
+     "BucketLoggingStatus>",
+     200},
+    {"metrics&id=m",
+     "<MetricsConfiguration><Id>m</Id><Filter><Prefix>p</Prefix></Filter></MetricsConfiguration>",
+     204},
     {"notification",
-     "<NotificationConfiguration><QueueConfiguration><Id>q</Id><Queue>arn:aws:sqs:us-east-1:123456789012:queue</Queue>"
-     "<Event>s3:ObjectCreated:*</Event><Filter><S3Key><FilterRule><Name>Prefix</Name><Value>a/</Value></FilterRule></S3Key>"
-     "</Filter></QueueConfiguration><EventBridgeConfiguration/></NotificationConfiguration>", 200},
+     "<NotificationConfiguration><QueueConfiguration><Id>q</"
+     "Id><Queue>arn:aws:sqs:us-east-1:123456789012:queue</Queue>"
+     "<Event>s3:ObjectCreated:*</Event><Filter><S3Key><FilterRule><Name>Prefix</Name><Value>a/</"
+     "Value></FilterRule></S3Key>"
+     "</Filter></QueueConfiguration><EventBridgeConfiguration/></NotificationConfiguration>",
+     200},
     {"ownershipControls",
-     "<OwnershipControls><Rule><ObjectOwnership>ObjectWriter</ObjectOwnership></Rule></OwnershipControls>", 200},
+     "<OwnershipControls><Rule><ObjectOwnership>ObjectWriter</ObjectOwnership></Rule></"
+     "OwnershipControls>",
+     200},
     {"publicAccessBlock",
-     "<PublicAccessBlockConfiguration><BlockPublicAcls>false</BlockPublicAcls><IgnorePublicAcls>true</IgnorePublicAcls>"
-     "<BlockPublicPolicy>false</BlockPublicPolicy><RestrictPublicBuckets>true</RestrictPublicBuckets>"
-     "</PublicAccessBlockConfiguration>", 200},
-    {"requestPayment", "<RequestPaymentConfiguration><Payer>Requester</Payer></RequestPaymentConfiguration>", 200},
-    {"tagging", "<Tagging><TagSet><Tag><Key>a</Key><Value>1</Value></Tag><Tag><Key>b</Key><Value/></Tag></TagSet></Tagging>",
+     "<PublicAccessBlockConfiguration><BlockPublicAcls>false</"
+     "BlockPublicAcls><IgnorePublicAcls>true</IgnorePublicAcls>"
+     "<BlockPublicPolicy>false</BlockPublicPolicy><RestrictPublicBuckets>true</"
+     "RestrictPublicBuckets>"
+     "</PublicAccessBlockConfiguration>",
+     200},
+    {"requestPayment",
+     "<RequestPaymentConfiguration><Payer>Requester</Payer></RequestPaymentConfiguration>", 200},
+    {"tagging",
+     "<Tagging><TagSet><Tag><Key>a</Key><Value>1</Value></Tag><Tag><Key>b</Key><Value/></Tag></"
+     "TagSet></Tagging>",
      204},
     {"website",
-     "<WebsiteConfiguration><IndexDocument><Suffix>index.html</Suffix></IndexDocument><ErrorDocument><Key>error.html</Key>"
-     "</ErrorDocument><RoutingRules><RoutingRule><Condition><KeyPrefixEquals>docs/</KeyPrefixEquals></Condition><Redirect>"
-     "<ReplaceKeyPrefixWith>documents/</ReplaceKeyPrefixWith></Redirect></RoutingRule></RoutingRules></WebsiteConfiguration>",
+     "<WebsiteConfiguration><IndexDocument><Suffix>index.html</Suffix></"
+     "IndexDocument><ErrorDocument><Key>error.html</Key>"
+     "</ErrorDocument><RoutingRules><RoutingRule><Condition><KeyPrefixEquals>docs/</"
+     "KeyPrefixEquals></Condition><Redirect>"
+     "<ReplaceKeyPrefixWith>documents/</ReplaceKeyPrefixWith></Redirect></RoutingRule></"
+     "RoutingRules></WebsiteConfiguration>",
      200},
 };
 
@@ -134,7 +177,8 @@ TEST_F(BucketConfigurationTest, DeletedIsAsNeverSet) {
     const Reply unset = Get(selector);
     ASSERT_EQ(Put(selector, c.document).status, c.put_status) << selector;
     const Reply deleted = s3_.Send("DELETE /bucket?" + std::string(selector));
-    if (selector == "accelerate" || selector == "logging" || selector == "notification" || selector == "requestPayment") {
+    if (selector == "accelerate" || selector == "logging" || selector == "notification" ||
+        selector == "requestPayment") {
       EXPECT_EQ(deleted.Outcome(), "405 MethodNotAllowed") << selector;
       EXPECT_EQ(deleted.Header("Allow"), "GET, PUT") << selector;
       continue;
@@ -151,7 +195,9 @@ TEST_F(BucketConfigurationTest, DeletedDefaultsAreGone) {
   EXPECT_EQ(Get("ownershipControls").Outcome(), "404 OwnershipControlsNotFoundError");
   EXPECT_EQ(s3_.Send("DELETE /bucket?publicAccessBlock").status, 204);
   EXPECT_EQ(Get("publicAccessBlock").Outcome(), "404 NoSuchPublicAccessBlockConfiguration");
-  Put("ownershipControls", "<OwnershipControls><Rule><ObjectOwnership>ObjectWriter</ObjectOwnership></Rule></OwnershipControls>");
+  Put("ownershipControls",
+      "<OwnershipControls><Rule><ObjectOwnership>ObjectWriter</ObjectOwnership></Rule></"
+      "OwnershipControls>");
   EXPECT_EQ(Get("ownershipControls").Element("ObjectOwnership"), "ObjectWriter");
 }
 
@@ -159,11 +205,14 @@ TEST_F(BucketConfigurationTest, DeletedDefaultsAreGone) {
 TEST_F(BucketConfigurationTest, ChecksumsAreRequiredWhereS3RequiresThem) {
   for (const Kept& c : kKept) {
     const std::string_view selector = c.selector;
-    const bool optional = selector == "accelerate" || selector == "notification" || selector.find("id=") != std::string_view::npos;
+    const bool optional = selector == "accelerate" || selector == "notification" ||
+                          selector.find("id=") != std::string_view::npos;
     const Reply reply = s3_.Send("PUT /bucket?" + std::string(selector), c.document);
-    EXPECT_EQ(reply.Outcome(), optional ? std::to_string(c.put_status) : "400 InvalidRequest") << selector;
+    EXPECT_EQ(reply.Outcome(), optional ? std::to_string(c.put_status) : "400 InvalidRequest")
+        << selector;
     if (!optional) {
-      EXPECT_EQ(reply.Element("Message"), "Missing required header for this request: Content-MD5 OR x-amz-checksum-*");
+      EXPECT_EQ(reply.Element("Message"),
+                "Missing required header for this request: Content-MD5 OR x-amz-checksum-*");
     }
   }
 }
@@ -179,11 +228,13 @@ TEST_F(BucketConfigurationTest, DocumentsThatAreNoneAreRefused) {
 // Elements may be sent in any order and with any prefix of S3's namespace.
 TEST_F(BucketConfigurationTest, OrderAndNamespaceAreS3s) {
   Put("cors",
-      "<a:CORSConfiguration xmlns:a=\"http://s3.amazonaws.com/doc/2006-03-01/\"><a:CORSRule><a:AllowedOrigin>*</a:AllowedOrigin>"
+      "<a:CORSConfiguration "
+      "xmlns:a=\"http://s3.amazonaws.com/doc/2006-03-01/\"><a:CORSRule><a:AllowedOrigin>*</"
+      "a:AllowedOrigin>"
       "\n<a:AllowedMethod>GET</a:AllowedMethod></a:CORSRule></a:CORSConfiguration>");
-  EXPECT_EQ(Get("cors").body,
-            Canonical("<CORSConfiguration><CORSRule><AllowedMethod>GET</AllowedMethod><AllowedOrigin>*</AllowedOrigin></CORSRule>"
-                      "</CORSConfiguration>"));
+  EXPECT_EQ(Get("cors").body, Canonical("<CORSConfiguration><CORSRule><AllowedMethod>GET</"
+                                        "AllowedMethod><AllowedOrigin>*</AllowedOrigin></CORSRule>"
+                                        "</CORSConfiguration>"));
 }
 
 std::string Metrics(std::string_view id) {
@@ -211,7 +262,9 @@ TEST_F(BucketConfigurationTest, ListsAHundredAtATime) {
 TEST_F(BucketConfigurationTest, IdsAreCheckedAndMatchTheirDocument) {
   EXPECT_EQ(s3_.Send("PUT /bucket?metrics&id=a", Metrics("b")).Outcome(), "400 IdMismatch");
   for (const std::string& id : {std::string("a%20b"), std::string(65, 'a'), std::string()}) {
-    EXPECT_EQ(s3_.Send("PUT /bucket?metrics&id=" + id, Metrics(id)).Outcome(), "400 InvalidConfigurationId") << id;
+    EXPECT_EQ(s3_.Send("PUT /bucket?metrics&id=" + id, Metrics(id)).Outcome(),
+              "400 InvalidConfigurationId")
+        << id;
   }
   EXPECT_EQ(s3_.Send("DELETE /bucket?metrics&id=a").Outcome(), "404 NoSuchConfiguration");
 }
@@ -219,9 +272,11 @@ TEST_F(BucketConfigurationTest, IdsAreCheckedAndMatchTheirDocument) {
 TEST_F(BucketConfigurationTest, AThousandOfAKindAreEnough) {
   for (int i = 0; i < 1000; ++i) {
     const std::string id = std::to_string(i);
-    ASSERT_TRUE(s3_.store().SetConfiguration(BucketName("bucket"), "metrics/" + id, Metrics(id)).ok());
+    ASSERT_TRUE(
+        s3_.store().SetConfiguration(BucketName("bucket"), "metrics/" + id, Metrics(id)).ok());
   }
-  EXPECT_EQ(s3_.Send("PUT /bucket?metrics&id=new", Metrics("new")).Outcome(), "400 TooManyConfigurations");
+  EXPECT_EQ(s3_.Send("PUT /bucket?metrics&id=new", Metrics("new")).Outcome(),
+            "400 TooManyConfigurations");
   EXPECT_EQ(s3_.Send("PUT /bucket?metrics&id=7", Metrics("7")).Outcome(), "204");
 }
 

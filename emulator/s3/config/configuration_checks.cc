@@ -8,8 +8,8 @@
 #include "base/encoding.h"
 #include "emulator/s3/access/acl.h"
 #include "emulator/s3/core/errors.h"
-#include "emulator/s3/protocol/names.h"
 #include "emulator/s3/objects/tags.h"
+#include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -20,20 +20,25 @@ constexpr std::size_t kMaxIdCharacters = 255;
 constexpr std::int64_t kMaxLockDays = 36'500;
 constexpr std::int64_t kMaxLockYears = 100;
 
-bool HasManyWildcards(std::string_view text) { return std::count(text.begin(), text.end(), '*') > 1; }
+bool HasManyWildcards(std::string_view text) {
+  return std::count(text.begin(), text.end(), '*') > 1;
+}
 
 Error TooManyWildcards(std::string_view element, std::string_view value) {
-  return InvalidRequest(std::string(element) + " \"" + std::string(value) + "\" can not have more than one wildcard.");
+  return InvalidRequest(std::string(element) + " \"" + std::string(value) +
+                        "\" can not have more than one wildcard.");
 }
 
 Result<void> CheckCorsRule(const Element& rule) {
-  static constexpr std::array<std::string_view, 5> kMethods = {"GET", "PUT", "HEAD", "POST", "DELETE"};
+  static constexpr std::array<std::string_view, 5> kMethods = {"GET", "PUT", "HEAD", "POST",
+                                                               "DELETE"};
   if (rule.TextOf("ID").size() > kMaxIdCharacters) {
     return InvalidRequest("The ID of a CORS rule must not have more than 255 characters.");
   }
   for (const Element* method : rule.All("AllowedMethod")) {
     if (std::find(kMethods.begin(), kMethods.end(), method->text) == kMethods.end()) {
-      return InvalidRequest("Found unsupported HTTP method in CORS config. Unsupported method is " + method->text);
+      return InvalidRequest("Found unsupported HTTP method in CORS config. Unsupported method is " +
+                            method->text);
     }
   }
   for (const std::string_view element : {"AllowedOrigin", "AllowedHeader"}) {
@@ -43,14 +48,16 @@ Result<void> CheckCorsRule(const Element& rule) {
   }
   for (const Element* header : rule.All("ExposeHeader")) {
     if (header->text.find('*') == std::string::npos) continue;
-    return InvalidRequest("ExposeHeader \"" + header->text +
-                          "\" contains wildcard. We currently do not support wildcard for ExposeHeader.");
+    return InvalidRequest(
+        "ExposeHeader \"" + header->text +
+        "\" contains wildcard. We currently do not support wildcard for ExposeHeader.");
   }
   return Ok();
 }
 
 Error InvalidLoggingTarget(std::string_view bucket, std::string message) {
-  return MakeError("InvalidTargetBucketForLogging", {{"TargetBucket", std::string(bucket)}}, std::move(message));
+  return MakeError("InvalidTargetBucketForLogging", {{"TargetBucket", std::string(bucket)}},
+                   std::move(message));
 }
 
 Result<void> CheckRetention(const Element& retention) {
@@ -58,11 +65,12 @@ Result<void> CheckRetention(const Element& retention) {
   if (days == retention.Has("Years")) return MalformedXml();
   const std::int64_t period = std::stoll(std::string(retention.TextOf(days ? "Days" : "Years")));
   if (period <= 0) {
-    return InvalidArgument("Default retention period must be a positive integer value.", days ? "Days" : "Years",
-                           std::to_string(period));
+    return InvalidArgument("Default retention period must be a positive integer value.",
+                           days ? "Days" : "Years", std::to_string(period));
   }
   if (period > (days ? kMaxLockDays : kMaxLockYears)) {
-    return InvalidArgument("Default retention period too large.", days ? "Days" : "Years", std::to_string(period));
+    return InvalidArgument("Default retention period too large.", days ? "Days" : "Years",
+                           std::to_string(period));
   }
   return Ok();
 }
@@ -71,7 +79,8 @@ Result<void> CheckRetention(const Element& retention) {
 
 Result<void> CheckAccelerate(const CheckContext& context, Element&) {
   if (context.bucket.name.value.find('.') == std::string::npos) return Ok();
-  return InvalidRequest("S3 Transfer Acceleration is not supported for buckets with periods (.) in their names");
+  return InvalidRequest(
+      "S3 Transfer Acceleration is not supported for buckets with periods (.) in their names");
 }
 
 Result<void> CheckCors(const CheckContext&, Element& document) {
@@ -87,30 +96,37 @@ Result<void> CheckLogging(const CheckContext& context, Element& document) {
   if (enabled == nullptr) return Ok();
   const BucketName target{std::string(enabled->TextOf("TargetBucket"))};
   const auto found = context.call.store.FindBucket(target);
-  if (!found.ok()) return InvalidLoggingTarget(target.value, "The target bucket for logging does not exist");
+  if (!found.ok())
+    return InvalidLoggingTarget(target.value, "The target bucket for logging does not exist");
   if ((*found)->owner_id != context.bucket.owner_id) {
-    return InvalidLoggingTarget(target.value,
-                                "The owner for the bucket to be logged and the target bucket must be the same.");
+    return InvalidLoggingTarget(
+        target.value,
+        "The owner for the bucket to be logged and the target bucket must be the same.");
   }
   const std::string_view region = RegionOfConstraint((*found)->region);
   if (region != RegionOfConstraint(context.bucket.region)) {
     ErrorDetails details{{"TargetBucketLocation", std::string(region)}};
-    const std::string_view own = RegionOfConstraint(context.bucket.region);  // told of every region but the first, as recorded
-    if (own != "us-east-1") details.insert(details.begin(), {"SourceBucketLocation", std::string(own)});
+    // told of every region but the first, as recorded
+    const std::string_view own = RegionOfConstraint(context.bucket.region);
+    if (own != "us-east-1")
+      details.insert(details.begin(), {"SourceBucketLocation", std::string(own)});
     return MakeError("CrossLocationLoggingProhibitted", std::move(details));
   }
   if (enabled->Has("TargetGrants") && OwnershipOf(**found) == kBucketOwnerEnforced) {
-    return InvalidLoggingTarget(target.value,
-                                "The target bucket's ObjectOwnership is BucketOwnerEnforced: remove TargetGrants");
+    return InvalidLoggingTarget(
+        target.value,
+        "The target bucket's ObjectOwnership is BucketOwnerEnforced: remove TargetGrants");
   }
   return Ok();
 }
 
 Result<void> CheckObjectLock(const CheckContext& context, Element& document) {
-  if (const Element* rule = document.Find("Rule")) PENSTOCK_TRY(CheckRetention(*rule->Find("DefaultRetention")));
+  if (const Element* rule = document.Find("Rule"))
+    PENSTOCK_TRY(CheckRetention(*rule->Find("DefaultRetention")));
   if (context.bucket.versioning == store::Versioning::kEnabled) return Ok();
-  return MakeError("InvalidBucketState", {},
-                   "Versioning must be 'Enabled' on the bucket to apply a Object Lock configuration");
+  return MakeError(
+      "InvalidBucketState", {},
+      "Versioning must be 'Enabled' on the bucket to apply a Object Lock configuration");
 }
 
 Result<void> CheckOwnership(const CheckContext& context, Element& document) {
@@ -121,7 +137,8 @@ Result<void> CheckOwnership(const CheckContext& context, Element& document) {
 Result<void> CheckPublicAccessBlock(const CheckContext&, Element& document) {
   if (document.children.empty()) return InvalidRequest("Must specify at least one configuration.");
   std::vector<Element> all;
-  for (const std::string_view name : {"BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"}) {
+  for (const std::string_view name :
+       {"BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"}) {
     Element flag;
     flag.name = name;
     flag.text = document.Has(name) ? document.TextOf(name) : "false";
@@ -133,16 +150,19 @@ Result<void> CheckPublicAccessBlock(const CheckContext&, Element& document) {
 
 Result<void> CheckTagging(const CheckContext&, Element& document) {
   store::Attributes tags;
-  for (const Element& tag : document.Find("TagSet")->children) tags.emplace_back(tag.TextOf("Key"), tag.TextOf("Value"));
+  for (const Element& tag : document.Find("TagSet")->children)
+    tags.emplace_back(tag.TextOf("Key"), tag.TextOf("Value"));
   return CheckBucketTags(tags);
 }
 
-void FillRuleIds(const Call& call, Element& document, std::string_view rule, std::string_view id_field) {
+void FillRuleIds(const Call& call, Element& document, std::string_view rule,
+                 std::string_view id_field) {
   std::size_t number = 0;
   for (Element& element : document.children) {
     if (element.name != rule || !element.TextOf(id_field).empty()) continue;
     // As S3's own: base64 of a UUID's 36 characters.
-    const Sha256Digest digest = Sha256(AsBytes(call.exchange.request_id + "/" + element.name + "/" + std::to_string(number++)));
+    const Sha256Digest digest = Sha256(
+        AsBytes(call.exchange.request_id + "/" + element.name + "/" + std::to_string(number++)));
     std::string uuid = HexEncode(ByteView(digest).first(16));
     uuid[12] = '4';
     uuid[16] = 'a';
@@ -161,14 +181,18 @@ void FillRuleIds(const Call& call, Element& document, std::string_view rule, std
 Result<void> CheckDistinctTagKeys(const Element& group) {
   const std::vector<const Element*> tags = group.All("Tag");
   for (auto tag = tags.begin(); tag != tags.end(); ++tag) {
-    const auto same = [&](const Element* earlier) { return earlier->TextOf("Key") == (*tag)->TextOf("Key"); };
-    if (std::any_of(tags.begin(), tag, same)) return InvalidRequest("Duplicate Tag Keys are not allowed.");
+    const auto same = [&](const Element* earlier) {
+      return earlier->TextOf("Key") == (*tag)->TextOf("Key");
+    };
+    if (std::any_of(tags.begin(), tag, same))
+      return InvalidRequest("Duplicate Tag Keys are not allowed.");
   }
   return Ok();
 }
 
 std::string_view BucketOfArn(std::string_view arn) {
-  for (const std::string_view partition : {"arn:aws:s3:::", "arn:aws-cn:s3:::", "arn:aws-us-gov:s3:::"}) {
+  for (const std::string_view partition :
+       {"arn:aws:s3:::", "arn:aws-cn:s3:::", "arn:aws-us-gov:s3:::"}) {
     if (arn.starts_with(partition)) return arn.substr(partition.size());
   }
   return {};

@@ -1,8 +1,9 @@
-// What S3 checks in a configuration beyond its schema: limits, contradictions, things that must exist. One function per
-// sub-resource, named in the table of sub_resources.cc; each may fill in what S3 adds (rule ids, defaults).
+// What S3 checks in a configuration beyond its schema: limits, contradictions, things that must
+// exist. One function per sub-resource, named in the table of sub_resources.cc; each may fill in
+// what S3 adds (rule ids, defaults).
 //
-// Codes and texts: spec/protocol.md §2.17 where it states them, otherwise as S3's answers are known from its
-// documentation and from published recordings.
+// Codes and texts: spec/protocol.md §2.17 where it states them, otherwise as S3's answers are known
+// from its documentation and from published recordings.
 #ifndef PENSTOCK_EMULATOR_S3_CONFIG_CONFIGURATION_CHECKS_H_
 #define PENSTOCK_EMULATOR_S3_CONFIG_CONFIGURATION_CHECKS_H_
 
@@ -44,9 +45,11 @@ Result<void> CheckInventory(const CheckContext& context, Element& document);
 Result<void> CheckMetrics(const CheckContext& context, Element& document);
 
 // Gives every `rule` without a text in `id_field` (its first field) one, as S3 does: 48 characters.
-void FillRuleIds(const Call& call, Element& document, std::string_view rule, std::string_view id_field);
+void FillRuleIds(const Call& call, Element& document, std::string_view rule,
+                 std::string_view id_field);
 
-// The tags directly below `group` name each key once; "Duplicate Tag Keys are not allowed." otherwise.
+// The tags directly below `group` name each key once; "Duplicate Tag Keys are not allowed."
+// otherwise.
 Result<void> CheckDistinctTagKeys(const Element& group);
 
 // The bucket of "arn:aws:s3:::name" (any partition); empty when `arn` is not one.

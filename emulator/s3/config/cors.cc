@@ -4,16 +4,17 @@
 #include <optional>
 
 #include "base/ascii.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/core/handlers.h"
 #include "emulator/s3/config/sub_resource_schemas.h"
 #include "emulator/s3/config/sub_resources.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/handlers.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
 namespace {
 
-constexpr std::string_view kVary = "Origin, Access-Control-Request-Headers, Access-Control-Request-Method";
+constexpr std::string_view kVary =
+    "Origin, Access-Control-Request-Headers, Access-Control-Request-Method";
 
 // A pattern has at most one '*', which stands for anything (configuration_checks.cc).
 bool Matches(std::string_view pattern, std::string_view text) {
@@ -33,14 +34,16 @@ const Element* FindOrigin(const Element& rule, std::string_view origin) {
 
 bool AllowsMethod(const Element& rule, std::string_view method) {
   const auto methods = rule.All("AllowedMethod");
-  return std::any_of(methods.begin(), methods.end(), [&](const Element* allowed) { return allowed->text == method; });
+  return std::any_of(methods.begin(), methods.end(),
+                     [&](const Element* allowed) { return allowed->text == method; });
 }
 
 bool AllowsHeader(const Element& rule, std::string_view header) {
   const auto headers = rule.All("AllowedHeader");
   const std::string wanted = AsciiLower(header);
-  return std::any_of(headers.begin(), headers.end(),
-                     [&](const Element* allowed) { return Matches(AsciiLower(allowed->text), wanted); });
+  return std::any_of(headers.begin(), headers.end(), [&](const Element* allowed) {
+    return Matches(AsciiLower(allowed->text), wanted);
+  });
 }
 
 std::string Join(const std::vector<const Element*>& elements) {
@@ -53,7 +56,8 @@ std::vector<std::string_view> SplitHeaders(std::string_view list) {
   std::vector<std::string_view> names;
   while (!list.empty()) {
     const auto comma = list.find(',');
-    if (const std::string_view name = Trim(list.substr(0, comma)); !name.empty()) names.push_back(name);
+    if (const std::string_view name = Trim(list.substr(0, comma)); !name.empty())
+      names.push_back(name);
     list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
   }
   return names;
@@ -73,7 +77,8 @@ std::optional<Element> ConfigurationOf(Call& call) {
 }
 
 Error Forbidden(std::string_view method, std::string_view resource_type, std::string message) {
-  return MakeError("AccessForbidden", {{"Method", std::string(method)}, {"ResourceType", std::string(resource_type)}},
+  return MakeError("AccessForbidden",
+                   {{"Method", std::string(method)}, {"ResourceType", std::string(resource_type)}},
                    "CORSResponse: " + std::move(message));
 }
 
@@ -85,7 +90,8 @@ const Element* FindCorsRule(const Element& configuration, const CorsQuestion& qu
            std::all_of(question.headers.begin(), question.headers.end(),
                        [&](std::string_view header) { return AllowsHeader(rule, header); });
   };
-  const auto found = std::find_if(configuration.children.begin(), configuration.children.end(), allows);
+  const auto found =
+      std::find_if(configuration.children.begin(), configuration.children.end(), allows);
   return found == configuration.children.end() ? nullptr : &*found;
 }
 
@@ -96,13 +102,15 @@ CorsHeaders CorsHeadersOf(const Element& rule, const CorsQuestion& question) {
   headers.emplace_back("Access-Control-Allow-Methods", Join(rule.All("AllowedMethod")));
   if (!question.headers.empty()) {
     std::string asked;
-    for (const std::string_view name : question.headers) asked += (asked.empty() ? "" : ", ") + AsciiLower(name);
+    for (const std::string_view name : question.headers)
+      asked += (asked.empty() ? "" : ", ") + AsciiLower(name);
     headers.emplace_back("Access-Control-Allow-Headers", std::move(asked));
   }
   if (std::string exposed = Join(rule.All("ExposeHeader")); !exposed.empty()) {
     headers.emplace_back("Access-Control-Expose-Headers", std::move(exposed));
   }
-  if (rule.Has("MaxAgeSeconds")) headers.emplace_back("Access-Control-Max-Age", rule.TextOf("MaxAgeSeconds"));
+  if (rule.Has("MaxAgeSeconds"))
+    headers.emplace_back("Access-Control-Max-Age", rule.TextOf("MaxAgeSeconds"));
   if (!anybody) headers.emplace_back("Access-Control-Allow-Credentials", "true");
   headers.emplace_back("Vary", kVary);
   return headers;
@@ -115,20 +123,25 @@ void AddCorsHeaders(Call& call) {
   if (!configuration) return;
   // As recorded: what a request asks for decides, where it asks at all, and not what it does.
   const RequestHead& request = call.exchange.request;
-  const CorsQuestion question{*origin, request.Find("access-control-request-method").value_or(request.method),
-                              RequestedHeaders(request)};
+  const CorsQuestion question{
+      *origin, request.Find("access-control-request-method").value_or(request.method),
+      RequestedHeaders(request)};
   const Element* rule = FindCorsRule(*configuration, question);
   if (rule == nullptr) return;
-  for (auto& [name, value] : CorsHeadersOf(*rule, question)) call.response().Add(std::move(name), std::move(value));
+  for (auto& [name, value] : CorsHeadersOf(*rule, question))
+    call.response().Add(std::move(name), std::move(value));
 }
 
 Result<void> AnswerPreflight(Call& call) {
   const RequestHead& request = call.exchange.request;
   const auto origin = request.Find("origin");
-  if (!origin) return MakeError("BadRequest", {}, "Insufficient information. Origin request header needed.");
+  if (!origin)
+    return MakeError("BadRequest", {}, "Insufficient information. Origin request header needed.");
   const auto asked = request.Find("access-control-request-method");
-  const std::string_view method = asked.value_or("OPTIONS");  // what S3 calls it where nothing was asked
-  if (!call.store.FindBucket(call.bucket()).ok()) return Forbidden(method, "BUCKET", "Bucket not found");
+  // what S3 calls it where nothing was asked
+  const std::string_view method = asked.value_or("OPTIONS");
+  if (!call.store.FindBucket(call.bucket()).ok())
+    return Forbidden(method, "BUCKET", "Bucket not found");
   const std::optional<Element> configuration = ConfigurationOf(call);
   if (!configuration) return Forbidden(method, "BUCKET", "CORS is not enabled for this bucket.");
   if (!asked) return MakeError("BadRequest", {}, "Invalid Access-Control-Request-Method: null");
@@ -136,11 +149,14 @@ Result<void> AnswerPreflight(Call& call) {
   const Element* rule = FindCorsRule(*configuration, question);
   if (rule == nullptr) {
     return Forbidden(method, call.key().empty() ? "BUCKET" : "OBJECT",
-                     "This CORS request is not allowed. This is usually because the evalution of Origin, request method "
-                     "/ Access-Control-Request-Method or Access-Control-Request-Headers are not whitelisted by the "
+                     "This CORS request is not allowed. This is usually because the evalution of "
+                     "Origin, request method "
+                     "/ Access-Control-Request-Method or Access-Control-Request-Headers are not "
+                     "whitelisted by the "
                      "resource's CORS spec.");
   }
-  for (auto& [name, value] : CorsHeadersOf(*rule, question)) call.response().Add(std::move(name), std::move(value));
+  for (auto& [name, value] : CorsHeadersOf(*rule, question))
+    call.response().Add(std::move(name), std::move(value));
   return Ok();
 }
 

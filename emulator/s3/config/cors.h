@@ -1,4 +1,5 @@
-// Cross-origin requests: what a bucket's kept rules say to a browser (spec/protocol.md §2.17 "CORS").
+// Cross-origin requests: what a bucket's kept rules say to a browser (spec/protocol.md §2.17
+// "CORS").
 #ifndef PENSTOCK_EMULATOR_S3_CONFIG_CORS_H_
 #define PENSTOCK_EMULATOR_S3_CONFIG_CORS_H_
 
@@ -25,7 +26,8 @@ const Element* FindCorsRule(const Element& configuration, const CorsQuestion& qu
 using CorsHeaders = std::vector<std::pair<std::string, std::string>>;
 CorsHeaders CorsHeadersOf(const Element& rule, const CorsQuestion& question);
 
-// Adds the headers to the answer (also of a refusal) for a request that carries an Origin, where a rule allows it.
+// Adds the headers to the answer (also of a refusal) for a request that carries an Origin, where a
+// rule allows it.
 void AddCorsHeaders(Call& call);
 
 }  // namespace penstock::emulator::s3

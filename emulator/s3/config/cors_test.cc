@@ -12,15 +12,20 @@ class CorsTest : public ConfigurationTest {
  protected:
   void Configure() {
     Put("cors",
-        "<CORSConfiguration><CORSRule><AllowedOrigin>https://*.example.com</AllowedOrigin><AllowedMethod>PUT</AllowedMethod>"
-        "<AllowedMethod>GET</AllowedMethod><AllowedHeader>x-amz-*</AllowedHeader><ExposeHeader>ETag</ExposeHeader>"
-        "<ExposeHeader>x-amz-request-id</ExposeHeader><MaxAgeSeconds>3000</MaxAgeSeconds></CORSRule><CORSRule>"
-        "<AllowedOrigin>*</AllowedOrigin><AllowedMethod>HEAD</AllowedMethod></CORSRule></CORSConfiguration>");
+        "<CORSConfiguration><CORSRule><AllowedOrigin>https://*.example.com</"
+        "AllowedOrigin><AllowedMethod>PUT</AllowedMethod>"
+        "<AllowedMethod>GET</AllowedMethod><AllowedHeader>x-amz-*</"
+        "AllowedHeader><ExposeHeader>ETag</ExposeHeader>"
+        "<ExposeHeader>x-amz-request-id</ExposeHeader><MaxAgeSeconds>3000</MaxAgeSeconds></"
+        "CORSRule><CORSRule>"
+        "<AllowedOrigin>*</AllowedOrigin><AllowedMethod>HEAD</AllowedMethod></CORSRule></"
+        "CORSConfiguration>");
     s3_.Send("PUT /bucket/k", "x");
   }
 };
 
-constexpr std::string_view kVary = "Origin, Access-Control-Request-Headers, Access-Control-Request-Method";
+constexpr std::string_view kVary =
+    "Origin, Access-Control-Request-Headers, Access-Control-Request-Method";
 
 // Spec §2.17 "CORS".
 TEST_F(CorsTest, PreflightAnswersTheFirstRuleThatAllowsIt) {
@@ -38,7 +43,8 @@ TEST_F(CorsTest, PreflightAnswersTheFirstRuleThatAllowsIt) {
   EXPECT_EQ(reply.Header("Access-Control-Max-Age"), "3000");
   EXPECT_EQ(reply.Header("Access-Control-Allow-Credentials"), "true");
   EXPECT_EQ(reply.Header("Vary"), kVary);
-  const Reply any = s3_.Send("OPTIONS /bucket/k\nOrigin: http://elsewhere\nAccess-Control-Request-Method: HEAD");
+  const Reply any =
+      s3_.Send("OPTIONS /bucket/k\nOrigin: http://elsewhere\nAccess-Control-Request-Method: HEAD");
   EXPECT_EQ(any.Header("Access-Control-Allow-Origin"), "*");
   EXPECT_EQ(any.Header("Access-Control-Allow-Credentials"), "<absent>");
 }
@@ -48,7 +54,8 @@ TEST_F(CorsTest, PreflightRefusals) {
   const Reply nowhere = s3_.Send("OPTIONS /absent/k" + ask);
   EXPECT_EQ(nowhere.Outcome(), "403 AccessForbidden");
   EXPECT_EQ(nowhere.Element("Message"), "CORSResponse: Bucket not found");
-  EXPECT_EQ(s3_.Send("OPTIONS /bucket/k" + ask).Element("Message"), "CORSResponse: CORS is not enabled for this bucket.");
+  EXPECT_EQ(s3_.Send("OPTIONS /bucket/k" + ask).Element("Message"),
+            "CORSResponse: CORS is not enabled for this bucket.");
   const Reply nothing_asked = s3_.Send("OPTIONS /bucket/k\nOrigin: http://elsewhere");
   EXPECT_EQ(nothing_asked.Outcome(), "403 AccessForbidden");
   EXPECT_EQ(nothing_asked.Element("Method"), "OPTIONS");
@@ -58,18 +65,22 @@ TEST_F(CorsTest, PreflightRefusals) {
   const Reply refused = s3_.Send("OPTIONS /bucket/k" + ask);
   EXPECT_EQ(refused.Outcome(), "403 AccessForbidden");
   EXPECT_EQ(refused.Element("Message"),
-            "CORSResponse: This CORS request is not allowed. This is usually because the evalution of Origin, request "
-            "method / Access-Control-Request-Method or Access-Control-Request-Headers are not whitelisted by the "
+            "CORSResponse: This CORS request is not allowed. This is usually because the evalution "
+            "of Origin, request "
+            "method / Access-Control-Request-Method or Access-Control-Request-Headers are not "
+            "whitelisted by the "
             "resource's CORS spec.");
   EXPECT_EQ(refused.Element("Method"), "PUT");
   EXPECT_EQ(refused.Element("ResourceType"), "OBJECT");
-  EXPECT_EQ(s3_.Send("OPTIONS /bucket/k\nOrigin: https://a.example.com\nAccess-Control-Request-Method: PUT\n"
+  EXPECT_EQ(s3_.Send("OPTIONS /bucket/k\nOrigin: "
+                     "https://a.example.com\nAccess-Control-Request-Method: PUT\n"
                      "Access-Control-Request-Headers: content-type")
                 .Outcome(),
             "403 AccessForbidden");
   const Reply no_origin = s3_.Send("OPTIONS /bucket/k");
   EXPECT_EQ(no_origin.Outcome(), "400 BadRequest");
-  EXPECT_EQ(no_origin.Element("Message"), "Insufficient information. Origin request header needed.");
+  EXPECT_EQ(no_origin.Element("Message"),
+            "Insufficient information. Origin request header needed.");
 }
 
 TEST_F(CorsTest, RequestsWithAnOriginGetTheHeadersAlsoWhenRefused) {
@@ -82,11 +93,17 @@ TEST_F(CorsTest, RequestsWithAnOriginGetTheHeadersAlsoWhenRefused) {
   const Reply missing = s3_.Send("GET /bucket/absent\nOrigin: https://www.example.com");
   EXPECT_EQ(missing.Outcome(), "404 NoSuchKey");
   EXPECT_EQ(missing.Header("Access-Control-Allow-Origin"), "https://www.example.com");
-  EXPECT_EQ(s3_.Send("GET /bucket/k\nOrigin: http://elsewhere").Header("Access-Control-Allow-Origin"), "<absent>");
+  EXPECT_EQ(
+      s3_.Send("GET /bucket/k\nOrigin: http://elsewhere").Header("Access-Control-Allow-Origin"),
+      "<absent>");
   EXPECT_EQ(s3_.Send("GET /bucket/k").Header("Vary"), "<absent>");
   const std::string origin = "\nOrigin: https://www.example.com\n";
-  EXPECT_EQ(s3_.Send("GET /bucket/k" + origin + "Access-Control-Request-Method: DELETE").Header("Vary"), "<absent>");
-  EXPECT_EQ(s3_.Send("GET /bucket/k" + origin + "Access-Control-Request-Headers: content-type").Header("Vary"), "<absent>");
+  EXPECT_EQ(
+      s3_.Send("GET /bucket/k" + origin + "Access-Control-Request-Method: DELETE").Header("Vary"),
+      "<absent>");
+  EXPECT_EQ(s3_.Send("GET /bucket/k" + origin + "Access-Control-Request-Headers: content-type")
+                .Header("Vary"),
+            "<absent>");
 }
 
 }  // namespace

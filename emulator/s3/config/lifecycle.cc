@@ -20,7 +20,8 @@ std::optional<std::int64_t> Number(const Element& group, std::string_view name) 
   return element == nullptr ? std::nullopt : std::optional<std::int64_t>(std::stoll(element->text));
 }
 
-// The midnight that follows `begin` plus so many days; the last one that WallTime has where that is too far away.
+// The midnight that follows `begin` plus so many days; the last one that WallTime has where that is
+// too far away.
 WallTime MidnightAfter(WallTime begin, std::int64_t count) {
   const auto day = std::chrono::floor<days>(begin);
   const auto last = std::chrono::floor<days>(WallTime::max());
@@ -37,14 +38,16 @@ void Keep(std::optional<LifecycleEnd>& earliest, WallTime date, std::string_view
 
 // A rule's id may hold any character of XML: what a header cannot carry is escaped.
 std::string HeaderText(std::string_view id) {
-  const bool printable = std::all_of(id.begin(), id.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  const bool printable =
+      std::all_of(id.begin(), id.end(), [](char c) { return c >= ' ' && c <= '~'; });
   return printable ? std::string(id) : PercentEncode(id);
 }
 
 const LifecycleRules* RulesOf(const store::BucketRecord& bucket) {
   const std::string* document = FindConfiguration(bucket, "lifecycle");
   if (document == nullptr) return nullptr;
-  return &bucket.lifecycle_rules.Get<LifecycleRules>([&] { return std::make_unique<const LifecycleRules>(*document); });
+  return &bucket.lifecycle_rules.Get<LifecycleRules>(
+      [&] { return std::make_unique<const LifecycleRules>(*document); });
 }
 
 }  // namespace
@@ -55,7 +58,8 @@ LifecycleRules::LifecycleRules(std::string_view document) {
   for (const Element& element : configuration->children) {
     if (element.TextOf("Status") != "Enabled") continue;
     Rule rule = ReadRule(element);
-    if (rule.expiration_days || rule.expiration_date || rule.abort_days) rules_.push_back(std::move(rule));
+    if (rule.expiration_days || rule.expiration_date || rule.abort_days)
+      rules_.push_back(std::move(rule));
   }
 }
 
@@ -67,13 +71,15 @@ LifecycleRules::Rule LifecycleRules::ReadRule(const Element& element) {
     const Element* both = filter->Find("And");
     const Element& group = both == nullptr ? *filter : *both;
     rule.prefix = group.TextOf("Prefix");
-    for (const Element* tag : group.All("Tag")) rule.tags.emplace_back(tag->TextOf("Key"), tag->TextOf("Value"));
+    for (const Element* tag : group.All("Tag"))
+      rule.tags.emplace_back(tag->TextOf("Key"), tag->TextOf("Value"));
     rule.size_above = Number(group, "ObjectSizeGreaterThan").value_or(rule.size_above);
     rule.size_below = Number(group, "ObjectSizeLessThan").value_or(rule.size_below);
   }
   if (const Element* expiration = element.Find("Expiration")) {
     rule.expiration_days = Number(*expiration, "Days");
-    if (const Element* date = expiration->Find("Date")) rule.expiration_date = ParseIso8601(date->text);
+    if (const Element* date = expiration->Find("Date"))
+      rule.expiration_date = ParseIso8601(date->text);
   }
   if (const Element* abort = element.Find("AbortIncompleteMultipartUpload")) {
     rule.abort_days = Number(*abort, "DaysAfterInitiation");
@@ -82,9 +88,11 @@ LifecycleRules::Rule LifecycleRules::ReadRule(const Element& element) {
 }
 
 bool LifecycleRules::Applies(const Rule& rule, const store::ObjectRecord& object) {
-  return object.key.value.starts_with(rule.prefix) && std::cmp_greater(object.size, rule.size_above) &&
+  return object.key.value.starts_with(rule.prefix) &&
+         std::cmp_greater(object.size, rule.size_above) &&
          std::cmp_less(object.size, rule.size_below) &&
-         std::all_of(rule.tags.begin(), rule.tags.end(), [&](const auto& tag) { return HasTag(object.tags, tag); });
+         std::all_of(rule.tags.begin(), rule.tags.end(),
+                     [&](const auto& tag) { return HasTag(object.tags, tag); });
 }
 
 std::optional<LifecycleEnd> LifecycleRules::ExpirationOf(const store::ObjectRecord& object) const {
@@ -92,7 +100,8 @@ std::optional<LifecycleEnd> LifecycleRules::ExpirationOf(const store::ObjectReco
   for (const Rule& rule : rules_) {
     if (!(rule.expiration_days || rule.expiration_date) || !Applies(rule, object)) continue;
     if (rule.expiration_date) Keep(earliest, *rule.expiration_date, rule.id);
-    if (rule.expiration_days) Keep(earliest, MidnightAfter(object.last_modified, *rule.expiration_days), rule.id);
+    if (rule.expiration_days)
+      Keep(earliest, MidnightAfter(object.last_modified, *rule.expiration_days), rule.id);
   }
   return earliest;
 }
@@ -111,8 +120,9 @@ void AddExpirationHeader(Call& call, const store::ObjectRecord& object) {
   if (rules == nullptr) return;
   const auto end = rules->ExpirationOf(object);
   if (!end) return;
-  call.response().Add("x-amz-expiration",
-                      "expiry-date=\"" + FormatHttpDate(end->date) + "\", rule-id=\"" + PercentEncode(end->rule_id) + "\"");
+  call.response().Add("x-amz-expiration", "expiry-date=\"" + FormatHttpDate(end->date) +
+                                              "\", rule-id=\"" + PercentEncode(end->rule_id) +
+                                              "\"");
 }
 
 void AddAbortHeaders(Call& call, const store::UploadRecord& upload) {

@@ -1,5 +1,5 @@
-// What a bucket's kept lifecycle says of its objects and uploads: when they would go, and by which rule (spec/protocol.md
-// §2.17 "Lifecycle"). It is told, not done: nothing is removed.
+// What a bucket's kept lifecycle says of its objects and uploads: when they would go, and by which
+// rule (spec/protocol.md §2.17 "Lifecycle"). It is told, not done: nothing is removed.
 #ifndef PENSTOCK_EMULATOR_S3_CONFIG_LIFECYCLE_H_
 #define PENSTOCK_EMULATOR_S3_CONFIG_LIFECYCLE_H_
 
@@ -49,8 +49,8 @@ class LifecycleRules final : public store::CachedValue::Value {
   std::vector<Rule> rules_;
 };
 
-// x-amz-expiration, where a rule of the addressed bucket applies to its current version `object`. A request that names a
-// version must not ask.
+// x-amz-expiration, where a rule of the addressed bucket applies to its current version `object`. A
+// request that names a version must not ask.
 void AddExpirationHeader(Call& call, const store::ObjectRecord& object);
 // x-amz-abort-date and x-amz-abort-rule-id likewise.
 void AddAbortHeaders(Call& call, const store::UploadRecord& upload);

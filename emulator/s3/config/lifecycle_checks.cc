@@ -16,7 +16,9 @@ constexpr std::int64_t kInfrequentAccessDays = 30;
 
 std::int64_t Number(const Element& element) { return std::stoll(element.text); }
 
-Error WrongDays(std::string message, const Element& days) { return InvalidArgument(std::move(message), days.name, days.text); }
+Error WrongDays(std::string message, const Element& days) {
+  return InvalidArgument(std::move(message), days.name, days.text);
+}
 
 Result<void> CheckMidnight(const Element& action) {
   const Element* date = action.Find("Date");
@@ -30,7 +32,9 @@ Result<void> CheckMidnight(const Element& action) {
 Result<void> CheckPositive(const Element& action, std::string_view name) {
   const Element* days = action.Find(name);
   if (days == nullptr || Number(*days) > 0) return Ok();
-  return WrongDays("'" + std::string(name) + "' for " + action.name + " action must be a positive integer", *days);
+  return WrongDays(
+      "'" + std::string(name) + "' for " + action.name + " action must be a positive integer",
+      *days);
 }
 
 bool HasTags(const Element& filter) {
@@ -53,7 +57,8 @@ Result<void> CheckSizes(const Element& group) {
     return InvalidRequest("'ObjectSizeLessThan' should be between 1 and 1099511627776000.");
   }
   if (least == nullptr || most == nullptr || Number(*most) > Number(*least)) return Ok();
-  return InvalidRequest("'ObjectSizeLessThan' has to be a value greater than 'ObjectSizeGreaterThan'.");
+  return InvalidRequest(
+      "'ObjectSizeLessThan' has to be a value greater than 'ObjectSizeGreaterThan'.");
 }
 
 // Exactly one of Prefix, Tag, a size and And, or nothing; And joins at least two.
@@ -72,8 +77,10 @@ Result<void> CheckExpiration(const Element& expiration, const Element* filter) {
   PENSTOCK_TRY(CheckMidnight(expiration));
   PENSTOCK_TRY(CheckPositive(expiration, "Days"));
   if (!expiration.Has("ExpiredObjectDeleteMarker") || filter == nullptr) return Ok();
-  if (HasTags(*filter)) return InvalidRequest("ExpiredObjectDeleteMarker cannot be specified with Tags.");
-  if (HasSizes(*filter)) return InvalidRequest("ExpiredObjectDeleteMarker cannot be specified with Object Size.");
+  if (HasTags(*filter))
+    return InvalidRequest("ExpiredObjectDeleteMarker cannot be specified with Tags.");
+  if (HasSizes(*filter))
+    return InvalidRequest("ExpiredObjectDeleteMarker cannot be specified with Object Size.");
   return Ok();
 }
 
@@ -82,12 +89,14 @@ Result<void> CheckTransition(const Element& transition) {
   if ((days != nullptr) == transition.Has("Date")) return MalformedXml();
   PENSTOCK_TRY(CheckMidnight(transition));
   if (days == nullptr) return Ok();
-  if (Number(*days) < 0) return WrongDays("'Days' for Transition action must be nonnegative", *days);
+  if (Number(*days) < 0)
+    return WrongDays("'Days' for Transition action must be nonnegative", *days);
   const std::string_view storage_class = transition.TextOf("StorageClass");
   if (storage_class.ends_with("_IA") && Number(*days) < kInfrequentAccessDays) {
-    return WrongDays("'Days' in Transition action must be greater than or equal to 30 for storageClass '" +
-                         std::string(storage_class) + "'",
-                     *days);
+    return WrongDays(
+        "'Days' in Transition action must be greater than or equal to 30 for storageClass '" +
+            std::string(storage_class) + "'",
+        *days);
   }
   return Ok();
 }
@@ -95,8 +104,10 @@ Result<void> CheckTransition(const Element& transition) {
 Result<void> CheckAbort(const Element& abort, const Element* filter) {
   PENSTOCK_TRY(CheckPositive(abort, "DaysAfterInitiation"));
   if (filter == nullptr) return Ok();
-  if (HasTags(*filter)) return InvalidRequest("AbortIncompleteMultipartUpload cannot be specified with Tags.");
-  if (HasSizes(*filter)) return InvalidRequest("AbortIncompleteMultipartUpload cannot be specified with Object Size.");
+  if (HasTags(*filter))
+    return InvalidRequest("AbortIncompleteMultipartUpload cannot be specified with Tags.");
+  if (HasSizes(*filter))
+    return InvalidRequest("AbortIncompleteMultipartUpload cannot be specified with Object Size.");
   return Ok();
 }
 
@@ -112,12 +123,14 @@ Result<void> CheckAction(const Element& action, const Element* filter) {
 }
 
 bool IsAction(const Element& element) {
-  return element.name != "ID" && element.name != "Prefix" && element.name != "Filter" && element.name != "Status";
+  return element.name != "ID" && element.name != "Prefix" && element.name != "Filter" &&
+         element.name != "Status";
 }
 
 Result<void> CheckRule(const Element& rule) {
   if (rule.TextOf("ID").size() > kMaxIdCharacters) {
-    return InvalidArgument("ID length should not exceed allowed limit of 255", "ID", rule.TextOf("ID"));
+    return InvalidArgument("ID length should not exceed allowed limit of 255", "ID",
+                           rule.TextOf("ID"));
   }
   const Element* filter = rule.Find("Filter");
   if ((filter != nullptr) == rule.Has("Prefix")) return MalformedXml();
@@ -136,7 +149,8 @@ Result<void> CheckOneGeneration(const Element& document) {
   const bool filters = document.children.front().Has("Filter");
   for (const Element& rule : document.children) {
     if (rule.Has("Filter") == filters) continue;
-    return InvalidRequest(filters ? "Base level prefix cannot be used in Lifecycle V2, prefixes are only supported in the Filter."
+    return InvalidRequest(filters ? "Base level prefix cannot be used in Lifecycle V2, prefixes "
+                                    "are only supported in the Filter."
                                   : "Filter element can only be used in Lifecycle V2.");
   }
   return Ok();
@@ -149,9 +163,12 @@ Result<void> CheckLifecycle(const CheckContext& context, Element& document) {
   for (auto rule = document.children.begin(); rule != document.children.end(); ++rule) {
     PENSTOCK_TRY(CheckRule(*rule));
     const std::string_view id = rule->TextOf("ID");
-    const auto same = [&](const Element& earlier) { return !id.empty() && earlier.TextOf("ID") == id; };
+    const auto same = [&](const Element& earlier) {
+      return !id.empty() && earlier.TextOf("ID") == id;
+    };
     if (std::any_of(document.children.begin(), rule, same)) {
-      return InvalidArgument("Rule ID must be unique. Found same ID for more than one rule", "ID", id);
+      return InvalidArgument("Rule ID must be unique. Found same ID for more than one rule", "ID",
+                             id);
     }
   }
   PENSTOCK_TRY(CheckOneGeneration(document));

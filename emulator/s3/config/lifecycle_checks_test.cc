@@ -13,7 +13,8 @@ class LifecycleChecksTest : public ConfigurationTest {
  protected:
   // A rule with that filter and those actions.
   Reply PutRule(std::string_view filter, std::string_view actions) {
-    return PutRules("<Rule>" + std::string(filter) + "<Status>Enabled</Status>" + std::string(actions) + "</Rule>");
+    return PutRules("<Rule>" + std::string(filter) + "<Status>Enabled</Status>" +
+                    std::string(actions) + "</Rule>");
   }
   Reply PutRules(const std::string& rules) {
     return Put("lifecycle", "<LifecycleConfiguration>" + rules + "</LifecycleConfiguration>");
@@ -31,41 +32,63 @@ struct Case {
 TEST_F(LifecycleChecksTest, RefusesContradictions) {
   constexpr std::string_view kAll = "<Filter/>";
   constexpr std::string_view kTag = "<Filter><Tag><Key>k</Key><Value>v</Value></Tag></Filter>";
-  constexpr std::string_view kSize = "<Filter><ObjectSizeGreaterThan>5</ObjectSizeGreaterThan></Filter>";
-  constexpr std::string_view kMarker = "<Expiration><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></Expiration>";
+  constexpr std::string_view kSize =
+      "<Filter><ObjectSizeGreaterThan>5</ObjectSizeGreaterThan></Filter>";
+  constexpr std::string_view kMarker =
+      "<Expiration><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></Expiration>";
   constexpr std::string_view kAbort =
-      "<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation></AbortIncompleteMultipartUpload>";
+      "<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation></"
+      "AbortIncompleteMultipartUpload>";
   const Case cases[] = {
       {"", kExpire, "400 MalformedXML", ""},
       {"<Prefix/><Filter/>", kExpire, "400 MalformedXML", ""},
-      {"<Filter><Prefix>p</Prefix><ObjectSizeGreaterThan>1</ObjectSizeGreaterThan></Filter>", kExpire, "400 MalformedXML", ""},
+      {"<Filter><Prefix>p</Prefix><ObjectSizeGreaterThan>1</ObjectSizeGreaterThan></Filter>",
+       kExpire, "400 MalformedXML", ""},
       {"<Filter><And><Prefix>p</Prefix></And></Filter>", kExpire, "400 MalformedXML", ""},
-      {"<Filter><And><Tag><Key>k</Key><Value>1</Value></Tag><Tag><Key>k</Key><Value>2</Value></Tag></And></Filter>", kExpire,
-       "400 InvalidRequest", "Duplicate Tag Keys are not allowed."},
-      {"<Filter><And><ObjectSizeGreaterThan>9</ObjectSizeGreaterThan><ObjectSizeLessThan>9</ObjectSizeLessThan></And></Filter>",
-       kExpire, "400 InvalidRequest", "'ObjectSizeLessThan' has to be a value greater than 'ObjectSizeGreaterThan'."},
+      {"<Filter><And><Tag><Key>k</Key><Value>1</Value></Tag><Tag><Key>k</Key><Value>2</Value></"
+       "Tag></And></Filter>",
+       kExpire, "400 InvalidRequest", "Duplicate Tag Keys are not allowed."},
+      {"<Filter><And><ObjectSizeGreaterThan>9</ObjectSizeGreaterThan><ObjectSizeLessThan>9</"
+       "ObjectSizeLessThan></And></Filter>",
+       kExpire, "400 InvalidRequest",
+       "'ObjectSizeLessThan' has to be a value greater than 'ObjectSizeGreaterThan'."},
       {"<Filter><ObjectSizeLessThan>0</ObjectSizeLessThan></Filter>", kExpire, "400 InvalidRequest",
        "'ObjectSizeLessThan' should be between 1 and 1099511627776000."},
       {kAll, "", "400 InvalidRequest", "At least one action needs to be specified in a rule"},
       {kAll, "<Expiration/>", "400 MalformedXML", ""},
-      {kAll, "<Expiration><Days>1</Days><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></Expiration>",
+      {kAll,
+       "<Expiration><Days>1</Days><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></"
+       "Expiration>",
        "400 MalformedXML", ""},
       {kAll, "<Expiration><Days>0</Days></Expiration>", "400 InvalidArgument",
        "'Days' for Expiration action must be a positive integer"},
-      {kAll, "<Expiration><Date>2030-01-01T00:00:01.000Z</Date></Expiration>", "400 InvalidArgument",
-       "'Date' must be at midnight GMT"},
-      {kAll, "<Expiration><Date>Fri, 01 Jan 2016 00:00:00 GMT</Date></Expiration>", "400 MalformedXML", ""},
-      {kTag, kMarker, "400 InvalidRequest", "ExpiredObjectDeleteMarker cannot be specified with Tags."},
-      {kSize, kMarker, "400 InvalidRequest", "ExpiredObjectDeleteMarker cannot be specified with Object Size."},
-      {kTag, kAbort, "400 InvalidRequest", "AbortIncompleteMultipartUpload cannot be specified with Tags."},
-      {kSize, kAbort, "400 InvalidRequest", "AbortIncompleteMultipartUpload cannot be specified with Object Size."},
-      {kAll, "<Transition><Days>29</Days><StorageClass>STANDARD_IA</StorageClass></Transition>", "400 InvalidArgument",
-       "'Days' in Transition action must be greater than or equal to 30 for storageClass 'STANDARD_IA'"},
-      {kAll, "<Transition><Days>-1</Days><StorageClass>GLACIER</StorageClass></Transition>", "400 InvalidArgument", ""},
-      {kAll, "<Transition><Days>1</Days><StorageClass>STANDARD</StorageClass></Transition>", "400 MalformedXML", ""},
-      {kAll, "<Transition><StorageClass>GLACIER</StorageClass></Transition>", "400 MalformedXML", ""},
-      {kAll, "<NoncurrentVersionExpiration><NoncurrentDays>0</NoncurrentDays></NoncurrentVersionExpiration>",
-       "400 InvalidArgument", "'NoncurrentDays' for NoncurrentVersionExpiration action must be a positive integer"},
+      {kAll, "<Expiration><Date>2030-01-01T00:00:01.000Z</Date></Expiration>",
+       "400 InvalidArgument", "'Date' must be at midnight GMT"},
+      {kAll, "<Expiration><Date>Fri, 01 Jan 2016 00:00:00 GMT</Date></Expiration>",
+       "400 MalformedXML", ""},
+      {kTag, kMarker, "400 InvalidRequest",
+       "ExpiredObjectDeleteMarker cannot be specified with Tags."},
+      {kSize, kMarker, "400 InvalidRequest",
+       "ExpiredObjectDeleteMarker cannot be specified with Object Size."},
+      {kTag, kAbort, "400 InvalidRequest",
+       "AbortIncompleteMultipartUpload cannot be specified with Tags."},
+      {kSize, kAbort, "400 InvalidRequest",
+       "AbortIncompleteMultipartUpload cannot be specified with Object Size."},
+      {kAll, "<Transition><Days>29</Days><StorageClass>STANDARD_IA</StorageClass></Transition>",
+       "400 InvalidArgument",
+       "'Days' in Transition action must be greater than or equal to 30 for storageClass "
+       "'STANDARD_IA'"},
+      {kAll, "<Transition><Days>-1</Days><StorageClass>GLACIER</StorageClass></Transition>",
+       "400 InvalidArgument", ""},
+      {kAll, "<Transition><Days>1</Days><StorageClass>STANDARD</StorageClass></Transition>",
+       "400 MalformedXML", ""},
+      {kAll, "<Transition><StorageClass>GLACIER</StorageClass></Transition>", "400 MalformedXML",
+       ""},
+      {kAll,
+       "<NoncurrentVersionExpiration><NoncurrentDays>0</NoncurrentDays></"
+       "NoncurrentVersionExpiration>",
+       "400 InvalidArgument",
+       "'NoncurrentDays' for NoncurrentVersionExpiration action must be a positive integer"},
       {kAll, "<NoncurrentVersionExpiration/>", "400 MalformedXML", ""},
   };
   for (const Case& c : cases) {
@@ -80,11 +103,18 @@ TEST_F(LifecycleChecksTest, RefusesContradictions) {
 
 TEST_F(LifecycleChecksTest, AcceptsWhatS3Accepts) {
   for (const std::string_view filter :
-       {"<Filter/>", "<Filter><Prefix/></Filter>", "<Prefix>p</Prefix>", "<Filter><And><Prefix/><Tag><Key>k</Key><Value/></Tag></And></Filter>"}) {
+       {"<Filter/>", "<Filter><Prefix/></Filter>", "<Prefix>p</Prefix>",
+        "<Filter><And><Prefix/><Tag><Key>k</Key><Value/></Tag></And></Filter>"}) {
     EXPECT_EQ(PutRule(filter, kExpire).Outcome(), "200") << filter;
   }
-  EXPECT_EQ(PutRule("<Filter/>", "<Transition><Days>0</Days><StorageClass>GLACIER_IR</StorageClass></Transition>").Outcome(), "200");
-  EXPECT_EQ(PutRule("<Filter/>", "<Expiration><Date>2030-01-01T00:00:00.000Z</Date></Expiration>").Outcome(), "200");
+  EXPECT_EQ(
+      PutRule("<Filter/>",
+              "<Transition><Days>0</Days><StorageClass>GLACIER_IR</StorageClass></Transition>")
+          .Outcome(),
+      "200");
+  EXPECT_EQ(PutRule("<Filter/>", "<Expiration><Date>2030-01-01T00:00:00.000Z</Date></Expiration>")
+                .Outcome(),
+            "200");
   EXPECT_EQ(s3_.Send("DELETE /bucket?lifecycle").status, 204);
   EXPECT_EQ(s3_.Send("DELETE /bucket?lifecycle").status, 204);
 }
@@ -108,23 +138,28 @@ TEST_F(LifecycleChecksTest, IdsAreUniqueShortAndMadeWhereMissing) {
 
 TEST_F(LifecycleChecksTest, TwoGenerationsOfRulesDoNotMix) {
   const std::string actions = "<Status>Enabled</Status>" + std::string(kExpire) + "</Rule>";
-  EXPECT_EQ(PutRules("<Rule><Prefix>a</Prefix>" + actions + "<Rule><Filter/>" + actions).Element("Message"),
+  EXPECT_EQ(PutRules("<Rule><Prefix>a</Prefix>" + actions + "<Rule><Filter/>" + actions)
+                .Element("Message"),
             "Filter element can only be used in Lifecycle V2.");
-  EXPECT_EQ(PutRules("<Rule><Filter/>" + actions + "<Rule><Prefix>a</Prefix>" + actions).Element("Message"),
-            "Base level prefix cannot be used in Lifecycle V2, prefixes are only supported in the Filter.");
+  EXPECT_EQ(PutRules("<Rule><Filter/>" + actions + "<Rule><Prefix>a</Prefix>" + actions)
+                .Element("Message"),
+            "Base level prefix cannot be used in Lifecycle V2, prefixes are only supported in the "
+            "Filter.");
 }
 
 // Spec §2.17: x-amz-transition-default-minimum-object-size.
 TEST_F(LifecycleChecksTest, MinimumSizeIsAnswered) {
   const std::string header = "x-amz-transition-default-minimum-object-size";
-  const std::string rule = "<LifecycleConfiguration><Rule><Filter/><Status>Enabled</Status>" + std::string(kExpire) +
-                           "</Rule></LifecycleConfiguration>";
+  const std::string rule = "<LifecycleConfiguration><Rule><Filter/><Status>Enabled</Status>" +
+                           std::string(kExpire) + "</Rule></LifecycleConfiguration>";
   EXPECT_EQ(Put("lifecycle", rule).Header(header), "all_storage_classes_128K");
   EXPECT_EQ(Get("lifecycle").Header(header), "all_storage_classes_128K");
   const std::string put = "PUT /bucket?lifecycle\n" + header + ": ";
-  EXPECT_EQ(s3_.SendDocument(put + "varies_by_storage_class", rule).Header(header), "varies_by_storage_class");
+  EXPECT_EQ(s3_.SendDocument(put + "varies_by_storage_class", rule).Header(header),
+            "varies_by_storage_class");
   EXPECT_EQ(Get("lifecycle").Header(header), "varies_by_storage_class");
-  EXPECT_EQ(s3_.SendDocument(put + "value", rule).Element("Message"), "Invalid TransitionDefaultMinimumObjectSize found: value");
+  EXPECT_EQ(s3_.SendDocument(put + "value", rule).Element("Message"),
+            "Invalid TransitionDefaultMinimumObjectSize found: value");
 }
 
 }  // namespace

@@ -17,12 +17,15 @@ using testing::Reply;
 
 constexpr std::string_view kNone = "<absent>";
 
-std::string Rule(std::string_view id, std::string_view filter, std::string_view action, std::string_view status = "Enabled") {
-  return "<Rule><ID>" + std::string(id) + "</ID>" + std::string(filter) + "<Status>" + std::string(status) + "</Status>" +
-         std::string(action) + "</Rule>";
+std::string Rule(std::string_view id, std::string_view filter, std::string_view action,
+                 std::string_view status = "Enabled") {
+  return "<Rule><ID>" + std::string(id) + "</ID>" + std::string(filter) + "<Status>" +
+         std::string(status) + "</Status>" + std::string(action) + "</Rule>";
 }
 
-std::string Expire(int count) { return "<Expiration><Days>" + std::to_string(count) + "</Days></Expiration>"; }
+std::string Expire(int count) {
+  return "<Expiration><Days>" + std::to_string(count) + "</Days></Expiration>";
+}
 std::string Abort(int count) {
   return "<AbortIncompleteMultipartUpload><DaysAfterInitiation>" + std::to_string(count) +
          "</DaysAfterInitiation></AbortIncompleteMultipartUpload>";
@@ -34,7 +37,8 @@ class LifecycleTest : public ::testing::Test {
   LifecycleTest() { s3_.Send("PUT /bucket"); }
 
   void Configure(std::string_view rules) {
-    const std::string document = "<LifecycleConfiguration>" + std::string(rules) + "</LifecycleConfiguration>";
+    const std::string document =
+        "<LifecycleConfiguration>" + std::string(rules) + "</LifecycleConfiguration>";
     const Reply reply = s3_.SendDocument("PUT /bucket?lifecycle", document);
     ASSERT_EQ(reply.Outcome(), "200") << reply.body;
   }
@@ -47,7 +51,8 @@ class LifecycleTest : public ::testing::Test {
   Harness s3_;
 };
 
-constexpr std::string_view kTomorrow = "expiry-date=\"Sun, 04 Jan 2026 00:00:00 GMT\", rule-id=\"one\"";
+constexpr std::string_view kTomorrow =
+    "expiry-date=\"Sun, 04 Jan 2026 00:00:00 GMT\", rule-id=\"one\"";
 
 TEST_F(LifecycleTest, PutsCopiesAndReadsTellTheExpiry) {
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), kNone);
@@ -70,9 +75,10 @@ TEST_F(LifecycleTest, ACompletedUploadTellsItsExpiry) {
   Configure(Rule("one", "<Filter/>", Expire(1)));
   const std::string id = s3_.Send("POST /bucket/k?uploads").Element("UploadId");
   s3_.clock().SetNow(s3_.clock().Now() + days(5));
-  const std::string etag = s3_.Send("PUT /bucket/k?partNumber=1&uploadId=" + id, "body").Header("ETag");
-  const std::string list = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" + etag +
-                           "</ETag></Part></CompleteMultipartUpload>";
+  const std::string etag =
+      s3_.Send("PUT /bucket/k?partNumber=1&uploadId=" + id, "body").Header("ETag");
+  const std::string list = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" +
+                           etag + "</ETag></Part></CompleteMultipartUpload>";
   EXPECT_EQ(ExpirationOf("POST /bucket/k?uploadId=" + id, list), kTomorrow);
   EXPECT_EQ(ExpirationOf("POST /bucket/k?uploadId=" + id, list), kTomorrow) << "asked again";
 }
@@ -90,12 +96,14 @@ TEST_F(LifecycleTest, DaysEndAtTheMidnightThatFollows) {
 
 TEST_F(LifecycleTest, ADateIsToldAsItIs) {
   Configure(Rule("one", "<Filter/>", "<Expiration><Date>2025-12-24T00:00:00Z</Date></Expiration>"));
-  EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), "expiry-date=\"Wed, 24 Dec 2025 00:00:00 GMT\", rule-id=\"one\"");
+  EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"),
+            "expiry-date=\"Wed, 24 Dec 2025 00:00:00 GMT\", rule-id=\"one\"");
 }
 
 TEST_F(LifecycleTest, DaysBeyondTheCalendarEndWithIt) {
   Configure(Rule("one", "<Filter/>", "<Expiration><Days>9223372036854775807</Days></Expiration>"));
-  EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), "expiry-date=\"Fri, 11 Apr 2262 00:00:00 GMT\", rule-id=\"one\"");
+  EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"),
+            "expiry-date=\"Fri, 11 Apr 2262 00:00:00 GMT\", rule-id=\"one\"");
 }
 
 TEST_F(LifecycleTest, RulesApplyByPrefixTagsAndSize) {
@@ -109,47 +117,61 @@ TEST_F(LifecycleTest, RulesApplyByPrefixTagsAndSize) {
       {"<Filter><Prefix>logs/</Prefix></Filter>", "PUT /bucket/log", 1, false},
       {"<Prefix>logs/</Prefix>", "PUT /bucket/logs/a", 1, true},
       {"<Prefix>logs/</Prefix>", "PUT /bucket/k", 1, false},
-      {"<Filter><Tag><Key>a</Key><Value>1</Value></Tag></Filter>", "PUT /bucket/k\nx-amz-tagging: b=2&a=1", 1, true},
-      {"<Filter><Tag><Key>a</Key><Value>1</Value></Tag></Filter>", "PUT /bucket/k\nx-amz-tagging: a=2", 1, false},
+      {"<Filter><Tag><Key>a</Key><Value>1</Value></Tag></Filter>",
+       "PUT /bucket/k\nx-amz-tagging: b=2&a=1", 1, true},
+      {"<Filter><Tag><Key>a</Key><Value>1</Value></Tag></Filter>",
+       "PUT /bucket/k\nx-amz-tagging: a=2", 1, false},
       {"<Filter><Tag><Key>a</Key><Value>1</Value></Tag></Filter>", "PUT /bucket/k", 1, false},
-      {"<Filter><ObjectSizeGreaterThan>5</ObjectSizeGreaterThan></Filter>", "PUT /bucket/k", 6, true},
-      {"<Filter><ObjectSizeGreaterThan>5</ObjectSizeGreaterThan></Filter>", "PUT /bucket/k", 5, false},
+      {"<Filter><ObjectSizeGreaterThan>5</ObjectSizeGreaterThan></Filter>", "PUT /bucket/k", 6,
+       true},
+      {"<Filter><ObjectSizeGreaterThan>5</ObjectSizeGreaterThan></Filter>", "PUT /bucket/k", 5,
+       false},
       {"<Filter><ObjectSizeLessThan>5</ObjectSizeLessThan></Filter>", "PUT /bucket/k", 4, true},
       {"<Filter><ObjectSizeLessThan>5</ObjectSizeLessThan></Filter>", "PUT /bucket/k", 5, false},
-      {"<Filter><And><Prefix>k</Prefix><Tag><Key>a</Key><Value>1</Value></Tag><Tag><Key>b</Key><Value>2</Value></Tag>"
+      {"<Filter><And><Prefix>k</Prefix><Tag><Key>a</Key><Value>1</Value></Tag><Tag><Key>b</"
+       "Key><Value>2</Value></Tag>"
        "<ObjectSizeGreaterThan>1</ObjectSizeGreaterThan></And></Filter>",
        "PUT /bucket/k\nx-amz-tagging: a=1&b=2", 2, true},
-      {"<Filter><And><Prefix>k</Prefix><Tag><Key>a</Key><Value>1</Value></Tag><Tag><Key>b</Key><Value>2</Value></Tag>"
+      {"<Filter><And><Prefix>k</Prefix><Tag><Key>a</Key><Value>1</Value></Tag><Tag><Key>b</"
+       "Key><Value>2</Value></Tag>"
        "<ObjectSizeGreaterThan>1</ObjectSizeGreaterThan></And></Filter>",
        "PUT /bucket/k\nx-amz-tagging: a=1", 2, false},
   };
   for (const auto& c : cases) {
     Configure(Rule("one", c.filter, Expire(1)));
     const std::string body(c.size, 'x');
-    EXPECT_EQ(ExpirationOf(c.request, body), c.applies ? kTomorrow : kNone) << c.filter << c.request << c.size;
+    EXPECT_EQ(ExpirationOf(c.request, body), c.applies ? kTomorrow : kNone)
+        << c.filter << c.request << c.size;
   }
 }
 
 TEST_F(LifecycleTest, TagsThatArePutLaterCount) {
   Configure(Rule("one", "<Filter><Tag><Key>a</Key><Value>1</Value></Tag></Filter>", Expire(1)));
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), kNone);
-  s3_.SendDocument("PUT /bucket/k?tagging", "<Tagging><TagSet><Tag><Key>a</Key><Value>1</Value></Tag></TagSet></Tagging>");
+  s3_.SendDocument("PUT /bucket/k?tagging",
+                   "<Tagging><TagSet><Tag><Key>a</Key><Value>1</Value></Tag></TagSet></Tagging>");
   EXPECT_EQ(ExpirationOf("HEAD /bucket/k"), kTomorrow);
 }
 
 TEST_F(LifecycleTest, TheEarliestExpiryIsTold) {
-  Configure(Rule("three", "<Filter/>", Expire(3)) + Rule("one", "<Filter/>", Expire(1)) +
-            Rule("same", "<Filter/>", "<Expiration><Date>2026-01-04T00:00:00Z</Date></Expiration>") +
-            Rule("off", "<Filter/>", "<Expiration><Date>2026-01-03T00:00:00Z</Date></Expiration>", "Disabled"));
+  Configure(
+      Rule("three", "<Filter/>", Expire(3)) + Rule("one", "<Filter/>", Expire(1)) +
+      Rule("same", "<Filter/>", "<Expiration><Date>2026-01-04T00:00:00Z</Date></Expiration>") +
+      Rule("off", "<Filter/>", "<Expiration><Date>2026-01-03T00:00:00Z</Date></Expiration>",
+           "Disabled"));
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), kTomorrow);
 }
 
 TEST_F(LifecycleTest, OtherActionsExpireNothing) {
-  Configure(Rule("a", "<Filter/>", "<Transition><Days>1</Days><StorageClass>GLACIER</StorageClass></Transition>") +
-            Rule("b", "<Filter/>",
-                 "<NoncurrentVersionExpiration><NoncurrentDays>1</NoncurrentDays></NoncurrentVersionExpiration>") +
-            Rule("c", "<Filter/>", "<Expiration><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></Expiration>") +
-            Rule("d", "<Filter/>", Abort(1)));
+  Configure(
+      Rule("a", "<Filter/>",
+           "<Transition><Days>1</Days><StorageClass>GLACIER</StorageClass></Transition>") +
+      Rule("b", "<Filter/>",
+           "<NoncurrentVersionExpiration><NoncurrentDays>1</NoncurrentDays></"
+           "NoncurrentVersionExpiration>") +
+      Rule("c", "<Filter/>",
+           "<Expiration><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></Expiration>") +
+      Rule("d", "<Filter/>", Abort(1)));
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), kNone);
 }
 
@@ -177,16 +199,19 @@ TEST_F(LifecycleTest, AnotherConfigurationCountsAtOnce) {
 }
 
 TEST_F(LifecycleTest, RuleIdsAreEncoded) {
-  Configure(Rule("30 days/\"\xC3\xA9\"&#13;&#10;x: y", "<Filter/>", Expire(1)) + Rule("Old uploads", "<Filter/>", Abort(2)) +
+  Configure(Rule("30 days/\"\xC3\xA9\"&#13;&#10;x: y", "<Filter/>", Expire(1)) +
+            Rule("Old uploads", "<Filter/>", Abort(2)) +
             Rule("line&#10;two", "<Filter/>", Abort(1)));
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"),
-            "expiry-date=\"Sun, 04 Jan 2026 00:00:00 GMT\", rule-id=\"30%20days%2F%22%C3%A9%22%0D%0Ax%3A%20y\"");
+            "expiry-date=\"Sun, 04 Jan 2026 00:00:00 GMT\", "
+            "rule-id=\"30%20days%2F%22%C3%A9%22%0D%0Ax%3A%20y\"");
   EXPECT_EQ(s3_.Send("POST /bucket/k?uploads").Header("x-amz-abort-rule-id"), "line%0Atwo");
 }
 
 TEST_F(LifecycleTest, UploadsTellWhenTheyWouldBeAborted) {
   EXPECT_EQ(s3_.Send("POST /bucket/k?uploads").Header("x-amz-abort-date"), kNone);
-  Configure(Rule("week", "<Filter/>", Abort(7)) + Rule("old uploads", "<Filter><Prefix>tmp/</Prefix></Filter>", Abort(1)) +
+  Configure(Rule("week", "<Filter/>", Abort(7)) +
+            Rule("old uploads", "<Filter><Prefix>tmp/</Prefix></Filter>", Abort(1)) +
             Rule("objects", "<Filter/>", Expire(1)));
   const Reply begun = s3_.Send("POST /bucket/tmp/k?uploads");
   EXPECT_EQ(begun.Header("x-amz-abort-date"), "Sun, 04 Jan 2026 00:00:00 GMT");

@@ -10,15 +10,33 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-constexpr std::string_view kEvents[] = {
-    "s3:ReducedRedundancyLostObject", "s3:ObjectCreated:*", "s3:ObjectCreated:Put", "s3:ObjectCreated:Post",
-    "s3:ObjectCreated:Copy", "s3:ObjectCreated:CompleteMultipartUpload", "s3:ObjectRemoved:*", "s3:ObjectRemoved:Delete",
-    "s3:ObjectRemoved:DeleteMarkerCreated", "s3:ObjectRestore:*", "s3:ObjectRestore:Post", "s3:ObjectRestore:Completed",
-    "s3:ObjectRestore:Delete", "s3:Replication:*", "s3:Replication:OperationFailedReplication",
-    "s3:Replication:OperationNotTracked", "s3:Replication:OperationMissedThreshold",
-    "s3:Replication:OperationReplicatedAfterThreshold", "s3:LifecycleTransition", "s3:IntelligentTiering",
-    "s3:ObjectAcl:Put", "s3:LifecycleExpiration:*", "s3:LifecycleExpiration:Delete",
-    "s3:LifecycleExpiration:DeleteMarkerCreated", "s3:ObjectTagging:*", "s3:ObjectTagging:Put", "s3:ObjectTagging:Delete"};
+constexpr std::string_view kEvents[] = {"s3:ReducedRedundancyLostObject",
+                                        "s3:ObjectCreated:*",
+                                        "s3:ObjectCreated:Put",
+                                        "s3:ObjectCreated:Post",
+                                        "s3:ObjectCreated:Copy",
+                                        "s3:ObjectCreated:CompleteMultipartUpload",
+                                        "s3:ObjectRemoved:*",
+                                        "s3:ObjectRemoved:Delete",
+                                        "s3:ObjectRemoved:DeleteMarkerCreated",
+                                        "s3:ObjectRestore:*",
+                                        "s3:ObjectRestore:Post",
+                                        "s3:ObjectRestore:Completed",
+                                        "s3:ObjectRestore:Delete",
+                                        "s3:Replication:*",
+                                        "s3:Replication:OperationFailedReplication",
+                                        "s3:Replication:OperationNotTracked",
+                                        "s3:Replication:OperationMissedThreshold",
+                                        "s3:Replication:OperationReplicatedAfterThreshold",
+                                        "s3:LifecycleTransition",
+                                        "s3:IntelligentTiering",
+                                        "s3:ObjectAcl:Put",
+                                        "s3:LifecycleExpiration:*",
+                                        "s3:LifecycleExpiration:Delete",
+                                        "s3:LifecycleExpiration:DeleteMarkerCreated",
+                                        "s3:ObjectTagging:*",
+                                        "s3:ObjectTagging:Put",
+                                        "s3:ObjectTagging:Delete"};
 
 struct Destination {
   std::string_view configuration;
@@ -38,8 +56,8 @@ bool IsArnOf(std::string_view arn, std::string_view service) {
     piece = arn.substr(0, colon);
     arn.remove_prefix(colon + 1);
   }
-  return pieces[0] == "arn" && pieces[1].starts_with("aws") && pieces[2] == service && !pieces[3].empty() &&
-         !pieces[4].empty() && !arn.empty();
+  return pieces[0] == "arn" && pieces[1].starts_with("aws") && pieces[2] == service &&
+         !pieces[3].empty() && !pieces[4].empty() && !arn.empty();
 }
 
 // Names come back with a capital, as S3 writes them.
@@ -51,14 +69,16 @@ Result<void> CheckFilterRules(Element& configuration) {
     std::string& name = rule.Find("Name")->text;
     const bool prefix = EqualsIgnoreCase(name, "prefix");
     if (!prefix && !EqualsIgnoreCase(name, "suffix")) {
-      return InvalidArgument("filter rule name must be either prefix or suffix", "FilterRule.Name", name);
+      return InvalidArgument("filter rule name must be either prefix or suffix", "FilterRule.Name",
+                             name);
     }
     name = prefix ? "Prefix" : "Suffix";
   }
   if (key->children.size() > 2 ||
-      (key->children.size() == 2 && key->children[0].TextOf("Name") == key->children[1].TextOf("Name"))) {
-    return InvalidArgument("Cannot specify more than one prefix or suffix rule in a filter.", "FilterRule.Name",
-                           key->children[0].TextOf("Name"));
+      (key->children.size() == 2 &&
+       key->children[0].TextOf("Name") == key->children[1].TextOf("Name"))) {
+    return InvalidArgument("Cannot specify more than one prefix or suffix rule in a filter.",
+                           "FilterRule.Name", key->children[0].TextOf("Name"));
   }
   return Ok();
 }
@@ -69,8 +89,10 @@ Result<void> CheckConfiguration(const Destination& destination, Element& configu
     return InvalidArgument("The ARN could not be parsed", destination.element, arn);
   }
   for (const Element* event : configuration.All("Event")) {
-    if (std::find(std::begin(kEvents), std::end(kEvents), event->text) != std::end(kEvents)) continue;
-    return InvalidArgument("The event '" + event->text + "' is not supported for notifications", "Event", event->text);
+    if (std::find(std::begin(kEvents), std::end(kEvents), event->text) != std::end(kEvents))
+      continue;
+    return InvalidArgument("The event '" + event->text + "' is not supported for notifications",
+                           "Event", event->text);
   }
   return CheckFilterRules(configuration);
 }
@@ -80,7 +102,8 @@ Result<void> CheckConfiguration(const Destination& destination, Element& configu
 Result<void> CheckNotification(const CheckContext& context, Element& document) {
   for (const Destination& destination : kDestinations) {
     for (Element& configuration : document.children) {
-      if (configuration.name == destination.configuration) PENSTOCK_TRY(CheckConfiguration(destination, configuration));
+      if (configuration.name == destination.configuration)
+        PENSTOCK_TRY(CheckConfiguration(destination, configuration));
     }
     FillRuleIds(context.call, document, destination.configuration, "Id");
   }

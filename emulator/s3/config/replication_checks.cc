@@ -13,7 +13,8 @@ constexpr std::size_t kMaxIdCharacters = 255;
 
 Error NeedsField(std::string_view field) {
   return InvalidRequest(std::string(field) +
-                        " must be specified for this version of Cross Region Replication configuration schema. Please "
+                        " must be specified for this version of Cross Region Replication "
+                        "configuration schema. Please "
                         "refer to S3 Developer Guide for more information.");
 }
 
@@ -30,13 +31,15 @@ Result<void> CheckDestination(const CheckContext& context, const Element& destin
   const std::string_view name = BucketOfArn(arn);
   if (name.empty()) return InvalidArgument("Invalid bucket ARN.", "Bucket", arn);
   const auto bucket = context.call.store.FindBucket(BucketName(std::string(name)));
-  if (bucket.ok() && (*bucket)->versioning == store::Versioning::kEnabled) return Ok();  // else one text, as recorded
+  // else one text, as recorded
+  if (bucket.ok() && (*bucket)->versioning == store::Versioning::kEnabled) return Ok();
   return InvalidRequest("Destination bucket must have versioning enabled.");
 }
 
 Result<void> CheckRule(const CheckContext& context, const Element& rule) {
   if (rule.TextOf("ID").size() > kMaxIdCharacters) {
-    return InvalidArgument("ID length should not exceed allowed limit of 255", "ID", rule.TextOf("ID"));
+    return InvalidArgument("ID length should not exceed allowed limit of 255", "ID",
+                           rule.TextOf("ID"));
   }
   const Element* filter = rule.Find("Filter");
   if (filter != nullptr && rule.Has("Prefix")) return MalformedXml();
@@ -65,7 +68,8 @@ const Element* FindRepeated(const Element& document, std::string_view field) {
 
 Result<void> CheckReplication(const CheckContext& context, Element& document) {
   if (context.bucket.versioning != store::Versioning::kEnabled) {
-    return InvalidRequest("Versioning must be 'Enabled' on the bucket to apply a replication configuration");
+    return InvalidRequest(
+        "Versioning must be 'Enabled' on the bucket to apply a replication configuration");
   }
   if (const std::string_view role = document.TextOf("Role"); !role.starts_with("arn:aws")) {
     return InvalidArgument("Invalid Role specified in replication configuration", "Role", role);
@@ -74,10 +78,12 @@ Result<void> CheckReplication(const CheckContext& context, Element& document) {
   if (rules.size() > kMaxRules) return MalformedXml();
   for (const Element* rule : rules) PENSTOCK_TRY(CheckRule(context, *rule));
   if (const Element* id = FindRepeated(document, "ID")) {
-    return InvalidArgument("Rule ID must be unique. Found same ID for more than one rule", "ID", id->text);
+    return InvalidArgument("Rule ID must be unique. Found same ID for more than one rule", "ID",
+                           id->text);
   }
   if (const Element* priority = FindRepeated(document, "Priority")) {
-    return InvalidRequest("Found duplicate priorities " + priority->text + ". Priorities must be unique.");
+    return InvalidRequest("Found duplicate priorities " + priority->text +
+                          ". Priorities must be unique.");
   }
   FillRuleIds(context.call, document, "Rule", "ID");
   return Ok();

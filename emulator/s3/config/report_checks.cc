@@ -1,5 +1,5 @@
-// The configurations that a bucket may have many of, each with an id: analytics, metrics, inventory and
-// intelligent-tiering.
+// The configurations that a bucket may have many of, each with an id: analytics, metrics, inventory
+// and intelligent-tiering.
 #include <algorithm>
 #include <string>
 
@@ -43,15 +43,17 @@ Result<void> CheckIntelligentTiering(const CheckContext&, Element& document) {
   const std::vector<const Element*> tiers = document.All("Tiering");
   for (auto tier = tiers.begin(); tier != tiers.end(); ++tier) {
     const std::string_view access = (*tier)->TextOf("AccessTier");
-    if (std::any_of(tiers.begin(), tier, [&](const Element* earlier) { return earlier->TextOf("AccessTier") == access; })) {
+    if (std::any_of(tiers.begin(), tier, [&](const Element* earlier) {
+          return earlier->TextOf("AccessTier") == access;
+        })) {
       return MalformedXml();
     }
     const std::string_view text = (*tier)->TextOf("Days");
     const std::int64_t days = std::stoll(std::string(text));
     const std::int64_t least = access == "ARCHIVE_ACCESS" ? kArchiveDays : kDeepArchiveDays;
     if (days >= least && days <= kMaxTierDays) continue;
-    return InvalidArgument("'Days' for the " + std::string(access) + " tier must be between " + std::to_string(least) +
-                               " and " + std::to_string(kMaxTierDays),
+    return InvalidArgument("'Days' for the " + std::string(access) + " tier must be between " +
+                               std::to_string(least) + " and " + std::to_string(kMaxTierDays),
                            "Days", text);
   }
   return Ok();

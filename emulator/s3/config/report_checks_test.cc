@@ -11,10 +11,12 @@ using ReportChecksTest = ConfigurationTest;
 TEST_F(ReportChecksTest, FiltersHaveOneCriterion) {
   const Refused cases[] = {
       {"<MetricsConfiguration><Id>x</Id><Filter/></MetricsConfiguration>", "400 MalformedXML", ""},
-      {"<MetricsConfiguration><Id>x</Id><Filter><Prefix>p</Prefix><Tag><Key>k</Key><Value/></Tag></Filter>"
+      {"<MetricsConfiguration><Id>x</Id><Filter><Prefix>p</Prefix><Tag><Key>k</Key><Value/></Tag></"
+       "Filter>"
        "</MetricsConfiguration>",
        "400 MalformedXML", ""},
-      {"<MetricsConfiguration><Id>x</Id><Filter><And><Prefix>p</Prefix></And></Filter></MetricsConfiguration>",
+      {"<MetricsConfiguration><Id>x</Id><Filter><And><Prefix>p</Prefix></And></Filter></"
+       "MetricsConfiguration>",
        "400 MalformedXML", ""}};
   ExpectRefused("metrics&id=x", cases);
 }
@@ -22,34 +24,49 @@ TEST_F(ReportChecksTest, FiltersHaveOneCriterion) {
 TEST_F(ReportChecksTest, DestinationsAreArns) {
   const Refused analytics[] = {
       {"<AnalyticsConfiguration><Id>x</Id></AnalyticsConfiguration>", "400 MalformedXML", ""},
-      {"<AnalyticsConfiguration><Id>x</Id><StorageClassAnalysis><DataExport><OutputSchemaVersion>V_1</OutputSchemaVersion>"
-       "<Destination><S3BucketDestination><Format>CSV</Format><Bucket>out</Bucket></S3BucketDestination></Destination>"
+      {"<AnalyticsConfiguration><Id>x</"
+       "Id><StorageClassAnalysis><DataExport><OutputSchemaVersion>V_1</OutputSchemaVersion>"
+       "<Destination><S3BucketDestination><Format>CSV</Format><Bucket>out</Bucket></"
+       "S3BucketDestination></Destination>"
        "</DataExport></StorageClassAnalysis></AnalyticsConfiguration>",
        "400 InvalidS3DestinationBucket", "Invalid bucket ARN."}};
   ExpectRefused("analytics&id=x", analytics);
   const std::string head = "<InventoryConfiguration><Destination><S3BucketDestination><Bucket>";
   const std::string tail =
-      "</S3BucketDestination></Destination><IsEnabled>true</IsEnabled><Id>x</Id><IncludedObjectVersions>All"
-      "</IncludedObjectVersions><Schedule><Frequency>Daily</Frequency></Schedule></InventoryConfiguration>";
-  EXPECT_EQ(Put("inventory&id=x", head + "out</Bucket><Format>CSV</Format>" + tail).Outcome(), "400 InvalidS3DestinationBucket");
-  EXPECT_EQ(Put("inventory&id=x", head + "arn:aws:s3:::out</Bucket><Format>csv</Format>" + tail).Outcome(), "400 MalformedXML");
-  EXPECT_EQ(Put("inventory&id=x", head + "arn:aws:s3:::out</Bucket><Format>CSV</Format><Encryption/>" + tail).Outcome(),
+      "</S3BucketDestination></Destination><IsEnabled>true</IsEnabled><Id>x</"
+      "Id><IncludedObjectVersions>All"
+      "</IncludedObjectVersions><Schedule><Frequency>Daily</Frequency></Schedule></"
+      "InventoryConfiguration>";
+  EXPECT_EQ(Put("inventory&id=x", head + "out</Bucket><Format>CSV</Format>" + tail).Outcome(),
+            "400 InvalidS3DestinationBucket");
+  EXPECT_EQ(Put("inventory&id=x", head + "arn:aws:s3:::out</Bucket><Format>csv</Format>" + tail)
+                .Outcome(),
             "400 MalformedXML");
-  EXPECT_EQ(Put("inventory&id=x", head + "arn:aws:s3:::out</Bucket><Format>CSV</Format>" + tail).Outcome(), "204");
+  EXPECT_EQ(Put("inventory&id=x",
+                head + "arn:aws:s3:::out</Bucket><Format>CSV</Format><Encryption/>" + tail)
+                .Outcome(),
+            "400 MalformedXML");
+  EXPECT_EQ(Put("inventory&id=x", head + "arn:aws:s3:::out</Bucket><Format>CSV</Format>" + tail)
+                .Outcome(),
+            "204");
 }
 
 TEST_F(ReportChecksTest, TiersHaveLimitsAndComeOnce) {
   const auto tiering = [](std::string_view tiers) {
-    return "<IntelligentTieringConfiguration><Id>x</Id><Status>Enabled</Status>" + std::string(tiers) +
-           "</IntelligentTieringConfiguration>";
+    return "<IntelligentTieringConfiguration><Id>x</Id><Status>Enabled</Status>" +
+           std::string(tiers) + "</IntelligentTieringConfiguration>";
   };
   const auto tier = [](std::string_view days, std::string_view access) {
-    return "<Tiering><Days>" + std::string(days) + "</Days><AccessTier>" + std::string(access) + "</AccessTier></Tiering>";
+    return "<Tiering><Days>" + std::string(days) + "</Days><AccessTier>" + std::string(access) +
+           "</AccessTier></Tiering>";
   };
   EXPECT_EQ(Put("intelligent-tiering&id=x", tiering("")).Outcome(), "400 MalformedXML");
-  EXPECT_EQ(Put("intelligent-tiering&id=x", tiering(tier("89", "ARCHIVE_ACCESS"))).Outcome(), "400 InvalidArgument");
-  EXPECT_EQ(Put("intelligent-tiering&id=x", tiering(tier("179", "DEEP_ARCHIVE_ACCESS"))).Outcome(), "400 InvalidArgument");
-  EXPECT_EQ(Put("intelligent-tiering&id=x", tiering(tier("731", "DEEP_ARCHIVE_ACCESS"))).Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(Put("intelligent-tiering&id=x", tiering(tier("89", "ARCHIVE_ACCESS"))).Outcome(),
+            "400 InvalidArgument");
+  EXPECT_EQ(Put("intelligent-tiering&id=x", tiering(tier("179", "DEEP_ARCHIVE_ACCESS"))).Outcome(),
+            "400 InvalidArgument");
+  EXPECT_EQ(Put("intelligent-tiering&id=x", tiering(tier("731", "DEEP_ARCHIVE_ACCESS"))).Outcome(),
+            "400 InvalidArgument");
   const std::string twice = tier("90", "ARCHIVE_ACCESS") + tier("91", "ARCHIVE_ACCESS");
   EXPECT_EQ(Put("intelligent-tiering&id=x", tiering(twice)).Outcome(), "400 MalformedXML");
 }

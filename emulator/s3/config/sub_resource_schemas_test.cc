@@ -18,10 +18,28 @@ void CheckField(const Field& field) {
 }
 
 TEST(SubResourceSchemasTest, AreWellFormed) {
-  for (const Field* root : {&kAccelerateSchema, &kAclSchema, &kAnalyticsSchema, &kCompleteUploadSchema,
-                            &kCorsSchema, &kCreateBucketSchema, &kDeleteSchema, &kEncryptionSchema, &kIntelligentTieringSchema, &kInventorySchema, &kLifecycleSchema, &kLoggingSchema, &kMetricsSchema,
-                            &kNotificationSchema, &kObjectLockSchema, &kOwnershipSchema, &kPublicAccessBlockSchema,
-                            &kReplicationSchema, &kRequestPaymentSchema, &kTaggingSchema, &kVersioningSchema, &kWebsiteSchema}) {
+  for (const Field* root : {&kAccelerateSchema,
+                            &kAclSchema,
+                            &kAnalyticsSchema,
+                            &kCompleteUploadSchema,
+                            &kCorsSchema,
+                            &kCreateBucketSchema,
+                            &kDeleteSchema,
+                            &kEncryptionSchema,
+                            &kIntelligentTieringSchema,
+                            &kInventorySchema,
+                            &kLifecycleSchema,
+                            &kLoggingSchema,
+                            &kMetricsSchema,
+                            &kNotificationSchema,
+                            &kObjectLockSchema,
+                            &kOwnershipSchema,
+                            &kPublicAccessBlockSchema,
+                            &kReplicationSchema,
+                            &kRequestPaymentSchema,
+                            &kTaggingSchema,
+                            &kVersioningSchema,
+                            &kWebsiteSchema}) {
     EXPECT_EQ(root->type, FieldType::kGroup) << root->name;
     EXPECT_FALSE(root->fields.empty()) << root->name;
     CheckField(*root);

@@ -12,29 +12,35 @@ using enum Checksum;
 
 constexpr std::string_view kNoConfiguration = "NoSuchConfiguration";
 
-// Spec §2.2 for the answers, §2.1 "New defaults", appendix A for checksums; a put's status as recorded.
+// Spec §2.2 for the answers, §2.1 "New defaults", appendix A for checksums; a put's status as
+// recorded.
 constexpr SubResource kSubResources[] = {
     {"abac", &kAbacSchema, nullptr, "", "<Status>Disabled</Status>", "", kOptional},
     {"accelerate", &kAccelerateSchema, CheckAccelerate, "", "", "", kOptional},
     {"analytics", &kAnalyticsSchema, CheckAnalytics, kNoConfiguration, "", "", kOptional, 204,
      "ListBucketAnalyticsConfigurationResult"},
     {"cors", &kCorsSchema, CheckCors, "NoSuchCORSConfiguration", "", ""},
-    {"intelligent-tiering", &kIntelligentTieringSchema, CheckIntelligentTiering, kNoConfiguration, "", "", kOptional, 204,
-     "ListBucketIntelligentTieringConfigurationsOutput"},
+    {"intelligent-tiering", &kIntelligentTieringSchema, CheckIntelligentTiering, kNoConfiguration,
+     "", "", kOptional, 204, "ListBucketIntelligentTieringConfigurationsOutput"},
     {"inventory", &kInventorySchema, CheckInventory, kNoConfiguration, "", "", kOptional, 204,
      "ListInventoryConfigurationsResult"},
     {"lifecycle", &kLifecycleSchema, CheckLifecycle, "NoSuchLifecycleConfiguration", "", ""},
     {"logging", &kLoggingSchema, CheckLogging, "", "", ""},
-    {"metrics", &kMetricsSchema, CheckMetrics, kNoConfiguration, "", "", kOptional, 204, "ListMetricsConfigurationsResult"},
+    {"metrics", &kMetricsSchema, CheckMetrics, kNoConfiguration, "", "", kOptional, 204,
+     "ListMetricsConfigurationsResult"},
     {"notification", &kNotificationSchema, CheckNotification, "", "", "", kOptional},
-    {"object-lock", &kObjectLockSchema, CheckObjectLock, "ObjectLockConfigurationNotFoundError", "", ""},
+    {"object-lock", &kObjectLockSchema, CheckObjectLock, "ObjectLockConfigurationNotFoundError", "",
+     ""},
     {"ownershipControls", &kOwnershipSchema, CheckOwnership, "",
-     "<Rule><ObjectOwnership>BucketOwnerEnforced</ObjectOwnership></Rule>", "OwnershipControlsNotFoundError"},
+     "<Rule><ObjectOwnership>BucketOwnerEnforced</ObjectOwnership></Rule>",
+     "OwnershipControlsNotFoundError"},
     {"publicAccessBlock", &kPublicAccessBlockSchema, CheckPublicAccessBlock, "",
      "<BlockPublicAcls>true</BlockPublicAcls><IgnorePublicAcls>true</IgnorePublicAcls>"
-     "<BlockPublicPolicy>true</BlockPublicPolicy><RestrictPublicBuckets>true</RestrictPublicBuckets>",
+     "<BlockPublicPolicy>true</BlockPublicPolicy><RestrictPublicBuckets>true</"
+     "RestrictPublicBuckets>",
      "NoSuchPublicAccessBlockConfiguration"},
-    {"replication", &kReplicationSchema, CheckReplication, "ReplicationConfigurationNotFoundError", "", ""},
+    {"replication", &kReplicationSchema, CheckReplication, "ReplicationConfigurationNotFoundError",
+     "", ""},
     {"requestPayment", &kRequestPaymentSchema, nullptr, "", "<Payer>BucketOwner</Payer>", ""},
     {"tagging", &kTaggingSchema, CheckTagging, "NoSuchTagSet", "", "", kRequired, 204},
     {"website", &kWebsiteSchema, CheckWebsite, "NoSuchWebsiteConfiguration", "", ""},
@@ -43,8 +49,9 @@ constexpr SubResource kSubResources[] = {
 }  // namespace
 
 const SubResource* FindSubResource(std::string_view selector) {
-  const auto* found = std::find_if(std::begin(kSubResources), std::end(kSubResources),
-                                   [&](const SubResource& row) { return row.selector == selector; });
+  const auto* found =
+      std::find_if(std::begin(kSubResources), std::end(kSubResources),
+                   [&](const SubResource& row) { return row.selector == selector; });
   return found == std::end(kSubResources) ? nullptr : found;
 }
 

@@ -8,9 +8,22 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-constexpr std::string_view kSelectors[] = {"accelerate", "analytics", "cors", "intelligent-tiering", "inventory", "lifecycle",
-                                           "logging", "metrics", "notification", "object-lock", "ownershipControls",
-                                           "publicAccessBlock", "replication", "requestPayment", "tagging", "website"};
+constexpr std::string_view kSelectors[] = {"accelerate",
+                                           "analytics",
+                                           "cors",
+                                           "intelligent-tiering",
+                                           "inventory",
+                                           "lifecycle",
+                                           "logging",
+                                           "metrics",
+                                           "notification",
+                                           "object-lock",
+                                           "ownershipControls",
+                                           "publicAccessBlock",
+                                           "replication",
+                                           "requestPayment",
+                                           "tagging",
+                                           "website"};
 
 TEST(SubResourcesTest, EveryRowIsSelectableAndAnswersWithKnownCodes) {
   for (const std::string_view selector : kSelectors) {

@@ -14,20 +14,23 @@ Result<void> CheckProtocol(const Element& element) {
   const Element* protocol = element.Find("Protocol");
   if (protocol == nullptr || protocol->text == "http" || protocol->text == "https") return Ok();
   return InvalidRequest(
-      "Invalid protocol, protocol can be http or https. If not defined the protocol will be selected automatically.");
+      "Invalid protocol, protocol can be http or https. If not defined the protocol will be "
+      "selected automatically.");
 }
 
 Result<void> CheckCondition(const Element& condition) {
   if (condition.children.empty()) {
     return InvalidRequest(
-        "Condition cannot be empty. To redirect all requests without a condition, the condition element shouldn't be "
+        "Condition cannot be empty. To redirect all requests without a condition, the condition "
+        "element shouldn't be "
         "present.");
   }
   const Element* error = condition.Find("HttpErrorCodeReturnedEquals");
   if (error == nullptr) return Ok();
   const auto code = ParseDecimal(error->text, 599);
   if (code && *code >= 400) return Ok();
-  return InvalidRequest("The provided HTTP error code (" + error->text + ") is not valid. Valid codes are 4XX or 5XX.");
+  return InvalidRequest("The provided HTTP error code (" + error->text +
+                        ") is not valid. Valid codes are 4XX or 5XX.");
 }
 
 Result<void> CheckRoutingRule(const Element& rule) {
@@ -49,8 +52,9 @@ Result<void> CheckRoutingRule(const Element& rule) {
 Result<void> CheckIndexDocument(const Element& document) {
   const Element* index = document.Find("IndexDocument");
   if (index == nullptr) {
-    return InvalidArgument("A value for IndexDocument Suffix must be provided if RedirectAllRequestsTo is empty",
-                           "IndexDocument", "null");
+    return InvalidArgument(
+        "A value for IndexDocument Suffix must be provided if RedirectAllRequestsTo is empty",
+        "IndexDocument", "null");
   }
   const std::string_view suffix = index->TextOf("Suffix");
   if (!suffix.empty() && suffix.find('/') == std::string_view::npos) return Ok();
@@ -62,20 +66,23 @@ Result<void> CheckIndexDocument(const Element& document) {
 Result<void> CheckWebsite(const CheckContext&, Element& document) {
   if (const Element* redirect = document.Find("RedirectAllRequestsTo")) {
     if (document.children.size() > 1) {
-      return InvalidArgument("RedirectAllRequestsTo cannot be provided in conjunction with other Routing Rules.",
-                             "RedirectAllRequestsTo", "not null");
+      return InvalidArgument(
+          "RedirectAllRequestsTo cannot be provided in conjunction with other Routing Rules.",
+          "RedirectAllRequestsTo", "not null");
     }
     return CheckProtocol(*redirect);
   }
   PENSTOCK_TRY(CheckIndexDocument(document));
-  if (const Element* error = document.Find("ErrorDocument"); error != nullptr && error->TextOf("Key").empty()) {
+  if (const Element* error = document.Find("ErrorDocument");
+      error != nullptr && error->TextOf("Key").empty()) {
     return InvalidArgument("The ErrorDocument Key is not well formed", "ErrorDocument", "");
   }
   const Element* rules = document.Find("RoutingRules");
   if (rules == nullptr) return Ok();
   if (rules->children.size() > kMaxRoutingRules) {
     return InvalidRequest(std::to_string(rules->children.size()) +
-                          " routing rules provided, the number of routing rules in a website configuration is limited "
+                          " routing rules provided, the number of routing rules in a website "
+                          "configuration is limited "
                           "to 50.");
   }
   for (const Element& rule : rules->children) PENSTOCK_TRY(CheckRoutingRule(rule));

@@ -16,15 +16,21 @@ class AccessTest : public ::testing::Test {
     s3_.Send("PUT /bucket");
     s3_.Send("PUT /bucket/k", "x");
   }
-  void BecomeSomebodyElse() { s3_.identity() = {"AKIDOTHER", std::string(64, 'b'), "other", "210987654321"}; }
+  void BecomeSomebodyElse() {
+    s3_.identity() = {"AKIDOTHER", std::string(64, 'b'), "other", "210987654321"};
+  }
   Harness s3_;
 };
 
-constexpr const char* kRequests[] = {
-    "GET /bucket",        "GET /bucket?list-type=2", "GET /bucket?versions",  "GET /bucket?uploads", "GET /bucket/k",
-    "GET /bucket/absent", "PUT /bucket/k",           "DELETE /bucket/k",      "GET /bucket?acl",     "GET /bucket/k?acl",
-    "DELETE /bucket",     "GET /bucket?policy",      "GET /bucket?tagging",   "PUT /bucket?acl",     "POST /bucket?delete",
-    "POST /bucket/k?uploads", "GET /bucket?location"};
+constexpr const char* kRequests[] = {"GET /bucket",          "GET /bucket?list-type=2",
+                                     "GET /bucket?versions", "GET /bucket?uploads",
+                                     "GET /bucket/k",        "GET /bucket/absent",
+                                     "PUT /bucket/k",        "DELETE /bucket/k",
+                                     "GET /bucket?acl",      "GET /bucket/k?acl",
+                                     "DELETE /bucket",       "GET /bucket?policy",
+                                     "GET /bucket?tagging",  "PUT /bucket?acl",
+                                     "POST /bucket?delete",  "POST /bucket/k?uploads",
+                                     "GET /bucket?location"};
 
 // Spec §8 AccessDenied; §0 "403 vs 404": who may not list learns nothing about keys.
 TEST_F(AccessTest, OtherAccountsAreDenied) {
@@ -43,7 +49,8 @@ TEST_F(AccessTest, OtherAccountsAreDenied) {
 
 TEST_F(AccessTest, UnsignedRequestsAreDenied) {
   s3_.identity() = {};
-  for (const char* request : kRequests) EXPECT_EQ(s3_.Send(request).Outcome(), "403 AccessDenied") << request;
+  for (const char* request : kRequests)
+    EXPECT_EQ(s3_.Send(request).Outcome(), "403 AccessDenied") << request;
   const Reply visitor = s3_.Send("GET /");
   EXPECT_EQ(visitor.status, 307);
   EXPECT_EQ(visitor.Header("Location"), "https://aws.amazon.com/s3/");
@@ -55,7 +62,8 @@ TEST_F(AccessTest, UnsignedRequestsAreDenied) {
 TEST_F(AccessTest, ACopyNeedsItsSourceToo) {
   BecomeSomebodyElse();
   s3_.Send("PUT /mine-here");
-  EXPECT_EQ(s3_.Send("PUT /mine-here/k\nx-amz-copy-source: /bucket/k").Outcome(), "403 AccessDenied");
+  EXPECT_EQ(s3_.Send("PUT /mine-here/k\nx-amz-copy-source: /bucket/k").Outcome(),
+            "403 AccessDenied");
   EXPECT_EQ(s3_.Send("GET /mine-here/k").Outcome(), "404 NoSuchKey");
 }
 

@@ -8,8 +8,8 @@
 
 namespace penstock::emulator::s3 {
 
-// Of the body itself, not of what the headers tell of it. Inline: the wire, which knows messages as values, links nothing of
-// this module.
+// Of the body itself, not of what the headers tell of it. Inline: the wire, which knows messages as
+// values, links nothing of this module.
 inline std::uint64_t BodySize(const Response& response) {
   if (const auto* const text = std::get_if<std::string>(&response.body)) return text->size();
   std::uint64_t total = 0;

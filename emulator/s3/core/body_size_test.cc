@@ -11,7 +11,8 @@ TEST(BodySizeTest, IsTheBodysAndNotWhatTheHeadersTell) {
   EXPECT_EQ(BodySize(response), 0U);
   response.body = std::string("four");
   EXPECT_EQ(BodySize(response), 4U);
-  response.body = store::Content{.slices = {{.blob = nullptr, .range = {0, 3}}, {.blob = nullptr, .range = {5, 9}}}};
+  response.body = store::Content{
+      .slices = {{.blob = nullptr, .range = {0, 3}}, {.blob = nullptr, .range = {5, 9}}}};
   EXPECT_EQ(BodySize(response), 7U);
 }
 

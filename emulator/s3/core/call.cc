@@ -24,14 +24,16 @@ std::string AccountOf(const Call& call, std::string_view owner_id) {
   return owner ? owner->account_id : std::string();
 }
 
-Result<void> CheckExpectedOwner(const Call& call, const store::BucketRecord& bucket, std::string_view header) {
+Result<void> CheckExpectedOwner(const Call& call, const store::BucketRecord& bucket,
+                                std::string_view header) {
   const auto expected = call.Header(header);
   if (!expected) return Ok();
   const bool account_id = expected->size() == 12 && ParseDecimal(*expected).has_value();
   if (!account_id) {
-    return MakeError("InvalidBucketOwnerAWSAccountID", {},
-                     "The value of the expected bucket owner parameter must be an AWS Account ID... [" +
-                         std::string(*expected) + "]");
+    return MakeError(
+        "InvalidBucketOwnerAWSAccountID", {},
+        "The value of the expected bucket owner parameter must be an AWS Account ID... [" +
+            std::string(*expected) + "]");
   }
   if (AccountOf(call, bucket.owner_id) != *expected) return MakeError("AccessDenied");
   return Ok();
@@ -59,7 +61,8 @@ std::optional<std::string_view> Call::Header(std::string_view name) const {
   if (const auto value = exchange.request.Find(name)) return value;
   if (!presigned || !StartsWithIgnoreCase(name, "x-amz-")) return std::nullopt;
   for (const QueryParameter& parameter : exchange.target.query) {
-    if (IsHeaderInQuery(parameter.name) && EqualsIgnoreCase(parameter.name, name)) return parameter.value;
+    if (IsHeaderInQuery(parameter.name) && EqualsIgnoreCase(parameter.name, name))
+      return parameter.value;
   }
   return std::nullopt;
 }
@@ -87,33 +90,40 @@ Result<store::BucketPtr> OpenSourceBucket(Call& call, const BucketName& name) {
 }
 
 Error NoSuchVersion(const ObjectKey& key, const VersionId& version) {
-  if (!store::IsIssued(version)) return InvalidArgument("Invalid version id specified", "versionId", version.value);
+  if (!store::IsIssued(version))
+    return InvalidArgument("Invalid version id specified", "versionId", version.value);
   return MakeError("NoSuchVersion", {{"Key", key.value}, {"VersionId", version.value}});
 }
 
 Result<std::optional<VersionId>> VersionParameter(const Call& call) {
   const auto text = call.Query("versionId");
   if (!text) return std::optional<VersionId>();
-  if (text->empty()) return InvalidArgument("Version id cannot be the empty string", "versionId", "");
-  if (!IsVersionId(*text)) return InvalidArgument("Invalid version id specified", "versionId", *text);
+  if (text->empty())
+    return InvalidArgument("Version id cannot be the empty string", "versionId", "");
+  if (!IsVersionId(*text))
+    return InvalidArgument("Invalid version id specified", "versionId", *text);
   return std::optional<VersionId>(VersionId(std::string(*text)));
 }
 
-Result<store::ObjectPtr> OpenObject(Call& call, const std::optional<VersionId>& version, LatestMarker latest) {
+Result<store::ObjectPtr> OpenObject(Call& call, const std::optional<VersionId>& version,
+                                    LatestMarker latest) {
   auto found = call.store.FindObject(call.bucket(), call.key(), version);
   if (!found.ok()) {
     Error error = std::move(found).error();
     if (error.code == "NoSuchKey" && !version) return NoSuchKey(call.key().value);
-    if (version && (error.code == "NoSuchVersion" || error.code == "NoSuchKey")) return NoSuchVersion(call.key(), *version);
+    if (version && (error.code == "NoSuchVersion" || error.code == "NoSuchKey"))
+      return NoSuchVersion(call.key(), *version);
     return error;
   }
   if (found.value()->is_delete_marker) {
-    return DeleteMarkerError(call, *found.value(), version.has_value() || latest == LatestMarker::kRefused);
+    return DeleteMarkerError(call, *found.value(),
+                             version.has_value() || latest == LatestMarker::kRefused);
   }
   return found;
 }
 
-void AddVersionHeader(Call& call, const store::BucketRecord& bucket, const store::ObjectRecord& object) {
+void AddVersionHeader(Call& call, const store::BucketRecord& bucket,
+                      const store::ObjectRecord& object) {
   if (bucket.versioning == store::Versioning::kNever) return;
   call.response().Add("x-amz-version-id", object.version_id.value);
 }

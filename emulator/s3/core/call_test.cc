@@ -16,7 +16,8 @@ TEST(CallTest, ExpectedOwnerMustBeTheOwner) {
   Harness s3;
   s3.Send("PUT /bucket");
   EXPECT_EQ(s3.Send("GET /bucket\nx-amz-expected-bucket-owner: 123456789012").Outcome(), "200");
-  EXPECT_EQ(s3.Send("GET /bucket\nx-amz-expected-bucket-owner: 000000000000").Outcome(), "403 AccessDenied");
+  EXPECT_EQ(s3.Send("GET /bucket\nx-amz-expected-bucket-owner: 000000000000").Outcome(),
+            "403 AccessDenied");
   const Reply malformed = s3.Send("GET /bucket\nx-amz-expected-bucket-owner: me");
   EXPECT_EQ(malformed.Outcome(), "400 InvalidBucketOwnerAWSAccountID");
   EXPECT_EQ(malformed.Element("Message"),
@@ -38,9 +39,11 @@ TEST(CallTest, ExpectedOwnerMayBeAnotherAccount) {
   s3.identity().owner_id = std::string(64, 'b');
   s3.Send("PUT /theirs");
   s3.identity().owner_id = std::string(64, 'a');
-  EXPECT_EQ(s3.Send("GET /theirs\nx-amz-expected-bucket-owner: 222222222222").Outcome(), "403 AccessDenied")
+  EXPECT_EQ(s3.Send("GET /theirs\nx-amz-expected-bucket-owner: 222222222222").Outcome(),
+            "403 AccessDenied")
       << "the right expectation opens no door";
-  EXPECT_EQ(s3.Send("GET /theirs\nx-amz-expected-bucket-owner: 123456789012").Outcome(), "403 AccessDenied");
+  EXPECT_EQ(s3.Send("GET /theirs\nx-amz-expected-bucket-owner: 123456789012").Outcome(),
+            "403 AccessDenied");
 }
 
 // Spec §2.16, first row: no Location header.
@@ -72,13 +75,15 @@ TEST(CallTest, VersionIdsAreChecked) {
   EXPECT_EQ(bad.Outcome(), "400 InvalidArgument");
   EXPECT_EQ(bad.Element("Message"), "Invalid version id specified");
   EXPECT_EQ(bad.Element("ArgumentName"), "versionId");
-  EXPECT_EQ(s3.Send("GET /bucket/k?versionId=").Element("Message"), "Version id cannot be the empty string");
+  EXPECT_EQ(s3.Send("GET /bucket/k?versionId=").Element("Message"),
+            "Version id cannot be the empty string");
   const std::string issued = store::MakeVersionId(1).value;
   const Reply absent = s3.Send("GET /bucket/k?versionId=" + issued);
   EXPECT_EQ(absent.Outcome(), "404 NoSuchVersion");
   EXPECT_EQ(absent.Element("Key"), "k");
   EXPECT_EQ(absent.Element("VersionId"), issued);
-  EXPECT_EQ(s3.Send("GET /bucket/k?versionId=0123456789abcdefABCDEF._01234567").Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(s3.Send("GET /bucket/k?versionId=0123456789abcdefABCDEF._01234567").Outcome(),
+            "400 InvalidArgument");
 }
 
 // Spec §2.7 "GET latest = marker" and "GET/HEAD marker by id".

@@ -7,7 +7,8 @@ namespace penstock::emulator::s3 {
 Result<void> RefuseIfCancelled(const Exchange& exchange) {
   const auto* const wire = dynamic_cast<const CancellableWire*>(exchange.wire);
   if (wire == nullptr || !wire->IsCancelled()) return Ok();
-  return MakeError("ServiceUnavailable", {}, "Service is unable to handle request. The emulator stops.");
+  return MakeError("ServiceUnavailable", {},
+                   "Service is unable to handle request. The emulator stops.");
 }
 
 }  // namespace penstock::emulator::s3

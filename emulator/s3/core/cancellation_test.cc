@@ -6,9 +6,9 @@
 #include <string>
 
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/post/form.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/core/testing.h"
+#include "emulator/s3/post/form.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -48,7 +48,8 @@ class CancellationTest : public ::testing::Test {
 
 TEST_F(CancellationTest, EndsTheHashingOfACopyBetweenTwoBlocks) {
   wire_.left = 3;
-  const auto digests = DigestContent(exchange_, content_, {0, 40 * kMiB}, {.algorithm = ChecksumAlgorithm::kCrc32});
+  const auto digests =
+      DigestContent(exchange_, content_, {0, 40 * kMiB}, {.algorithm = ChecksumAlgorithm::kCrc32});
   ASSERT_FALSE(digests.ok());
   EXPECT_EQ(digests.error().code, "ServiceUnavailable");
   EXPECT_EQ(wire_.left, -1) << "and not one block later";
@@ -102,7 +103,9 @@ TEST_F(CancellationTest, EndsTheReadingOfAPostedFile) {
 
 TEST_F(CancellationTest, LeavesRequestsOfARunningServerAlone) {
   wire_.left = 1'000'000;
-  EXPECT_TRUE(DigestContent(exchange_, content_, {0, 40 * kMiB}, {.algorithm = ChecksumAlgorithm::kCrc32}).ok());
+  EXPECT_TRUE(
+      DigestContent(exchange_, content_, {0, 40 * kMiB}, {.algorithm = ChecksumAlgorithm::kCrc32})
+          .ok());
   exchange_.wire = nullptr;
   EXPECT_TRUE(RefuseIfCancelled(exchange_).ok());
 }

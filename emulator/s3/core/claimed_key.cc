@@ -14,7 +14,8 @@ std::string_view ClaimedAccessKey(const RequestHead& head, const Target& target)
     const std::string_view credential = authorization->substr(kVersionTwo.size());
     return credential.substr(0, credential.rfind(':'));
   }
-  if (const auto credential = target.Get("X-Amz-Credential")) return credential->substr(0, credential->find('/'));
+  if (const auto credential = target.Get("X-Amz-Credential"))
+    return credential->substr(0, credential->find('/'));
   return target.Get("AWSAccessKeyId").value_or(std::string_view());
 }
 

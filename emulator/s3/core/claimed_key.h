@@ -8,8 +8,8 @@
 
 namespace penstock::emulator::s3 {
 
-// As claimed by header or query, of either version of signatures; nothing is verified. Empty: none. A view into the
-// arguments. A form's claim is in its body and not found.
+// As claimed by header or query, of either version of signatures; nothing is verified. Empty: none.
+// A view into the arguments. A form's claim is in its body and not found.
 std::string_view ClaimedAccessKey(const RequestHead& head, const Target& target);
 
 }  // namespace penstock::emulator::s3

@@ -16,9 +16,13 @@ std::string Claimed(std::string_view authorization, std::string_view target = "/
 }
 
 TEST(ClaimedAccessKeyTest, FindsTheKeyOfEveryFormThatTheHeadCarries) {
-  EXPECT_EQ(Claimed("AWS4-HMAC-SHA256 Credential=AKIA1/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"), "AKIA1");
+  EXPECT_EQ(Claimed("AWS4-HMAC-SHA256 Credential=AKIA1/20260101/us-east-1/s3/aws4_request, "
+                    "SignedHeaders=host, Signature=0"),
+            "AKIA1");
   EXPECT_EQ(Claimed("AWS AKIA2:c2ln"), "AKIA2");
-  EXPECT_EQ(Claimed("", "/bucket/key?X-Amz-Credential=AKIA3%2F20260101%2Fus-east-1%2Fs3%2Faws4_request"), "AKIA3");
+  EXPECT_EQ(
+      Claimed("", "/bucket/key?X-Amz-Credential=AKIA3%2F20260101%2Fus-east-1%2Fs3%2Faws4_request"),
+      "AKIA3");
   EXPECT_EQ(Claimed("", "/bucket/key?AWSAccessKeyId=AKIA4&Signature=0&Expires=1"), "AKIA4");
 }
 

@@ -21,7 +21,8 @@ TEST(DeliveryTest, WaitsComeBeforeWhateverElseTheAnswerDoes) {
 
 TEST(DeliveryTest, OfTwoPacesTheSlowerCountsAndTheSmallerPiece) {
   Delivery delivery;
-  KeepPace(delivery, 100, [](std::uint64_t bytes, MonotonicTime now) { return now + milliseconds(bytes); });
+  KeepPace(delivery, 100,
+           [](std::uint64_t bytes, MonotonicTime now) { return now + milliseconds(bytes); });
   EXPECT_EQ(delivery.piece, 100u);
   EXPECT_EQ(delivery.pace(7, {}), MonotonicTime() + milliseconds(7));
   KeepPace(delivery, 200, [](std::uint64_t, MonotonicTime now) { return now + milliseconds(20); });

@@ -11,15 +11,19 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-constexpr std::uint64_t kLargestDocument = 8u << 20;  // CompleteMultipartUpload's; a longer body is refused
-constexpr std::array<std::string_view, 3> kStoresItsBody = {"PostObject", "PutObject", "UploadPart"};
+// CompleteMultipartUpload's; a longer body is refused
+constexpr std::uint64_t kLargestDocument = 8u << 20;
+constexpr std::array<std::string_view, 3> kStoresItsBody = {"PostObject", "PutObject",
+                                                            "UploadPart"};
 
 bool TakesDocument(const Exchange& exchange) {
-  const bool stores = std::find(kStoresItsBody.begin(), kStoresItsBody.end(), exchange.operation) != kStoresItsBody.end();
+  const bool stores = std::find(kStoresItsBody.begin(), kStoresItsBody.end(), exchange.operation) !=
+                      kStoresItsBody.end();
   return !stores && TraitsOf(exchange).takes_body && exchange.body->Length() != 0U;
 }
 
-// Charges what is read. Charging the declared length would let a client take memory with a head alone.
+// Charges what is read. Charging the declared length would let a client take memory with a head
+// alone.
 class ChargedBody final : public BodyReader {
  public:
   // Both outlive this.
@@ -32,7 +36,9 @@ class ChargedBody final : public BodyReader {
     return count;
   }
   std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return inner_.Trailers(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return inner_.Trailers();
+  }
   bool WithholdContinue() override { return inner_.WithholdContinue(); }
 
  private:
@@ -43,11 +49,13 @@ class ChargedBody final : public BodyReader {
 
 class DocumentMemory final : public Handler {
  public:
-  DocumentMemory(std::shared_ptr<store::MemoryLimit> limit, Handler& next) : limit_(std::move(limit)), next_(next) {}
+  DocumentMemory(std::shared_ptr<store::MemoryLimit> limit, Handler& next)
+      : limit_(std::move(limit)), next_(next) {}
 
   void Handle(Exchange& exchange) override {
     if (!TakesDocument(exchange)) return next_.Handle(exchange);
-    auto charge = std::make_shared<store::DocumentCharge>(limit_.get());  // shared: std::function copies what it keeps
+    // shared: std::function copies what it keeps
+    auto charge = std::make_shared<store::DocumentCharge>(limit_.get());
     BodyReader* const inner = exchange.body;
     ChargedBody body(*inner, *charge);
     exchange.body = &body;
@@ -63,7 +71,8 @@ class DocumentMemory final : public Handler {
 
 }  // namespace
 
-std::unique_ptr<Handler> MakeDocumentMemory(std::shared_ptr<store::MemoryLimit> limit, Handler& next) {
+std::unique_ptr<Handler> MakeDocumentMemory(std::shared_ptr<store::MemoryLimit> limit,
+                                            Handler& next) {
   return std::make_unique<DocumentMemory>(std::move(limit), next);
 }
 

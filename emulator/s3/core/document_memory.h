@@ -1,4 +1,5 @@
-// The Handler that charges the memory of request documents (XML and JSON bodies) to the memory limit.
+// The Handler that charges the memory of request documents (XML and JSON bodies) to the memory
+// limit.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_DOCUMENT_MEMORY_H_
 #define PENSTOCK_EMULATOR_S3_CORE_DOCUMENT_MEMORY_H_
 
@@ -9,9 +10,11 @@
 
 namespace penstock::emulator::s3 {
 
-// Charges the body as it is read, and gives the memory back with the response (store::DocumentCharge). Once a document does
-// not fit, reading it is SlowDown. `next` outlives the handler.
-std::unique_ptr<Handler> MakeDocumentMemory(std::shared_ptr<store::MemoryLimit> limit, Handler& next);
+// Charges the body as it is read, and gives the memory back with the response
+// (store::DocumentCharge). Once a document does not fit, reading it is SlowDown. `next` outlives
+// the handler.
+std::unique_ptr<Handler> MakeDocumentMemory(std::shared_ptr<store::MemoryLimit> limit,
+                                            Handler& next);
 
 }  // namespace penstock::emulator::s3
 

@@ -29,7 +29,8 @@ class ReadingHandler final : public Handler {
     std::string step(kStepBytes, ' ');
     for (;;) {
       if (look) look();
-      const auto count = exchange.body->Read({reinterpret_cast<std::byte*>(step.data()), step.size()});
+      const auto count =
+          exchange.body->Read({reinterpret_cast<std::byte*>(step.data()), step.size()});
       if (!count.ok()) return RespondWithError(exchange, count.error());
       if (*count == 0) return;
     }
@@ -45,10 +46,13 @@ class DocumentMemoryTest : public ::testing::Test {
     std::size_t bytes_read = 0;
   };
 
-  Answer Send(std::uint64_t size, std::string_view operation = "DeleteObjects", bool declare_length = true) {
-    RequestHead head{.method = operation == "DeleteObjects" ? "POST" : "PUT", .target = "/bucket?delete"};
+  Answer Send(std::uint64_t size, std::string_view operation = "DeleteObjects",
+              bool declare_length = true) {
+    RequestHead head{.method = operation == "DeleteObjects" ? "POST" : "PUT",
+                     .target = "/bucket?delete"};
     Connection connection;
-    TextBody body(std::string(size, ' '), declare_length ? std::optional<std::uint64_t>(size) : std::nullopt, {});
+    TextBody body(std::string(size, ' '),
+                  declare_length ? std::optional<std::uint64_t>(size) : std::nullopt, {});
     Exchange exchange{.request = head, .body = &body, .connection = connection};
     exchange.operation = operation;
     handler_->Handle(exchange);
@@ -58,7 +62,8 @@ class DocumentMemoryTest : public ::testing::Test {
   }
 
   // The most that was charged while the request was handled.
-  std::uint64_t MostChargedFor(std::uint64_t size, std::string_view operation, bool declare_length = true) {
+  std::uint64_t MostChargedFor(std::uint64_t size, std::string_view operation,
+                               bool declare_length = true) {
     std::uint64_t most = 0;
     next_.look = [&] { most = std::max(most, limit_->used_bytes()); };
     EXPECT_EQ(Send(size, operation, declare_length).status, 200);
@@ -76,7 +81,8 @@ TEST_F(DocumentMemoryTest, ADocumentIsChargedAsItIsReadAndGivesItsMemoryBackWith
     next_.look = [&] { charged.push_back(limit_->used_bytes()); };
     EXPECT_EQ(Send(kMiB, "DeleteObjects", declare_length).status, 200);
     constexpr std::uint64_t kStep = ReadingHandler::kStepBytes * DocumentCharge::kBytesPerTextByte;
-    EXPECT_EQ(charged, (std::vector<std::uint64_t>{0, kStep, 2 * kStep, 3 * kStep, 4 * kStep})) << declare_length;
+    EXPECT_EQ(charged, (std::vector<std::uint64_t>{0, kStep, 2 * kStep, 3 * kStep, 4 * kStep}))
+        << declare_length;
     EXPECT_EQ(limit_->used_bytes(), 0U);
   }
 }
@@ -94,15 +100,16 @@ TEST_F(DocumentMemoryTest, AnAnnouncedBodyOfWhichNothingHasArrivedTakesNoMemory)
 }
 
 TEST_F(DocumentMemoryTest, BodiesThatAreStoredAreNoDocuments) {
-  for (const char* operation : {"PutObject", "UploadPart", "PostObject"}) EXPECT_EQ(MostChargedFor(kMiB, operation), 0U) << operation;
+  for (const char* operation : {"PutObject", "UploadPart", "PostObject"})
+    EXPECT_EQ(MostChargedFor(kMiB, operation), 0U) << operation;
   EXPECT_GT(MostChargedFor(kMiB, "PutBucketTagging"), 0U);
 }
 
 TEST_F(DocumentMemoryTest, DocumentsBeyondTheLimitAreSlowDownUntilOthersAreHandled) {
   Answer second;
   Answer third;
-  // The first charges 40 of 64 MiB. The second is the one that may exceed the limit. Each is sent when the one before it has
-  // been read.
+  // The first charges 40 of 64 MiB. The second is the one that may exceed the limit. Each is sent
+  // when the one before it has been read.
   int looks = 0;
   next_.look = [&] {
     if (++looks == 5) second = Send(kMiB);
@@ -113,7 +120,10 @@ TEST_F(DocumentMemoryTest, DocumentsBeyondTheLimitAreSlowDownUntilOthersAreHandl
   EXPECT_EQ(third.status, 503);
   EXPECT_EQ(third.bytes_read, ReadingHandler::kStepBytes) << "the rest of the body is not read";
   EXPECT_NE(third.text.find("<Code>SlowDown</Code>"), std::string::npos) << third.text;
-  EXPECT_NE(third.text.find("needs 10.0 MiB more memory, and 80.0 MiB of the emulator's limit of 64.0 MiB"), std::string::npos) << third.text;
+  EXPECT_NE(third.text.find(
+                "needs 10.0 MiB more memory, and 80.0 MiB of the emulator's limit of 64.0 MiB"),
+            std::string::npos)
+      << third.text;
   next_.look = nullptr;
   EXPECT_EQ(Send(kMiB).status, 200) << "once the others are handled";
   EXPECT_EQ(limit_->used_bytes(), 0U);
@@ -133,7 +143,8 @@ TEST_F(DocumentMemoryTest, OneDocumentAtATimeIsReadInAFullStore) {
 }
 
 TEST_F(DocumentMemoryTest, ABodyBeyondEveryDocumentsLimitIsChargedUpToThatLimit) {
-  EXPECT_EQ(MostChargedFor(20 * kMiB, "DeleteObjects"), 8 * kMiB * DocumentCharge::kBytesPerTextByte);
+  EXPECT_EQ(MostChargedFor(20 * kMiB, "DeleteObjects"),
+            8 * kMiB * DocumentCharge::kBytesPerTextByte);
 }
 
 }  // namespace

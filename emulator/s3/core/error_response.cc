@@ -1,4 +1,5 @@
-// RespondWithError: S3's error document (spec/protocol.md §0 "Error body", "Error headers", "HEAD errors").
+// RespondWithError: S3's error document (spec/protocol.md §0 "Error body", "Error headers", "HEAD
+// errors").
 #include "base/utf8.h"
 #include "base/xml/xml.h"
 #include "emulator/s3/core/errors.h"
@@ -8,14 +9,16 @@ namespace penstock::emulator::s3 {
 namespace {
 
 constexpr std::string_view kNoRoom =
-    "The emulator has no room left: its disk, memory or open files are used up. Free some and try again.";
+    "The emulator has no room left: its disk, memory or open files are used up. Free some and try "
+    "again.";
 
-// Errors that are not S3's (the store's disk, a bug) still need a code a client can read. Only what brings bytes can be too
-// much; a deletion or a read that finds no room is the server's failure.
+// Errors that are not S3's (the store's disk, a bug) still need a code a client can read. Only what
+// brings bytes can be too much; a deletion or a read that finds no room is the server's failure.
 std::string_view CodeOf(const Error& error, std::string_view method) {
   if (!error.code.empty()) return error.code;
   switch (error.kind) {
-    case ErrorKind::kResourceExhausted: return method == "PUT" || method == "POST" ? "InsufficientStorage" : "InternalError";
+    case ErrorKind::kResourceExhausted:
+      return method == "PUT" || method == "POST" ? "InsufficientStorage" : "InternalError";
     case ErrorKind::kThrottled: return "SlowDown";
     case ErrorKind::kUnavailable: return "ServiceUnavailable";
     case ErrorKind::kTimeout: return "RequestTimeout";
@@ -63,7 +66,8 @@ std::string ErrorDocument(const Exchange& exchange, std::string_view code, std::
 
 std::string_view MessageForClient(const Error& error, std::string_view code) {
   const ErrorInfo* info = FindErrorInfo(code);
-  if (IsServersOwn(error, info)) return error.kind == ErrorKind::kResourceExhausted ? kNoRoom : info->message;
+  if (IsServersOwn(error, info))
+    return error.kind == ErrorKind::kResourceExhausted ? kNoRoom : info->message;
   if (!error.message.empty()) return error.message;
   return info ? info->message : std::string_view("Internal Error");
 }

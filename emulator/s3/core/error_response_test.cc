@@ -15,8 +15,11 @@ TEST(ErrorResponseTest, DocumentHasS3sShape) {
   const Reply reply = s3.Send("GET /bucket/key");
   EXPECT_EQ(reply.status, 404);
   EXPECT_EQ(reply.body,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>NoSuchBucket</Code><Message>The specified bucket "
-            "does not exist</Message><BucketName>bucket</BucketName><RequestId>0123456789ABCDEF</RequestId><HostId>"
+            "<?xml version=\"1.0\" "
+            "encoding=\"UTF-8\"?>\n<Error><Code>NoSuchBucket</Code><Message>The specified bucket "
+            "does not "
+            "exist</Message><BucketName>bucket</BucketName><RequestId>0123456789ABCDEF</"
+            "RequestId><HostId>"
             "aG9zdA==</HostId></Error>");
   EXPECT_EQ(reply.Header("Content-Type"), "application/xml");
   EXPECT_TRUE(reply.chunked);
@@ -57,7 +60,8 @@ TEST(ErrorResponseTest, CharactersThatXmlLacksBecomeReferences) {
   EXPECT_EQ(s3.Send("GET /bucket/%01%EF%BF%BF").Element("Key"), "&#x1;&#xffff;");
 }
 
-Response Respond(const Error& error, std::vector<HeaderView> headers = {}, std::string_view method = "GET") {
+Response Respond(const Error& error, std::vector<HeaderView> headers = {},
+                 std::string_view method = "GET") {
   RequestHead head;
   head.method = method;
   head.headers = std::move(headers);
@@ -92,12 +96,15 @@ TEST(ErrorResponseTest, RegionOfAnErrorIsAHeader) {
 TEST(ErrorResponseTest, ErrorsWithoutACodeGetOne) {
   EXPECT_EQ(Respond(Error::Make(ErrorKind::kInternal, "x")).status, 500);
   EXPECT_EQ(Respond(Error::Make(ErrorKind::kUnavailable, "x")).status, 503);
-  EXPECT_NE(std::get<std::string>(Respond(Error::Make(ErrorKind::kInvalidArgument, "why")).body).find("why"), std::string::npos);
+  EXPECT_NE(std::get<std::string>(Respond(Error::Make(ErrorKind::kInvalidArgument, "why")).body)
+                .find("why"),
+            std::string::npos);
 }
 
 // Only what brings bytes is too much for the storage; no client gets 507 for a deletion or a read.
 TEST(ErrorResponseTest, NoRoomIsThePuttersOrTheServers) {
-  const Error full = Error::Make(ErrorKind::kResourceExhausted, "no space left for /data/objects.db");
+  const Error full =
+      Error::Make(ErrorKind::kResourceExhausted, "no space left for /data/objects.db");
   EXPECT_EQ(Respond(full, {}, "PUT").error_code, "InsufficientStorage");
   EXPECT_EQ(Respond(full, {}, "PUT").status, 507);
   EXPECT_EQ(Respond(full, {}, "POST").status, 507);
@@ -109,12 +116,14 @@ TEST(ErrorResponseTest, NoRoomIsThePuttersOrTheServers) {
 
 // The paths of the machine are for whoever runs it.
 TEST(ErrorResponseTest, FailuresOfTheServerSayTheReasonToTheLogAlone) {
-  for (const ErrorKind kind : {ErrorKind::kResourceExhausted, ErrorKind::kInternal, ErrorKind::kDataLoss, ErrorKind::kUnavailable}) {
+  for (const ErrorKind kind : {ErrorKind::kResourceExhausted, ErrorKind::kInternal,
+                               ErrorKind::kDataLoss, ErrorKind::kUnavailable}) {
     const Response response = Respond(Error::Make(kind, "/data/objects.db failed"), {}, "DELETE");
     EXPECT_EQ(std::get<std::string>(response.body).find("/data"), std::string::npos);
     EXPECT_EQ(response.error_detail, "/data/objects.db failed");
   }
-  const Response full = Respond(Error::Make(ErrorKind::kResourceExhausted, "/data is full"), {}, "DELETE");
+  const Response full =
+      Respond(Error::Make(ErrorKind::kResourceExhausted, "/data is full"), {}, "DELETE");
   EXPECT_NE(std::get<std::string>(full.body).find("has no room left"), std::string::npos);
   EXPECT_EQ(Respond(NoSuchKey("k")).error_detail, "");
 }

@@ -1,4 +1,5 @@
-// S3's error codes with their status, kind and standard text (spec/protocol.md §8), and builders for the common ones.
+// S3's error codes with their status, kind and standard text (spec/protocol.md §8), and builders
+// for the common ones.
 //
 // The XML of an error is error_response.cc's. Messages never carry secrets.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_ERRORS_H_
@@ -23,13 +24,14 @@ struct ErrorInfo {
 // nullptr when the code is not S3's.
 const ErrorInfo* FindErrorInfo(std::string_view code);
 
-// What a client reads of an error that goes out under `code`. The server's own failures, which have no code of S3, name
-// files of its machine: of those only the general text.
+// What a client reads of an error that goes out under `code`. The server's own failures, which have
+// no code of S3, name files of its machine: of those only the general text.
 std::string_view MessageForClient(const Error& error, std::string_view code);
 
 using ErrorDetails = std::vector<std::pair<std::string, std::string>>;
 
-// The code's status, kind and standard message; `message` replaces the latter. An unknown code is a 500.
+// The code's status, kind and standard message; `message` replaces the latter. An unknown code is a
+// 500.
 Error MakeError(std::string_view code, ErrorDetails details = {}, std::string message = {});
 
 // 400 InvalidArgument + ArgumentName, ArgumentValue.

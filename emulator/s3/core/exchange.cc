@@ -6,7 +6,8 @@ namespace penstock::emulator::s3 {
 
 std::optional<std::string_view> RequestHead::Find(std::string_view name) const {
   for (const HeaderView& header : headers) {
-    if (header.name.size() == name.size() && EqualsIgnoreCase(header.name, name)) return header.value;
+    if (header.name.size() == name.size() && EqualsIgnoreCase(header.name, name))
+      return header.value;
   }
   return std::nullopt;
 }
@@ -16,7 +17,9 @@ Delivery& Response::Delivering() {
   return *delivery;
 }
 
-void Response::Add(std::string name, std::string value) { headers.emplace_back(std::move(name), std::move(value)); }
+void Response::Add(std::string name, std::string value) {
+  headers.emplace_back(std::move(name), std::move(value));
+}
 
 std::optional<std::string_view> Response::Find(std::string_view name) const {
   for (const auto& [header, value] : headers) {

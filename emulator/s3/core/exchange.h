@@ -1,7 +1,7 @@
 // One request and the response under construction: what Handlers see.
 //
-// Auth, faults, throttle and journal are Handlers around the router. This file knows HTTP messages as values; sockets
-// and framing are emulator/http's, the S3 meaning is the router's.
+// Auth, faults, throttle and journal are Handlers around the router. This file knows HTTP messages
+// as values; sockets and framing are emulator/http's, the S3 meaning is the router's.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_EXCHANGE_H_
 #define PENSTOCK_EMULATOR_S3_CORE_EXCHANGE_H_
 
@@ -37,8 +37,8 @@ struct HeaderView {
 
 struct RequestHead {
   std::string_view method;
-  std::string_view target;  // raw path and query, exactly as on the request line
-  int minor_version = 1;    // HTTP/1.x
+  std::string_view target;          // raw path and query, exactly as on the request line
+  int minor_version = 1;            // HTTP/1.x
   std::vector<HeaderView> headers;  // arrival order, duplicates kept
 
   // First header of that name, case-insensitively; nullopt when absent.
@@ -49,15 +49,16 @@ struct RequestHead {
 class BodyReader {
  public:
   virtual ~BodyReader() = default;
-  // Up to buffer.size() bytes; 0 is the end, reached only after everything claimed about the body was verified.
-  // Errors are S3 errors (IncompleteBody, RequestTimeout, XAmzContentSHA256Mismatch, ...). The first call sends
-  // "100 Continue" where the client asked for it.
+  // Up to buffer.size() bytes; 0 is the end, reached only after everything claimed about the body
+  // was verified. Errors are S3 errors (IncompleteBody, RequestTimeout, XAmzContentSHA256Mismatch,
+  // ...). The first call sends "100 Continue" where the client asked for it.
   virtual Result<std::size_t> Read(MutableByteView buffer) = 0;
   // Bytes this reader will deliver (decoded), when the request declares it.
   virtual std::optional<std::uint64_t> Length() const = 0;
   // Trailing headers (name lower-case, value); complete after the end was read.
   virtual const std::vector<std::pair<std::string, std::string>>& Trailers() const = 0;
-  // The client waits for "100 Continue", and from now on it waits in vain. False: it does not, or has been told already.
+  // The client waits for "100 Continue", and from now on it waits in vain. False: it does not, or
+  // has been told already.
   virtual bool WithholdContinue() { return false; }
 };
 
@@ -70,23 +71,28 @@ struct Connection {
   std::uint64_t requests_before = 0;
 };
 
-// What the wire must do instead of a plain answer. Faults set it; more actions come with the fault engine.
+// What the wire must do instead of a plain answer. Faults set it; more actions come with the fault
+// engine.
 enum class WireAction { kSend, kReset, kClose };
 
-// The response. `headers` leave in this order. The wire adds x-amz-id-2, x-amz-request-id, Date and Server where they are
-// not among them, Connection and the framing header; a HEAD response sends `content_length` and no body.
+// The response. `headers` leave in this order. The wire adds x-amz-id-2, x-amz-request-id, Date and
+// Server where they are not among them, Connection and the framing header; a HEAD response sends
+// `content_length` and no body.
 struct Response {
   int status = 200;
   std::string reason;  // empty: the standard phrase
   std::vector<std::pair<std::string, std::string>> headers;
   std::variant<std::monostate, std::string, store::Content> body;
   std::optional<std::uint64_t> content_length;  // overrides the body's size (HEAD)
-  bool chunked = false;                         // send `body` with Transfer-Encoding: chunked (S3's error documents)
-  bool close = false;                           // close the connection after this response
+  // send `body` with Transfer-Encoding: chunked (S3's error documents)
+  bool chunked = false;
+  bool close = false;  // close the connection after this response
   WireAction action = WireAction::kSend;
   std::unique_ptr<Delivery> delivery;  // null: at once, and whole
-  std::string error_code;  // "NoSuchKey" where this is a refusal, also without a document (HEAD, 304); never sent
-  std::string error_detail;  // what the log may say beyond the code, with this machine's paths; never sent
+  // "NoSuchKey" where this is a refusal, also without a document (HEAD, 304); never sent
+  std::string error_code;
+  // what the log may say beyond the code, with this machine's paths; never sent
+  std::string error_detail;
 
   // `delivery`, made where there is none.
   Delivery& Delivering();
@@ -116,18 +122,20 @@ struct Namespace {
   std::shared_ptr<store::Store> store;
   const Clock* clock = nullptr;            // never null once in use
   const OwnerDirectory* owners = nullptr;  // null: nobody but the requester is known
-  std::shared_ptr<instruments::Instruments> instruments = {};  // faults, limits, journal (emulator/instruments); null: none
+  // faults, limits, journal (emulator/instruments); null: none
+  std::shared_ptr<instruments::Instruments> instruments = {};
 };
 
 // Who asks: a user, or an account's root. Anonymous: empty access key.
 struct Identity {
   std::string access_key_id;
-  std::string owner_id;      // canonical id of the account, 64 hex digits
-  std::string display_name;  // of the account
-  std::string account_id;    // 12 digits
-  std::string arn = {};      // "arn:aws:iam::111122223333:user/ann", or ":root"
+  std::string owner_id;        // canonical id of the account, 64 hex digits
+  std::string display_name;    // of the account
+  std::string account_id;      // 12 digits
+  std::string arn = {};        // "arn:aws:iam::111122223333:user/ann", or ":root"
   std::string user_name = {};  // empty: the account's root
-  std::shared_ptr<const DirectorySession> session = {};  // null: not by the credentials of a session
+  // null: not by the credentials of a session
+  std::shared_ptr<const DirectorySession> session = {};
   bool anonymous() const { return access_key_id.empty(); }
 };
 
@@ -147,9 +155,12 @@ class RequestNotes {
   virtual std::size_t MostFiredBytes() const = 0;
   // Ids of the fault rules that fired for it so far, with commas between.
   virtual std::string FiredRules() const = 0;
-  // An error in place of what one entry of a request about many objects (DeleteObjects) asks for; nullopt: none. Called in the
-  // order of the entries, `place` from 0 on, before anything is done for any of them.
-  virtual std::optional<Error> RefuseEntry(std::size_t /*place*/, std::string_view /*key*/) { return std::nullopt; }
+  // An error in place of what one entry of a request about many objects (DeleteObjects) asks for;
+  // nullopt: none. Called in the order of the entries, `place` from 0 on, before anything is done
+  // for any of them.
+  virtual std::optional<Error> RefuseEntry(std::size_t /*place*/, std::string_view /*key*/) {
+    return std::nullopt;
+  }
 };
 
 // Takes an answer that is given after Handle has returned. The wire's part.
@@ -166,7 +177,8 @@ class AsyncResponse {
 class PendingResponse {
  public:
   explicit PendingResponse(AsyncResponse& answer) : answer_(&answer) {}
-  PendingResponse(PendingResponse&& other) noexcept : answer_(std::exchange(other.answer_, nullptr)) {}
+  PendingResponse(PendingResponse&& other) noexcept
+      : answer_(std::exchange(other.answer_, nullptr)) {}
   PendingResponse& operator=(PendingResponse&&) = delete;
   ~PendingResponse() {
     if (answer_ != nullptr) answer_->Complete();
@@ -176,36 +188,44 @@ class PendingResponse {
   AsyncResponse* answer_;
 };
 
-// What a handler may ask of the connection and the thread that serve its request. Thread safety: the handler's thread alone.
+// What a handler may ask of the connection and the thread that serve its request. Thread safety:
+// the handler's thread alone.
 class Wire {
  public:
   virtual ~Wire() = default;
-  // The handler waits on purpose between these two calls, and its thread does no work. The thread does not count against the
-  // server's limits in the meantime, so that waits of faults take no thread from other requests.
+  // The handler waits on purpose between these two calls, and its thread does no work. The thread
+  // does not count against the server's limits in the meantime, so that waits of faults take no
+  // thread from other requests.
   virtual void BeginWait() noexcept = 0;
   virtual void EndWait() noexcept = 0;
-  // The client has closed the connection, or its side of it: nobody may be there to read the response.
+  // The client has closed the connection, or its side of it: nobody may be there to read the
+  // response.
   virtual bool PeerHasClosed() const noexcept = 0;
 };
 
 struct Exchange {
-  RequestHead& request;  // the wire's; auth adds headers while the request is handled, and no other handler changes it
+  // the wire's; auth adds headers while the request is handled, and no other handler changes it
+  RequestHead& request;
   BodyReader* body = nullptr;  // never null
   Connection& connection;
-  Target target;               // parsed request target (target.h)
-  Identity identity;           // set by auth
-  std::string signing_region;  // of the signature's scope, set by auth; empty: not signed (regions.h)
-  std::shared_ptr<Namespace> space;  // set by auth (or the outermost handler); never null for the router
-  std::string request_id;      // 16 characters
+  Target target;      // parsed request target (target.h)
+  Identity identity;  // set by auth
+  // of the signature's scope, set by auth; empty: not signed (regions.h)
+  std::string signing_region;
+  // set by auth (or the outermost handler); never null for the router
+  std::shared_ptr<Namespace> space;
+  std::string request_id;  // 16 characters
   std::string host_id;
-  std::string operation;       // "GetObject"; set as soon as the target is parsed
+  std::string operation;  // "GetObject"; set as soon as the target is parsed
   WallTime received{};
-  MonotonicTime began{};       // when the wire had its head
-  std::chrono::nanoseconds clock_ahead{};    // of the namespace's clock, where this request is judged and answered
+  MonotonicTime began{};  // when the wire had its head
+  // of the namespace's clock, where this request is judged and answered
+  std::chrono::nanoseconds clock_ahead{};
   std::shared_ptr<RequestNotes> notes = {};  // null: none
   JournalPlace journal = {};
   const SessionIssuer* sessions = nullptr;  // CreateSession's, set by auth
-  const Form* form = nullptr;  // PostObject's, read by auth; `body` then is the file's content (form.h)
+  // PostObject's, read by auth; `body` then is the file's content (form.h)
+  const Form* form = nullptr;
   // By the wire, when the end of the response is about to leave; corrected where it did not.
   MonotonicTime ended{};
   std::uint64_t bytes_in = 0;
@@ -213,20 +233,22 @@ struct Exchange {
   bool whole = false;  // the whole answer left
   Response response;
 
-  // Set by a wire that can wait for an answer; null: Handle must leave the response before it returns.
+  // Set by a wire that can wait for an answer; null: Handle must leave the response before it
+  // returns.
   AsyncResponse* late = nullptr;
   Wire* wire = nullptr;  // null: the request came over no connection, or its threads have no limit
   bool pending = false;  // the operation answers later: there is no response yet
   std::vector<std::function<void(Exchange&)>> when_answered = {};
 
-  // Lets the operation answer later; only where `late` is set, and once. It must be through with the request's body, and
-  // until the promise is kept nothing may touch the exchange but the handlers that are about to return.
+  // Lets the operation answer later; only where `late` is set, and once. It must be through with
+  // the request's body, and until the promise is kept nothing may touch the exchange but the
+  // handlers that are about to return.
   [[nodiscard]] PendingResponse RespondLater() {
     pending = true;
     return PendingResponse(*late);
   }
-  // Calls `look` when the response is there: now, or, where the operation answers later, before the answer leaves, on
-  // another thread, in the order of the calls. It must not wait for anything.
+  // Calls `look` when the response is there: now, or, where the operation answers later, before the
+  // answer leaves, on another thread, in the order of the calls. It must not wait for anything.
   template <class Look>
   void WhenAnswered(Look look) {
     if (!pending) return look(*this);
@@ -234,8 +256,9 @@ struct Exchange {
   }
 };
 
-// Thread safety: Handle is called from many threads at once, each with its own Exchange. It must leave a response, now or
-// later: a handler that wraps another one looks at the response inside exchange.WhenAnswered, which it calls behind it.
+// Thread safety: Handle is called from many threads at once, each with its own Exchange. It must
+// leave a response, now or later: a handler that wraps another one looks at the response inside
+// exchange.WhenAnswered, which it calls behind it.
 class Handler {
  public:
   virtual ~Handler() = default;

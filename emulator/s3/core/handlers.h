@@ -1,6 +1,8 @@
-// One function per S3 operation. Each leaves its success answer in call.response(), or returns S3's error.
+// One function per S3 operation. Each leaves its success answer in call.response(), or returns S3's
+// error.
 //
-// The router has already checked the bucket's name, the key and the x-amz-* headers, and adds the request ids.
+// The router has already checked the bucket's name, the key and the x-amz-* headers, and adds the
+// request ids.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_HANDLERS_H_
 #define PENSTOCK_EMULATOR_S3_CORE_HANDLERS_H_
 

@@ -36,12 +36,17 @@ OperationTraits OfMethod(std::string_view method) {
 
 OperationTraits TraitsOf(std::string_view operation, std::string_view method) {
   // GetObject, PutObject, HeadObject, ...: most requests need no search.
-  if (operation.empty() || std::string_view("CLRSU").find(operation.front()) == std::string_view::npos) return OfMethod(method);
-  const Row* const row = std::lower_bound(std::begin(kRows), std::end(kRows), operation,
-                                          [](const Row& each, std::string_view name) { return each.operation < name; });
+  if (operation.empty() ||
+      std::string_view("CLRSU").find(operation.front()) == std::string_view::npos)
+    return OfMethod(method);
+  const Row* const row = std::lower_bound(
+      std::begin(kRows), std::end(kRows), operation,
+      [](const Row& each, std::string_view name) { return each.operation < name; });
   return row != std::end(kRows) && row->operation == operation ? row->traits : OfMethod(method);
 }
 
-OperationTraits TraitsOf(const Exchange& exchange) { return TraitsOf(exchange.operation, exchange.request.method); }
+OperationTraits TraitsOf(const Exchange& exchange) {
+  return TraitsOf(exchange.operation, exchange.request.method);
+}
 
 }  // namespace penstock::emulator::s3

@@ -1,4 +1,5 @@
-// What auth, faults and limits must know of an operation before it runs. One table, so that they agree.
+// What auth, faults and limits must know of an operation before it runs. One table, so that they
+// agree.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_OPERATION_TRAITS_H_
 #define PENSTOCK_EMULATOR_S3_CORE_OPERATION_TRAITS_H_
 
@@ -20,7 +21,8 @@ struct OperationTraits {
   bool takes_body;  // false: a body that a client sends is not read
 };
 
-// `operation`: what OperationName gives; where it is empty or has no row of its own, the method decides.
+// `operation`: what OperationName gives; where it is empty or has no row of its own, the method
+// decides.
 OperationTraits TraitsOf(std::string_view operation, std::string_view method);
 OperationTraits TraitsOf(const Exchange& exchange);
 

@@ -20,7 +20,9 @@ TEST(OperationTraitsTest, EveryListOfKeysIsAList) {
 TEST(OperationTraitsTest, ReadsTakeNoBody) {
   for (const std::string_view name : OperationNames()) {
     const OperationTraits traits = TraitsOf(name, "GET");
-    EXPECT_TRUE(traits.access == Access::kWrite || name == "SelectObjectContent" || !traits.takes_body) << name;
+    EXPECT_TRUE(traits.access == Access::kWrite || name == "SelectObjectContent" ||
+                !traits.takes_body)
+        << name;
   }
 }
 
@@ -35,7 +37,8 @@ TEST(OperationTraitsTest, WithoutARowTheMethodDecides) {
 }
 
 TEST(OperationTraitsTest, CopiesAndTheBeginOfAnUploadTakeNoBody) {
-  for (const std::string_view name : {"CopyObject", "UploadPartCopy", "CreateMultipartUpload", "RenameObject"}) {
+  for (const std::string_view name :
+       {"CopyObject", "UploadPartCopy", "CreateMultipartUpload", "RenameObject"}) {
     EXPECT_EQ(TraitsOf(name, "PUT").access, Access::kWrite) << name;
     EXPECT_FALSE(TraitsOf(name, "PUT").takes_body) << name;
   }

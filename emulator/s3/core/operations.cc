@@ -30,14 +30,17 @@ constexpr Operation kPlain[] = {
 };
 constexpr const Operation& kPutObject = kPlain[1];
 static_assert(kPutObject.name == "PutObject");
-constexpr Operation kListDirectoryBuckets{"ListDirectoryBuckets", "GET", kService, "", ListDirectoryBuckets, Entry::kAccount};
+constexpr Operation kListDirectoryBuckets{"ListDirectoryBuckets", "GET",          kService, "",
+                                          ListDirectoryBuckets,   Entry::kAccount};
 // CRT clients lose the bucket where they address it in the path (create_session.cc).
-constexpr Operation kCreateSessionOfAny{"CreateSession", "GET", kService, "session", CreateSession, Entry::kAccount};
+constexpr Operation kCreateSessionOfAny{"CreateSession", "GET",         kService,
+                                        "session",       CreateSession, Entry::kAccount};
 constexpr Operation kCopyObject{"CopyObject", "PUT", kObject, "", CopyObject};
 constexpr Operation kUploadPart{"UploadPart", "PUT", kObject, "uploadId", UploadPart};
 constexpr Operation kUploadPartCopy{"UploadPartCopy", "PUT", kObject, "uploadId", UploadPartCopy};
 
-// For each sub-resource in the order of its Allow header: DELETE, POST, GET, PUT (recorded, spec §0 "Query routing").
+// For each sub-resource in the order of its Allow header: DELETE, POST, GET, PUT (recorded, spec §0
+// "Query routing").
 constexpr Operation kSelected[] = {
     {"ListObjectsV2", "GET", kBucket, "list-type", ListObjectsV2},
     {"AbortMultipartUpload", "DELETE", kObject, "uploadId", AbortMultipartUpload},
@@ -71,7 +74,8 @@ constexpr Operation kSelected[] = {
     {"PutBucketAbac", "PUT", kBucket, "abac", PutBucketConfiguration},
     {"GetBucketAccelerateConfiguration", "GET", kBucket, "accelerate", GetBucketConfiguration},
     {"PutBucketAccelerateConfiguration", "PUT", kBucket, "accelerate", PutBucketConfiguration},
-    {"DeleteBucketAnalyticsConfiguration", "DELETE", kBucket, "analytics", DeleteBucketConfiguration},
+    {"DeleteBucketAnalyticsConfiguration", "DELETE", kBucket, "analytics",
+     DeleteBucketConfiguration},
     {"GetBucketAnalyticsConfiguration", "GET", kBucket, "analytics", GetBucketConfiguration},
     {"PutBucketAnalyticsConfiguration", "PUT", kBucket, "analytics", PutBucketConfiguration},
     {"DeleteBucketCors", "DELETE", kBucket, "cors", DeleteBucketConfiguration},
@@ -80,10 +84,14 @@ constexpr Operation kSelected[] = {
     {"DeleteBucketEncryption", "DELETE", kBucket, "encryption", DeleteBucketEncryption},
     {"GetBucketEncryption", "GET", kBucket, "encryption", GetBucketEncryption},
     {"PutBucketEncryption", "PUT", kBucket, "encryption", PutBucketEncryption},
-    {"DeleteBucketIntelligentTieringConfiguration", "DELETE", kBucket, "intelligent-tiering", DeleteBucketConfiguration},
-    {"GetBucketIntelligentTieringConfiguration", "GET", kBucket, "intelligent-tiering", GetBucketConfiguration},
-    {"PutBucketIntelligentTieringConfiguration", "PUT", kBucket, "intelligent-tiering", PutBucketConfiguration},
-    {"DeleteBucketInventoryConfiguration", "DELETE", kBucket, "inventory", DeleteBucketConfiguration},
+    {"DeleteBucketIntelligentTieringConfiguration", "DELETE", kBucket, "intelligent-tiering",
+     DeleteBucketConfiguration},
+    {"GetBucketIntelligentTieringConfiguration", "GET", kBucket, "intelligent-tiering",
+     GetBucketConfiguration},
+    {"PutBucketIntelligentTieringConfiguration", "PUT", kBucket, "intelligent-tiering",
+     PutBucketConfiguration},
+    {"DeleteBucketInventoryConfiguration", "DELETE", kBucket, "inventory",
+     DeleteBucketConfiguration},
     {"GetBucketInventoryConfiguration", "GET", kBucket, "inventory", GetBucketConfiguration},
     {"PutBucketInventoryConfiguration", "PUT", kBucket, "inventory", PutBucketConfiguration},
     {"DeleteBucketLifecycle", "DELETE", kBucket, "lifecycle", DeleteBucketConfiguration},
@@ -97,8 +105,10 @@ constexpr Operation kSelected[] = {
     {"DeleteBucketMetadataTableConfiguration", "DELETE", kBucket, "metadataTable", nullptr},
     {"CreateBucketMetadataTableConfiguration", "POST", kBucket, "metadataTable", nullptr},
     {"GetBucketMetadataTableConfiguration", "GET", kBucket, "metadataTable", nullptr},
-    {"UpdateBucketMetadataInventoryTableConfiguration", "PUT", kBucket, "metadataInventoryTable", nullptr},
-    {"UpdateBucketMetadataJournalTableConfiguration", "PUT", kBucket, "metadataJournalTable", nullptr},
+    {"UpdateBucketMetadataInventoryTableConfiguration", "PUT", kBucket, "metadataInventoryTable",
+     nullptr},
+    {"UpdateBucketMetadataJournalTableConfiguration", "PUT", kBucket, "metadataJournalTable",
+     nullptr},
     {"DeleteBucketMetricsConfiguration", "DELETE", kBucket, "metrics", DeleteBucketConfiguration},
     {"GetBucketMetricsConfiguration", "GET", kBucket, "metrics", GetBucketConfiguration},
     {"PutBucketMetricsConfiguration", "PUT", kBucket, "metrics", PutBucketConfiguration},
@@ -106,7 +116,8 @@ constexpr Operation kSelected[] = {
     {"PutBucketNotificationConfiguration", "PUT", kBucket, "notification", PutBucketConfiguration},
     {"GetObjectLockConfiguration", "GET", kBucket, "object-lock", GetBucketConfiguration},
     {"PutObjectLockConfiguration", "PUT", kBucket, "object-lock", PutBucketConfiguration},
-    {"DeleteBucketOwnershipControls", "DELETE", kBucket, "ownershipControls", DeleteBucketConfiguration},
+    {"DeleteBucketOwnershipControls", "DELETE", kBucket, "ownershipControls",
+     DeleteBucketConfiguration},
     {"GetBucketOwnershipControls", "GET", kBucket, "ownershipControls", GetBucketConfiguration},
     {"PutBucketOwnershipControls", "PUT", kBucket, "ownershipControls", PutBucketConfiguration},
     {"DeleteBucketPolicy", "DELETE", kBucket, "policy", DeleteBucketPolicy},
@@ -133,24 +144,51 @@ constexpr Operation kSelected[] = {
 // The same sub-resource without `id` lists the configurations.
 constexpr Operation kListConfigurations[] = {
     {"ListBucketAnalyticsConfigurations", "GET", kBucket, "analytics", ListBucketConfigurations},
-    {"ListBucketIntelligentTieringConfigurations", "GET", kBucket, "intelligent-tiering", ListBucketConfigurations},
+    {"ListBucketIntelligentTieringConfigurations", "GET", kBucket, "intelligent-tiering",
+     ListBucketConfigurations},
     {"ListBucketInventoryConfigurations", "GET", kBucket, "inventory", ListBucketConfigurations},
     {"ListBucketMetricsConfigurations", "GET", kBucket, "metrics", ListBucketConfigurations},
 };
 
 constexpr std::string_view kParameters[] = {
-    "versionId",    "partNumber", "prefix",          "delimiter",          "encoding-type",     "marker",
-    "max-keys",     "start-after", "continuation-token", "fetch-owner",    "key-marker",        "version-id-marker",
-    "upload-id-marker", "max-uploads", "max-parts",  "part-number-marker", "max-buckets",       "bucket-region",
+    "versionId",
+    "partNumber",
+    "prefix",
+    "delimiter",
+    "encoding-type",
+    "marker",
+    "max-keys",
+    "start-after",
+    "continuation-token",
+    "fetch-owner",
+    "key-marker",
+    "version-id-marker",
+    "upload-id-marker",
+    "max-uploads",
+    "max-parts",
+    "part-number-marker",
+    "max-buckets",
+    "bucket-region",
     "max-directory-buckets",
-    "id",           "x-id",       "select-type",     "response-content-type", "response-content-language",
-    "response-expires", "response-cache-control", "response-content-disposition", "response-content-encoding",
-    "AWSAccessKeyId", "Signature", "Expires",
+    "id",
+    "x-id",
+    "select-type",
+    "response-content-type",
+    "response-content-language",
+    "response-expires",
+    "response-cache-control",
+    "response-content-disposition",
+    "response-content-encoding",
+    "AWSAccessKeyId",
+    "Signature",
+    "Expires",
 };
 
-// Sub-resources of the bucket that S3 answers at a key as well, with the bucket's own answer whatever the key (recorded).
-constexpr std::string_view kBucketsAtKey[] = {"accelerate", "cors", "inventory", "lifecycle", "location", "notification",
-                                              "policy", "replication", "requestPayment", "versioning", "website"};
+// Sub-resources of the bucket that S3 answers at a key as well, with the bucket's own answer
+// whatever the key (recorded).
+constexpr std::string_view kBucketsAtKey[] = {
+    "accelerate", "cors",        "inventory",      "lifecycle",  "location", "notification",
+    "policy",     "replication", "requestPayment", "versioning", "website"};
 
 // And those it has a refusal for (recorded).
 struct KeyRefusal {
@@ -159,9 +197,11 @@ struct KeyRefusal {
   std::string_view message;
 };
 constexpr KeyRefusal kKeyRefusals[] = {
-    {"logging", "NoLoggingStatusForKey", "There is no such thing as the ?logging sub-resource for a key"},
+    {"logging", "NoLoggingStatusForKey",
+     "There is no such thing as the ?logging sub-resource for a key"},
     {"uploads", "InvalidRequest", "Key is not expected for the GET method ?uploads subresource"},
-    {"versions", "InvalidRequest", "There is no such thing as the ?versions sub-resource for a key"},
+    {"versions", "InvalidRequest",
+     "There is no such thing as the ?versions sub-resource for a key"},
 };
 
 // The selectors in order: every parameter of every request is looked up here.
@@ -173,10 +213,12 @@ constexpr auto kSelectors = [] {
   return names;
 }();
 
-// Bit n of entry c: a selector of n letters begins with c. Rules nearly everything else out in one step.
+// Bit n of entry c: a selector of n letters begins with c. Rules nearly everything else out in one
+// step.
 constexpr auto kSelectorShapes = [] {
   std::array<std::uint64_t, 256> shapes{};
-  for (const std::string_view name : kSelectors) shapes[static_cast<unsigned char>(name[0])] |= std::uint64_t{1} << name.size();
+  for (const std::string_view name : kSelectors)
+    shapes[static_cast<unsigned char>(name[0])] |= std::uint64_t{1} << name.size();
   return shapes;
 }();
 
@@ -198,8 +240,10 @@ std::string_view ResourceType(Level level) {
 std::string AllowedMethods(Level level, std::string_view selector) {
   std::string allow;
   const auto add = [&](const Operation& operation) {
-    // ?uploads is the one that buckets (GET) and objects (POST) share: S3 names both methods for either (spec §0).
-    if (operation.selector != selector || (operation.level != level && selector != "uploads")) return;
+    // ?uploads is the one that buckets (GET) and objects (POST) share: S3 names both methods for
+    // either (spec §0).
+    if (operation.selector != selector || (operation.level != level && selector != "uploads"))
+      return;
     if (!allow.empty()) allow += ", ";
     allow += operation.method;
   };
@@ -211,12 +255,14 @@ std::string AllowedMethods(Level level, std::string_view selector) {
   return allow;
 }
 
-const Operation* FindSelected(std::string_view method, Level level, std::string_view selector, const Target& target) {
+const Operation* FindSelected(std::string_view method, Level level, std::string_view selector,
+                              const Target& target) {
   const auto fits = [&](const Operation& operation) {
     return operation.level == level && operation.selector == selector && operation.method == method;
   };
   if (!target.Has("id")) {
-    const auto* list = std::find_if(std::begin(kListConfigurations), std::end(kListConfigurations), fits);
+    const auto* list =
+        std::find_if(std::begin(kListConfigurations), std::end(kListConfigurations), fits);
     if (list != std::end(kListConfigurations)) return list;
   }
   const auto* found = std::find_if(std::begin(kSelected), std::end(kSelected), fits);
@@ -227,16 +273,20 @@ Resolution NotAllowed(std::string_view method, Level level, std::string_view sel
   return {nullptr, MethodNotAllowed(method, ResourceType(level)), AllowedMethods(level, selector)};
 }
 
-// GET and HEAD of a key with a sub-resource that only buckets have; nullopt: nothing is known of it.
-std::optional<Resolution> ResolveBucketsAtKey(const RequestHead& request, const Target& target, std::string_view selector) {
+// GET and HEAD of a key with a sub-resource that only buckets have; nullopt: nothing is known of
+// it.
+std::optional<Resolution> ResolveBucketsAtKey(const RequestHead& request, const Target& target,
+                                              std::string_view selector) {
   if (request.method != "GET" && request.method != "HEAD") return std::nullopt;
-  const auto* refusal = std::find_if(std::begin(kKeyRefusals), std::end(kKeyRefusals),
-                                     [&](const KeyRefusal& row) { return row.selector == selector; });
+  const auto* refusal =
+      std::find_if(std::begin(kKeyRefusals), std::end(kKeyRefusals),
+                   [&](const KeyRefusal& row) { return row.selector == selector; });
   const bool refused = refusal != std::end(kKeyRefusals);
   if (refused && request.method == "GET") {
     return Resolution{nullptr, MakeError(refusal->code, {}, std::string(refusal->message)), {}};
   }
-  if (!refused && std::find(std::begin(kBucketsAtKey), std::end(kBucketsAtKey), selector) == std::end(kBucketsAtKey)) {
+  if (!refused && std::find(std::begin(kBucketsAtKey), std::end(kBucketsAtKey), selector) ==
+                      std::end(kBucketsAtKey)) {
     return std::nullopt;
   }
   if (request.method == "HEAD") return NotAllowed(request.method, kBucket, selector);
@@ -248,10 +298,13 @@ bool NamesDirectoryService(std::optional<std::string_view> text) {
   return text && text->find("/s3express/aws4_request") != std::string_view::npos;
 }
 
-// GET / is ListBuckets and ListDirectoryBuckets (spec §1.2): told by the host, a parameter, or the signature's service.
+// GET / is ListBuckets and ListDirectoryBuckets (spec §1.2): told by the host, a parameter, or the
+// signature's service.
 bool AsksForDirectoryBuckets(const RequestHead& request, const Target& target) {
-  return target.directory_endpoint == DirectoryEndpoint::kControl || target.Has("max-directory-buckets") ||
-         NamesDirectoryService(request.Find("authorization")) || NamesDirectoryService(target.Get("X-Amz-Credential"));
+  return target.directory_endpoint == DirectoryEndpoint::kControl ||
+         target.Has("max-directory-buckets") ||
+         NamesDirectoryService(request.Find("authorization")) ||
+         NamesDirectoryService(target.Get("X-Amz-Credential"));
 }
 
 // PUT of a key: whole object, part, or a copy of either.
@@ -260,8 +313,8 @@ Resolution ResolveObjectPut(const RequestHead& request, const Target& target, bo
   if (!has_upload_id) {
     if (target.Has("partNumber")) {
       return {nullptr,
-              InvalidArgument("This operation does not accept partNumber without uploadId", "partNumber",
-                              "partNumber"),
+              InvalidArgument("This operation does not accept partNumber without uploadId",
+                              "partNumber", "partNumber"),
               {}};
     }
     return {copy ? &kCopyObject : &kPutObject, std::nullopt, {}};
@@ -279,16 +332,18 @@ Resolution ResolveOperation(const RequestHead& request, const Target& target) {
     if (parameter.name == selector || !IsSelector(parameter.name)) continue;
     if (!selector.empty()) {
       return {nullptr,
-              InvalidArgument("Conflicting query string parameters: " +
-                                  std::string(std::min(selector, std::string_view(parameter.name))) + ", " +
-                                  std::string(std::max(selector, std::string_view(parameter.name))),
-                              "ResourceType", selector),
+              InvalidArgument(
+                  "Conflicting query string parameters: " +
+                      std::string(std::min(selector, std::string_view(parameter.name))) + ", " +
+                      std::string(std::max(selector, std::string_view(parameter.name))),
+                  "ResourceType", selector),
               {}};
     }
     selector = parameter.name;
   }
   if (level == kService) selector = {};  // the service has no sub-resources
-  if (level == kService && request.method == "GET" && target.Has("session") && !target.on_s3_domain) {
+  if (level == kService && request.method == "GET" && target.Has("session") &&
+      !target.on_s3_domain) {
     return {&kCreateSessionOfAny, std::nullopt, {}};
   }
   if (level == kService && request.method == "GET" && AsksForDirectoryBuckets(request, target)) {
@@ -299,7 +354,8 @@ Resolution ResolveOperation(const RequestHead& request, const Target& target) {
   }
   if (selector.empty()) {
     for (const Operation& operation : kPlain) {
-      if (operation.level == level && operation.method == request.method) return {&operation, std::nullopt, {}};
+      if (operation.level == level && operation.method == request.method)
+        return {&operation, std::nullopt, {}};
     }
     return NotAllowed(request.method, level, selector);
   }
@@ -307,23 +363,27 @@ Resolution ResolveOperation(const RequestHead& request, const Target& target) {
     return {operation, std::nullopt, {}};
   }
   if (level == kObject) {
-    if (auto resolution = ResolveBucketsAtKey(request, target, selector)) return std::move(*resolution);
+    if (auto resolution = ResolveBucketsAtKey(request, target, selector))
+      return std::move(*resolution);
   }
   Resolution refused = NotAllowed(request.method, level, selector);
   if (refused.allow.empty()) {
-    refused.error = NotImplemented("The sub-resource '" + std::string(selector) + "' does not exist for " +
-                                   (level == kObject ? "objects" : "buckets") + "; remove it from the query string");
+    refused.error = NotImplemented(
+        "The sub-resource '" + std::string(selector) + "' does not exist for " +
+        (level == kObject ? "objects" : "buckets") + "; remove it from the query string");
   }
   return refused;
 }
 
 bool IsKnownParameter(std::string_view name) {
-  return IsSelector(name) || std::find(std::begin(kParameters), std::end(kParameters), name) != std::end(kParameters);
+  return IsSelector(name) ||
+         std::find(std::begin(kParameters), std::end(kParameters), name) != std::end(kParameters);
 }
 
 const std::vector<std::string_view>& OperationNames() {
   static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all{kListDirectoryBuckets.name, kCopyObject.name, kUploadPart.name, kUploadPartCopy.name};
+    std::vector<std::string_view> all{kListDirectoryBuckets.name, kCopyObject.name,
+                                      kUploadPart.name, kUploadPartCopy.name};
     const auto add = [&all](const Operation& operation) { all.push_back(operation.name); };
     std::for_each(std::begin(kPlain), std::end(kPlain), add);
     std::for_each(std::begin(kSelected), std::end(kSelected), add);

@@ -1,4 +1,5 @@
-// Which S3 operation a request addresses: one constexpr table and the rules around it (spec/protocol.md §0, appendix A).
+// Which S3 operation a request addresses: one constexpr table and the rules around it
+// (spec/protocol.md §0, appendix A).
 #ifndef PENSTOCK_EMULATOR_S3_CORE_OPERATIONS_H_
 #define PENSTOCK_EMULATOR_S3_CORE_OPERATIONS_H_
 

@@ -94,8 +94,9 @@ TEST(OperationsTest, SomeOfABucketsSubResourcesAreAnsweredAtItsKeys) {
   Harness s3;
   s3.Send("PUT /bucket");
   s3.Send("PUT /bucket/k", "body");
-  for (const char* selector : {"accelerate", "cors", "inventory", "inventory&id=one", "lifecycle", "location", "notification",
-                               "policy", "replication", "requestPayment", "versioning", "website"}) {
+  for (const char* selector :
+       {"accelerate", "cors", "inventory", "inventory&id=one", "lifecycle", "location",
+        "notification", "policy", "replication", "requestPayment", "versioning", "website"}) {
     const Reply bucket = s3.Send("GET /bucket?" + std::string(selector));
     for (const char* path : {"/bucket/k", "/bucket/missing"}) {
       const Reply key = s3.Send("GET " + std::string(path) + "?" + selector);
@@ -103,7 +104,8 @@ TEST(OperationsTest, SomeOfABucketsSubResourcesAreAnsweredAtItsKeys) {
       EXPECT_EQ(key.body, bucket.body) << path << "?" << selector;
       EXPECT_EQ(key.operation, bucket.operation) << path << "?" << selector;
     }
-    EXPECT_EQ(s3.Send("GET /missing/k?" + std::string(selector)).Outcome(), "404 NoSuchBucket") << selector;
+    EXPECT_EQ(s3.Send("GET /missing/k?" + std::string(selector)).Outcome(), "404 NoSuchBucket")
+        << selector;
   }
   EXPECT_EQ(s3.Send("HEAD /bucket/k?location").Header("Allow"), "GET");
   EXPECT_EQ(s3.Send("HEAD /bucket/k?policy").Header("Allow"), "DELETE, GET, PUT");
@@ -118,11 +120,15 @@ TEST(OperationsTest, SomeOfABucketsSubResourcesAreRefusedAtItsKeys) {
     const char* outcome;
     const char* message;
   } cases[] = {
-      {"uploads", "400 InvalidRequest", "Key is not expected for the GET method ?uploads subresource"},
-      {"versions", "400 InvalidRequest", "There is no such thing as the ?versions sub-resource for a key"},
-      {"logging", "400 NoLoggingStatusForKey", "There is no such thing as the ?logging sub-resource for a key"},
+      {"uploads", "400 InvalidRequest",
+       "Key is not expected for the GET method ?uploads subresource"},
+      {"versions", "400 InvalidRequest",
+       "There is no such thing as the ?versions sub-resource for a key"},
+      {"logging", "400 NoLoggingStatusForKey",
+       "There is no such thing as the ?logging sub-resource for a key"},
       {"object-lock", "501 NotImplemented",
-       "The sub-resource 'object-lock' does not exist for objects; remove it from the query string"},
+       "The sub-resource 'object-lock' does not exist for objects; remove it from the query "
+       "string"},
   };
   for (const auto& c : cases) {
     const Reply reply = s3.Send("GET /bucket/k?" + std::string(c.selector));
@@ -130,7 +136,8 @@ TEST(OperationsTest, SomeOfABucketsSubResourcesAreRefusedAtItsKeys) {
     EXPECT_EQ(reply.Element("Message"), c.message) << c.selector;
   }
   EXPECT_EQ(s3.Send("HEAD /bucket/k?versions").Header("Allow"), "GET");
-  EXPECT_EQ(s3.Send("PUT /bucket/k?policy", "{}").Outcome(), "501 NotImplemented") << "no write goes to the bucket";
+  EXPECT_EQ(s3.Send("PUT /bucket/k?policy", "{}").Outcome(), "501 NotImplemented")
+      << "no write goes to the bucket";
   EXPECT_EQ(s3.Send("DELETE /bucket/k?policy").Outcome(), "501 NotImplemented");
 }
 
@@ -164,9 +171,10 @@ TEST(OperationsTest, PartNumberNeedsAnUpload) {
 TEST(OperationsTest, TheRestOfS3IsNotImplemented) {
   Harness s3;
   s3.Send("PUT /bucket");
-  for (const char* request : {"GET /bucket?metadataConfiguration", "GET /bucket?metadataTable", "POST /bucket/k?restore",
-                              "POST /bucket/k?select&select-type=2", "PUT /bucket/k?renameObject", "GET /bucket?session",
-                              "GET /bucket/k?torrent"}) {
+  for (const char* request :
+       {"GET /bucket?metadataConfiguration", "GET /bucket?metadataTable", "POST /bucket/k?restore",
+        "POST /bucket/k?select&select-type=2", "PUT /bucket/k?renameObject", "GET /bucket?session",
+        "GET /bucket/k?torrent"}) {
     const Reply reply = s3.Send(request);
     EXPECT_EQ(reply.Outcome(), "501 NotImplemented") << request;
   }
@@ -176,7 +184,8 @@ TEST(OperationsTest, EveryNameIsKnownOnceInOrder) {
   const auto& names = OperationNames();
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
-  for (const std::string_view name : {"GetObject", "UploadPartCopy", "CopyObject", "ListObjectsV2", "CreateSession", "GetBucketAcl"}) {
+  for (const std::string_view name : {"GetObject", "UploadPartCopy", "CopyObject", "ListObjectsV2",
+                                      "CreateSession", "GetBucketAcl"}) {
     EXPECT_TRUE(std::binary_search(names.begin(), names.end(), name)) << name;
   }
 }

@@ -4,18 +4,18 @@
 #include <utility>
 
 #include "base/log.h"
+#include "emulator/s3/access/object_lock.h"
+#include "emulator/s3/config/cors.h"
 #include "emulator/s3/core/access.h"
 #include "emulator/s3/core/call.h"
-#include "emulator/s3/config/cors.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/operations.h"
+#include "emulator/s3/core/writes.h"
 #include "emulator/s3/directory/directory_rules.h"
 #include "emulator/s3/encryption/encryption.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/protocol/names.h"
-#include "emulator/s3/access/object_lock.h"
-#include "emulator/s3/core/operations.h"
 #include "emulator/s3/objects/overrides.h"
+#include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/strict.h"
-#include "emulator/s3/core/writes.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -24,31 +24,38 @@ namespace {
 Error WithElements(const Call& call, Error error) {
   if (error.details.empty() && !error.code.empty()) {
     const std::string& bucket = call.bucket().value;
-    if (error.code == "NoSuchBucket" || error.code == "BucketAlreadyOwnedByYou" || error.code == "BucketAlreadyExists") {
+    if (error.code == "NoSuchBucket" || error.code == "BucketAlreadyOwnedByYou" ||
+        error.code == "BucketAlreadyExists") {
       error = MakeError(error.code, {{"BucketName", bucket}});
     } else if (error.code == "NoSuchKey") {
       error = NoSuchKey(call.key().value);
     } else if (error.code == "NoSuchUpload") {
-      error = MakeError(error.code, {{"UploadId", std::string(call.Query("uploadId").value_or(""))}});
+      error =
+          MakeError(error.code, {{"UploadId", std::string(call.Query("uploadId").value_or(""))}});
     } else if (error.code == "NoSuchVersion") {
-      error = MakeError(error.code, {{"Key", call.key().value},
-                                     {"VersionId", std::string(call.Query("versionId").value_or(""))}});
+      error =
+          MakeError(error.code, {{"Key", call.key().value},
+                                 {"VersionId", std::string(call.Query("versionId").value_or(""))}});
     }
   }
   return error;
 }
 
-// HeadBucket names the region also when it refuses, so that clients can find their way (spec §0 "x-amz-bucket-region").
+// HeadBucket names the region also when it refuses, so that clients can find their way (spec §0
+// "x-amz-bucket-region").
 void AddRegionHeader(Call& call, const Error& error) {
   if (!error.region.empty()) return;
   const auto bucket = call.store.FindBucket(call.bucket());
-  if (bucket.ok()) call.error_headers.emplace_back("x-amz-bucket-region", RegionOfConstraint((*bucket)->region));
+  if (bucket.ok())
+    call.error_headers.emplace_back("x-amz-bucket-region", RegionOfConstraint((*bucket)->region));
 }
 
 void ReportDamage(const Exchange& exchange, const Error& error) {
   Log({LogLevel::kError,
        "store.damaged",
-       {{"request_id", exchange.request_id}, {"bucket", exchange.target.bucket.value}, {"key", exchange.target.key.value},
+       {{"request_id", exchange.request_id},
+        {"bucket", exchange.target.bucket.value},
+        {"key", exchange.target.key.value},
         {"detail", error.message}}});
 }
 
@@ -58,13 +65,22 @@ class Router final : public Handler {
 
   void Handle(Exchange& exchange) override {
     const Target& target = exchange.target;
-    Call call{exchange, options_, *exchange.space->store, target.Has("X-Amz-Signature") || target.Has("Signature"), {}, {}, {}, {}};
+    Call call{exchange,
+              options_,
+              *exchange.space->store,
+              target.Has("X-Amz-Signature") || target.Has("Signature"),
+              {},
+              {},
+              {},
+              {}};
     exchange.response = Response{};
     exchange.response.headers.reserve(16);
     auto result = Dispatch(call);
     if (!call.rest) return Conclude(call, std::move(result));
     // The call goes on behind this frame. All it refers to is the exchange's or outlives it.
-    exchange.WhenAnswered([late = std::make_shared<Call>(std::move(call))](Exchange&) { Conclude(*late, late->rest(*late)); });
+    exchange.WhenAnswered([late = std::make_shared<Call>(std::move(call))](Exchange&) {
+      Conclude(*late, late->rest(*late));
+    });
   }
 
  private:
@@ -78,20 +94,24 @@ class Router final : public Handler {
     if (error.kind == ErrorKind::kDataLoss && error.code.empty()) ReportDamage(exchange, error);
     if (exchange.operation == "HeadBucket") AddRegionHeader(call, error);
     RespondWithError(exchange, WithElements(call, std::move(error)));
-    for (auto& [name, value] : call.error_headers) exchange.response.Add(std::move(name), std::move(value));
+    for (auto& [name, value] : call.error_headers)
+      exchange.response.Add(std::move(name), std::move(value));
   }
 
   static Result<void> Dispatch(Call& call) {
     Exchange& exchange = call.exchange;
     Resolution resolution = ResolveOperation(exchange.request, exchange.target);
     if (resolution.operation == nullptr) {
-      if (!resolution.allow.empty()) call.error_headers.emplace_back("Allow", std::move(resolution.allow));
+      if (!resolution.allow.empty())
+        call.error_headers.emplace_back("Allow", std::move(resolution.allow));
       return std::move(*resolution.error);
     }
     const Operation& operation = *resolution.operation;
     if (exchange.operation != operation.name) exchange.operation = operation.name;
-    PENSTOCK_ASSIGN(call.families, RefuseUnknown(exchange.request, exchange.target, call.presigned));
-    if (operation.level != Level::kService) PENSTOCK_TRY(CheckBucketName(call.bucket().value, call.options.bucket_names));
+    PENSTOCK_ASSIGN(call.families,
+                    RefuseUnknown(exchange.request, exchange.target, call.presigned));
+    if (operation.level != Level::kService)
+      PENSTOCK_TRY(CheckBucketName(call.bucket().value, call.options.bucket_names));
     if (operation.level == Level::kObject) PENSTOCK_TRY(CheckKey(call.key().value));
     PENSTOCK_TRY(CheckDirectoryRules(call, operation.name));
     if (operation.handler == nullptr) {
@@ -100,7 +120,8 @@ class Router final : public Handler {
     if (operation.level == Level::kObject) PENSTOCK_TRY(RefuseAnonymousOverrides(call));
     if (operation.entry == Entry::kBucket) PENSTOCK_TRY(OpenBucket(call));
     if (operation.entry == Entry::kAccount) PENSTOCK_TRY(RequireAccount(exchange.identity));
-    if (call.families.bucket) PENSTOCK_TRY(RefuseMisplacedBucketHeader(exchange.request, operation.name));
+    if (call.families.bucket)
+      PENSTOCK_TRY(RefuseMisplacedBucketHeader(exchange.request, operation.name));
     if (call.families.encryption) PENSTOCK_TRY(RefuseMisplacedEncryption(call, operation.name));
     if (call.families.copy_source) PENSTOCK_TRY(RefuseCopySource(call, operation.name));
     if (call.families.object_lock) PENSTOCK_TRY(CheckObjectLockHeaders(call, operation.name));
@@ -112,6 +133,8 @@ class Router final : public Handler {
 
 }  // namespace
 
-std::unique_ptr<Handler> MakeRouter(RouterOptions options) { return std::make_unique<Router>(std::move(options)); }
+std::unique_ptr<Handler> MakeRouter(RouterOptions options) {
+  return std::make_unique<Router>(std::move(options));
+}
 
 }  // namespace penstock::emulator::s3

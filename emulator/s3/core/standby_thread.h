@@ -1,4 +1,5 @@
-// A thread that waits for the next task: a second hand for one that has large bodies to work on, now and then.
+// A thread that waits for the next task: a second hand for one that has large bodies to work on,
+// now and then.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_STANDBY_THREAD_H_
 #define PENSTOCK_EMULATOR_S3_CORE_STANDBY_THREAD_H_
 
@@ -25,7 +26,8 @@ class StandbyThread {
   void Begin(std::function<void()> task);
   // Returns when the task has ended and is destroyed.
   void Await();
-  // False in a forked child, which has no such thread: nothing else is allowed there, destruction included.
+  // False in a forked child, which has no such thread: nothing else is allowed there, destruction
+  // included.
   bool is_here() const;
 
  private:
@@ -33,7 +35,8 @@ class StandbyThread {
 
   const pid_t pid_;
   Mutex mutex_;
-  CondVar changed_;  // at most one thread waits: the owner for the end of a task, or the thread for one
+  // at most one thread waits: the owner for the end of a task, or the thread for one
+  CondVar changed_;
   std::function<void()> task_ PENSTOCK_GUARDED_BY(mutex_);
   bool has_task_ PENSTOCK_GUARDED_BY(mutex_) = false;
   bool end_ PENSTOCK_GUARDED_BY(mutex_) = false;

@@ -1,4 +1,5 @@
-// Test only: drives the router without a socket. A request is a few lines of text, the answer a plain struct.
+// Test only: drives the router without a socket. A request is a few lines of text, the answer a
+// plain struct.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_TESTING_H_
 #define PENSTOCK_EMULATOR_S3_CORE_TESTING_H_
 
@@ -16,8 +17,8 @@
 #include "base/encoding.h"
 #include "base/fake_clock.h"
 #include "emulator/s3/core/exchange.h"
-#include "emulator/s3/post/form.h"
 #include "emulator/s3/core/router.h"
+#include "emulator/s3/post/form.h"
 #include "penstock/base/check.h"
 
 namespace penstock::emulator::s3::testing {
@@ -69,7 +70,8 @@ struct Reply {
     }
     return "<absent>";
   }
-  // Text of the first element of that name, as it stands; "<absent>" when there is none, "" when it is empty.
+  // Text of the first element of that name, as it stands; "<absent>" when there is none, "" when it
+  // is empty.
   std::string Element(std::string_view name) const { return ElementIn(body, name); }
   // Every such element's text, in order.
   std::vector<std::string> Elements(std::string_view name) const {
@@ -83,7 +85,8 @@ struct Reply {
   }
   // "404 NoSuchKey", or "200".
   std::string Outcome() const {
-    const std::string code = body.find("<Error>") == std::string::npos ? "<absent>" : Element("Code");
+    const std::string code =
+        body.find("<Error>") == std::string::npos ? "<absent>" : Element("Code");
     return std::to_string(status) + (code == "<absent>" ? "" : " " + code);
   }
 
@@ -121,7 +124,8 @@ class PatientWire final : public AsyncResponse, public store::Executor {
 // One universe in memory with a clock of its own and a router over it.
 class Harness {
  public:
-  explicit Harness(RouterOptions options = {}) : router_(MakeRouter(options)), rules_(HostRules::Default(options.region)) {
+  explicit Harness(RouterOptions options = {})
+      : router_(MakeRouter(options)), rules_(HostRules::Default(options.region)) {
     // 2026-01-02T03:04:05Z
     clock_.SetNow(WallTime(std::chrono::seconds(1767323045)));
     store::StoreOptions store_options;
@@ -159,25 +163,31 @@ class Harness {
     reader.fail_at = body.fail_at;
     return Run(head, reader);
   }
-  Reply Send(std::string_view request, std::string_view body) { return Send(request, Body{std::string(body)}); }
+  Reply Send(std::string_view request, std::string_view body) {
+    return Send(request, Body{std::string(body)});
+  }
   Reply Send(std::string_view request, const char* body) { return Send(request, Body{body}); }
 
   // With the Content-MD5 that documents must carry (spec appendix A, column R).
   Reply SendDocument(std::string_view request, std::string_view document) {
     const Md5Digest md5 = Md5(AsBytes(document));
-    return Send(std::string(request) + "\nContent-MD5: " + Base64Encode(md5), Body{std::string(document)});
+    return Send(std::string(request) + "\nContent-MD5: " + Base64Encode(md5),
+                Body{std::string(document)});
   }
   // Of the availability zone in its name.
   Reply MakeDirectoryBucket(std::string_view bucket) {
     const std::string_view zone = bucket.substr(bucket.size() - 14, 8);
     return Send("PUT /" + std::string(bucket),
-                "<CreateBucketConfiguration><Location><Type>AvailabilityZone</Type><Name>" + std::string(zone) +
-                    "</Name></Location><Bucket><Type>Directory</Type><DataRedundancy>SingleAvailabilityZone</DataRedundancy></Bucket>"
+                "<CreateBucketConfiguration><Location><Type>AvailabilityZone</Type><Name>" +
+                    std::string(zone) +
+                    "</Name></Location><Bucket><Type>Directory</"
+                    "Type><DataRedundancy>SingleAvailabilityZone</DataRedundancy></Bucket>"
                     "</CreateBucketConfiguration>");
   }
   Reply SetVersioning(std::string_view bucket, std::string_view status) {
     return SendDocument("PUT /" + std::string(bucket) + "?versioning",
-                        "<VersioningConfiguration><Status>" + std::string(status) + "</Status></VersioningConfiguration>");
+                        "<VersioningConfiguration><Status>" + std::string(status) +
+                            "</Status></VersioningConfiguration>");
   }
 
   FakeClock& clock() { return clock_; }

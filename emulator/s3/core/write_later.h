@@ -16,7 +16,8 @@ template <class T>
 class LateOutcome final : public store::Completion<T> {
  public:
   using Slot = std::shared_ptr<std::optional<Result<T>>>;
-  LateOutcome(Slot slot, PendingResponse answer) : slot_(std::move(slot)), answer_(std::move(answer)) {}
+  LateOutcome(Slot slot, PendingResponse answer)
+      : slot_(std::move(slot)), answer_(std::move(answer)) {}
   void Complete(Result<T> result) noexcept override { slot_->emplace(std::move(result)); }
 
  private:
@@ -24,9 +25,10 @@ class LateOutcome final : public store::Completion<T> {
   const PendingResponse answer_;
 };
 
-// Begins a write and hands what became of it to `answer`, a Result<void>(Call&, Result<T>): at once, or, where the wire can
-// wait for the answer, when it is settled; then this returns Ok before there is a response, and `answer` must not refer to
-// the stack. `write(later...)` calls the store's method, with a store::Async<T> or without.
+// Begins a write and hands what became of it to `answer`, a Result<void>(Call&, Result<T>): at
+// once, or, where the wire can wait for the answer, when it is settled; then this returns Ok before
+// there is a response, and `answer` must not refer to the stack. `write(later...)` calls the
+// store's method, with a store::Async<T> or without.
 template <class T, class Write, class Answer>
 Result<void> WriteThenAnswer(Call& call, const Write& write, Answer answer) {
   if (call.exchange.late == nullptr) return answer(call, write());

@@ -11,7 +11,8 @@ using testing::Harness;
 using testing::Reply;
 
 std::string Text(const Reply& reply) {
-  std::string text = std::to_string(reply.status) + " " + reply.operation + (reply.close ? " close" : "");
+  std::string text =
+      std::to_string(reply.status) + " " + reply.operation + (reply.close ? " close" : "");
   for (const auto& [name, value] : reply.headers) {
     text += "\n" + name + ": " + (name == "x-amz-version-id" ? "random" : value);
   }
@@ -41,9 +42,10 @@ TEST(WriteLaterTest, TheLateAnswerIsTheSameAnswer) {
     EXPECT_EQ(later.late_answers - before, is_late ? 1 : 0) << request;
   };
   both("PUT /bucket/a", "hello", true);
-  both("PUT /bucket/a\nIf-None-Match: *", "again", true);         // 412, from inside the transaction
-  both("PUT /bucket/a\nIf-Match: \"nothing\"", "again", true);    // 412
-  both("PUT /bucket/absent\nIf-Match: \"a\"", "again", true);     // 404
+  // 412, from inside the transaction
+  both("PUT /bucket/a\nIf-None-Match: *", "again", true);
+  both("PUT /bucket/a\nIf-Match: \"nothing\"", "again", true);  // 412
+  both("PUT /bucket/absent\nIf-Match: \"a\"", "again", true);   // 404
   both("PUT /nobucket/a", "hello", false);
   both("PUT /bucket/a\nContent-MD5: AAAAAAAAAAAAAAAAAAAAAA==", "hello", false);  // BadDigest
   both("PUT /kept/a\nx-amz-server-side-encryption: AES256\nx-amz-meta-a: 1", "hello", true);
@@ -54,7 +56,8 @@ TEST(WriteLaterTest, TheLateAnswerIsTheSameAnswer) {
   both("DELETE /bucket/a", "", true);
   both("DELETE /bucket/a", "", true);  // 204 again
   both("DELETE /kept/a", "", true);    // a marker
-  both("PUT /locked/a\nx-amz-object-lock-legal-hold: ON\nContent-MD5: XUFAKrxLKna5cZ2REBfFkg==", "hello", true);
+  both("PUT /locked/a\nx-amz-object-lock-legal-hold: ON\nContent-MD5: XUFAKrxLKna5cZ2REBfFkg==",
+       "hello", true);
   both("DELETE /kept/a?versionId=null", "", true);
   both("DELETE /kept/a?versionId=un known", "", false);
   both("GET /bucket/a", "", false);

@@ -19,7 +19,8 @@ void AddChecksumHeader(Call& call, std::string_view algorithm, std::string_view 
 Result<void> RefuseCopySource(const Call& call, std::string_view operation) {
   const auto source = call.Header("x-amz-copy-source");
   if (!source || operation == "CopyObject" || operation == "UploadPartCopy") return Ok();
-  return InvalidArgument("You can only specify a copy source header for copy requests.", "x-amz-copy-source", *source);
+  return InvalidArgument("You can only specify a copy source header for copy requests.",
+                         "x-amz-copy-source", *source);
 }
 
 }  // namespace penstock::emulator::s3

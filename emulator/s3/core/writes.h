@@ -14,7 +14,8 @@ void AddNewVersionHeader(Call& call, const store::PutOutcome& outcome);
 // x-amz-checksum-<alg>, for the algorithm's upper-case name.
 void AddChecksumHeader(Call& call, std::string_view algorithm, std::string_view value);
 
-// x-amz-copy-source on an operation that copies nothing is refused (spec §2.5). Only worth asking when the request carries it.
+// x-amz-copy-source on an operation that copies nothing is refused (spec §2.5). Only worth asking
+// when the request carries it.
 Result<void> RefuseCopySource(const Call& call, std::string_view operation);
 
 }  // namespace penstock::emulator::s3

@@ -1,7 +1,9 @@
-// PutObject with x-amz-write-offset-bytes: bytes behind those that an object has (spec/protocol.md §1.6).
+// PutObject with x-amz-write-offset-bytes: bytes behind those that an object has (spec/protocol.md
+// §1.6).
 //
-// The old bytes stay where they are, but for small pieces: contents join, CRCs combine. Every append makes a new record in the place of just the one
-// that it was made from; where another write was faster, it is looked at anew.
+// The old bytes stay where they are, but for small pieces: contents join, CRCs combine. Every
+// append makes a new record in the place of just the one that it was made from; where another write
+// was faster, it is looked at anew.
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,16 +11,16 @@
 
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/objects/conditions.h"
-#include "emulator/s3/directory/directory_bucket.h"
-#include "emulator/s3/protocol/directory_names.h"
-#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/core/writes.h"
+#include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/objects/conditions.h"
 #include "emulator/s3/objects/metadata.h"
 #include "emulator/s3/objects/new_object.h"
+#include "emulator/s3/protocol/directory_names.h"
+#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/text.h"
-#include "emulator/s3/core/writes.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -47,7 +49,8 @@ Result<Append> ReadAppend(const Call& call, const store::BucketRecord& bucket) {
   Append append;
   const std::string_view text = call.Header(kOffsetHeader).value_or("");
   const auto offset = ParseDecimal(text, kMaxOffset);
-  if (!offset) return InvalidArgument("The write offset must be a number of bytes", kOffsetHeader, text);
+  if (!offset)
+    return InvalidArgument("The write offset must be a number of bytes", kOffsetHeader, text);
   append.offset = *offset;
   PENSTOCK_ASSIGN(append.condition, ReadWriteCondition(call));
   PENSTOCK_ASSIGN(append.claim, ReadChecksumClaim(call));
@@ -71,7 +74,9 @@ int PiecesOf(const store::ObjectRecord& object) {
   return object.parts.empty() ? 1 : static_cast<int>(object.parts.size());
 }
 
-bool SameEncryption(const Encryption& a, const Encryption& b) { return a.kind == b.kind && a.kms_key_arn == b.kms_key_arn; }
+bool SameEncryption(const Encryption& a, const Encryption& b) {
+  return a.kind == b.kind && a.kms_key_arn == b.kms_key_arn;
+}
 
 const ChecksumInfo& AlgorithmOf(const store::ObjectRecord& object) {
   const ChecksumInfo* const info = FindChecksum(object.checksum_algorithm);
@@ -79,23 +84,30 @@ const ChecksumInfo& AlgorithmOf(const store::ObjectRecord& object) {
 }
 
 // Everything but the body, against what is there.
-Result<void> CheckAppend(const Call& call, const Append& append, const store::ObjectRecord* current) {
+Result<void> CheckAppend(const Call& call, const Append& append,
+                         const store::ObjectRecord* current) {
   PENSTOCK_TRY(CheckWrite(append.condition, call.key().value, current));
-  if (current == nullptr) return append.offset == 0 ? Result<void>(Ok()) : Result<void>(NoSuchKey(call.key().value));
+  if (current == nullptr)
+    return append.offset == 0 ? Result<void>(Ok()) : Result<void>(NoSuchKey(call.key().value));
   if (append.offset != current->size) {
     return MakeError("InvalidWriteOffset", {},
-                     "The write offset " + std::to_string(append.offset) + " does not match the size of the object, " +
+                     "The write offset " + std::to_string(append.offset) +
+                         " does not match the size of the object, " +
                          std::to_string(current->size));
   }
   if (append.has_metadata) {
-    return InvalidRequest("Cannot specify both a write offset value and user-defined object metadata for existing objects.");
+    return InvalidRequest(
+        "Cannot specify both a write offset value and user-defined object metadata for existing "
+        "objects.");
   }
   const ChecksumInfo& kept = AlgorithmOf(*current);
   if (append.claim.info != nullptr && append.claim.info != &kept) {
-    return InvalidRequest("Checksum Type mismatch occurred, expected checksum Type: " + std::string(kept.lower) +
-                          ", actual checksum Type: " + std::string(append.claim.info->lower) + ".");
+    return InvalidRequest(
+        "Checksum Type mismatch occurred, expected checksum Type: " + std::string(kept.lower) +
+        ", actual checksum Type: " + std::string(append.claim.info->lower) + ".");
   }
-  if (append.has_encryption && !SameEncryption(append.settings.encryption, StoredEncryption(current->attributes))) {
+  if (append.has_encryption &&
+      !SameEncryption(append.settings.encryption, StoredEncryption(current->attributes))) {
     return MakeError("EncryptionTypeMismatch");
   }
   if (PiecesOf(*current) >= call.options.max_object_parts) return MakeError("TooManyParts");
@@ -103,7 +115,8 @@ Result<void> CheckAppend(const Call& call, const Append& append, const store::Ob
 }
 
 // CRCs of the whole combine. Nothing can be told of a whole whose digest is no CRC.
-void JoinChecksums(const store::ObjectRecord& before, store::ObjectRecord& after, const std::string& appended, std::uint64_t size) {
+void JoinChecksums(const store::ObjectRecord& before, store::ObjectRecord& after,
+                   const std::string& appended, std::uint64_t size) {
   const ChecksumInfo& info = AlgorithmOf(before);
   after.checksum_type.clear();
   after.checksum.clear();
@@ -123,21 +136,24 @@ void JoinChecksums(const store::ObjectRecord& before, store::ObjectRecord& after
   after.checksum = FullObjectChecksum(info.algorithm, pieces);
 }
 
-store::ObjectRecord Extended(const store::ObjectRecord& before, const ReceivedBody& body, const std::string& checksum) {
+store::ObjectRecord Extended(const store::ObjectRecord& before, const ReceivedBody& body,
+                             const std::string& checksum) {
   store::ObjectRecord after = before;
   after.etag = OpaqueETag();
   after.last_modified = {};
   after.size += body.size;
-  for (const store::ContentSlice& slice : body.content.slices) after.content.slices.push_back(slice);
+  for (const store::ContentSlice& slice : body.content.slices)
+    after.content.slices.push_back(slice);
   JoinChecksums(before, after, checksum, body.size);
-  std::erase_if(after.attributes, [](const auto& entry) { return entry.first == kPiecesAttribute; });
+  std::erase_if(after.attributes,
+                [](const auto& entry) { return entry.first == kPiecesAttribute; });
   after.attributes.emplace_back(kPiecesAttribute, std::to_string(PiecesOf(before) + 1));
   after.parts.clear();
   return after;
 }
 
-// Joins the last pieces of `content` that are of one order of size, so that many small appends leave a few pieces of growing
-// size; each byte is copied as often as its piece doubles.
+// Joins the last pieces of `content` that are of one order of size, so that many small appends
+// leave a few pieces of growing size; each byte is copied as often as its piece doubles.
 Result<void> JoinPieces(Call& call, store::Content& content) {
   std::vector<store::ContentSlice>& slices = content.slices;
   std::size_t first = slices.size() - 1;
@@ -170,7 +186,8 @@ store::Precondition StillThere(const store::ObjectPtr& seen, bool& moved) {
   };
 }
 
-void Answer(Call& call, const store::ObjectRecord& object, const ChecksumInfo* appended, const std::string& appended_value) {
+void Answer(Call& call, const store::ObjectRecord& object, const ChecksumInfo* appended,
+            const std::string& appended_value) {
   Response& response = call.response();
   AddEncryptionHeaders(call, StoredEncryption(object.attributes));
   response.Add("ETag", Quoted(object.etag.value));
@@ -192,9 +209,11 @@ struct Received {
 Result<Received> Receive(Call& call, const Append& append, const store::ObjectRecord* current) {
   Received received;
   received.info = append.claim.info;
-  ReceiveOptions receive{.claim = append.claim, .also_compute = {}, .expected_digest = Md5Style::kHex, .md5 = false};
+  ReceiveOptions receive{
+      .claim = append.claim, .also_compute = {}, .expected_digest = Md5Style::kHex, .md5 = false};
   if (received.info == nullptr) {
-    received.info = current != nullptr ? &AlgorithmOf(*current) : &InfoOf(ChecksumAlgorithm::kCrc64Nvme);
+    received.info =
+        current != nullptr ? &AlgorithmOf(*current) : &InfoOf(ChecksumAlgorithm::kCrc64Nvme);
     receive.also_compute.push_back(received.info->algorithm);
   }
   PENSTOCK_ASSIGN(received.body, ReceiveBody(call, std::move(receive)));
@@ -203,11 +222,13 @@ Result<Received> Receive(Call& call, const Append& append, const store::ObjectRe
 }
 
 // Where the algorithm of the object is another one than when the body came in.
-Result<void> MatchAlgorithm(const Call& call, Received& received, const store::ObjectRecord& current) {
+Result<void> MatchAlgorithm(const Call& call, Received& received,
+                            const store::ObjectRecord& current) {
   const ChecksumInfo& wanted = AlgorithmOf(current);
   if (received.info == &wanted) return Ok();
   PENSTOCK_ASSIGN(ContentDigests digests,
-                  DigestContent(call.exchange, received.body.content, {0, received.body.size}, {.algorithm = wanted.algorithm, .md5 = false}));
+                  DigestContent(call.exchange, received.body.content, {0, received.body.size},
+                                {.algorithm = wanted.algorithm, .md5 = false}));
   received.info = &wanted;
   received.checksum = std::move(digests.checksum);
   return Ok();
@@ -232,7 +253,8 @@ Result<void> AppendObject(Call& call) {
       ReceivedBody body = received.body;
       request.record = NewObjectRecord(call, settings, append.claim, std::move(body));
     } else {
-      if (received.body.size == 0) return InvalidRequest("Request body cannot be empty when 'write offset' is specified.");
+      if (received.body.size == 0)
+        return InvalidRequest("Request body cannot be empty when 'write offset' is specified.");
       PENSTOCK_TRY(MatchAlgorithm(call, received, *current));
       request.record = Extended(*current, received.body, received.checksum);
       PENSTOCK_TRY(JoinPieces(call, request.record.content));

@@ -5,13 +5,13 @@
 #include "emulator/s3/access/acl.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/config/configuration_checks.h"
-#include "emulator/s3/directory/directory_bucket.h"
-#include "emulator/s3/protocol/directory_names.h"
+#include "emulator/s3/config/sub_resource_schemas.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/regions.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -23,15 +23,18 @@ struct ZoneKind {
 constexpr ZoneKind kAvailabilityZone{"AvailabilityZone", "SingleAvailabilityZone"};
 constexpr ZoneKind kLocalZone{"LocalZone", "SingleLocalZone"};
 
-// A document that describes no directory bucket is malformed, also one for a general purpose bucket (recorded).
+// A document that describes no directory bucket is malformed, also one for a general purpose bucket
+// (recorded).
 Result<Element> ReadDirectoryDocument(Call& call) {
   PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {}));
   if (text.empty()) return MalformedXml();
   PENSTOCK_ASSIGN(Element root, ReadBySchema(text, kCreateBucketSchema));
   const Element* const location = root.Find("Location");
   const Element* const bucket = root.Find("Bucket");
-  if (location == nullptr || bucket == nullptr || root.Has("LocationConstraint")) return MalformedXml();
-  if (location->TextOf("Name").empty() || bucket->TextOf("Type") != "Directory") return MalformedXml();
+  if (location == nullptr || bucket == nullptr || root.Has("LocationConstraint"))
+    return MalformedXml();
+  if (location->TextOf("Name").empty() || bucket->TextOf("Type") != "Directory")
+    return MalformedXml();
   return root;
 }
 
@@ -41,18 +44,21 @@ Result<void> CheckZone(const Call& call, const Element& root) {
   const Element& location = *root.Find("Location");
   if (location.TextOf("Name") != zone) {
     return MakeError("InvalidBucketName", {{"BucketName", name}},
-                     "The specified bucket is not valid: its name is of the zone " + std::string(zone) +
-                         ", and Location.Name is " + std::string(location.TextOf("Name")) + "; they must be the same");
+                     "The specified bucket is not valid: its name is of the zone " +
+                         std::string(zone) + ", and Location.Name is " +
+                         std::string(location.TextOf("Name")) + "; they must be the same");
   }
   const ZoneKind& kind = IsLocalZone(zone) ? kLocalZone : kAvailabilityZone;
   if (location.TextOf("Type") != kind.type) {
-    return InvalidRequest("The zone " + std::string(zone) + " is of type " + std::string(kind.type) + ", not '" +
+    return InvalidRequest("The zone " + std::string(zone) + " is of type " +
+                          std::string(kind.type) + ", not '" +
                           std::string(location.TextOf("Type")) + "'");
   }
   const std::string_view redundancy = root.Find("Bucket")->TextOf("DataRedundancy");
   if (redundancy.empty() || redundancy == kind.redundancy) return Ok();
-  return InvalidRequest("The data redundancy of a directory bucket in a zone of type " + std::string(kind.type) + " is " +
-                        std::string(kind.redundancy) + ", not '" + std::string(redundancy) + "'");
+  return InvalidRequest("The data redundancy of a directory bucket in a zone of type " +
+                        std::string(kind.type) + " is " + std::string(kind.redundancy) + ", not '" +
+                        std::string(redundancy) + "'");
 }
 
 Result<void> AddTags(Call& call, Element& root, store::BucketRecord& record) {
@@ -70,7 +76,8 @@ Result<void> AddTags(Call& call, Element& root, store::BucketRecord& record) {
 Result<void> CheckQuota(Call& call, std::string_view region) {
   PENSTOCK_ASSIGN(const auto all, call.store.ListBuckets());
   const auto mine = std::count_if(all.begin(), all.end(), [&](const store::BucketPtr& bucket) {
-    return IsDirectoryBucketName(bucket->name.value) && bucket->owner_id == call.exchange.identity.owner_id &&
+    return IsDirectoryBucketName(bucket->name.value) &&
+           bucket->owner_id == call.exchange.identity.owner_id &&
            RegionOfConstraint(bucket->region) == region;
   });
   if (static_cast<std::size_t>(mine) < call.options.max_directory_buckets_per_region) return Ok();
@@ -79,7 +86,8 @@ Result<void> CheckQuota(Call& call, std::string_view region) {
 
 Error AlreadyThere(const Call& call, const store::BucketRecord& existing) {
   const bool mine = existing.owner_id == call.exchange.identity.owner_id;
-  return MakeError(mine ? "BucketAlreadyOwnedByYou" : "BucketAlreadyExists", {{"BucketName", existing.name.value}});
+  return MakeError(mine ? "BucketAlreadyOwnedByYou" : "BucketAlreadyExists",
+                   {{"BucketName", existing.name.value}});
 }
 
 }  // namespace
@@ -87,9 +95,12 @@ Error AlreadyThere(const Call& call, const store::BucketRecord& existing) {
 Result<void> CreateDirectoryBucket(Call& call) {
   PENSTOCK_ASSIGN(Element root, ReadDirectoryDocument(call));
   PENSTOCK_TRY(CheckZone(call, root));
-  const std::string_view ownership = call.Header("x-amz-object-ownership").value_or(kBucketOwnerEnforced);
+  const std::string_view ownership =
+      call.Header("x-amz-object-ownership").value_or(kBucketOwnerEnforced);
   if (ownership != kBucketOwnerEnforced) {
-    return InvalidRequest("The object ownership of a directory bucket is BucketOwnerEnforced, not '" + std::string(ownership) + "'");
+    return InvalidRequest(
+        "The object ownership of a directory bucket is BucketOwnerEnforced, not '" +
+        std::string(ownership) + "'");
   }
   store::BucketRecord record;
   record.name = call.bucket();
@@ -98,12 +109,14 @@ Result<void> CreateDirectoryBucket(Call& call) {
   record.created = call.exchange.space->clock->Now();
   record.configuration.emplace_back(kLocationTypeKey, root.Find("Location")->TextOf("Type"));
   PENSTOCK_TRY(AddTags(call, root, record));
-  if (const auto existing = call.store.FindBucket(call.bucket()); existing.ok()) return AlreadyThere(call, **existing);
+  if (const auto existing = call.store.FindBucket(call.bucket()); existing.ok())
+    return AlreadyThere(call, **existing);
   PENSTOCK_TRY(CheckQuota(call, record.region));
   const std::string location = "https://" + DirectoryHostName(record) + "/";
   const std::string arn = BucketArn(call, record);
   if (const auto created = call.store.CreateBucket(std::move(record)); !created.ok()) {
-    const auto existing = call.store.FindBucket(call.bucket());  // two at once: the other one was first
+    // two at once: the other one was first
+    const auto existing = call.store.FindBucket(call.bucket());
     if (existing.ok()) return AlreadyThere(call, **existing);
     return created.error();
   }

@@ -4,11 +4,11 @@
 #include "base/dates.h"
 #include "base/time_ahead.h"
 #include "emulator/s3/core/access.h"
-#include "emulator/s3/protocol/directory_session.h"
-#include "emulator/s3/protocol/documents.h"
-#include "emulator/s3/encryption/encryption.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/encryption/encryption.h"
+#include "emulator/s3/protocol/directory_session.h"
+#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/regions.h"
 
 namespace penstock::emulator::s3 {
@@ -25,32 +25,42 @@ Result<bool> ReadMode(const Call& call) {
   const auto mode = call.Header("x-amz-create-session-mode");
   if (!mode || *mode == "ReadWrite") return false;
   if (*mode == "ReadOnly") return true;
-  return InvalidArgument("The session mode must be ReadOnly or ReadWrite", "x-amz-create-session-mode", *mode);
+  return InvalidArgument("The session mode must be ReadOnly or ReadWrite",
+                         "x-amz-create-session-mode", *mode);
 }
 
-// S3's own zonal endpoints know their buckets. At an endpoint of one's own, SDKs ask for a session before they create the
-// bucket (spec §1.3, "botocore quirk"), and get one. Where an endpoint is an address, the CRT, and with it Mountpoint and the
-// reference connector, puts the bucket into the path and leaves it out of CreateSession: such a session is good for any.
+// S3's own zonal endpoints know their buckets. At an endpoint of one's own, SDKs ask for a session
+// before they create the bucket (spec §1.3, "botocore quirk"), and get one. Where an endpoint is an
+// address, the CRT, and with it Mountpoint and the reference connector, puts the bucket into the
+// path and leaves it out of CreateSession: such a session is good for any.
 Result<void> CheckBucket(Call& call) {
   if (call.bucket().empty()) return RequireAccount(call.exchange.identity);
   const auto opened = OpenBucket(call);
   if (opened.ok()) return Ok();
-  if (opened.error().code == "NoSuchBucket" && !call.exchange.target.on_s3_domain) return RequireAccount(call.exchange.identity);
+  if (opened.error().code == "NoSuchBucket" && !call.exchange.target.on_s3_domain)
+    return RequireAccount(call.exchange.identity);
   return opened.error();
 }
 
 Result<void> ReadSessionEncryption(Call& call, DirectorySession& session) {
   if (!call.families.encryption) return Ok();
-  const auto text = [&](std::string_view name) { return std::string(call.Header(name).value_or("")); };
+  const auto text = [&](std::string_view name) {
+    return std::string(call.Header(name).value_or(""));
+  };
   session.encryption = text(kEncryptionHeader);
   session.kms_key_id = text(kKmsKeyHeader);
   session.kms_context = text(kKmsContextHeader);
-  if (!session.encryption.empty() && session.encryption != "AES256" && session.encryption != kKmsName) {
-    return InvalidArgument("The encryption method specified is not supported", kEncryptionHeader, session.encryption);
+  if (!session.encryption.empty() && session.encryption != "AES256" &&
+      session.encryption != kKmsName) {
+    return InvalidArgument("The encryption method specified is not supported", kEncryptionHeader,
+                           session.encryption);
   }
-  if (session.encryption != kKmsName && (!session.kms_key_id.empty() || !session.kms_context.empty())) {
-    return InvalidArgument("Server Side Encryption with AWS KMS managed key requires HTTP header x-amz-server-side-encryption : aws:kms",
-                           kEncryptionHeader, session.encryption);
+  if (session.encryption != kKmsName &&
+      (!session.kms_key_id.empty() || !session.kms_context.empty())) {
+    return InvalidArgument(
+        "Server Side Encryption with AWS KMS managed key requires HTTP header "
+        "x-amz-server-side-encryption : aws:kms",
+        kEncryptionHeader, session.encryption);
   }
   return Ok();
 }
@@ -64,15 +74,19 @@ Result<void> CreateSession(Call& call) {
   session.bucket = call.bucket().value;
   PENSTOCK_ASSIGN(session.read_only, ReadMode(call));
   PENSTOCK_TRY(ReadSessionEncryption(call, session));
-  session.expires = TimeAhead(call.exchange.space->clock->Now(), call.exchange.clock_ahead) + kSessionLifetime;
-  if (call.exchange.sessions == nullptr) return NotImplemented("Nobody here makes the credentials of sessions.");
+  session.expires =
+      TimeAhead(call.exchange.space->clock->Now(), call.exchange.clock_ahead) + kSessionLifetime;
+  if (call.exchange.sessions == nullptr)
+    return NotImplemented("Nobody here makes the credentials of sessions.");
   const SessionCredentials credentials = call.exchange.sessions->Issue(session);
-  if (!session.encryption.empty()) call.response().Add(std::string(kEncryptionHeader), session.encryption);
+  if (!session.encryption.empty())
+    call.response().Add(std::string(kEncryptionHeader), session.encryption);
   if (!session.kms_key_id.empty()) {
     PENSTOCK_ASSIGN(std::string arn, KmsKeyArn(call, session.kms_key_id));
     call.response().Add(std::string(kKmsKeyHeader), std::move(arn));
   }
-  if (!session.kms_context.empty()) call.response().Add(std::string(kKmsContextHeader), session.kms_context);
+  if (!session.kms_context.empty())
+    call.response().Add(std::string(kKmsContextHeader), session.kms_context);
   if (session.encryption == kKmsName) call.response().Add(std::string(kBucketKeyHeader), "true");
   XmlWriter xml;
   xml.Open("CreateSessionResult", kXmlNamespace);

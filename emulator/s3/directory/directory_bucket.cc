@@ -1,12 +1,14 @@
 #include "emulator/s3/directory/directory_bucket.h"
 
+#include "emulator/s3/config/sub_resources.h"
 #include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/names.h"
-#include "emulator/s3/config/sub_resources.h"
 
 namespace penstock::emulator::s3 {
 
-bool IsDirectoryBucket(const store::BucketRecord& bucket) { return IsDirectoryBucketName(bucket.name.value); }
+bool IsDirectoryBucket(const store::BucketRecord& bucket) {
+  return IsDirectoryBucketName(bucket.name.value);
+}
 
 bool EtagIsMd5(const store::BucketRecord& bucket, const Encryption& encryption) {
   return encryption.etag_is_md5() && !IsDirectoryBucket(bucket);
@@ -14,13 +16,13 @@ bool EtagIsMd5(const store::BucketRecord& bucket, const Encryption& encryption) 
 
 std::string BucketArn(const Call& call, const store::BucketRecord& bucket) {
   if (!IsDirectoryBucket(bucket)) return "arn:aws:s3:::" + bucket.name.value;
-  return "arn:aws:s3express:" + std::string(RegionOfConstraint(bucket.region)) + ":" + call.exchange.identity.account_id +
-         ":bucket/" + bucket.name.value;
+  return "arn:aws:s3express:" + std::string(RegionOfConstraint(bucket.region)) + ":" +
+         call.exchange.identity.account_id + ":bucket/" + bucket.name.value;
 }
 
 std::string DirectoryHostName(const store::BucketRecord& bucket) {
-  return bucket.name.value + ".s3express-" + std::string(ZoneOf(bucket.name.value).value_or("")) + "." +
-         std::string(RegionOfConstraint(bucket.region)) + ".amazonaws.com";
+  return bucket.name.value + ".s3express-" + std::string(ZoneOf(bucket.name.value).value_or("")) +
+         "." + std::string(RegionOfConstraint(bucket.region)) + ".amazonaws.com";
 }
 
 void AddLocationHeaders(Call& call, const store::BucketRecord& bucket) {
@@ -28,7 +30,8 @@ void AddLocationHeaders(Call& call, const store::BucketRecord& bucket) {
   if (const std::string* type = FindConfiguration(bucket, kLocationTypeKey)) {
     call.response().Add("x-amz-bucket-location-type", *type);
   }
-  call.response().Add("x-amz-bucket-location-name", std::string(ZoneOf(bucket.name.value).value_or("")));
+  call.response().Add("x-amz-bucket-location-name",
+                      std::string(ZoneOf(bucket.name.value).value_or("")));
 }
 
 }  // namespace penstock::emulator::s3

@@ -17,7 +17,8 @@ inline constexpr std::string_view kExpressStorageClass = "EXPRESS_ONEZONE";
 
 bool IsDirectoryBucket(const store::BucketRecord& bucket);
 
-// Spec §2.5 "ETag", §1.5: the ETag of what is written there is the MD5 of its bytes. Else it is opaque.
+// Spec §2.5 "ETag", §1.5: the ETag of what is written there is the MD5 of its bytes. Else it is
+// opaque.
 bool EtagIsMd5(const store::BucketRecord& bucket, const Encryption& encryption);
 
 // "arn:aws:s3:::name", or of a directory bucket "arn:aws:s3express:REGION:ACCOUNT:bucket/name".

@@ -5,9 +5,9 @@
 #include <iterator>
 #include <string>
 
-#include "emulator/s3/protocol/directory_names.h"
-#include "emulator/s3/encryption/encryption.h"
 #include "emulator/s3/core/errors.h"
+#include "emulator/s3/encryption/encryption.h"
+#include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -23,7 +23,8 @@ struct Served {
 
 using enum Plane;
 
-// Spec §1.4. HeadBucket reads nothing that a ReadOnly session may not know; preflights are refused for want of CORS rules.
+// Spec §1.4. HeadBucket reads nothing that a ReadOnly session may not know; preflights are refused
+// for want of CORS rules.
 constexpr Served kServed[] = {
     {"GetObject", kZonal, true},
     {"PutObject", kZonal},
@@ -67,10 +68,11 @@ constexpr Served kServed[] = {
 
 // Headers without a meaning there, whatever the operation.
 constexpr std::string_view kRefusedHeaders[] = {
-    "x-amz-tagging", "x-amz-website-redirect-location", "x-amz-request-payer", "x-amz-mfa",
-    "x-amz-bucket-object-lock-enabled", "x-amz-bucket-namespace"};
-constexpr std::string_view kCustomerKeyHeaders[] = {kCustomerAlgorithmHeader, kCustomerKeyHeader, kCustomerKeyMd5Header,
-                                                    "x-amz-copy-source-server-side-encryption-customer-algorithm"};
+    "x-amz-tagging", "x-amz-website-redirect-location",  "x-amz-request-payer",
+    "x-amz-mfa",     "x-amz-bucket-object-lock-enabled", "x-amz-bucket-namespace"};
+constexpr std::string_view kCustomerKeyHeaders[] = {
+    kCustomerAlgorithmHeader, kCustomerKeyHeader, kCustomerKeyMd5Header,
+    "x-amz-copy-source-server-side-encryption-customer-algorithm"};
 
 // Headers that one operation of directory buckets reads each.
 struct DirectoryHeader {
@@ -99,31 +101,41 @@ const Served* FindServed(std::string_view operation) {
 
 // A header's name in the letters of the request, as any other that nobody here reads is answered.
 std::string_view AsSent(const RequestHead& request, std::string_view name) {
-  const auto found = std::find_if(request.headers.begin(), request.headers.end(),
-                                  [&](const HeaderView& header) { return EqualsIgnoreCase(header.name, name); });
+  const auto found =
+      std::find_if(request.headers.begin(), request.headers.end(),
+                   [&](const HeaderView& header) { return EqualsIgnoreCase(header.name, name); });
   return found == request.headers.end() ? name : found->name;
 }
 
-Error NoSuchBucketHere(const Call& call) { return MakeError("NoSuchBucket", {{"BucketName", call.bucket().value}}); }
+Error NoSuchBucketHere(const Call& call) {
+  return MakeError("NoSuchBucket", {{"BucketName", call.bucket().value}});
+}
 
-// S3's own hosts serve either objects or buckets of one zone or region. Any other serves everything.
+// S3's own hosts serve either objects or buckets of one zone or region. Any other serves
+// everything.
 Result<void> CheckEndpoint(const Call& call, const Served& served) {
   const Target& target = call.exchange.target;
   switch (target.directory_endpoint) {
     case DirectoryEndpoint::kNone:
-      if (target.on_s3_domain) return NoSuchBucketHere(call);  // as general purpose endpoints were seen to answer
+      if (target.on_s3_domain)
+        return NoSuchBucketHere(call);  // as general purpose endpoints were seen to answer
       return Ok();
     case DirectoryEndpoint::kControl:
       if (served.plane == kControl) return Ok();
-      return InvalidRequest("The operation " + std::string(served.operation) +
-                            " belongs to the zonal endpoint BUCKET.s3express-ZONE.REGION.amazonaws.com, not to s3express-control.");
+      return InvalidRequest(
+          "The operation " + std::string(served.operation) +
+          " belongs to the zonal endpoint BUCKET.s3express-ZONE.REGION.amazonaws.com, not to "
+          "s3express-control.");
     case DirectoryEndpoint::kZonal:
       if (ZoneOf(call.bucket().value) != target.host_zone) return NoSuchBucketHere(call);
       if (served.plane != kZonal) {
         return InvalidRequest("The operation " + std::string(served.operation) +
-                              " belongs to the regional endpoint s3express-control.REGION.amazonaws.com/BUCKET, not to a zonal one.");
+                              " belongs to the regional endpoint "
+                              "s3express-control.REGION.amazonaws.com/BUCKET, not to a zonal one.");
       }
-      if (!target.virtual_hosted) return InvalidRequest("A zonal endpoint is addressed as BUCKET.s3express-ZONE.REGION.amazonaws.com.");
+      if (!target.virtual_hosted)
+        return InvalidRequest(
+            "A zonal endpoint is addressed as BUCKET.s3express-ZONE.REGION.amazonaws.com.");
       return Ok();
   }
   return Ok();
@@ -132,9 +144,11 @@ Result<void> CheckEndpoint(const Call& call, const Served& served) {
 Error NotServed(std::string_view operation) {
   // Recorded for ListObjects alone.
   if (operation == "ListObjects") {
-    return MakeError("NotSupported", {}, "This bucket does not support Object List V1; use ListObjectsV2.");
+    return MakeError("NotSupported", {},
+                     "This bucket does not support Object List V1; use ListObjectsV2.");
   }
-  return NotImplemented("The operation " + std::string(operation) + " is not supported by directory buckets.");
+  return NotImplemented("The operation " + std::string(operation) +
+                        " is not supported by directory buckets.");
 }
 
 Result<void> CheckHeaders(const Call& call, const Served& served) {
@@ -143,10 +157,12 @@ Result<void> CheckHeaders(const Call& call, const Served& served) {
     if (call.Header(name)) return NotImplementedHeader(name);
   }
   if (call.families.acl) return NotImplementedHeader("x-amz-acl", "Directory buckets have no ACLs");
-  if (call.families.object_lock) return NotImplementedHeader("x-amz-object-lock-mode", "Directory buckets have no Object Lock");
+  if (call.families.object_lock)
+    return NotImplementedHeader("x-amz-object-lock-mode", "Directory buckets have no Object Lock");
   if (call.families.encryption) {
     for (const std::string_view name : kCustomerKeyHeaders) {
-      if (call.Header(name)) return NotImplementedHeader(name, "Directory buckets do not support SSE-C");
+      if (call.Header(name))
+        return NotImplementedHeader(name, "Directory buckets do not support SSE-C");
     }
     if (call.Header(kEncryptionHeader) == kKmsDualName) {
       return NotImplementedHeader(kEncryptionHeader, "Directory buckets do not support DSSE-KMS");
@@ -165,18 +181,22 @@ Result<void> CheckHeaders(const Call& call, const Served& served) {
 Result<void> CheckVersion(const Call& call) {
   const auto version = call.Query("versionId");
   if (!version || *version == "null") return Ok();
-  return InvalidArgument("Directory buckets have no versions: only the version id null is accepted", "versionId", *version);
+  return InvalidArgument("Directory buckets have no versions: only the version id null is accepted",
+                         "versionId", *version);
 }
 
 Result<void> CheckPlainBucket(const Call& call, std::string_view operation) {
-  if (call.exchange.target.directory_endpoint != DirectoryEndpoint::kNone && !call.bucket().empty()) return NoSuchBucketHere(call);
+  if (call.exchange.target.directory_endpoint != DirectoryEndpoint::kNone && !call.bucket().empty())
+    return NoSuchBucketHere(call);
   if (operation == "CreateSession" && call.bucket().empty()) return Ok();  // create_session.cc
   if (operation == "RenameObject" || operation == "CreateSession") {
-    return NotImplemented("The operation " + std::string(operation) + " is for directory buckets only.");
+    return NotImplemented("The operation " + std::string(operation) +
+                          " is for directory buckets only.");
   }
   if (!call.families.directory) return Ok();
   for (const DirectoryHeader& header : kDirectoryHeaders) {
-    if (call.Header(header.name)) return NotImplementedHeader(AsSent(call.exchange.request, header.name));
+    if (call.Header(header.name))
+      return NotImplementedHeader(AsSent(call.exchange.request, header.name));
   }
   return Ok();
 }
@@ -193,7 +213,8 @@ Result<void> CheckDirectoryRules(const Call& call, std::string_view operation) {
   PENSTOCK_TRY(CheckHeaders(call, *served));
   if (call.families.directory) {
     for (const DirectoryHeader& header : kDirectoryHeaders) {
-      if (header.operation != operation && call.Header(header.name)) return NotImplementedHeader(header.name);
+      if (header.operation != operation && call.Header(header.name))
+        return NotImplementedHeader(header.name);
     }
   }
   return CheckVersion(call);

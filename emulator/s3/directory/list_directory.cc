@@ -1,12 +1,13 @@
-// ListObjectsV2 of a directory bucket (spec/protocol.md §1.5): in no order that a client may count on, folder by folder.
+// ListObjectsV2 of a directory bucket (spec/protocol.md §1.5): in no order that a client may count
+// on, folder by folder.
 #include <utility>
 
 #include "base/encoding.h"
-#include "emulator/s3/directory/list_directory.h"
-#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/directory/list_directory.h"
 #include "emulator/s3/listing/list_entries.h"
+#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/names.h"
 
 namespace penstock::emulator::s3 {
@@ -18,8 +19,10 @@ Result<std::string> ReadToken(const Call& call) {
   const auto token = call.Query("continuation-token");
   if (!token) return std::string();
   const auto raw = Base64Decode(*token);
-  if (raw && raw->starts_with(kTokenMark) && raw->size() > kTokenMark.size()) return raw->substr(kTokenMark.size());
-  return InvalidArgument("The continuation token provided is incorrect", "continuation-token", *token);
+  if (raw && raw->starts_with(kTokenMark) && raw->size() > kTokenMark.size())
+    return raw->substr(kTokenMark.size());
+  return InvalidArgument("The continuation token provided is incorrect", "continuation-token",
+                         *token);
 }
 
 }  // namespace
@@ -27,28 +30,33 @@ Result<std::string> ReadToken(const Call& call) {
 Result<void> CheckDirectoryListing(const ListQuery& query) {
   if (!query.prefix.empty() && !query.prefix.ends_with('/')) {
     return InvalidRequest(
-        "This bucket does not support a prefix that does not end in a delimiter. Specify a prefix path ending with a delimiter and "
+        "This bucket does not support a prefix that does not end in a delimiter. Specify a prefix "
+        "path ending with a delimiter and "
         "try again.");
   }
   if (query.delimiter.empty() || query.delimiter == "/") return Ok();
-  return InvalidRequest("This bucket does not support the delimiter '" + query.delimiter + "'. Use / or none.");
+  return InvalidRequest("This bucket does not support the delimiter '" + query.delimiter +
+                        "'. Use / or none.");
 }
 
 Result<void> ListDirectory(Call& call, const store::BucketRecord& bucket) {
-  if (call.Query("start-after")) return NotImplemented("Directory buckets do not support start-after.");
+  if (call.Query("start-after"))
+    return NotImplemented("Directory buckets do not support start-after.");
   PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-keys"));
   PENSTOCK_TRY(CheckDirectoryListing(query));
   PENSTOCK_ASSIGN(std::string before, ReadToken(call));
-  PENSTOCK_ASSIGN(const store::ListPage page,
-                  call.store.List(store::ListDirectory{bucket.name, query.prefix, !query.delimiter.empty(), std::move(before),
-                                                       query.max_keys}));
+  PENSTOCK_ASSIGN(
+      const store::ListPage page,
+      call.store.List(store::ListDirectory{bucket.name, query.prefix, !query.delimiter.empty(),
+                                           std::move(before), query.max_keys}));
   XmlWriter xml;
   xml.Open("ListBucketResult", kXmlNamespace);
   xml.Element("Name", bucket.name.value);
   xml.Element("Prefix", query.Encode(query.prefix));
   if (const auto token = call.Query("continuation-token")) xml.Element("ContinuationToken", *token);
   if (page.truncated) {
-    xml.Element("NextContinuationToken", Base64Encode(AsBytes(std::string(kTokenMark) + page.next)));
+    xml.Element("NextContinuationToken",
+                Base64Encode(AsBytes(std::string(kTokenMark) + page.next)));
   }
   WriteNumber(xml, "KeyCount", page.entries.size());
   WriteNumber(xml, "MaxKeys", static_cast<std::uint64_t>(query.max_keys));
@@ -56,7 +64,8 @@ Result<void> ListDirectory(Call& call, const store::BucketRecord& bucket) {
   if (query.url_encoding) xml.Element("EncodingType", "url");
   WriteFlag(xml, "IsTruncated", page.truncated);
   std::string document = xml.Take();
-  EntryWriter(document, {query.url_encoding, call.Query("fetch-owner") == "true"}).WriteContents(page.entries);
+  EntryWriter(document, {query.url_encoding, call.Query("fetch-owner") == "true"})
+      .WriteContents(page.entries);
   document += "</ListBucketResult>";
   call.response().Add("x-amz-bucket-region", std::string(RegionOfConstraint(bucket.region)));
   call.RespondXml(std::move(document));

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "base/encoding.h"
-#include "emulator/s3/directory/directory_bucket.h"
-#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/regions.h"
 #include "emulator/s3/protocol/text.h"
@@ -20,7 +20,8 @@ Result<std::uint64_t> ReadMax(const Call& call) {
   const auto text = call.Query("max-directory-buckets");
   if (!text || text->empty()) return kMaxBuckets;
   if (const auto value = ParseDecimal(*text, kMaxBuckets)) return *value;
-  return InvalidArgument("Argument max-directory-buckets must be an integer between 0 and 1000", "max-directory-buckets", *text);
+  return InvalidArgument("Argument max-directory-buckets must be an integer between 0 and 1000",
+                         "max-directory-buckets", *text);
 }
 
 // The name after which the page begins.
@@ -29,7 +30,8 @@ Result<std::string> ReadToken(const Call& call) {
   if (!token || token->empty()) return std::string();
   const auto raw = Base64Decode(*token);
   if (raw && raw->starts_with(kTokenMark)) return raw->substr(kTokenMark.size());
-  return InvalidArgument("The continuation token provided is incorrect", "continuation-token", *token);
+  return InvalidArgument("The continuation token provided is incorrect", "continuation-token",
+                         *token);
 }
 
 }  // namespace

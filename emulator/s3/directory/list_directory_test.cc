@@ -17,7 +17,8 @@ class ListDirectoryTest : public ::testing::Test {
  protected:
   void SetUp() override {
     ASSERT_EQ(s3_.MakeDirectoryBucket("b--use1-az4--x-s3").status, 200);
-    for (const char* key : {"a", "d/1", "d/2", "d/e/3", "z"}) s3_.Send(std::string("PUT /b--use1-az4--x-s3/") + key, "x");
+    for (const char* key : {"a", "d/1", "d/2", "d/e/3", "z"})
+      s3_.Send(std::string("PUT /b--use1-az4--x-s3/") + key, "x");
   }
   Harness s3_;
 };
@@ -50,7 +51,8 @@ TEST_F(ListDirectoryTest, PrefixAndDelimiterAreFolders) {
   const Reply refused = s3_.Send(kList + "&prefix=d");
   EXPECT_EQ(refused.Outcome(), "400 InvalidRequest");
   EXPECT_EQ(refused.Element("Message"),
-            "This bucket does not support a prefix that does not end in a delimiter. Specify a prefix path ending with a delimiter and "
+            "This bucket does not support a prefix that does not end in a delimiter. Specify a "
+            "prefix path ending with a delimiter and "
             "try again.");
   EXPECT_EQ(s3_.Send(kList + "&delimiter=-").Outcome(), "400 InvalidRequest");
   EXPECT_EQ(s3_.Send(kList + "&start-after=a").Outcome(), "501 NotImplemented");
@@ -60,7 +62,8 @@ TEST_F(ListDirectoryTest, PagesJoin) {
   Strings keys;
   std::string token;
   for (int pages = 0; pages < 9; ++pages) {
-    const Reply page = s3_.Send(kList + "&max-keys=2" + (token.empty() ? "" : "&continuation-token=" + token));
+    const Reply page =
+        s3_.Send(kList + "&max-keys=2" + (token.empty() ? "" : "&continuation-token=" + token));
     for (const std::string& key : page.Elements("Key")) keys.push_back(key);
     if (page.Element("IsTruncated") == "false") break;
     token = page.Element("NextContinuationToken");

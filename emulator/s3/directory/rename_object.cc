@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/dates.h"
-#include "emulator/s3/objects/conditions.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/objects/conditions.h"
 #include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/text.h"
 
@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t kLongestToken = 64;
 
-// Demands on one of the two objects. S3 names a failed one as if it were the target's, whichever it was.
+// Demands on one of the two objects. S3 names a failed one as if it were the target's, whichever it
+// was.
 struct Demands {
   std::optional<std::string> if_match;
   std::optional<std::string> if_none_match;
@@ -34,36 +35,46 @@ Demands ReadDemands(const Call& call, const std::string& prefix) {
     const auto value = call.Header(prefix + name);
     return value ? ParseHttpDate(*value) : std::nullopt;
   };
-  return {text("if-match"), text("if-none-match"), date("if-modified-since"), date("if-unmodified-since")};
+  return {text("if-match"), text("if-none-match"), date("if-modified-since"),
+          date("if-unmodified-since")};
 }
 
 Result<void> Check(const Demands& demands, const store::ObjectRecord* object) {
   using std::chrono::floor;
   using std::chrono::seconds;
-  if (demands.if_match && (object == nullptr || !ETagMatches(*demands.if_match, object->etag.value))) {
+  if (demands.if_match &&
+      (object == nullptr || !ETagMatches(*demands.if_match, object->etag.value))) {
     return PreconditionFailed("If-Match");
   }
   if (object == nullptr) return Ok();
   const auto modified = floor<seconds>(object->last_modified);
-  if (demands.unmodified_since && !demands.if_match && modified > floor<seconds>(*demands.unmodified_since)) {
+  if (demands.unmodified_since && !demands.if_match &&
+      modified > floor<seconds>(*demands.unmodified_since)) {
     return PreconditionFailed("If-Unmodified-Since");
   }
-  if (demands.if_none_match && ETagMatches(*demands.if_none_match, object->etag.value)) return PreconditionFailed("If-None-Match");
-  if (demands.modified_since && !demands.if_none_match && modified <= floor<seconds>(*demands.modified_since)) {
+  if (demands.if_none_match && ETagMatches(*demands.if_none_match, object->etag.value))
+    return PreconditionFailed("If-None-Match");
+  if (demands.modified_since && !demands.if_none_match &&
+      modified <= floor<seconds>(*demands.modified_since)) {
     return PreconditionFailed("If-Modified-Since");
   }
   return Ok();
 }
 
 store::Precondition Precondition(Demands demands) {
-  return [demands = std::move(demands)](const store::ObjectRecord* object) { return Check(demands, object); };
+  return [demands = std::move(demands)](const store::ObjectRecord* object) {
+    return Check(demands, object);
+  };
 }
 
 Result<ObjectKey> ReadSource(const Call& call) {
   const auto header = call.Header("x-amz-rename-source");
-  if (!header || header->empty()) return InvalidRequest("The x-amz-rename-source header names the object to rename, URL-encoded; it is missing.");
+  if (!header || header->empty())
+    return InvalidRequest(
+        "The x-amz-rename-source header names the object to rename, URL-encoded; it is missing.");
   auto key = PercentDecode(*header, {});
-  if (!key) return InvalidArgument("The rename source is not URL-encoded", "x-amz-rename-source", *header);
+  if (!key)
+    return InvalidArgument("The rename source is not URL-encoded", "x-amz-rename-source", *header);
   PENSTOCK_TRY(CheckKey(*key));
   return ObjectKey(std::move(*key));
 }
@@ -71,21 +82,25 @@ Result<ObjectKey> ReadSource(const Call& call) {
 Result<std::string> ReadClientToken(const Call& call) {
   const auto token = call.Header("x-amz-client-token");
   if (!token) return std::string();
-  const bool printable = std::all_of(token->begin(), token->end(), [](char c) { return c >= 33 && c <= 126; });
+  const bool printable =
+      std::all_of(token->begin(), token->end(), [](char c) { return c >= 33 && c <= 126; });
   if (printable && !token->empty() && token->size() <= kLongestToken) return std::string(*token);
-  return InvalidArgument("A client token has 1 to 64 printable ASCII characters", "x-amz-client-token", *token);
+  return InvalidArgument("A client token has 1 to 64 printable ASCII characters",
+                         "x-amz-client-token", *token);
 }
 
 Result<void> RefuseFolder(std::string_view key) {
   if (!key.ends_with('/')) return Ok();
-  return InvalidRequest("RenameObject does not support keys that end with a delimiter: '" + std::string(key) + "'");
+  return InvalidRequest("RenameObject does not support keys that end with a delimiter: '" +
+                        std::string(key) + "'");
 }
 
 // What a repeated token must have come with.
 std::string Fingerprint(const Call& call, const ObjectKey& source) {
   std::string all = source.value + "\n" + call.key().value;
   for (const char* prefix : {"", "x-amz-rename-source-"}) {
-    for (const char* name : {"if-match", "if-none-match", "if-modified-since", "if-unmodified-since"}) {
+    for (const char* name :
+         {"if-match", "if-none-match", "if-modified-since", "if-unmodified-since"}) {
       all += "\n";
       all += call.Header(std::string(prefix) + name).value_or("");
     }
@@ -113,7 +128,8 @@ Result<void> RenameObject(Call& call) {
   const auto renamed = call.store.Rename(std::move(request));
   if (renamed.ok()) return Ok();
   if (renamed.error().code == "NoSuchKey") return NoSuchKey(source_key);
-  if (renamed.error().code == "IdempotencyParameterMismatch") return MakeError("IdempotencyParameterMismatch");
+  if (renamed.error().code == "IdempotencyParameterMismatch")
+    return MakeError("IdempotencyParameterMismatch");
   return renamed.error();
 }
 

@@ -16,8 +16,10 @@ class RenameObjectTest : public ::testing::Test {
     ASSERT_EQ(s3_.MakeDirectoryBucket("b--use1-az4--x-s3").status, 200);
     etag_ = s3_.Send("PUT " + kBucket + "a\nx-amz-meta-m: 1", "bytes").Header("ETag");
   }
-  Reply Rename(const std::string& source, const std::string& target, const std::string& headers = {}) {
-    return s3_.Send("PUT " + kBucket + target + "?renameObject\nx-amz-rename-source: " + source + headers);
+  Reply Rename(const std::string& source, const std::string& target,
+               const std::string& headers = {}) {
+    return s3_.Send("PUT " + kBucket + target + "?renameObject\nx-amz-rename-source: " + source +
+                    headers);
   }
   std::string Text(const std::string& key) {
     const Reply reply = s3_.Send("GET " + kBucket + key);
@@ -64,9 +66,13 @@ TEST_F(RenameObjectTest, TheTargetsConditionsHold) {
   EXPECT_EQ(exists.Element("Condition"), "If-None-Match");
   EXPECT_EQ(Rename("a", "b", "\nIf-Match: " + etag_).Element("Condition"), "If-Match");
   EXPECT_EQ(Rename("a", "absent", "\nIf-Match: " + etag_).Element("Condition"), "If-Match");
-  EXPECT_EQ(Rename("a", "b", "\nIf-Match: \"no\"\nIf-None-Match: *").Element("Condition"), "If-Match") << "it comes first";
-  EXPECT_EQ(Rename("a", "b", "\nIf-Unmodified-Since: Fri, 02 Jan 2026 03:04:04 GMT").Outcome(), "412 PreconditionFailed");
-  EXPECT_EQ(Rename("a", "b", "\nIf-Modified-Since: Fri, 02 Jan 2026 03:04:05 GMT").Outcome(), "412 PreconditionFailed");
+  EXPECT_EQ(Rename("a", "b", "\nIf-Match: \"no\"\nIf-None-Match: *").Element("Condition"),
+            "If-Match")
+      << "it comes first";
+  EXPECT_EQ(Rename("a", "b", "\nIf-Unmodified-Since: Fri, 02 Jan 2026 03:04:04 GMT").Outcome(),
+            "412 PreconditionFailed");
+  EXPECT_EQ(Rename("a", "b", "\nIf-Modified-Since: Fri, 02 Jan 2026 03:04:05 GMT").Outcome(),
+            "412 PreconditionFailed");
   EXPECT_EQ(Rename("a", "b", "\nIf-Match: " + target).Outcome(), "200");
   EXPECT_EQ(Text("b"), "bytes");
 }
@@ -74,10 +80,15 @@ TEST_F(RenameObjectTest, TheTargetsConditionsHold) {
 TEST_F(RenameObjectTest, TheSourcesConditionsHold) {
   const std::string source = "\nx-amz-rename-source-";
   EXPECT_EQ(Rename("a", "b", source + "if-match: \"no\"").Element("Condition"), "If-Match");
-  EXPECT_EQ(Rename("a", "b", source + "if-none-match: " + etag_).Element("Condition"), "If-None-Match");
-  EXPECT_EQ(Rename("a", "b", source + "if-unmodified-since: Fri, 02 Jan 2026 03:04:04 GMT").Outcome(), "412 PreconditionFailed");
-  EXPECT_EQ(Rename("a", "b", source + "if-modified-since: Fri, 02 Jan 2026 03:04:05 GMT").Outcome(), "412 PreconditionFailed");
-  EXPECT_EQ(Rename("a", "b", source + "if-match: " + etag_ + "\nIf-None-Match: *").Outcome(), "200");
+  EXPECT_EQ(Rename("a", "b", source + "if-none-match: " + etag_).Element("Condition"),
+            "If-None-Match");
+  EXPECT_EQ(
+      Rename("a", "b", source + "if-unmodified-since: Fri, 02 Jan 2026 03:04:04 GMT").Outcome(),
+      "412 PreconditionFailed");
+  EXPECT_EQ(Rename("a", "b", source + "if-modified-since: Fri, 02 Jan 2026 03:04:05 GMT").Outcome(),
+            "412 PreconditionFailed");
+  EXPECT_EQ(Rename("a", "b", source + "if-match: " + etag_ + "\nIf-None-Match: *").Outcome(),
+            "200");
 }
 
 TEST_F(RenameObjectTest, ATokenMakesItSafeToAskAgain) {
@@ -86,8 +97,10 @@ TEST_F(RenameObjectTest, ATokenMakesItSafeToAskAgain) {
   EXPECT_EQ(Rename("a", "b", token).Outcome(), "200");
   EXPECT_EQ(Text("b"), "bytes");
   EXPECT_EQ(Rename("b", "c", token).Outcome(), "400 IdempotencyParameterMismatch");
-  EXPECT_EQ(Rename("a", "b", token + "\nIf-None-Match: *").Outcome(), "400 IdempotencyParameterMismatch");
-  EXPECT_EQ(Rename("b", "c", "\nx-amz-client-token: " + std::string(65, 't')).Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(Rename("a", "b", token + "\nIf-None-Match: *").Outcome(),
+            "400 IdempotencyParameterMismatch");
+  EXPECT_EQ(Rename("b", "c", "\nx-amz-client-token: " + std::string(65, 't')).Outcome(),
+            "400 InvalidArgument");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// GetBucketEncryption, PutBucketEncryption, DeleteBucketEncryption (spec/protocol.md §2.1 "New defaults", §2.2).
+// GetBucketEncryption, PutBucketEncryption, DeleteBucketEncryption (spec/protocol.md §2.1 "New
+// defaults", §2.2).
 #include "emulator/s3/encryption/bucket_encryption.h"
 
 #include <algorithm>
@@ -7,11 +8,11 @@
 #include <vector>
 
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/protocol/document_schema.h"
-#include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/config/sub_resource_schemas.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
+#include "emulator/s3/protocol/document_schema.h"
+#include "emulator/s3/protocol/documents.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -31,13 +32,15 @@ std::optional<EncryptionKind> KindOf(std::string_view name) {
   return std::nullopt;
 }
 
-// What the store keeps, one line each: algorithm, key id, bucket key, blocked types. Puts read it for every object, so it
-// is not XML.
+// What the store keeps, one line each: algorithm, key id, bucket key, blocked types. Puts read it
+// for every object, so it is not XML.
 std::string Pack(const BucketEncryption& encryption) {
   std::string packed(NameOf(encryption.kind));
   packed += '\n' + encryption.kms_key_id;
   packed += encryption.bucket_key ? "\ntrue" : "\nfalse";
-  packed += !encryption.blocks_configured ? "\n" : encryption.customer_keys_blocked ? "\nSSE-C" : "\nNONE";
+  packed += !encryption.blocks_configured      ? "\n"
+            : encryption.customer_keys_blocked ? "\nSSE-C"
+                                               : "\nNONE";
   return packed;
 }
 
@@ -67,14 +70,16 @@ Result<void> ReadDefault(const Element* element, BucketEncryption& encryption) {
     return encryption.kms_key_id.find('\n') == std::string::npos ? Ok() : MalformedXml();
   }
   return MakeError("InvalidArgument", {{"ArgumentName", "ApplyServerSideEncryptionByDefault"}},
-                   "a KMSMasterKeyID is not applicable if the default sse algorithm is not aws:kms or aws:kms:dsse");
+                   "a KMSMasterKeyID is not applicable if the default sse algorithm is not aws:kms "
+                   "or aws:kms:dsse");
 }
 
 void ReadBlocked(const Element* element, BucketEncryption& encryption) {
   if (element == nullptr) return;
   encryption.blocks_configured = true;
   encryption.customer_keys_blocked =
-      std::any_of(element->children.begin(), element->children.end(), [](const Element& type) { return type.text == "SSE-C"; });
+      std::any_of(element->children.begin(), element->children.end(),
+                  [](const Element& type) { return type.text == "SSE-C"; });
 }
 
 std::string Document(const BucketEncryption& encryption) {
@@ -133,7 +138,8 @@ Result<void> PutBucketEncryption(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
   PENSTOCK_ASSIGN(BucketEncryption encryption, ParseBucketEncryption(text));
-  // A document that does not speak of blocked types leaves them as they are (seen in terraform-provider-aws#47320).
+  // A document that does not speak of blocked types leaves them as they are (seen in
+  // terraform-provider-aws#47320).
   if (const BucketEncryption before = EncryptionOfBucket(*bucket); !encryption.blocks_configured) {
     encryption.blocks_configured = before.blocks_configured;
     encryption.customer_keys_blocked = before.customer_keys_blocked;

@@ -14,8 +14,8 @@ struct BucketEncryption {
   EncryptionKind kind = EncryptionKind::kS3;  // never kCustomer
   std::string kms_key_id;                     // as configured; empty: the account's aws/s3 key
   bool bucket_key = false;
-  bool blocks_configured = false;             // the document names BlockedEncryptionTypes
-  bool customer_keys_blocked = false;         // SSE-C writes are refused
+  bool blocks_configured = false;      // the document names BlockedEncryptionTypes
+  bool customer_keys_blocked = false;  // SSE-C writes are refused
 };
 
 // The default when nothing was put. Reads only the record in memory.

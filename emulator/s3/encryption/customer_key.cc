@@ -29,23 +29,26 @@ struct SentKey {
 };
 
 Error Refuse(std::string message) {
-  return MakeError("InvalidArgument", {{"ArgumentName", std::string(kEncryptionHeader)}}, std::move(message));
+  return MakeError("InvalidArgument", {{"ArgumentName", std::string(kEncryptionHeader)}},
+                   std::move(message));
 }
 
-// nullopt: none of the three headers. The order of the checks is the recorded one: algorithm, key, MD5; the key's length is
-// the caller's, because reads do not mind it.
+// nullopt: none of the three headers. The order of the checks is the recorded one: algorithm, key,
+// MD5; the key's length is the caller's, because reads do not mind it.
 Result<std::optional<SentKey>> ReadKey(const Call& call, const KeyHeaders& headers) {
   if (!call.families.encryption) return std::optional<SentKey>();
   const auto algorithm = call.Header(headers.algorithm);
   const auto key = call.Header(headers.key);
   const auto md5 = call.Header(headers.key_md5);
   if (!algorithm && !key && !md5) return std::optional<SentKey>();
-  const std::string subject = "Requests specifying Server Side Encryption with Customer provided keys must provide ";
+  const std::string subject =
+      "Requests specifying Server Side Encryption with Customer provided keys must provide ";
   if (!algorithm) return Refuse(subject + "a valid encryption algorithm.");
   if (!key) return Refuse(subject + "an appropriate secret key.");
   if (*algorithm != "AES256") {
-    return MakeError("InvalidEncryptionAlgorithmError", {{"ArgumentName", std::string(kEncryptionHeader)},
-                                                         {"ArgumentValue", std::string(*algorithm)}});
+    return MakeError("InvalidEncryptionAlgorithmError",
+                     {{"ArgumentName", std::string(kEncryptionHeader)},
+                      {"ArgumentValue", std::string(*algorithm)}});
   }
   if (!md5) return Refuse(subject + "the client calculated MD5 of the secret key.");
   auto raw = Base64Decode(*key);
@@ -75,15 +78,18 @@ bool Proves(std::string_view proof, std::string_view key) {
 Result<void> CheckStoredKey(const Encryption& stored, const std::optional<SentKey>& sent) {
   const bool wanted = stored.kind == EncryptionKind::kCustomer;
   if (!wanted && !sent) return Ok();
-  if (!wanted) return InvalidRequest("The encryption parameters are not applicable to this object.");
+  if (!wanted)
+    return InvalidRequest("The encryption parameters are not applicable to this object.");
   if (!sent) {
     return InvalidRequest(
-        "The object was stored using a form of Server Side Encryption. The correct parameters must be provided to retrieve "
+        "The object was stored using a form of Server Side Encryption. The correct parameters must "
+        "be provided to retrieve "
         "the object.");
   }
   if (Proves(stored.customer_key_proof, sent->raw)) return Ok();
   return MakeError("AccessDenied", {},
-                   "Requests specifying Server Side Encryption with Customer provided keys must provide the correct secret "
+                   "Requests specifying Server Side Encryption with Customer provided keys must "
+                   "provide the correct secret "
                    "key.");
 }
 
@@ -92,7 +98,8 @@ Result<void> CheckStoredKey(const Encryption& stored, const std::optional<SentKe
 Result<std::optional<Encryption>> ReadCustomerKey(const Call& call) {
   PENSTOCK_ASSIGN(std::optional<SentKey> sent, ReadKey(call, kObject));
   if (!sent) return std::optional<Encryption>();
-  if (sent->raw.size() != kKeyBytes) return Refuse("The secret key was invalid for the specified algorithm.");
+  if (sent->raw.size() != kKeyBytes)
+    return Refuse("The secret key was invalid for the specified algorithm.");
   Encryption encryption;
   encryption.kind = EncryptionKind::kCustomer;
   encryption.customer_key_proof = NewProof(sent->raw);
@@ -125,12 +132,14 @@ Result<void> CheckUploadKey(const Call& call, Encryption& upload) {
   PENSTOCK_ASSIGN(std::optional<SentKey> sent, ReadKey(call, kObject));
   if (wanted != sent.has_value()) {
     return InvalidRequest(
-        "The multipart upload initiate requested encryption. Subsequent part requests must include the appropriate "
+        "The multipart upload initiate requested encryption. Subsequent part requests must include "
+        "the appropriate "
         "encryption parameters.");
   }
   if (!sent) return Ok();
   if (!Proves(upload.customer_key_proof, sent->raw)) {
-    return InvalidRequest("The provided encryption parameters did not match the ones used originally.");
+    return InvalidRequest(
+        "The provided encryption parameters did not match the ones used originally.");
   }
   upload.customer_key_md5 = std::move(sent->md5);
   return Ok();

@@ -25,11 +25,14 @@ constexpr std::string_view kContext = ":sse-context";
 constexpr std::string_view kBucketKey = ":sse-bucket-key";
 constexpr std::string_view kProof = ":sse-customer";
 
-// Appendix B: operations that take every encryption header, those that take the customer's key, those that copy.
-constexpr std::string_view kChoosing[] = {"CreateSession", "PutObject", "PostObject", "CopyObject", "CreateMultipartUpload"};
-constexpr std::string_view kWithKey[] = {"PutObject",       "PostObject",      "CopyObject",     "CreateMultipartUpload",   "UploadPart",
-                                         "UploadPartCopy",  "GetObject",      "CompleteMultipartUpload", "HeadObject",
-                                         "GetObjectAttributes", "ListParts"};
+// Appendix B: operations that take every encryption header, those that take the customer's key,
+// those that copy.
+constexpr std::string_view kChoosing[] = {"CreateSession", "PutObject", "PostObject", "CopyObject",
+                                          "CreateMultipartUpload"};
+constexpr std::string_view kWithKey[] = {
+    "PutObject",  "PostObject",          "CopyObject", "CreateMultipartUpload",
+    "UploadPart", "UploadPartCopy",      "GetObject",  "CompleteMultipartUpload",
+    "HeadObject", "GetObjectAttributes", "ListParts"};
 constexpr std::string_view kCopying[] = {"CopyObject", "UploadPartCopy"};
 
 template <std::size_t N>
@@ -40,11 +43,14 @@ bool Contains(const std::string_view (&names)[N], std::string_view name) {
 bool Takes(std::string_view operation, std::string_view header) {
   if (StartsWithIgnoreCase(header, kSourcePrefix)) return Contains(kCopying, operation);
   if (!StartsWithIgnoreCase(header, kEncryptionHeader)) return true;
-  if (StartsWithIgnoreCase(header.substr(kEncryptionHeader.size()), "-customer-")) return Contains(kWithKey, operation);
+  if (StartsWithIgnoreCase(header.substr(kEncryptionHeader.size()), "-customer-"))
+    return Contains(kWithKey, operation);
   return Contains(kChoosing, operation);
 }
 
-Error NotFound(std::string message) { return MakeError("KMS.NotFoundException", {}, std::move(message)); }
+Error NotFound(std::string message) {
+  return MakeError("KMS.NotFoundException", {}, std::move(message));
+}
 
 bool IsHex(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
@@ -68,8 +74,8 @@ std::string KeyIdOfAlias(std::string_view account, std::string_view alias) {
   const std::string text = std::string(account) + "/" + std::string(alias);
   const Sha256Digest digest = Sha256(AsBytes(text));
   const std::string hex = HexEncode(ByteView(digest).first(16));
-  return hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" + hex.substr(16, 4) + "-" +
-         hex.substr(20);
+  return hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" +
+         hex.substr(16, 4) + "-" + hex.substr(20);
 }
 
 // "arn:aws:kms:us-east-1:123456789012:key/..." cut at its colons.
@@ -86,8 +92,8 @@ Result<std::string> KeyOfArn(const Call& call, std::string_view arn) {
   if (region != call.options.region) return NotFound("Invalid arn " + std::string(region));
   if (resource.starts_with("key/") && IsKeyId(resource.substr(4))) return std::string(arn);
   if (!resource.starts_with("alias/")) return NotFound("Invalid arn");
-  return "arn:" + std::string(partition) + ":kms:" + std::string(region) + ":" + std::string(account) + ":key/" +
-         KeyIdOfAlias(account, resource);
+  return "arn:" + std::string(partition) + ":kms:" + std::string(region) + ":" +
+         std::string(account) + ":key/" + KeyIdOfAlias(account, resource);
 }
 
 }  // namespace
@@ -112,7 +118,8 @@ Encryption StoredEncryption(const store::Attributes& attributes) {
   Encryption encryption;
   for (const auto& [name, value] : attributes) {
     if (!IsEncryptionAttribute(name)) continue;
-    if (name == kKind) encryption.kind = value == kKmsName ? kKms : value == kKmsDualName ? kKmsDual : kCustomer;
+    if (name == kKind)
+      encryption.kind = value == kKmsName ? kKms : value == kKmsDualName ? kKmsDual : kCustomer;
     if (name == kKmsKey) encryption.kms_key_arn = value;
     if (name == kContext) encryption.kms_context = value;
     if (name == kBucketKey) encryption.bucket_key = true;
@@ -134,7 +141,8 @@ void AddEncryptionHeaders(Call& call, const Encryption& encryption) {
     case kKms:
     case kKmsDual: break;
   }
-  response.Add(std::string(kEncryptionHeader), std::string(encryption.kind == kKms ? kKmsName : kKmsDualName));
+  response.Add(std::string(kEncryptionHeader),
+               std::string(encryption.kind == kKms ? kKmsName : kKmsDualName));
   response.Add(std::string(kKmsKeyHeader), encryption.kms_key_arn);
   if (encryption.bucket_key) response.Add(std::string(kBucketKeyHeader), "true");
 }
@@ -149,10 +157,11 @@ Result<void> RefuseMisplacedEncryption(const Call& call, std::string_view operat
     if (Takes(operation, name)) return Ok();
     // The value may be a customer's key: it is not repeated.
     const bool secret = name.ends_with('y') || name.ends_with('Y');
-    return InvalidArgument(AsciiLower(name) + " header is not supported for this operation.", AsciiLower(name),
-                           secret ? std::string_view("null") : value);
+    return InvalidArgument(AsciiLower(name) + " header is not supported for this operation.",
+                           AsciiLower(name), secret ? std::string_view("null") : value);
   };
-  for (const HeaderView& header : call.exchange.request.headers) PENSTOCK_TRY(check(header.name, header.value));
+  for (const HeaderView& header : call.exchange.request.headers)
+    PENSTOCK_TRY(check(header.name, header.value));
   if (!call.presigned) return Ok();
   for (const QueryParameter& parameter : call.exchange.target.query) {
     if (IsHeaderInQuery(parameter.name)) PENSTOCK_TRY(check(parameter.name, parameter.value));

@@ -1,12 +1,13 @@
-// ReadEncryption: which encryption a new object or upload gets (spec/protocol.md §8, last paragraph; appendix B).
+// ReadEncryption: which encryption a new object or upload gets (spec/protocol.md §8, last
+// paragraph; appendix B).
 #include <optional>
 #include <string>
 
 #include "base/encoding.h"
+#include "emulator/s3/core/errors.h"
 #include "emulator/s3/encryption/bucket_encryption.h"
 #include "emulator/s3/encryption/customer_key.h"
 #include "emulator/s3/encryption/encryption.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/protocol/json_map.h"
 #include "emulator/s3/protocol/text.h"
 
@@ -17,12 +18,14 @@ using enum EncryptionKind;
 
 Error CustomerKeysBlocked(const Call& call) {
   const Identity& identity = call.exchange.identity;
-  return MakeError("AccessDenied", {},
-                   "User: arn:aws:iam::" + identity.account_id + ":user/" + identity.display_name +
-                       " is not authorized to perform: s3:PutObject on resource: \"arn:aws:s3:::" + call.bucket().value +
-                       "/" + call.key().value +
-                       "\" because this bucket has blocked upload requests that specify Server Side Encryption with "
-                       "Customer provided keys (SSE-C). Please specify a different server-side encryption type");
+  return MakeError(
+      "AccessDenied", {},
+      "User: arn:aws:iam::" + identity.account_id + ":user/" + identity.display_name +
+          " is not authorized to perform: s3:PutObject on resource: \"arn:aws:s3:::" +
+          call.bucket().value + "/" + call.key().value +
+          "\" because this bucket has blocked upload requests that specify Server Side Encryption "
+          "with "
+          "Customer provided keys (SSE-C). Please specify a different server-side encryption type");
 }
 
 Result<std::string> ReadContext(const Call& call) {
@@ -30,9 +33,11 @@ Result<std::string> ReadContext(const Call& call) {
   if (!header) return std::string();
   const auto json = Base64Decode(*header);
   if (json && IsJsonStringMap(*json)) return std::string(*header);
-  return InvalidArgument("The header 'x-amz-server-side-encryption-context' shall be Base64-encoded UTF-8 string holding "
-                         "JSON which represents a string-string map",
-                         kKmsContextHeader, *header);
+  return InvalidArgument(
+      "The header 'x-amz-server-side-encryption-context' shall be Base64-encoded UTF-8 string "
+      "holding "
+      "JSON which represents a string-string map",
+      kKmsContextHeader, *header);
 }
 
 Result<std::optional<bool>> ReadBucketKey(const Call& call) {
@@ -40,7 +45,8 @@ Result<std::optional<bool>> ReadBucketKey(const Call& call) {
   if (!header) return std::optional<bool>();
   if (EqualsIgnoreCase(*header, "true")) return std::optional<bool>(true);
   if (EqualsIgnoreCase(*header, "false")) return std::optional<bool>(false);
-  return InvalidArgument("The value of this header must be 'true' or 'false'", kBucketKeyHeader, *header);
+  return InvalidArgument("The value of this header must be 'true' or 'false'", kBucketKeyHeader,
+                         *header);
 }
 
 Result<Encryption> DefaultEncryption(const Call& call, const BucketEncryption& fallback) {
@@ -53,7 +59,8 @@ Result<Encryption> DefaultEncryption(const Call& call, const BucketEncryption& f
 }
 
 // `algorithm` names KMS.
-Result<Encryption> KmsEncryption(const Call& call, std::string_view algorithm, const BucketEncryption& fallback) {
+Result<Encryption> KmsEncryption(const Call& call, std::string_view algorithm,
+                                 const BucketEncryption& fallback) {
   Encryption encryption;
   encryption.kind = algorithm == kKmsName ? kKms : kKmsDual;
   PENSTOCK_ASSIGN(encryption.kms_key_arn, KmsKeyArn(call, call.Header(kKmsKeyHeader).value_or("")));
@@ -67,11 +74,13 @@ Result<Encryption> KmsEncryption(const Call& call, std::string_view algorithm, c
 Result<void> RefuseKmsHeaders(const Call& call) {
   if (!call.Header(kKmsKeyHeader) && !call.Header(kKmsContextHeader)) return Ok();
   return InvalidArgument(
-      "Server Side Encryption with AWS KMS managed key requires HTTP header x-amz-server-side-encryption : aws:kms",
+      "Server Side Encryption with AWS KMS managed key requires HTTP header "
+      "x-amz-server-side-encryption : aws:kms",
       kEncryptionHeader, call.Header(kEncryptionHeader).value_or("null"));
 }
 
-// What is written in a session is encrypted as the session says, and headers may only repeat it (spec §1.3).
+// What is written in a session is encrypted as the session says, and headers may only repeat it
+// (spec §1.3).
 Result<Encryption> SessionEncryption(const Call& call, const DirectorySession& session) {
   const auto same = [&](std::string_view header, const std::string& value) {
     const auto sent = call.Header(header);
@@ -79,7 +88,8 @@ Result<Encryption> SessionEncryption(const Call& call, const DirectorySession& s
   };
   if (!same(kEncryptionHeader, session.encryption) || !same(kKmsKeyHeader, session.kms_key_id) ||
       !same(kKmsContextHeader, session.kms_context)) {
-    return InvalidRequest("The server-side encryption of the request must be that of its session, or not be given.");
+    return InvalidRequest(
+        "The server-side encryption of the request must be that of its session, or not be given.");
   }
   Encryption encryption;
   if (session.encryption != kKmsName) return encryption;
@@ -93,16 +103,17 @@ Result<Encryption> SessionEncryption(const Call& call, const DirectorySession& s
 }  // namespace
 
 Result<Encryption> ReadEncryption(const Call& call, const store::BucketRecord& bucket) {
-  if (const auto& session = call.exchange.identity.session; session && !session->encryption.empty()) {
+  if (const auto& session = call.exchange.identity.session;
+      session && !session->encryption.empty()) {
     return SessionEncryption(call, *session);
   }
   const BucketEncryption fallback = EncryptionOfBucket(bucket);
   if (!call.families.encryption) return DefaultEncryption(call, fallback);
   const auto algorithm = call.Header(kEncryptionHeader);
-  if (algorithm && (call.Header(kCustomerAlgorithmHeader) ||
-                    call.Header(kCustomerKeyHeader))) {
+  if (algorithm && (call.Header(kCustomerAlgorithmHeader) || call.Header(kCustomerKeyHeader))) {
     return InvalidArgument(
-        "Server Side Encryption with Customer provided key is incompatible with the encryption method specified",
+        "Server Side Encryption with Customer provided key is incompatible with the encryption "
+        "method specified",
         kEncryptionHeader, *algorithm);
   }
   PENSTOCK_ASSIGN(std::optional<Encryption> customer, ReadCustomerKey(call));
@@ -114,11 +125,13 @@ Result<Encryption> ReadEncryption(const Call& call, const store::BucketRecord& b
     return KmsEncryption(call, *algorithm, fallback);
   }
   if (algorithm && algorithm->empty()) {
-    return InvalidArgument("The encryption method specified is not supported", kEncryptionHeader, *algorithm);
+    return InvalidArgument("The encryption method specified is not supported", kEncryptionHeader,
+                           *algorithm);
   }
   if (algorithm && *algorithm != "AES256") {
     return MakeError("InvalidEncryptionAlgorithmError",
-                     {{"ArgumentName", std::string(kEncryptionHeader)}, {"ArgumentValue", std::string(*algorithm)}});
+                     {{"ArgumentName", std::string(kEncryptionHeader)},
+                      {"ArgumentValue", std::string(*algorithm)}});
   }
   PENSTOCK_TRY(RefuseKmsHeaders(call));
   PENSTOCK_ASSIGN(const std::optional<bool> bucket_key, ReadBucketKey(call));

@@ -15,19 +15,23 @@ class EncryptionRequestTest : public ::testing::Test {
   Harness s3_;
 };
 
-// Texts recorded from AWS: the empty value in aws-sdk-cpp#1771, the context in HADOOP-19197, the key without aws:kms in
-// aws-cli#1431.
+// Texts recorded from AWS: the empty value in aws-sdk-cpp#1771, the context in HADOOP-19197, the
+// key without aws:kms in aws-cli#1431.
 TEST_F(EncryptionRequestTest, WhatDoesNotFitTogetherIsRefused) {
   const std::pair<const char*, const char*> cases[] = {
       {"x-amz-server-side-encryption: ", "The encryption method specified is not supported"},
       {"x-amz-server-side-encryption-aws-kms-key-id: alias/a",
-       "Server Side Encryption with AWS KMS managed key requires HTTP header x-amz-server-side-encryption : aws:kms"},
+       "Server Side Encryption with AWS KMS managed key requires HTTP header "
+       "x-amz-server-side-encryption : aws:kms"},
       {"x-amz-server-side-encryption: AES256\nx-amz-server-side-encryption-aws-kms-key-id: alias/a",
-       "Server Side Encryption with AWS KMS managed key requires HTTP header x-amz-server-side-encryption : aws:kms"},
+       "Server Side Encryption with AWS KMS managed key requires HTTP header "
+       "x-amz-server-side-encryption : aws:kms"},
       {"x-amz-server-side-encryption: aws:kms\nx-amz-server-side-encryption-context: {}",
-       "The header 'x-amz-server-side-encryption-context' shall be Base64-encoded UTF-8 string holding JSON which represents "
+       "The header 'x-amz-server-side-encryption-context' shall be Base64-encoded UTF-8 string "
+       "holding JSON which represents "
        "a string-string map"},
-      {"x-amz-server-side-encryption: aws:kms\nx-amz-server-side-encryption-bucket-key-enabled: maybe",
+      {"x-amz-server-side-encryption: aws:kms\nx-amz-server-side-encryption-bucket-key-enabled: "
+       "maybe",
        "The value of this header must be 'true' or 'false'"},
   };
   for (const auto& [headers, message] : cases) {
@@ -43,23 +47,29 @@ TEST_F(EncryptionRequestTest, UnknownAlgorithmsAreNamed) {
   for (const char* algorithm : {"rot13", "aes256", "aws:fsx"}) {
     const Reply reply = Put(std::string("x-amz-server-side-encryption: ") + algorithm);
     EXPECT_EQ(reply.Outcome(), "400 InvalidEncryptionAlgorithmError");
-    EXPECT_EQ(reply.Element("Message"), "The Encryption request you specified is not valid. Supported value: AES256.");
+    EXPECT_EQ(reply.Element("Message"),
+              "The Encryption request you specified is not valid. Supported value: AES256.");
     EXPECT_EQ(reply.Element("ArgumentName"), "x-amz-server-side-encryption");
     EXPECT_EQ(reply.Element("ArgumentValue"), algorithm);
   }
 }
 
 TEST_F(EncryptionRequestTest, TheBucketsDefaultAppliesWhereTheRequestIsSilent) {
-  s3_.SendDocument("PUT /bucket?encryption",
-                   "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>aws:kms"
-                   "</SSEAlgorithm><KMSMasterKeyID>alias/b</KMSMasterKeyID></ApplyServerSideEncryptionByDefault>"
-                   "<BucketKeyEnabled>true</BucketKeyEnabled></Rule></ServerSideEncryptionConfiguration>");
+  s3_.SendDocument(
+      "PUT /bucket?encryption",
+      "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>"
+      "aws:kms"
+      "</SSEAlgorithm><KMSMasterKeyID>alias/b</KMSMasterKeyID></ApplyServerSideEncryptionByDefault>"
+      "<BucketKeyEnabled>true</BucketKeyEnabled></Rule></ServerSideEncryptionConfiguration>");
   const Reply silent = Put("x-amz-meta-a: 1");
   EXPECT_EQ(silent.Header("x-amz-server-side-encryption"), "aws:kms");
   EXPECT_EQ(silent.Header("x-amz-server-side-encryption-bucket-key-enabled"), "true");
   EXPECT_EQ(s3_.Send("POST /bucket/u?uploads").Header("x-amz-server-side-encryption"), "aws:kms");
-  EXPECT_EQ(s3_.Send("PUT /bucket/c\nx-amz-copy-source: /bucket/k").Header("x-amz-server-side-encryption"), "aws:kms");
-  EXPECT_EQ(Put("x-amz-server-side-encryption: AES256").Header("x-amz-server-side-encryption"), "AES256");
+  EXPECT_EQ(s3_.Send("PUT /bucket/c\nx-amz-copy-source: /bucket/k")
+                .Header("x-amz-server-side-encryption"),
+            "aws:kms");
+  EXPECT_EQ(Put("x-amz-server-side-encryption: AES256").Header("x-amz-server-side-encryption"),
+            "AES256");
   // A request's aws:kms takes the account's own key, and the bucket's bucket key setting.
   const Reply own = Put("x-amz-server-side-encryption: aws:kms");
   EXPECT_NE(own.Header("x-amz-server-side-encryption-aws-kms-key-id"),
@@ -70,8 +80,10 @@ TEST_F(EncryptionRequestTest, TheBucketsDefaultAppliesWhereTheRequestIsSilent) {
             "<absent>");
   // A wrong default is noticed when it is used.
   s3_.SendDocument("PUT /bucket?encryption",
-                   "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>aws:kms"
-                   "</SSEAlgorithm><KMSMasterKeyID>aws/s3</KMSMasterKeyID></ApplyServerSideEncryptionByDefault></Rule>"
+                   "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><"
+                   "SSEAlgorithm>aws:kms"
+                   "</SSEAlgorithm><KMSMasterKeyID>aws/s3</KMSMasterKeyID></"
+                   "ApplyServerSideEncryptionByDefault></Rule>"
                    "</ServerSideEncryptionConfiguration>");
   EXPECT_EQ(Put("x-amz-meta-a: 1").Outcome(), "400 KMS.NotFoundException");
 }

@@ -50,9 +50,12 @@ TEST_F(EncryptionTest, WhatIsStoredComesBack) {
 // Appendix B, PutObject and GetObject "out"; spec §2.5 "ETag".
 TEST_F(EncryptionTest, KmsObjectsNameTheirKeyAndHaveAnOpaqueETag) {
   const std::string arn = std::string("arn:aws:kms:us-east-1:123456789012:key/") + kUuid;
-  const Reply put = Put(std::string("x-amz-server-side-encryption: aws:kms\nx-amz-server-side-encryption-aws-kms-key-id: ") +
-                        kUuid + "\nx-amz-server-side-encryption-bucket-key-enabled: true\n"
-                        "x-amz-server-side-encryption-context: eyJhIjoiYiJ9");
+  const Reply put = Put(
+      std::string(
+          "x-amz-server-side-encryption: aws:kms\nx-amz-server-side-encryption-aws-kms-key-id: ") +
+      kUuid +
+      "\nx-amz-server-side-encryption-bucket-key-enabled: true\n"
+      "x-amz-server-side-encryption-context: eyJhIjoiYiJ9");
   ASSERT_EQ(put.Outcome(), "200");
   EXPECT_EQ(put.Header(kSse), "aws:kms");
   EXPECT_EQ(put.Header(kKeyId), arn);
@@ -75,12 +78,17 @@ TEST_F(EncryptionTest, KmsObjectsNameTheirKeyAndHaveAnOpaqueETag) {
 
 // A Content-MD5 is checked although the ETag does not need it.
 TEST_F(EncryptionTest, ContentMd5IsCheckedUnderKmsToo) {
-  EXPECT_EQ(Put("x-amz-server-side-encryption: aws:kms\nContent-MD5: XUFAKrxLKna5cZ2REBfFkg==").Outcome(), "200");
-  EXPECT_EQ(Put("x-amz-server-side-encryption: aws:kms\nContent-MD5: 1B2M2Y8AsgTpgAmY7PhCfg==").Outcome(), "400 BadDigest");
+  EXPECT_EQ(
+      Put("x-amz-server-side-encryption: aws:kms\nContent-MD5: XUFAKrxLKna5cZ2REBfFkg==").Outcome(),
+      "200");
+  EXPECT_EQ(
+      Put("x-amz-server-side-encryption: aws:kms\nContent-MD5: 1B2M2Y8AsgTpgAmY7PhCfg==").Outcome(),
+      "400 BadDigest");
 }
 
 TEST_F(EncryptionTest, KeysAreNamedByIdArnOrAlias) {
-  const std::string ask = "x-amz-server-side-encryption: aws:kms\nx-amz-server-side-encryption-aws-kms-key-id: ";
+  const std::string ask =
+      "x-amz-server-side-encryption: aws:kms\nx-amz-server-side-encryption-aws-kms-key-id: ";
   const std::string arn = std::string("arn:aws:kms:us-east-1:999988887777:key/") + kUuid;
   EXPECT_EQ(Put(ask + arn).Header(kKeyId), arn);
   const std::string alias = Put(ask + "alias/mine").Header(kKeyId);
@@ -89,14 +97,16 @@ TEST_F(EncryptionTest, KeysAreNamedByIdArnOrAlias) {
   EXPECT_EQ(Put(ask + "alias/mine").Header(kKeyId), alias);
   EXPECT_EQ(Put(ask + "arn:aws:kms:us-east-1:123456789012:alias/mine").Header(kKeyId), alias);
   EXPECT_NE(Put(ask + "alias/other").Header(kKeyId), alias);
-  EXPECT_EQ(Put(ask + "alias/aws/s3").Header(kKeyId), Put("x-amz-server-side-encryption: aws:kms").Header(kKeyId));
+  EXPECT_EQ(Put(ask + "alias/aws/s3").Header(kKeyId),
+            Put("x-amz-server-side-encryption: aws:kms").Header(kKeyId));
   const std::string mrk = "mrk-1234abcd12ab34cd56ef1234567890ab";
   EXPECT_TRUE(Put(ask + mrk).Header(kKeyId).ends_with("key/" + mrk));
   // Recorded texts of AWS (LocalStack's snapshots, 2026-02).
   const Reply fake = Put(ask + "fake-key-id");
   EXPECT_EQ(fake.Outcome(), "400 KMS.NotFoundException");
   EXPECT_EQ(fake.Element("Message"), "Invalid keyId 'fake-key-id'");
-  EXPECT_EQ(Put(ask + "arn:aws:kms:us-west-2:123456789012:key/" + kUuid).Element("Message"), "Invalid arn us-west-2");
+  EXPECT_EQ(Put(ask + "arn:aws:kms:us-west-2:123456789012:key/" + kUuid).Element("Message"),
+            "Invalid arn us-west-2");
   EXPECT_EQ(Put(ask + "arn:aws:kms:us-east-1").Outcome(), "400 KMS.NotFoundException");
 }
 
@@ -105,15 +115,24 @@ TEST_F(EncryptionTest, MisplacedHeadersAreRefused) {
   Put("x-amz-server-side-encryption: AES256");
   const Reply get = s3_.Send("GET /bucket/k\nX-Amz-Server-Side-Encryption: AES256");
   EXPECT_EQ(get.Outcome(), "400 InvalidArgument");
-  EXPECT_EQ(get.Element("Message"), "x-amz-server-side-encryption header is not supported for this operation.");
+  EXPECT_EQ(get.Element("Message"),
+            "x-amz-server-side-encryption header is not supported for this operation.");
   EXPECT_EQ(s3_.Send("HEAD /bucket/k\nx-amz-server-side-encryption: aws:kms").status, 400);
-  EXPECT_EQ(s3_.Send("DELETE /bucket/k\nx-amz-server-side-encryption-customer-algorithm: AES256").Outcome(), "400 InvalidArgument");
-  EXPECT_EQ(s3_.Send("GET /bucket/k\nx-amz-copy-source-server-side-encryption-customer-algorithm: AES256").Outcome(),
+  EXPECT_EQ(s3_.Send("DELETE /bucket/k\nx-amz-server-side-encryption-customer-algorithm: AES256")
+                .Outcome(),
             "400 InvalidArgument");
+  EXPECT_EQ(
+      s3_.Send("GET /bucket/k\nx-amz-copy-source-server-side-encryption-customer-algorithm: AES256")
+          .Outcome(),
+      "400 InvalidArgument");
   const std::string id = s3_.Send("POST /bucket/u?uploads").Element("UploadId");
-  EXPECT_EQ(s3_.Send("PUT /bucket/u?partNumber=1&uploadId=" + id + "\nx-amz-server-side-encryption: AES256", "x").Outcome(),
+  EXPECT_EQ(s3_.Send("PUT /bucket/u?partNumber=1&uploadId=" + id +
+                         "\nx-amz-server-side-encryption: AES256",
+                     "x")
+                .Outcome(),
             "400 InvalidArgument");
-  const Reply secret = s3_.Send("DELETE /bucket/k\nx-amz-server-side-encryption-customer-key: c2VjcmV0");
+  const Reply secret =
+      s3_.Send("DELETE /bucket/k\nx-amz-server-side-encryption-customer-key: c2VjcmV0");
   EXPECT_EQ(secret.body.find("c2VjcmV0"), std::string::npos);
 }
 
@@ -123,18 +142,22 @@ TEST_F(EncryptionTest, CopiesTakeTheirOwnEncryption) {
   const Reply plain = s3_.Send("PUT /bucket/plain\nx-amz-copy-source: /bucket/k");
   EXPECT_EQ(plain.Header(kSse), "AES256");
   EXPECT_EQ(plain.Element("ETag"), "&quot;5d41402abc4b2a76b9719d911017c592&quot;");
-  const Reply kms = s3_.Send("PUT /bucket/kms\nx-amz-copy-source: /bucket/plain\nx-amz-server-side-encryption: aws:kms");
+  const Reply kms = s3_.Send(
+      "PUT /bucket/kms\nx-amz-copy-source: /bucket/plain\nx-amz-server-side-encryption: aws:kms");
   EXPECT_EQ(kms.Header(kSse), "aws:kms");
   EXPECT_NE(kms.Element("ETag"), plain.Element("ETag"));
   EXPECT_EQ(s3_.Send("HEAD /bucket/plain").Header(kSse), "AES256");
   // Onto itself it is allowed: the encryption changes.
-  EXPECT_EQ(s3_.Send("PUT /bucket/plain\nx-amz-copy-source: /bucket/plain\nx-amz-server-side-encryption: aws:kms").Header(kSse),
+  EXPECT_EQ(s3_.Send("PUT /bucket/plain\nx-amz-copy-source: "
+                     "/bucket/plain\nx-amz-server-side-encryption: aws:kms")
+                .Header(kSse),
             "aws:kms");
 }
 
 TEST_F(EncryptionTest, UploadsFixTheEncryptionOfTheirObject) {
-  const Reply create = s3_.Send("POST /bucket/u?uploads\nx-amz-server-side-encryption: aws:kms\n"
-                                "x-amz-server-side-encryption-context: e30=");
+  const Reply create = s3_.Send(
+      "POST /bucket/u?uploads\nx-amz-server-side-encryption: aws:kms\n"
+      "x-amz-server-side-encryption-context: e30=");
   EXPECT_EQ(create.Header(kSse), "aws:kms");
   EXPECT_EQ(create.Header(kContext), "e30=");
   const std::string where = "/bucket/u?uploadId=" + create.Element("UploadId");
@@ -142,8 +165,8 @@ TEST_F(EncryptionTest, UploadsFixTheEncryptionOfTheirObject) {
   EXPECT_EQ(part.Header(kSse), "aws:kms");
   EXPECT_EQ(part.Header(kKeyId), create.Header(kKeyId));
   EXPECT_NE(part.Header("ETag"), "\"5d41402abc4b2a76b9719d911017c592\"");
-  const std::string document = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" + part.Header("ETag") +
-                               "</ETag></Part></CompleteMultipartUpload>";
+  const std::string document = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" +
+                               part.Header("ETag") + "</ETag></Part></CompleteMultipartUpload>";
   const Reply complete = s3_.Send("POST " + where, document);
   EXPECT_EQ(complete.Outcome(), "200");
   EXPECT_EQ(complete.Header(kSse), "aws:kms");

@@ -1,21 +1,22 @@
-// UpdateObjectEncryption: another encryption of an object that stays as it is (the service's documentation; no byte is
-// encrypted, encryption.h).
+// UpdateObjectEncryption: another encryption of an object that stays as it is (the service's
+// documentation; no byte is encrypted, encryption.h).
 #include <algorithm>
 
+#include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/protocol/document_schema.h"
-#include "emulator/s3/encryption/encryption.h"
+#include "emulator/s3/config/sub_resource_schemas.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/access/object_lock.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
+#include "emulator/s3/encryption/encryption.h"
+#include "emulator/s3/protocol/document_schema.h"
 
 namespace penstock::emulator::s3 {
 namespace {
 
 // Version 2 is seen by its own spelling: `presigned` stands for either.
 bool SignedByVersionTwo(const Call& call) {
-  return call.exchange.request.Find("authorization").value_or("").starts_with("AWS ") || call.Query("AWSAccessKeyId");
+  return call.exchange.request.Find("authorization").value_or("").starts_with("AWS ") ||
+         call.Query("AWSAccessKeyId");
 }
 
 Result<Encryption> WantedEncryption(Call& call, const store::BucketRecord& bucket) {
@@ -25,28 +26,35 @@ Result<Encryption> WantedEncryption(Call& call, const store::BucketRecord& bucke
   const Element* kms = document.Find("SSE-KMS");
   if (kms == nullptr) {
     return InvalidRequest(
-        "Requests that modify an object encryption configuration require a valid new encryption type. Valid values are "
-        "SSEKMS. Modify the request to specify SSE-KMS for the updated encryption type, and then try again.");
+        "Requests that modify an object encryption configuration require a valid new encryption "
+        "type. Valid values are "
+        "SSEKMS. Modify the request to specify SSE-KMS for the updated encryption type, and then "
+        "try again.");
   }
   const std::string_view arn = kms->TextOf("KMSKeyArn");
   if (arn.empty()) {
     return InvalidRequest(
-        "Requests that modify an object's encryption type to SSE-KMS require an Amazon Web Services KMS key Amazon Resource "
+        "Requests that modify an object's encryption type to SSE-KMS require an Amazon Web "
+        "Services KMS key Amazon Resource "
         "Name (ARN). Modify the request to specify a KMS key ARN, and then try again.");
   }
   // Ids and aliases are for other requests.
   if (!arn.starts_with("arn:") || arn.find(":key/") == std::string_view::npos) {
     return InvalidRequest(
-        "Requests that modify an object's encryption type to SSE-KMS require a valid Amazon Web Services KMS key Amazon "
-        "Resource Name (ARN). Confirm that you have a correctly formatted KMS key ARN in your request, and then try again.");
+        "Requests that modify an object's encryption type to SSE-KMS require a valid Amazon Web "
+        "Services KMS key Amazon "
+        "Resource Name (ARN). Confirm that you have a correctly formatted KMS key ARN in your "
+        "request, and then try again.");
   }
   Encryption wanted;
   wanted.kind = EncryptionKind::kKms;
   PENSTOCK_ASSIGN(wanted.kms_key_arn, KmsKeyArn(call, arn));
   // Other accounts' keys are not allowed; the bucket's owner is the one who asks (access.h).
-  if (bucket.owner_id == call.exchange.identity.owner_id && arn.find(":" + call.exchange.identity.account_id + ":") == std::string_view::npos) {
+  if (bucket.owner_id == call.exchange.identity.owner_id &&
+      arn.find(":" + call.exchange.identity.account_id + ":") == std::string_view::npos) {
     return MakeError("AccessDenied", {},
-                     "The Amazon Web Services KMS key in the request must be owned by the same account as the bucket. Modify "
+                     "The Amazon Web Services KMS key in the request must be owned by the same "
+                     "account as the bucket. Modify "
                      "the request to specify a KMS key from the same account, and then try again.");
   }
   wanted.bucket_key = kms->TextOf("BucketKeyEnabled") == "true";
@@ -58,12 +66,14 @@ Result<void> CheckChangeable(const store::ObjectRecord& object, WallTime now) {
   const EncryptionKind kind = StoredEncryption(object.attributes).kind;
   if (kind != EncryptionKind::kS3 && kind != EncryptionKind::kKms) {
     return InvalidRequest(
-        "The UpdateObjectEncryption operation doesn't support source objects with the encryption type DSSE-KMS or SSE-C. Only "
+        "The UpdateObjectEncryption operation doesn't support source objects with the encryption "
+        "type DSSE-KMS or SSE-C. Only "
         "source objects encrypted with SSE-S3 or SSE-KMS are supported.");
   }
   if (CheckUnlocked(StoredObjectLock(object.attributes), now, /*bypass=*/false).ok()) return Ok();
   return MakeError("AccessDenied", {},
-                   "The encryption type for the specified object can't be updated because that object is protected by S3 Object "
+                   "The encryption type for the specified object can't be updated because that "
+                   "object is protected by S3 Object "
                    "Lock.");
 }
 
@@ -75,7 +85,8 @@ Result<void> UpdateObjectEncryption(Call& call) {
   PENSTOCK_ASSIGN(const store::ObjectPtr object, OpenObject(call, version));
   if (SignedByVersionTwo(call)) {
     return InvalidRequest(
-        "Requests that modify an object encryption configuration require Amazon Web Services Signature Version 4. Modify the "
+        "Requests that modify an object encryption configuration require Amazon Web Services "
+        "Signature Version 4. Modify the "
         "request to use Amazon Web Services Signature Version 4, and then try again.");
   }
   PENSTOCK_ASSIGN(const Encryption wanted, WantedEncryption(call, *bucket));
@@ -84,7 +95,8 @@ Result<void> UpdateObjectEncryption(Call& call) {
       call.bucket(), call.key(), object->version_id,
       [&](const store::ObjectRecord& current, store::Attributes& attributes) -> Result<void> {
         PENSTOCK_TRY(CheckChangeable(current, call.exchange.space->clock->Now()));
-        std::erase_if(attributes, [](const auto& entry) { return IsEncryptionAttribute(entry.first); });
+        std::erase_if(attributes,
+                      [](const auto& entry) { return IsEncryptionAttribute(entry.first); });
         StoreEncryption(wanted, attributes);
         return Ok();
       });

@@ -9,13 +9,15 @@ namespace {
 using testing::Harness;
 using testing::Reply;
 
-const std::string kKey = "arn:aws:kms:us-east-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";
+const std::string kKey =
+    "arn:aws:kms:us-east-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";
 
 class UpdateEncryptionTest : public ::testing::Test {
  protected:
   UpdateEncryptionTest() { s3_.Send("PUT /bucket"); }
   Reply Update(const std::string& content, const std::string& target = "/bucket/k?encryption") {
-    return s3_.SendDocument("PUT " + target, "<ObjectEncryption>" + content + "</ObjectEncryption>");
+    return s3_.SendDocument("PUT " + target,
+                            "<ObjectEncryption>" + content + "</ObjectEncryption>");
   }
   static std::string Kms(const std::string& arn, const std::string& more = "") {
     return "<SSE-KMS><KMSKeyArn>" + arn + "</KMSKeyArn>" + more + "</SSE-KMS>";
@@ -34,11 +36,13 @@ TEST_F(UpdateEncryptionTest, OnlyTheEncryptionChanges) {
   EXPECT_EQ(after.Header("x-amz-server-side-encryption-aws-kms-key-id"), kKey);
   EXPECT_EQ(after.Header("x-amz-server-side-encryption-bucket-key-enabled"), "true");
   EXPECT_EQ(after.body, "body");
-  for (const char* header : {"ETag", "Last-Modified", "Content-Type", "x-amz-meta-a", "x-amz-checksum-crc64nvme"}) {
+  for (const char* header :
+       {"ETag", "Last-Modified", "Content-Type", "x-amz-meta-a", "x-amz-checksum-crc64nvme"}) {
     EXPECT_EQ(after.Header(header), before.Header(header)) << header;
   }
   ASSERT_EQ(Update(Kms(kKey)).Outcome(), "200") << "from SSE-KMS as well";
-  EXPECT_EQ(s3_.Send("HEAD /bucket/k").Header("x-amz-server-side-encryption-bucket-key-enabled"), "<absent>");
+  EXPECT_EQ(s3_.Send("HEAD /bucket/k").Header("x-amz-server-side-encryption-bucket-key-enabled"),
+            "<absent>");
 }
 
 TEST_F(UpdateEncryptionTest, RequestsThatNameNoKeyAreRefused) {
@@ -47,11 +51,19 @@ TEST_F(UpdateEncryptionTest, RequestsThatNameNoKeyAreRefused) {
   EXPECT_EQ(Update("<SSE-S3/>").Outcome(), "400 MalformedXML");
   EXPECT_EQ(Update(Kms("")).Outcome(), "400 InvalidRequest");
   EXPECT_EQ(Update(Kms("alias/mine")).Outcome(), "400 InvalidRequest");
-  EXPECT_EQ(Update(Kms("arn:aws:kms:us-east-1:123456789012:alias/mine")).Outcome(), "400 InvalidRequest");
-  EXPECT_EQ(Update(Kms("arn:aws:kms:eu-west-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef")).Outcome(),
-            "400 KMS.NotFoundException");
-  EXPECT_EQ(Update(Kms("arn:aws:kms:us-east-1:210987654321:key/01234567-89ab-cdef-0123-456789abcdef")).Outcome(), "403 AccessDenied");
-  EXPECT_EQ(s3_.Send("PUT /bucket/k?encryption", "<ObjectEncryption/>").Outcome(), "400 InvalidRequest") << "no checksum";
+  EXPECT_EQ(Update(Kms("arn:aws:kms:us-east-1:123456789012:alias/mine")).Outcome(),
+            "400 InvalidRequest");
+  EXPECT_EQ(
+      Update(Kms("arn:aws:kms:eu-west-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"))
+          .Outcome(),
+      "400 KMS.NotFoundException");
+  EXPECT_EQ(
+      Update(Kms("arn:aws:kms:us-east-1:210987654321:key/01234567-89ab-cdef-0123-456789abcdef"))
+          .Outcome(),
+      "403 AccessDenied");
+  EXPECT_EQ(s3_.Send("PUT /bucket/k?encryption", "<ObjectEncryption/>").Outcome(),
+            "400 InvalidRequest")
+      << "no checksum";
   EXPECT_EQ(Update(Kms(kKey), "/bucket/absent?encryption").Outcome(), "404 NoSuchKey");
   EXPECT_EQ(s3_.Send("HEAD /bucket/k").Header("x-amz-server-side-encryption"), "AES256");
 }

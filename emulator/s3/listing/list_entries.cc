@@ -12,7 +12,8 @@ namespace {
 // Markup and an ETag of 32 digits, a date, an owner: what an entry takes beside its name.
 constexpr std::size_t kTypicalEntry = 420;
 
-void AppendElement(std::string& out, std::string_view open, std::string_view text, std::string_view close) {
+void AppendElement(std::string& out, std::string_view open, std::string_view text,
+                   std::string_view close) {
   out.append(open);
   AppendXmlEscaped(out, text);
   out.append(close);
@@ -29,7 +30,8 @@ void EntryWriter::AppendName(std::string_view name) {
 }
 
 void EntryWriter::AppendLastModified(WallTime time) {
-  const std::int64_t second = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+  const std::int64_t second =
+      std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
   if (second != last_second_) {
     last_second_ = second;
     last_date_ = "<LastModified>" + XmlDate(time) + "</LastModified>";
@@ -41,7 +43,8 @@ void EntryWriter::AppendTagAndSize(const store::ListEntry& entry) {
   AppendElement(out_, "<ETag>&quot;", entry.etag, "&quot;</ETag>");
   if (!entry.checksum_algorithm.empty()) {
     AppendElement(out_, "<ChecksumAlgorithm>", entry.checksum_algorithm, "</ChecksumAlgorithm>");
-    if (!entry.checksum_type.empty()) AppendElement(out_, "<ChecksumType>", entry.checksum_type, "</ChecksumType>");
+    if (!entry.checksum_type.empty())
+      AppendElement(out_, "<ChecksumType>", entry.checksum_type, "</ChecksumType>");
   }
   char digits[20];
   const auto end = std::to_chars(digits, digits + sizeof(digits), entry.size).ptr;

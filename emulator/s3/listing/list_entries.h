@@ -1,4 +1,5 @@
-// The entries of ListObjects and ListObjectVersions (spec/protocol.md §2.4), appended as text: a page has a thousand.
+// The entries of ListObjects and ListObjectVersions (spec/protocol.md §2.4), appended as text: a
+// page has a thousand.
 #ifndef PENSTOCK_EMULATOR_S3_LISTING_LIST_ENTRIES_H_
 #define PENSTOCK_EMULATOR_S3_LISTING_LIST_ENTRIES_H_
 

@@ -2,12 +2,12 @@
 #include <utility>
 
 #include "base/encoding.h"
-#include "emulator/s3/directory/directory_bucket.h"
-#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/listing/list_entries.h"
 #include "emulator/s3/listing/list_query.h"
+#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/names.h"
 
 namespace penstock::emulator::s3 {
@@ -23,13 +23,14 @@ std::string MakeToken(std::string_view start_after) {
 Result<std::string> ParseToken(std::string_view token) {
   const auto raw = Base64Decode(token);
   if (raw && raw->starts_with(kTokenMark)) return raw->substr(kTokenMark.size());
-  return InvalidArgument("The continuation token provided is incorrect", "continuation-token", token);
+  return InvalidArgument("The continuation token provided is incorrect", "continuation-token",
+                         token);
 }
 
 Result<store::ListPage> ListPage(Call& call, const ListQuery& query, std::string start_after) {
   if (query.max_keys == 0) return store::ListPage{};
-  return call.store.List(
-      store::ListObjects{call.bucket(), query.prefix, query.delimiter, std::move(start_after), query.max_keys});
+  return call.store.List(store::ListObjects{call.bucket(), query.prefix, query.delimiter,
+                                            std::move(start_after), query.max_keys});
 }
 
 // MaxKeys to IsTruncated, the same in both versions.
@@ -40,11 +41,13 @@ void WritePageKind(XmlWriter& xml, const ListQuery& query, const store::ListPage
   WriteFlag(xml, "IsTruncated", page.truncated);
 }
 
-// "RestoreStatus" is the one value there is; nothing here is ever being restored, so it adds nothing.
+// "RestoreStatus" is the one value there is; nothing here is ever being restored, so it adds
+// nothing.
 Result<void> CheckOptionalAttributes(const Call& call) {
   const auto value = call.Header("x-amz-optional-object-attributes");
   if (!value || *value == "RestoreStatus") return Ok();
-  return InvalidArgument("Invalid attribute name specified.", "x-amz-optional-object-attributes", *value);
+  return InvalidArgument("Invalid attribute name specified.", "x-amz-optional-object-attributes",
+                         *value);
 }
 
 struct Listing {
@@ -58,7 +61,8 @@ void Respond(Call& call, XmlWriter& xml, const Listing& listing) {
   std::string document = xml.Take();
   EntryWriter(document, listing.form).WriteContents(listing.page.entries);
   document += "</ListBucketResult>";
-  call.response().Add("x-amz-bucket-region", std::string(RegionOfConstraint(listing.bucket.region)));
+  call.response().Add("x-amz-bucket-region",
+                      std::string(RegionOfConstraint(listing.bucket.region)));
   call.RespondXml(std::move(document));
 }
 
@@ -75,7 +79,8 @@ Result<void> ListObjectsV1(Call& call) {
   xml.Element("Name", bucket->name.value);
   xml.Element("Prefix", query.Encode(query.prefix));
   xml.Element("Marker", query.Encode(marker));
-  if (page.truncated && !query.delimiter.empty()) xml.Element("NextMarker", query.Encode(page.next));
+  if (page.truncated && !query.delimiter.empty())
+    xml.Element("NextMarker", query.Encode(page.next));
   WritePageKind(xml, query, page);
   Respond(call, xml, {*bucket, page, {query.url_encoding, true}});
   return Ok();

@@ -23,18 +23,28 @@ TEST_F(ListObjectsTest, DocumentsHaveS3sOrder) {
   Put({"a"});
   const std::string contents =
       "<Contents><Key>a</Key><LastModified>2026-01-02T03:04:05.000Z</LastModified><ETag>&quot;"
-      "5d41402abc4b2a76b9719d911017c592&quot;</ETag><ChecksumAlgorithm>CRC64NVME</ChecksumAlgorithm><ChecksumType>"
+      "5d41402abc4b2a76b9719d911017c592&quot;</ETag><ChecksumAlgorithm>CRC64NVME</"
+      "ChecksumAlgorithm><ChecksumType>"
       "FULL_OBJECT</ChecksumType><Size>5</Size>";
   const std::string owner = "<Owner><ID>" + std::string(64, 'a') + "</ID></Owner>";
   const std::string root =
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">";
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ListBucketResult "
+      "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">";
   EXPECT_EQ(s3_.Send("GET /bucket").body,
-            root + "<Name>bucket</Name><Prefix></Prefix><Marker></Marker><MaxKeys>1000</MaxKeys><IsTruncated>false"
-                   "</IsTruncated>" + contents + owner + "<StorageClass>STANDARD</StorageClass></Contents></ListBucketResult>");
+            root +
+                "<Name>bucket</Name><Prefix></Prefix><Marker></Marker><MaxKeys>1000</"
+                "MaxKeys><IsTruncated>false"
+                "</IsTruncated>" +
+                contents + owner +
+                "<StorageClass>STANDARD</StorageClass></Contents></ListBucketResult>");
   EXPECT_EQ(s3_.Send("GET /bucket?list-type=2").body,
-            root + "<Name>bucket</Name><Prefix></Prefix><KeyCount>1</KeyCount><MaxKeys>1000</MaxKeys><IsTruncated>false"
-                   "</IsTruncated>" + contents + "<StorageClass>STANDARD</StorageClass></Contents></ListBucketResult>");
-  EXPECT_EQ(s3_.Send("GET /bucket?list-type=2&fetch-owner=true").Element("ID"), std::string(64, 'a'));
+            root +
+                "<Name>bucket</Name><Prefix></Prefix><KeyCount>1</KeyCount><MaxKeys>1000</"
+                "MaxKeys><IsTruncated>false"
+                "</IsTruncated>" +
+                contents + "<StorageClass>STANDARD</StorageClass></Contents></ListBucketResult>");
+  EXPECT_EQ(s3_.Send("GET /bucket?list-type=2&fetch-owner=true").Element("ID"),
+            std::string(64, 'a'));
   EXPECT_EQ(s3_.Send("GET /bucket").Header("x-amz-bucket-region"), "us-east-1");
   EXPECT_EQ(s3_.Send("GET /bucket").Header("Content-Type"), "application/xml");
 }
@@ -47,8 +57,11 @@ TEST_F(ListObjectsTest, PrefixesFoldInMergedOrder) {
   EXPECT_EQ(page.Elements("Prefix"), (Names{"dir1/", "dir1/subdir/"}));
   EXPECT_EQ(page.Element("NextMarker"), "dir1/subdir/");
   EXPECT_EQ(page.Element("IsTruncated"), "true");
-  EXPECT_EQ(s3_.Send("GET /bucket?prefix=dir1/&delimiter=/&marker=dir1/subdir/file.txt").Elements("Key"), Names{"dir1/zzz"});
-  EXPECT_EQ(s3_.Send("GET /bucket?list-type=2&prefix=dir1/&delimiter=/&start-after=dir1/subdir/").Elements("Key"),
+  EXPECT_EQ(
+      s3_.Send("GET /bucket?prefix=dir1/&delimiter=/&marker=dir1/subdir/file.txt").Elements("Key"),
+      Names{"dir1/zzz"});
+  EXPECT_EQ(s3_.Send("GET /bucket?list-type=2&prefix=dir1/&delimiter=/&start-after=dir1/subdir/")
+                .Elements("Key"),
             Names{"dir1/zzz"});
 }
 
@@ -69,8 +82,10 @@ TEST_F(ListObjectsTest, V2PagesByTokenWhichWinsOverStartAfter) {
   EXPECT_EQ(first.Elements("Key"), Names{"b"});
   EXPECT_EQ(first.Element("StartAfter"), "a");
   std::string token = first.Element("NextContinuationToken");
-  for (auto at = token.find('='); at != std::string::npos; at = token.find('=', at + 3)) token.replace(at, 1, "%3D");
-  const Reply second = s3_.Send("GET /bucket?list-type=2&max-keys=1&start-after=a&continuation-token=" + token);
+  for (auto at = token.find('='); at != std::string::npos; at = token.find('=', at + 3))
+    token.replace(at, 1, "%3D");
+  const Reply second =
+      s3_.Send("GET /bucket?list-type=2&max-keys=1&start-after=a&continuation-token=" + token);
   EXPECT_EQ(second.Elements("Key"), Names{"c"});
   EXPECT_EQ(second.Element("StartAfter"), "<absent>");
   EXPECT_EQ(second.Element("ContinuationToken"), first.Element("NextContinuationToken"));
@@ -113,7 +128,8 @@ TEST_F(ListObjectsTest, UrlEncodingCoversNames) {
 
 TEST_F(ListObjectsTest, OtherListTypesAreRefused) {
   EXPECT_EQ(s3_.Send("GET /bucket?list-type=3").Outcome(), "400 InvalidArgument");
-  EXPECT_EQ(s3_.Send("GET /bucket?list-type=2\nx-amz-optional-object-attributes: Foo").Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(s3_.Send("GET /bucket?list-type=2\nx-amz-optional-object-attributes: Foo").Outcome(),
+            "400 InvalidArgument");
   EXPECT_EQ(s3_.Send("GET /absent?list-type=2").Outcome(), "404 NoSuchBucket");
 }
 

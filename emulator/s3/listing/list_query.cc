@@ -20,14 +20,19 @@ std::string ListQuery::Encode(std::string_view text) const {
 Result<int> ReadLimit(const Call& call, std::string_view parameter) {
   const auto text = call.Query(parameter);
   if (!text || text->empty()) return kPageLimit;
-  if (const auto value = ParseDecimal(*text, INT_MAX)) return std::min(static_cast<int>(*value), kPageLimit);
-  const bool negative = text->starts_with('-') && ParseDecimal(text->substr(1), INT_MAX).has_value();
+  if (const auto value = ParseDecimal(*text, INT_MAX))
+    return std::min(static_cast<int>(*value), kPageLimit);
+  const bool negative =
+      text->starts_with('-') && ParseDecimal(text->substr(1), INT_MAX).has_value();
   if (!negative) {
-    return InvalidArgument("Provided " + std::string(parameter) + " not an integer or within integer range", parameter,
-                           *text);
+    return InvalidArgument(
+        "Provided " + std::string(parameter) + " not an integer or within integer range", parameter,
+        *text);
   }
   const std::string_view name = parameter == "max-keys" ? "maxKeys" : parameter;
-  return InvalidArgument("Argument " + std::string(name) + " must be an integer between 0 and 2147483647", name, *text);
+  return InvalidArgument(
+      "Argument " + std::string(name) + " must be an integer between 0 and 2147483647", name,
+      *text);
 }
 
 Result<ListQuery> ReadListQuery(const Call& call, std::string_view limit_parameter) {
@@ -36,7 +41,8 @@ Result<ListQuery> ReadListQuery(const Call& call, std::string_view limit_paramet
   query.delimiter = call.Query("delimiter").value_or("");
   if (const auto encoding = call.Query("encoding-type")) {
     if (*encoding != "url") {
-      return InvalidArgument("Invalid Encoding Method specified in Request", "encoding-type", *encoding);
+      return InvalidArgument("Invalid Encoding Method specified in Request", "encoding-type",
+                             *encoding);
     }
     query.url_encoding = true;
   }

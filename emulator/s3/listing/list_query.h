@@ -1,4 +1,5 @@
-// Query parameters that every listing reads the same way, and the encoding of what it answers (spec/protocol.md §2.3, §2.4).
+// Query parameters that every listing reads the same way, and the encoding of what it answers
+// (spec/protocol.md §2.3, §2.4).
 #ifndef PENSTOCK_EMULATOR_S3_LISTING_LIST_QUERY_H_
 #define PENSTOCK_EMULATOR_S3_LISTING_LIST_QUERY_H_
 
@@ -15,7 +16,7 @@ struct ListQuery {
   std::string prefix;
   std::string delimiter;  // empty: none
   bool url_encoding = false;
-  int max_keys = 1000;    // 0 to 1000
+  int max_keys = 1000;  // 0 to 1000
 
   // As the answer spells names.
   std::string Encode(std::string_view text) const;

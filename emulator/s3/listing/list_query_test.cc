@@ -18,11 +18,13 @@ TEST(ListQueryTest, LimitsAreCappedAndChecked) {
   EXPECT_EQ(s3.Send("GET /bucket?list-type=2&max-keys=7").Element("MaxKeys"), "7");
   const auto negative = s3.Send("GET /bucket?list-type=2&max-keys=-1");
   EXPECT_EQ(negative.Outcome(), "400 InvalidArgument");
-  EXPECT_EQ(negative.Element("Message"), "Argument maxKeys must be an integer between 0 and 2147483647");
+  EXPECT_EQ(negative.Element("Message"),
+            "Argument maxKeys must be an integer between 0 and 2147483647");
   EXPECT_EQ(negative.Element("ArgumentName"), "maxKeys");
   for (const char* bad : {"abc", "2147483648", "1.5"}) {
     const auto reply = s3.Send(std::string("GET /bucket?list-type=2&max-keys=") + bad);
-    EXPECT_EQ(reply.Element("Message"), "Provided max-keys not an integer or within integer range") << bad;
+    EXPECT_EQ(reply.Element("Message"), "Provided max-keys not an integer or within integer range")
+        << bad;
     EXPECT_EQ(reply.Element("ArgumentName"), "max-keys") << bad;
   }
 }

@@ -1,11 +1,11 @@
 // ListObjectVersions (spec/protocol.md §2.4).
 #include <utility>
 
-#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/listing/list_entries.h"
 #include "emulator/s3/listing/list_query.h"
+#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/names.h"
 
 namespace penstock::emulator::s3 {
@@ -15,9 +15,11 @@ Result<std::optional<VersionId>> ReadVersionMarker(const Call& call) {
   const auto text = call.Query("version-id-marker");
   if (!text || text->empty()) return std::optional<VersionId>();
   if (call.Query("key-marker").value_or("").empty()) {
-    return InvalidArgument("A version-id marker cannot be specified without a key marker.", "version-id-marker", *text);
+    return InvalidArgument("A version-id marker cannot be specified without a key marker.",
+                           "version-id-marker", *text);
   }
-  if (!IsVersionId(*text)) return InvalidArgument("Invalid version id specified", "version-id-marker", *text);
+  if (!IsVersionId(*text))
+    return InvalidArgument("Invalid version id specified", "version-id-marker", *text);
   return std::optional<VersionId>(VersionId(std::string(*text)));
 }
 
@@ -33,8 +35,9 @@ Result<void> ListObjectVersions(Call& call) {
   const std::string key_marker(call.Query("key-marker").value_or(""));
   store::VersionPage page;
   if (query.max_keys > 0) {
-    PENSTOCK_ASSIGN(page, call.store.List(store::ListVersions{call.bucket(), query.prefix, query.delimiter, key_marker,
-                                                              version_marker, query.max_keys}));
+    PENSTOCK_ASSIGN(
+        page, call.store.List(store::ListVersions{call.bucket(), query.prefix, query.delimiter,
+                                                  key_marker, version_marker, query.max_keys}));
   }
   XmlWriter xml;
   xml.Open("ListVersionsResult", kXmlNamespace);
@@ -44,14 +47,16 @@ Result<void> ListObjectVersions(Call& call) {
   xml.Element("VersionIdMarker", version_marker ? version_marker->value : "");
   if (page.truncated) {
     xml.Element("NextKeyMarker", query.Encode(page.next_key_marker));
-    if (page.next_version_id_marker) xml.Element("NextVersionIdMarker", page.next_version_id_marker->value);
+    if (page.next_version_id_marker)
+      xml.Element("NextVersionIdMarker", page.next_version_id_marker->value);
   }
   WriteNumber(xml, "MaxKeys", static_cast<std::uint64_t>(query.max_keys));
   if (!query.delimiter.empty()) xml.Element("Delimiter", query.Encode(query.delimiter));
   if (query.url_encoding) xml.Element("EncodingType", "url");
   WriteFlag(xml, "IsTruncated", page.truncated);
   std::string document = xml.Take();
-  EntryWriter(document, {.url_encoding = query.url_encoding, .with_owner = true}).WriteVersions(page.entries);
+  EntryWriter(document, {.url_encoding = query.url_encoding, .with_owner = true})
+      .WriteVersions(page.entries);
   document += "</ListVersionsResult>";
   call.RespondXml(std::move(document));
   return Ok();

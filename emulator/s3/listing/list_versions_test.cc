@@ -48,8 +48,10 @@ TEST_F(ListVersionsTest, PagesResumeAfterTheLastVersion) {
 TEST_F(ListVersionsTest, MarkersAreChecked) {
   EXPECT_EQ(s3_.Send("GET /bucket?versions&version-id-marker=null").Element("Message"),
             "A version-id marker cannot be specified without a key marker.");
-  EXPECT_EQ(s3_.Send("GET /bucket?versions&max-keys=-1").Element("Message"), "max-keys cannot be negative");
-  EXPECT_EQ(s3_.Send("GET /bucket?versions&key-marker=a&version-id-marker=x").Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(s3_.Send("GET /bucket?versions&max-keys=-1").Element("Message"),
+            "max-keys cannot be negative");
+  EXPECT_EQ(s3_.Send("GET /bucket?versions&key-marker=a&version-id-marker=x").Outcome(),
+            "400 InvalidArgument");
 }
 
 }  // namespace

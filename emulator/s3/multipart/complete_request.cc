@@ -4,16 +4,17 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/s3/protocol/document_schema.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/config/sub_resource_schemas.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/document_schema.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
 namespace {
 
 std::string WithoutQuotes(std::string_view etag) {
-  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') etag = etag.substr(1, etag.size() - 2);
+  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"')
+    etag = etag.substr(1, etag.size() - 2);
   return std::string(etag);
 }
 
@@ -24,7 +25,8 @@ Result<RequestedPart> ParsePart(const Element& element) {
   const auto value = ParseDecimal(number, 10'000);
   if (!value || *value == 0) {
     const bool below = number.starts_with('-') || number == "0";
-    return below ? InvalidArgument("PartNumber must be >= 1", "PartNumber", number) : MalformedXml();
+    return below ? InvalidArgument("PartNumber must be >= 1", "PartNumber", number)
+                 : MalformedXml();
   }
   part.number = static_cast<int>(*value);
   for (const Element& child : element.children) {
@@ -35,7 +37,8 @@ Result<RequestedPart> ParsePart(const Element& element) {
     part.checksum = TrimXml(child.text);
     if (part.checksum.empty()) return MalformedXml();
     if (repeated || !Base64Decode(part.checksum)) {
-      return MakeError("InvalidArgument", {}, "Invalid Base64 or multiple checksums present in request");
+      return MakeError("InvalidArgument", {},
+                       "Invalid Base64 or multiple checksums present in request");
     }
   }
   return part;
@@ -51,15 +54,19 @@ Error InvalidPartOrder(const PartRules& rules) {
   return MakeError("InvalidPartOrder", {{"UploadId", rules.upload_id}});
 }
 
-Result<void> CheckPartChecksum(const RequestedPart& part, const store::PartRecord& stored, const PartRules& rules) {
+Result<void> CheckPartChecksum(const RequestedPart& part, const store::PartRecord& stored,
+                               const PartRules& rules) {
   const ChecksumInfo* declared = FindChecksum(rules.checksum_algorithm);
   if (part.checksum.empty()) {
     if (rules.checksum_type != kComposite) return Ok();
-    return InvalidRequest("The upload was created using a " + std::string(declared->lower) +
-                          " checksum. The complete request must include the checksum for each part. It was missing "
-                          "for part " + std::to_string(part.number) + " in the request.");
+    return InvalidRequest(
+        "The upload was created using a " + std::string(declared->lower) +
+        " checksum. The complete request must include the checksum for each part. It was missing "
+        "for part " +
+        std::to_string(part.number) + " in the request.");
   }
-  // Without a declared algorithm S3 stored no part checksums: naming one finds no such part (spec §2.12).
+  // Without a declared algorithm S3 stored no part checksums: naming one finds no such part (spec
+  // §2.12).
   if (declared == nullptr) return InvalidPart(part, rules);
   if (part.checksum_info == declared) {
     // Recorded: a part whose checksum differs is no part of the upload.
@@ -68,15 +75,16 @@ Result<void> CheckPartChecksum(const RequestedPart& part, const store::PartRecor
   }
   // Another algorithm's value is named as what it is (recorded).
   return MakeError("BadDigest", {},
-                   "The " + std::string(part.checksum_info->lower) + " you specified for part " + std::to_string(part.number) +
-                       " did not match what we received.");
+                   "The " + std::string(part.checksum_info->lower) + " you specified for part " +
+                       std::to_string(part.number) + " did not match what we received.");
 }
 
 Result<void> CheckOrder(const std::vector<RequestedPart>& requested, const PartRules& rules) {
   int previous = 0;
   for (const RequestedPart& part : requested) {
     if (part.number <= previous) return InvalidPartOrder(rules);
-    if ((rules.consecutive || rules.checksum_type == kComposite) && part.number != previous + 1) return InvalidPartOrder(rules);
+    if ((rules.consecutive || rules.checksum_type == kComposite) && part.number != previous + 1)
+      return InvalidPartOrder(rules);
     previous = part.number;
   }
   return Ok();
@@ -85,10 +93,11 @@ Result<void> CheckOrder(const std::vector<RequestedPart>& requested, const PartR
 Result<void> CheckSizes(const std::vector<store::PartRecord>& parts, const PartRules& rules) {
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
     if (parts[i].size >= rules.min_part_size_bytes) continue;
-    return MakeError("EntityTooSmall", {{"ProposedSize", std::to_string(parts[i].size)},
-                                        {"MinSizeAllowed", std::to_string(rules.min_part_size_bytes)},
-                                        {"PartNumber", std::to_string(parts[i].number)},
-                                        {"ETag", parts[i].etag.value}});
+    return MakeError("EntityTooSmall",
+                     {{"ProposedSize", std::to_string(parts[i].size)},
+                      {"MinSizeAllowed", std::to_string(rules.min_part_size_bytes)},
+                      {"PartNumber", std::to_string(parts[i].number)},
+                      {"ETag", parts[i].etag.value}});
   }
   return Ok();
 }
@@ -116,9 +125,11 @@ Result<std::vector<store::PartRecord>> MatchParts(const std::vector<RequestedPar
   matched.reserve(requested.size());
   auto candidate = stored.begin();  // both ascend
   for (const RequestedPart& part : requested) {
-    candidate = std::find_if(candidate, stored.end(),
-                             [&](const store::StoredPart& entry) { return entry.part.number >= part.number; });
-    if (candidate == stored.end() || candidate->part.number != part.number || candidate->part.etag.value != part.etag) {
+    candidate = std::find_if(candidate, stored.end(), [&](const store::StoredPart& entry) {
+      return entry.part.number >= part.number;
+    });
+    if (candidate == stored.end() || candidate->part.number != part.number ||
+        candidate->part.etag.value != part.etag) {
       return InvalidPart(part, rules);
     }
     PENSTOCK_TRY(CheckPartChecksum(part, candidate->part, rules));

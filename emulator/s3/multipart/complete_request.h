@@ -1,5 +1,5 @@
-// The <CompleteMultipartUpload> document and what it must hold against the uploaded parts (spec/protocol.md §2.11, §2.12).
-// Pure.
+// The <CompleteMultipartUpload> document and what it must hold against the uploaded parts
+// (spec/protocol.md §2.11, §2.12). Pure.
 #ifndef PENSTOCK_EMULATOR_S3_MULTIPART_COMPLETE_REQUEST_H_
 #define PENSTOCK_EMULATOR_S3_MULTIPART_COMPLETE_REQUEST_H_
 
@@ -16,12 +16,13 @@ namespace penstock::emulator::s3 {
 
 struct RequestedPart {
   int number = 0;
-  std::string etag;                      // without quotes
+  std::string etag;  // without quotes
   const ChecksumInfo* checksum_info = nullptr;
-  std::string checksum;                  // base64; empty: none given
+  std::string checksum;  // base64; empty: none given
 };
 
-// Tolerant of missing namespaces, white space, element order and bare ETags; strict about what is missing.
+// Tolerant of missing namespaces, white space, element order and bare ETags; strict about what is
+// missing.
 Result<std::vector<RequestedPart>> ParseCompleteRequest(std::string_view text);
 
 struct PartRules {
@@ -33,7 +34,8 @@ struct PartRules {
 };
 // The stored parts that the request names, in its order; or S3's refusal of the list.
 Result<std::vector<store::PartRecord>> MatchParts(const std::vector<RequestedPart>& requested,
-                                                  const std::vector<store::StoredPart>& stored, const PartRules& rules);
+                                                  const std::vector<store::StoredPart>& stored,
+                                                  const PartRules& rules);
 
 // hex(MD5(concatenated raw MD5s)) + "-N".
 ETag CompositeETag(const std::vector<store::PartRecord>& parts);

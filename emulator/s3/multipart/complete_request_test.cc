@@ -16,8 +16,10 @@ std::string Refusal(std::string_view document) {
 // spec/data_loading_and_clients.md §6.1: what s3fs sends.
 TEST(CompleteRequestTest, IsTolerantOfShape) {
   const auto parts = ParseCompleteRequest(
-      "<CompleteMultipartUpload>\n<Part>\n  <PartNumber> 1 </PartNumber>\n  <ETag>abc</ETag>\n</Part>\n"
-      "<Part><ETag>&quot;def&quot;</ETag><ChecksumCRC32>NhCmhg==</ChecksumCRC32><PartNumber>7</PartNumber></Part>\n"
+      "<CompleteMultipartUpload>\n<Part>\n  <PartNumber> 1 </PartNumber>\n  "
+      "<ETag>abc</ETag>\n</Part>\n"
+      "<Part><ETag>&quot;def&quot;</ETag><ChecksumCRC32>NhCmhg==</ChecksumCRC32><PartNumber>7</"
+      "PartNumber></Part>\n"
       "</CompleteMultipartUpload>");
   ASSERT_TRUE(parts.ok());
   ASSERT_EQ(parts->size(), 2u);
@@ -32,41 +34,53 @@ TEST(CompleteRequestTest, IsTolerantOfShape) {
 // Spec §2.11 "Complete".
 TEST(CompleteRequestTest, RefusesWhatIsMissing) {
   const auto with = [](std::string_view part) {
-    return "<CompleteMultipartUpload><Part>" + std::string(part) + "</Part></CompleteMultipartUpload>";
+    return "<CompleteMultipartUpload><Part>" + std::string(part) +
+           "</Part></CompleteMultipartUpload>";
   };
-  EXPECT_EQ(Refusal("<CompleteMultipartUpload/>"), "InvalidRequest: You must specify at least one part");
+  EXPECT_EQ(Refusal("<CompleteMultipartUpload/>"),
+            "InvalidRequest: You must specify at least one part");
   EXPECT_TRUE(Refusal("").starts_with("MalformedXML"));
   EXPECT_TRUE(Refusal("<Other/>").starts_with("MalformedXML"));
   EXPECT_TRUE(Refusal(with("<PartNumber>1</PartNumber>")).starts_with("MalformedXML"));
   EXPECT_TRUE(Refusal(with("<ETag>a</ETag>")).starts_with("MalformedXML"));
-  EXPECT_EQ(Refusal(with("<ETag>a</ETag><PartNumber>0</PartNumber>")), "InvalidArgument: PartNumber must be >= 1");
-  EXPECT_EQ(Refusal(with("<ETag>a</ETag><PartNumber>-3</PartNumber>")), "InvalidArgument: PartNumber must be >= 1");
-  EXPECT_TRUE(Refusal(with("<ETag>a</ETag><PartNumber>x</PartNumber>")).starts_with("MalformedXML"));
+  EXPECT_EQ(Refusal(with("<ETag>a</ETag><PartNumber>0</PartNumber>")),
+            "InvalidArgument: PartNumber must be >= 1");
+  EXPECT_EQ(Refusal(with("<ETag>a</ETag><PartNumber>-3</PartNumber>")),
+            "InvalidArgument: PartNumber must be >= 1");
+  EXPECT_TRUE(
+      Refusal(with("<ETag>a</ETag><PartNumber>x</PartNumber>")).starts_with("MalformedXML"));
 }
 
 // Swift's checksum tests, which run against AWS too.
 TEST(CompleteRequestTest, AChecksumThatIsNotBase64IsNamedAsSuch) {
-  EXPECT_EQ(Refusal("<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>a</ETag>"
-                    "<ChecksumSHA256>not base64!</ChecksumSHA256></Part></CompleteMultipartUpload>"),
-            "InvalidArgument: Invalid Base64 or multiple checksums present in request");
+  EXPECT_EQ(
+      Refusal("<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>a</ETag>"
+              "<ChecksumSHA256>not base64!</ChecksumSHA256></Part></CompleteMultipartUpload>"),
+      "InvalidArgument: Invalid Base64 or multiple checksums present in request");
 }
 
 TEST(CompleteRequestTest, DocumentsThatDoNotFitTheSchemaAreMalformed) {
   const std::string part = "<PartNumber>1</PartNumber><ETag>a</ETag>";
   for (const std::string& document :
-       {"<Part>" + part + "<Bogus/></Part>", "<Part>" + part + "</Part><Bogus/>", "<Part>" + part + "<ETag>b</ETag></Part>",
-        "<Part>" + part + "<ChecksumROT13>AA==</ChecksumROT13></Part>", "<Part>" + part + "</Part>words",
-        "<Part xmlns=\"urn:other\">" + part + "</Part>"}) {
-    EXPECT_EQ(Refusal("<CompleteMultipartUpload>" + document + "</CompleteMultipartUpload>"), Refusal("")) << document;
+       {"<Part>" + part + "<Bogus/></Part>", "<Part>" + part + "</Part><Bogus/>",
+        "<Part>" + part + "<ETag>b</ETag></Part>",
+        "<Part>" + part + "<ChecksumROT13>AA==</ChecksumROT13></Part>",
+        "<Part>" + part + "</Part>words", "<Part xmlns=\"urn:other\">" + part + "</Part>"}) {
+    EXPECT_EQ(Refusal("<CompleteMultipartUpload>" + document + "</CompleteMultipartUpload>"),
+              Refusal(""))
+        << document;
   }
-  EXPECT_EQ(Refusal("<CompleteMultipartUpload><Part>" + part + "</Part></CompleteMultipartUpload>"), "accepted");
+  EXPECT_EQ(Refusal("<CompleteMultipartUpload><Part>" + part + "</Part></CompleteMultipartUpload>"),
+            "accepted");
 }
 
 TEST(CompleteRequestTest, APartHasOneChecksum) {
-  EXPECT_EQ(Refusal("<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>a</ETag>"
-                    "<ChecksumCRC32>NhCmhg==</ChecksumCRC32><ChecksumCRC32C>NhCmhg==</ChecksumCRC32C></Part>"
-                    "</CompleteMultipartUpload>"),
-            "InvalidArgument: Invalid Base64 or multiple checksums present in request");
+  EXPECT_EQ(
+      Refusal(
+          "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>a</ETag>"
+          "<ChecksumCRC32>NhCmhg==</ChecksumCRC32><ChecksumCRC32C>NhCmhg==</ChecksumCRC32C></Part>"
+          "</CompleteMultipartUpload>"),
+      "InvalidArgument: Invalid Base64 or multiple checksums present in request");
 }
 
 store::StoredPart Stored(int number, std::uint64_t size) {
@@ -78,8 +92,8 @@ store::StoredPart Stored(int number, std::uint64_t size) {
 }
 RequestedPart Asked(int number) { return {number, "e" + std::to_string(number), nullptr, ""}; }
 
-std::string Match(const std::vector<RequestedPart>& asked, const std::vector<store::StoredPart>& stored,
-                  std::string type = "") {
+std::string Match(const std::vector<RequestedPart>& asked,
+                  const std::vector<store::StoredPart>& stored, std::string type = "") {
   const PartRules rules{"u", type.empty() ? "" : "SHA256", std::move(type), 10};
   const auto matched = MatchParts(asked, stored, rules);
   return matched.ok() ? "matched" : matched.error().code;
@@ -95,18 +109,23 @@ TEST(MatchPartsTest, RulesOfOrderPresenceAndSize) {
   EXPECT_EQ(Match({Asked(1), Asked(2)}, stored), "InvalidPart");
   EXPECT_EQ(Match({Asked(6)}, stored), "InvalidPart");
   EXPECT_EQ(Match({{1, "other", nullptr, ""}}, stored), "InvalidPart");
-  EXPECT_EQ(Match({Asked(1), Asked(5), Asked(6)}, {Stored(1, 10), Stored(5, 1), Stored(6, 10)}), "EntityTooSmall");
-  EXPECT_EQ(Match({Asked(1), Asked(3)}, stored, "COMPOSITE"), "InvalidPartOrder");  // §2.12: consecutive
+  EXPECT_EQ(Match({Asked(1), Asked(5), Asked(6)}, {Stored(1, 10), Stored(5, 1), Stored(6, 10)}),
+            "EntityTooSmall");
+  // §2.12: consecutive
+  EXPECT_EQ(Match({Asked(1), Asked(3)}, stored, "COMPOSITE"), "InvalidPartOrder");
 }
 
-// Recorded: the refusal names the algorithm that was sent; without a declared one there is no such part.
+// Recorded: the refusal names the algorithm that was sent; without a declared one there is no such
+// part.
 TEST(MatchPartsTest, AnotherAlgorithmsChecksumIsWrong) {
   const ChecksumInfo* crc32 = FindChecksumElement("ChecksumCRC32");
   const std::vector<RequestedPart> asked{{1, "e1", crc32, "NhCmhg=="}};
-  const auto refused = MatchParts(asked, {Stored(1, 10)}, PartRules{"u", "SHA256", "COMPOSITE", 10});
+  const auto refused =
+      MatchParts(asked, {Stored(1, 10)}, PartRules{"u", "SHA256", "COMPOSITE", 10});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, "BadDigest");
-  EXPECT_EQ(refused.error().message, "The crc32 you specified for part 1 did not match what we received.");
+  EXPECT_EQ(refused.error().message,
+            "The crc32 you specified for part 1 did not match what we received.");
   EXPECT_EQ(Match(asked, {Stored(1, 10)}), "InvalidPart");
 }
 
@@ -117,10 +136,13 @@ TEST(MatchPartsTest, AWrongChecksumOfTheUploadsAlgorithmIsAnInvalidPart) {
   stored.part.checksum = "right";
   for (const char* type : {"COMPOSITE", "FULL_OBJECT"}) {
     EXPECT_EQ(Match({{1, "e1", sha256, "right"}}, {stored}, type), "matched") << type;
-    const auto refused = MatchParts({{1, "e1", sha256, "wrong"}}, {stored}, PartRules{"u", "SHA256", type, 10});
+    const auto refused =
+        MatchParts({{1, "e1", sha256, "wrong"}}, {stored}, PartRules{"u", "SHA256", type, 10});
     ASSERT_FALSE(refused.ok()) << type;
     EXPECT_EQ(refused.error().code, "InvalidPart") << type;
-    EXPECT_EQ(refused.error().details, (ErrorDetails{{"UploadId", "u"}, {"PartNumber", "1"}, {"ETag", "e1"}})) << type;
+    EXPECT_EQ(refused.error().details,
+              (ErrorDetails{{"UploadId", "u"}, {"PartNumber", "1"}, {"ETag", "e1"}}))
+        << type;
   }
 }
 

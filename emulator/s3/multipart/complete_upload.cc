@@ -3,24 +3,25 @@
 
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/multipart/complete_request.h"
-#include "emulator/s3/objects/conditions.h"
-#include "emulator/s3/encryption/customer_key.h"
-#include "emulator/s3/directory/directory_bucket.h"
-#include "emulator/s3/protocol/directory_names.h"
-#include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/config/lifecycle.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/config/lifecycle.h"
-#include "emulator/s3/objects/metadata.h"
-#include "emulator/s3/multipart/multipart.h"
-#include "emulator/s3/protocol/text.h"
 #include "emulator/s3/core/writes.h"
+#include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/encryption/customer_key.h"
+#include "emulator/s3/multipart/complete_request.h"
+#include "emulator/s3/multipart/multipart.h"
+#include "emulator/s3/objects/conditions.h"
+#include "emulator/s3/objects/metadata.h"
+#include "emulator/s3/protocol/directory_names.h"
+#include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
 namespace {
 
-constexpr std::uint64_t kMaxDocumentBytes = 8u << 20;  // 10,000 parts with checksums and indentation
+// 10,000 parts with checksums and indentation
+constexpr std::uint64_t kMaxDocumentBytes = 8u << 20;
 
 // The upload declared no algorithm: S3 shows no checksums of its parts either.
 bool IsOwnChoice(const store::ObjectRecord& object) {
@@ -33,11 +34,14 @@ void Respond(Call& call, const store::ObjectRecord& object) {
   // The customer's key is not echoed here (appendix B).
   if (encryption.kind != EncryptionKind::kCustomer) AddEncryptionHeaders(call, encryption);
   // Recorded: under SSE-KMS the checksum that S3 chose is told by reads, not here.
-  const bool tells = !object.checksum.empty() && (encryption.kind == EncryptionKind::kS3 || !IsOwnChoice(object));
+  const bool tells =
+      !object.checksum.empty() && (encryption.kind == EncryptionKind::kS3 || !IsOwnChoice(object));
   XmlWriter xml;
   xml.Open("CompleteMultipartUploadResult", kXmlNamespace);
   const std::string host =
-      IsDirectoryBucket(*call.opened) ? DirectoryHostName(*call.opened) : call.bucket().value + ".s3." + call.options.region + ".amazonaws.com";
+      IsDirectoryBucket(*call.opened)
+          ? DirectoryHostName(*call.opened)
+          : call.bucket().value + ".s3." + call.options.region + ".amazonaws.com";
   xml.Element("Location", "https://" + host + "/" + PathEncode(call.key().value));
   xml.Element("Bucket", call.bucket().value);
   xml.Element("Key", call.key().value);
@@ -50,17 +54,19 @@ void Respond(Call& call, const store::ObjectRecord& object) {
   call.RespondXml(xml.Take());
 }
 
-// A client that lost the first answer asks again: the same list of parts gets the same answer (spec §2.11).
+// A client that lost the first answer asks again: the same list of parts gets the same answer (spec
+// §2.11).
 Result<void> RespondRepeated(Call& call, const store::BucketRecord& bucket,
                              const std::vector<RequestedPart>& requested) {
   const UploadId id = UploadIdParameter(call);
   const auto found = call.store.FindCompleted(call.bucket(), call.key(), id);
   if (!found.ok() || *found == nullptr) return NoSuchUpload(id);
   const store::ObjectRecord& object = **found;
-  const bool same = std::equal(requested.begin(), requested.end(), object.parts.begin(), object.parts.end(),
-                               [](const RequestedPart& part, const store::PartRecord& stored) {
-                                 return part.number == stored.number && part.etag == stored.etag.value;
-                               });
+  const bool same =
+      std::equal(requested.begin(), requested.end(), object.parts.begin(), object.parts.end(),
+                 [](const RequestedPart& part, const store::PartRecord& stored) {
+                   return part.number == stored.number && part.etag == stored.etag.value;
+                 });
   if (!same) return NoSuchUpload(id);
   if (bucket.versioning == store::Versioning::kEnabled) {
     call.response().Add("x-amz-version-id", object.version_id.value);
@@ -72,22 +78,27 @@ Result<void> RespondRepeated(Call& call, const store::BucketRecord& bucket,
 Result<void> CheckObjectSize(const Call& call, std::uint64_t size) {
   const auto claimed = call.Header("x-amz-mp-object-size");
   if (!claimed || *claimed == std::to_string(size)) return Ok();
-  if (claimed->starts_with('-')) return InvalidRequest("Value for x-amz-mp-object-size header is less than zero");
-  if (!ParseDecimal(*claimed)) return InvalidRequest("Value for x-amz-mp-object-size header is invalid.");
-  return InvalidRequest("The provided 'x-amz-mp-object-size' header value " + std::string(*claimed) +
+  if (claimed->starts_with('-'))
+    return InvalidRequest("Value for x-amz-mp-object-size header is less than zero");
+  if (!ParseDecimal(*claimed))
+    return InvalidRequest("Value for x-amz-mp-object-size header is invalid.");
+  return InvalidRequest("The provided 'x-amz-mp-object-size' header value " +
+                        std::string(*claimed) +
                         " does not match what was computed: " + std::to_string(size));
 }
 
 Result<void> CheckChecksumType(const Call& call, const store::UploadRecord& upload) {
   const auto type = call.Header("x-amz-checksum-type");
   if (!type || *type == upload.checksum_type) return Ok();
-  return InvalidRequest("The upload was created using the " +
-                        (upload.checksum_type.empty() ? std::string("null") : upload.checksum_type) +
-                        " checksum mode. The complete request must use the same checksum mode.");
+  return InvalidRequest(
+      "The upload was created using the " +
+      (upload.checksum_type.empty() ? std::string("null") : upload.checksum_type) +
+      " checksum mode. The complete request must use the same checksum mode.");
 }
 
 // The value of the whole object and what the request claims of it.
-Result<void> FillChecksum(const Call& call, const store::UploadRecord& upload, store::ObjectRecord& record) {
+Result<void> FillChecksum(const Call& call, const store::UploadRecord& upload,
+                          store::ObjectRecord& record) {
   const ChecksumInfo* declared = FindChecksum(upload.checksum_algorithm);
   const ChecksumInfo& info = declared ? *declared : InfoOf(ChecksumAlgorithm::kCrc64Nvme);
   const bool composite = upload.checksum_type == kComposite;
@@ -98,8 +109,8 @@ Result<void> FillChecksum(const Call& call, const store::UploadRecord& upload, s
   }
   record.checksum_algorithm = info.name;
   record.checksum_type = composite ? kComposite : kFullObject;
-  record.checksum =
-      composite ? CompositeChecksum(info.algorithm, parts) : FullObjectChecksum(info.algorithm, parts);
+  record.checksum = composite ? CompositeChecksum(info.algorithm, parts)
+                              : FullObjectChecksum(info.algorithm, parts);
 
   PENSTOCK_ASSIGN(const ChecksumClaim claim, ReadWholeObjectClaim(call));
   if (claim.info == nullptr) return Ok();
@@ -108,26 +119,32 @@ Result<void> FillChecksum(const Call& call, const store::UploadRecord& upload, s
                           std::string(declared ? info.lower : "null") +
                           ", actual checksum Type: " + std::string(claim.info->lower));
   }
-  const std::string_view without_count = std::string_view(record.checksum).substr(0, record.checksum.find('-'));
+  const std::string_view without_count =
+      std::string_view(record.checksum).substr(0, record.checksum.find('-'));
   if (claim.value == record.checksum || (composite && claim.value == without_count)) return Ok();
-  return MakeError("BadDigest", {},
-                   "The " + std::string(info.lower) + " you specified did not match the calculated checksum.");
+  return MakeError(
+      "BadDigest", {},
+      "The " + std::string(info.lower) + " you specified did not match the calculated checksum.");
 }
 
 Error ConditionalConflict(std::string_view condition, const std::string& key) {
-  return MakeError("ConditionalRequestConflict", {{"Condition", std::string(condition)}, {"Key", key}});
+  return MakeError("ConditionalRequestConflict",
+                   {{"Condition", std::string(condition)}, {"Key", key}});
 }
 
-// §2.9, last rows: a key that was deleted or overwritten since the upload began conflicts, even though the condition
-// itself would hold now.
-store::Precondition CompletePrecondition(WriteCondition condition, const store::UploadRecord& upload) {
+// §2.9, last rows: a key that was deleted or overwritten since the upload began conflicts, even
+// though the condition itself would hold now.
+store::Precondition CompletePrecondition(WriteCondition condition,
+                                         const store::UploadRecord& upload) {
   if (condition.unconditional()) return {};
-  return [condition = std::move(condition), at_create = upload.current_at_create, began = upload.initiated,
+  return [condition = std::move(condition), at_create = upload.current_at_create,
+          began = upload.initiated,
           key = upload.key.value](const store::ObjectRecord* current) -> Result<void> {
     PENSTOCK_TRY(CheckWrite(condition, key, current));
     if (condition.if_none_match) {
       const bool deleted = !at_create.empty();
-      const bool marked = current != nullptr && current->is_delete_marker && current->last_modified >= began;
+      const bool marked =
+          current != nullptr && current->is_delete_marker && current->last_modified >= began;
       if (deleted || marked) return ConditionalConflict("If-None-Match", key);
     } else if (VersionFingerprint(current) != at_create) {
       return ConditionalConflict("If-Match", key);
@@ -142,7 +159,8 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, const store::UploadReco
   record.key = upload.key;
   record.owner_id = upload.owner_id;
   const bool directory = IsDirectoryBucketName(upload.bucket.value);
-  if (!directory) record.last_modified = upload.initiated;  // spec §2.11 "Object date"; §1.5 "MPU": the store's time, now
+  // spec §2.11 "Object date"; §1.5 "MPU": the store's time, now
+  if (!directory) record.last_modified = upload.initiated;
   record.storage_class = upload.storage_class;
   record.attributes = upload.attributes;
   record.tags = upload.tags;
@@ -153,7 +171,8 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, const store::UploadReco
   PENSTOCK_TRY(CheckChecksumType(call, upload));
   PENSTOCK_TRY(FillChecksum(call, upload, record));
   // Recorded: under a customer's key S3 makes no checksum that nobody asked for.
-  if (upload.checksum_algorithm.empty() && StoredEncryption(record.attributes).kind == EncryptionKind::kCustomer) {
+  if (upload.checksum_algorithm.empty() &&
+      StoredEncryption(record.attributes).kind == EncryptionKind::kCustomer) {
     record.checksum_algorithm.clear();
     record.checksum_type.clear();
     record.checksum.clear();
@@ -166,8 +185,8 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, const store::UploadReco
 Result<void> CompleteMultipartUpload(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call));
-  PENSTOCK_ASSIGN(const std::string text,
-                  ReadDocument(call, {.limit_bytes = kMaxDocumentBytes, .checksum_of_body = false}));
+  PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.limit_bytes = kMaxDocumentBytes,
+                                                              .checksum_of_body = false}));
   PENSTOCK_ASSIGN(const std::vector<RequestedPart> requested, ParseCompleteRequest(text));
   const auto opened = OpenUpload(call);
   if (!opened.ok()) {
@@ -197,7 +216,8 @@ Result<void> CompleteMultipartUpload(Call& call) {
     // Another Complete of the same upload was faster.
     if (outcome.error().code == "NoSuchUpload") return RespondRepeated(call, *bucket, requested);
     // A part was put again since it was matched.
-    if (outcome.error().code == "InvalidPart") return MakeError("InvalidPart", outcome.error().details);
+    if (outcome.error().code == "InvalidPart")
+      return MakeError("InvalidPart", outcome.error().details);
     return std::move(outcome).error();
   }
   AddNewVersionHeader(call, *outcome);

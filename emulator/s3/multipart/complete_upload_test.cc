@@ -17,14 +17,17 @@ class CompleteUploadTest : public ::testing::Test {
     return "/bucket/k?uploadId=" + s3_.Send("POST /bucket/k?uploads" + headers).Element("UploadId");
   }
   // Uploads and gives the <Part> element that names it, with what it claims of itself.
-  std::string Part(const std::string& target, int number, const std::string& bytes, const std::string& checksum = "",
-                   const std::string& headers = "") {
+  std::string Part(const std::string& target, int number, const std::string& bytes,
+                   const std::string& checksum = "", const std::string& headers = "") {
     const std::string n = std::to_string(number);
     const Reply reply = s3_.Send("PUT " + target + "&partNumber=" + n + headers, bytes);
-    return "<Part><PartNumber>" + n + "</PartNumber><ETag>" + reply.Header("ETag") + "</ETag>" + checksum + "</Part>";
+    return "<Part><PartNumber>" + n + "</PartNumber><ETag>" + reply.Header("ETag") + "</ETag>" +
+           checksum + "</Part>";
   }
-  Reply Complete(const std::string& target, const std::string& parts, const std::string& headers = "") {
-    return s3_.Send("POST " + target + headers, "<CompleteMultipartUpload>" + parts + "</CompleteMultipartUpload>");
+  Reply Complete(const std::string& target, const std::string& parts,
+                 const std::string& headers = "") {
+    return s3_.Send("POST " + target + headers,
+                    "<CompleteMultipartUpload>" + parts + "</CompleteMultipartUpload>");
   }
   const std::string first_ = std::string(5u << 20, 'a');  // spec §6.3 "Multipart vector"
   Harness s3_;
@@ -45,8 +48,10 @@ TEST_F(CompleteUploadTest, WithoutAlgorithmTheObjectGetsCrc64Nvme) {
   EXPECT_EQ(get.body, first_ + "hello");
   EXPECT_EQ(get.Header("x-amz-meta-a"), "1");
   EXPECT_EQ(get.Header("Content-Type"), "a/b");
-  EXPECT_EQ(get.Header("Last-Modified"), "Fri, 02 Jan 2026 03:04:05 GMT");  // of CreateMultipartUpload
-  for (const auto& [name, value] : get.headers) EXPECT_NE(name.front(), ':') << "internal attribute on the wire";
+  // of CreateMultipartUpload
+  EXPECT_EQ(get.Header("Last-Modified"), "Fri, 02 Jan 2026 03:04:05 GMT");
+  for (const auto& [name, value] : get.headers)
+    EXPECT_NE(name.front(), ':') << "internal attribute on the wire";
 }
 
 TEST_F(CompleteUploadTest, PartNumberReadsFollowTheOrderOfParts) {
@@ -57,31 +62,42 @@ TEST_F(CompleteUploadTest, PartNumberReadsFollowTheOrderOfParts) {
   EXPECT_EQ(second.body, "hello");
   EXPECT_EQ(second.Header("Content-Range"), "bytes 5242880-5242884/5242885");
   EXPECT_EQ(second.Header("x-amz-mp-parts-count"), "2");
-  EXPECT_EQ(second.Header("x-amz-checksum-crc64nvme"), "<absent>");  // part checksums were not stored
+  // part checksums were not stored
+  EXPECT_EQ(second.Header("x-amz-checksum-crc64nvme"), "<absent>");
   EXPECT_EQ(s3_.Send("GET /bucket/k?partNumber=3").Element("ActualPartCount"), "2");
   EXPECT_EQ(s3_.Send("GET /bucket/k\nRange: bytes=5242878-5242881").body, "aahe");
-  const Reply attributes = s3_.Send("GET /bucket/k?attributes\nx-amz-object-attributes: ObjectParts");
+  const Reply attributes =
+      s3_.Send("GET /bucket/k?attributes\nx-amz-object-attributes: ObjectParts");
   EXPECT_EQ(attributes.Element("PartsCount"), "2");
   EXPECT_EQ(attributes.Element("PartNumber"), "<absent>");
 }
 
 TEST_F(CompleteUploadTest, CompositeAndFullObjectChecksums) {
-  const std::string sums[] = {"<ChecksumCRC32>r/zBbw==</ChecksumCRC32>", "<ChecksumCRC32>NhCmhg==</ChecksumCRC32>"};
-  const std::string claims[] = {"\nx-amz-checksum-crc32: r/zBbw==", "\nx-amz-checksum-crc32: NhCmhg=="};
+  const std::string sums[] = {"<ChecksumCRC32>r/zBbw==</ChecksumCRC32>",
+                              "<ChecksumCRC32>NhCmhg==</ChecksumCRC32>"};
+  const std::string claims[] = {"\nx-amz-checksum-crc32: r/zBbw==",
+                                "\nx-amz-checksum-crc32: NhCmhg=="};
   std::string target = Create("\nx-amz-checksum-algorithm: CRC32");
   const Reply composite = Complete(target, Part(target, 1, first_, sums[0], claims[0]) +
-                                             Part(target, 2, "hello", sums[1], claims[1]));
+                                               Part(target, 2, "hello", sums[1], claims[1]));
   EXPECT_EQ(composite.Element("ChecksumCRC32"), "QaduHg==-2");
   EXPECT_EQ(composite.Element("ChecksumType"), "COMPOSITE");
-  EXPECT_EQ(s3_.Send("HEAD /bucket/k\nx-amz-checksum-mode: ENABLED").Header("x-amz-checksum-crc32"), "QaduHg==-2");
-  EXPECT_EQ(s3_.Send("HEAD /bucket/k?partNumber=2\nx-amz-checksum-mode: ENABLED").Header("x-amz-checksum-crc32"), "NhCmhg==");
-  const Reply attributes = s3_.Send("GET /bucket/k?attributes\nx-amz-object-attributes: Checksum,ObjectParts\nx-amz-max-parts: 1");
-  EXPECT_EQ(attributes.Elements("ChecksumCRC32"), (std::vector<std::string>{"QaduHg==", "r/zBbw=="}));
+  EXPECT_EQ(s3_.Send("HEAD /bucket/k\nx-amz-checksum-mode: ENABLED").Header("x-amz-checksum-crc32"),
+            "QaduHg==-2");
+  EXPECT_EQ(s3_.Send("HEAD /bucket/k?partNumber=2\nx-amz-checksum-mode: ENABLED")
+                .Header("x-amz-checksum-crc32"),
+            "NhCmhg==");
+  const Reply attributes = s3_.Send(
+      "GET /bucket/k?attributes\nx-amz-object-attributes: Checksum,ObjectParts\nx-amz-max-parts: "
+      "1");
+  EXPECT_EQ(attributes.Elements("ChecksumCRC32"),
+            (std::vector<std::string>{"QaduHg==", "r/zBbw=="}));
   EXPECT_EQ(attributes.Element("IsTruncated"), "true");
   EXPECT_EQ(attributes.Element("NextPartNumberMarker"), "1");
   target = Create("\nx-amz-checksum-algorithm: CRC32\nx-amz-checksum-type: FULL_OBJECT");
   const Reply full = Complete(target, Part(target, 1, first_) + Part(target, 2, "hello"),
-                              "\nx-amz-checksum-crc32: dsLl6w==\nx-amz-checksum-type: FULL_OBJECT\nx-amz-mp-object-size: 5242885");
+                              "\nx-amz-checksum-crc32: dsLl6w==\nx-amz-checksum-type: "
+                              "FULL_OBJECT\nx-amz-mp-object-size: 5242885");
   EXPECT_EQ(full.Outcome(), "200");
   EXPECT_EQ(full.Element("ChecksumCRC32"), "dsLl6w==");
 }
@@ -92,11 +108,13 @@ TEST_F(CompleteUploadTest, PartsOfAFullObjectChecksumTellNone) {
   std::string target = Create(headers);
   Complete(target, Part(target, 1, first_) + Part(target, 2, "hello"));
   for (const char* method : {"GET", "HEAD"}) {
-    const Reply part = s3_.Send(std::string(method) + " /bucket/k?partNumber=2\nx-amz-checksum-mode: ENABLED");
+    const Reply part =
+        s3_.Send(std::string(method) + " /bucket/k?partNumber=2\nx-amz-checksum-mode: ENABLED");
     EXPECT_EQ(part.Header("x-amz-checksum-crc32"), "<absent>") << method;
     EXPECT_EQ(part.Header("x-amz-checksum-type"), "<absent>") << method;
   }
-  EXPECT_EQ(s3_.Send("HEAD /bucket/k\nx-amz-checksum-mode: ENABLED").Header("x-amz-checksum-crc32"), "dsLl6w==");
+  EXPECT_EQ(s3_.Send("HEAD /bucket/k\nx-amz-checksum-mode: ENABLED").Header("x-amz-checksum-crc32"),
+            "dsLl6w==");
   target = Create(headers);
   Complete(target, Part(target, 1, "hello"));
   const Reply only = s3_.Send("HEAD /bucket/k?partNumber=1\nx-amz-checksum-mode: ENABLED");
@@ -108,11 +126,14 @@ TEST_F(CompleteUploadTest, PartsOfAFullObjectChecksumTellNone) {
 TEST_F(CompleteUploadTest, RefusalsAndTheirTexts) {
   std::string target = Create();
   const std::string part = Part(target, 1, "hell");
-  EXPECT_EQ(Complete(target, part, "\nx-amz-mp-object-size: 5").Element("Message"),
-            "The provided 'x-amz-mp-object-size' header value 5 does not match what was computed: 4");
+  EXPECT_EQ(
+      Complete(target, part, "\nx-amz-mp-object-size: 5").Element("Message"),
+      "The provided 'x-amz-mp-object-size' header value 5 does not match what was computed: 4");
   EXPECT_EQ(Complete(target, part, "\nx-amz-checksum-type: COMPOSITE").Element("Message"),
-            "The upload was created using the null checksum mode. The complete request must use the same checksum mode.");
-  const Reply named = Complete(target, Part(target, 1, "hell", "<ChecksumCRC32>NhCmhg==</ChecksumCRC32>"));
+            "The upload was created using the null checksum mode. The complete request must use "
+            "the same checksum mode.");
+  const Reply named =
+      Complete(target, Part(target, 1, "hell", "<ChecksumCRC32>NhCmhg==</ChecksumCRC32>"));
   EXPECT_EQ(named.Outcome(), "400 InvalidPart");
   EXPECT_EQ(named.Element("PartNumber"), "1");
   EXPECT_EQ(Complete(target, part, "\nx-amz-checksum-crc64nvme: AAAAAAAAAAA=").Element("Message"),
@@ -124,9 +145,11 @@ TEST_F(CompleteUploadTest, RefusalsAndTheirTexts) {
   target = Create("\nx-amz-checksum-algorithm: CRC32");
   const std::string claim = "\nx-amz-checksum-crc32: NhCmhg==";
   EXPECT_EQ(Complete(target, Part(target, 1, "hello", "", claim)).Element("Message"),
-            "The upload was created using a crc32 checksum. The complete request must include the checksum for each "
+            "The upload was created using a crc32 checksum. The complete request must include the "
+            "checksum for each "
             "part. It was missing for part 1 in the request.");
-  const Reply wrong = Complete(target, Part(target, 1, "hello", "<ChecksumCRC32>AAAAAA==</ChecksumCRC32>", claim));
+  const Reply wrong =
+      Complete(target, Part(target, 1, "hello", "<ChecksumCRC32>AAAAAA==</ChecksumCRC32>", claim));
   EXPECT_EQ(wrong.Outcome(), "400 InvalidPart");
   EXPECT_EQ(wrong.Element("PartNumber"), "1");
   EXPECT_EQ(s3_.Send("HEAD /bucket/k").status, 404);
@@ -138,7 +161,8 @@ TEST_F(CompleteUploadTest, RepeatingTheSameListIsAnsweredAgain) {
   const std::string part = Part(target, 1, "hello");
   EXPECT_EQ(Complete(target, part).Outcome(), "200");
   EXPECT_EQ(Complete(target, part).Outcome(), "200");
-  EXPECT_EQ(Complete(target, "<Part><PartNumber>1</PartNumber><ETag>other</ETag></Part>").Outcome(), "404 NoSuchUpload");
+  EXPECT_EQ(Complete(target, "<Part><PartNumber>1</PartNumber><ETag>other</ETag></Part>").Outcome(),
+            "404 NoSuchUpload");
   EXPECT_EQ(s3_.Send("GET " + target).Outcome(), "404 NoSuchUpload");
 }
 
@@ -163,9 +187,12 @@ TEST_F(CompleteUploadTest, ConditionsTellConflictFromFailure) {
   EXPECT_EQ(overwritten.Element("Key"), "k");
   EXPECT_EQ(Complete(target, part, "\nIf-Match: other").Outcome(), "412 PreconditionFailed");
   s3_.Send("DELETE /bucket/k");
-  EXPECT_EQ(Complete(target, part, "\nIf-None-Match: *").Outcome(), "409 ConditionalRequestConflict");
-  EXPECT_EQ(Complete(target, part, std::string("\nIf-Match: ") + kHelloMd5).Outcome(), "404 NoSuchKey");
-  EXPECT_EQ(Complete(Create(), "<Part><PartNumber>1</PartNumber><ETag>x</ETag></Part>").Outcome(), "400 InvalidPart");
+  EXPECT_EQ(Complete(target, part, "\nIf-None-Match: *").Outcome(),
+            "409 ConditionalRequestConflict");
+  EXPECT_EQ(Complete(target, part, std::string("\nIf-Match: ") + kHelloMd5).Outcome(),
+            "404 NoSuchKey");
+  EXPECT_EQ(Complete(Create(), "<Part><PartNumber>1</PartNumber><ETag>x</ETag></Part>").Outcome(),
+            "400 InvalidPart");
   target = Create();
   EXPECT_EQ(Complete(target, Part(target, 1, "x"), "\nIf-None-Match: *").Outcome(), "200");
 }
@@ -174,12 +201,14 @@ TEST_F(CompleteUploadTest, ConditionsTellConflictFromFailure) {
 TEST(CompleteUploadSizeTest, TheDeclaredSizeMustBeANumberAndTheTrueOne) {
   testing::Harness s3;
   s3.Send("PUT /bucket");
-  const std::string where = "/bucket/k?uploadId=" + s3.Send("POST /bucket/k?uploads").Element("UploadId");
+  const std::string where =
+      "/bucket/k?uploadId=" + s3.Send("POST /bucket/k?uploads").Element("UploadId");
   const std::string etag = s3.Send("PUT " + where + "&partNumber=1", "data").Header("ETag");
-  const std::string document = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" + etag +
-                               "</ETag></Part></CompleteMultipartUpload>";
+  const std::string document = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" +
+                               etag + "</ETag></Part></CompleteMultipartUpload>";
   const std::pair<const char*, const char*> cases[] = {
-      {"5", "The provided 'x-amz-mp-object-size' header value 5 does not match what was computed: 4"},
+      {"5",
+       "The provided 'x-amz-mp-object-size' header value 5 does not match what was computed: 4"},
       {"-1", "Value for x-amz-mp-object-size header is less than zero"},
       {"four", "Value for x-amz-mp-object-size header is invalid."}};
   for (const auto& [value, message] : cases) {
@@ -202,7 +231,8 @@ TEST_F(CompleteUploadTest, UnderKmsOnlyReadsTellAnUnaskedChecksum) {
   EXPECT_EQ(read.Header("x-amz-checksum-type"), "FULL_OBJECT");
   EXPECT_EQ(read.Header("x-amz-checksum-crc64nvme"), "M3eFcAZSQlc=");  // spec §6.3, "hello"
   const std::string declared = Create(kms + "\nx-amz-checksum-algorithm: CRC64NVME");
-  EXPECT_EQ(Complete(declared, Part(declared, 1, "hello")).Element("ChecksumCRC64NVME"), "M3eFcAZSQlc=");
+  EXPECT_EQ(Complete(declared, Part(declared, 1, "hello")).Element("ChecksumCRC64NVME"),
+            "M3eFcAZSQlc=");
 }
 
 }  // namespace

@@ -3,15 +3,15 @@
 
 #include "base/encoding.h"
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/encryption/customer_key.h"
-#include "emulator/s3/directory/directory_bucket.h"
-#include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/config/lifecycle.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/config/lifecycle.h"
+#include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/directory/list_directory.h"
+#include "emulator/s3/encryption/customer_key.h"
 #include "emulator/s3/listing/list_query.h"
 #include "emulator/s3/multipart/multipart.h"
+#include "emulator/s3/protocol/documents.h"
 #include "emulator/store/tables/ids.h"
 
 namespace penstock::emulator::s3 {
@@ -33,27 +33,33 @@ std::string OpaqueMarker(const store::UploadListEntry& last) {
 
 // The upload may be no more: then the page begins with the next key.
 Result<UploadMarkers> ReadOpaqueMarker(Call& call) {
-  if (call.Query("upload-id-marker")) return NotImplemented("Directory buckets do not support upload-id-marker.");
+  if (call.Query("upload-id-marker"))
+    return NotImplemented("Directory buckets do not support upload-id-marker.");
   const std::string_view marker = call.Query("key-marker").value_or("");
   if (marker.empty()) return UploadMarkers{};
   const auto raw = Base64Decode(marker);
-  const std::string_view text = raw && raw->starts_with(kMarkerMark) ? std::string_view(*raw).substr(kMarkerMark.size()) : std::string_view();
+  const std::string_view text = raw && raw->starts_with(kMarkerMark)
+                                    ? std::string_view(*raw).substr(kMarkerMark.size())
+                                    : std::string_view();
   const auto colon = text.find(':');
-  if (colon == std::string_view::npos) return InvalidArgument("The key marker is not one that this bucket gave", "key-marker", marker);
+  if (colon == std::string_view::npos)
+    return InvalidArgument("The key marker is not one that this bucket gave", "key-marker", marker);
   UploadMarkers markers{std::string(text.substr(colon + 1)), std::string(text.substr(0, colon))};
-  const auto found = call.store.FindUpload(call.bucket(), ObjectKey(markers.key), UploadId(markers.upload_id));
+  const auto found =
+      call.store.FindUpload(call.bucket(), ObjectKey(markers.key), UploadId(markers.upload_id));
   if (!found.ok()) markers.upload_id.clear();
   return markers;
 }
 
-// upload-id-marker is ignored without key-marker, and must name an upload of that key. An upload that was aborted or completed
-// may be named too, as on S3 (minio issue 1805).
+// upload-id-marker is ignored without key-marker, and must name an upload of that key. An upload
+// that was aborted or completed may be named too, as on S3 (minio issue 1805).
 Result<UploadMarkers> ReadMarkers(Call& call) {
   UploadMarkers markers{std::string(call.Query("key-marker").value_or("")), {}};
   if (markers.key.empty()) return markers;
   markers.upload_id = call.Query("upload-id-marker").value_or("");
   if (markers.upload_id.empty()) return markers;
-  const auto found = call.store.FindUpload(call.bucket(), ObjectKey(markers.key), UploadId(markers.upload_id));
+  const auto found =
+      call.store.FindUpload(call.bucket(), ObjectKey(markers.key), UploadId(markers.upload_id));
   if (!found.ok() && found.error().code == "NoSuchUpload") {
     if (store::SequenceOf(UploadId(markers.upload_id))) return markers;
     return InvalidArgument("Invalid uploadId marker", "upload-id-marker", markers.upload_id);
@@ -64,7 +70,8 @@ Result<UploadMarkers> ReadMarkers(Call& call) {
 
 // A user's name ends his ARN, after his path.
 std::string NameOfInitiator(const Call& call, std::string_view arn, std::string_view owner_id) {
-  if (const auto slash = arn.rfind('/'); slash != std::string_view::npos) return std::string(arn.substr(slash + 1));
+  if (const auto slash = arn.rfind('/'); slash != std::string_view::npos)
+    return std::string(arn.substr(slash + 1));
   const Identity& identity = call.exchange.identity;
   if (identity.owner_id == owner_id) return identity.display_name;
   const OwnerDirectory* const owners = call.exchange.space->owners;
@@ -72,8 +79,9 @@ std::string NameOfInitiator(const Call& call, std::string_view arn, std::string_
   return owner ? owner->display_name : std::string();
 }
 
-// "If the principal is an IAM user, it provides a user ARN value", else the canonical id (API reference, Initiator). Since
-// the end of 2025 this is the only place where a name stands beside an id (recorded).
+// "If the principal is an IAM user, it provides a user ARN value", else the canonical id (API
+// reference, Initiator). Since the end of 2025 this is the only place where a name stands beside an
+// id (recorded).
 void WriteInitiator(XmlWriter& xml, const Call& call, const store::UploadRecord& upload) {
   if (IsDirectoryBucket(*call.opened)) {  // account ids there (spec §1.5 "MPU")
     xml.Open("Initiator");
@@ -90,10 +98,12 @@ void WriteInitiator(XmlWriter& xml, const Call& call, const store::UploadRecord&
 }
 
 void WriteUploadOwner(XmlWriter& xml, const Call& call, const store::UploadRecord& upload) {
-  WriteOwner(xml, "Owner", IsDirectoryBucket(*call.opened) ? call.exchange.identity.account_id : upload.owner_id);
+  WriteOwner(xml, "Owner",
+             IsDirectoryBucket(*call.opened) ? call.exchange.identity.account_id : upload.owner_id);
 }
 
-void WriteUpload(XmlWriter& xml, const Call& call, const ListQuery& query, const store::UploadRecord& upload) {
+void WriteUpload(XmlWriter& xml, const Call& call, const ListQuery& query,
+                 const store::UploadRecord& upload) {
   xml.Open("Upload");
   xml.Element("Key", query.Encode(upload.key.value));
   xml.Element("UploadId", upload.id.value);
@@ -108,9 +118,12 @@ void WriteUpload(XmlWriter& xml, const Call& call, const ListQuery& query, const
   xml.Close("Upload");
 }
 
-// The next markers are always there, filled with the last upload (spec §2.4); empty after a common prefix.
-void WriteMarkers(XmlWriter& xml, const ListQuery& query, const UploadMarkers& markers, const store::UploadPage& page) {
-  const store::UploadRecord* last = page.entries.empty() ? nullptr : page.entries.back().upload.get();
+// The next markers are always there, filled with the last upload (spec §2.4); empty after a common
+// prefix.
+void WriteMarkers(XmlWriter& xml, const ListQuery& query, const UploadMarkers& markers,
+                  const store::UploadPage& page) {
+  const store::UploadRecord* last =
+      page.entries.empty() ? nullptr : page.entries.back().upload.get();
   xml.Element("KeyMarker", query.Encode(markers.key));
   xml.Element("UploadIdMarker", markers.upload_id);
   xml.Element("NextKeyMarker", last ? query.Encode(last->key.value) : "");
@@ -134,11 +147,13 @@ Result<void> ListMultipartUploads(Call& call) {
   PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-uploads"));
   const bool directory = IsDirectoryBucket(*bucket);
   if (directory) PENSTOCK_TRY(CheckDirectoryListing(query));
-  PENSTOCK_ASSIGN(const UploadMarkers markers, directory ? ReadOpaqueMarker(call) : ReadMarkers(call));
+  PENSTOCK_ASSIGN(const UploadMarkers markers,
+                  directory ? ReadOpaqueMarker(call) : ReadMarkers(call));
   store::UploadPage page;
   if (query.max_keys > 0) {
-    PENSTOCK_ASSIGN(page, call.store.List(store::ListUploads{call.bucket(), query.prefix, query.delimiter, markers.key,
-                                                             markers.upload_id, query.max_keys}));
+    PENSTOCK_ASSIGN(
+        page, call.store.List(store::ListUploads{call.bucket(), query.prefix, query.delimiter,
+                                                 markers.key, markers.upload_id, query.max_keys}));
   }
   XmlWriter xml;
   xml.Open("ListMultipartUploadsResult", kXmlNamespace);
@@ -171,8 +186,9 @@ Result<void> ListParts(Call& call) {
   PENSTOCK_ASSIGN(const int max_parts, ReadLimit(call, "max-parts"));
   const auto marker = IntegerParameter(call, "part-number-marker", 0);
   if (!marker) {
-    return InvalidArgument("Argument part-number-marker must be an integer between 0 and 2147483647",
-                           "part-number-marker", *call.Query("part-number-marker"));
+    return InvalidArgument(
+        "Argument part-number-marker must be an integer between 0 and 2147483647",
+        "part-number-marker", *call.Query("part-number-marker"));
   }
   PENSTOCK_ASSIGN(const store::UploadPtr upload, OpenUpload(call));
   if (call.families.encryption) {
@@ -180,8 +196,9 @@ Result<void> ListParts(Call& call) {
     PENSTOCK_TRY(CheckOptionalUploadKey(call, encryption));
   }
   // One more than asked for tells whether the page is the last.
-  PENSTOCK_ASSIGN(std::vector<store::StoredPart> parts,
-                  call.store.ListParts(call.bucket(), call.key(), upload->id, *marker, max_parts + 1));
+  PENSTOCK_ASSIGN(
+      std::vector<store::StoredPart> parts,
+      call.store.ListParts(call.bucket(), call.key(), upload->id, *marker, max_parts + 1));
   const bool truncated = max_parts > 0 && parts.size() > static_cast<std::size_t>(max_parts);
   parts.resize(std::min(parts.size(), static_cast<std::size_t>(max_parts)));
   AddAbortHeaders(call, *upload);
@@ -194,7 +211,8 @@ Result<void> ListParts(Call& call) {
   WriteUploadOwner(xml, call, *upload);
   xml.Element("StorageClass", upload->storage_class);
   WriteNumber(xml, "PartNumberMarker", static_cast<std::uint64_t>(*marker));
-  WriteNumber(xml, "NextPartNumberMarker", parts.empty() ? 0 : static_cast<std::uint64_t>(parts.back().part.number));
+  WriteNumber(xml, "NextPartNumberMarker",
+              parts.empty() ? 0 : static_cast<std::uint64_t>(parts.back().part.number));
   WriteNumber(xml, "MaxParts", static_cast<std::uint64_t>(max_parts));
   WriteFlag(xml, "IsTruncated", truncated);
   if (!upload->checksum_algorithm.empty()) {

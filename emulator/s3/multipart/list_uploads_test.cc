@@ -51,8 +51,10 @@ TEST_F(ListUploadsTest, AnInitiatorIsAUsersArnOrAnAccountsCanonicalId) {
   s3_.identity().user_name = "bob";  // whoever asks
   EXPECT_EQ(initiator("GET /bucket/by-ann?uploadId=" + by_ann), arn);
   const std::string text = s3_.Send("GET /bucket/by-ann?uploadId=" + by_ann).body;
-  EXPECT_NE(text.find("<Owner><ID>" + std::string(64, 'a') + "</ID></Owner>"), std::string::npos) << "what is made is the account's";
-  EXPECT_NE(text.find("<ID>" + arn + "</ID><DisplayName>ann</DisplayName>"), std::string::npos) << text;
+  EXPECT_NE(text.find("<Owner><ID>" + std::string(64, 'a') + "</ID></Owner>"), std::string::npos)
+      << "what is made is the account's";
+  EXPECT_NE(text.find("<ID>" + arn + "</ID><DisplayName>ann</DisplayName>"), std::string::npos)
+      << text;
 }
 
 // Recorded in 2026: names are gone from owners, not from initiators.
@@ -62,7 +64,9 @@ TEST_F(ListUploadsTest, InitiatorsHaveNames) {
     const std::string body = s3_.Send("GET " + target).body;
     const std::string owner = "<ID>" + s3_.identity().owner_id + "</ID>";
     const std::string name = "<DisplayName>" + s3_.identity().display_name + "</DisplayName>";
-    EXPECT_NE(body.find("<Initiator>" + owner + name + "</Initiator><Owner>" + owner + "</Owner>"), std::string::npos) << body;
+    EXPECT_NE(body.find("<Initiator>" + owner + name + "</Initiator><Owner>" + owner + "</Owner>"),
+              std::string::npos)
+        << body;
   }
 }
 
@@ -73,13 +77,15 @@ TEST_F(ListUploadsTest, PagesByMarkers) {
   const Reply page = s3_.Send("GET /bucket?uploads&max-uploads=1");
   EXPECT_EQ(page.Elements("Key"), Names{"a"});
   EXPECT_EQ(page.Element("IsTruncated"), "true");
-  EXPECT_EQ(s3_.Send("GET /bucket?uploads&key-marker=a&upload-id-marker=" + a).Elements("Key"), (Names{"b", "d/1"}));
+  EXPECT_EQ(s3_.Send("GET /bucket?uploads&key-marker=a&upload-id-marker=" + a).Elements("Key"),
+            (Names{"b", "d/1"}));
   EXPECT_EQ(s3_.Send("GET /bucket?uploads&delimiter=/").Elements("Prefix"), Names{"d/"});
   EXPECT_EQ(s3_.Send("GET /bucket?uploads&upload-id-marker=ignored").Elements("Key").size(), 3u);
   EXPECT_EQ(s3_.Send("GET /bucket?uploads&key-marker=a&upload-id-marker=nope").Element("Message"),
             "Invalid uploadId marker");
   s3_.Send("DELETE /bucket/a?uploadId=" + a);
-  EXPECT_EQ(s3_.Send("GET /bucket?uploads&key-marker=a&upload-id-marker=" + a).Elements("Key"), (Names{"b", "d/1"}));
+  EXPECT_EQ(s3_.Send("GET /bucket?uploads&key-marker=a&upload-id-marker=" + a).Elements("Key"),
+            (Names{"b", "d/1"}));
 }
 
 // minio/minio#1805 shows it of S3: so a client that aborts what it lists meets every upload.
@@ -97,9 +103,11 @@ TEST_F(ListUploadsTest, AMarkerOutlivesItsUpload) {
       ++aborted;
     }
     if (reply.Element("IsTruncated") == "false") break;
-    markers = "&key-marker=" + reply.Element("NextKeyMarker") + "&upload-id-marker=" + reply.Element("NextUploadIdMarker");
+    markers = "&key-marker=" + reply.Element("NextKeyMarker") +
+              "&upload-id-marker=" + reply.Element("NextUploadIdMarker");
     if (page == 0) {
-      EXPECT_EQ(s3_.Send("GET /bucket?uploads" + markers).Element("KeyMarker"), reply.Element("NextKeyMarker"));
+      EXPECT_EQ(s3_.Send("GET /bucket?uploads" + markers).Element("KeyMarker"),
+                reply.Element("NextKeyMarker"));
     }
   }
   EXPECT_EQ(aborted, 5u);
@@ -111,7 +119,8 @@ TEST_F(ListUploadsTest, PartsPageByNumber) {
   const std::string target = "/bucket/a?uploadId=" + id;
   EXPECT_EQ(s3_.Send("GET " + target).Element("NextPartNumberMarker"), "0");
   for (const char* number : {"3", "1", "7"}) {
-    s3_.Send("PUT " + target + "&partNumber=" + number + "\nx-amz-checksum-crc32: NhCmhg==", "hello");
+    s3_.Send("PUT " + target + "&partNumber=" + number + "\nx-amz-checksum-crc32: NhCmhg==",
+             "hello");
   }
   const Reply page = s3_.Send("GET " + target + "&max-parts=2");
   EXPECT_EQ(page.Elements("PartNumber"), (Names{"1", "3"}));

@@ -2,13 +2,13 @@
 #include "emulator/s3/multipart/multipart.h"
 
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/objects/conditions.h"
-#include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/config/lifecycle.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/config/lifecycle.h"
-#include "emulator/s3/objects/metadata.h"
 #include "emulator/s3/core/writes.h"
+#include "emulator/s3/objects/conditions.h"
+#include "emulator/s3/objects/metadata.h"
+#include "emulator/s3/protocol/documents.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -24,7 +24,9 @@ Result<ChecksumPlan> ReadChecksumPlan(const Call& call) {
   const auto type = call.Header("x-amz-checksum-type");
   if (!algorithm) {
     if (!type) return ChecksumPlan{};
-    return InvalidRequest("The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header.");
+    return InvalidRequest(
+        "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm "
+        "header.");
   }
   const ChecksumInfo* info = FindChecksum(*algorithm);
   if (info == nullptr) return UnsupportedChecksumAlgorithm();
@@ -47,9 +49,13 @@ Result<std::string> CurrentFingerprint(Call& call) {
 
 }  // namespace
 
-UploadId UploadIdParameter(const Call& call) { return UploadId(std::string(call.Query("uploadId").value_or(""))); }
+UploadId UploadIdParameter(const Call& call) {
+  return UploadId(std::string(call.Query("uploadId").value_or("")));
+}
 
-Error NoSuchUpload(const UploadId& id) { return MakeError("NoSuchUpload", {{"UploadId", id.value}}); }
+Error NoSuchUpload(const UploadId& id) {
+  return MakeError("NoSuchUpload", {{"UploadId", id.value}});
+}
 
 Result<store::UploadPtr> OpenUpload(Call& call) {
   const UploadId id = UploadIdParameter(call);
@@ -78,7 +84,8 @@ Result<void> CreateMultipartUpload(Call& call) {
   record.checksum_type = std::move(plan.type);
   record.attributes = std::move(settings.attributes);
   StoreSettings(settings, record.attributes);
-  // Complete compares it to tell a conflicting change (409) from a condition that never held (412), spec §2.9.
+  // Complete compares it to tell a conflicting change (409) from a condition that never held (412),
+  // spec §2.9.
   record.current_at_create = std::move(current);
   const Identity& identity = call.exchange.identity;
   if (!identity.user_name.empty()) record.initiator = identity.arn;
@@ -107,7 +114,9 @@ Result<void> AbortMultipartUpload(Call& call) {
   const UploadId id = UploadIdParameter(call);
   if (const auto initiated = call.Header("x-amz-if-match-initiated-time")) {
     const auto time = ReadConditionDate(*initiated);
-    if (!time) return InvalidArgument("The time must be a date", "x-amz-if-match-initiated-time", *initiated);
+    if (!time)
+      return InvalidArgument("The time must be a date", "x-amz-if-match-initiated-time",
+                             *initiated);
     PENSTOCK_ASSIGN(const store::UploadPtr upload, OpenUpload(call));
     using std::chrono::floor;
     if (floor<std::chrono::seconds>(upload->initiated) != floor<std::chrono::seconds>(*time)) {
@@ -115,7 +124,8 @@ Result<void> AbortMultipartUpload(Call& call) {
     }
   }
   const auto aborted = call.store.AbortUpload(bucket->name, call.key(), id);
-  if (!aborted.ok()) return aborted.error().code == "NoSuchUpload" ? NoSuchUpload(id) : aborted.error();
+  if (!aborted.ok())
+    return aborted.error().code == "NoSuchUpload" ? NoSuchUpload(id) : aborted.error();
   call.response().status = 204;
   return Ok();
 }

@@ -11,7 +11,9 @@ using testing::Reply;
 class MultipartTest : public ::testing::Test {
  protected:
   MultipartTest() { s3_.Send("PUT /bucket"); }
-  Reply Create(const std::string& headers) { return s3_.Send("POST /bucket/k?uploads\n" + headers); }
+  Reply Create(const std::string& headers) {
+    return s3_.Send("POST /bucket/k?uploads\n" + headers);
+  }
   Harness s3_;
 };
 
@@ -24,8 +26,9 @@ TEST_F(MultipartTest, CreateAnswersIdAndChecksumPlan) {
   EXPECT_EQ(plain.Header("x-amz-checksum-algorithm"), "<absent>");
   EXPECT_EQ(plain.Header("x-amz-server-side-encryption"), "AES256");
   const std::pair<const char*, const char*> defaults[] = {
-      {"CRC32", "COMPOSITE"}, {"CRC32C", "COMPOSITE"}, {"CRC64NVME", "FULL_OBJECT"}, {"SHA1", "COMPOSITE"}, {"SHA256", "COMPOSITE"},
-      {"SHA512", "COMPOSITE"}, {"MD5", "COMPOSITE"}, {"XXHASH64", "COMPOSITE"}, {"XXHASH3", "COMPOSITE"},
+      {"CRC32", "COMPOSITE"},    {"CRC32C", "COMPOSITE"},   {"CRC64NVME", "FULL_OBJECT"},
+      {"SHA1", "COMPOSITE"},     {"SHA256", "COMPOSITE"},   {"SHA512", "COMPOSITE"},
+      {"MD5", "COMPOSITE"},      {"XXHASH64", "COMPOSITE"}, {"XXHASH3", "COMPOSITE"},
       {"XXHASH128", "COMPOSITE"}};
   for (const auto& [algorithm, type] : defaults) {
     const Reply reply = Create(std::string("x-amz-checksum-algorithm: ") + algorithm);
@@ -37,7 +40,8 @@ TEST_F(MultipartTest, CreateAnswersIdAndChecksumPlan) {
 TEST_F(MultipartTest, CreateRefusesPairsThatDoNotExist) {
   const std::pair<const char*, const char*> cases[] = {
       {"x-amz-checksum-algorithm: FOO",
-       "Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, "
+       "Checksum algorithm provided is unsupported. Please try again with any of the valid types: "
+       "[CRC32, CRC32C, "
        "CRC64NVME, MD5, SHA1, SHA256, SHA512, XXHASH128, XXHASH3, XXHASH64]"},
       {"x-amz-checksum-type: COMPOSITE",
        "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header."},
@@ -61,7 +65,8 @@ TEST_F(MultipartTest, AbortForgetsTheUpload) {
     EXPECT_EQ(reply.Outcome(), "404 NoSuchUpload") << method;
     EXPECT_EQ(reply.Element("UploadId"), id);
   }
-  EXPECT_EQ(s3_.Send("PUT /bucket/k?partNumber=1&uploadId=" + id, "x").Outcome(), "404 NoSuchUpload");
+  EXPECT_EQ(s3_.Send("PUT /bucket/k?partNumber=1&uploadId=" + id, "x").Outcome(),
+            "404 NoSuchUpload");
 }
 
 }  // namespace

@@ -1,19 +1,19 @@
 // UploadPart and UploadPartCopy (spec/protocol.md §2.10, §2.11, §2.12).
 #include "base/encoding.h"
+#include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/objects/copy_source.h"
-#include "emulator/s3/encryption/customer_key.h"
-#include "emulator/s3/directory/directory_bucket.h"
-#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/multipart/multipart.h"
-#include "emulator/s3/access/object_lock.h"
-#include "emulator/s3/objects/ranges.h"
-#include "emulator/s3/protocol/text.h"
 #include "emulator/s3/core/write_later.h"
 #include "emulator/s3/core/writes.h"
+#include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/encryption/customer_key.h"
+#include "emulator/s3/multipart/multipart.h"
+#include "emulator/s3/objects/copy_source.h"
+#include "emulator/s3/objects/ranges.h"
+#include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -22,17 +22,19 @@ Result<int> PartNumberParameter(const Call& call) {
   const std::string_view text = call.Query("partNumber").value_or("");
   const auto number = ParseDecimal(text, kMaxParts);
   if (number && *number > 0) return static_cast<int>(*number);
-  return InvalidArgument("Part number must be an integer between 1 and 10000, inclusive", "partNumber", text);
+  return InvalidArgument("Part number must be an integer between 1 and 10000, inclusive",
+                         "partNumber", text);
 }
 
-// Recorded: a COMPOSITE checksum is made of its parts' checksums, so S3 wants each of them stated; for a FULL_OBJECT one
-// it computes what is missing.
+// Recorded: a COMPOSITE checksum is made of its parts' checksums, so S3 wants each of them stated;
+// for a FULL_OBJECT one it computes what is missing.
 Result<void> CheckPartAlgorithm(const store::UploadRecord& upload, const ChecksumClaim& claim) {
   const ChecksumInfo* declared = FindChecksum(upload.checksum_algorithm);
   if (declared == nullptr || claim.info == declared) return Ok();
   if (claim.info == nullptr && upload.checksum_type != kComposite) return Ok();
-  return InvalidRequest("Checksum Type mismatch occurred, expected checksum Type: " + std::string(declared->lower) +
-                        ", actual checksum Type: " + std::string(claim.info ? claim.info->lower : "null"));
+  return InvalidRequest(
+      "Checksum Type mismatch occurred, expected checksum Type: " + std::string(declared->lower) +
+      ", actual checksum Type: " + std::string(claim.info ? claim.info->lower : "null"));
 }
 
 // The upload's own algorithm; without one the CRC64NVME that its object will need.
@@ -67,11 +69,14 @@ Result<void> UploadPart(Call& call) {
   PENSTOCK_ASSIGN(const store::UploadPtr upload, OpenUpload(call));
   PENSTOCK_ASSIGN(const ChecksumClaim claim, ReadChecksumClaim(call));
   PENSTOCK_TRY(CheckPartAlgorithm(*upload, claim));
-  PENSTOCK_TRY(RequireChecksumOfLocked(call, StoredObjectLock(upload->attributes), claim.info != nullptr, "Upload Part"));
+  PENSTOCK_TRY(RequireChecksumOfLocked(call, StoredObjectLock(upload->attributes),
+                                       claim.info != nullptr, "Upload Part"));
   Encryption encryption = StoredEncryption(upload->attributes);
   PENSTOCK_TRY(CheckUploadKey(call, encryption));
   const ChecksumInfo& kept = StoredAlgorithm(*upload);
-  ReceiveOptions receive{.claim = claim, .also_compute = {}, .expected_digest = Md5Style::kBase64,
+  ReceiveOptions receive{.claim = claim,
+                         .also_compute = {},
+                         .expected_digest = Md5Style::kBase64,
                          .md5 = EtagIsMd5(*bucket, encryption)};
   if (claim.info != &kept) receive.also_compute.push_back(kept.algorithm);
   PENSTOCK_ASSIGN(ReceivedBody body, ReceiveBody(call, std::move(receive)));
@@ -103,13 +108,15 @@ Result<void> UploadPartCopy(Call& call) {
     PENSTOCK_ASSIGN(range, ParseCopyRange(*header, source.object->size));
   }
   if (range.size() > kMaxBodyBytes) {
-    return InvalidRequest("The specified copy source is larger than the maximum allowable size for a copy source: " +
-                          std::to_string(kMaxBodyBytes));
+    return InvalidRequest(
+        "The specified copy source is larger than the maximum allowable size for a copy source: " +
+        std::to_string(kMaxBodyBytes));
   }
   PENSTOCK_TRY(CheckCopySource(call.exchange, source.object->content, range));
   PENSTOCK_ASSIGN(ContentDigests digests,
                   DigestContent(call.exchange, source.object->content, range,
-                                {.algorithm = StoredAlgorithm(*upload).algorithm, .md5 = EtagIsMd5(*bucket, encryption)}));
+                                {.algorithm = StoredAlgorithm(*upload).algorithm,
+                                 .md5 = EtagIsMd5(*bucket, encryption)}));
   store::PartRecord part;
   part.number = number;
   part.size = range.size();

@@ -15,7 +15,8 @@ using std::chrono::seconds;
 std::string_view Unquote(std::string_view etag) {
   etag = Trim(etag);
   if (etag.starts_with("W/")) etag.remove_prefix(2);
-  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') return etag.substr(1, etag.size() - 2);
+  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"')
+    return etag.substr(1, etag.size() - 2);
   return etag;
 }
 
@@ -36,8 +37,8 @@ bool UnmodifiedSince(const Call& call, const store::ObjectRecord& object, std::s
 }
 
 Error RefuseValue(std::string_view header) {
-  return NotImplementedHeader(header,
-                              "We don't accept the provided value of " + std::string(header) + " header for this API");
+  return NotImplementedHeader(header, "We don't accept the provided value of " +
+                                          std::string(header) + " header for this API");
 }
 
 }  // namespace
@@ -59,26 +60,32 @@ Result<ReadDecision> DecideRead(const Call& call, const store::ObjectRecord& obj
     if (ModifiedAfter(object, *unmodified)) return PreconditionFailed("If-Unmodified-Since");
   }
   if (const auto none_match = call.Header("if-none-match")) {
-    return ETagMatches(*none_match, object.etag.value) ? ReadDecision::kNotModified : ReadDecision::kSend;
+    return ETagMatches(*none_match, object.etag.value) ? ReadDecision::kNotModified
+                                                       : ReadDecision::kSend;
   }
-  return UnmodifiedSince(call, object, "if-modified-since") ? ReadDecision::kNotModified : ReadDecision::kSend;
+  return UnmodifiedSince(call, object, "if-modified-since") ? ReadDecision::kNotModified
+                                                            : ReadDecision::kSend;
 }
 
 bool RangeApplies(const Call& call, const store::ObjectRecord& object) {
   const auto validator = call.Header("if-range");
   if (!validator) return true;
-  if (const auto date = ParseHttpDate(*validator)) return floor<seconds>(*date) == floor<seconds>(object.last_modified);
+  if (const auto date = ParseHttpDate(*validator))
+    return floor<seconds>(*date) == floor<seconds>(object.last_modified);
   return !Trim(*validator).starts_with("W/") && Unquote(*validator) == object.etag.value;
 }
 
 Result<void> CheckCopySource(const Call& call, const store::ObjectRecord& source) {
   if (const auto match = call.Header("x-amz-copy-source-if-match")) {
-    if (!ETagMatches(*match, source.etag.value)) return PreconditionFailed("x-amz-copy-source-If-Match");
+    if (!ETagMatches(*match, source.etag.value))
+      return PreconditionFailed("x-amz-copy-source-If-Match");
   } else if (const auto unmodified = DateHeader(call, "x-amz-copy-source-if-unmodified-since")) {
-    if (ModifiedAfter(source, *unmodified)) return PreconditionFailed("x-amz-copy-source-If-Unmodified-Since");
+    if (ModifiedAfter(source, *unmodified))
+      return PreconditionFailed("x-amz-copy-source-If-Unmodified-Since");
   }
   if (const auto none_match = call.Header("x-amz-copy-source-if-none-match")) {
-    if (ETagMatches(*none_match, source.etag.value)) return PreconditionFailed("x-amz-copy-source-If-None-Match");
+    if (ETagMatches(*none_match, source.etag.value))
+      return PreconditionFailed("x-amz-copy-source-If-None-Match");
   } else if (UnmodifiedSince(call, source, "x-amz-copy-source-if-modified-since")) {
     return PreconditionFailed("x-amz-copy-source-If-Modified-Since");
   }
@@ -92,9 +99,11 @@ Result<WriteCondition> ReadWriteCondition(const Call& call, WriteConditionOption
     return NotImplementedHeader("If-Match,If-None-Match",
                                 "Multiple conditional request headers present in the request");
   }
-  if (if_none_match && (options.allow_any || Trim(*if_none_match) != "*")) return RefuseValue("If-None-Match");
+  if (if_none_match && (options.allow_any || Trim(*if_none_match) != "*"))
+    return RefuseValue("If-None-Match");
   if (if_match && !options.allow_any && Trim(*if_match) == "*") return RefuseValue("If-Match");
-  for (const std::string_view header : {std::string_view("If-Modified-Since"), std::string_view("If-Unmodified-Since")}) {
+  for (const std::string_view header :
+       {std::string_view("If-Modified-Since"), std::string_view("If-Unmodified-Since")}) {
     if (call.Header(header)) return NotImplementedHeader(header);
   }
   WriteCondition condition;
@@ -103,16 +112,20 @@ Result<WriteCondition> ReadWriteCondition(const Call& call, WriteConditionOption
   return condition;
 }
 
-Result<void> CheckWrite(const WriteCondition& condition, std::string_view key, const store::ObjectRecord* current) {
+Result<void> CheckWrite(const WriteCondition& condition, std::string_view key,
+                        const store::ObjectRecord* current) {
   const bool exists = current != nullptr && !current->is_delete_marker;
   if (condition.absent_holds && !exists) return Ok();
   if (condition.if_none_match && exists) return PreconditionFailed("If-None-Match");
   if (condition.if_match) {
     if (!exists) return NoSuchKey(key);
-    if (!ETagMatches(*condition.if_match, current->etag.value)) return PreconditionFailed("If-Match");
+    if (!ETagMatches(*condition.if_match, current->etag.value))
+      return PreconditionFailed("If-Match");
   }
-  if (condition.size && current->size != *condition.size) return PreconditionFailed("x-amz-if-match-size");
-  if (condition.last_modified && floor<seconds>(current->last_modified) != floor<seconds>(*condition.last_modified)) {
+  if (condition.size && current->size != *condition.size)
+    return PreconditionFailed("x-amz-if-match-size");
+  if (condition.last_modified &&
+      floor<seconds>(current->last_modified) != floor<seconds>(*condition.last_modified)) {
     return PreconditionFailed("x-amz-if-match-last-modified-time");
   }
   return Ok();
@@ -123,11 +136,13 @@ Result<WriteCondition> ReadDirectoryDelete(const Call& call) {
   condition.absent_holds = true;
   if (const auto size = call.Header("x-amz-if-match-size")) {
     condition.size = ParseDecimal(*size);
-    if (!condition.size) return InvalidArgument("The size must be a number of bytes", "x-amz-if-match-size", *size);
+    if (!condition.size)
+      return InvalidArgument("The size must be a number of bytes", "x-amz-if-match-size", *size);
   }
   if (const auto date = call.Header("x-amz-if-match-last-modified-time")) {
     condition.last_modified = ReadConditionDate(*date);
-    if (!condition.last_modified) return InvalidArgument("The time must be a date", "x-amz-if-match-last-modified-time", *date);
+    if (!condition.last_modified)
+      return InvalidArgument("The time must be a date", "x-amz-if-match-last-modified-time", *date);
   }
   return condition;
 }

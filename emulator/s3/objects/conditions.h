@@ -1,4 +1,5 @@
-// Preconditions of reads, writes and copy sources (spec/protocol.md §2.6 "Conditionals", §2.9, §2.10).
+// Preconditions of reads, writes and copy sources (spec/protocol.md §2.6 "Conditionals", §2.9,
+// §2.10).
 #ifndef PENSTOCK_EMULATOR_S3_OBJECTS_CONDITIONS_H_
 #define PENSTOCK_EMULATOR_S3_OBJECTS_CONDITIONS_H_
 
@@ -19,8 +20,8 @@ enum class ReadDecision { kSend, kNotModified };
 // PreconditionFailed for a false If-Match or If-Unmodified-Since; RFC 9110's order.
 Result<ReadDecision> DecideRead(const Call& call, const store::ObjectRecord& object);
 
-// Whether the Range header of a read applies: not if there is an If-Range header that names another ETag or date (RFC 9110,
-// 13.1.5). A bare ETag is accepted, as in If-Match.
+// Whether the Range header of a read applies: not if there is an If-Range header that names another
+// ETag or date (RFC 9110, 13.1.5). A bare ETag is accepted, as in If-Match.
 bool RangeApplies(const Call& call, const store::ObjectRecord& object);
 
 // The x-amz-copy-source-if-* headers: every failure is PreconditionFailed.
@@ -28,10 +29,10 @@ Result<void> CheckCopySource(const Call& call, const store::ObjectRecord& source
 
 // What a write demands of the version it would replace.
 struct WriteCondition {
-  bool if_none_match = false;            // "*": the key must not exist
-  std::optional<std::string> if_match;   // this ETag must be current
-  // Of directory buckets' deletes alone (spec §1.5 "Delete"): size and date, to the second, of what is to go; and what is not
-  // there is gone.
+  bool if_none_match = false;           // "*": the key must not exist
+  std::optional<std::string> if_match;  // this ETag must be current
+  // Of directory buckets' deletes alone (spec §1.5 "Delete"): size and date, to the second, of what
+  // is to go; and what is not there is gone.
   std::optional<std::uint64_t> size = std::nullopt;
   std::optional<WallTime> last_modified = std::nullopt;
   bool absent_holds = false;
@@ -47,7 +48,8 @@ Result<WriteCondition> ReadDirectoryDelete(const Call& call);
 // An HTTP date, as SDKs send it, or ISO 8601.
 std::optional<WallTime> ReadConditionDate(std::string_view text);
 // Holds `condition` against the current version (null: none). Used inside the store's transaction.
-Result<void> CheckWrite(const WriteCondition& condition, std::string_view key, const store::ObjectRecord* current);
+Result<void> CheckWrite(const WriteCondition& condition, std::string_view key,
+                        const store::ObjectRecord* current);
 // The same as a store callback; empty when there is nothing to check.
 store::Precondition MakePrecondition(WriteCondition condition, const ObjectKey& key);
 

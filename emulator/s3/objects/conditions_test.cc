@@ -16,8 +16,8 @@ class ConditionsTest : public ::testing::Test {
  protected:
   ConditionsTest() {
     s3_.Send("PUT /bucket");
-    s3_.Send("PUT /bucket/k", "hello");                   // at 03:04:05
-    s3_.clock().Advance(std::chrono::hours(1));           // now 04:04:05
+    s3_.Send("PUT /bucket/k", "hello");          // at 03:04:05
+    s3_.clock().Advance(std::chrono::hours(1));  // now 04:04:05
   }
   Harness s3_;
 };
@@ -26,7 +26,8 @@ TEST(ETagMatchesTest, AcceptsQuotedBareWeakAndLists) {
   for (const char* list : {"abc", "\"abc\"", "*", "\"x\", \"abc\"", "W/\"abc\"", " abc "}) {
     EXPECT_TRUE(ETagMatches(list, "abc")) << list;
   }
-  for (const char* list : {"ab", "\"abcd\"", "", "\"x\",\"y\""}) EXPECT_FALSE(ETagMatches(list, "abc")) << list;
+  for (const char* list : {"ab", "\"abcd\"", "", "\"x\",\"y\""})
+    EXPECT_FALSE(ETagMatches(list, "abc")) << list;
 }
 
 // Spec §2.6 "Conditionals".
@@ -65,7 +66,8 @@ TEST_F(ConditionsTest, RefusedReadsSayWhichConditionFailed) {
   const Reply match = s3_.Send("GET /bucket/k\nIf-Match: x");
   EXPECT_EQ(match.Outcome(), "412 PreconditionFailed");
   EXPECT_EQ(match.Element("Condition"), "If-Match");
-  EXPECT_EQ(match.Element("Message"), "At least one of the pre-conditions you specified did not hold");
+  EXPECT_EQ(match.Element("Message"),
+            "At least one of the pre-conditions you specified did not hold");
   const Reply same = s3_.Send(std::string("GET /bucket/k\nIf-None-Match: ") + kHello);
   EXPECT_EQ(same.body, "");
   EXPECT_EQ(same.Header("ETag"), std::string("\"") + kHello + "\"");
@@ -86,7 +88,8 @@ TEST_F(ConditionsTest, WritesFollowTheTable) {
       {"PUT /bucket/k\nIf-None-Match: \"etag\"", "501 NotImplemented", "<absent>"},
       {"PUT /bucket/k\nIf-Match: *", "501 NotImplemented", "<absent>"},
       {"PUT /bucket/k\nIf-Match: a\nIf-None-Match: *", "501 NotImplemented", "<absent>"},
-      {"PUT /bucket/k\nIf-Modified-Since: Fri, 02 Jan 2026 03:04:05 GMT", "501 NotImplemented", "<absent>"},
+      {"PUT /bucket/k\nIf-Modified-Since: Fri, 02 Jan 2026 03:04:05 GMT", "501 NotImplemented",
+       "<absent>"},
       {"PUT /bucket/new\nIf-None-Match: *", "200", "<absent>"},
       {std::string("PUT /bucket/k\nIf-Match: \"") + kHello + "\"", "200", "<absent>"},
   };
@@ -100,7 +103,8 @@ TEST_F(ConditionsTest, WritesFollowTheTable) {
 TEST_F(ConditionsTest, RefusedFormsNameTheHeader) {
   const Reply both = s3_.Send("PUT /bucket/k\nIf-Match: a\nIf-None-Match: *", "x");
   EXPECT_EQ(both.Element("Header"), "If-Match,If-None-Match");
-  EXPECT_EQ(both.Element("additionalMessage"), "Multiple conditional request headers present in the request");
+  EXPECT_EQ(both.Element("additionalMessage"),
+            "Multiple conditional request headers present in the request");
   const Reply etag = s3_.Send("PUT /bucket/k\nIf-None-Match: \"e\"", "x");
   EXPECT_EQ(etag.Element("Header"), "If-None-Match");
   EXPECT_EQ(etag.Element("additionalMessage"),
@@ -117,7 +121,8 @@ TEST_F(ConditionsTest, DeletesAcceptIfMatchWithStar) {
 TEST_F(ConditionsTest, ADeleteMarkerCountsAsAbsent) {
   s3_.SetVersioning("bucket", "Enabled");
   s3_.Send("DELETE /bucket/k");
-  EXPECT_EQ(s3_.Send(std::string("PUT /bucket/k\nIf-Match: ") + kHello, "x").Outcome(), "404 NoSuchKey");
+  EXPECT_EQ(s3_.Send(std::string("PUT /bucket/k\nIf-Match: ") + kHello, "x").Outcome(),
+            "404 NoSuchKey");
   EXPECT_EQ(s3_.Send("PUT /bucket/k\nIf-None-Match: *", "x").Outcome(), "200");
 }
 

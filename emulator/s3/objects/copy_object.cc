@@ -3,18 +3,18 @@
 
 #include "base/encoding.h"
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/encryption/bucket_encryption.h"
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/objects/conditions.h"
-#include "emulator/s3/objects/copy_source.h"
-#include "emulator/s3/directory/directory_bucket.h"
-#include "emulator/s3/protocol/directory_names.h"
-#include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/config/lifecycle.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/config/lifecycle.h"
-#include "emulator/s3/objects/metadata.h"
 #include "emulator/s3/core/writes.h"
+#include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/encryption/bucket_encryption.h"
+#include "emulator/s3/objects/conditions.h"
+#include "emulator/s3/objects/copy_source.h"
+#include "emulator/s3/objects/metadata.h"
+#include "emulator/s3/protocol/directory_names.h"
+#include "emulator/s3/protocol/documents.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -28,14 +28,17 @@ Result<bool> ReadDirective(const Call& call, std::string_view header, std::strin
 }
 
 // A default encryption that somebody put, even AES256, counts as a change of encryption (recorded).
-Result<void> RefusePointlessSelfCopy(const Call& call, const store::BucketRecord& bucket, const CopySource& source,
-                                     bool replace) {
-  const bool onto_itself = source.bucket == call.bucket() && source.key == call.key() && !source.version;
-  const bool changes = replace || call.Header("x-amz-storage-class") || call.Header(kWebsiteRedirect) ||
-                       call.families.encryption || HasOwnEncryption(bucket);
+Result<void> RefusePointlessSelfCopy(const Call& call, const store::BucketRecord& bucket,
+                                     const CopySource& source, bool replace) {
+  const bool onto_itself =
+      source.bucket == call.bucket() && source.key == call.key() && !source.version;
+  const bool changes = replace || call.Header("x-amz-storage-class") ||
+                       call.Header(kWebsiteRedirect) || call.families.encryption ||
+                       HasOwnEncryption(bucket);
   if (!onto_itself || changes) return Ok();
   return InvalidRequest(
-      "This copy request is illegal because it is trying to copy an object to itself without changing the object's "
+      "This copy request is illegal because it is trying to copy an object to itself without "
+      "changing the object's "
       "metadata, storage class, website redirect location or encryption attributes.");
 }
 
@@ -54,19 +57,23 @@ store::Attributes CopiedAttributes(const Call& call, const store::ObjectRecord& 
   std::copy_if(source.attributes.begin(), source.attributes.end(), std::back_inserter(attributes),
                [](const auto& entry) {
                  const bool internal = entry.first.front() == kInternalAttributeMark;
-                 return entry.first != kWebsiteRedirect && (!internal || entry.first.starts_with(kUnprintablePrefix));
+                 return entry.first != kWebsiteRedirect &&
+                        (!internal || entry.first.starts_with(kUnprintablePrefix));
                });
-  if (const auto redirect = call.Header(kWebsiteRedirect)) attributes.emplace_back(kWebsiteRedirect, *redirect);
+  if (const auto redirect = call.Header(kWebsiteRedirect))
+    attributes.emplace_back(kWebsiteRedirect, *redirect);
   return attributes;
 }
 
-// ETag and checksum of a single object with the source's bytes: taken over where they fit, else read anew.
-Result<void> FillDigests(const Call& call, store::ObjectRecord& record, const OpenedSource& opened, const ChecksumInfo& info,
-                         bool wants_md5) {
+// ETag and checksum of a single object with the source's bytes: taken over where they fit, else
+// read anew.
+Result<void> FillDigests(const Call& call, store::ObjectRecord& record, const OpenedSource& opened,
+                         const ChecksumInfo& info, bool wants_md5) {
   const store::ObjectRecord& source = *opened.object;
   record.checksum_algorithm = info.name;
   record.checksum_type = kFullObject;
-  const bool same_checksum = source.checksum_algorithm == info.name && source.checksum_type == kFullObject;
+  const bool same_checksum =
+      source.checksum_algorithm == info.name && source.checksum_type == kFullObject;
   const bool has_md5 = source.parts.empty() && StoredEncryption(source.attributes).etag_is_md5() &&
                        !IsDirectoryBucketName(opened.address.bucket.value);
   record.etag = !wants_md5 ? OpaqueETag() : has_md5 ? source.etag : ETag();
@@ -74,26 +81,32 @@ Result<void> FillDigests(const Call& call, store::ObjectRecord& record, const Op
     record.checksum = source.checksum;
     return Ok();
   }
-  PENSTOCK_ASSIGN(ContentDigests digests, DigestContent(call.exchange, source.content, {0, source.size},
-                                                        {.algorithm = info.algorithm, .md5 = record.etag.empty()}));
+  PENSTOCK_ASSIGN(ContentDigests digests,
+                  DigestContent(call.exchange, source.content, {0, source.size},
+                                {.algorithm = info.algorithm, .md5 = record.etag.empty()}));
   if (record.etag.empty()) record.etag = ETag(HexEncode(AsBytes(digests.md5)));
   record.checksum = std::move(digests.checksum);
   return Ok();
 }
 
-Result<store::ObjectRecord> MakeRecord(const Call& call, ObjectSettings& settings, const OpenedSource& opened,
-                                       bool replace) {
+Result<store::ObjectRecord> MakeRecord(const Call& call, ObjectSettings& settings,
+                                       const OpenedSource& opened, bool replace) {
   const store::ObjectRecord& source = *opened.object;
   if (source.size > kMaxBodyBytes) {
-    return InvalidRequest("The specified copy source is larger than the maximum allowable size for a copy source: " +
-                          std::to_string(kMaxBodyBytes));
+    return InvalidRequest(
+        "The specified copy source is larger than the maximum allowable size for a copy source: " +
+        std::to_string(kMaxBodyBytes));
   }
-  PENSTOCK_ASSIGN(const bool replace_tags, ReadDirective(call, "x-amz-tagging-directive", "tagging"));
+  PENSTOCK_ASSIGN(const bool replace_tags,
+                  ReadDirective(call, "x-amz-tagging-directive", "tagging"));
   if (!replace_tags && !source.tags.empty() && IsDirectoryBucket(*call.opened)) {
-    return NotImplemented("Directory buckets keep no tags; copy the tagged object with x-amz-tagging-directive: REPLACE.");
+    return NotImplemented(
+        "Directory buckets keep no tags; copy the tagged object with x-amz-tagging-directive: "
+        "REPLACE.");
   }
   PENSTOCK_ASSIGN(const ChecksumInfo* info, ChooseAlgorithm(call, source));
-  PENSTOCK_TRY(CheckCopySource(call.exchange, source.content, {0, source.size}));  // a copy must not outlive its damaged source
+  // a copy must not outlive its damaged source
+  PENSTOCK_TRY(CheckCopySource(call.exchange, source.content, {0, source.size}));
   store::ObjectRecord record;
   record.key = call.key();
   record.owner_id = call.exchange.identity.owner_id;
@@ -103,7 +116,8 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, ObjectSettings& setting
   record.attributes = replace ? std::move(settings.attributes) : CopiedAttributes(call, source);
   record.tags = replace_tags ? std::move(settings.tags) : source.tags;
   StoreSettings(settings, record.attributes);
-  PENSTOCK_TRY(FillDigests(call, record, opened, *info, EtagIsMd5(*call.opened, settings.encryption)));
+  PENSTOCK_TRY(
+      FillDigests(call, record, opened, *info, EtagIsMd5(*call.opened, settings.encryption)));
   return record;
 }
 
@@ -122,8 +136,10 @@ Result<void> CopyObject(Call& call) {
                                                   MakePrecondition(condition, call.key())}));
   const store::ObjectRecord& object = *outcome.object;
   AddNewVersionHeader(call, outcome);
-  // Recorded: where versioning is suspended, a copy tells the null version that a put is silent about.
-  if (outcome.versioning == store::Versioning::kSuspended) call.response().Add("x-amz-version-id", object.version_id.value);
+  // Recorded: where versioning is suspended, a copy tells the null version that a put is silent
+  // about.
+  if (outcome.versioning == store::Versioning::kSuspended)
+    call.response().Add("x-amz-version-id", object.version_id.value);
   AddSourceVersionHeader(call, source);
   AddExpirationHeader(call, object);
   AddEncryptionHeaders(call, settings.encryption);

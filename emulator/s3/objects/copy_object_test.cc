@@ -12,9 +12,11 @@ class CopyObjectTest : public ::testing::Test {
  protected:
   CopyObjectTest() : s3_({.min_part_size_bytes = 1}) {
     s3_.Send("PUT /bucket");
-    s3_.Send("PUT /bucket/k\nContent-Type: a/b\nx-amz-meta-m: 1\nx-amz-tagging: t=1\nx-amz-storage-class: STANDARD_IA\n"
-             "x-amz-website-redirect-location: /x",
-             "hello");
+    s3_.Send(
+        "PUT /bucket/k\nContent-Type: a/b\nx-amz-meta-m: 1\nx-amz-tagging: "
+        "t=1\nx-amz-storage-class: STANDARD_IA\n"
+        "x-amz-website-redirect-location: /x",
+        "hello");
   }
   Reply Copy(const std::string& to, const std::string& headers = "") {
     return s3_.Send("PUT /bucket/" + to + "\nx-amz-copy-source: /bucket/k" + headers);
@@ -41,13 +43,15 @@ TEST_F(CopyObjectTest, CopyKeepsMetadataAndIgnoresTheRequests) {
 }
 
 TEST_F(CopyObjectTest, ReplaceTakesTheRequests) {
-  Copy("to", "\nx-amz-metadata-directive: REPLACE\nx-amz-meta-n: 3\nx-amz-tagging-directive: REPLACE");
+  Copy("to",
+       "\nx-amz-metadata-directive: REPLACE\nx-amz-meta-n: 3\nx-amz-tagging-directive: REPLACE");
   const Reply to = s3_.Send("GET /bucket/to");
   EXPECT_EQ(to.Header("Content-Type"), "binary/octet-stream");
   EXPECT_EQ(to.Header("x-amz-meta-m"), "<absent>");
   EXPECT_EQ(to.Header("x-amz-meta-n"), "3");
   EXPECT_EQ(to.Header("x-amz-tagging-count"), "<absent>");
-  EXPECT_EQ(Copy("to", "\nx-amz-metadata-directive: MERGE").Element("Message"), "Unknown metadata directive.");
+  EXPECT_EQ(Copy("to", "\nx-amz-metadata-directive: MERGE").Element("Message"),
+            "Unknown metadata directive.");
   EXPECT_EQ(Copy("to", "\nx-amz-tagging-directive: MERGE").Outcome(), "400 InvalidArgument");
 }
 
@@ -55,30 +59,38 @@ TEST_F(CopyObjectTest, ReplaceTakesTheRequests) {
 TEST_F(CopyObjectTest, CopyOntoItselfMustChangeSomething) {
   const Reply refused = Copy("k");
   EXPECT_EQ(refused.Outcome(), "400 InvalidRequest");
-  EXPECT_TRUE(refused.Element("Message").starts_with("This copy request is illegal because it is trying to copy"));
-  for (const char* headers : {"\nx-amz-metadata-directive: REPLACE", "\nx-amz-storage-class: STANDARD",
-                              "\nx-amz-website-redirect-location: /y", "\nx-amz-server-side-encryption: AES256"}) {
+  EXPECT_TRUE(refused.Element("Message").starts_with(
+      "This copy request is illegal because it is trying to copy"));
+  for (const char* headers :
+       {"\nx-amz-metadata-directive: REPLACE", "\nx-amz-storage-class: STANDARD",
+        "\nx-amz-website-redirect-location: /y", "\nx-amz-server-side-encryption: AES256"}) {
     EXPECT_EQ(Copy("k", headers).Outcome(), "200") << headers;
   }
-  EXPECT_EQ(s3_.Send("PUT /bucket/k\nx-amz-copy-source: /bucket/k?versionId=null").Outcome(), "200");
+  EXPECT_EQ(s3_.Send("PUT /bucket/k\nx-amz-copy-source: /bucket/k?versionId=null").Outcome(),
+            "200");
   EXPECT_EQ(s3_.Send("GET /bucket/k").body, "hello");
 }
 
 // Spec §2.10 "Checksum"; values of "hello" from §6.3.
 TEST_F(CopyObjectTest, ChecksumAlgorithmCanBeChosen) {
-  EXPECT_EQ(Copy("to", "\nx-amz-checksum-algorithm: SHA1").Element("ChecksumSHA1"), "qvTGHdzF6KLavt4PO0gs2a6pQ00=");
+  EXPECT_EQ(Copy("to", "\nx-amz-checksum-algorithm: SHA1").Element("ChecksumSHA1"),
+            "qvTGHdzF6KLavt4PO0gs2a6pQ00=");
   EXPECT_EQ(Copy("to", "\nx-amz-checksum-algorithm: FOO").Outcome(), "400 InvalidRequest");
 }
 
 TEST_F(CopyObjectTest, MultipartSourcesGetAPlainETagAndAFullChecksum) {
-  const std::string id = s3_.Send("POST /bucket/mp?uploads\nx-amz-checksum-algorithm: SHA256").Element("UploadId");
-  const Reply part = s3_.Send("PUT /bucket/mp?partNumber=1&uploadId=" + id +
-                                  "\nx-amz-checksum-sha256: LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=", "hello");
+  const std::string id =
+      s3_.Send("POST /bucket/mp?uploads\nx-amz-checksum-algorithm: SHA256").Element("UploadId");
+  const Reply part =
+      s3_.Send("PUT /bucket/mp?partNumber=1&uploadId=" + id +
+                   "\nx-amz-checksum-sha256: LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=",
+               "hello");
   s3_.Send("POST /bucket/mp?uploadId=" + id,
            "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" + part.Header("ETag") +
                "</ETag><ChecksumSHA256>" + part.Header("x-amz-checksum-sha256") +
                "</ChecksumSHA256></Part></CompleteMultipartUpload>");
-  ASSERT_EQ(s3_.Send("HEAD /bucket/mp").Header("ETag"), "\"62109206880d38a4010a98e11243924a-1\"");  // md5(md5 raw)
+  // md5(md5 raw)
+  ASSERT_EQ(s3_.Send("HEAD /bucket/mp").Header("ETag"), "\"62109206880d38a4010a98e11243924a-1\"");
   const Reply copy = s3_.Send("PUT /bucket/to\nx-amz-copy-source: /bucket/mp");
   EXPECT_EQ(copy.Element("ETag"), "&quot;5d41402abc4b2a76b9719d911017c592&quot;");
   EXPECT_EQ(copy.Element("ChecksumSHA256"), "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=");
@@ -115,8 +127,10 @@ TEST_F(CopyObjectTest, SuspendedBucketsNameTheNewNullVersionOnly) {
 TEST_F(CopyObjectTest, OntoItselfUnderADefaultEncryption) {
   ASSERT_EQ(Copy("k").Outcome(), "400 InvalidRequest");
   ASSERT_EQ(s3_.SendDocument("PUT /bucket?encryption",
-                             "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256"
-                             "</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>")
+                             "<ServerSideEncryptionConfiguration><Rule><"
+                             "ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256"
+                             "</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></"
+                             "ServerSideEncryptionConfiguration>")
                 .Outcome(),
             "200");
   EXPECT_EQ(Copy("k").Outcome(), "200");

@@ -1,8 +1,8 @@
 #include "emulator/s3/objects/copy_source.h"
 
-#include "emulator/s3/objects/conditions.h"
-#include "emulator/s3/encryption/customer_key.h"
 #include "emulator/s3/core/errors.h"
+#include "emulator/s3/encryption/customer_key.h"
+#include "emulator/s3/objects/conditions.h"
 #include "emulator/s3/objects/metadata.h"
 #include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/text.h"
@@ -15,7 +15,8 @@ constexpr std::string_view kVersionMark = "?versionId=";
 
 // "https://host/bucket/key" -> "bucket/key".
 std::string_view WithoutOrigin(std::string_view source) {
-  for (const std::string_view scheme : {std::string_view("http://"), std::string_view("https://")}) {
+  for (const std::string_view scheme :
+       {std::string_view("http://"), std::string_view("https://")}) {
     if (!StartsWithIgnoreCase(source, scheme)) continue;
     const auto slash = source.find('/', scheme.size());
     return slash == std::string_view::npos ? std::string_view() : source.substr(slash + 1);
@@ -24,7 +25,8 @@ std::string_view WithoutOrigin(std::string_view source) {
 }
 
 Error SourceNotFound(Error error, const CopySource& source) {
-  if (error.code == "NoSuchBucket") return MakeError("NoSuchBucket", {{"BucketName", source.bucket.value}});
+  if (error.code == "NoSuchBucket")
+    return MakeError("NoSuchBucket", {{"BucketName", source.bucket.value}});
   if (error.code == "NoSuchKey" && !source.version) return NoSuchKey(source.key.value);
   if (error.code == "NoSuchVersion" || error.code == "NoSuchKey") {
     return NoSuchVersion(source.key, *source.version);
@@ -36,7 +38,8 @@ Error SourceNotFound(Error error, const CopySource& source) {
 
 Result<CopySource> ParseCopySource(std::string_view header, BucketNames allowed) {
   if (header.starts_with("arn:")) {
-    return NotImplementedHeader(kHeader, "Access point ARNs are not supported as copy source; use bucket/key");
+    return NotImplementedHeader(
+        kHeader, "Access point ARNs are not supported as copy source; use bucket/key");
   }
   std::string_view path = WithoutOrigin(header);
   CopySource source;
@@ -53,7 +56,8 @@ Result<CopySource> ParseCopySource(std::string_view header, BucketNames allowed)
   if (text.starts_with('/')) text.remove_prefix(1);
   const auto slash = text.find('/');
   const std::string_view bucket = text.substr(0, slash);
-  if (!CheckBucketName(bucket, allowed).ok()) return InvalidArgument("Invalid copy source bucket name", kHeader, header);
+  if (!CheckBucketName(bucket, allowed).ok())
+    return InvalidArgument("Invalid copy source bucket name", kHeader, header);
   if (slash == std::string_view::npos || slash + 1 == text.size()) {
     return InvalidArgument("Invalid copy source object key", kHeader, header);
   }
@@ -63,14 +67,17 @@ Result<CopySource> ParseCopySource(std::string_view header, BucketNames allowed)
 }
 
 Result<OpenedSource> OpenCopySource(Call& call) {
-  PENSTOCK_ASSIGN(CopySource address, ParseCopySource(call.Header(kHeader).value_or(""), call.options.bucket_names));
+  PENSTOCK_ASSIGN(CopySource address,
+                  ParseCopySource(call.Header(kHeader).value_or(""), call.options.bucket_names));
   PENSTOCK_ASSIGN(store::BucketPtr bucket, OpenSourceBucket(call, address.bucket));
   auto found = call.store.FindObject(address.bucket, address.key, address.version);
   if (!found.ok()) return SourceNotFound(std::move(found).error(), address);
   store::ObjectPtr object = std::move(found).value();
   if (object->is_delete_marker) {
     if (!address.version) return NoSuchKey(address.key.value);
-    return InvalidRequest("The source of a copy request may not specifically refer to a delete marker by version id.");
+    return InvalidRequest(
+        "The source of a copy request may not specifically refer to a delete marker by version "
+        "id.");
   }
   PENSTOCK_TRY(CheckSourceKey(call, *object));
   if (IsArchived(object->storage_class)) {
@@ -85,7 +92,8 @@ void AddSourceVersionHeader(Call& call, const OpenedSource& source) {
   const store::Versioning versioning = source.bucket->versioning;
   if (versioning == store::Versioning::kNever) return;
   // Recorded: a suspended bucket does not tell of its null versions here.
-  if (versioning == store::Versioning::kSuspended && source.object->version_id.value == "null") return;
+  if (versioning == store::Versioning::kSuspended && source.object->version_id.value == "null")
+    return;
   call.response().Add("x-amz-copy-source-version-id", source.object->version_id.value);
 }
 

@@ -1,4 +1,5 @@
-// The source of CopyObject and UploadPartCopy: x-amz-copy-source taken apart and opened (spec/protocol.md §2.10).
+// The source of CopyObject and UploadPartCopy: x-amz-copy-source taken apart and opened
+// (spec/protocol.md §2.10).
 #ifndef PENSTOCK_EMULATOR_S3_OBJECTS_COPY_SOURCE_H_
 #define PENSTOCK_EMULATOR_S3_OBJECTS_COPY_SOURCE_H_
 
@@ -18,7 +19,8 @@ struct CopySource {
 };
 
 // "[/]bucket/key[?versionId=id]", URL-encoded, or a full URL of that path.
-Result<CopySource> ParseCopySource(std::string_view header, BucketNames allowed = BucketNames::kOfS3);
+Result<CopySource> ParseCopySource(std::string_view header,
+                                   BucketNames allowed = BucketNames::kOfS3);
 
 struct OpenedSource {
   CopySource address;

@@ -39,16 +39,20 @@ TEST(CopySourceTest, AcceptedForms) {
 
 TEST(CopySourceTest, RefusedForms) {
   const std::pair<const char*, const char*> cases[] = {
-      {"bucket", "Invalid copy source object key"},        {"/bucket/", "Invalid copy source object key"},
-      {"", "Invalid copy source bucket name"},             {"/UPPER/k", "Invalid copy source bucket name"},
-      {"bucket/%zz", "Invalid copy source encoding"},      {"bucket/k?versionId=x", "Invalid version id specified"}};
+      {"bucket", "Invalid copy source object key"},
+      {"/bucket/", "Invalid copy source object key"},
+      {"", "Invalid copy source bucket name"},
+      {"/UPPER/k", "Invalid copy source bucket name"},
+      {"bucket/%zz", "Invalid copy source encoding"},
+      {"bucket/k?versionId=x", "Invalid version id specified"}};
   for (const auto& [header, message] : cases) {
     const auto source = ParseCopySource(header);
     ASSERT_FALSE(source.ok()) << header;
     EXPECT_EQ(source.error().code, "InvalidArgument") << header;
     EXPECT_EQ(source.error().message, message) << header;
   }
-  EXPECT_EQ(ParseCopySource("arn:aws:s3:us-east-1:1:accesspoint/x/object/k").error().code, "NotImplemented");
+  EXPECT_EQ(ParseCopySource("arn:aws:s3:us-east-1:1:accesspoint/x/object/k").error().code,
+            "NotImplemented");
 }
 
 class OpenCopySourceTest : public ::testing::Test {
@@ -58,16 +62,21 @@ class OpenCopySourceTest : public ::testing::Test {
     s3_.Send("PUT /bucket/k", "hello");
     s3_.clock().Advance(std::chrono::hours(1));
   }
-  std::string Copy(const std::string& headers) { return s3_.Send("PUT /bucket/to\n" + headers).Outcome(); }
+  std::string Copy(const std::string& headers) {
+    return s3_.Send("PUT /bucket/to\n" + headers).Outcome();
+  }
   Harness s3_;
 };
 
 TEST_F(OpenCopySourceTest, MissingSourcesAreNamed) {
   EXPECT_EQ(Copy("x-amz-copy-source: /absent/k"), "404 NoSuchBucket");
-  EXPECT_EQ(s3_.Send("PUT /bucket/to\nx-amz-copy-source: /absent/k").Element("BucketName"), "absent");
+  EXPECT_EQ(s3_.Send("PUT /bucket/to\nx-amz-copy-source: /absent/k").Element("BucketName"),
+            "absent");
   EXPECT_EQ(s3_.Send("PUT /bucket/to\nx-amz-copy-source: /bucket/absent").Element("Key"), "absent");
-  EXPECT_EQ(Copy("x-amz-copy-source: /bucket/k?versionId=" + store::MakeVersionId(1).value), "404 NoSuchVersion");
-  EXPECT_EQ(Copy(std::string("x-amz-copy-source: /bucket/k?versionId=") + kVersion), "400 InvalidArgument");
+  EXPECT_EQ(Copy("x-amz-copy-source: /bucket/k?versionId=" + store::MakeVersionId(1).value),
+            "404 NoSuchVersion");
+  EXPECT_EQ(Copy(std::string("x-amz-copy-source: /bucket/k?versionId=") + kVersion),
+            "400 InvalidArgument");
 }
 
 // Spec §2.7 "Copy from marker id".
@@ -77,8 +86,9 @@ TEST_F(OpenCopySourceTest, DeleteMarkersCannotBeCopied) {
   EXPECT_EQ(Copy("x-amz-copy-source: /bucket/k"), "404 NoSuchKey");
   const auto by_id = s3_.Send("PUT /bucket/to\nx-amz-copy-source: /bucket/k?versionId=" + marker);
   EXPECT_EQ(by_id.Outcome(), "400 InvalidRequest");
-  EXPECT_EQ(by_id.Element("Message"),
-            "The source of a copy request may not specifically refer to a delete marker by version id.");
+  EXPECT_EQ(
+      by_id.Element("Message"),
+      "The source of a copy request may not specifically refer to a delete marker by version id.");
 }
 
 // Spec §2.10 "Source conditionals": all failures are 412.
@@ -89,12 +99,14 @@ TEST_F(OpenCopySourceTest, SourceConditionsRefuseWith412) {
       {"if-match: x", "412 PreconditionFailed", "x-amz-copy-source-If-Match"},
       {"if-none-match: " + etag, "412 PreconditionFailed", "x-amz-copy-source-If-None-Match"},
       {"if-none-match: x", "200", "<absent>"},
-      {"if-modified-since: Fri, 02 Jan 2026 03:04:05 GMT", "412 PreconditionFailed", "x-amz-copy-source-If-Modified-Since"},
+      {"if-modified-since: Fri, 02 Jan 2026 03:04:05 GMT", "412 PreconditionFailed",
+       "x-amz-copy-source-If-Modified-Since"},
       {"if-unmodified-since: Fri, 02 Jan 2026 03:04:04 GMT", "412 PreconditionFailed",
        "x-amz-copy-source-If-Unmodified-Since"},
   };
   for (const auto& [condition, outcome, element] : cases) {
-    const auto reply = s3_.Send("PUT /bucket/to\nx-amz-copy-source: /bucket/k\nx-amz-copy-source-" + condition);
+    const auto reply =
+        s3_.Send("PUT /bucket/to\nx-amz-copy-source: /bucket/k\nx-amz-copy-source-" + condition);
     EXPECT_EQ(reply.Outcome(), outcome) << condition;
     EXPECT_EQ(reply.Element("Condition"), element) << condition;
   }

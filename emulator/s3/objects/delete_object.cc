@@ -1,10 +1,10 @@
 // DeleteObject (spec/protocol.md §2.7, §2.9).
-#include "emulator/s3/objects/conditions.h"
-#include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/core/write_later.h"
+#include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/objects/conditions.h"
 #include "emulator/store/tables/ids.h"
 
 namespace penstock::emulator::s3 {
@@ -15,10 +15,12 @@ using Outcome = Result<store::DeleteOutcome>;
 Result<void> Answer(Call& call, const std::optional<VersionId>& version, Outcome outcome) {
   if (!outcome.ok()) return std::move(outcome).error();
   // A version that is no more is deleted once again; an id that never was is refused.
-  if (version && !outcome->existed && !store::IsIssued(*version)) return NoSuchVersion(call.key(), *version);
+  if (version && !outcome->existed && !store::IsIssued(*version))
+    return NoSuchVersion(call.key(), *version);
   Response& response = call.response();
   response.status = 204;
-  if (outcome->created_marker || outcome->removed_marker) response.Add("x-amz-delete-marker", "true");
+  if (outcome->created_marker || outcome->removed_marker)
+    response.Add("x-amz-delete-marker", "true");
   if (!outcome->version_id.empty()) response.Add("x-amz-version-id", outcome->version_id.value);
   return Ok();
 }
@@ -28,12 +30,17 @@ Result<void> Answer(Call& call, const std::optional<VersionId>& version, Outcome
 Result<void> DeleteObject(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const auto version, VersionParameter(call));
-  PENSTOCK_ASSIGN(const WriteCondition condition, IsDirectoryBucket(*bucket) ? ReadDirectoryDelete(call)
-                                                                             : ReadWriteCondition(call, {.allow_any = true}));
-  store::DeleteObject request{bucket->name, call.key(), version, MakePrecondition(condition, call.key()), RemovalCheck(call)};
+  PENSTOCK_ASSIGN(const WriteCondition condition,
+                  IsDirectoryBucket(*bucket) ? ReadDirectoryDelete(call)
+                                             : ReadWriteCondition(call, {.allow_any = true}));
+  store::DeleteObject request{bucket->name, call.key(), version,
+                              MakePrecondition(condition, call.key()), RemovalCheck(call)};
   return WriteThenAnswer<store::DeleteOutcome>(
-      call, [&](auto... later) { return call.store.Delete(std::move(request), std::move(later)...); },
-      [version](Call& settled, Outcome outcome) { return Answer(settled, version, std::move(outcome)); });
+      call,
+      [&](auto... later) { return call.store.Delete(std::move(request), std::move(later)...); },
+      [version](Call& settled, Outcome outcome) {
+        return Answer(settled, version, std::move(outcome));
+      });
 }
 
 }  // namespace penstock::emulator::s3

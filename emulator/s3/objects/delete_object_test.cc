@@ -40,7 +40,8 @@ TEST(DeleteObjectTest, MarkersHideAndTheirDeletionUndeletes) {
   EXPECT_EQ(s3.Send("GET /bucket/k?versionId=" + version).Outcome(), "404 NoSuchVersion");
 }
 
-// Recorded, in a bucket that never had versions; a version that is gone is deleted once again instead (spec §2.7).
+// Recorded, in a bucket that never had versions; a version that is gone is deleted once again
+// instead (spec §2.7).
 TEST(DeleteObjectTest, AnIdThatNeverWasIsRefused) {
   Harness s3;
   s3.Send("PUT /bucket");
@@ -56,7 +57,8 @@ TEST(DeleteObjectTest, AnIdThatNeverWasIsRefused) {
   const std::string version = s3.Send("PUT /bucket/k", "x").Header("x-amz-version-id");
   EXPECT_EQ(s3.Send("DELETE /bucket/k?versionId=" + version).Outcome(), "204");
   EXPECT_EQ(s3.Send("DELETE /bucket/k?versionId=" + version).Outcome(), "204");
-  EXPECT_EQ(s3.Send("DELETE /bucket/k?versionId=" + version.substr(0, 28) + "ABCD").Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(s3.Send("DELETE /bucket/k?versionId=" + version.substr(0, 28) + "ABCD").Outcome(),
+            "400 InvalidArgument");
 }
 
 TEST(DeleteObjectTest, SuspendedBucketsGetANullMarker) {

@@ -1,20 +1,21 @@
-// DeleteObjects (spec/protocol.md §2.8): many deletes, one document, always 200 once the document was understood.
+// DeleteObjects (spec/protocol.md §2.8): many deletes, one document, always 200 once the document
+// was understood.
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/objects/conditions.h"
+#include "emulator/s3/config/sub_resource_schemas.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/handlers.h"
 #include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/objects/conditions.h"
 #include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/document_schema.h"
 #include "emulator/s3/protocol/documents.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/core/handlers.h"
 #include "emulator/s3/protocol/names.h"
-#include "emulator/s3/access/object_lock.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
 #include "emulator/s3/protocol/text.h"
 #include "emulator/store/tables/ids.h"
 
@@ -45,7 +46,9 @@ Result<void> CheckDirectoryKey(const std::string& key) {
     return IsBlankOrControl(c) && c != ' ' && c != '\n' && c != '\t' && c != '\r';
   });
   if (!control && !std::all_of(key.begin(), key.end(), IsBlankOrControl)) return Ok();
-  return InvalidRequest("A key of the request is blank or holds control characters; directory buckets have no such keys.");
+  return InvalidRequest(
+      "A key of the request is blank or holds control characters; directory buckets have no such "
+      "keys.");
 }
 
 // What the entries of every kind of bucket have.
@@ -75,7 +78,8 @@ Result<Entry> ParseEntry(const Element& object) {
   PENSTOCK_ASSIGN(Entry entry, ParseIdentifier(object));
   for (const std::string_view name : kUnsupported) {
     if (!object.Has(name)) continue;
-    return NotImplemented("The element '" + std::string(name) + "' of a DeleteObjects entry is not implemented");
+    return NotImplemented("The element '" + std::string(name) +
+                          "' of a DeleteObjects entry is not implemented");
   }
   return entry;
 }
@@ -99,22 +103,26 @@ Result<store::DeleteObject> MakeDelete(const Call& call, const Entry& entry) {
   std::optional<VersionId> version;
   if (!entry.version_id.empty()) {
     if (!IsVersionId(entry.version_id)) return MakeError("NoSuchVersion");
-    if (IsDirectoryBucketName(call.bucket().value) && entry.version_id != "null") return MakeError("NoSuchVersion");
+    if (IsDirectoryBucketName(call.bucket().value) && entry.version_id != "null")
+      return MakeError("NoSuchVersion");
     version = VersionId(entry.version_id);
   }
   return store::DeleteObject{call.bucket(), ObjectKey(entry.key), std::move(version),
-                             MakePrecondition(entry.condition, ObjectKey(entry.key)), RemovalCheck(call)};
+                             MakePrecondition(entry.condition, ObjectKey(entry.key)),
+                             RemovalCheck(call)};
 }
 
 // One outcome per entry, in order; those that can be deleted go in one commit.
-std::vector<Result<store::DeleteOutcome>> DeleteEntries(Call& call, const std::vector<Entry>& entries) {
+std::vector<Result<store::DeleteOutcome>> DeleteEntries(Call& call,
+                                                        const std::vector<Entry>& entries) {
   std::vector<Result<store::DeleteOutcome>> outcomes;
   std::vector<std::size_t> sent;  // which entry each of `deletes` is
   std::vector<store::DeleteObject> deletes;
   for (const Entry& entry : entries) {
     auto request = MakeDelete(call, entry);
     if (request.ok() && call.exchange.notes) {
-      if (auto refusal = call.exchange.notes->RefuseEntry(outcomes.size(), entry.key)) request = *std::move(refusal);
+      if (auto refusal = call.exchange.notes->RefuseEntry(outcomes.size(), entry.key))
+        request = *std::move(refusal);
     }
     if (request.ok()) {
       sent.push_back(outcomes.size());
@@ -126,17 +134,20 @@ std::vector<Result<store::DeleteOutcome>> DeleteEntries(Call& call, const std::v
   }
   auto done = call.store.Delete(std::move(deletes));
   for (std::size_t i = 0; i < done.size(); ++i) {
-    // A version that was deleted before counts as deleted (recorded against AWS in minio pull request 11086); an id that was
-    // never issued is an error.
+    // A version that was deleted before counts as deleted (recorded against AWS in minio pull
+    // request 11086); an id that was never issued is an error.
     const std::string& version = entries[sent[i]].version_id;
-    const bool unknown = done[i].ok() && !done[i]->existed && !version.empty() && !store::IsIssued(VersionId(version));
-    outcomes[sent[i]] = unknown ? Result<store::DeleteOutcome>(MakeError("NoSuchVersion")) : std::move(done[i]);
+    const bool unknown = done[i].ok() && !done[i]->existed && !version.empty() &&
+                         !store::IsIssued(VersionId(version));
+    outcomes[sent[i]] =
+        unknown ? Result<store::DeleteOutcome>(MakeError("NoSuchVersion")) : std::move(done[i]);
   }
   return outcomes;
 }
 
 void WriteError(XmlWriter& xml, const Entry& entry, const Error& error) {
-  const std::string_view code = error.code.empty() ? std::string_view("InternalError") : std::string_view(error.code);
+  const std::string_view code =
+      error.code.empty() ? std::string_view("InternalError") : std::string_view(error.code);
   xml.Open("Error");
   xml.Element("Key", entry.key);
   if (!entry.version_id.empty()) xml.Element("VersionId", entry.version_id);

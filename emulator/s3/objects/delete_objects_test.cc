@@ -16,8 +16,9 @@ class DeleteObjectsTest : public ::testing::Test {
     for (const char* key : {"a", "b"}) s3_.Send(std::string("PUT /bucket/") + key, "x");
   }
   Reply Delete(const std::string& inner) {
-    return s3_.SendDocument("POST /bucket/?delete",
-                            "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">" + inner + "</Delete>");
+    return s3_.SendDocument(
+        "POST /bucket/?delete",
+        "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">" + inner + "</Delete>");
   }
   Harness s3_;
 };
@@ -33,7 +34,8 @@ TEST_F(DeleteObjectsTest, ReportsEveryKeyAlsoMissingOnes) {
 
 TEST_F(DeleteObjectsTest, QuietKeepsErrorsOnly) {
   const Reply reply = Delete(
-      "<Quiet>true</Quiet><Object><Key>a</Key></Object><Object><Key>b</Key><VersionId>bad</VersionId></Object>");
+      "<Quiet>true</Quiet><Object><Key>a</Key></Object><Object><Key>b</Key><VersionId>bad</"
+      "VersionId></Object>");
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(reply.Elements("Deleted").size(), 0u);
   EXPECT_EQ(reply.Element("Code"), "NoSuchVersion");
@@ -44,7 +46,8 @@ TEST_F(DeleteObjectsTest, QuietKeepsErrorsOnly) {
 // Recorded against AWS in minio pull request 11086.
 TEST_F(DeleteObjectsTest, AVersionThatIsGoneIsDeletedAgain) {
   const std::string id = store::MakeVersionId(7).value;
-  const Reply reply = Delete("<Object><Key>a</Key><VersionId>" + id + "</VersionId></Object>"
+  const Reply reply = Delete("<Object><Key>a</Key><VersionId>" + id +
+                             "</VersionId></Object>"
                              "<Object><Key>none</Key><VersionId>null</VersionId></Object>");
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(reply.Elements("Key"), (std::vector<std::string>{"a", "none"}));
@@ -53,8 +56,10 @@ TEST_F(DeleteObjectsTest, AVersionThatIsGoneIsDeletedAgain) {
 }
 
 TEST_F(DeleteObjectsTest, EntriesMayCarryConditions) {
-  const Reply reply = Delete("<Object><Key>a</Key><ETag>other</ETag></Object>"
-                             "<Object><Key>b</Key><ETag>\"9dd4e461268c8034f5c8564e155c67a6\"</ETag></Object>");  // md5("x")
+  const Reply reply = Delete(
+      "<Object><Key>a</Key><ETag>other</ETag></Object>"
+      // md5("x")
+      "<Object><Key>b</Key><ETag>\"9dd4e461268c8034f5c8564e155c67a6\"</ETag></Object>");
   EXPECT_EQ(reply.Element("Code"), "PreconditionFailed");
   EXPECT_EQ(reply.Elements("Deleted").size(), 1u);
   EXPECT_EQ(s3_.Send("GET /bucket/a").status, 200);
@@ -68,7 +73,8 @@ TEST_F(DeleteObjectsTest, VersionedBucketsAnswerMarkers) {
 }
 
 TEST_F(DeleteObjectsTest, DocumentsAreChecked) {
-  EXPECT_EQ(s3_.Send("POST /bucket?delete", "<Delete><Object><Key>a</Key></Object></Delete>").Element("Message"),
+  EXPECT_EQ(s3_.Send("POST /bucket?delete", "<Delete><Object><Key>a</Key></Object></Delete>")
+                .Element("Message"),
             "Missing required header for this request: Content-MD5 OR x-amz-checksum-*");
   EXPECT_EQ(Delete("").Outcome(), "400 MalformedXML");
   EXPECT_EQ(Delete("<Object/>").Outcome(), "400 MalformedXML");
@@ -80,18 +86,24 @@ TEST_F(DeleteObjectsTest, DocumentsAreChecked) {
   EXPECT_EQ(s3_.Send("GET /bucket/a").status, 200);
 }
 
-// Before S3 knew the ETag element of an entry, it answered MalformedXML to it (boto3#4505, aws-sdk-rust#1311).
+// Before S3 knew the ETag element of an entry, it answered MalformedXML to it (boto3#4505,
+// aws-sdk-rust#1311).
 TEST_F(DeleteObjectsTest, DocumentsThatDoNotFitTheSchemaAreMalformed) {
   const std::string object = "<Object><Key>a</Key></Object>";
   for (const std::string& document :
        {object + "<Bogus/>", object + "words", object + "<Quiet>maybe</Quiet>", object + "<Quiet/>",
-        object + "<Quiet>true</Quiet><Quiet>true</Quiet>", std::string("<Object><Key>a</Key><Key>b</Key></Object>"),
-        std::string("<Object><Key>a</Key><Bogus>1</Bogus></Object>"), std::string("<Object><Key>a<b/></Key></Object>"),
-        std::string("<Object><Key>a</Key><VersionId>null</VersionId><VersionId>null</VersionId></Object>"),
+        object + "<Quiet>true</Quiet><Quiet>true</Quiet>",
+        std::string("<Object><Key>a</Key><Key>b</Key></Object>"),
+        std::string("<Object><Key>a</Key><Bogus>1</Bogus></Object>"),
+        std::string("<Object><Key>a<b/></Key></Object>"),
+        std::string(
+            "<Object><Key>a</Key><VersionId>null</VersionId><VersionId>null</VersionId></Object>"),
         std::string("<Object xmlns=\"urn:other\"><Key>a</Key></Object>")}) {
     EXPECT_EQ(Delete(document).Outcome(), "400 MalformedXML") << document;
   }
-  EXPECT_EQ(s3_.SendDocument("POST /bucket/?delete", "<Delete xmlns=\"urn:other\">" + object + "</Delete>").Outcome(),
+  EXPECT_EQ(s3_.SendDocument("POST /bucket/?delete",
+                             "<Delete xmlns=\"urn:other\">" + object + "</Delete>")
+                .Outcome(),
             "400 MalformedXML");
   EXPECT_EQ(s3_.Send("GET /bucket/a").status, 200);
   EXPECT_EQ(Delete("\n <Quiet> TRUE </Quiet>\n " + object).Outcome(), "200");

@@ -3,17 +3,17 @@
 #include <chrono>
 
 #include "base/dates.h"
+#include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/objects/conditions.h"
-#include "emulator/s3/encryption/customer_key.h"
-#include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/config/lifecycle.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/config/lifecycle.h"
+#include "emulator/s3/encryption/customer_key.h"
+#include "emulator/s3/objects/conditions.h"
 #include "emulator/s3/objects/metadata.h"
-#include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/objects/overrides.h"
 #include "emulator/s3/objects/ranges.h"
+#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -22,20 +22,21 @@ namespace {
 // What part of the object the answer carries.
 struct Selection {
   ByteRange range;
-  bool partial = false;                       // 206
-  const store::PartRecord* part = nullptr;    // partNumber of a multipart object
+  bool partial = false;                     // 206
+  const store::PartRecord* part = nullptr;  // partNumber of a multipart object
   bool by_part_number = false;
 };
 
 Result<Selection> SelectPart(const store::ObjectRecord& object, std::string_view text) {
   const auto number = ParseDecimal(text, 10'000);
   if (!number || *number == 0) {
-    return InvalidArgument("Part number must be an integer between 1 and 10000, inclusive", "partNumber", text);
+    return InvalidArgument("Part number must be an integer between 1 and 10000, inclusive",
+                           "partNumber", text);
   }
   const std::uint64_t count = std::max<std::uint64_t>(object.parts.size(), 1);
   if (*number > count) {
-    return MakeError("InvalidPartNumber",
-                     {{"ActualPartCount", std::to_string(count)}, {"PartNumberRequested", std::string(text)}});
+    return MakeError("InvalidPartNumber", {{"ActualPartCount", std::to_string(count)},
+                                           {"PartNumberRequested", std::string(text)}});
   }
   Selection selection{{0, object.size}, true, nullptr, true};
   if (object.parts.empty()) return selection;
@@ -54,13 +55,15 @@ Result<Selection> Select(const Call& call, const store::ObjectRecord& object) {
     return InvalidRequest("Cannot specify both Range header and partNumber query parameter");
   }
   if (part_number) return SelectPart(object, *part_number);
-  if (!range || !RangeApplies(call, object)) return Selection{{0, object.size}, false, nullptr, false};
+  if (!range || !RangeApplies(call, object))
+    return Selection{{0, object.size}, false, nullptr, false};
   PENSTOCK_ASSIGN(const RangeChoice choice, ChooseRange(*range, object.size));
   return Selection{choice.range, choice.partial, nullptr, false};
 }
 
-// The whole object's value, or a part's where the object's is made of them; nothing for a piece of either. Recorded: of a
-// FULL_OBJECT checksum no part is told, although ListParts had them, unless the part is the whole object.
+// The whole object's value, or a part's where the object's is made of them; nothing for a piece of
+// either. Recorded: of a FULL_OBJECT checksum no part is told, although ListParts had them, unless
+// the part is the whole object.
 void AddChecksumHeaders(Call& call, const store::ObjectRecord& object, const Selection& selection) {
   const auto mode = call.Header("x-amz-checksum-mode");
   if (!mode || !EqualsIgnoreCase(*mode, "ENABLED")) return;
@@ -77,9 +80,11 @@ void AddChecksumHeaders(Call& call, const store::ObjectRecord& object, const Sel
   call.response().Add("x-amz-checksum-type", object.checksum_type);
 }
 
-void AddAttributes(Response& response, const store::Attributes& stored, const store::Attributes& overrides) {
+void AddAttributes(Response& response, const store::Attributes& stored,
+                   const store::Attributes& overrides) {
   const auto overridden = [&](std::string_view name) {
-    return std::any_of(overrides.begin(), overrides.end(), [&](const auto& entry) { return entry.first == name; });
+    return std::any_of(overrides.begin(), overrides.end(),
+                       [&](const auto& entry) { return entry.first == name; });
   };
   bool has_type = false;
   std::size_t missing = 0;
@@ -99,7 +104,8 @@ void AddAttributes(Response& response, const store::Attributes& stored, const st
 }
 
 // Headers that 200, 206 and 304 share.
-void AddValidators(Call& call, const store::BucketRecord& bucket, const store::ObjectRecord& object) {
+void AddValidators(Call& call, const store::BucketRecord& bucket,
+                   const store::ObjectRecord& object) {
   Response& response = call.response();
   response.Add("Last-Modified", FormatHttpDate(object.last_modified));
   response.Add("ETag", Quoted(object.etag.value));
@@ -114,7 +120,8 @@ void AddObjectHeaders(Call& call, const store::ObjectRecord& object, const Selec
   if (object.storage_class != "STANDARD") response.Add("x-amz-storage-class", object.storage_class);
   if (!object.tags.empty()) response.Add("x-amz-tagging-count", std::to_string(object.tags.size()));
   AddObjectLockHeaders(response, object.attributes);
-  if (selection.part != nullptr) response.Add("x-amz-mp-parts-count", std::to_string(object.parts.size()));
+  if (selection.part != nullptr)
+    response.Add("x-amz-mp-parts-count", std::to_string(object.parts.size()));
   AddChecksumHeaders(call, object, selection);
 }
 
@@ -123,20 +130,22 @@ Result<void> CheckReadable(const Call& call, const store::ObjectRecord& object) 
   return MakeError("InvalidObjectState", {{"StorageClass", object.storage_class}});
 }
 
-// Bytes that are verified before the answer begins, so that damage in them is an error and not a broken connection. The
-// wire verifies what follows as it sends it.
+// Bytes that are verified before the answer begins, so that damage in them is an error and not a
+// broken connection. The wire verifies what follows as it sends it.
 constexpr std::uint64_t kCheckedAhead = 8 << 20;
 
 Result<void> AddBody(Call& call, const store::ObjectRecord& object, const Selection& selection) {
   Response& response = call.response();
   if (!call.is_head()) {
     const ByteRange& range = selection.range;
-    PENSTOCK_TRY(store::CheckContent(object.content, {range.begin, range.begin + std::min(range.size(), kCheckedAhead)}));
+    PENSTOCK_TRY(store::CheckContent(
+        object.content, {range.begin, range.begin + std::min(range.size(), kCheckedAhead)}));
   }
   // An empty object has no first byte to name: partNumber=1 of it is answered like a plain read.
   if (selection.partial && object.size > 0) {
     response.status = 206;
-    if (selection.range.size() > 0) response.Add("Content-Range", ContentRange(selection.range, object.size));
+    if (selection.range.size() > 0)
+      response.Add("Content-Range", ContentRange(selection.range, object.size));
   }
   if (call.is_head()) {
     response.content_length = selection.range.size();

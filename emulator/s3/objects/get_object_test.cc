@@ -12,7 +12,10 @@ class GetObjectTest : public ::testing::Test {
  protected:
   GetObjectTest() {
     s3_.Send("PUT /bucket");
-    s3_.Send("PUT /bucket/ten\nContent-Type: text/plain\nCache-Control: no-cache\nX-Amz-Meta-Name: Value", "0123456789");
+    s3_.Send(
+        "PUT /bucket/ten\nContent-Type: text/plain\nCache-Control: no-cache\nX-Amz-Meta-Name: "
+        "Value",
+        "0123456789");
     s3_.Send("PUT /bucket/empty", "");
   }
   Harness s3_;
@@ -51,14 +54,16 @@ TEST_F(GetObjectTest, HeadHasTheLengthAndNoBody) {
 // RFC 9110, 13.1.5: a range is sent only of the object that If-Range names, else the whole object.
 TEST_F(GetObjectTest, IfRangeOfAnotherObjectBringsTheWhole) {
   const std::string get = "GET /bucket/ten\nRange: bytes=2-4\nIf-Range: ";
-  const char* const same[] = {"\"781e5e245d69b566979b86e28d23f2c7\"", "781e5e245d69b566979b86e28d23f2c7", "Fri, 02 Jan 2026 03:04:05 GMT"};
+  const char* const same[] = {"\"781e5e245d69b566979b86e28d23f2c7\"",
+                              "781e5e245d69b566979b86e28d23f2c7", "Fri, 02 Jan 2026 03:04:05 GMT"};
   for (const char* const validator : same) {
     const Reply reply = s3_.Send(get + validator);
     EXPECT_EQ(reply.status, 206) << validator;
     EXPECT_EQ(reply.body, "234") << validator;
   }
-  const char* const other[] = {"\"0\"", "W/\"781e5e245d69b566979b86e28d23f2c7\"", "Fri, 02 Jan 2026 03:04:04 GMT",
-                               "Fri, 02 Jan 2026 03:04:06 GMT", "*"};
+  const char* const other[] = {"\"0\"", "W/\"781e5e245d69b566979b86e28d23f2c7\"",
+                               "Fri, 02 Jan 2026 03:04:04 GMT", "Fri, 02 Jan 2026 03:04:06 GMT",
+                               "*"};
   for (const char* const validator : other) {
     const Reply reply = s3_.Send(get + validator);
     EXPECT_EQ(reply.status, 200) << validator;
@@ -79,18 +84,23 @@ TEST_F(GetObjectTest, RangesAndTheirChecksums) {
     bool checksum;
   };
   const Case cases[] = {
-      {"bytes=0-8", 206, "012345678", "bytes 0-8/10", false}, {"bytes=-2", 206, "89", "bytes 8-9/10", false},
-      {"bytes=1-", 206, "123456789", "bytes 1-9/10", false},  {"bytes=-15", 206, "0123456789", "bytes 0-9/10", true},
-      {"bytes=0-100", 206, "0123456789", "bytes 0-9/10", true}, {"bytes=1-0", 200, "0123456789", "<absent>", true},
+      {"bytes=0-8", 206, "012345678", "bytes 0-8/10", false},
+      {"bytes=-2", 206, "89", "bytes 8-9/10", false},
+      {"bytes=1-", 206, "123456789", "bytes 1-9/10", false},
+      {"bytes=-15", 206, "0123456789", "bytes 0-9/10", true},
+      {"bytes=0-100", 206, "0123456789", "bytes 0-9/10", true},
+      {"bytes=1-0", 200, "0123456789", "<absent>", true},
       {"bytes=0-1,3-4", 200, "0123456789", "<absent>", true},
   };
   for (const Case& c : cases) {
-    const Reply reply = s3_.Send(std::string("GET /bucket/ten\nx-amz-checksum-mode: ENABLED\nRange: ") + c.range);
+    const Reply reply =
+        s3_.Send(std::string("GET /bucket/ten\nx-amz-checksum-mode: ENABLED\nRange: ") + c.range);
     EXPECT_EQ(reply.status, c.status) << c.range;
     EXPECT_EQ(reply.body, c.body) << c.range;
     EXPECT_EQ(reply.Header("Content-Range"), c.content_range) << c.range;
     EXPECT_EQ(reply.Header("x-amz-checksum-crc64nvme") != "<absent>", c.checksum) << c.range;
-    EXPECT_EQ(reply.Header("x-amz-checksum-type"), c.checksum ? "FULL_OBJECT" : "<absent>") << c.range;
+    EXPECT_EQ(reply.Header("x-amz-checksum-type"), c.checksum ? "FULL_OBJECT" : "<absent>")
+        << c.range;
   }
   const Reply none = s3_.Send("GET /bucket/ten\nRange: bytes=100-200");
   EXPECT_EQ(none.Outcome(), "416 InvalidRange");
@@ -98,7 +108,8 @@ TEST_F(GetObjectTest, RangesAndTheirChecksums) {
   EXPECT_EQ(none.Element("ActualObjectSize"), "10");
 }
 
-// Spec §2.6 "partNumber"; the reference connector reads empty objects this way (spec/connector.md appendix A).
+// Spec §2.6 "partNumber"; the reference connector reads empty objects this way (spec/connector.md
+// appendix A).
 TEST_F(GetObjectTest, PartNumbersOfSingleObjects) {
   const Reply one = s3_.Send("GET /bucket/ten?partNumber=1");
   EXPECT_EQ(one.status, 206);
@@ -111,7 +122,9 @@ TEST_F(GetObjectTest, PartNumbersOfSingleObjects) {
   EXPECT_EQ(two.Element("ActualPartCount"), "1");
   EXPECT_EQ(two.Element("PartNumberRequested"), "2");
   for (const char* bad : {"0", "10001", "x"}) {
-    EXPECT_EQ(s3_.Send(std::string("GET /bucket/ten?partNumber=") + bad).Outcome(), "400 InvalidArgument") << bad;
+    EXPECT_EQ(s3_.Send(std::string("GET /bucket/ten?partNumber=") + bad).Outcome(),
+              "400 InvalidArgument")
+        << bad;
   }
   EXPECT_EQ(s3_.Send("GET /bucket/ten?partNumber=1\nRange: bytes=0-1").Element("Message"),
             "Cannot specify both Range header and partNumber query parameter");
@@ -120,7 +133,8 @@ TEST_F(GetObjectTest, PartNumbersOfSingleObjects) {
 // Spec §2.6 "Response overrides".
 TEST_F(GetObjectTest, ResponseOverridesReplaceStoredHeaders) {
   const Reply reply = s3_.Send(
-      "GET /bucket/ten?response-content-type=a%2Fb&response-content-language=de&response-expires=never&"
+      "GET "
+      "/bucket/ten?response-content-type=a%2Fb&response-content-language=de&response-expires=never&"
       "response-cache-control=c&response-content-disposition=d&response-content-encoding=e");
   EXPECT_EQ(reply.Header("Content-Type"), "a/b");
   EXPECT_EQ(reply.Header("Content-Language"), "de");
@@ -130,8 +144,11 @@ TEST_F(GetObjectTest, ResponseOverridesReplaceStoredHeaders) {
   EXPECT_EQ(reply.Header("Content-Encoding"), "e");
   EXPECT_EQ(s3_.Send("GET /bucket/ten?response-content-type=%E2%82%AC").Element("Message"),
             "Header value cannot be represented using ISO-8859-1.");
-  EXPECT_EQ(s3_.Send("GET /bucket/ten?response-content-type=a%0D%0Ab").Outcome(), "400 InvalidArgument");
-  EXPECT_EQ(s3_.Send("GET /bucket/ten?response-content-disposition=%C3%A9").Header("Content-Disposition"), "\xE9");
+  EXPECT_EQ(s3_.Send("GET /bucket/ten?response-content-type=a%0D%0Ab").Outcome(),
+            "400 InvalidArgument");
+  EXPECT_EQ(
+      s3_.Send("GET /bucket/ten?response-content-disposition=%C3%A9").Header("Content-Disposition"),
+      "\xE9");
   s3_.identity().access_key_id.clear();
   EXPECT_EQ(s3_.Send("GET /bucket/ten?response-content-type=a").Outcome(), "400 InvalidRequest");
 }

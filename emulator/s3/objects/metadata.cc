@@ -5,12 +5,12 @@
 
 #include "base/ascii.h"
 #include "emulator/s3/access/acl.h"
+#include "emulator/s3/core/errors.h"
 #include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/objects/tags.h"
 #include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/encoded_words.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/protocol/strict.h"
-#include "emulator/s3/objects/tags.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -18,13 +18,15 @@ namespace {
 
 constexpr std::size_t kMaxUserMetadataBytes = 2048;
 constexpr std::string_view kMetaPrefix = "x-amz-meta-";
-static_assert(kUnprintablePrefix.substr(1) == kMetaPrefix && kUnprintablePrefix.front() == kInternalAttributeMark);
+static_assert(kUnprintablePrefix.substr(1) == kMetaPrefix &&
+              kUnprintablePrefix.front() == kInternalAttributeMark);
 
 constexpr std::size_t kMaxRedirectBytes = 2048;
 constexpr std::string_view kRedirectPrefixes[] = {"/", "http://", "https://"};
 
-constexpr std::string_view kContentHeaders[] = {"Content-Type",     "Cache-Control",    "Content-Disposition",
-                                                "Content-Language", "Content-Encoding", "Expires"};
+constexpr std::string_view kContentHeaders[] = {"Content-Type",        "Cache-Control",
+                                                "Content-Disposition", "Content-Language",
+                                                "Content-Encoding",    "Expires"};
 
 constexpr std::string_view kStorageClasses[] = {"STANDARD",   "REDUCED_REDUNDANCY",  "STANDARD_IA",
                                                 "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER",
@@ -49,16 +51,19 @@ Result<void> AddContentHeaders(const Call& call, store::Attributes& attributes) 
   for (const std::string_view name : kContentHeaders) {
     const auto value = call.Header(name);
     if (!value) continue;
-    std::string stored = name == "Content-Encoding" ? WithoutAwsChunked(*value) : std::string(*value);
+    std::string stored =
+        name == "Content-Encoding" ? WithoutAwsChunked(*value) : std::string(*value);
     if (!stored.empty()) attributes.emplace_back(name, std::move(stored));
   }
   const auto redirect = call.Header(kWebsiteRedirect);
   if (!redirect) return Ok();
-  const bool starts = std::any_of(std::begin(kRedirectPrefixes), std::end(kRedirectPrefixes),
-                                  [&](std::string_view prefix) { return redirect->starts_with(prefix); });
+  const bool starts =
+      std::any_of(std::begin(kRedirectPrefixes), std::end(kRedirectPrefixes),
+                  [&](std::string_view prefix) { return redirect->starts_with(prefix); });
   if (!starts) return MakeError("InvalidRedirectLocation");
   if (redirect->size() > kMaxRedirectBytes) {
-    return MakeError("InvalidRedirectLocation", {}, "The length of website redirect location cannot exceed 2,048 characters.");
+    return MakeError("InvalidRedirectLocation", {},
+                     "The length of website redirect location cannot exceed 2,048 characters.");
   }
   attributes.emplace_back(kWebsiteRedirect, *redirect);
   return Ok();
@@ -70,7 +75,8 @@ void AddUserHeader(store::Attributes& attributes, std::string_view name, std::st
   std::string lower = AsciiLower(name);
   auto [normal, printable] = NormaliseMetadataValue(value);
   if (!printable) lower.insert(lower.begin(), kInternalAttributeMark);
-  const auto same = std::find_if(attributes.begin(), attributes.end(), [&](const auto& entry) { return entry.first == lower; });
+  const auto same = std::find_if(attributes.begin(), attributes.end(),
+                                 [&](const auto& entry) { return entry.first == lower; });
   if (same == attributes.end()) {
     attributes.emplace_back(std::move(lower), std::move(normal));
   } else {
@@ -80,22 +86,26 @@ void AddUserHeader(store::Attributes& attributes, std::string_view name, std::st
 
 Result<void> AddUserMetadata(const Call& call, store::Attributes& attributes) {
   if (!call.families.metadata) return Ok();
-  for (const HeaderView& header : call.exchange.request.headers) AddUserHeader(attributes, header.name, header.value);
+  for (const HeaderView& header : call.exchange.request.headers)
+    AddUserHeader(attributes, header.name, header.value);
   if (call.presigned) {
     for (const QueryParameter& parameter : call.exchange.target.query) {
       if (!IsHeaderInQuery(parameter.name)) continue;
-      if (call.exchange.request.Find(parameter.name)) continue;  // the verifier has made a header of it already
+      // the verifier has made a header of it already
+      if (call.exchange.request.Find(parameter.name)) continue;
       AddUserHeader(attributes, parameter.name, parameter.value);
     }
   }
   std::size_t bytes = 0;
   for (const auto& [name, value] : attributes) {
-    if (name.starts_with(kMetaPrefix)) bytes += name.size() - kMetaPrefix.size() + DecodedBytes(value);
-    if (name.starts_with(kUnprintablePrefix)) bytes += name.size() - kUnprintablePrefix.size() + value.size();
+    if (name.starts_with(kMetaPrefix))
+      bytes += name.size() - kMetaPrefix.size() + DecodedBytes(value);
+    if (name.starts_with(kUnprintablePrefix))
+      bytes += name.size() - kUnprintablePrefix.size() + value.size();
   }
   if (bytes <= kMaxUserMetadataBytes) return Ok();
-  return MakeError("MetadataTooLarge",
-                   {{"Size", std::to_string(bytes)}, {"MaxSizeAllowed", std::to_string(kMaxUserMetadataBytes)}});
+  return MakeError("MetadataTooLarge", {{"Size", std::to_string(bytes)},
+                                        {"MaxSizeAllowed", std::to_string(kMaxUserMetadataBytes)}});
 }
 
 // A directory bucket's objects are of its zone's one class.
@@ -112,7 +122,8 @@ Result<std::string> ReadStorageClass(const Call& call, const store::BucketRecord
   if (IsDirectoryBucket(bucket)) return ReadExpressClass(call, bucket);
   const auto name = call.Header("x-amz-storage-class");
   if (!name) return std::string("STANDARD");
-  if (std::find(std::begin(kStorageClasses), std::end(kStorageClasses), *name) == std::end(kStorageClasses)) {
+  if (std::find(std::begin(kStorageClasses), std::end(kStorageClasses), *name) ==
+      std::end(kStorageClasses)) {
     return MakeError("InvalidStorageClass", {{"StorageClassRequested", std::string(*name)}});
   }
   return std::string(*name);

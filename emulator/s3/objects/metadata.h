@@ -1,29 +1,32 @@
-// What is stored beside an object's bytes: content headers, user metadata, class, encryption, tags (spec/protocol.md §0
-// "Header charset", §2.5).
+// What is stored beside an object's bytes: content headers, user metadata, class, encryption, tags
+// (spec/protocol.md §0 "Header charset", §2.5).
 #ifndef PENSTOCK_EMULATOR_S3_OBJECTS_METADATA_H_
 #define PENSTOCK_EMULATOR_S3_OBJECTS_METADATA_H_
 
 #include <string>
 #include <string_view>
 
+#include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/core/call.h"
 #include "emulator/s3/encryption/encryption.h"
-#include "emulator/s3/access/object_lock.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::s3 {
 
 // What a write's headers ask to be stored.
 struct ObjectSettings {
-  store::Attributes attributes;               // named as reads answer them ("Content-Type", "x-amz-meta-a")
+  // named as reads answer them ("Content-Type", "x-amz-meta-a")
+  store::Attributes attributes;
   std::string storage_class = "STANDARD";
   store::Attributes tags;
-  Encryption encryption;                      // these three are stored with StoreSettings once the attributes are final
+  // these three are stored with StoreSettings once the attributes are final
+  Encryption encryption;
   ObjectLock lock;
-  std::string acl;                            // empty: the owner's alone
+  std::string acl;  // empty: the owner's alone
 };
 
-// Reads them from the request. Refuses what S3 refuses (storage class, ACL, encryption, size of metadata, tags).
+// Reads them from the request. Refuses what S3 refuses (storage class, ACL, encryption, size of
+// metadata, tags).
 Result<ObjectSettings> ReadObjectSettings(const Call& call, const store::BucketRecord& bucket);
 
 // Puts encryption, lock and ACL with the attributes of the object or upload that gets them.
@@ -36,8 +39,8 @@ bool IsArchived(std::string_view storage_class);
 inline constexpr char kInternalAttributeMark = ':';
 inline constexpr std::string_view kWebsiteRedirect = "x-amz-website-redirect-location";
 
-// User metadata that cannot be printed is stored under this in front of its name, and reads only count it
-// (x-amz-missing-meta).
+// User metadata that cannot be printed is stored under this in front of its name, and reads only
+// count it (x-amz-missing-meta).
 inline constexpr std::string_view kUnprintablePrefix = ":x-amz-meta-";
 
 }  // namespace penstock::emulator::s3

@@ -19,7 +19,8 @@ class MetadataTest : public ::testing::Test {
 };
 
 TEST_F(MetadataTest, SystemHeadersAreEchoed) {
-  Put("Content-Type: a/b\nContent-Disposition: attachment; x=\"\xE9\"\nContent-Language: de\nExpires: later\n"
+  Put("Content-Type: a/b\nContent-Disposition: attachment; x=\"\xE9\"\nContent-Language: "
+      "de\nExpires: later\n"
       "x-amz-website-redirect-location: /there");
   const Reply head = Head();
   EXPECT_EQ(head.Header("Content-Type"), "a/b");
@@ -39,19 +40,23 @@ TEST_F(MetadataTest, AwsChunkedIsNotStored) {
 
 // Spec §0 "Header charset".
 TEST_F(MetadataTest, UserMetadataIsLowerCasedAndRfc2047) {
-  Put("X-AMZ-Meta-Name: Plain\nx-amz-meta-word: =?UTF-8?B?aGVsbG8=?=\nx-amz-meta-q: =?UTF-8?Q?a=20b_c?=\n"
+  Put("X-AMZ-Meta-Name: Plain\nx-amz-meta-word: =?UTF-8?B?aGVsbG8=?=\nx-amz-meta-q: "
+      "=?UTF-8?Q?a=20b_c?=\n"
       "x-amz-meta-utf: \xC3\xA9\nx-amz-meta-dup: 1\nx-amz-meta-dup: 2");
   const Reply head = Head();
   EXPECT_EQ(head.Header("x-amz-meta-name"), "Plain");
   EXPECT_EQ(head.Header("x-amz-meta-word"), "hello");
   EXPECT_EQ(head.Header("x-amz-meta-q"), "a b c");
-  EXPECT_EQ(head.Header("x-amz-meta-utf"), "=?UTF-8?B?w4PCqQ==?=");  // the Latin-1 reading of U+00E9's two bytes
+  // the Latin-1 reading of U+00E9's two bytes
+  EXPECT_EQ(head.Header("x-amz-meta-utf"), "=?UTF-8?B?w4PCqQ==?=");
   EXPECT_EQ(head.Header("x-amz-meta-dup"), "1,2");
 }
 
-// AWS's user guide: x-amz-missing-meta is the number of unprintable entries. "a\r\nb: " would split the header.
+// AWS's user guide: x-amz-missing-meta is the number of unprintable entries. "a\r\nb: " would split
+// the header.
 TEST_F(MetadataTest, UnprintableValuesAreCountedNotReturned) {
-  Put("x-amz-meta-evil: =?UTF-8?B?YQ0KYjog?=\nx-amz-meta-bell: =?UTF-8?Q?=07?=\nx-amz-meta-fine: yes");
+  Put("x-amz-meta-evil: =?UTF-8?B?YQ0KYjog?=\nx-amz-meta-bell: =?UTF-8?Q?=07?=\nx-amz-meta-fine: "
+      "yes");
   const Reply head = Head();
   EXPECT_EQ(head.Header("x-amz-missing-meta"), "2");
   EXPECT_EQ(head.Header("x-amz-meta-evil"), "<absent>");
@@ -65,7 +70,8 @@ TEST_F(MetadataTest, UnprintableValuesAreCountedNotReturned) {
 // Symptom: a presigned PUT with x-amz-meta-a=1 in its query stored "1,1".
 TEST_F(MetadataTest, AQueryParameterThatIsAlsoAHeaderCountsOnce) {
   const std::string query =
-      "?x-amz-meta-a=1&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=c&X-Amz-Date=d&X-Amz-Expires=1"
+      "?x-amz-meta-a=1&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=c&X-Amz-Date=d&X-Amz-"
+      "Expires=1"
       "&X-Amz-SignedHeaders=host&X-Amz-Signature=s";
   EXPECT_EQ(s3_.Send("PUT /bucket/k" + query + "\nx-amz-meta-a: 1").Outcome(), "200");
   EXPECT_EQ(Head().Header("x-amz-meta-a"), "1");
@@ -103,15 +109,18 @@ TEST_F(MetadataTest, GrantsAreRefusedWhereAclsAreDisabled) {
   EXPECT_EQ(grant.Element("Message"), "The bucket does not allow ACLs");
   const Reply both = Put("x-amz-grant-read: id=\"a\"\nx-amz-acl: private");
   EXPECT_EQ(both.Outcome(), "400 InvalidRequest");
-  EXPECT_EQ(both.Element("Message"), "Specifying both Canned ACLs and Header Grants is not allowed");
+  EXPECT_EQ(both.Element("Message"),
+            "Specifying both Canned ACLs and Header Grants is not allowed");
 }
 
 TEST_F(MetadataTest, RedirectsPointSomewhere) {
   const Reply reply = Put("x-amz-website-redirect-location: there");
   EXPECT_EQ(reply.Outcome(), "400 InvalidRedirectLocation");
-  EXPECT_EQ(reply.Element("Message"), "The website redirect location must have a prefix of 'http://' or 'https://' or '/'.");
+  EXPECT_EQ(reply.Element("Message"),
+            "The website redirect location must have a prefix of 'http://' or 'https://' or '/'.");
   EXPECT_EQ(Put("x-amz-website-redirect-location: https://host/x").Outcome(), "200");
-  EXPECT_EQ(Put("x-amz-website-redirect-location: /" + std::string(2048, 'x')).Outcome(), "400 InvalidRedirectLocation");
+  EXPECT_EQ(Put("x-amz-website-redirect-location: /" + std::string(2048, 'x')).Outcome(),
+            "400 InvalidRedirectLocation");
 }
 
 }  // namespace

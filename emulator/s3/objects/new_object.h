@@ -8,9 +8,10 @@
 
 namespace penstock::emulator::s3 {
 
-// `body` was received with the claim's algorithm, or with CRC64NVME where nothing was claimed (spec §2.12). What it needs
-// of `settings` is moved out of them.
-store::ObjectRecord NewObjectRecord(const Call& call, ObjectSettings& settings, const ChecksumClaim& claim, ReceivedBody body);
+// `body` was received with the claim's algorithm, or with CRC64NVME where nothing was claimed (spec
+// §2.12). What it needs of `settings` is moved out of them.
+store::ObjectRecord NewObjectRecord(const Call& call, ObjectSettings& settings,
+                                    const ChecksumClaim& claim, ReceivedBody body);
 
 }  // namespace penstock::emulator::s3
 

@@ -3,11 +3,11 @@
 
 #include "base/dates.h"
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/encryption/customer_key.h"
-#include "emulator/s3/directory/directory_bucket.h"
-#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/encryption/customer_key.h"
+#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -57,26 +57,30 @@ Result<Wanted> ReadWanted(const Call& call) {
     const auto value = call.Header("x-amz-object-attributes");  // as a presigned query parameter
     if (!value || value->empty()) {
       return InvalidRequest(
-          "The x-amz-object-attributes header specifying the attributes to be retrieved is either missing or empty");
+          "The x-amz-object-attributes header specifying the attributes to be retrieved is either "
+          "missing or empty");
     }
     PENSTOCK_TRY(MarkList(wanted, *value));
   }
   return wanted;
 }
 
-Result<std::uint64_t> ReadNumber(const Call& call, std::string_view header, std::uint64_t fallback) {
+Result<std::uint64_t> ReadNumber(const Call& call, std::string_view header,
+                                 std::uint64_t fallback) {
   const auto text = call.Header(header);
   if (!text) return fallback;
   if (const auto value = ParseDecimal(*text, INT32_MAX)) return *value;
-  return InvalidArgument("Argument " + std::string(header) + " must be an integer between 0 and 2147483647", header,
-                         *text);
+  return InvalidArgument(
+      "Argument " + std::string(header) + " must be an integer between 0 and 2147483647", header,
+      *text);
 }
 
 // Composite values are printed without their "-N".
 void WriteObjectChecksum(XmlWriter& xml, const store::ObjectRecord& object) {
   if (object.checksum.empty()) return;
   xml.Open("Checksum");
-  WriteChecksum(xml, object.checksum_algorithm, std::string_view(object.checksum).substr(0, object.checksum.find('-')));
+  WriteChecksum(xml, object.checksum_algorithm,
+                std::string_view(object.checksum).substr(0, object.checksum.find('-')));
   xml.Element("ChecksumType", object.checksum_type);
   xml.Close("Checksum");
 }
@@ -86,18 +90,22 @@ struct PartWindow {
   std::uint64_t max = kMaxPartsPage;
 };
 
-// Single parts are told only of objects with composite checksums, but for directory buckets, which always tell them.
-void WriteParts(XmlWriter& xml, const store::ObjectRecord& object, const PartWindow& window, bool directory) {
+// Single parts are told only of objects with composite checksums, but for directory buckets, which
+// always tell them.
+void WriteParts(XmlWriter& xml, const store::ObjectRecord& object, const PartWindow& window,
+                bool directory) {
   xml.Open("ObjectParts");
   WriteNumber(xml, "PartsCount", object.parts.size());
   if (directory || object.checksum_type == kComposite) {
-    const auto first = std::find_if(object.parts.begin(), object.parts.end(), [&](const store::PartRecord& part) {
-      return static_cast<std::uint64_t>(part.number) > window.marker;
-    });
+    const auto first =
+        std::find_if(object.parts.begin(), object.parts.end(), [&](const store::PartRecord& part) {
+          return static_cast<std::uint64_t>(part.number) > window.marker;
+        });
     const auto left = static_cast<std::uint64_t>(object.parts.end() - first);
     const auto last = first + static_cast<std::ptrdiff_t>(std::min(left, window.max));
     WriteNumber(xml, "PartNumberMarker", window.marker);
-    WriteNumber(xml, "NextPartNumberMarker", first == last ? 0 : static_cast<std::uint64_t>((last - 1)->number));
+    WriteNumber(xml, "NextPartNumberMarker",
+                first == last ? 0 : static_cast<std::uint64_t>((last - 1)->number));
     WriteNumber(xml, "MaxParts", window.max);
     WriteFlag(xml, "IsTruncated", window.max > 0 && last != object.parts.end());
     for (auto part = first; part != last; ++part) {
@@ -121,7 +129,8 @@ Result<void> GetObjectAttributes(Call& call) {
   PENSTOCK_ASSIGN(const Wanted wanted, ReadWanted(call));
   PartWindow window;
   PENSTOCK_ASSIGN(window.marker, ReadNumber(call, "x-amz-part-number-marker", 0));
-  PENSTOCK_ASSIGN(const std::uint64_t max_parts, ReadNumber(call, "x-amz-max-parts", kMaxPartsPage));
+  PENSTOCK_ASSIGN(const std::uint64_t max_parts,
+                  ReadNumber(call, "x-amz-max-parts", kMaxPartsPage));
   window.max = std::min(max_parts, kMaxPartsPage);
   PENSTOCK_ASSIGN(const store::ObjectPtr object, OpenObject(call, version));
   Encryption encryption = StoredEncryption(object->attributes);
@@ -132,7 +141,8 @@ Result<void> GetObjectAttributes(Call& call) {
   xml.Open("GetObjectAttributesResponse", kXmlNamespace);
   if (wanted.etag) xml.Element("ETag", object->etag.value);
   if (wanted.checksum) WriteObjectChecksum(xml, *object);
-  if (wanted.object_parts && !object->parts.empty()) WriteParts(xml, *object, window, IsDirectoryBucket(*bucket));
+  if (wanted.object_parts && !object->parts.empty())
+    WriteParts(xml, *object, window, IsDirectoryBucket(*bucket));
   if (wanted.storage_class) xml.Element("StorageClass", object->storage_class);
   if (wanted.object_size) WriteNumber(xml, "ObjectSize", object->size);
   xml.Close("GetObjectAttributesResponse");

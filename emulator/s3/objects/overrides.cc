@@ -24,7 +24,8 @@ constexpr Override kOverrides[] = {
     {"response-content-encoding", "Content-Encoding"},
 };
 
-// Header values are single-byte text: UTF-8 that fits ISO-8859-1 is narrowed, anything else refused (spec §2.6).
+// Header values are single-byte text: UTF-8 that fits ISO-8859-1 is narrowed, anything else refused
+// (spec §2.6).
 std::optional<std::string> ToLatin1(std::string_view text) {
   if (IsAscii(text)) return std::string(text);
   if (!IsValidUtf8(text)) return std::nullopt;
@@ -43,7 +44,8 @@ std::optional<std::string> ToLatin1(std::string_view text) {
 }
 
 bool HasControl(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
 }  // namespace
@@ -56,7 +58,8 @@ Result<store::Attributes> ReadOverrides(const Call& call) {
     if (!value) continue;
     auto latin1 = ToLatin1(*value);
     if (!latin1 || HasControl(*value)) {
-      return InvalidArgument("Header value cannot be represented using ISO-8859-1.", entry.parameter, *value);
+      return InvalidArgument("Header value cannot be represented using ISO-8859-1.",
+                             entry.parameter, *value);
     }
     overrides.emplace_back(entry.header, std::move(*latin1));
   }
@@ -67,7 +70,8 @@ Result<void> RefuseAnonymousOverrides(const Call& call) {
   if (!call.exchange.identity.anonymous()) return Ok();
   for (const Override& entry : kOverrides) {
     if (call.Query(entry.parameter)) {
-      return InvalidRequest("Request specific response headers cannot be used for anonymous GET requests.");
+      return InvalidRequest(
+          "Request specific response headers cannot be used for anonymous GET requests.");
     }
   }
   return Ok();

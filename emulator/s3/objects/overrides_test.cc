@@ -22,14 +22,17 @@ TEST(OverridesTest, AnonymousRequestsMayNotOverride) {
   }
   const Reply reply = s3.Send("GET /bucket/k?response-expires=x");
   EXPECT_EQ(reply.Outcome(), "400 InvalidRequest");
-  EXPECT_EQ(reply.Element("Message"), "Request specific response headers cannot be used for anonymous GET requests.");
+  EXPECT_EQ(reply.Element("Message"),
+            "Request specific response headers cannot be used for anonymous GET requests.");
 }
 
 TEST(OverridesTest, ValuesAreLatin1WithoutControls) {
   Harness s3;
   s3.Send("PUT /bucket");
   s3.Send("PUT /bucket/k", "x");
-  EXPECT_EQ(s3.Send("GET /bucket/k?response-content-disposition=%C3%A9").Header("Content-Disposition"), "\xE9");
+  EXPECT_EQ(
+      s3.Send("GET /bucket/k?response-content-disposition=%C3%A9").Header("Content-Disposition"),
+      "\xE9");
   for (const char* value : {"%E2%82%AC", "a%0D%0Ab"}) {
     const Reply reply = s3.Send(std::string("GET /bucket/k?response-content-disposition=") + value);
     EXPECT_EQ(reply.Outcome(), "400 InvalidArgument") << value;

@@ -1,15 +1,15 @@
 // PutObject (spec/protocol.md §2.5).
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/objects/conditions.h"
-#include "emulator/s3/directory/directory_bucket.h"
-#include "emulator/s3/protocol/documents.h"
-#include "emulator/s3/core/handlers.h"
 #include "emulator/s3/config/lifecycle.h"
-#include "emulator/s3/objects/metadata.h"
-#include "emulator/s3/objects/new_object.h"
+#include "emulator/s3/core/handlers.h"
 #include "emulator/s3/core/write_later.h"
 #include "emulator/s3/core/writes.h"
+#include "emulator/s3/directory/directory_bucket.h"
+#include "emulator/s3/objects/conditions.h"
+#include "emulator/s3/objects/metadata.h"
+#include "emulator/s3/objects/new_object.h"
+#include "emulator/s3/protocol/documents.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -36,7 +36,9 @@ Result<void> PutObject(Call& call) {
   PENSTOCK_ASSIGN(const ChecksumClaim claim, ReadChecksumClaim(call));
   PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call, *bucket));
   PENSTOCK_TRY(RequireChecksumOfLocked(call, settings.lock, claim.info != nullptr, "Put Object"));
-  ReceiveOptions receive{.claim = claim, .also_compute = {}, .expected_digest = Md5Style::kHex,
+  ReceiveOptions receive{.claim = claim,
+                         .also_compute = {},
+                         .expected_digest = Md5Style::kHex,
                          .md5 = EtagIsMd5(*bucket, settings.encryption)};
   if (claim.info == nullptr) receive.also_compute.push_back(ChecksumAlgorithm::kCrc64Nvme);
   PENSTOCK_ASSIGN(ReceivedBody body, ReceiveBody(call, std::move(receive)));
@@ -45,7 +47,8 @@ Result<void> PutObject(Call& call) {
                            MakePrecondition(condition, call.key())};
   return WriteThenAnswer<store::PutOutcome>(
       call, [&](auto... later) { return call.store.Put(std::move(request), std::move(later)...); },
-      [encryption = std::move(settings.encryption)](Call& settled, Result<store::PutOutcome> outcome) -> Result<void> {
+      [encryption = std::move(settings.encryption)](
+          Call& settled, Result<store::PutOutcome> outcome) -> Result<void> {
         if (!outcome.ok()) return std::move(outcome).error();
         Answer(settled, encryption, *outcome);
         return Ok();

@@ -37,7 +37,8 @@ TEST_F(PutObjectTest, LargeBodiesSurviveTheBlocks) {
 }
 
 TEST_F(PutObjectTest, LengthRules) {
-  EXPECT_EQ(s3_.Send("PUT /bucket/k", Body{.text = "x", .declare_length = false}).Outcome(), "411 MissingContentLength");
+  EXPECT_EQ(s3_.Send("PUT /bucket/k", Body{.text = "x", .declare_length = false}).Outcome(),
+            "411 MissingContentLength");
   const Reply large = s3_.Send("PUT /bucket/k", Body{.text = "x", .length = 5'368'709'121});
   EXPECT_EQ(large.Outcome(), "400 EntityTooLarge");
   EXPECT_EQ(large.Element("ProposedSize"), "5368709121");
@@ -49,7 +50,8 @@ TEST_F(PutObjectTest, LengthRules) {
 TEST_F(PutObjectTest, NothingIsPublishedWhenTheBodyBreaks) {
   s3_.Send("PUT /bucket/k", "before");
   const Reply reply =
-      s3_.Send("PUT /bucket/k", Body{.text = "after it", .failure = MakeError("IncompleteBody"), .fail_at = 3});
+      s3_.Send("PUT /bucket/k",
+               Body{.text = "after it", .failure = MakeError("IncompleteBody"), .fail_at = 3});
   EXPECT_EQ(reply.Outcome(), "400 IncompleteBody");
   EXPECT_EQ(s3_.Send("GET /bucket/k").body, "before");
 }
@@ -77,9 +79,11 @@ TEST_F(PutObjectTest, DirectoryMarkersStandBesideTheirFiles) {
   EXPECT_EQ(s3_.Send("GET /bucket/dir").body, "file");
 }
 
-// Spec §2.3: keys are what the path decodes to, NUL and dot segments included, but for those that climb out.
+// Spec §2.3: keys are what the path decodes to, NUL and dot segments included, but for those that
+// climb out.
 TEST_F(PutObjectTest, OddKeysAreKeptAndImpossibleOnesRefused) {
-  for (const char* path : {"a%00b", "a/../b", "%01", "//x", "a%0Ab", "./.", "%C3%A9", "a+b", "%F0%9F%98%80"}) {
+  for (const char* path :
+       {"a%00b", "a/../b", "%01", "//x", "a%0Ab", "./.", "%C3%A9", "a+b", "%F0%9F%98%80"}) {
     EXPECT_EQ(s3_.Send(std::string("PUT /bucket/") + path, path).Outcome(), "200") << path;
     EXPECT_EQ(s3_.Send(std::string("GET /bucket/") + path).body, path);
   }

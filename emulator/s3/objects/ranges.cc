@@ -12,18 +12,21 @@ namespace {
 constexpr std::string_view kUnit = "bytes=";
 constexpr std::string_view kCopySource = "x-amz-copy-source-range";
 
-// Digits only; a number too large for 64 bits counts as the largest ("bytes=5-99999999999999999999" is legal).
+// Digits only; a number too large for 64 bits counts as the largest ("bytes=5-99999999999999999999"
+// is legal).
 std::optional<std::uint64_t> ParseOffset(std::string_view text) {
-  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos)
+    return std::nullopt;
   return ParseDecimal(text).value_or(UINT64_MAX);
 }
 
 Error InvalidRange(std::string_view header, std::uint64_t size) {
-  return MakeError("InvalidRange",
-                   {{"RangeRequested", std::string(header)}, {"ActualObjectSize", std::to_string(size)}});
+  return MakeError("InvalidRange", {{"RangeRequested", std::string(header)},
+                                    {"ActualObjectSize", std::to_string(size)}});
 }
 
-Result<RangeChoice> ChooseSuffix(std::string_view header, std::string_view digits, std::uint64_t size) {
+Result<RangeChoice> ChooseSuffix(std::string_view header, std::string_view digits,
+                                 std::uint64_t size) {
   const auto count = ParseOffset(digits);
   if (!count) return RangeChoice{false, {0, size}};
   if (*count == 0 || size == 0) return InvalidRange(header, size);
@@ -57,7 +60,8 @@ Result<ByteRange> ParseCopyRange(std::string_view header, std::uint64_t source_s
   }
   if (!first || !last_inclusive || *last_inclusive < *first) {
     return InvalidArgument(
-        "The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the "
+        "The x-amz-copy-source-range value must be of the form bytes=first-last where first and "
+        "last are the "
         "zero-based offsets of the first and last bytes to copy",
         kCopySource, header);
   }
@@ -65,14 +69,16 @@ Result<ByteRange> ParseCopyRange(std::string_view header, std::uint64_t source_s
     return InvalidRequest("The specified copy range is invalid for the source object size");
   }
   if (*last_inclusive >= source_size) {
-    return InvalidArgument("Range specified is not valid for source object of size: " + std::to_string(source_size),
-                           kCopySource, header);
+    return InvalidArgument(
+        "Range specified is not valid for source object of size: " + std::to_string(source_size),
+        kCopySource, header);
   }
   return ByteRange{*first, *last_inclusive + 1};
 }
 
 std::string ContentRange(ByteRange range, std::uint64_t size) {
-  return "bytes " + std::to_string(range.begin) + "-" + std::to_string(range.end - 1) + "/" + std::to_string(size);
+  return "bytes " + std::to_string(range.begin) + "-" + std::to_string(range.end - 1) + "/" +
+         std::to_string(size);
 }
 
 }  // namespace penstock::emulator::s3

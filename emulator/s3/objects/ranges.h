@@ -1,5 +1,5 @@
-// The Range header of reads and the stricter one of part copies (spec/protocol.md §2.6, §2.10; spec/emulator.md appendix A).
-// Pure.
+// The Range header of reads and the stricter one of part copies (spec/protocol.md §2.6, §2.10;
+// spec/emulator.md appendix A). Pure.
 #ifndef PENSTOCK_EMULATOR_S3_OBJECTS_RANGES_H_
 #define PENSTOCK_EMULATOR_S3_OBJECTS_RANGES_H_
 

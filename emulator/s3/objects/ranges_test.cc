@@ -13,14 +13,24 @@ TEST(RangesTest, TruthTableOfReads) {
     ByteRange range;
   };
   const Case cases[] = {
-      {"bytes=0-8", true, {0, 9}},   {"bytes=1-1", true, {1, 2}},      {"bytes=0-0", true, {0, 1}},
-      {"bytes=1-", true, {1, 10}},   {"bytes=-2", true, {8, 10}},      {"bytes=-9", true, {1, 10}},
-      {"bytes=-15", true, {0, 10}},  {"bytes=0-100", true, {0, 10}},   {"bytes=1-0", false, {0, 10}},
-      {"bytes=-1-", false, {0, 10}}, {"bytes=0--1", false, {0, 10}},   {"bytes=-", false, {0, 10}},
-      {"0-1", false, {0, 10}},       {"bytes=0-1,3-4,7-9", false, {0, 10}},
+      {"bytes=0-8", true, {0, 9}},
+      {"bytes=1-1", true, {1, 2}},
+      {"bytes=0-0", true, {0, 1}},
+      {"bytes=1-", true, {1, 10}},
+      {"bytes=-2", true, {8, 10}},
+      {"bytes=-9", true, {1, 10}},
+      {"bytes=-15", true, {0, 10}},
+      {"bytes=0-100", true, {0, 10}},
+      {"bytes=1-0", false, {0, 10}},
+      {"bytes=-1-", false, {0, 10}},
+      {"bytes=0--1", false, {0, 10}},
+      {"bytes=-", false, {0, 10}},
+      {"0-1", false, {0, 10}},
+      {"bytes=0-1,3-4,7-9", false, {0, 10}},
       {"bytes=5-18446744073709551614", true, {5, 10}},  // spec/connector.md appendix A
       {"bytes=5-99999999999999999999999", true, {5, 10}},
-      {"items=0-1", false, {0, 10}}, {"bytes=a-b", false, {0, 10}},
+      {"items=0-1", false, {0, 10}},
+      {"bytes=a-b", false, {0, 10}},
   };
   for (const Case& c : cases) {
     const auto choice = ChooseRange(c.header, 10);
@@ -40,7 +50,8 @@ TEST(RangesTest, UnsatisfiableReadsNameTheSize) {
   }
 }
 
-// Spec §2.6 "any range on 0-byte object"; the reference connector counts on 416 (spec/connector.md appendix A).
+// Spec §2.6 "any range on 0-byte object"; the reference connector counts on 416 (spec/connector.md
+// appendix A).
 TEST(RangesTest, EmptyObjectSatisfiesNoRange) {
   EXPECT_FALSE(ChooseRange("bytes=0-", 0).ok());
   EXPECT_FALSE(ChooseRange("bytes=0-8388607", 0).ok());
@@ -52,17 +63,21 @@ TEST(RangesTest, EmptyObjectSatisfiesNoRange) {
 TEST(RangesTest, CopyRangesAreClosedAndInside) {
   EXPECT_EQ(*ParseCopyRange("bytes=0-9", 10), (ByteRange{0, 10}));
   EXPECT_EQ(*ParseCopyRange("bytes=3-3", 10), (ByteRange{3, 4}));
-  for (const char* bad : {"bytes=0-", "bytes=-5", "bytes=5-4", "0-9", "bytes=a-b", "bytes=0-1,2-3", ""}) {
+  for (const char* bad :
+       {"bytes=0-", "bytes=-5", "bytes=5-4", "0-9", "bytes=a-b", "bytes=0-1,2-3", ""}) {
     const auto range = ParseCopyRange(bad, 10);
     ASSERT_FALSE(range.ok()) << bad;
     EXPECT_EQ(range.error().code, "InvalidArgument") << bad;
-    EXPECT_TRUE(range.error().message.starts_with("The x-amz-copy-source-range value must be of the form")) << bad;
+    EXPECT_TRUE(
+        range.error().message.starts_with("The x-amz-copy-source-range value must be of the form"))
+        << bad;
   }
   const auto past = ParseCopyRange("bytes=0-100", 10);
   EXPECT_EQ(past.error().message, "Range specified is not valid for source object of size: 10");
   const auto outside = ParseCopyRange("bytes=100-200", 10);
   EXPECT_EQ(outside.error().code, "InvalidRequest");
-  EXPECT_EQ(outside.error().message, "The specified copy range is invalid for the source object size");
+  EXPECT_EQ(outside.error().message,
+            "The specified copy range is invalid for the source object size");
 }
 
 TEST(RangesTest, ContentRangeIsInclusive) { EXPECT_EQ(ContentRange({0, 9}, 10), "bytes 0-8/10"); }

@@ -8,7 +8,8 @@ namespace {
 using testing::Harness;
 using testing::Reply;
 
-constexpr const char* kDocument = "<Tagging><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tagging>";
+constexpr const char* kDocument =
+    "<Tagging><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tagging>";
 
 class TaggingTest : public ::testing::Test {
  protected:
@@ -20,7 +21,8 @@ class TaggingTest : public ::testing::Test {
 };
 
 TEST_F(TaggingTest, TagsOfThePutAreReadAndCounted) {
-  EXPECT_EQ(s3_.Send("GET /bucket/k?tagging").Elements("Key"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(s3_.Send("GET /bucket/k?tagging").Elements("Key"),
+            (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(s3_.Send("HEAD /bucket/k").Header("x-amz-tagging-count"), "2");
 }
 
@@ -44,14 +46,17 @@ TEST_F(TaggingTest, PutNeedsAChecksumAndAnObject) {
 TEST_F(TaggingTest, EveryVersionHasItsOwnTags) {
   s3_.SetVersioning("bucket", "Enabled");
   const std::string version = s3_.Send("PUT /bucket/k", "y").Header("x-amz-version-id");
-  EXPECT_EQ(s3_.Send("GET /bucket/k?tagging&versionId=null").Elements("Key"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(s3_.Send("GET /bucket/k?tagging&versionId=null").Elements("Key"),
+            (std::vector<std::string>{"a", "b"}));
   const Reply put = s3_.SendDocument("PUT /bucket/k?tagging&versionId=null", kDocument);
   EXPECT_EQ(put.Header("x-amz-version-id"), "null");
   EXPECT_EQ(s3_.Send("GET /bucket/k?tagging").Header("x-amz-version-id"), version);
   EXPECT_EQ(s3_.Send("GET /bucket/k?tagging").Element("Key"), "<absent>");
   EXPECT_EQ(s3_.Send("DELETE /bucket/k?tagging&versionId=null").Header("x-amz-version-id"), "null");
-  EXPECT_EQ(s3_.Send("GET /bucket/other?tagging&versionId=" + version).Outcome(), "404 NoSuchVersion");
-  EXPECT_EQ(s3_.Send("GET /bucket/k?tagging&versionId=" + std::string(32, 'A')).Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(s3_.Send("GET /bucket/other?tagging&versionId=" + version).Outcome(),
+            "404 NoSuchVersion");
+  EXPECT_EQ(s3_.Send("GET /bucket/k?tagging&versionId=" + std::string(32, 'A')).Outcome(),
+            "400 InvalidArgument");
 }
 
 // Spec §2.7 "GET/HEAD marker by id", last sentence.
@@ -59,7 +64,8 @@ TEST_F(TaggingTest, MarkersHaveNoTags) {
   s3_.SetVersioning("bucket", "Enabled");
   const std::string marker = s3_.Send("DELETE /bucket/k").Header("x-amz-version-id");
   for (const char* method : {"GET", "PUT", "DELETE"}) {
-    const Reply reply = s3_.SendDocument(std::string(method) + " /bucket/k?tagging&versionId=" + marker, kDocument);
+    const Reply reply =
+        s3_.SendDocument(std::string(method) + " /bucket/k?tagging&versionId=" + marker, kDocument);
     EXPECT_EQ(reply.Outcome(), "405 MethodNotAllowed") << method;
     EXPECT_EQ(reply.Element("ResourceType"), "DeleteMarker");
     EXPECT_EQ(reply.Header("Allow"), "DELETE");

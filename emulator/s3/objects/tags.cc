@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "emulator/s3/config/sub_resource_schemas.h"
+#include "emulator/s3/core/errors.h"
 #include "emulator/s3/protocol/document_schema.h"
 #include "emulator/s3/protocol/documents.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -21,11 +21,13 @@ constexpr std::size_t kMaxKeyCharacters = 128;
 constexpr std::size_t kMaxValueCharacters = 256;
 
 std::size_t Characters(std::string_view utf8) {
-  return static_cast<std::size_t>(
-      std::count_if(utf8.begin(), utf8.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(utf8.begin(), utf8.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
 }
 
-// The C library's tables of Unicode classes; null where it has none, and then everything beyond ASCII passes.
+// The C library's tables of Unicode classes; null where it has none, and then everything beyond
+// ASCII passes.
 locale_t UnicodeLocale() {
   static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   return locale;
@@ -33,8 +35,8 @@ locale_t UnicodeLocale() {
 
 // \p{Z}: spaces and separators.
 bool IsSeparator(char32_t c) {
-  return c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
-         c == 0x205F || c == 0x3000;
+  return c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
+         c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
 bool IsTagCharacter(char32_t c) {
@@ -53,7 +55,8 @@ bool HasTagCharacters(std::string_view text) {
     const auto lead = static_cast<unsigned char>(text[i]);
     const std::size_t more = lead < 0x80 ? 0 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
     char32_t c = more == 0 ? lead : lead & (0x3Fu >> more);
-    for (std::size_t k = 1; k <= more; ++k) c = c << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3F);
+    for (std::size_t k = 1; k <= more; ++k)
+      c = c << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3F);
     if (!IsTagCharacter(c)) return false;
     i += more + 1;
   }
@@ -79,7 +82,9 @@ Result<void> CheckTag(std::string_view key, std::string_view value) {
 // A key that an earlier tag has; null where all differ.
 const std::string* FindDuplicate(const store::Attributes& tags) {
   for (auto tag = tags.begin(); tag != tags.end(); ++tag) {
-    if (std::any_of(tags.begin(), tag, [&](const auto& earlier) { return earlier.first == tag->first; })) return &tag->first;
+    if (std::any_of(tags.begin(), tag,
+                    [&](const auto& earlier) { return earlier.first == tag->first; }))
+      return &tag->first;
   }
   return nullptr;
 }
@@ -91,7 +96,8 @@ Result<void> RefuseDuplicate(const store::Attributes& tags) {
 
 Result<void> CheckTags(const store::Attributes& tags) {
   if (tags.size() > kMaxTags) {
-    return MakeError("BadRequest", {}, "Object tags cannot be greater than " + std::to_string(kMaxTags));
+    return MakeError("BadRequest", {},
+                     "Object tags cannot be greater than " + std::to_string(kMaxTags));
   }
   for (const auto& [key, value] : tags) {
     if (key.starts_with("aws:")) return InvalidTag("Your TagKey cannot be prefixed with aws:", key);
@@ -104,9 +110,11 @@ Result<void> CheckTags(const store::Attributes& tags) {
 
 Result<void> CheckBucketTags(const store::Attributes& tags) {
   PENSTOCK_TRY(RefuseDuplicate(tags));
-  if (tags.size() > kMaxBucketTags) return MakeError("BadRequest", {}, "Bucket tag count cannot be greater than 50");
+  if (tags.size() > kMaxBucketTags)
+    return MakeError("BadRequest", {}, "Bucket tag count cannot be greater than 50");
   for (const auto& [key, value] : tags) {
-    if (key.starts_with("aws:")) return InvalidTag("System tags cannot be added/updated by requester", key);
+    if (key.starts_with("aws:"))
+      return InvalidTag("System tags cannot be added/updated by requester", key);
     PENSTOCK_TRY(CheckTag(key, value));
   }
   return Ok();
@@ -115,7 +123,8 @@ Result<void> CheckBucketTags(const store::Attributes& tags) {
 Result<store::Attributes> ParseTagHeader(std::string_view value) {
   const auto malformed = [&] {
     return InvalidArgument(
-        "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name "
+        "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query parameters "
+        "without tag name "
         "duplicates.",
         "x-amz-tagging", value);
   };
@@ -127,12 +136,14 @@ Result<store::Attributes> ParseTagHeader(std::string_view value) {
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
     if (piece.empty()) continue;
     const auto equals = piece.find('=');
-    if (equals != piece.rfind('=')) return malformed();  // "k1=v1,k2=v2", as recorded; in a value it is %3D
+    // "k1=v1,k2=v2", as recorded; in a value it is %3D
+    if (equals != piece.rfind('=')) return malformed();
     auto key = PercentDecode(piece.substr(0, equals), {.plus_is_space = true});
     auto text = equals == std::string_view::npos
                     ? std::string()
                     : PercentDecode(piece.substr(equals + 1), {.plus_is_space = true});
-    if (!key || !text || key->empty() || !IsValidUtf8(*key) || !IsValidUtf8(*text)) return malformed();
+    if (!key || !text || key->empty() || !IsValidUtf8(*key) || !IsValidUtf8(*text))
+      return malformed();
     tags.emplace_back(std::move(*key), std::move(*text));
   }
   if (FindDuplicate(tags) != nullptr) return malformed();
@@ -143,7 +154,8 @@ Result<store::Attributes> ParseTagHeader(std::string_view value) {
 Result<store::Attributes> ParseTagDocument(std::string_view text) {
   PENSTOCK_ASSIGN(const Element document, ReadBySchema(text, kTaggingSchema));
   store::Attributes tags;
-  for (const Element& tag : document.Find("TagSet")->children) tags.emplace_back(tag.TextOf("Key"), tag.TextOf("Value"));
+  for (const Element& tag : document.Find("TagSet")->children)
+    tags.emplace_back(tag.TextOf("Key"), tag.TextOf("Value"));
   PENSTOCK_TRY(RefuseDuplicate(tags));
   PENSTOCK_TRY(CheckTags(tags));
   return tags;

@@ -1,4 +1,5 @@
-// Tags: the rules of a tag set, its header form and its document form (spec/protocol.md §2.5, §2.17).
+// Tags: the rules of a tag set, its header form and its document form (spec/protocol.md §2.5,
+// §2.17).
 #ifndef PENSTOCK_EMULATOR_S3_OBJECTS_TAGS_H_
 #define PENSTOCK_EMULATOR_S3_OBJECTS_TAGS_H_
 

@@ -7,7 +7,9 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-std::string Document(std::string_view inner) { return "<Tagging><TagSet>" + std::string(inner) + "</TagSet></Tagging>"; }
+std::string Document(std::string_view inner) {
+  return "<Tagging><TagSet>" + std::string(inner) + "</TagSet></Tagging>";
+}
 std::string Tag(std::string_view key, std::string_view value) {
   return "<Tag><Key>" + std::string(key) + "</Key><Value>" + std::string(value) + "</Value></Tag>";
 }
@@ -25,7 +27,9 @@ TEST(TagsTest, HeaderIsAUrlQuery) {
     const auto refused = ParseTagHeader(bad);
     ASSERT_FALSE(refused.ok()) << bad;
     EXPECT_EQ(refused.error().code, "InvalidArgument") << bad;
-    EXPECT_TRUE(refused.error().message.starts_with("The header 'x-amz-tagging' shall be encoded as UTF-8")) << bad;
+    EXPECT_TRUE(
+        refused.error().message.starts_with("The header 'x-amz-tagging' shall be encoded as UTF-8"))
+        << bad;
   }
   const auto gaps = ParseTagHeader("&&a=x%3Dy&");
   ASSERT_TRUE(gaps.ok());
@@ -40,28 +44,39 @@ TEST(TagsTest, HeaderIsAUrlQuery) {
 TEST(TagsTest, DocumentsAreHeldToTheTagRules) {
   EXPECT_EQ(Refusal(Document(Tag("k", "v"))), "accepted");
   EXPECT_EQ(Refusal(Document("")), "accepted");
-  EXPECT_EQ(Refusal(Document(Tag("k", "1") + Tag("k", "2"))), "InvalidTag: Cannot provide multiple Tags with the same key");
-  EXPECT_EQ(Refusal(Document(Tag("aws:x", "1"))), "InvalidTag: Your TagKey cannot be prefixed with aws:");
-  EXPECT_EQ(Refusal(Document(Tag(std::string(129, 'k'), "1"))), "InvalidTag: The TagKey you have provided is invalid");
-  EXPECT_EQ(Refusal(Document(Tag("k!", "1"))), "InvalidTag: The TagKey you have provided is invalid");
+  EXPECT_EQ(Refusal(Document(Tag("k", "1") + Tag("k", "2"))),
+            "InvalidTag: Cannot provide multiple Tags with the same key");
+  EXPECT_EQ(Refusal(Document(Tag("aws:x", "1"))),
+            "InvalidTag: Your TagKey cannot be prefixed with aws:");
+  EXPECT_EQ(Refusal(Document(Tag(std::string(129, 'k'), "1"))),
+            "InvalidTag: The TagKey you have provided is invalid");
+  EXPECT_EQ(Refusal(Document(Tag("k!", "1"))),
+            "InvalidTag: The TagKey you have provided is invalid");
   EXPECT_EQ(Refusal(Document(Tag("", "1"))), "InvalidTag: The TagKey you have provided is invalid");
-  EXPECT_EQ(Refusal(Document(Tag("k", std::string(257, 'v')))), "InvalidTag: The TagValue you have provided is invalid");
+  EXPECT_EQ(Refusal(Document(Tag("k", std::string(257, 'v')))),
+            "InvalidTag: The TagValue you have provided is invalid");
   EXPECT_TRUE(Refusal("<Tagging/>").starts_with("MalformedXML"));
   EXPECT_TRUE(Refusal("<Tagging>").starts_with("MalformedXML"));
   EXPECT_TRUE(Refusal(Document("<Tag><Key>k</Key></Tag>")).starts_with("MalformedXML"));
-  EXPECT_TRUE(Refusal(Document("<Tag><Key>k</Key><Value/><Bogus/></Tag>")).starts_with("MalformedXML"));
-  EXPECT_TRUE(Refusal(Document("<Tag><Key>k</Key><Key>l</Key><Value/></Tag>")).starts_with("MalformedXML"));
-  EXPECT_TRUE(Refusal("<Tagging xmlns=\"urn:other\"><TagSet/></Tagging>").starts_with("MalformedXML"));
+  EXPECT_TRUE(
+      Refusal(Document("<Tag><Key>k</Key><Value/><Bogus/></Tag>")).starts_with("MalformedXML"));
+  EXPECT_TRUE(
+      Refusal(Document("<Tag><Key>k</Key><Key>l</Key><Value/></Tag>")).starts_with("MalformedXML"));
+  EXPECT_TRUE(
+      Refusal("<Tagging xmlns=\"urn:other\"><TagSet/></Tagging>").starts_with("MalformedXML"));
 }
 
 // As recorded: the value is told only where it is the culprit.
 TEST(TagsTest, RefusalsNameTheTag) {
-  const auto details = [](std::string_view document) { return ParseTagDocument(document).error().details; };
+  const auto details = [](std::string_view document) {
+    return ParseTagDocument(document).error().details;
+  };
   const ErrorDetails key{{"TagKey", "a"}};
   EXPECT_EQ(details(Document(Tag("a", "1") + Tag("b", "2") + Tag("a", "3"))), key);
   EXPECT_EQ(details(Document(Tag("a,b", "1"))), (ErrorDetails{{"TagKey", "a,b"}}));
   EXPECT_EQ(details(Document(Tag("aws:a", "1"))), (ErrorDetails{{"TagKey", "aws:a"}}));
-  EXPECT_EQ(details(Document(Tag("a", "1,2"))), (ErrorDetails{{"TagKey", "a"}, {"TagValue", "1,2"}}));
+  EXPECT_EQ(details(Document(Tag("a", "1,2"))),
+            (ErrorDetails{{"TagKey", "a"}, {"TagValue", "1,2"}}));
 }
 
 TEST(TagsTest, CharactersCountNotBytes) {
@@ -70,19 +85,25 @@ TEST(TagsTest, CharactersCountNotBytes) {
   EXPECT_EQ(Refusal(Document(Tag(key, "v"))), "accepted");
 }
 
-// The class of spec §2.17: letters, separators and numbers of any script; symbols are none of these.
+// The class of spec §2.17: letters, separators and numbers of any script; symbols are none of
+// these.
 TEST(TagsTest, LettersOfAnyScriptPassAndSymbolsDoNot) {
-  for (const char* text : {"\xC3\xA9", "\xE6\x97\xA5\xE6\x9C\xAC", "\xD0\x96", "\xD9\xA3", "\xC2\xA0", "\xE3\x80\x80"}) {
+  for (const char* text : {"\xC3\xA9", "\xE6\x97\xA5\xE6\x9C\xAC", "\xD0\x96", "\xD9\xA3",
+                           "\xC2\xA0", "\xE3\x80\x80"}) {
     EXPECT_EQ(Refusal(Document(Tag(std::string("k") + text, text))), "accepted") << text;
   }
-  for (const char* text : {"\xF0\x9F\x98\x80", "\xE2\x82\xAC", "\xC2\xA9", "\xE2\x80\x8B"}) {  // emoji, euro, copyright, zero width
-    EXPECT_EQ(Refusal(Document(Tag("k", text))), "InvalidTag: The TagValue you have provided is invalid") << text;
+  // emoji, euro, copyright, zero width
+  for (const char* text : {"\xF0\x9F\x98\x80", "\xE2\x82\xAC", "\xC2\xA9", "\xE2\x80\x8B"}) {
+    EXPECT_EQ(Refusal(Document(Tag("k", text))),
+              "InvalidTag: The TagValue you have provided is invalid")
+        << text;
   }
 }
 
 TEST(TagsTest, DocumentKeepsOrder) {
   EXPECT_TRUE(TagDocument({{"b", "1"}, {"a", "<"}})
-                  .ends_with("<TagSet><Tag><Key>b</Key><Value>1</Value></Tag><Tag><Key>a</Key><Value>&lt;</Value></Tag>"
+                  .ends_with("<TagSet><Tag><Key>b</Key><Value>1</Value></Tag><Tag><Key>a</"
+                             "Key><Value>&lt;</Value></Tag>"
                              "</TagSet></Tagging>"));
 }
 

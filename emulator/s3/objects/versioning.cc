@@ -1,20 +1,23 @@
 // GetBucketVersioning and PutBucketVersioning (spec/protocol.md §2.7 "States").
+#include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/config/sub_resource_schemas.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/access/object_lock.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
+#include "emulator/s3/protocol/documents.h"
 
 namespace penstock::emulator::s3 {
 
 namespace {
 
-// MFA Delete is turned on by a request with a device's code alone, and the emulator knows no devices: none is the right one.
-// Without a code S3 was seen to answer so.
+// MFA Delete is turned on by a request with a device's code alone, and the emulator knows no
+// devices: none is the right one. Without a code S3 was seen to answer so.
 Error RefuseMfaDelete(const Call& call) {
-  if (!call.Header("x-amz-mfa")) return MakeError("AccessDenied", {}, "Mfa Authentication must be used for this request");
-  return MakeError("AccessDenied", {}, "The MFA device of x-amz-mfa is not known; this emulator has none, so MfaDelete cannot be enabled");
+  if (!call.Header("x-amz-mfa"))
+    return MakeError("AccessDenied", {}, "Mfa Authentication must be used for this request");
+  return MakeError("AccessDenied", {},
+                   "The MFA device of x-amz-mfa is not known; this emulator has none, so MfaDelete "
+                   "cannot be enabled");
 }
 
 }  // namespace
@@ -26,7 +29,8 @@ Result<void> GetBucketVersioning(Call& call) {
     xml.Empty("VersioningConfiguration", kXmlNamespace);
   } else {
     xml.Open("VersioningConfiguration", kXmlNamespace);
-    xml.Element("Status", bucket->versioning == store::Versioning::kEnabled ? "Enabled" : "Suspended");
+    xml.Element("Status",
+                bucket->versioning == store::Versioning::kEnabled ? "Enabled" : "Suspended");
     xml.Close("VersioningConfiguration");
   }
   call.RespondXml(xml.Take());
@@ -41,10 +45,12 @@ Result<void> PutBucketVersioning(Call& call) {
   const std::string_view status = document.TextOf("Status");
   if (status.empty()) return MakeError("IllegalVersioningConfigurationException");
   if (document.TextOf("MfaDelete") == "Enabled") return RefuseMfaDelete(call);
-  if (status == "Enabled") return call.store.SetVersioning(bucket->name, store::Versioning::kEnabled);
+  if (status == "Enabled")
+    return call.store.SetVersioning(bucket->name, store::Versioning::kEnabled);
   if (HasObjectLock(*bucket)) {
     return MakeError("InvalidBucketState", {},
-                     "An Object Lock configuration is present on this bucket, so the versioning state cannot be changed.");
+                     "An Object Lock configuration is present on this bucket, so the versioning "
+                     "state cannot be changed.");
   }
   return call.store.SetVersioning(bucket->name, store::Versioning::kSuspended);
 }

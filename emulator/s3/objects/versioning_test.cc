@@ -19,27 +19,35 @@ TEST_F(VersioningTest, IsKept) {
 
 TEST_F(VersioningTest, RefusesWhatIsNoState) {
   const Refused cases[] = {
-      {"<VersioningConfiguration><Status>enabled</Status></VersioningConfiguration>", "400 MalformedXML", ""},
+      {"<VersioningConfiguration><Status>enabled</Status></VersioningConfiguration>",
+       "400 MalformedXML", ""},
       {"<VersioningConfiguration><State/></VersioningConfiguration>", "400 MalformedXML", ""},
-      {"<VersioningConfiguration/>", "400 IllegalVersioningConfigurationException", "The Versioning element must be specified"},
+      {"<VersioningConfiguration/>", "400 IllegalVersioningConfigurationException",
+       "The Versioning element must be specified"},
       {"", "400 MissingRequestBodyError", "Request Body is empty"}};
   ExpectRefused("versioning", cases);
-  EXPECT_EQ(s3_.Send("PUT /bucket?versioning", "<VersioningConfiguration/>").Outcome(), "400 InvalidRequest") << "no checksum";
+  EXPECT_EQ(s3_.Send("PUT /bucket?versioning", "<VersioningConfiguration/>").Outcome(),
+            "400 InvalidRequest")
+      << "no checksum";
 }
 
 TEST_F(VersioningTest, MfaDeleteNeedsADeviceAndThereIsNone) {
   // It was answered 200 and not enabled: a script believed its versions safe.
   const std::string enable =
-      "<VersioningConfiguration><MfaDelete>Enabled</MfaDelete><Status>Enabled</Status></VersioningConfiguration>";
+      "<VersioningConfiguration><MfaDelete>Enabled</MfaDelete><Status>Enabled</Status></"
+      "VersioningConfiguration>";
   const Reply refused = Put("versioning", enable);
   EXPECT_EQ(refused.Outcome(), "403 AccessDenied");
   EXPECT_EQ(refused.Element("Message"), "Mfa Authentication must be used for this request");
   EXPECT_EQ(Get("versioning").Element("Status"), "<absent>") << "nothing of it is done";
-  EXPECT_EQ(Put("versioning", "<VersioningConfiguration><MfaDelete>Disabled</MfaDelete><Status>Enabled</Status></VersioningConfiguration>")
+  EXPECT_EQ(Put("versioning",
+                "<VersioningConfiguration><MfaDelete>Disabled</MfaDelete><Status>Enabled</Status></"
+                "VersioningConfiguration>")
                 .Outcome(),
             "200");
   EXPECT_EQ(Get("versioning").Element("MfaDelete"), "<absent>");
-  EXPECT_EQ(s3_.Send("DELETE /bucket/k\nx-amz-mfa: 20899872 301749").Outcome(), "204") << "not asked for, not looked at";
+  EXPECT_EQ(s3_.Send("DELETE /bucket/k\nx-amz-mfa: 20899872 301749").Outcome(), "204")
+      << "not asked for, not looked at";
 }
 
 TEST_F(VersioningTest, ObjectLockKeepsItEnabled) {
@@ -47,7 +55,8 @@ TEST_F(VersioningTest, ObjectLockKeepsItEnabled) {
   const Reply reply = s3_.SetVersioning("locked", "Suspended");
   EXPECT_EQ(reply.Outcome(), "409 InvalidBucketState");
   EXPECT_EQ(reply.Element("Message"),
-            "An Object Lock configuration is present on this bucket, so the versioning state cannot be changed.");
+            "An Object Lock configuration is present on this bucket, so the versioning state "
+            "cannot be changed.");
   EXPECT_EQ(s3_.SetVersioning("locked", "Enabled").Outcome(), "200");
 }
 

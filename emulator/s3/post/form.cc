@@ -20,15 +20,18 @@ constexpr std::string_view kLineEnd = "\r\n";
 Error Malformed() { return MakeError("MalformedPOSTRequest"); }
 
 Error PreludeTooLong() {
-  return MakeError("MaxPostPreDataLengthExceeded", {{"MaxPostPreDataLengthBytes", std::to_string(kMaxFormPreludeBytes)}});
+  return MakeError("MaxPostPreDataLengthExceeded",
+                   {{"MaxPostPreDataLengthBytes", std::to_string(kMaxFormPreludeBytes)}});
 }
 
 Error WrongNumberOfFiles(std::size_t count) {
-  return InvalidArgument("POST requires exactly one file upload per request.", "file", std::to_string(count));
+  return InvalidArgument("POST requires exactly one file upload per request.", "file",
+                         std::to_string(count));
 }
 
-// One "; name=value" off the front of `rest`: a token or a quoted string, of which only \" and \\ are escapes, because
-// some browsers send a Windows path as it is. nullopt at the end, or where there is none.
+// One "; name=value" off the front of `rest`: a token or a quoted string, of which only \" and
+// \\ are escapes, because some browsers send a Windows path as it is. nullopt at the end, or where
+// there is none.
 std::optional<std::pair<std::string, std::string>> TakeParameter(std::string_view& rest) {
   rest = Trim(rest);
   if (!rest.starts_with(';')) return std::nullopt;
@@ -44,7 +47,8 @@ std::optional<std::pair<std::string, std::string>> TakeParameter(std::string_vie
     return parameter;
   }
   for (std::size_t at = 1; at < rest.size(); ++at) {
-    const bool escape = rest[at] == '\\' && at + 1 < rest.size() && (rest[at + 1] == '"' || rest[at + 1] == '\\');
+    const bool escape =
+        rest[at] == '\\' && at + 1 < rest.size() && (rest[at + 1] == '"' || rest[at + 1] == '\\');
     if (escape) {
       parameter.second += rest[++at];
     } else if (rest[at] == '"') {
@@ -82,7 +86,8 @@ Result<std::string> BoundaryOf(const RequestHead& head) {
   }
   auto boundary = ParameterOf(type, "boundary");
   const bool usable = boundary && !boundary->empty() && boundary->size() <= kMaxBoundaryBytes &&
-                      std::all_of(boundary->begin(), boundary->end(), [](char c) { return c >= ' ' && c <= '~'; }) &&
+                      std::all_of(boundary->begin(), boundary->end(),
+                                  [](char c) { return c >= ' ' && c <= '~'; }) &&
                       !boundary->ends_with(' ');
   if (!usable) return Malformed();
   return std::move(*boundary);
@@ -105,7 +110,9 @@ Result<std::unique_ptr<FormReader>> FormReader::Open(const RequestHead& head, Bo
   PENSTOCK_TRY(reader->ReadFields());
   if (reader->form_.Find("key").value_or("").empty()) {
     return InvalidArgument(
-        "Bucket POST must contain a field named 'key'.  If it is specified, please check the order of the fields.", "key", "");
+        "Bucket POST must contain a field named 'key'.  If it is specified, please check the order "
+        "of the fields.",
+        "key", "");
   }
   return reader;
 }
@@ -148,8 +155,9 @@ Result<void> FormReader::ReadFields() {
 }
 
 Result<void> FormReader::AddField(std::string name, std::string value) {
-  const auto same = std::find_if(form_.fields.begin(), form_.fields.end(),
-                                 [&](const FormField& field) { return EqualsIgnoreCase(field.name, name); });
+  const auto same =
+      std::find_if(form_.fields.begin(), form_.fields.end(),
+                   [&](const FormField& field) { return EqualsIgnoreCase(field.name, name); });
   if (same == form_.fields.end()) {
     form_.fields.push_back({std::move(name), std::move(value)});
   } else {
@@ -170,7 +178,8 @@ Result<std::optional<FormReader::Part>> FormReader::NextPart() {
     const auto colon = line.find(':');
     if (colon == std::string::npos) return Malformed();
     const std::string_view value = Trim(std::string_view(line).substr(colon + 1));
-    if (!EqualsIgnoreCase(Trim(std::string_view(line).substr(0, colon)), "content-disposition")) continue;
+    if (!EqualsIgnoreCase(Trim(std::string_view(line).substr(0, colon)), "content-disposition"))
+      continue;
     if (!HasType(value, "form-data")) continue;
     part.name = ParameterOf(value, "name").value_or("");
     part.file_name = ParameterOf(value, "filename");
@@ -185,7 +194,8 @@ Result<std::string> FormReader::ReadLine() {
     if (end != std::string_view::npos) {
       PENSTOCK_TRY(CheckLine(end + kLineEnd.size()));
       std::string line(ahead().substr(0, end));
-      if (line.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) return Malformed();
+      if (line.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos)
+        return Malformed();
       Consume(end + kLineEnd.size());
       return line;
     }
@@ -199,9 +209,11 @@ Result<std::string> FormReader::ReadLine() {
   }
 }
 
-// Of the two limits the nearer one decides, so that it is the same in whatever pieces a line arrives.
+// Of the two limits the nearer one decides, so that it is the same in whatever pieces a line
+// arrives.
 Result<void> FormReader::CheckLine(std::size_t bytes) const {
-  if (prelude_left_ && *prelude_left_ <= kMaxLineBytes) return bytes > *prelude_left_ ? PreludeTooLong() : Result<void>(Ok());
+  if (prelude_left_ && *prelude_left_ <= kMaxLineBytes)
+    return bytes > *prelude_left_ ? PreludeTooLong() : Result<void>(Ok());
   return bytes > kMaxLineBytes ? Malformed() : Result<void>(Ok());
 }
 
@@ -211,9 +223,9 @@ Result<std::size_t> FormReader::ContentAhead() {
     const auto at = bytes.find(delimiter_);
     if (at == 0) return std::size_t{0};
     // What could be the beginning of a delimiter stays.
-    known_content_ = at != std::string_view::npos                ? at
-                     : bytes.size() < delimiter_.size()          ? 0
-                                                                 : bytes.size() - (delimiter_.size() - 1);
+    known_content_ = at != std::string_view::npos       ? at
+                     : bytes.size() < delimiter_.size() ? 0
+                                                        : bytes.size() - (delimiter_.size() - 1);
     if (known_content_ > 0) break;
     PENSTOCK_ASSIGN(const bool more, Fill());
     if (!more) return Malformed();
@@ -264,8 +276,9 @@ Result<bool> FormReader::Fill() {
     end_ -= begin_;
     begin_ = 0;
   }
-  PENSTOCK_ASSIGN(const std::size_t count,
-                  body_.Read({reinterpret_cast<std::byte*>(buffer_.data()) + end_, buffer_.size() - end_}));
+  PENSTOCK_ASSIGN(
+      const std::size_t count,
+      body_.Read({reinterpret_cast<std::byte*>(buffer_.data()) + end_, buffer_.size() - end_}));
   end_ += count;
   return count > 0;
 }

@@ -23,7 +23,9 @@ class Stepped final : public BodyReader {
     return count;
   }
   std::optional<std::uint64_t> Length() const override { return text_.size(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return trailers_;
+  }
   std::size_t read() const { return at_; }
   std::size_t largest_read = 0;
 
@@ -37,9 +39,10 @@ class Stepped final : public BodyReader {
 std::string Field(const std::string& name, const std::string& value) {
   return "--b\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n";
 }
-std::string File(const std::string& content, const std::string& parameters = "; filename=\"f.txt\"") {
-  return "--b\r\nContent-Disposition: form-data; name=\"file\"" + parameters + "\r\nContent-Type: text/plain\r\n\r\n" + content +
-         "\r\n";
+std::string File(const std::string& content,
+                 const std::string& parameters = "; filename=\"f.txt\"") {
+  return "--b\r\nContent-Disposition: form-data; name=\"file\"" + parameters +
+         "\r\nContent-Type: text/plain\r\n\r\n" + content + "\r\n";
 }
 const std::string kEnd = "--b--\r\n";
 const std::string kKey = Field("key", "k");
@@ -50,7 +53,8 @@ struct Outcome {
   std::string content;
 };
 
-Outcome Read(const std::string& body, std::size_t step = 1'000'000, const std::string& type = "multipart/form-data; boundary=b") {
+Outcome Read(const std::string& body, std::size_t step = 1'000'000,
+             const std::string& type = "multipart/form-data; boundary=b") {
   RequestHead head;
   head.headers.push_back({"Content-Type", type});
   Stepped source(body, step);
@@ -71,7 +75,8 @@ Outcome Read(const std::string& body, std::size_t step = 1'000'000, const std::s
 
 // RFC 7578, as browsers send it; in whatever pieces it arrives.
 TEST(FormTest, FieldsAreValuesAndTheFileIsAStream) {
-  const std::string body = kKey + Field("X-Amz-Meta-A", "1\r\n2--b") + Field("empty", "") + File("a\r\n--\r\n--c\r\nb") + kEnd;
+  const std::string body = kKey + Field("X-Amz-Meta-A", "1\r\n2--b") + Field("empty", "") +
+                           File("a\r\n--\r\n--c\r\nb") + kEnd;
   for (const std::size_t step : {1u, 2u, 3u, 7u, 64u, 1'000'000u}) {
     const Outcome outcome = Read(body, step);
     EXPECT_EQ(outcome.error, "") << step;
@@ -106,16 +111,26 @@ TEST(FormTest, AFileOfAnySizePassesThroughABoundedBuffer) {
 
 TEST(FormTest, PreambleEpiloguePaddingAndQuotedBoundariesAreRfc2046s) {
   EXPECT_EQ(Read("preamble\r\n" + kKey + File("x") + kEnd + "epilogue").content, "x");
-  EXPECT_EQ(Read("--b \t\r\nContent-Disposition: form-data; name=key\r\n\r\nk\r\n" + File("x") + "--b--").content, "x");
-  EXPECT_EQ(Read(kKey + File("x") + kEnd, 5, "Multipart/Form-Data; charset=utf-8; Boundary=\"b\"").content, "x");
+  EXPECT_EQ(
+      Read("--b \t\r\nContent-Disposition: form-data; name=key\r\n\r\nk\r\n" + File("x") + "--b--")
+          .content,
+      "x");
+  EXPECT_EQ(Read(kKey + File("x") + kEnd, 5, "Multipart/Form-Data; charset=utf-8; Boundary=\"b\"")
+                .content,
+            "x");
   EXPECT_EQ(Read(kKey + File("") + kEnd).content, "");
 }
 
 TEST(FormTest, FieldsBehindTheFileAreIgnoredButTheFormMustEnd) {
-  EXPECT_EQ(Read(kKey + File("x") + Field("submit", "Upload") + kEnd).form.Find("submit"), std::nullopt);
-  EXPECT_EQ(Read(File("x") + kKey + kEnd).error, "InvalidArgument") << "a key behind the file is none";
-  for (const std::string& torn : {kKey + File("x"), kKey + File("x") + "--b", kKey + File("x") + "--b-", kKey + File("x") + "--bc\r\n",
-                                  kKey + "--b\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nx", kKey.substr(0, 20)}) {
+  EXPECT_EQ(Read(kKey + File("x") + Field("submit", "Upload") + kEnd).form.Find("submit"),
+            std::nullopt);
+  EXPECT_EQ(Read(File("x") + kKey + kEnd).error, "InvalidArgument")
+      << "a key behind the file is none";
+  for (const std::string& torn :
+       {kKey + File("x"), kKey + File("x") + "--b", kKey + File("x") + "--b-",
+        kKey + File("x") + "--bc\r\n",
+        kKey + "--b\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nx",
+        kKey.substr(0, 20)}) {
     EXPECT_EQ(Read(torn).error, "MalformedPOSTRequest") << torn;
     EXPECT_EQ(Read(torn, 1).error, "MalformedPOSTRequest") << torn;
   }
@@ -128,33 +143,41 @@ TEST(FormTest, ThereIsExactlyOneFileAndAKey) {
   TextBody none(kKey + kEnd, std::nullopt, {});
   const Error error = FormReader::Open(head, none).error();
   EXPECT_EQ(error.message, "POST requires exactly one file upload per request.");
-  EXPECT_EQ(error.details, (std::vector<std::pair<std::string, std::string>>{{"ArgumentName", "file"}, {"ArgumentValue", "0"}}));
+  EXPECT_EQ(error.details, (std::vector<std::pair<std::string, std::string>>{
+                               {"ArgumentName", "file"}, {"ArgumentValue", "0"}}));
   EXPECT_EQ(Read(kKey + File("x") + File("y") + kEnd).error, "InvalidArgument");
   TextBody no_key(Field("acl", "private") + File("x") + kEnd, std::nullopt, {});
   EXPECT_EQ(FormReader::Open(head, no_key).error().message,
-            "Bucket POST must contain a field named 'key'.  If it is specified, please check the order of the fields.");
+            "Bucket POST must contain a field named 'key'.  If it is specified, please check the "
+            "order of the fields.");
 }
 
 TEST(FormTest, OnlyMultipartFormsAreTaken) {
   EXPECT_EQ(Read(kKey, 9, "application/x-www-form-urlencoded").error, "PreconditionFailed");
   EXPECT_EQ(Read(kKey, 9, "multipart/form-datax; boundary=b").error, "PreconditionFailed");
-  for (const std::string type : {"multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=\"b",
-                                 "multipart/form-data; boundary=\"b \""}) {
+  for (const std::string type :
+       {"multipart/form-data", "multipart/form-data; boundary=",
+        "multipart/form-data; boundary=\"b", "multipart/form-data; boundary=\"b \""}) {
     EXPECT_EQ(Read(kKey + File("x") + kEnd, 9, type).error, "MalformedPOSTRequest") << type;
   }
-  EXPECT_EQ(Read(kKey, 9, "multipart/form-data; boundary=" + std::string(71, 'b')).error, "MalformedPOSTRequest");
+  EXPECT_EQ(Read(kKey, 9, "multipart/form-data; boundary=" + std::string(71, 'b')).error,
+            "MalformedPOSTRequest");
 }
 
 // The limit is 20,480 bytes; every way to exceed it.
 TEST(FormTest, WhatComesBeforeTheFileIsBounded) {
-  const std::string frame = kKey + Field("x", "") + "--b\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n";
+  const std::string frame =
+      kKey + Field("x", "") + "--b\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n";
   const std::string fits(kMaxFormPreludeBytes - frame.size(), 'v');
   const std::string file = "--b\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nx\r\n";
   EXPECT_EQ(Read(kKey + Field("x", fits) + file + kEnd).content, "x");
   for (const std::size_t step : {1'000u, 1'000'000u}) {
-    EXPECT_EQ(Read(kKey + Field("x", fits + "v") + file + kEnd, step).error, "MaxPostPreDataLengthExceeded");
-    EXPECT_EQ(Read(kKey + Field("x", std::string(1 << 20, 'v')), step).error, "MaxPostPreDataLengthExceeded");
-    EXPECT_EQ(Read(std::string(1 << 20, 'p') + "\r\n" + kKey, step).error, "MaxPostPreDataLengthExceeded");
+    EXPECT_EQ(Read(kKey + Field("x", fits + "v") + file + kEnd, step).error,
+              "MaxPostPreDataLengthExceeded");
+    EXPECT_EQ(Read(kKey + Field("x", std::string(1 << 20, 'v')), step).error,
+              "MaxPostPreDataLengthExceeded");
+    EXPECT_EQ(Read(std::string(1 << 20, 'p') + "\r\n" + kKey, step).error,
+              "MaxPostPreDataLengthExceeded");
   }
   std::string many;
   for (int i = 0; i < 1'000; ++i) many += Field("f" + std::to_string(i), "");
@@ -169,12 +192,18 @@ TEST(FormTest, WhatComesBeforeTheFileIsBounded) {
 TEST(FormTest, ALineIsTooLongInWhateverPiecesItArrives) {
   // A line that came at once was taken whatever its length.
   const auto with_line = [](std::size_t bytes, const std::string& before) {
-    return Read(before + "--b\r\nX: " + std::string(bytes - 5, 'v') + "\r\n\r\n\r\n" + kKey + File("x") + kEnd, 1).error;
+    return Read(before + "--b\r\nX: " + std::string(bytes - 5, 'v') + "\r\n\r\n\r\n" + kKey +
+                    File("x") + kEnd,
+                1)
+        .error;
   };
   const auto at_once = [](std::size_t bytes, const std::string& before) {
-    return Read(before + "--b\r\nX: " + std::string(bytes - 5, 'v') + "\r\n\r\n\r\n" + kKey + File("x") + kEnd).error;
+    return Read(before + "--b\r\nX: " + std::string(bytes - 5, 'v') + "\r\n\r\n\r\n" + kKey +
+                File("x") + kEnd)
+        .error;
   };
-  const std::string most = Field("x", std::string(kMaxFormPreludeBytes - 8192, 'v'));  // the form's 20 KiB are nearer than the line's 8
+  // the form's 20 KiB are nearer than the line's 8
+  const std::string most = Field("x", std::string(kMaxFormPreludeBytes - 8192, 'v'));
   for (const std::size_t bytes : {8191u, 8192u, 8193u, 9000u, 15000u, 30000u}) {
     EXPECT_EQ(at_once(bytes, ""), bytes > 8192 ? "MalformedPOSTRequest" : "") << bytes;
     EXPECT_EQ(with_line(bytes, ""), at_once(bytes, "")) << bytes;
@@ -184,7 +213,9 @@ TEST(FormTest, ALineIsTooLongInWhateverPiecesItArrives) {
 }
 
 TEST(FormTest, NamesAreReadAsBrowsersWriteThem) {
-  EXPECT_EQ(Read(kKey + File("x", "; filename=\"C:\\Program Files\\directory1\\file.txt\"") + kEnd).form.file_name, "file.txt");
+  EXPECT_EQ(Read(kKey + File("x", "; filename=\"C:\\Program Files\\directory1\\file.txt\"") + kEnd)
+                .form.file_name,
+            "file.txt");
   EXPECT_EQ(Read(kKey + File("x", "; filename=\"/home/a/b.txt\"") + kEnd).form.file_name, "b.txt");
   EXPECT_EQ(Read(kKey + File("x", "; filename=\"a\\\"b;c\"") + kEnd).form.file_name, "a\"b;c");
   EXPECT_EQ(Read(kKey + File("x", "; FileName=token ; x=y") + kEnd).form.file_name, "token");
@@ -193,15 +224,20 @@ TEST(FormTest, NamesAreReadAsBrowsersWriteThem) {
 }
 
 TEST(FormTest, FieldsOfOneNameAreOneValueAndNamelessPartsNone) {
-  const std::string nameless = "--b\r\n\r\nignored\r\n--b\r\nContent-Disposition: file; name=\"file\"\r\n\r\nignored\r\n";
-  const Outcome outcome = Read(kKey + nameless + Field("x-amz-meta-tag", "Ninja") + Field("X-AMZ-META-TAG", "Stallman") + File("x") + kEnd);
+  const std::string nameless =
+      "--b\r\n\r\nignored\r\n--b\r\nContent-Disposition: file; name=\"file\"\r\n\r\nignored\r\n";
+  const Outcome outcome = Read(kKey + nameless + Field("x-amz-meta-tag", "Ninja") +
+                               Field("X-AMZ-META-TAG", "Stallman") + File("x") + kEnd);
   EXPECT_EQ(outcome.form.Find("x-amz-meta-tag"), "Ninja,Stallman");
   EXPECT_EQ(outcome.form.fields.size(), 2u);
 }
 
 TEST(FormTest, PartHeadersAreHeldToTheirForm) {
-  for (const std::string& header : {std::string("no colon"), std::string("A: b\nC: d"), std::string("A: \0b", 5)}) {
-    EXPECT_EQ(Read("--b\r\n" + header + "\r\n\r\nx\r\n" + kKey + File("x") + kEnd).error, "MalformedPOSTRequest") << header;
+  for (const std::string& header :
+       {std::string("no colon"), std::string("A: b\nC: d"), std::string("A: \0b", 5)}) {
+    EXPECT_EQ(Read("--b\r\n" + header + "\r\n\r\nx\r\n" + kKey + File("x") + kEnd).error,
+              "MalformedPOSTRequest")
+        << header;
   }
 }
 

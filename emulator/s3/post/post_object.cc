@@ -1,27 +1,28 @@
-// PostObject: the file of a browser's form becomes an object (spec/protocol.md §2.15). The form was read and its signature
-// checked before (form.h, emulator/auth); here its policy is held against it, and its fields become the headers of a put.
+// PostObject: the file of a browser's form becomes an object (spec/protocol.md §2.15). The form was
+// read and its signature checked before (form.h, emulator/auth); here its policy is held against
+// it, and its fields become the headers of a put.
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <optional>
 
 #include "base/time_ahead.h"
+#include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/checksums/checksums.h"
+#include "emulator/s3/config/lifecycle.h"
+#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/handlers.h"
+#include "emulator/s3/core/writes.h"
+#include "emulator/s3/objects/metadata.h"
+#include "emulator/s3/objects/new_object.h"
+#include "emulator/s3/objects/tags.h"
+#include "emulator/s3/post/form.h"
+#include "emulator/s3/post/post_policy.h"
 #include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/encoded_words.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/post/form.h"
-#include "emulator/s3/core/handlers.h"
-#include "emulator/s3/config/lifecycle.h"
-#include "emulator/s3/objects/metadata.h"
 #include "emulator/s3/protocol/names.h"
-#include "emulator/s3/objects/new_object.h"
-#include "emulator/s3/access/object_lock.h"
-#include "emulator/s3/post/post_policy.h"
-#include "emulator/s3/objects/tags.h"
 #include "emulator/s3/protocol/text.h"
-#include "emulator/s3/core/writes.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -30,24 +31,28 @@ constexpr std::string_view kFileName = "${filename}";
 constexpr std::string_view kMetaPrefix = "x-amz-meta-";
 
 // Fields that are headers of a put by another name or by their own; every x-amz-* is one too.
-constexpr std::string_view kHeaders[] = {"Content-Type",     "Cache-Control", "Content-Disposition", "Content-Encoding",
-                                         "Content-Language", "Expires",       "Content-MD5"};
+constexpr std::string_view kHeaders[] = {
+    "Content-Type",     "Cache-Control", "Content-Disposition", "Content-Encoding",
+    "Content-Language", "Expires",       "Content-MD5"};
 // Those of the signature.
-constexpr std::string_view kSignature[] = {"x-amz-algorithm", "x-amz-credential", "x-amz-date", "x-amz-signature",
-                                           "x-amz-security-token"};
+constexpr std::string_view kSignature[] = {"x-amz-algorithm", "x-amz-credential", "x-amz-date",
+                                           "x-amz-signature", "x-amz-security-token"};
 
 template <std::size_t N>
 bool Contains(const std::string_view (&names)[N], std::string_view name) {
-  return std::any_of(std::begin(names), std::end(names), [&](std::string_view known) { return EqualsIgnoreCase(known, name); });
+  return std::any_of(std::begin(names), std::end(names),
+                     [&](std::string_view known) { return EqualsIgnoreCase(known, name); });
 }
 
-// Every ${filename} in every field, before anything else looks at them. Where the file has no name at all it stays.
+// Every ${filename} in every field, before anything else looks at them. Where the file has no name
+// at all it stays.
 std::vector<FormField> Expanded(const Form& form) {
   std::vector<FormField> fields = form.fields;
   if (!form.file_name) return fields;
   for (FormField& field : fields) {
     if (EqualsIgnoreCase(field.name, "policy")) continue;
-    for (auto at = field.value.find(kFileName); at != std::string::npos; at = field.value.find(kFileName, at)) {
+    for (auto at = field.value.find(kFileName); at != std::string::npos;
+         at = field.value.find(kFileName, at)) {
       field.value.replace(at, kFileName.size(), *form.file_name);
       at += form.file_name->size();
     }
@@ -56,8 +61,9 @@ std::vector<FormField> Expanded(const Form& form) {
 }
 
 std::string_view ValueOf(const std::vector<FormField>& fields, std::string_view name) {
-  const auto found =
-      std::find_if(fields.begin(), fields.end(), [&](const FormField& field) { return EqualsIgnoreCase(field.name, name); });
+  const auto found = std::find_if(fields.begin(), fields.end(), [&](const FormField& field) {
+    return EqualsIgnoreCase(field.name, name);
+  });
   return found == fields.end() ? std::string_view() : std::string_view(found->value);
 }
 
@@ -65,15 +71,20 @@ std::string_view ValueOf(const std::vector<FormField>& fields, std::string_view 
 std::string_view HeaderOf(const FormField& field) {
   if (EqualsIgnoreCase(field.name, "acl")) return "x-amz-acl";
   if (Contains(kHeaders, field.name)) return field.name;
-  return StartsWithIgnoreCase(field.name, "x-amz-") && !Contains(kSignature, field.name) ? field.name : std::string_view();
+  return StartsWithIgnoreCase(field.name, "x-amz-") && !Contains(kSignature, field.name)
+             ? field.name
+             : std::string_view();
 }
 
 bool HasControlCharacter(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7F; });
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7F; });
 }
 
-// A put's headers. The values of fields are text, not header lines: what no header can hold is encoded or refused.
-Result<std::vector<HeaderView>> MakeHeaders(const RequestHead& request, std::vector<FormField>& fields) {
+// A put's headers. The values of fields are text, not header lines: what no header can hold is
+// encoded or refused.
+Result<std::vector<HeaderView>> MakeHeaders(const RequestHead& request,
+                                            std::vector<FormField>& fields) {
   std::vector<HeaderView> headers;
   for (FormField& field : fields) {
     const std::string_view header = HeaderOf(field);
@@ -82,9 +93,11 @@ Result<std::vector<HeaderView>> MakeHeaders(const RequestHead& request, std::vec
     if (StartsWithIgnoreCase(header, kMetaPrefix)) {
       field.value = EncodeMetadataText(field.value);
     } else if (HasControlCharacter(field.value)) {
-      return InvalidArgument("A form field's value must not contain control characters.", header, field.value);
+      return InvalidArgument("A form field's value must not contain control characters.", header,
+                             field.value);
     }
-    const auto same = EqualsIgnoreCase(header, "content-type") ? std::nullopt : request.Find(header);
+    const auto same =
+        EqualsIgnoreCase(header, "content-type") ? std::nullopt : request.Find(header);
     if (same && *same != field.value) {
       return InvalidRequest("Conflicting values provided in HTTP headers and POST form fields.");
     }
@@ -93,7 +106,8 @@ Result<std::vector<HeaderView>> MakeHeaders(const RequestHead& request, std::vec
   return headers;
 }
 
-// The file's bytes, as many as the policy allows. Of a file that is too long the rest is read and counted, not kept.
+// The file's bytes, as many as the policy allows. Of a file that is too long the rest is read and
+// counted, not kept.
 class SizedBody final : public BodyReader {
  public:
   SizedBody(BodyReader& file, SizeRange range) : file_(file), range_(range) {}
@@ -103,11 +117,13 @@ class SizedBody final : public BodyReader {
     size_ += count;
     if (size_ > range_.max) return TooLarge(buffer);
     if (count > 0 || size_ >= range_.min) return count;
-    return MakeError("EntityTooSmall",
-                     {{"ProposedSize", std::to_string(size_)}, {"MinSizeAllowed", std::to_string(range_.min)}});
+    return MakeError("EntityTooSmall", {{"ProposedSize", std::to_string(size_)},
+                                        {"MinSizeAllowed", std::to_string(range_.min)}});
   }
   std::optional<std::uint64_t> Length() const override { return file_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return file_.Trailers(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return file_.Trailers();
+  }
 
  private:
   Error TooLarge(MutableByteView scratch) {
@@ -117,8 +133,8 @@ class SizedBody final : public BodyReader {
       if (*count == 0) break;
       size_ += *count;
     }
-    return MakeError("EntityTooLarge",
-                     {{"ProposedSize", std::to_string(size_)}, {"MaxSizeAllowed", std::to_string(range_.max)}});
+    return MakeError("EntityTooLarge", {{"ProposedSize", std::to_string(size_)},
+                                        {"MaxSizeAllowed", std::to_string(range_.max)}});
   }
 
   BodyReader& file_;
@@ -146,22 +162,28 @@ Result<void> CheckHeaders(Call& call) {
 }
 
 // The put that the form stands for. `call` has the form's fields as headers, and its key.
-Result<store::PutOutcome> Put(Call& call, const store::BucketRecord& bucket, std::string_view tagging) {
+Result<store::PutOutcome> Put(Call& call, const store::BucketRecord& bucket,
+                              std::string_view tagging) {
   PENSTOCK_TRY(CheckKey(call.key().value));
   PENSTOCK_TRY(CheckHeaders(call));
   PENSTOCK_ASSIGN(const ChecksumClaim claim, ReadChecksumClaim(call));
   if (call.Header("x-amz-checksum-algorithm") && claim.info == nullptr) {
-    return InvalidRequest("x-amz-checksum-algorithm specified, but no corresponding x-amz-checksum-* field was found.");
+    return InvalidRequest(
+        "x-amz-checksum-algorithm specified, but no corresponding x-amz-checksum-* field was "
+        "found.");
   }
   PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call, bucket));
   PENSTOCK_ASSIGN(settings.tags, ReadTags(tagging));
   PENSTOCK_TRY(RequireChecksumOfLocked(call, settings.lock, claim.info != nullptr, "Put Object"));
-  ReceiveOptions receive{.claim = claim, .also_compute = {}, .expected_digest = Md5Style::kHex,
+  ReceiveOptions receive{.claim = claim,
+                         .also_compute = {},
+                         .expected_digest = Md5Style::kHex,
                          .md5 = settings.encryption.etag_is_md5()};
   if (claim.info == nullptr) receive.also_compute.push_back(ChecksumAlgorithm::kCrc64Nvme);
   PENSTOCK_ASSIGN(ReceivedBody body, ReceiveBody(call, std::move(receive)));
   PENSTOCK_ASSIGN(store::PutOutcome outcome,
-                  call.store.Put(store::PutObject{bucket.name, NewObjectRecord(call, settings, claim, std::move(body)), {}}));
+                  call.store.Put(store::PutObject{
+                      bucket.name, NewObjectRecord(call, settings, claim, std::move(body)), {}}));
   AddNewVersionHeader(call, outcome);
   AddExpirationHeader(call, *outcome.object);
   AddEncryptionHeaders(call, settings.encryption);
@@ -169,7 +191,8 @@ Result<store::PutOutcome> Put(Call& call, const store::BucketRecord& bucket, std
   return outcome;
 }
 
-// "https://bucket.s3.amazonaws.com/a%2Fb": the object where it was posted to; S3 escapes the key's slashes here.
+// "https://bucket.s3.amazonaws.com/a%2Fb": the object where it was posted to; S3 escapes the key's
+// slashes here.
 std::string LocationOf(const Call& call) {
   const Exchange& exchange = call.exchange;
   std::string url = exchange.connection.tls ? "https://" : "http://";
@@ -187,11 +210,13 @@ std::string LocationOf(const Call& call) {
 }
 
 // Where the browser is to go; nullopt: nowhere, also where the field is no absolute URL.
-std::optional<std::string> RedirectOf(const Call& call, const std::vector<FormField>& fields, std::string_view etag) {
+std::optional<std::string> RedirectOf(const Call& call, const std::vector<FormField>& fields,
+                                      std::string_view etag) {
   std::string_view url = ValueOf(fields, "success_action_redirect");
   if (url.empty()) url = ValueOf(fields, "redirect");  // its old name
   const auto host = url.find("://");
-  const bool absolute = StartsWithIgnoreCase(url, "http://") || StartsWithIgnoreCase(url, "https://");
+  const bool absolute =
+      StartsWithIgnoreCase(url, "http://") || StartsWithIgnoreCase(url, "https://");
   if (!absolute || host + 3 >= url.size() || HasControlCharacter(url)) return std::nullopt;
   const std::string_view fragment = url.substr(std::min(url.find('#'), url.size()));
   url.remove_suffix(fragment.size());
@@ -199,10 +224,12 @@ std::optional<std::string> RedirectOf(const Call& call, const std::vector<FormFi
   target += url.find('?') == std::string_view::npos ? '?' : '&';
   const auto encoded = [](std::string_view text) {
     std::string form = ListingEncode(text);
-    for (auto at = form.find('/'); at != std::string::npos; at = form.find('/', at)) form.replace(at, 1, "%2F");
+    for (auto at = form.find('/'); at != std::string::npos; at = form.find('/', at))
+      form.replace(at, 1, "%2F");
     return form;
   };
-  target += "bucket=" + encoded(call.bucket().value) + "&key=" + encoded(call.key().value) + "&etag=" + encoded(etag);
+  target += "bucket=" + encoded(call.bucket().value) + "&key=" + encoded(call.key().value) +
+            "&etag=" + encoded(etag);
   return target.append(fragment);
 }
 
@@ -242,11 +269,13 @@ Result<void> PostObject(Call& call) {
   SizeRange size;
   if (const std::string_view document = ValueOf(fields, "policy"); !document.empty()) {
     PENSTOCK_ASSIGN(const PostPolicy policy, ParsePostPolicy(document));
-    PENSTOCK_TRY(CheckPostPolicy(policy, fields, bucket->name.value, TimeAhead(exchange.space->clock->Now(), exchange.clock_ahead)));
+    PENSTOCK_TRY(CheckPostPolicy(policy, fields, bucket->name.value,
+                                 TimeAhead(exchange.space->clock->Now(), exchange.clock_ahead)));
     size = policy.size();
   }
   SizedBody body(*exchange.body, size);
-  RequestHead head{exchange.request.method, exchange.request.target, exchange.request.minor_version, {}};
+  RequestHead head{
+      exchange.request.method, exchange.request.target, exchange.request.minor_version, {}};
   PENSTOCK_ASSIGN(head.headers, MakeHeaders(exchange.request, fields));
   if (const auto host = exchange.request.Find("host")) head.headers.push_back({"Host", *host});
   Exchange put{.request = head, .body = &body, .connection = exchange.connection};

@@ -19,7 +19,9 @@ using Kind = PostCondition::Kind;
 
 constexpr std::string_view kSizeRange = "content-length-range";
 
-Error Invalid(const std::string& complaint) { return MakeError("InvalidPolicyDocument", {}, "Invalid Policy: " + complaint); }
+Error Invalid(const std::string& complaint) {
+  return MakeError("InvalidPolicyDocument", {}, "Invalid Policy: " + complaint);
+}
 Error InvalidJson() { return Invalid("Invalid JSON."); }
 
 Error Violated(const std::string& complaint) {
@@ -46,7 +48,9 @@ std::string WithJsonEscapes(std::string_view text) {
   return json;
 }
 
-std::string Shown(const Json& text) { return text.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string Shown(const Json& text) {
+  return text.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 std::string Shown(std::string_view operation, std::string_view field, const Json& operand) {
   return "[" + Shown(Json(operation)) + ", " + Shown(Json(field)) + ", " + Shown(operand) + "]";
@@ -54,7 +58,8 @@ std::string Shown(std::string_view operation, std::string_view field, const Json
 
 Result<PostCondition> SimpleCondition(const Json& object) {
   if (object.size() != 1) {
-    return Invalid("Invalid Simple-Condition: Simple-Conditions must have exactly one property specified.");
+    return Invalid(
+        "Invalid Simple-Condition: Simple-Conditions must have exactly one property specified.");
   }
   const Json& value = object.begin().value();
   if (value.is_null()) return InvalidJson();
@@ -66,11 +71,13 @@ Result<PostCondition> SimpleCondition(const Json& object) {
   return condition;
 }
 
-// A bound of the size: a whole number, or a string of digits. nullopt: neither, and the condition never holds.
+// A bound of the size: a whole number, or a string of digits. nullopt: neither, and the condition
+// never holds.
 Result<std::optional<std::uint64_t>> SizeBound(const Json& bound) {
   if (bound.is_string()) return ParseDecimal(bound.get<std::string>());
   if (bound.is_number_unsigned()) return std::optional<std::uint64_t>(bound.get<std::uint64_t>());
-  if (bound.is_number_integer()) return Invalid("Invalid content-length-range: a bound must not be negative.");
+  if (bound.is_number_integer())
+    return Invalid("Invalid content-length-range: a bound must not be negative.");
   return InvalidJson();
 }
 
@@ -97,7 +104,9 @@ Result<PostCondition> ListCondition(const Json& list) {
   const std::string field = list[1].get<std::string>();
   PostCondition condition;
   const bool names_a_field = field.starts_with('$');
-  condition.kind = !names_a_field ? Kind::kNever : operation == "eq" ? Kind::kEqual : Kind::kStartsWith;
+  condition.kind = !names_a_field      ? Kind::kNever
+                   : operation == "eq" ? Kind::kEqual
+                                       : Kind::kStartsWith;
   condition.field = names_a_field ? field.substr(1) : field;
   condition.operand = list[2].get<std::string>();
   condition.as_shown = Shown(operation, field, list[2]);
@@ -119,7 +128,8 @@ Result<WallTime> ParseExpiration(const Json& value) {
   return *time;
 }
 
-// The values of "image/jpeg,image/png" are a list, each of which must begin so; those of other fields are one text.
+// The values of "image/jpeg,image/png" are a list, each of which must begin so; those of other
+// fields are one text.
 bool StartsWith(std::string_view field, std::string_view value, std::string_view prefix) {
   if (!EqualsIgnoreCase(field, "content-type")) return value.starts_with(prefix);
   for (;;) {
@@ -130,22 +140,27 @@ bool StartsWith(std::string_view field, std::string_view value, std::string_view
   }
 }
 
-bool Holds(const PostCondition& condition, const std::vector<FormField>& fields, std::string_view bucket) {
+bool Holds(const PostCondition& condition, const std::vector<FormField>& fields,
+           std::string_view bucket) {
   if (condition.kind == Kind::kSize) return true;
   if (condition.kind == Kind::kNever) return false;
   std::optional<std::string_view> value;
   for (const FormField& field : fields) {
     if (EqualsIgnoreCase(field.name, condition.field)) value = field.value;
   }
-  if (EqualsIgnoreCase(condition.field, "bucket")) value = bucket;  // the one addressed, whatever the form says
+  // the one addressed, whatever the form says
+  if (EqualsIgnoreCase(condition.field, "bucket")) value = bucket;
   if (!value) return false;  // also with an empty prefix, as S3 was seen to do it
-  return condition.kind == Kind::kEqual ? *value == condition.operand : StartsWith(condition.field, *value, condition.operand);
+  return condition.kind == Kind::kEqual ? *value == condition.operand
+                                        : StartsWith(condition.field, *value, condition.operand);
 }
 
 bool NeedsCondition(std::string_view field) {
-  static constexpr std::array<std::string_view, 5> kFree = {"x-amz-signature", "policy", "file", "awsaccesskeyid", "signature"};
+  static constexpr std::array<std::string_view, 5> kFree = {"x-amz-signature", "policy", "file",
+                                                            "awsaccesskeyid", "signature"};
   if (StartsWithIgnoreCase(field, "x-ignore-")) return false;
-  return std::none_of(kFree.begin(), kFree.end(), [&](std::string_view free) { return EqualsIgnoreCase(free, field); });
+  return std::none_of(kFree.begin(), kFree.end(),
+                      [&](std::string_view free) { return EqualsIgnoreCase(free, field); });
 }
 
 }  // namespace
@@ -167,7 +182,8 @@ Result<PostPolicy> ParsePostPolicy(std::string_view base64) {
   // The library reads a NUL as the end of the text. Valid JSON has none.
   if (!document.is_object() || text->find('\0') != std::string::npos) return InvalidJson();
   for (const auto& [name, value] : document.items()) {
-    if (name != "expiration" && name != "conditions") return Invalid("Unexpected: '" + AsciiLower(name) + "'");
+    if (name != "expiration" && name != "conditions")
+      return Invalid("Unexpected: '" + AsciiLower(name) + "'");
   }
   if (!document.contains("expiration")) return Invalid("Policy missing expiration.");
   PostPolicy policy;
@@ -182,16 +198,18 @@ Result<PostPolicy> ParsePostPolicy(std::string_view base64) {
   return policy;
 }
 
-Result<void> CheckPostPolicy(const PostPolicy& policy, const std::vector<FormField>& fields, std::string_view bucket,
-                             WallTime now) {
+Result<void> CheckPostPolicy(const PostPolicy& policy, const std::vector<FormField>& fields,
+                             std::string_view bucket, WallTime now) {
   if (now >= policy.expiration) return Violated("Policy expired.");
   for (const PostCondition& condition : policy.conditions) {
-    if (!Holds(condition, fields, bucket)) return Violated("Policy Condition failed: " + condition.as_shown);
+    if (!Holds(condition, fields, bucket))
+      return Violated("Policy Condition failed: " + condition.as_shown);
   }
   for (const FormField& field : fields) {
-    const bool named = std::any_of(policy.conditions.begin(), policy.conditions.end(), [&](const PostCondition& condition) {
-      return EqualsIgnoreCase(condition.field, field.name);
-    });
+    const bool named = std::any_of(policy.conditions.begin(), policy.conditions.end(),
+                                   [&](const PostCondition& condition) {
+                                     return EqualsIgnoreCase(condition.field, field.name);
+                                   });
     if (!named && NeedsCondition(field.name)) return Violated("Extra input fields: " + field.name);
   }
   return Ok();

@@ -1,5 +1,6 @@
-// The policy document of a browser's form (spec/protocol.md §2.15): what it says, and whether a form keeps to it. Not a
-// bucket policy, which is policy.h's; the signature over it is emulator/auth's.
+// The policy document of a browser's form (spec/protocol.md §2.15): what it says, and whether a
+// form keeps to it. Not a bucket policy, which is policy.h's; the signature over it is
+// emulator/auth's.
 #ifndef PENSTOCK_EMULATOR_S3_POST_POST_POLICY_H_
 #define PENSTOCK_EMULATOR_S3_POST_POST_POLICY_H_
 
@@ -22,7 +23,8 @@ struct SizeRange {
 };
 
 struct PostCondition {
-  enum class Kind : std::uint8_t { kEqual, kStartsWith, kSize, kNever };  // kNever: what nothing can meet
+  // kNever: what nothing can meet
+  enum class Kind : std::uint8_t { kEqual, kStartsWith, kSize, kNever };
   Kind kind = Kind::kEqual;
   std::string field;     // without its '$'
   std::string operand;   // kEqual, kStartsWith
@@ -41,10 +43,10 @@ struct PostPolicy {
 // InvalidPolicyDocument when the base64, the JSON or a condition's form is wrong.
 Result<PostPolicy> ParsePostPolicy(std::string_view base64);
 
-// AccessDenied "Invalid according to Policy: ..." when it has expired, a condition fails, or a field has none. The size of
-// the file is not known yet and not looked at.
-Result<void> CheckPostPolicy(const PostPolicy& policy, const std::vector<FormField>& fields, std::string_view bucket,
-                             WallTime now);
+// AccessDenied "Invalid according to Policy: ..." when it has expired, a condition fails, or a
+// field has none. The size of the file is not known yet and not looked at.
+Result<void> CheckPostPolicy(const PostPolicy& policy, const std::vector<FormField>& fields,
+                             std::string_view bucket, WallTime now);
 
 }  // namespace penstock::emulator::s3
 

@@ -41,60 +41,76 @@ TEST(PostPolicyTest, DocumentsThatAreNonePoliciesAreRefused) {
             invalid + "Invalid 'expiration' value: '2015-10-17 03:15:59 UTC'");
   EXPECT_EQ(Parsed("{\"expiration\": \"2011-09-13T07:52:58+02:00\", \"conditions\": []}"),
             invalid + "Invalid 'expiration' value: '2011-09-13T07:52:58+02:00'");
-  EXPECT_EQ(Parsed("{}"), invalid + "Policy missing expiration.");                                                    // versitygw
-  EXPECT_EQ(Parsed("{\"expiration\": \"2030-01-01T00:00:00.000Z\"}"), invalid + "Policy missing conditions.");        // versitygw
+  // versitygw
+  EXPECT_EQ(Parsed("{}"), invalid + "Policy missing expiration.");
+  // versitygw
+  EXPECT_EQ(Parsed("{\"expiration\": \"2030-01-01T00:00:00.000Z\"}"),
+            invalid + "Policy missing conditions.");
   EXPECT_EQ(Parsed("{\"expiration\": \"2030-01-01T00:00:00Z\", \"conditions\": {}}"),
-            invalid + "Invalid 'conditions' value: must be a List.");                                                 // versitygw
-  EXPECT_EQ(Refusal(ParsePostPolicy("?").error()), invalid + "invalid Base64 encoding.");                             // versitygw
+            invalid + "Invalid 'conditions' value: must be a List.");  // versitygw
+  // versitygw
+  EXPECT_EQ(Refusal(ParsePostPolicy("?").error()), invalid + "invalid Base64 encoding.");
 }
 
 TEST(PostPolicyTest, ConditionsOfAnotherFormAreRefused) {
   const std::string invalid = "InvalidPolicyDocument: Invalid Policy: ";
   const std::pair<const char*, const char*> cases[] = {
-      {"{}", "Invalid Simple-Condition: Simple-Conditions must have exactly one property specified."},
-      {"{\"bucket\": \"b\", \"key\": \"k\"}", "Invalid Simple-Condition: Simple-Conditions must have exactly one property specified."},
+      {"{}",
+       "Invalid Simple-Condition: Simple-Conditions must have exactly one property specified."},
+      {"{\"bucket\": \"b\", \"key\": \"k\"}",
+       "Invalid Simple-Condition: Simple-Conditions must have exactly one property specified."},
       {"{\"Content-Length\": 6199034}", "Invalid Simple-Condition: value must be a string."},
       {"{\"success_action_redirect\": null}", "Invalid JSON."},
       {"[]", "Invalid Condition: missing operation identifier."},
-      {"[\"ne\", \"$key\", \"k\"]", "Invalid Condition: unknown operation 'ne'."},                  // versitygw
+      {"[\"ne\", \"$key\", \"k\"]", "Invalid Condition: unknown operation 'ne'."},  // versitygw
       {"[\"eq\", \"$key\"]", "Invalid eq: wrong number of arguments."},
       {"[\"content-length-range\", 0]", "Invalid content-length-range: wrong number of arguments."},
       {"[\"content-length-range\", 0, 512.0]", "Invalid JSON."},
-      {"[\"content-length-range\", -1, 0]", "Invalid content-length-range: a bound must not be negative."},
+      {"[\"content-length-range\", -1, 0]",
+       "Invalid content-length-range: a bound must not be negative."},
       {"[\"eq\", \"$key\", 7]", "Invalid JSON."},
       {"7", "Invalid condition: must be a List or Object."}};
-  for (const auto& [condition, complaint] : cases) EXPECT_EQ(Parsed(WithConditions(condition)), invalid + complaint) << condition;
+  for (const auto& [condition, complaint] : cases)
+    EXPECT_EQ(Parsed(WithConditions(condition)), invalid + complaint) << condition;
 }
 
 TEST(PostPolicyTest, ItExpiresAtItsMoment) {
   const auto policy = ParsePostPolicy(Base64Encode(AsBytes(WithConditions(""))));
   ASSERT_TRUE(policy.ok());
-  EXPECT_TRUE(CheckPostPolicy(*policy, {}, "bucket", policy->expiration - std::chrono::seconds(1)).ok());
+  EXPECT_TRUE(
+      CheckPostPolicy(*policy, {}, "bucket", policy->expiration - std::chrono::seconds(1)).ok());
   const auto expired = CheckPostPolicy(*policy, {}, "bucket", policy->expiration);
   EXPECT_EQ(Refusal(expired.error()), "AccessDenied: Invalid according to Policy: Policy expired.");
 }
 
 TEST(PostPolicyTest, ValuesAreComparedToTheLetterAndNamesInAnyCase) {
   const Fields fields{{"Key", "user/a"}, {"acl", "private"}};
-  EXPECT_EQ(Checked(R"(["StArTs-WiTh", "$kEy", "user/"], {"AcL": "private"}, {"bUcKeT": "bucket"})", fields), "ok");
+  EXPECT_EQ(Checked(R"(["StArTs-WiTh", "$kEy", "user/"], {"AcL": "private"}, {"bUcKeT": "bucket"})",
+                    fields),
+            "ok");
   const std::string failed = "AccessDenied: Invalid according to Policy: Policy Condition failed: ";
-  EXPECT_EQ(Checked(R"({"key": "User/a"}, {"acl": "private"})", fields), failed + R"(["eq", "$key", "User/a"])");
-  EXPECT_EQ(Checked(R"(["starts-with", "$key", "USER/"], {"acl": "private"})", fields), failed + R"(["starts-with", "$key", "USER/"])");
-  EXPECT_EQ(Checked(R"(["eq", "key", "user/a"])", fields), failed + R"(["eq", "key", "user/a"])") << "without its dollar sign";
+  EXPECT_EQ(Checked(R"({"key": "User/a"}, {"acl": "private"})", fields),
+            failed + R"(["eq", "$key", "User/a"])");
+  EXPECT_EQ(Checked(R"(["starts-with", "$key", "USER/"], {"acl": "private"})", fields),
+            failed + R"(["starts-with", "$key", "USER/"])");
+  EXPECT_EQ(Checked(R"(["eq", "key", "user/a"])", fields), failed + R"(["eq", "key", "user/a"])")
+      << "without its dollar sign";
   EXPECT_EQ(Checked(R"(["eq", "$acl", "a\"b"])", fields), failed + R"(["eq", "$acl", "a\"b"])");
 }
 
 // The bucket of the policy is the one posted to, whatever a field of that name says.
 TEST(PostPolicyTest, TheBucketIsTheOneAddressed) {
   EXPECT_EQ(Checked(R"({"bucket": "bucket"})", {{"bucket", "other"}}), "ok");
-  EXPECT_EQ(Checked(R"({"bucket": "other"})", {{"bucket", "other"}}),
-            R"(AccessDenied: Invalid according to Policy: Policy Condition failed: ["eq", "$bucket", "other"])");
+  EXPECT_EQ(
+      Checked(R"({"bucket": "other"})", {{"bucket", "other"}}),
+      R"(AccessDenied: Invalid according to Policy: Policy Condition failed: ["eq", "$bucket", "other"])");
 }
 
 // Seen on S3 (2012): also an empty prefix asks for a field.
 TEST(PostPolicyTest, AFieldThatIsAbsentMeetsNoCondition) {
-  EXPECT_EQ(Checked(R"(["starts-with", "$Content-Type", ""])", {}),
-            R"(AccessDenied: Invalid according to Policy: Policy Condition failed: ["starts-with", "$Content-Type", ""])");
+  EXPECT_EQ(
+      Checked(R"(["starts-with", "$Content-Type", ""])", {}),
+      R"(AccessDenied: Invalid according to Policy: Policy Condition failed: ["starts-with", "$Content-Type", ""])");
   EXPECT_EQ(Checked(R"(["starts-with", "$Content-Type", ""])", {{"Content-Type", ""}}), "ok");
 }
 
@@ -102,14 +118,21 @@ TEST(PostPolicyTest, EveryFieldNeedsACondition) {
   const std::string extra = "AccessDenied: Invalid according to Policy: Extra input fields: ";
   EXPECT_EQ(Checked("", {{"StorageClass", "x"}}), extra + "StorageClass");
   EXPECT_EQ(Checked("", {{"x-amz-date", "20260102T030405Z"}}), extra + "x-amz-date");
-  EXPECT_EQ(Checked("", {{"X-Amz-Signature", ""}, {"Policy", ""}, {"AWSAccessKeyId", ""}, {"signature", ""}, {"X-Ignore-a", "b"}}), "ok");
+  EXPECT_EQ(Checked("", {{"X-Amz-Signature", ""},
+                         {"Policy", ""},
+                         {"AWSAccessKeyId", ""},
+                         {"signature", ""},
+                         {"X-Ignore-a", "b"}}),
+            "ok");
 }
 
 TEST(PostPolicyTest, ContentTypesAreAList) {
   const std::string condition = R"(["starts-with", "$content-type", "image/"])";
   EXPECT_EQ(Checked(condition, {{"Content-Type", "image/jpg,image/png,image/gif"}}), "ok");
   EXPECT_NE(Checked(condition, {{"Content-Type", "image/jpg,text/plain"}}), "ok");
-  EXPECT_EQ(Checked(R"(["starts-with", "$x-amz-meta-a", "image/"])", {{"x-amz-meta-a", "image/jpg,text/plain"}}), "ok");
+  EXPECT_EQ(Checked(R"(["starts-with", "$x-amz-meta-a", "image/"])",
+                    {{"x-amz-meta-a", "image/jpg,text/plain"}}),
+            "ok");
 }
 
 TEST(PostPolicyTest, SizesMeetAllRanges) {
@@ -118,10 +141,13 @@ TEST(PostPolicyTest, SizesMeetAllRanges) {
     return std::pair(policy->size().min, policy->size().max);
   };
   EXPECT_EQ(size(""), std::pair(std::uint64_t{0}, UINT64_MAX));
-  EXPECT_EQ(size(R"(["content-length-range", 5, 10])"), std::pair(std::uint64_t{5}, std::uint64_t{10}));
-  EXPECT_EQ(size(R"(["content-length-range", "5", "10"], ["Content-Length-Range", 1, 7])"), std::pair(std::uint64_t{5}, std::uint64_t{7}));
-  EXPECT_EQ(Checked(R"(["content-length-range", "test", "10"])", {}),
-            R"(AccessDenied: Invalid according to Policy: Policy Condition failed: ["content-length-range", "test", "10"])");
+  EXPECT_EQ(size(R"(["content-length-range", 5, 10])"),
+            std::pair(std::uint64_t{5}, std::uint64_t{10}));
+  EXPECT_EQ(size(R"(["content-length-range", "5", "10"], ["Content-Length-Range", 1, 7])"),
+            std::pair(std::uint64_t{5}, std::uint64_t{7}));
+  EXPECT_EQ(
+      Checked(R"(["content-length-range", "test", "10"])", {}),
+      R"(AccessDenied: Invalid according to Policy: Policy Condition failed: ["content-length-range", "test", "10"])");
 }
 
 // AWS documents \$ and \v beside JSON's escapes; "\\$foo" is JSON's.

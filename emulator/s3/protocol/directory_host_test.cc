@@ -8,7 +8,8 @@ namespace {
 using enum DirectoryEndpoint;
 
 TEST(DirectoryHostTest, ZonalHostsNameBucketZoneAndRegion) {
-  for (const char* labels : {"b--use1-az4--x-s3.s3express-use1-az4.us-east-1", "b--use1-az4--x-s3.s3express-use1-az4.dualstack.us-east-1",
+  for (const char* labels : {"b--use1-az4--x-s3.s3express-use1-az4.us-east-1",
+                             "b--use1-az4--x-s3.s3express-use1-az4.dualstack.us-east-1",
                              "b--use1-az4--x-s3.s3express-fips-use1-az4.us-east-1",
                              "b--use1-az4--x-s3.s3express-fips-use1-az4.dualstack.us-east-1"}) {
     const DirectoryHost host = ParseDirectoryHost(labels);
@@ -22,8 +23,9 @@ TEST(DirectoryHostTest, ZonalHostsNameBucketZoneAndRegion) {
 }
 
 TEST(DirectoryHostTest, ControlHostsNameTheRegionAlone) {
-  for (const char* labels : {"s3express-control.eu-west-1", "s3express-control.dualstack.eu-west-1", "s3express-control-fips.eu-west-1",
-                             "s3express-control-fips.dualstack.eu-west-1"}) {
+  for (const char* labels :
+       {"s3express-control.eu-west-1", "s3express-control.dualstack.eu-west-1",
+        "s3express-control-fips.eu-west-1", "s3express-control-fips.dualstack.eu-west-1"}) {
     const DirectoryHost host = ParseDirectoryHost(labels);
     EXPECT_EQ(host.endpoint, kControl) << labels;
     EXPECT_EQ(host.region, "eu-west-1") << labels;
@@ -31,8 +33,10 @@ TEST(DirectoryHostTest, ControlHostsNameTheRegionAlone) {
 }
 
 TEST(DirectoryHostTest, OtherHostsAreNone) {
-  for (const char* labels : {"", "us-east-1", "s3.us-east-1", "b.s3.us-east-1", "s3express-use1-az4", "s3express-use1-az4.nowhere-1",
-                             "s3express-nozone.us-east-1", "b.s3express-control.us-east-1", "xs3express-use1-az4.us-east-1"}) {
+  for (const char* labels :
+       {"", "us-east-1", "s3.us-east-1", "b.s3.us-east-1", "s3express-use1-az4",
+        "s3express-use1-az4.nowhere-1", "s3express-nozone.us-east-1",
+        "b.s3express-control.us-east-1", "xs3express-use1-az4.us-east-1"}) {
     EXPECT_EQ(ParseDirectoryHost(labels).endpoint, kNone) << labels;
   }
 }

@@ -19,7 +19,8 @@ bool IsLetter(char c) { return c >= 'a' && c <= 'z'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 Error Refuse(std::string_view name, const std::string& why) {
-  return MakeError("InvalidBucketName", {{"BucketName", std::string(name)}}, "The specified bucket is not valid: " + why);
+  return MakeError("InvalidBucketName", {{"BucketName", std::string(name)}},
+                   "The specified bucket is not valid: " + why);
 }
 
 // Cuts the piece before the first '-' off.
@@ -32,7 +33,8 @@ std::string_view TakePiece(std::string_view& rest) {
 // "use1", "lax1": letters, then digits.
 bool IsPlace(std::string_view piece) {
   const auto digits = std::find_if_not(piece.begin(), piece.end(), IsLetter);
-  return digits != piece.begin() && digits != piece.end() && std::all_of(digits, piece.end(), IsDigit);
+  return digits != piece.begin() && digits != piece.end() &&
+         std::all_of(digits, piece.end(), IsDigit);
 }
 
 }  // namespace
@@ -65,22 +67,31 @@ std::optional<std::string_view> ZoneOf(std::string_view bucket) {
 
 Result<void> CheckDirectoryBucketName(std::string_view name) {
   if (name.size() > kLongestName) {
-    return Refuse(name, "it has " + std::to_string(name.size()) + " characters, and a directory bucket's name at most " +
-                            std::to_string(kLongestName) + " with its suffix; shorten the base name");
+    return Refuse(name, "it has " + std::to_string(name.size()) +
+                            " characters, and a directory bucket's name at most " +
+                            std::to_string(kLongestName) +
+                            " with its suffix; shorten the base name");
   }
-  const auto* const bad = std::find_if_not(name.begin(), name.end(), [](char c) { return IsLetter(c) || IsDigit(c) || c == '-'; });
+  const auto* const bad = std::find_if_not(
+      name.begin(), name.end(), [](char c) { return IsLetter(c) || IsDigit(c) || c == '-'; });
   if (bad != name.end()) {
-    return Refuse(name, "a directory bucket's name has lower-case letters, digits and hyphens only, no '" + std::string(1, *bad) + "'");
+    return Refuse(
+        name, "a directory bucket's name has lower-case letters, digits and hyphens only, no '" +
+                  std::string(1, *bad) + "'");
   }
   if (name.front() == '-') return Refuse(name, "a name begins with a letter or a digit");
   for (const std::string_view prefix : kReservedPrefixes) {
-    if (name.starts_with(prefix)) return Refuse(name, "names that begin with '" + std::string(prefix) + "' are reserved");
+    if (name.starts_with(prefix))
+      return Refuse(name, "names that begin with '" + std::string(prefix) + "' are reserved");
   }
   const auto zone = ZoneOf(name);
   if (!zone || !IsZoneId(*zone)) {
-    return Refuse(name, "a directory bucket's name is BASE--ZONE--x-s3 with the id of a zone such as use1-az4");
+    return Refuse(
+        name,
+        "a directory bucket's name is BASE--ZONE--x-s3 with the id of a zone such as use1-az4");
   }
-  if (zone->size() + kSeparator.size() + kSuffix.size() == name.size()) return Refuse(name, "there is no base name before the zone");
+  if (zone->size() + kSeparator.size() + kSuffix.size() == name.size())
+    return Refuse(name, "there is no base name before the zone");
   return Ok();
 }
 

@@ -15,10 +15,10 @@ TEST(DirectoryNamesTest, TheSuffixAloneTellsTheKind) {
 }
 
 TEST(DirectoryNamesTest, ZonesAreFoundAtTheLengthsThatSdksTry) {
-  EXPECT_EQ(ZoneOf("logs--use1-az4--x-s3"), "use1-az4");              // 8
-  EXPECT_EQ(ZoneOf("logs--apne1-az4--x-s3"), "apne1-az4");            // 9
-  EXPECT_EQ(ZoneOf("logs--usw2-lax1-az1--x-s3"), "usw2-lax1-az1");    // 13
-  EXPECT_EQ(ZoneOf("logs--apne1-tpe1-az1--x-s3"), "apne1-tpe1-az1");  // 14
+  EXPECT_EQ(ZoneOf("logs--use1-az4--x-s3"), "use1-az4");                          // 8
+  EXPECT_EQ(ZoneOf("logs--apne1-az4--x-s3"), "apne1-az4");                        // 9
+  EXPECT_EQ(ZoneOf("logs--usw2-lax1-az1--x-s3"), "usw2-lax1-az1");                // 13
+  EXPECT_EQ(ZoneOf("logs--apne1-tpe1-az1--x-s3"), "apne1-tpe1-az1");              // 14
   EXPECT_EQ(ZoneOf("logs--test1-longzone1-az12--x-s3"), "test1-longzone1-az12");  // 20
   EXPECT_EQ(ZoneOf("a--b--use1-az4--x-s3"), "use1-az4");
   EXPECT_EQ(ZoneOf("logs--use1-az12345--x-s3"), std::nullopt);
@@ -27,9 +27,10 @@ TEST(DirectoryNamesTest, ZonesAreFoundAtTheLengthsThatSdksTry) {
 }
 
 TEST(DirectoryNamesTest, ZoneIdsHaveAPlaceAndANumber) {
-  for (const char* zone : {"use1-az4", "apne1-az4", "usw2-lax1-az1", "eun1-az12"}) EXPECT_TRUE(IsZoneId(zone)) << zone;
-  for (const char* zone : {"", "use1", "use1-az", "use-az4", "use1-bz4", "use1-az4-", "use1--az4", "1use-az4", "use1-lax-az1",
-                           "use1-lax1-az1-az1"}) {
+  for (const char* zone : {"use1-az4", "apne1-az4", "usw2-lax1-az1", "eun1-az12"})
+    EXPECT_TRUE(IsZoneId(zone)) << zone;
+  for (const char* zone : {"", "use1", "use1-az", "use-az4", "use1-bz4", "use1-az4-", "use1--az4",
+                           "1use-az4", "use1-lax-az1", "use1-lax1-az1-az1"}) {
     EXPECT_FALSE(IsZoneId(zone)) << zone;
   }
   EXPECT_TRUE(IsLocalZone("usw2-lax1-az1"));
@@ -37,8 +38,9 @@ TEST(DirectoryNamesTest, ZoneIdsHaveAPlaceAndANumber) {
 }
 
 TEST(DirectoryNamesTest, GoodNamesPass) {
-  for (const std::string& name : {std::string("a--use1-az4--x-s3"), std::string("my-logs--usw2-lax1-az1--x-s3"), std::string("0--apne1-az1--x-s3"),
-                                  std::string(47, 'a') + "--use1-az4--x-s3"}) {
+  for (const std::string& name :
+       {std::string("a--use1-az4--x-s3"), std::string("my-logs--usw2-lax1-az1--x-s3"),
+        std::string("0--apne1-az1--x-s3"), std::string(47, 'a') + "--use1-az4--x-s3"}) {
     EXPECT_TRUE(CheckDirectoryBucketName(name).ok()) << name;
   }
 }
@@ -52,7 +54,8 @@ std::string Refusal(const std::string& name) {
 }
 
 TEST(DirectoryNamesTest, BadNamesAreToldWhatIsWrong) {
-  EXPECT_NE(Refusal(std::string(48, 'a') + "--use1-az4--x-s3").find("64 characters"), std::string::npos);
+  EXPECT_NE(Refusal(std::string(48, 'a') + "--use1-az4--x-s3").find("64 characters"),
+            std::string::npos);
   EXPECT_NE(Refusal("a.b--use1-az4--x-s3").find("no '.'"), std::string::npos);
   EXPECT_NE(Refusal("Logs--use1-az4--x-s3").find("no 'L'"), std::string::npos);
   EXPECT_NE(Refusal("-logs--use1-az4--x-s3").find("begins with"), std::string::npos);

@@ -1,4 +1,5 @@
-// Sessions of directory buckets (spec/protocol.md §1.3): what one permits, and who makes its credentials.
+// Sessions of directory buckets (spec/protocol.md §1.3): what one permits, and who makes its
+// credentials.
 //
 // The keys and tokens themselves are auth's.
 #ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_DIRECTORY_SESSION_H_
@@ -20,9 +21,9 @@ struct DirectorySession {
   std::string bucket;  // empty: any directory bucket of the requester's
   bool read_only = false;
   // Server-side encryption of what is written in it; empty: the bucket's default.
-  std::string encryption;         // "AES256", "aws:kms"
-  std::string kms_key_id;         // as asked for
-  std::string kms_context;        // base64
+  std::string encryption;   // "AES256", "aws:kms"
+  std::string kms_key_id;   // as asked for
+  std::string kms_context;  // base64
   WallTime expires{};
 };
 

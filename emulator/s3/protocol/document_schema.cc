@@ -5,14 +5,15 @@
 
 #include "base/ascii.h"
 #include "base/dates.h"
-#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
 namespace {
 
-constexpr std::string_view kXsi = "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"";
+constexpr std::string_view kXsi =
+    "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"";
 
 bool IsChoice(std::string_view choices, std::string_view text) {
   while (!choices.empty()) {
@@ -30,10 +31,12 @@ bool IsInteger(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// S3 takes documents without a namespace. The API reference's sample request of PutBucketLogging has the older one.
+// S3 takes documents without a namespace. The API reference's sample request of PutBucketLogging
+// has the older one.
 bool IsS3Namespace(std::string_view uri) {
   if (uri.ends_with('/')) uri.remove_suffix(1);
-  return uri.empty() || uri == "http://s3.amazonaws.com/doc/2006-03-01" || uri == "http://doc.s3.amazonaws.com/2006-03-01";
+  return uri.empty() || uri == "http://s3.amazonaws.com/doc/2006-03-01" ||
+         uri == "http://doc.s3.amazonaws.com/2006-03-01";
 }
 
 // The text of a leaf as it is kept; MalformedXML when it does not fit.
@@ -54,7 +57,9 @@ Result<std::string> ReadText(const XmlElement& element, const Field& field) {
   return text;
 }
 
-bool IsOptional(Occurs occurs) { return occurs == Occurs::kAtMostOnce || occurs == Occurs::kAnyNumber; }
+bool IsOptional(Occurs occurs) {
+  return occurs == Occurs::kAtMostOnce || occurs == Occurs::kAnyNumber;
+}
 bool IsSingle(Occurs occurs) { return occurs == Occurs::kOnce || occurs == Occurs::kAtMostOnce; }
 
 Result<Element> Read(const XmlElement& element, const Field& field);
@@ -70,30 +75,35 @@ Result<std::vector<Child>> MatchChildren(const XmlElement& element, std::span<co
   std::vector<Child> children;
   for (const XmlElement& child : element.Children()) {
     const std::string_view name = child.name();
-    const auto field = std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.name == name; });
+    const auto field =
+        std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.name == name; });
     if (field == fields.end()) return MalformedXml();
     children.push_back({child, &*field});
   }
   const auto before = [](const Child& a, const Child& b) { return a.field < b.field; };
-  if (!std::is_sorted(children.begin(), children.end(), before)) std::stable_sort(children.begin(), children.end(), before);
+  if (!std::is_sorted(children.begin(), children.end(), before))
+    std::stable_sort(children.begin(), children.end(), before);
   return children;
 }
 
-// `children`: in the order of `fields`. MalformedXML where an element is missing or occurs too often.
+// `children`: in the order of `fields`. MalformedXML where an element is missing or occurs too
+// often.
 Result<void> CheckOccurrences(const std::vector<Child>& children, std::span<const Field> fields) {
   auto next = children.begin();
   for (const Field& field : fields) {
     const auto first = next;
     while (next != children.end() && next->field == &field) ++next;
     const auto count = next - first;
-    if (count == 0 ? !IsOptional(field.occurs) : count > 1 && IsSingle(field.occurs)) return MalformedXml();
+    if (count == 0 ? !IsOptional(field.occurs) : count > 1 && IsSingle(field.occurs))
+      return MalformedXml();
   }
   return Ok();
 }
 
 Result<void> ReadChildren(const XmlElement& element, const Field& group, Element& into) {
   PENSTOCK_ASSIGN(const std::vector<Child> children, MatchChildren(element, group.fields));
-  PENSTOCK_TRY(CheckOccurrences(children, group.fields));  // first: each Element takes several times the memory of its text
+  // first: each Element takes several times the memory of its text
+  PENSTOCK_TRY(CheckOccurrences(children, group.fields));
   into.children.reserve(children.size());
   for (const Child& child : children) {
     PENSTOCK_ASSIGN(Element read, Read(child.element, *child.field));
@@ -103,7 +113,8 @@ Result<void> ReadChildren(const XmlElement& element, const Field& group, Element
 }
 
 Result<Element> Read(const XmlElement& element, const Field& field) {
-  if (const auto uri = element.Attribute("xmlns"); uri && !IsS3Namespace(*uri)) return MalformedXml();
+  if (const auto uri = element.Attribute("xmlns"); uri && !IsS3Namespace(*uri))
+    return MalformedXml();
   Element read;
   read.name = field.name;
   if (field.type != FieldType::kGroup && field.type != FieldType::kGrantee) {
@@ -130,7 +141,8 @@ std::string_view TrimXml(std::string_view text) {
 }
 
 const Element* Element::Find(std::string_view child) const {
-  const auto found = std::find_if(children.begin(), children.end(), [&](const Element& e) { return e.name == child; });
+  const auto found = std::find_if(children.begin(), children.end(),
+                                  [&](const Element& e) { return e.name == child; });
   return found == children.end() ? nullptr : &*found;
 }
 
@@ -159,7 +171,8 @@ Result<Element> ReadBySchema(std::string_view text, const Field& schema) {
 
 void WriteElement(std::string& out, const Element& element, std::string_view extra_attributes) {
   out.append("<").append(element.name);
-  for (const std::string_view attributes : {std::string_view(element.attributes), extra_attributes}) {
+  for (const std::string_view attributes :
+       {std::string_view(element.attributes), extra_attributes}) {
     if (!attributes.empty()) out.append(" ").append(attributes);
   }
   if (element.text.empty() && element.children.empty()) {

@@ -1,8 +1,9 @@
-// XML bodies of requests as data: a schema per document, and one function that checks a document against it.
+// XML bodies of requests as data: a schema per document, and one function that checks a document
+// against it.
 //
-// S3 refuses a document that does not fit its schema with MalformedXML, whatever is wrong with it, and gives
-// configurations back in the schema's order. What a schema cannot say (contradictions, limits with their own codes) is for the checks in
-// sub_resource_checks.h.
+// S3 refuses a document that does not fit its schema with MalformedXML, whatever is wrong with it,
+// and gives configurations back in the schema's order. What a schema cannot say (contradictions,
+// limits with their own codes) is for the checks in sub_resource_checks.h.
 #ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_DOCUMENT_SCHEMA_H_
 #define PENSTOCK_EMULATOR_S3_PROTOCOL_DOCUMENT_SCHEMA_H_
 
@@ -53,8 +54,9 @@ struct Element {
   std::vector<const Element*> All(std::string_view child) const;
 };
 
-// MalformedXML unless `text` is one document whose root is `schema`. Unknown elements, repeated ones where the schema has
-// one, and elements whose default namespace is not S3's are refused. An absent namespace is S3's; prefixes are ignored.
+// MalformedXML unless `text` is one document whose root is `schema`. Unknown elements, repeated
+// ones where the schema has one, and elements whose default namespace is not S3's are refused. An
+// absent namespace is S3's; prefixes are ignored.
 Result<Element> ReadBySchema(std::string_view text, const Field& schema);
 
 // Without the white space of XML (space, tab, CR, LF) around it.

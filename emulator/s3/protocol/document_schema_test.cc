@@ -19,17 +19,19 @@ std::string Read(std::string_view content) {
   return read.ok() ? WriteDocument(*read, Prolog::kNo) : read.error().code;
 }
 std::string Written(std::string_view content) {
-  return "<Root xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">" + std::string(content) + "</Root>";
+  return "<Root xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">" + std::string(content) +
+         "</Root>";
 }
 
 TEST(DocumentSchemaTest, ElementsComeBackInTheSchemasOrder) {
-  EXPECT_EQ(Read("<Many>1</Many><Text> a&amp;b </Text><Many>2</Many>"), Written("<Text> a&amp;b </Text><Many>1</Many><Many>2</Many>"));
+  EXPECT_EQ(Read("<Many>1</Many><Text> a&amp;b </Text><Many>2</Many>"),
+            Written("<Text> a&amp;b </Text><Many>1</Many><Many>2</Many>"));
   EXPECT_EQ(Read("<Text/><Group/>"), Written("<Text/><Group/>"));
 }
 
 TEST(DocumentSchemaTest, MissingRepeatedAndUnknownElementsAreMalformed) {
-  for (const char* content : {"", "<Text/><Text/>", "<Text/><Else/>", "<Text/>words", "<Text><Deep/></Text>",
-                              "<Text/><Group/><Group/>"}) {
+  for (const char* content : {"", "<Text/><Text/>", "<Text/><Else/>", "<Text/>words",
+                              "<Text><Deep/></Text>", "<Text/><Group/><Group/>"}) {
     EXPECT_EQ(Read(content), "MalformedXML") << content;
   }
   EXPECT_FALSE(ReadBySchema("<Other><Text/></Other>", kRoot).ok());
@@ -37,36 +39,49 @@ TEST(DocumentSchemaTest, MissingRepeatedAndUnknownElementsAreMalformed) {
 }
 
 TEST(DocumentSchemaTest, TypesAreChecked) {
-  const auto group = [](std::string_view content) { return "<Text/><Group>" + std::string(content) + "</Group>"; };
-  EXPECT_EQ(Read(group("<Number> -7 </Number><Flag>\n\tTRUE\r\n</Flag><Day>2030-01-01T00:00:00Z</Day><Choice>two</Choice>")),
-            Written(group("<Number>-7</Number><Flag>true</Flag><Day>2030-01-01T00:00:00Z</Day><Choice>two</Choice>")));
-  for (const char* content : {"<Number>1.5</Number>", "<Number/>", "<Number>99999999999999999999</Number>", "<Flag>yes</Flag>",
-                              "<Day>tomorrow</Day>", "<Choice>three</Choice>", "<Choice>one two</Choice>", "<Choice/>"}) {
+  const auto group = [](std::string_view content) {
+    return "<Text/><Group>" + std::string(content) + "</Group>";
+  };
+  EXPECT_EQ(
+      Read(group(
+          "<Number> -7 "
+          "</Number><Flag>\n\tTRUE\r\n</Flag><Day>2030-01-01T00:00:00Z</Day><Choice>two</Choice>")),
+      Written(group("<Number>-7</Number><Flag>true</Flag><Day>2030-01-01T00:00:00Z</"
+                    "Day><Choice>two</Choice>")));
+  for (const char* content :
+       {"<Number>1.5</Number>", "<Number/>", "<Number>99999999999999999999</Number>",
+        "<Flag>yes</Flag>", "<Day>tomorrow</Day>", "<Choice>three</Choice>",
+        "<Choice>one two</Choice>", "<Choice/>"}) {
     EXPECT_EQ(Read(group(content)), "MalformedXML") << content;
   }
 }
 
-// An absent namespace is S3's. The second name is the one of the sample request of PutBucketLogging in the API reference.
+// An absent namespace is S3's. The second name is the one of the sample request of PutBucketLogging
+// in the API reference.
 TEST(DocumentSchemaTest, ElementsOfForeignNamespacesAreMalformed) {
   const auto read = [](std::string_view attributes, std::string_view of_text = "") {
-    const std::string text = "<Root " + std::string(attributes) + "><Text " + std::string(of_text) + "/></Root>";
+    const std::string text =
+        "<Root " + std::string(attributes) + "><Text " + std::string(of_text) + "/></Root>";
     return ReadBySchema(text, kRoot).ok();
   };
-  for (const char* good :
-       {"", "xmlns=\"\"", "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"", "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01\"",
-        "xmlns=\"http://doc.s3.amazonaws.com/2006-03-01\"", "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\""}) {
+  for (const char* good : {"", "xmlns=\"\"", "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"",
+                           "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01\"",
+                           "xmlns=\"http://doc.s3.amazonaws.com/2006-03-01\"",
+                           "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\""}) {
     EXPECT_TRUE(read(good)) << good;
     EXPECT_TRUE(read("", good)) << good;
   }
-  for (const char* bad : {"xmlns=\"urn:other\"", "xmlns=\"http://s3.amazonaws.com/doc/2006-03-02/\"",
-                          "xmlns=\"http://awss3control.amazonaws.com/doc/2018-08-20/\""}) {
+  for (const char* bad :
+       {"xmlns=\"urn:other\"", "xmlns=\"http://s3.amazonaws.com/doc/2006-03-02/\"",
+        "xmlns=\"http://awss3control.amazonaws.com/doc/2018-08-20/\""}) {
     EXPECT_FALSE(read(bad)) << bad;
     EXPECT_FALSE(read("", bad)) << bad;
   }
 }
 
 TEST(DocumentSchemaTest, LooksUpByName) {
-  const Element read = ReadBySchema("<Root><Text>t</Text><Many>1</Many><Many>2</Many></Root>", kRoot).value();
+  const Element read =
+      ReadBySchema("<Root><Text>t</Text><Many>1</Many><Many>2</Many></Root>", kRoot).value();
   EXPECT_EQ(read.TextOf("Text"), "t");
   EXPECT_EQ(read.TextOf("Group"), "");
   EXPECT_FALSE(read.Has("Group"));

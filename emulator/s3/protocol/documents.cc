@@ -5,14 +5,15 @@
 #include "base/dates.h"
 #include "base/utf8.h"
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/protocol/document_schema.h"
 #include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/document_schema.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
 namespace {
 
-// The encoding that the XML declaration names; "UTF-8" without one. Of a malformed declaration: no encoding's name.
+// The encoding that the XML declaration names; "UTF-8" without one. Of a malformed declaration: no
+// encoding's name.
 std::string DeclaredEncoding(std::string_view text) {
   text = TrimXml(text);
   if (!text.starts_with("<?xml")) return "UTF-8";
@@ -27,11 +28,13 @@ std::string DeclaredEncoding(std::string_view text) {
   return end == std::string_view::npos ? std::string() : std::string(value.substr(1, end - 1));
 }
 
-// XML 1.0 §4.3.3: text in another encoding than the declared one is an error. ASCII text is also ISO-8859-1.
+// XML 1.0 §4.3.3: text in another encoding than the declared one is an error. ASCII text is also
+// ISO-8859-1.
 bool HasDeclaredEncoding(std::string_view text) {
   const std::string name = DeclaredEncoding(text);
   if (EqualsIgnoreCase(name, "utf-8")) return true;
-  return (EqualsIgnoreCase(name, "us-ascii") || EqualsIgnoreCase(name, "iso-8859-1")) && IsAscii(text);
+  return (EqualsIgnoreCase(name, "us-ascii") || EqualsIgnoreCase(name, "iso-8859-1")) &&
+         IsAscii(text);
 }
 
 }  // namespace
@@ -52,7 +55,9 @@ std::string Quoted(std::string_view etag) {
   return out;
 }
 
-std::string XmlDate(WallTime time) { return FormatIso8601(std::chrono::floor<std::chrono::seconds>(time)); }
+std::string XmlDate(WallTime time) {
+  return FormatIso8601(std::chrono::floor<std::chrono::seconds>(time));
+}
 
 void WriteOwner(XmlWriter& xml, std::string_view element, std::string_view owner_id) {
   xml.Open(element);
@@ -60,7 +65,9 @@ void WriteOwner(XmlWriter& xml, std::string_view element, std::string_view owner
   xml.Close(element);
 }
 
-void WriteFlag(XmlWriter& xml, std::string_view element, bool value) { xml.Element(element, value ? "true" : "false"); }
+void WriteFlag(XmlWriter& xml, std::string_view element, bool value) {
+  xml.Element(element, value ? "true" : "false");
+}
 
 void WriteNumber(XmlWriter& xml, std::string_view element, std::uint64_t value) {
   xml.Element(element, std::to_string(value));

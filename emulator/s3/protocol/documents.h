@@ -12,10 +12,11 @@
 
 namespace penstock::emulator::s3 {
 
-inline constexpr std::string_view kXmlNamespace = "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
+inline constexpr std::string_view kXmlNamespace =
+    "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
 
-// A request's document, in UTF-8. MalformedXML for characters that XML 1.0 does not have (also as references), and for text
-// that declares another encoding.
+// A request's document, in UTF-8. MalformedXML for characters that XML 1.0 does not have (also as
+// references), and for text that declares another encoding.
 Result<XmlDocument> ParseRequestDocument(std::string_view text);
 
 std::string Quoted(std::string_view etag);
@@ -24,7 +25,8 @@ std::string XmlDate(WallTime time);
 void WriteOwner(XmlWriter& xml, std::string_view element, std::string_view owner_id);
 void WriteFlag(XmlWriter& xml, std::string_view element, bool value);
 void WriteNumber(XmlWriter& xml, std::string_view element, std::uint64_t value);
-// <ChecksumCRC32>value</ChecksumCRC32> for the algorithm "CRC32"; nothing when the algorithm is empty.
+// <ChecksumCRC32>value</ChecksumCRC32> for the algorithm "CRC32"; nothing when the algorithm is
+// empty.
 void WriteChecksum(XmlWriter& xml, std::string_view algorithm, std::string_view value);
 
 }  // namespace penstock::emulator::s3

@@ -7,10 +7,12 @@ namespace {
 
 constexpr std::string_view kProlog = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
-// Decision 0026; boto3#2005, aws-sdk-java#333: control characters in a request's document are MalformedXML on S3.
+// Decision 0026; boto3#2005, aws-sdk-java#333: control characters in a request's document are
+// MalformedXML on S3.
 TEST(DocumentsTest, RequestsHoldOnlyWhatXmlHasCharactersFor) {
   EXPECT_TRUE(ParseRequestDocument("<a>\u00E9&#xd;</a>").ok());
-  for (const char* text : {"", "<a>", "<a>\xFF</a>", "<a>\x01</a>", "<a>&#x1;</a>", "<a>\xEF\xBF\xBF</a>", "<a>&#xfffe;</a>"}) {
+  for (const char* text : {"", "<a>", "<a>\xFF</a>", "<a>\x01</a>", "<a>&#x1;</a>",
+                           "<a>\xEF\xBF\xBF</a>", "<a>&#xfffe;</a>"}) {
     const auto document = ParseRequestDocument(text);
     ASSERT_FALSE(document.ok()) << text;
     EXPECT_EQ(document.error().code, "MalformedXML") << text;
@@ -24,14 +26,16 @@ TEST(DocumentsTest, TextHasTheEncodingThatItDeclares) {
   };
   for (const char* good :
        {"", "<?xml version=\"1.0\"?>", "<?xml version='1.0' encoding='utf-8' standalone='yes'?>",
-        "<?xml version=\"1.0\" encoding = \"UTF-8\"?>\n", "<?xml version=\"1.0\" encoding=\"us-ascii\"?>",
+        "<?xml version=\"1.0\" encoding = \"UTF-8\"?>\n",
+        "<?xml version=\"1.0\" encoding=\"us-ascii\"?>",
         "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>"}) {
     EXPECT_TRUE(is_accepted(good)) << good;
   }
   for (const char* bad :
-       {"<?xml version=\"1.0\" encoding=\"UTF-16\"?>", "<?xml version=\"1.0\" encoding=\"UTF-8x\"?>",
-        "<?xml version=\"1.0\" encoding=\"\"?>", "<?xml version=\"1.0\" encoding=UTF-8?>",
-        "<?xml version=\"1.0\" encoding=\"UTF-8?>", "<?xml version=\"1.0\" encoding?>", "\n<?xml\tencoding='UTF-16LE' ?>"}) {
+       {"<?xml version=\"1.0\" encoding=\"UTF-16\"?>",
+        "<?xml version=\"1.0\" encoding=\"UTF-8x\"?>", "<?xml version=\"1.0\" encoding=\"\"?>",
+        "<?xml version=\"1.0\" encoding=UTF-8?>", "<?xml version=\"1.0\" encoding=\"UTF-8?>",
+        "<?xml version=\"1.0\" encoding?>", "\n<?xml\tencoding='UTF-16LE' ?>"}) {
     EXPECT_FALSE(is_accepted(bad)) << bad;
   }
   EXPECT_TRUE(is_accepted("<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<a>\u00E9</a>"));
@@ -41,7 +45,8 @@ TEST(DocumentsTest, TextHasTheEncodingThatItDeclares) {
 
 // Spec §0 "Timestamps": second resolution, ".000".
 TEST(DocumentsTest, DatesAreWholeSeconds) {
-  EXPECT_EQ(XmlDate(WallTime(std::chrono::milliseconds(1767323045999))), "2026-01-02T03:04:05.000Z");
+  EXPECT_EQ(XmlDate(WallTime(std::chrono::milliseconds(1767323045999))),
+            "2026-01-02T03:04:05.000Z");
 }
 
 TEST(DocumentsTest, OwnerIsAnIdAlone) {
@@ -57,7 +62,8 @@ TEST(DocumentsTest, ChecksumElementIsNamedByItsAlgorithm) {
   WriteChecksum(xml, "CRC32", "");
   WriteFlag(xml, "F", true);
   WriteNumber(xml, "N", 7);
-  EXPECT_EQ(xml.Take(), std::string(kProlog) + "<ChecksumCRC64NVME>AA==</ChecksumCRC64NVME><F>true</F><N>7</N>");
+  EXPECT_EQ(xml.Take(), std::string(kProlog) +
+                            "<ChecksumCRC64NVME>AA==</ChecksumCRC64NVME><F>true</F><N>7</N>");
 }
 
 TEST(DocumentsTest, QuotesETags) { EXPECT_EQ(Quoted("abc-2"), "\"abc-2\""); }

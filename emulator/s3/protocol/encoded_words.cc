@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view kBegin = "=?";
 constexpr std::string_view kEnd = "?=";
 
-// "Q" of RFC 2047: '_' is a space, '=XX' a byte. By way of percent-encoding, which has the same shape.
+// "Q" of RFC 2047: '_' is a space, '=XX' a byte. By way of percent-encoding, which has the same
+// shape.
 std::optional<std::string> DecodeQ(std::string_view text) {
   std::string percent;
   for (const char c : text) {
@@ -35,7 +36,8 @@ struct Word {
 std::optional<Word> WordAt(std::string_view value) {
   if (!value.starts_with(kBegin)) return std::nullopt;
   const auto charset_end = value.find('?', kBegin.size());
-  if (charset_end == std::string_view::npos || charset_end + 3 > value.size() || value[charset_end + 2] != '?') {
+  if (charset_end == std::string_view::npos || charset_end + 3 > value.size() ||
+      value[charset_end + 2] != '?') {
     return std::nullopt;
   }
   const auto begin = charset_end + 3;
@@ -54,8 +56,8 @@ std::optional<Word> WordAt(std::string_view value) {
   return Word{end + kEnd.size(), std::move(*decoded)};
 }
 
-// Every encoded word replaced by its text; nullopt when there is none. White space between two words belongs to neither
-// (RFC 2047 §6.2).
+// Every encoded word replaced by its text; nullopt when there is none. White space between two
+// words belongs to neither (RFC 2047 §6.2).
 std::optional<std::string> DecodeWords(std::string_view value) {
   std::string out;
   std::size_t after_word = std::string::npos;  // where in `out` the last word ended
@@ -65,12 +67,14 @@ std::optional<std::string> DecodeWords(std::string_view value) {
       out += value[at++];
       continue;
     }
-    if (after_word != std::string::npos && Trim(std::string_view(out).substr(after_word)).empty()) out.resize(after_word);
+    if (after_word != std::string::npos && Trim(std::string_view(out).substr(after_word)).empty())
+      out.resize(after_word);
     out += word->text;
     after_word = out.size();
     at += word->bytes;
   }
-  return after_word == std::string::npos ? std::nullopt : std::optional<std::string>(std::move(out));
+  return after_word == std::string::npos ? std::nullopt
+                                         : std::optional<std::string>(std::move(out));
 }
 
 std::string Latin1ToUtf8(std::string_view latin1) {
@@ -95,7 +99,8 @@ MetadataValue NormaliseMetadataValue(std::string_view value) {
   auto decoded = DecodeWords(value);
   if (!decoded || !IsAscii(*decoded)) return {std::string(value)};
   // A decoded line break would split the header it is answered in.
-  const bool printable = std::all_of(decoded->begin(), decoded->end(), [](char c) { return c >= 0x20 && c != 0x7F; });
+  const bool printable =
+      std::all_of(decoded->begin(), decoded->end(), [](char c) { return c >= 0x20 && c != 0x7F; });
   return {std::move(*decoded), printable};
 }
 
@@ -110,7 +115,8 @@ std::string EncodeMetadataText(std::string_view utf8) {
   if (plain_count <= other_count) return "=?UTF-8?B?" + Base64Encode(AsBytes(utf8)) + "?=";
   std::string word = "=?UTF-8?Q?";
   for (const char c : utf8) {
-    const bool as_it_is = plain(c) && std::string_view("=_?\"#$%&'(),.:;<>@[\\]^`{|}~").find(c) == std::string_view::npos;
+    const bool as_it_is = plain(c) && std::string_view("=_?\"#$%&'(),.:;<>@[\\]^`{|}~").find(c) ==
+                                          std::string_view::npos;
     if (c == ' ') {
       word += '_';
     } else if (as_it_is) {

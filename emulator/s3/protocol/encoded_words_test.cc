@@ -17,7 +17,8 @@ TEST(EncodedWordsTest, AsciiWordsAreDecoded) {
 }
 
 TEST(EncodedWordsTest, OtherValuesStay) {
-  for (const char* value : {"=?UTF-8?B?w6k=?=", "=?x?=", "=?", "a=?b", "=?UTF-8?X?aGVs?=", "=?UTF-8?B?a?=", "=?UTF-8?B?aGVs",
+  for (const char* value : {"=?UTF-8?B?w6k=?=", "=?x?=", "=?", "a=?b",
+                            "=?UTF-8?X?aGVs?=", "=?UTF-8?B?a?=", "=?UTF-8?B?aGVs",
                             "=?UTF-8?B?aGVs?= =?UTF-8?B?w6k=?=", "=?UTF-8?Q?=4?=", "?=", "=?a?b"}) {
     EXPECT_EQ(Stored(value), value);
     EXPECT_TRUE(NormaliseMetadataValue(value).printable);
@@ -26,8 +27,10 @@ TEST(EncodedWordsTest, OtherValuesStay) {
 
 TEST(EncodedWordsTest, BytesBeyondAsciiAreReadAsLatin1) {
   EXPECT_EQ(Stored("\xE9"), "=?UTF-8?B?w6k=?=");
-  // The example of AWS's user guide, "Working with object metadata": the bytes were UTF-8, S3 does not ask.
-  EXPECT_EQ(Stored("\xC3\x84M\xC3\x84Z\xC3\x95\xC3\x91 S3"), "=?UTF-8?B?w4PChE3Dg8KEWsODwpXDg8KRIFMz?=");
+  // The example of AWS's user guide, "Working with object metadata": the bytes were UTF-8, S3 does
+  // not ask.
+  EXPECT_EQ(Stored("\xC3\x84M\xC3\x84Z\xC3\x95\xC3\x91 S3"),
+            "=?UTF-8?B?w4PChE3Dg8KEWsODwpXDg8KRIFMz?=");
 }
 
 TEST(EncodedWordsTest, ControlCharactersAreNoticed) {

@@ -1,4 +1,5 @@
-// A check for the one JSON shape that a header may hold: an object of strings, {"a": "b"} (SSE-KMS encryption contexts).
+// A check for the one JSON shape that a header may hold: an object of strings, {"a": "b"} (SSE-KMS
+// encryption contexts).
 #ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_JSON_MAP_H_
 #define PENSTOCK_EMULATOR_S3_PROTOCOL_JSON_MAP_H_
 

@@ -6,14 +6,16 @@ namespace penstock::emulator::s3 {
 namespace {
 
 TEST(JsonMapTest, TakesObjectsOfStrings) {
-  for (const char* text : {"{}", " { } ", R"({"a":"b"})", R"( {"a" : "b" , "c":"" } )", R"({"\u00e9\n\"":"\\\/"})", "{\"ä\":\"ö\"}"}) {
+  for (const char* text : {"{}", " { } ", R"({"a":"b"})", R"( {"a" : "b" , "c":"" } )",
+                           R"({"\u00e9\n\"":"\\\/"})", "{\"ä\":\"ö\"}"}) {
     EXPECT_TRUE(IsJsonStringMap(text)) << text;
   }
 }
 
 TEST(JsonMapTest, TakesNothingElse) {
-  for (const char* text : {"", "{", "[]", "\"a\"", R"({"a":1})", R"({"a":"b",})", R"({"a":"b"} x)", R"({"a"})", R"({"a":{"b":"c"}})",
-                           R"({"a":"\x"})", R"({"a":"\u12g4"})", R"({"a":"b)", R"({"a":null})", "{\"a\":\"\n\"}", "{\"a\":\"\xff\"}"}) {
+  for (const char* text : {"", "{", "[]", "\"a\"", R"({"a":1})", R"({"a":"b",})", R"({"a":"b"} x)",
+                           R"({"a"})", R"({"a":{"b":"c"}})", R"({"a":"\x"})", R"({"a":"\u12g4"})",
+                           R"({"a":"b)", R"({"a":null})", "{\"a\":\"\n\"}", "{\"a\":\"\xff\"}"}) {
     EXPECT_FALSE(IsJsonStringMap(text)) << text;
   }
 }

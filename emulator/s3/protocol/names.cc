@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/utf8.h"
-#include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -14,46 +14,55 @@ namespace {
 constexpr std::size_t kMaxKeyBytes = 1024;
 
 constexpr std::string_view kReservedPrefixes[] = {"xn--", "sthree-", "amzn-s3-demo-"};
-constexpr std::string_view kReservedSuffixes[] = {"-s3alias", "--ol-s3", ".mrap", "--x-s3", "--xa-s3", "--table-s3"};
+constexpr std::string_view kReservedSuffixes[] = {"-s3alias", "--ol-s3", ".mrap",
+                                                  "--x-s3",   "--xa-s3", "--table-s3"};
 
 constexpr std::string_view kRegions[] = {
-    "af-south-1",     "ap-east-1",      "ap-east-2",      "ap-northeast-1", "ap-northeast-2", "ap-northeast-3",
-    "ap-south-1",     "ap-south-2",     "ap-southeast-1", "ap-southeast-2", "ap-southeast-3", "ap-southeast-4",
-    "ap-southeast-5", "ap-southeast-6", "ap-southeast-7", "ca-central-1",   "ca-west-1",      "cn-north-1",
-    "cn-northwest-1", "eu-central-1",   "eu-central-2",   "eu-north-1",     "eu-south-1",     "eu-south-2",
-    "eu-west-1",      "eu-west-2",      "eu-west-3",      "il-central-1",   "me-central-1",   "me-south-1",
-    "mx-central-1",   "sa-east-1",      "us-east-1",      "us-east-2",      "us-gov-east-1",  "us-gov-west-1",
-    "us-west-1",      "us-west-2",
+    "af-south-1",     "ap-east-1",      "ap-east-2",      "ap-northeast-1", "ap-northeast-2",
+    "ap-northeast-3", "ap-south-1",     "ap-south-2",     "ap-southeast-1", "ap-southeast-2",
+    "ap-southeast-3", "ap-southeast-4", "ap-southeast-5", "ap-southeast-6", "ap-southeast-7",
+    "ca-central-1",   "ca-west-1",      "cn-north-1",     "cn-northwest-1", "eu-central-1",
+    "eu-central-2",   "eu-north-1",     "eu-south-1",     "eu-south-2",     "eu-west-1",
+    "eu-west-2",      "eu-west-3",      "il-central-1",   "me-central-1",   "me-south-1",
+    "mx-central-1",   "sa-east-1",      "us-east-1",      "us-east-2",      "us-gov-east-1",
+    "us-gov-west-1",  "us-west-1",      "us-west-2",
 };
 
-bool IsNameCharacter(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-'; }
+bool IsNameCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+}
 bool IsPunctuation(char c) { return c == '.' || c == '-'; }
 
 // Four dot-separated runs of digits: what an address looks like, whatever the numbers.
 bool LooksLikeIpv4(std::string_view name) {
-  return std::count(name.begin(), name.end(), '.') == 3 && name.find("..") == std::string_view::npos &&
-         std::all_of(name.begin(), name.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
+  return std::count(name.begin(), name.end(), '.') == 3 &&
+         name.find("..") == std::string_view::npos &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
 }
 
 // "prefix-<account>-<region>-an": the only names that may end so.
 bool IsAccountRegional(std::string_view name) {
   name.remove_suffix(std::string_view("-an").size());
-  for (std::size_t dash = name.find('-'); dash != std::string_view::npos; dash = name.find('-', dash + 1)) {
+  for (std::size_t dash = name.find('-'); dash != std::string_view::npos;
+       dash = name.find('-', dash + 1)) {
     const std::string_view rest = name.substr(dash + 1);
-    if (dash > 0 && rest.size() > 13 && rest[12] == '-' && ParseDecimal(rest.substr(0, 12)) && IsAwsRegion(rest.substr(13))) {
+    if (dash > 0 && rest.size() > 13 && rest[12] == '-' && ParseDecimal(rest.substr(0, 12)) &&
+        IsAwsRegion(rest.substr(13))) {
       return true;
     }
   }
   return false;
 }
 
-// A label begins and ends with a letter or a digit. The naming rules of the S3 User Guide name only the first of these
-// pairs. AWS answers InvalidBucketName to all three, as the comments at test_bucket_create_naming_dns_* of ceph/s3-tests
-// record it.
+// A label begins and ends with a letter or a digit. The naming rules of the S3 User Guide name only
+// the first of these pairs. AWS answers InvalidBucketName to all three, as the comments at
+// test_bucket_create_naming_dns_* of ceph/s3-tests record it.
 bool HasBadLabel(std::string_view name) {
   constexpr std::string_view kPairs[] = {"..", ".-", "-."};
-  return std::any_of(std::begin(kPairs), std::end(kPairs),
-                     [&](std::string_view pair) { return name.find(pair) != std::string_view::npos; });
+  return std::any_of(std::begin(kPairs), std::end(kPairs), [&](std::string_view pair) {
+    return name.find(pair) != std::string_view::npos;
+  });
 }
 
 bool IsBucketName(std::string_view name) {
@@ -69,7 +78,9 @@ bool IsBucketName(std::string_view name) {
 }
 
 bool IsRelaxedBucketName(std::string_view name) {
-  const auto is_allowed = [](char c) { return IsNameCharacter(c) || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_allowed = [](char c) {
+    return IsNameCharacter(c) || (c >= 'A' && c <= 'Z') || c == '_';
+  };
   return !name.empty() && name.size() <= 255 && !IsPunctuation(name.front()) &&
          std::all_of(name.begin(), name.end(), is_allowed);
 }
@@ -95,16 +106,18 @@ bool ClimbsAboveRoot(std::string_view key) {
 
 Result<void> CheckBucketName(std::string_view name, BucketNames allowed) {
   if (IsDirectoryBucketName(name)) return CheckDirectoryBucketName(name);
-  if (IsBucketName(name) || (allowed == BucketNames::kRelaxed && IsRelaxedBucketName(name))) return Ok();
+  if (IsBucketName(name) || (allowed == BucketNames::kRelaxed && IsRelaxedBucketName(name)))
+    return Ok();
   return MakeError("InvalidBucketName", {{"BucketName", std::string(name)}});
 }
 
 Result<void> CheckKey(std::string_view key) {
   if (key.size() > kMaxKeyBytes) {
-    return MakeError("KeyTooLongError",
-                     {{"Size", std::to_string(key.size())}, {"MaxSizeAllowed", std::to_string(kMaxKeyBytes)}});
+    return MakeError("KeyTooLongError", {{"Size", std::to_string(key.size())},
+                                         {"MaxSizeAllowed", std::to_string(kMaxKeyBytes)}});
   }
-  if (!IsAscii(key) && !IsValidUtf8(key)) return MakeError("InvalidURI", {{"URI", PathEncode(key)}});
+  if (!IsAscii(key) && !IsValidUtf8(key))
+    return MakeError("InvalidURI", {{"URI", PathEncode(key)}});
   if (key.find("..") != std::string_view::npos && ClimbsAboveRoot(key)) return MakeError("400");
   return Ok();
 }
@@ -112,7 +125,8 @@ Result<void> CheckKey(std::string_view key) {
 bool IsVersionId(std::string_view text) {
   if (text == "null") return true;
   return text.size() == 32 && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '.' || c == '_';
          });
 }
 

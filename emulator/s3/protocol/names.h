@@ -1,4 +1,5 @@
-// What S3 accepts as a bucket name, a key, a version id, a region (spec/protocol.md §2.1, §2.3, §2.7). Pure.
+// What S3 accepts as a bucket name, a key, a version id, a region (spec/protocol.md §2.1, §2.3,
+// §2.7). Pure.
 #ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_NAMES_H_
 #define PENSTOCK_EMULATOR_S3_PROTOCOL_NAMES_H_
 
@@ -12,7 +13,8 @@ namespace penstock::emulator::s3 {
 
 enum class BucketNames : std::uint8_t {
   kOfS3,
-  // Those, and 1 to 255 letters, digits, '.', '-' and '_' that begin with no punctuation: about what us-east-1 took until 2018.
+  // Those, and 1 to 255 letters, digits, '.', '-' and '_' that begin with no punctuation: about
+  // what us-east-1 took until 2018.
   kRelaxed,
 };
 

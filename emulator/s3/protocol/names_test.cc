@@ -9,11 +9,14 @@ namespace {
 
 // Spec §2.1 "Name".
 TEST(NamesTest, BucketNames) {
-  for (const char* good : {"abc", "a-b.c", "0ab", "a.b-c.9", "192.168.1.x"}) EXPECT_TRUE(CheckBucketName(good).ok()) << good;
+  for (const char* good : {"abc", "a-b.c", "0ab", "a.b-c.9", "192.168.1.x"})
+    EXPECT_TRUE(CheckBucketName(good).ok()) << good;
   EXPECT_TRUE(CheckBucketName(std::string(63, 'a')).ok());
-  for (const char* bad : {"", "ab", "Abc", "a_b", "-ab", "ab-", ".ab", "a..b", "192.168.1.1", "xn--abc", "sthree-abc",
-                          "amzn-s3-demo-a", "foo.-bar", "foo-.bar", "a.-b", "a-.b", "abc-s3alias", "abc--ol-s3", "abc.mrap", "abc--x-s3", "abc--table-s3",
-                          "abc-an", "a b"}) {
+  for (const char* bad :
+       {"",         "ab",        "Abc",           "a_b",     "-ab",         "ab-",
+        ".ab",      "a..b",      "192.168.1.1",   "xn--abc", "sthree-abc",  "amzn-s3-demo-a",
+        "foo.-bar", "foo-.bar",  "a.-b",          "a-.b",    "abc-s3alias", "abc--ol-s3",
+        "abc.mrap", "abc--x-s3", "abc--table-s3", "abc-an",  "a b"}) {
     EXPECT_FALSE(CheckBucketName(bad).ok()) << bad;
   }
   const auto long_name = CheckBucketName(std::string(64, 'a'));
@@ -23,13 +26,17 @@ TEST(NamesTest, BucketNames) {
 }
 
 TEST(NamesTest, RelaxedBucketNames) {
-  const auto is_allowed = [](std::string_view name) { return CheckBucketName(name, BucketNames::kRelaxed).ok(); };
-  for (const char* good : {"abc", "b", "MyBucket", "my_bucket", "_", "a..b", "192.168.1.1", "ab-", "xn--abc", "foo.-bar"}) {
+  const auto is_allowed = [](std::string_view name) {
+    return CheckBucketName(name, BucketNames::kRelaxed).ok();
+  };
+  for (const char* good : {"abc", "b", "MyBucket", "my_bucket", "_", "a..b", "192.168.1.1", "ab-",
+                           "xn--abc", "foo.-bar"}) {
     EXPECT_TRUE(is_allowed(good)) << good;
   }
   EXPECT_TRUE(is_allowed(std::string(255, 'B')));
   EXPECT_FALSE(is_allowed(std::string(256, 'B')));
-  for (const char* bad : {"", ".", "..", "-a", "a b", "a/b", "a\n", "b\xC3\xBC", "b--nozone--x-s3"}) {
+  for (const char* bad :
+       {"", ".", "..", "-a", "a b", "a/b", "a\n", "b\xC3\xBC", "b--nozone--x-s3"}) {
     EXPECT_FALSE(is_allowed(bad)) << bad;
   }
 }
@@ -42,7 +49,8 @@ TEST(NamesTest, Keys) {
   EXPECT_TRUE(CheckKey(std::string(1024, 'k')).ok());
   EXPECT_EQ(CheckKey(std::string(1025, 'k')).error().code, "KeyTooLongError");
   EXPECT_EQ(CheckKey(std::string(1025, 'k')).error().details[1].second, "1024");
-  for (const char* bad : {"../x", "a/../../b", ".."}) EXPECT_EQ(CheckKey(bad).error().code, "400") << bad;
+  for (const char* bad : {"../x", "a/../../b", ".."})
+    EXPECT_EQ(CheckKey(bad).error().code, "400") << bad;
   EXPECT_EQ(CheckKey("\xFF").error().code, "InvalidURI");
 }
 

@@ -7,9 +7,10 @@ namespace penstock::emulator::s3 {
 namespace {
 
 Error PermanentRedirect(const store::BucketRecord& bucket, std::string_view region) {
-  Error error = MakeError("PermanentRedirect",
-                          {{"Endpoint", bucket.name.value + ".s3." + std::string(region) + ".amazonaws.com"},
-                           {"Bucket", bucket.name.value}});
+  Error error =
+      MakeError("PermanentRedirect",
+                {{"Endpoint", bucket.name.value + ".s3." + std::string(region) + ".amazonaws.com"},
+                 {"Bucket", bucket.name.value}});
   error.region = region;
   return error;
 }
@@ -17,7 +18,8 @@ Error PermanentRedirect(const store::BucketRecord& bucket, std::string_view regi
 Error WrongSigningRegion(const Exchange& exchange, std::string_view region) {
   const bool in_query = exchange.target.Has("X-Amz-Signature");
   Error error = MakeError(
-      in_query ? "AuthorizationQueryParametersError" : "AuthorizationHeaderMalformed", {{"Region", std::string(region)}},
+      in_query ? "AuthorizationQueryParametersError" : "AuthorizationHeaderMalformed",
+      {{"Region", std::string(region)}},
       std::string(in_query ? "Error parsing the X-Amz-Credential parameter; the region '"
                            : "The authorization header is malformed; the region '") +
           exchange.signing_region + "' is wrong; expecting '" + std::string(region) + "'");
@@ -27,10 +29,12 @@ Error WrongSigningRegion(const Exchange& exchange, std::string_view region) {
 
 }  // namespace
 
-std::string ExpectedSigningRegion(const Exchange& exchange, std::string_view scope, std::string_view home) {
+std::string ExpectedSigningRegion(const Exchange& exchange, std::string_view scope,
+                                  std::string_view home) {
   const Target& target = exchange.target;
   if (!target.host_region.empty()) return target.host_region;
-  if (scope == home || target.bucket.empty() || !exchange.space || !exchange.space->store) return std::string(home);
+  if (scope == home || target.bucket.empty() || !exchange.space || !exchange.space->store)
+    return std::string(home);
   const auto bucket = exchange.space->store->FindBucket(target.bucket);
   return std::string(bucket.ok() ? RegionOfConstraint((*bucket)->region) : home);
 }
@@ -40,7 +44,8 @@ std::string_view EndpointRegion(const Exchange& exchange, std::string_view home)
   return exchange.signing_region.empty() ? home : std::string_view(exchange.signing_region);
 }
 
-Result<void> CheckRegion(const Exchange& exchange, const store::BucketRecord& bucket, std::string_view home) {
+Result<void> CheckRegion(const Exchange& exchange, const store::BucketRecord& bucket,
+                         std::string_view home) {
   const std::string_view region = RegionOfConstraint(bucket.region);
   if (region == EndpointRegion(exchange, home)) return Ok();
   // Any endpoint tells where a bucket lives: that is how clients without a redirector find out.

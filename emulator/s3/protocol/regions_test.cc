@@ -37,7 +37,8 @@ TEST_F(RegionsTest, SignaturesNameTheRegionOfTheHostOrOfTheBucket) {
   EXPECT_EQ(Expected("/", "127.0.0.1", "eu-west-1"), "us-east-1");
   EXPECT_EQ(Expected("/home-bucket/k", "127.0.0.1", "eu-west-1"), "us-east-1");
   EXPECT_EQ(Expected("/absent", "127.0.0.1", "eu-west-1"), "us-east-1");
-  EXPECT_EQ(Expected("/bucket", "127.0.0.1", "us-east-1"), "us-east-1") << "the endpoint redirects it";
+  EXPECT_EQ(Expected("/bucket", "127.0.0.1", "us-east-1"), "us-east-1")
+      << "the endpoint redirects it";
   EXPECT_EQ(Expected("/bucket", "127.0.0.1", "eu-west-1"), "eu-west-1");
   EXPECT_EQ(Expected("/bucket", "127.0.0.1", "ap-south-1"), "eu-west-1");
   EXPECT_EQ(Expected("/home-bucket", "s3.eu-west-1.amazonaws.com", "us-east-1"), "eu-west-1");
@@ -45,12 +46,14 @@ TEST_F(RegionsTest, SignaturesNameTheRegionOfTheHostOrOfTheBucket) {
 
 // Spec §2.16, first row.
 TEST_F(RegionsTest, TheWrongRegionalEndpointRedirects) {
-  for (const char* request : {"GET /bucket/k\nHost: s3.us-west-2.amazonaws.com", "GET /k\nHost: bucket.s3.us-west-2.amazonaws.com"}) {
+  for (const char* request : {"GET /bucket/k\nHost: s3.us-west-2.amazonaws.com",
+                              "GET /k\nHost: bucket.s3.us-west-2.amazonaws.com"}) {
     s3_.signing_region() = "us-west-2";
     const Reply reply = s3_.Send(request);
     EXPECT_EQ(reply.Outcome(), "301 PermanentRedirect") << request;
     EXPECT_EQ(reply.Element("Message"),
-              "The bucket you are attempting to access must be addressed using the specified endpoint. Please send all "
+              "The bucket you are attempting to access must be addressed using the specified "
+              "endpoint. Please send all "
               "future requests to this endpoint.");
     EXPECT_EQ(reply.Element("Endpoint"), "bucket.s3.eu-west-1.amazonaws.com");
     EXPECT_EQ(reply.Element("Bucket"), "bucket");
@@ -59,7 +62,8 @@ TEST_F(RegionsTest, TheWrongRegionalEndpointRedirects) {
   }
   s3_.signing_region() = "eu-west-1";
   EXPECT_EQ(s3_.Send("GET /bucket\nHost: s3.eu-west-1.amazonaws.com").Outcome(), "200");
-  EXPECT_EQ(s3_.Send("GET /home-bucket\nHost: s3.eu-west-1.amazonaws.com").Outcome(), "301 PermanentRedirect");
+  EXPECT_EQ(s3_.Send("GET /home-bucket\nHost: s3.eu-west-1.amazonaws.com").Outcome(),
+            "301 PermanentRedirect");
 }
 
 TEST_F(RegionsTest, TheUnsignedAreRedirectedBeforeTheyAreDenied) {
@@ -73,7 +77,8 @@ TEST_F(RegionsTest, AGlobalVirtualHostRefusesTheSignature) {
   const Reply reply = s3_.Send("GET /k\nHost: bucket.s3.amazonaws.com");
   EXPECT_EQ(reply.Outcome(), "400 AuthorizationHeaderMalformed");
   EXPECT_EQ(reply.Element("Message"),
-            "The authorization header is malformed; the region 'us-east-1' is wrong; expecting 'eu-west-1'");
+            "The authorization header is malformed; the region 'us-east-1' is wrong; expecting "
+            "'eu-west-1'");
   EXPECT_EQ(reply.Element("Region"), "eu-west-1");
   EXPECT_EQ(reply.Header("x-amz-bucket-region"), "eu-west-1");
   const Reply head = s3_.Send("HEAD /\nHost: bucket.s3.amazonaws.com");

@@ -8,7 +8,8 @@
 
 namespace penstock::emulator::s3 {
 
-// Of the value of amz-sdk-request: "ttl=20260101T000000Z; attempt=2; max=3" has 2. nullopt where it does not say.
+// Of the value of amz-sdk-request: "ttl=20260101T000000Z; attempt=2; max=3" has 2. nullopt where it
+// does not say.
 std::optional<std::uint64_t> ClaimedAttempt(std::string_view sdk_request);
 
 }  // namespace penstock::emulator::s3

@@ -12,7 +12,8 @@ TEST(SdkAttemptTest, IsFoundWhereverItStands) {
 }
 
 TEST(SdkAttemptTest, WhatIsNoNumberSaysNothing) {
-  for (const char* text : {"", "max=3", "attempt=", "attempt=x", "attempt=-1", "attempt=2x", "attempt=99999999999999999999"}) {
+  for (const char* text : {"", "max=3", "attempt=", "attempt=x", "attempt=-1", "attempt=2x",
+                           "attempt=99999999999999999999"}) {
     EXPECT_EQ(ClaimedAttempt(text), std::nullopt) << text;
   }
 }

@@ -13,7 +13,16 @@ constexpr std::string_view kPrefix = "x-amz-";
 constexpr std::size_t kMaxHeaderSectionBytes = 8192;
 constexpr std::size_t kHeaderLineExtra = 4;  // ": " and the line's end
 
-enum class Family { kNone, kEncryption, kAcl, kObjectLock, kCopySource, kChecksum, kBucket, kDirectory };
+enum class Family {
+  kNone,
+  kEncryption,
+  kAcl,
+  kObjectLock,
+  kCopySource,
+  kChecksum,
+  kBucket,
+  kDirectory
+};
 using enum Family;
 
 struct KnownHeader {
@@ -23,30 +32,64 @@ struct KnownHeader {
 
 // Those every request may carry first.
 constexpr KnownHeader kHeaders[] = {
-    {"date"}, {"content-sha256"}, {"security-token"}, {"s3session-token"}, {"user-agent"}, {"checksum-mode"},
+    {"date"},
+    {"content-sha256"},
+    {"security-token"},
+    {"s3session-token"},
+    {"user-agent"},
+    {"checksum-mode"},
     // Integrity. Every other checksum-* passes here as well: checksum_claims.cc knows their names.
-    {"sdk-checksum-algorithm", kChecksum}, {"trailer", kChecksum}, {"decoded-content-length"}, {"checksum-algorithm"},
+    {"sdk-checksum-algorithm", kChecksum},
+    {"trailer", kChecksum},
+    {"decoded-content-length"},
+    {"checksum-algorithm"},
     {"checksum-type"},
-    // Who asks and who pays. MFA Delete cannot be enabled here (versioning.cc), so no request needs its code.
-    {"expected-bucket-owner"}, {"source-expected-bucket-owner"}, {"request-payer"}, {"api-version"}, {"mfa"},
+    // Who asks and who pays. MFA Delete cannot be enabled here (versioning.cc), so no request needs
+    // its code.
+    {"expected-bucket-owner"},
+    {"source-expected-bucket-owner"},
+    {"request-payer"},
+    {"api-version"},
+    {"mfa"},
     // What is stored. Values are checked where they are read.
-    {"acl", kAcl}, {"storage-class"}, {"tagging"}, {"website-redirect-location"},
+    {"acl", kAcl},
+    {"storage-class"},
+    {"tagging"},
+    {"website-redirect-location"},
     // Copies.
-    {"copy-source", kCopySource}, {"copy-source-range", kCopySource}, {"copy-source-if-match", kCopySource},
-    {"copy-source-if-none-match", kCopySource}, {"copy-source-if-modified-since", kCopySource},
-    {"copy-source-if-unmodified-since", kCopySource}, {"metadata-directive"}, {"tagging-directive"},
+    {"copy-source", kCopySource},
+    {"copy-source-range", kCopySource},
+    {"copy-source-if-match", kCopySource},
+    {"copy-source-if-none-match", kCopySource},
+    {"copy-source-if-modified-since", kCopySource},
+    {"copy-source-if-unmodified-since", kCopySource},
+    {"metadata-directive"},
+    {"tagging-directive"},
     // Single operations.
-    {"mp-object-size"}, {"object-attributes"}, {"max-parts"}, {"part-number-marker"}, {"optional-object-attributes"},
+    {"mp-object-size"},
+    {"object-attributes"},
+    {"max-parts"},
+    {"part-number-marker"},
+    {"optional-object-attributes"},
     // Of directory buckets (directory_rules.cc).
-    {"create-session-mode", kDirectory}, {"write-offset-bytes", kDirectory}, {"if-match-size", kDirectory},
-    {"if-match-last-modified-time", kDirectory}, {"if-match-initiated-time", kDirectory}, {"rename-source", kDirectory},
-    {"rename-source-if-match", kDirectory}, {"rename-source-if-none-match", kDirectory},
-    {"rename-source-if-modified-since", kDirectory}, {"rename-source-if-unmodified-since", kDirectory},
+    {"create-session-mode", kDirectory},
+    {"write-offset-bytes", kDirectory},
+    {"if-match-size", kDirectory},
+    {"if-match-last-modified-time", kDirectory},
+    {"if-match-initiated-time", kDirectory},
+    {"rename-source", kDirectory},
+    {"rename-source-if-match", kDirectory},
+    {"rename-source-if-none-match", kDirectory},
+    {"rename-source-if-modified-since", kDirectory},
+    {"rename-source-if-unmodified-since", kDirectory},
     {"client-token", kDirectory},
     // Of one bucket operation each (kBucketHeaders).
-    {"object-ownership", kBucket}, {"bucket-object-lock-enabled", kBucket}, {"bucket-namespace", kBucket},
+    {"object-ownership", kBucket},
+    {"bucket-object-lock-enabled", kBucket},
+    {"bucket-namespace", kBucket},
     {"bucket-object-lock-token", kBucket},
-    {"transition-default-minimum-object-size", kBucket}, {"skip-destination-validation", kBucket},
+    {"transition-default-minimum-object-size", kBucket},
+    {"skip-destination-validation", kBucket},
     {"confirm-remove-self-bucket-access", kBucket},
     // Whose own files refuse them where they have no meaning.
     {"server-side-encryption", kEncryption},
@@ -59,10 +102,15 @@ constexpr KnownHeader kHeaders[] = {
     {"copy-source-server-side-encryption-customer-algorithm", kEncryption},
     {"copy-source-server-side-encryption-customer-key", kEncryption},
     {"copy-source-server-side-encryption-customer-key-md5", kEncryption},
-    {"grant-full-control", kAcl}, {"grant-read", kAcl}, {"grant-read-acp", kAcl}, {"grant-write", kAcl},
+    {"grant-full-control", kAcl},
+    {"grant-read", kAcl},
+    {"grant-read-acp", kAcl},
+    {"grant-write", kAcl},
     {"grant-write-acp", kAcl},
-    {"object-lock-mode", kObjectLock}, {"object-lock-retain-until-date", kObjectLock},
-    {"object-lock-legal-hold", kObjectLock}, {"bypass-governance-retention", kObjectLock}};
+    {"object-lock-mode", kObjectLock},
+    {"object-lock-retain-until-date", kObjectLock},
+    {"object-lock-legal-hold", kObjectLock},
+    {"bypass-governance-retention", kObjectLock}};
 
 struct BucketHeader {
   std::string_view name;
@@ -78,7 +126,8 @@ constexpr BucketHeader kBucketHeaders[] = {
     {"x-amz-confirm-remove-self-bucket-access", "PutBucketPolicy"}};
 
 // Query authentication's own parameters (spec §2.14), without their "X-Amz-".
-constexpr std::string_view kPresign[] = {"algorithm", "credential", "expires", "signedheaders", "signature"};
+constexpr std::string_view kPresign[] = {"algorithm", "credential", "expires", "signedheaders",
+                                         "signature"};
 
 template <std::size_t N>
 bool Contains(const std::string_view (&names)[N], std::string_view name) {
@@ -110,11 +159,13 @@ bool Note(std::string_view name, HeaderFamilies& families) {
 }  // namespace
 
 bool IsHeaderInQuery(std::string_view name) {
-  return name.size() > kPrefix.size() && name.starts_with(kPrefix) && !EqualsIgnoreCase(name, "x-amz-tagging") &&
+  return name.size() > kPrefix.size() && name.starts_with(kPrefix) &&
+         !EqualsIgnoreCase(name, "x-amz-tagging") &&
          !EqualsIgnoreCase(name, "x-amz-server-side-encryption-context");
 }
 
-Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& target, bool presigned) {
+Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& target,
+                                     bool presigned) {
   HeaderFamilies families;
   std::size_t section_bytes = 0;
   for (const HeaderView& header : request.headers) {
@@ -124,7 +175,8 @@ Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& t
     }
   }
   if (section_bytes > kMaxHeaderSectionBytes) {
-    return MakeError("RequestHeaderSectionTooLarge", {{"MaxSizeAllowed", std::to_string(kMaxHeaderSectionBytes)}});
+    return MakeError("RequestHeaderSectionTooLarge",
+                     {{"MaxSizeAllowed", std::to_string(kMaxHeaderSectionBytes)}});
   }
   for (const QueryParameter& parameter : target.query) {
     if (presigned && StartsWithIgnoreCase(parameter.name, kPrefix)) {
@@ -143,7 +195,8 @@ Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& t
 
 Result<void> RefuseMisplacedBucketHeader(const RequestHead& request, std::string_view operation) {
   for (const BucketHeader& header : kBucketHeaders) {
-    if (header.operation != operation && request.Find(header.name)) return NotImplementedHeader(header.name);
+    if (header.operation != operation && request.Find(header.name))
+      return NotImplementedHeader(header.name);
   }
   return Ok();
 }

@@ -11,7 +11,8 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// Without the query: a presigned one carries a signature and perhaps a token. Other bytes than ASCII may be no UTF-8.
+// Without the query: a presigned one carries a signature and perhaps a token. Other bytes than
+// ASCII may be no UTF-8.
 Error InvalidUri(std::string_view raw_target) {
   std::string uri;
   for (const char c : raw_target.substr(0, raw_target.find('?'))) {
@@ -23,7 +24,8 @@ Error InvalidUri(std::string_view raw_target) {
 // "[::1]:9000" -> "[::1]", "b.localhost:80" -> "b.localhost".
 std::string_view WithoutPort(std::string_view host) {
   const auto colon = host.rfind(':');
-  if (colon == std::string_view::npos || host.find(']', colon) != std::string_view::npos) return host;
+  if (colon == std::string_view::npos || host.find(']', colon) != std::string_view::npos)
+    return host;
   return host.substr(0, colon);
 }
 
@@ -35,14 +37,16 @@ struct RegionalHost {
 };
 
 // S3's own domain, and those under which names lead to this machine.
-constexpr std::string_view kDomains[] = {".amazonaws.com", ".localhost", ".localhost.localstack.cloud"};
+constexpr std::string_view kDomains[] = {".amazonaws.com", ".localhost",
+                                         ".localhost.localstack.cloud"};
 
-// "[bucket.]s3[.dualstack].<region>.DOMAIN" and "[bucket.]s3-<region>.DOMAIN", in lower case as SDKs write them; and those of
-// S3 Express One Zone (directory_host.h).
+// "[bucket.]s3[.dualstack].<region>.DOMAIN" and "[bucket.]s3-<region>.DOMAIN", in lower case as
+// SDKs write them; and those of S3 Express One Zone (directory_host.h).
 RegionalHost ParseRegionalHost(std::string_view host) {
   std::string_view rest = WithoutPort(host);
-  const auto* const domain = std::find_if(std::begin(kDomains), std::end(kDomains),
-                                          [&](std::string_view suffix) { return rest.ends_with(suffix); });
+  const auto* const domain =
+      std::find_if(std::begin(kDomains), std::end(kDomains),
+                   [&](std::string_view suffix) { return rest.ends_with(suffix); });
   if (domain == std::end(kDomains)) return {};
   rest.remove_suffix(domain->size());
   const DirectoryHost directory = ParseDirectoryHost(rest);
@@ -85,7 +89,8 @@ std::string_view BucketOfHost(std::string_view host, const HostRules& rules) {
 
 // Splits "http://host/path" (spec §2.18 no. 8) into host and origin form; leaves the rest alone.
 void StripAuthority(std::string_view& target, std::string_view& host) {
-  for (const std::string_view scheme : {std::string_view("http://"), std::string_view("https://")}) {
+  for (const std::string_view scheme :
+       {std::string_view("http://"), std::string_view("https://")}) {
     if (!StartsWithIgnoreCase(target, scheme)) continue;
     const std::string_view rest = target.substr(scheme.size());
     const auto end = rest.find_first_of("/?");
@@ -104,7 +109,8 @@ bool ParseQuery(std::string_view raw, std::vector<QueryParameter>& query) {
     if (piece.empty()) continue;
     const auto equals = piece.find('=');
     auto name = PercentDecode(piece.substr(0, equals), {});
-    auto value = equals == std::string_view::npos ? std::string() : PercentDecode(piece.substr(equals + 1), {});
+    auto value = equals == std::string_view::npos ? std::string()
+                                                  : PercentDecode(piece.substr(equals + 1), {});
     if (!name || !value || !IsValidUtf8(*name) || !IsValidUtf8(*value)) return false;
     query.push_back({std::move(*name), std::move(*value)});
   }
@@ -129,8 +135,10 @@ void Target::ReadPlusAsSpace() {
     const std::string_view piece = rest.substr(0, rest.find('&'));
     rest.remove_prefix(piece.size());
     const auto equals = piece.find('=');
-    if (equals == std::string_view::npos || piece.find('+', equals) == std::string_view::npos) continue;
-    if (auto value = PercentDecode(piece.substr(equals + 1), {.plus_is_space = true})) parameter.value = std::move(*value);
+    if (equals == std::string_view::npos || piece.find('+', equals) == std::string_view::npos)
+      continue;
+    if (auto value = PercentDecode(piece.substr(equals + 1), {.plus_is_space = true}))
+      parameter.value = std::move(*value);
   }
 }
 
@@ -144,7 +152,8 @@ HostRules HostRules::Default(std::string_view region) {
   return rules;
 }
 
-Result<Target> ParseTarget(std::string_view raw_target, std::string_view host, const HostRules& rules) {
+Result<Target> ParseTarget(std::string_view raw_target, std::string_view host,
+                           const HostRules& rules) {
   std::string_view rest = raw_target;
   StripAuthority(rest, host);
   const auto question = rest.find('?');
@@ -161,7 +170,8 @@ Result<Target> ParseTarget(std::string_view raw_target, std::string_view host, c
   target.directory_endpoint = regional.directory_endpoint;
   target.host_zone = regional.zone;
   target.on_s3_domain = WithoutPort(host).ends_with(kDomains[0]);
-  const std::string_view host_bucket = regional.region.empty() ? BucketOfHost(host, rules) : regional.bucket;
+  const std::string_view host_bucket =
+      regional.region.empty() ? BucketOfHost(host, rules) : regional.bucket;
   if (!host_bucket.empty()) {
     if (!IsValidUtf8(host_bucket)) return InvalidUri(raw_target);
     target.virtual_hosted = true;
@@ -170,7 +180,8 @@ Result<Target> ParseTarget(std::string_view raw_target, std::string_view host, c
     const auto slash = path.find('/');
     auto bucket = PercentDecode(path.substr(0, slash), {.plus_is_space = true});
     path = slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
-    if (!bucket || !IsValidUtf8(*bucket) || (bucket->empty() && !path.empty())) return InvalidUri(raw_target);
+    if (!bucket || !IsValidUtf8(*bucket) || (bucket->empty() && !path.empty()))
+      return InvalidUri(raw_target);
     target.bucket = BucketName(std::move(*bucket));
   }
   auto key = PercentDecode(path, {.plus_is_space = true});

@@ -55,14 +55,22 @@ TEST(TargetTest, RoutesPathAndHost) {
 // Spec §2.16: an endpoint's region is in its name.
 TEST(TargetTest, RegionalHostNamesSayTheirRegion) {
   const std::pair<const char*, const char*> cases[] = {
-      {"s3.us-west-2.amazonaws.com", "us-west-2"},         {"b.s3.us-west-2.amazonaws.com:443", "us-west-2"},
-      {"b.s3.dualstack.us-west-2.amazonaws.com", "us-west-2"}, {"s3-us-west-2.amazonaws.com", "us-west-2"},
-      {"my.bucket.s3-us-west-2.amazonaws.com", "us-west-2"},   {"s3.amazonaws.com", ""},
-      {"b.s3.amazonaws.com", ""},                              {"b.s3.mars-1.amazonaws.com", ""},
-      {"us-west-2.amazonaws.com", ""},                         {"ec2.us-west-2.amazonaws.com", ""},
-      {"localhost:9000", ""},                                  {"127.0.0.1", ""},
-      {"b.s3.us-west-2.localhost:9000", "us-west-2"},          {"s3.us-west-2.localhost", "us-west-2"},
-      {"b.s3.us-west-2.localhost.localstack.cloud", "us-west-2"}, {"b.s3.localhost", ""},
+      {"s3.us-west-2.amazonaws.com", "us-west-2"},
+      {"b.s3.us-west-2.amazonaws.com:443", "us-west-2"},
+      {"b.s3.dualstack.us-west-2.amazonaws.com", "us-west-2"},
+      {"s3-us-west-2.amazonaws.com", "us-west-2"},
+      {"my.bucket.s3-us-west-2.amazonaws.com", "us-west-2"},
+      {"s3.amazonaws.com", ""},
+      {"b.s3.amazonaws.com", ""},
+      {"b.s3.mars-1.amazonaws.com", ""},
+      {"us-west-2.amazonaws.com", ""},
+      {"ec2.us-west-2.amazonaws.com", ""},
+      {"localhost:9000", ""},
+      {"127.0.0.1", ""},
+      {"b.s3.us-west-2.localhost:9000", "us-west-2"},
+      {"s3.us-west-2.localhost", "us-west-2"},
+      {"b.s3.us-west-2.localhost.localstack.cloud", "us-west-2"},
+      {"b.s3.localhost", ""},
       {"s3.localhost.localstack.cloud", ""}};
   for (const auto& [host, region] : cases) {
     const auto target = Parse("/x/y", host);
@@ -70,7 +78,9 @@ TEST(TargetTest, RegionalHostNamesSayTheirRegion) {
     EXPECT_EQ(target->host_region, region) << host;
     if (*region == '\0') continue;
     const std::string_view name(host);
-    const std::string bucket(name.starts_with("b.") ? "b" : name.starts_with("my.") ? "my.bucket" : "x");
+    const std::string bucket(name.starts_with("b.")    ? "b"
+                             : name.starts_with("my.") ? "my.bucket"
+                                                       : "x");
     EXPECT_EQ(target->bucket.value, bucket) << host;
     EXPECT_EQ(target->key.value, bucket == "x" ? "y" : "x/y") << host;
   }
@@ -78,7 +88,8 @@ TEST(TargetTest, RegionalHostNamesSayTheirRegion) {
 
 // The emulator's own region need not be one of AWS's.
 TEST(TargetTest, AnInventedRegionIsReadInLocalNames) {
-  for (const char* host : {"b.s3.here.localhost", "b.s3.here.localhost.localstack.cloud:4566", "b.s3.here.amazonaws.com"}) {
+  for (const char* host : {"b.s3.here.localhost", "b.s3.here.localhost.localstack.cloud:4566",
+                           "b.s3.here.amazonaws.com"}) {
     const auto target = ParseTarget("/k", host, HostRules::Default("here"));
     ASSERT_TRUE(target.ok()) << host;
     EXPECT_EQ(target->bucket.value, "b") << host;
@@ -118,8 +129,9 @@ TEST(TargetTest, BrokenTargetsAreInvalidUriAndNeverShowTheQuery) {
 
 // Recorded for keys; decision 0026 for the rest.
 TEST(TargetTest, WhatIsNoUtf8IsInvalidUri) {
-  for (const char* bad : {"/b/%FF", "/b/a%C3", "/b/%ED%A0%80", "/b/%C0%AF", "/b/\xFF", "/%FF", "/%FF/k", "/b?prefix=%FF", "/b?x&%FE=1",
-                          "/b?delimiter=\x80", "/b/k?versionId=%C3", "/b/k?uploadId=a%F5"}) {
+  for (const char* bad : {"/b/%FF", "/b/a%C3", "/b/%ED%A0%80", "/b/%C0%AF", "/b/\xFF", "/%FF",
+                          "/%FF/k", "/b?prefix=%FF", "/b?x&%FE=1", "/b?delimiter=\x80",
+                          "/b/k?versionId=%C3", "/b/k?uploadId=a%F5"}) {
     const auto target = Parse(bad, "h");
     ASSERT_FALSE(target.ok()) << bad;
     EXPECT_EQ(target.error().code, "InvalidURI") << bad;

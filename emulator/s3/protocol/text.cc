@@ -7,7 +7,6 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-
 constexpr int HexValue(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -43,8 +42,9 @@ std::string EncodeAllBut(std::string_view text, std::string_view kept) {
 }  // namespace
 
 bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return x == y || AsciiLower(x) == AsciiLower(y); });
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
+           return x == y || AsciiLower(x) == AsciiLower(y);
+         });
 }
 
 bool StartsWithIgnoreCase(std::string_view text, std::string_view prefix) {

@@ -27,7 +27,8 @@ struct DecodeOptions {
 // nullopt when a '%' is not followed by two hex digits.
 std::optional<std::string> PercentDecode(std::string_view text, DecodeOptions options);
 
-// The encoding of `encoding-type=url` (spec §2.3, measured): space is '+', A-Z a-z 0-9 * - . _ / stay, the rest %XX.
+// The encoding of `encoding-type=url` (spec §2.3, measured): space is '+', A-Z a-z 0-9 * - . _ /
+// stay, the rest %XX.
 std::string ListingEncode(std::string_view text);
 void AppendListingEncoded(std::string& out, std::string_view text);
 

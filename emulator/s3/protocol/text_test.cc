@@ -21,7 +21,8 @@ TEST(TextTest, ParsesDecimalsUpToTheLimit) {
   EXPECT_EQ(ParseDecimal("0"), 0u);
   EXPECT_EQ(ParseDecimal("18446744073709551615"), UINT64_MAX);
   EXPECT_EQ(ParseDecimal("10000", 10'000), 10'000u);
-  for (const char* bad : {"", "-1", "+1", " 1", "1 ", "1x", "18446744073709551616", "99999999999999999999999"}) {
+  for (const char* bad :
+       {"", "-1", "+1", " 1", "1 ", "1x", "18446744073709551616", "99999999999999999999999"}) {
     EXPECT_FALSE(ParseDecimal(bad).has_value()) << bad;
   }
   EXPECT_FALSE(ParseDecimal("10001", 10'000).has_value());
@@ -31,7 +32,8 @@ TEST(TextTest, ParsesDecimalsUpToTheLimit) {
 TEST(TextTest, PercentDecodesAndRefusesBrokenEscapes) {
   EXPECT_EQ(PercentDecode("a%2Fb%2fc+d", {}), "a/b/c+d");
   EXPECT_EQ(PercentDecode("a+b%2B", {.plus_is_space = true}), "a b+");
-  for (const char* bad : {"%", "%2", "a%", "%G0", "%0G", "%%41"}) EXPECT_FALSE(PercentDecode(bad, {}).has_value()) << bad;
+  for (const char* bad : {"%", "%2", "a%", "%G0", "%0G", "%%41"})
+    EXPECT_FALSE(PercentDecode(bad, {}).has_value()) << bad;
 }
 
 // Spec §2.3, measured on S3: URLEncoder with '/' exempt.
@@ -40,9 +42,13 @@ TEST(TextTest, ListingEncodingIsTheMeasuredOne) {
   EXPECT_EQ(ListingEncode("\xC3\xA9\x01"), "%C3%A9%01");
 }
 
-TEST(TextTest, PathEncodingKeepsUnreservedAndSlash) { EXPECT_EQ(PathEncode("a b/~+"), "a%20b/~%2B"); }
+TEST(TextTest, PathEncodingKeepsUnreservedAndSlash) {
+  EXPECT_EQ(PathEncode("a b/~+"), "a%20b/~%2B");
+}
 
-TEST(TextTest, PercentEncodingKeepsUnreservedOnly) { EXPECT_EQ(PercentEncode("a b/~+\xC3\xA9\n"), "a%20b%2F~%2B%C3%A9%0A"); }
+TEST(TextTest, PercentEncodingKeepsUnreservedOnly) {
+  EXPECT_EQ(PercentEncode("a b/~+\xC3\xA9\n"), "a%20b%2F~%2B%C3%A9%0A");
+}
 
 }  // namespace
 }  // namespace penstock::emulator::s3

@@ -8,8 +8,8 @@
 
 #include "base/diagnostics.h"
 #include "base/digest.h"
-#include "emulator/s3/protocol/text.h"
 #include "emulator/http/connection/head_parser.h"
+#include "emulator/s3/protocol/text.h"
 #include "emulator/server/admin/admin_json.h"
 #include "emulator/server/admin/admin_routes.h"
 #include "emulator/store/memory_limit.h"
@@ -23,7 +23,8 @@ constexpr std::string_view kRoot = "/_penstock/";
 // In place of what the diagnostic log says, which names files of this machine.
 constexpr char kFailedInside[] = "the emulator failed at this; its diagnostic log names the cause";
 constexpr char kNoRoom[] =
-    "the emulator has no room left: its disk, memory or open files are used up; free some and try again (its diagnostic log says which)";
+    "the emulator has no room left: its disk, memory or open files are used up; free some and try "
+    "again (its diagnostic log says which)";
 
 constinit DiagnosticEvent request_failed("admin.request_failed");
 
@@ -54,13 +55,15 @@ std::string_view CodeOf(int status) {
   }
 }
 
-void Answer(s3::Exchange& exchange, int status, AdminBody body, std::string_view content_type = "application/json") {
+void Answer(s3::Exchange& exchange, int status, AdminBody body,
+            std::string_view content_type = "application/json") {
   exchange.response = s3::Response();
   exchange.response.status = status;
   exchange.response.Add("Content-Type", std::string(content_type));
   exchange.response.Add("Cache-Control", "no-store");
   if (exchange.request.method == "HEAD") {
-    exchange.response.content_length = std::visit([](const auto& bytes) { return bytes.size(); }, body);
+    exchange.response.content_length =
+        std::visit([](const auto& bytes) { return bytes.size(); }, body);
   } else {
     std::visit([&](auto& bytes) { exchange.response.body = std::move(bytes); }, body);
   }
@@ -84,7 +87,8 @@ Result<std::string> ReadBody(s3::Exchange& exchange, store::DocumentCharge& char
     PENSTOCK_ASSIGN(const std::size_t count, exchange.body->Read(buffer));
     if (count == 0) return text;
     if (text.size() + count > kLongestBody) {
-      return Error::Make(ErrorKind::kInvalidArgument, "the body is longer than 8 MiB; send it in several requests");
+      return Error::Make(ErrorKind::kInvalidArgument,
+                         "the body is longer than 8 MiB; send it in several requests");
     }
     PENSTOCK_TRY(charge.GrowTo(text.size() + count));
     text.append(reinterpret_cast<const char*>(buffer.data()), count);
@@ -99,14 +103,16 @@ std::vector<std::pair<std::string, std::string>> ParseQuery(std::string_view tex
     text.remove_prefix(std::min(text.size(), pair.size() + 1));
     const std::size_t equals = std::min(pair.find('='), pair.size());
     const std::string_view value = pair.substr(std::min(pair.size(), equals + 1));
-    query.emplace_back(pair.substr(0, equals), s3::PercentDecode(value, {}).value_or(std::string(value)));
+    query.emplace_back(pair.substr(0, equals),
+                       s3::PercentDecode(value, {}).value_or(std::string(value)));
   }
   return query;
 }
 
 class Admin final : public s3::Handler {
  public:
-  Admin(Emulator& emulator, AdminOptions options) : emulator_(emulator), options_(std::move(options)) {}
+  Admin(Emulator& emulator, AdminOptions options)
+      : emulator_(emulator), options_(std::move(options)) {}
 
   void Handle(s3::Exchange& exchange) override {
     AdminCall call;
@@ -114,11 +120,14 @@ class Admin final : public s3::Handler {
     call.places = &places_;
     const std::string_view target = exchange.request.target;
     call.path = target.substr(0, target.find('?'));
-    if (call.path.size() < target.size()) call.query = ParseQuery(target.substr(call.path.size() + 1));
+    if (call.path.size() < target.size())
+      call.query = ParseQuery(target.substr(call.path.size() + 1));
     if (IsAdminAlias(exchange.request.method, exchange.request.target)) {
       call.path = exchange.request.method == "POST" ? "reset" : "health";
       if (call.path == "reset" && !options_.moto_reset) {
-        return Refuse(exchange, 403, "POST /moto-api/reset is off on this S3 port; start with --moto-reset on, or use the admin API");
+        return Refuse(exchange, 403,
+                      "POST /moto-api/reset is off on this S3 port; start with --moto-reset on, or "
+                      "use the admin API");
       }
     } else if (call.path.starts_with(kRoot)) {
       call.path.erase(0, kRoot.size());
@@ -128,10 +137,13 @@ class Admin final : public s3::Handler {
     if (call.path != "health" && !Admit(exchange)) return;
     store::DocumentCharge charge(options_.document_memory.get());
     auto body = ReadBody(exchange, charge);
-    if (!body.ok()) return Refuse(exchange, body.error().kind == ErrorKind::kThrottled ? 503 : 400, body.error().message);
+    if (!body.ok())
+      return Refuse(exchange, body.error().kind == ErrorKind::kThrottled ? 503 : 400,
+                    body.error().message);
     call.body = std::move(body).value();
     if (const std::size_t slash = call.path.find('/'); slash != std::string::npos) {
-      call.name = s3::PercentDecode(std::string_view(call.path).substr(slash + 1), {}).value_or(std::string());
+      call.name = s3::PercentDecode(std::string_view(call.path).substr(slash + 1), {})
+                      .value_or(std::string());
       call.path.erase(slash + 1);
     }
     Dispatch(exchange, call);
@@ -144,12 +156,16 @@ class Admin final : public s3::Handler {
     if (!options_.hosts.Allows(host)) {
       Refuse(exchange, 421,
              "the Host header names '" + std::string(host) +
-                 "', which may be a web page's own DNS name; use localhost or an IP address, or start with --admin-allow-host NAME");
+                 "', which may be a web page's own DNS name; use localhost or an IP address, or "
+                 "start with --admin-allow-host NAME");
       return false;
     }
-    // A browser names the page that asks: without a token no page may empty this emulator or read files through it.
+    // A browser names the page that asks: without a token no page may empty this emulator or read
+    // files through it.
     if (options_.token.empty() && IsOfWebPage(exchange.request)) {
-      Refuse(exchange, 403, "a web page asks (Origin or Sec-Fetch-Site header); start with --admin-token and send the token");
+      Refuse(exchange, 403,
+             "a web page asks (Origin or Sec-Fetch-Site header); start with --admin-token and send "
+             "the token");
       return false;
     }
     if (HasToken(exchange)) return true;
@@ -165,22 +181,28 @@ class Admin final : public s3::Handler {
 
   bool HasToken(const s3::Exchange& exchange) const {
     if (options_.token.empty()) return true;
-    const std::string_view given = exchange.request.Find("authorization").value_or(std::string_view());
+    const std::string_view given =
+        exchange.request.Find("authorization").value_or(std::string_view());
     // RFC 9110 sections 11.1 and 11.4: the scheme in any case of letters, then one space or more.
     constexpr std::string_view kScheme = "bearer ";
-    if (given.size() < kScheme.size() || !http::EqualsIgnoringCase(given.substr(0, kScheme.size()), kScheme)) return false;
-    const std::string_view token = given.substr(std::min(given.find_first_not_of(' ', kScheme.size()), given.size()));
+    if (given.size() < kScheme.size() ||
+        !http::EqualsIgnoringCase(given.substr(0, kScheme.size()), kScheme))
+      return false;
+    const std::string_view token =
+        given.substr(std::min(given.find_first_not_of(' ', kScheme.size()), given.size()));
     return ConstantTimeEqual(AsBytes(token), AsBytes(options_.token));
   }
 
   void Dispatch(s3::Exchange& exchange, const AdminCall& call) {
-    const std::string_view method = exchange.request.method == "HEAD" ? std::string_view("GET") : exchange.request.method;
+    const std::string_view method =
+        exchange.request.method == "HEAD" ? std::string_view("GET") : exchange.request.method;
     std::string allow;
     for (const auto routes : {SpaceRoutes(), FaultRoutes(), LimitRoutes(), JournalRoutes()}) {
       for (const AdminRoute& route : routes) {
         if (route.path != call.path) continue;
         if (route.method == method) return AnswerBy(route, exchange, call);
-        allow += (allow.empty() ? "" : ", ") + std::string(route.method == "GET" ? "GET, HEAD" : route.method);
+        allow += (allow.empty() ? "" : ", ") +
+                 std::string(route.method == "GET" ? "GET, HEAD" : route.method);
       }
     }
     if (allow.empty()) return RefusePath(exchange);
@@ -188,14 +210,17 @@ class Admin final : public s3::Handler {
     exchange.response.Add("Allow", allow);
   }
 
-  // A mistyped parameter must not change what a request does. Empty: the query is one that the route takes.
+  // A mistyped parameter must not change what a request does. Empty: the query is one that the
+  // route takes.
   static std::string QueryProblem(const AdminRoute& route, const AdminCall& call) {
     for (auto given = call.query.begin(); given != call.query.end(); ++given) {
       const std::string& name = given->first;
       if (route.parameters != "*" && (name.empty() || name != route.parameters)) {
-        return "unknown query parameter '" + name + "'; it takes " + (route.parameters.empty() ? "none" : std::string(route.parameters));
+        return "unknown query parameter '" + name + "'; it takes " +
+               (route.parameters.empty() ? "none" : std::string(route.parameters));
       }
-      if (std::any_of(call.query.begin(), given, [&](const auto& earlier) { return earlier.first == name; })) {
+      if (std::any_of(call.query.begin(), given,
+                      [&](const auto& earlier) { return earlier.first == name; })) {
         return "the query parameter '" + name + "' is given twice; give it once";
       }
     }
@@ -203,23 +228,31 @@ class Admin final : public s3::Handler {
   }
 
   void AnswerBy(const AdminRoute& route, s3::Exchange& exchange, const AdminCall& call) {
-    if (const std::string problem = QueryProblem(route, call); !problem.empty()) return AnswerError(exchange, 400, problem);
+    if (const std::string problem = QueryProblem(route, call); !problem.empty())
+      return AnswerError(exchange, 400, problem);
     Result<AdminReply> answer = route.answer(emulator_, call);
-    if (answer.ok()) return Answer(exchange, route.status, std::move(answer->body), answer->content_type);
+    if (answer.ok())
+      return Answer(exchange, route.status, std::move(answer->body), answer->content_type);
     const Error& error = answer.error();
     const std::string message = error.message.empty() ? error.ToString() : error.message;
     const int status = StatusOf(error.kind);
     if (status == 500 || status == 507) request_failed.Report(call.path + ": " + message);
-    AnswerError(exchange, status, status == 500 ? kFailedInside : status == 507 ? kNoRoom : message);
+    AnswerError(exchange, status,
+                status == 500   ? kFailedInside
+                : status == 507 ? kNoRoom
+                                : message);
     if (error.kind == ErrorKind::kUnavailable) exchange.response.Add("Retry-After", "1");
   }
 
   static void RefusePath(s3::Exchange& exchange) {
-    const std::string_view path = exchange.request.target.substr(0, exchange.request.target.find('?'));
-    Refuse(exchange, 404,
-           "unknown path '" + std::string(path) +
-               "'; this listener serves /_penstock/ health, stats, reset, namespaces, clock, faults, retry-tests, scenarios, limits, seed, users, access-keys, journal, journal-tail and "
-               "journal-query");
+    const std::string_view path =
+        exchange.request.target.substr(0, exchange.request.target.find('?'));
+    Refuse(
+        exchange, 404,
+        "unknown path '" + std::string(path) +
+            "'; this listener serves /_penstock/ health, stats, reset, namespaces, clock, faults, "
+            "retry-tests, scenarios, limits, seed, users, access-keys, journal, journal-tail and "
+            "journal-query");
   }
 
   Emulator& emulator_;

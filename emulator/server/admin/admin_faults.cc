@@ -27,9 +27,11 @@ Result<AdminReply> SetFaults(Emulator& emulator, const AdminCall& call) {
 Result<AdminReply> ClearFaults(Emulator& emulator, const AdminCall& call) {
   const std::string_view forget = call.Parameter("forget");
   if (!forget.empty() && forget != "true" && forget != "false") {
-    return Error::Make(ErrorKind::kInvalidArgument, "forget is true or false, not '" + std::string(forget) + "'");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "forget is true or false, not '" + std::string(forget) + "'");
   }
-  PENSTOCK_TRY(forget == "true" ? emulator.ForgetFaults(call.space()) : emulator.ClearFaults(call.space()));
+  PENSTOCK_TRY(forget == "true" ? emulator.ForgetFaults(call.space())
+                                : emulator.ClearFaults(call.space()));
   return AdminReply{JsonText({{"status", "ok"}})};
 }
 
@@ -53,7 +55,9 @@ Result<AdminReply> DeleteRetryTest(Emulator& emulator, const AdminCall& call) {
   return AdminReply{JsonText({{"status", "ok"}})};
 }
 
-Result<AdminReply> ListScenarios(Emulator&, const AdminCall&) { return AdminReply{faults::NamedScenariosJson()}; }
+Result<AdminReply> ListScenarios(Emulator&, const AdminCall&) {
+  return AdminReply{faults::NamedScenariosJson()};
+}
 
 constexpr AdminRoute kRoutes[] = {
     {"faults", "GET", ReadFaults},

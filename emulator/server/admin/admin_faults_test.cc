@@ -6,10 +6,12 @@ namespace {
 
 class AdminFaultsTest : public FaultsTest {
  protected:
-  HttpAnswer Admin(const std::string& method, const std::string& path, const std::string& body = {}) {
-    return Exchange(emulator_->admin_endpoint(), method + " /_penstock/" + path +
-                                                     " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
-                                                     std::to_string(body.size()) + "\r\n\r\n" + body);
+  HttpAnswer Admin(const std::string& method, const std::string& path,
+                   const std::string& body = {}) {
+    return Exchange(emulator_->admin_endpoint(),
+                    method + " /_penstock/" + path +
+                        " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
+                        std::to_string(body.size()) + "\r\n\r\n" + body);
   }
   static nlohmann::json Json(const HttpAnswer& answer) {
     return nlohmann::json::parse(answer.text.substr(answer.text.find("\r\n\r\n") + 4));
@@ -18,7 +20,9 @@ class AdminFaultsTest : public FaultsTest {
 
 TEST_F(AdminFaultsTest, AScenarioIsSetReadAndCleared) {
   EXPECT_EQ(Admin("GET", "faults").status, 404);
-  const auto set = Admin("PUT", "faults", R"({"name": "n", "rules": [{"id": "a", "do": {"slow_down": {}}, "limit": {"times": 1}}]})");
+  const auto set = Admin(
+      "PUT", "faults",
+      R"({"name": "n", "rules": [{"id": "a", "do": {"slow_down": {}}, "limit": {"times": 1}}]})");
   EXPECT_EQ(set.status, 200);
   EXPECT_EQ(Json(set).at("complete"), false);
   EXPECT_EQ(Get().status(), 503);
@@ -32,7 +36,8 @@ TEST_F(AdminFaultsTest, AScenarioIsSetReadAndCleared) {
 }
 
 TEST_F(AdminFaultsTest, WhatWasPlannedAndReplacedIsListedUntilItIsForgotten) {
-  const std::string rules = R"([{"id": "never", "when": {"operation": "CopyObject"}, "do": {"slow_down": {}}}])";
+  const std::string rules =
+      R"([{"id": "never", "when": {"operation": "CopyObject"}, "do": {"slow_down": {}}}])";
   Admin("PUT", "faults", rules);
   const auto second = Json(Admin("PUT", "faults", rules));
   ASSERT_EQ(second.at("replaced").size(), 1U);
@@ -48,13 +53,15 @@ TEST_F(AdminFaultsTest, AMistakeNamesThePlaceAndLeavesWhatRan) {
   Admin("PUT", "faults", R"([{"do": {"slow_down": {}}}])");
   const auto wrong = Admin("PUT", "faults", R"([{"do": {"explode": {}}}])");
   EXPECT_EQ(wrong.status, 400);
-  EXPECT_NE(wrong.text.find("rules[0].do: there is no action 'explode'"), std::string::npos) << wrong.text;
+  EXPECT_NE(wrong.text.find("rules[0].do: there is no action 'explode'"), std::string::npos)
+      << wrong.text;
   EXPECT_EQ(Get().status(), 503);
   EXPECT_EQ(Admin("PUT", "faults/nobody", "[]").status, 404);
 }
 
 TEST_F(AdminFaultsTest, ARetryTestIsForTheRequestsThatNameIt) {
-  const auto created = Admin("POST", "retry-tests", R"({"GetObject": ["slow_down", {"reset": {}, "at": "body_out@4"}]})");
+  const auto created = Admin("POST", "retry-tests",
+                             R"({"GetObject": ["slow_down", {"reset": {}, "at": "body_out@4"}]})");
   ASSERT_EQ(created.status, 201);
   const std::string id = Json(created).at("id");
   const std::string header = "x-penstock-retry-test: " + id + "\r\n";
@@ -69,17 +76,20 @@ TEST_F(AdminFaultsTest, ARetryTestIsForTheRequestsThatNameIt) {
   EXPECT_EQ(Admin("DELETE", "retry-tests/" + id).status, 404);
   const Seen unknown = Get(header);
   EXPECT_EQ(unknown.status(), 400);
-  EXPECT_NE(unknown.text.find("there is no retry test '" + id + "'"), std::string::npos) << unknown.text;
+  EXPECT_NE(unknown.text.find("there is no retry test '" + id + "'"), std::string::npos)
+      << unknown.text;
   EXPECT_EQ(Admin("POST", "retry-tests", R"({"GetObjekt": ["slow_down"]})").status, 400);
 }
 
 TEST_F(AdminFaultsTest, WhatHappensAtAcceptIsTheDefaultNamespacesAlone) {
   ASSERT_TRUE(emulator_->CreateNamespace("ann").ok());
-  for (const char* rules : {R"([{"do": {"reset": {}, "at": "accept"}}])", R"([{"do": {"goaway": {"requests": 1}}}])",
-                            R"([{"do": {"connection_limit": {"most": 1}}}])"}) {
+  for (const char* rules :
+       {R"([{"do": {"reset": {}, "at": "accept"}}])", R"([{"do": {"goaway": {"requests": 1}}}])",
+        R"([{"do": {"connection_limit": {"most": 1}}}])"}) {
     const auto refused = Admin("PUT", "faults/ann", rules);
     EXPECT_EQ(refused.status, 400) << rules;
-    EXPECT_NE(refused.text.find("set it there, PUT /_penstock/faults"), std::string::npos) << refused.text;
+    EXPECT_NE(refused.text.find("set it there, PUT /_penstock/faults"), std::string::npos)
+        << refused.text;
     const auto taken = emulator_->SetFaults("default", rules);
     EXPECT_TRUE(taken.ok()) << rules;
     ASSERT_TRUE(emulator_->ClearFaults("default").ok());
@@ -91,9 +101,11 @@ TEST_F(AdminFaultsTest, WhatHappensAtAcceptIsTheDefaultNamespacesAlone) {
 TEST_F(AdminFaultsTest, RulesOfTlsHandshakesAreRefusedWithoutTls) {
   for (const char* action : {"tls_abort", "tls_certificate"}) {
     const std::string rules = R"([{"id": "flawed", "do": {")" + std::string(action) + R"(": {}}}])";
-    const std::string reason = "rule 'flawed': " + std::string(action) +
-                               " happens in a TLS handshake, and would never happen here: this emulator serves plain HTTP. Start it "
-                               "with --tls-cert and --tls-key (in Python, tls=(certificate, key)), or remove the rule";
+    const std::string reason =
+        "rule 'flawed': " + std::string(action) +
+        " happens in a TLS handshake, and would never happen here: this emulator serves plain "
+        "HTTP. Start it "
+        "with --tls-cert and --tls-key (in Python, tls=(certificate, key)), or remove the rule";
     const auto refused = Admin("PUT", "faults", rules);
     EXPECT_EQ(refused.status, 400);
     EXPECT_NE(refused.text.find(reason), std::string::npos) << refused.text;
@@ -105,11 +117,18 @@ TEST_F(AdminFaultsTest, RulesOfTlsHandshakesAreRefusedWithoutTls) {
 
 TEST_F(AdminFaultsTest, ARequestMayBringItsOwnFaults) {
   EXPECT_EQ(Get("x-penstock-fault: {\"slow_down\": {}}\r\n").status(), 503);
-  const Seen two = Get("x-penstock-fault: {\"slow_down\": {}}\r\nX-Penstock-Fault: {\"stall\": {\"ms\": 1}}\r\n");
+  const Seen two = Get(
+      "x-penstock-fault: {\"slow_down\": {}}\r\nX-Penstock-Fault: {\"stall\": {\"ms\": 1}}\r\n");
   EXPECT_EQ(two.status(), 400);
-  EXPECT_NE(two.text.find("the header is there twice; give it once"), std::string::npos) << two.text;
-  EXPECT_EQ(Get("x-penstock-fault: [{\"stall\": {\"ms\": 1}}, {\"error\": {\"code\": \"NoSuchKey\"}}]\r\n").status(), 404);
-  EXPECT_EQ(Get("x-penstock-fault: {\"do\": {\"slow_down\": {}}, \"when\": {\"attempt\": 2}}\r\n").status(), 200);
+  EXPECT_NE(two.text.find("the header is there twice; give it once"), std::string::npos)
+      << two.text;
+  EXPECT_EQ(Get("x-penstock-fault: [{\"stall\": {\"ms\": 1}}, {\"error\": {\"code\": "
+                "\"NoSuchKey\"}}]\r\n")
+                .status(),
+            404);
+  EXPECT_EQ(Get("x-penstock-fault: {\"do\": {\"slow_down\": {}}, \"when\": {\"attempt\": 2}}\r\n")
+                .status(),
+            200);
   const Seen wrong = Get("x-penstock-fault: {\"slow\r\n");
   EXPECT_EQ(wrong.status(), 400);
   EXPECT_NE(wrong.text.find("x-penstock-fault: "), std::string::npos) << wrong.text;
@@ -124,7 +143,8 @@ TEST_F(AdminFaultsTest, ARequestsOwnFinalRuleKeepsTheScenarioAway) {
 TEST(StartedWithFaultsTest, EveryNamespaceBeginsWithThemAlsoAfterAReset) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() + "/faults.json") << R"([{"do": {"slow_down": {}}}])";
-  const auto emulator = Emulator::Start({.auth = AuthMode::kOff, .faults_path = folder.path() + "/faults.json"});
+  const auto emulator =
+      Emulator::Start({.auth = AuthMode::kOff, .faults_path = folder.path() + "/faults.json"});
   ASSERT_TRUE(emulator.ok()) << emulator.error().message;
   EXPECT_EQ(Plain((*emulator)->endpoint(), "GET", "/").status, 503);
   ASSERT_TRUE((*emulator)->ClearFaults("default").ok());
@@ -136,7 +156,9 @@ TEST(StartedWithFaultsTest, EveryNamespaceBeginsWithThemAlsoAfterAReset) {
 }
 
 TEST(StartedWithFaultsTest, OtherNamespacesBeginWithoutTheRulesOfConnections) {
-  const auto emulator = Emulator::Start({.faults_json = R"([{"id": "early", "do": {"connection_limit": {"most": 9}}}, {"id": "late", "do": {"slow_down": {}}}])"});
+  const auto emulator = Emulator::Start(
+      {.faults_json =
+           R"([{"id": "early", "do": {"connection_limit": {"most": 9}}}, {"id": "late", "do": {"slow_down": {}}}])"});
   ASSERT_TRUE(emulator.ok()) << emulator.error().message;
   ASSERT_TRUE((*emulator)->CreateNamespace("ann").ok());
   EXPECT_NE((*emulator)->FaultAccount("default").value().find("early"), std::string::npos);
@@ -146,9 +168,11 @@ TEST(StartedWithFaultsTest, OtherNamespacesBeginWithoutTheRulesOfConnections) {
 }
 
 TEST(StartedWithFaultsTest, AMistakeInThemIsNamed) {
-  EXPECT_EQ(Emulator::Start({.faults_json = "[{}]"}).error().message, "faults: rules[0].do: is missing: what shall happen?");
+  EXPECT_EQ(Emulator::Start({.faults_json = "[{}]"}).error().message,
+            "faults: rules[0].do: is missing: what shall happen?");
   EXPECT_EQ(Emulator::Start({.faults_path = "/nowhere/f.json"}).error().message,
-            "faults file '/nowhere/f.json' cannot be opened: No such file or directory; name a JSON file (docs/faults.md)");
+            "faults file '/nowhere/f.json' cannot be opened: No such file or directory; name a "
+            "JSON file (docs/faults.md)");
 }
 
 class FaultsUnderATokenTest : public FaultsTest {
@@ -159,7 +183,8 @@ class FaultsUnderATokenTest : public FaultsTest {
 TEST_F(FaultsUnderATokenTest, ARequestMayNotAskForFaultsWhereTheAdminApiNeedsAToken) {
   const Seen refused = Get("x-penstock-fault: {\"slow_down\": {}}\r\n");
   EXPECT_EQ(refused.status(), 400);
-  EXPECT_NE(refused.text.find("takes faults from its admin API alone"), std::string::npos) << refused.text;
+  EXPECT_NE(refused.text.find("takes faults from its admin API alone"), std::string::npos)
+      << refused.text;
   SetAction(R"({"slow_down": {}})");
   EXPECT_EQ(Get().status(), 503);
 }

@@ -46,7 +46,8 @@ bool IsLoopbackName(const std::string& name) {
 
 bool IsLoopbackHost(std::string_view host) { return IsLoopbackName(NameOf(host)); }
 
-AdminHosts::AdminHosts(std::string bound, std::vector<std::string> allowed) : names_(std::move(allowed)) {
+AdminHosts::AdminHosts(std::string bound, std::vector<std::string> allowed)
+    : names_(std::move(allowed)) {
   names_.push_back(std::move(bound));
   for (std::string& name : names_) name = NameOf(name);
   any_address_ = names_.back() == "0.0.0.0" || names_.back() == "::";
@@ -54,7 +55,8 @@ AdminHosts::AdminHosts(std::string bound, std::vector<std::string> allowed) : na
 
 bool AdminHosts::Allows(std::string_view host) const {
   const std::string name = NameOf(host);
-  if (IsLoopbackName(name) || std::find(names_.begin(), names_.end(), name) != names_.end()) return true;
+  if (IsLoopbackName(name) || std::find(names_.begin(), names_.end(), name) != names_.end())
+    return true;
   return any_address_ && (AsVersionFour(name) || AsVersionSix(name));
 }
 

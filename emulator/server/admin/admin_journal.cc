@@ -72,7 +72,8 @@ Result<AdminReply> Reply(journal::Document document, const AdminCall& call) {
 
 Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(JsonTree filter, FilterOf(call, {"format", "limit", "newest"}));
-  const std::string_view format = call.Parameter("format").empty() ? "json" : call.Parameter("format");
+  const std::string_view format =
+      call.Parameter("format").empty() ? "json" : call.Parameter("format");
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> limit, Whole(call, "limit"));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> newest, Whole(call, "newest"));
   PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
@@ -83,17 +84,22 @@ Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
     question["filter"] = std::move(filter.root());
     if (limit) question["limit"] = *limit;
     if (newest) question["newest"] = *newest;
-    PENSTOCK_ASSIGN(std::optional<journal::Document> document, journal::AskedEntries(reading, JsonText(question)));
+    PENSTOCK_ASSIGN(std::optional<journal::Document> document,
+                    journal::AskedEntries(reading, JsonText(question)));
     return Reply(std::move(*document), call);
   }
   if (limit || newest) return FieldError("format", "limit and newest go with json alone");
   PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter.root())));
   if (format == "jsonl") {
-    PENSTOCK_ASSIGN(AdminBody body, JournalBody(journal::LinesDocument(reading, std::move(selected)), call.places->downloads));
+    PENSTOCK_ASSIGN(
+        AdminBody body,
+        JournalBody(journal::LinesDocument(reading, std::move(selected)), call.places->downloads));
     return AdminReply{std::move(body), "application/x-ndjson"};
   }
   if (format == "har") {
-    PENSTOCK_ASSIGN(AdminBody body, JournalBody(journal::HarDocument(reading, std::move(selected), emulator.endpoint()), call.places->downloads));
+    PENSTOCK_ASSIGN(AdminBody body, JournalBody(journal::HarDocument(reading, std::move(selected),
+                                                                     emulator.endpoint()),
+                                                call.places->downloads));
     return AdminReply{std::move(body)};
   }
   return FieldError("format", "takes json, jsonl or har");
@@ -103,25 +109,33 @@ Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
 Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(JsonTree filter, FilterOf(call, {"generation", "wait_ms"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> wait_ms, Whole(call, "wait_ms"));
-  if (wait_ms && *wait_ms > kLongestWaitMs) return FieldError("wait_ms", "takes at most 60000; ask again with what `last` was");
-  PENSTOCK_ASSIGN(std::optional<std::uint64_t> generation, Whole(call, "generation"));  // of the journal that `after` is about
+  if (wait_ms && *wait_ms > kLongestWaitMs)
+    return FieldError("wait_ms", "takes at most 60000; ask again with what `last` was");
+  // of the journal that `after` is about
+  PENSTOCK_ASSIGN(std::optional<std::uint64_t> generation, Whole(call, "generation"));
   PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter.root())));
   // It waits on its thread: threads are left for everything else.
   const std::shared_ptr<void> place = call.places->tails.Take();
   if (place == nullptr) {
-    return Error::Make(ErrorKind::kUnavailable, "24 requests wait for entries already, the most at a time; ask again when one has its answer");
+    return Error::Make(ErrorKind::kUnavailable,
+                       "24 requests wait for entries already, the most at a time; ask again when "
+                       "one has its answer");
   }
   if (!filter.root().contains("after")) {
     PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
     selected.after = reading.last();
   }
   std::uint64_t dropped = 0;  // of what was asked, before it was read
-  const MonotonicTime until = SystemClock().Monotonic() + (wait_ms ? std::chrono::milliseconds(*wait_ms) : kWait);
+  const MonotonicTime until =
+      SystemClock().Monotonic() + (wait_ms ? std::chrono::milliseconds(*wait_ms) : kWait);
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SystemClock().Monotonic());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(until - SystemClock().Monotonic());
     PENSTOCK_ASSIGN(const JournalReading reading,
-                    emulator.AwaitJournal(call.space(), selected.after, std::max(left, std::chrono::milliseconds(0))));
-    if (generation.value_or(reading.generation()) != reading.generation()) {  // reset: all of the new journal
+                    emulator.AwaitJournal(call.space(), selected.after,
+                                          std::max(left, std::chrono::milliseconds(0))));
+    // reset: all of the new journal
+    if (generation.value_or(reading.generation()) != reading.generation()) {
       generation = reading.generation();
       selected.after = 0;
       continue;
@@ -138,7 +152,8 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
 
 Result<AdminReply> AskJournal(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
-  PENSTOCK_ASSIGN(std::optional<journal::Document> document, journal::AskedEntries(reading, call.body));
+  PENSTOCK_ASSIGN(std::optional<journal::Document> document,
+                  journal::AskedEntries(reading, call.body));
   if (document) return Reply(std::move(*document), call);
   PENSTOCK_ASSIGN(std::string answer, reading.AnswerJson(call.body));
   return AdminReply{std::move(answer) + "\n"};
@@ -150,14 +165,10 @@ Result<AdminReply> ClearJournal(Emulator& emulator, const AdminCall& call) {
 }
 
 constexpr AdminRoute kRoutes[] = {
-    {"journal", "GET", ReadJournal, 200, "*"},
-    {"journal", "DELETE", ClearJournal},
-    {"journal/", "GET", ReadJournal, 200, "*"},
-    {"journal/", "DELETE", ClearJournal},
-    {"journal-tail", "GET", TailJournal, 200, "*"},
-    {"journal-tail/", "GET", TailJournal, 200, "*"},
-    {"journal-query", "POST", AskJournal},
-    {"journal-query/", "POST", AskJournal},
+    {"journal", "GET", ReadJournal, 200, "*"},      {"journal", "DELETE", ClearJournal},
+    {"journal/", "GET", ReadJournal, 200, "*"},     {"journal/", "DELETE", ClearJournal},
+    {"journal-tail", "GET", TailJournal, 200, "*"}, {"journal-tail/", "GET", TailJournal, 200, "*"},
+    {"journal-query", "POST", AskJournal},          {"journal-query/", "POST", AskJournal},
 };
 
 }  // namespace

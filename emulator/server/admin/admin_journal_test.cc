@@ -18,15 +18,22 @@ using nlohmann::json;
 
 class AdminJournalTest : public testing::Test {
  protected:
-  explicit AdminJournalTest(EmulatorOptions options = {}) : emulator_(Emulator::Start(std::move(options)).value()) {}
+  explicit AdminJournalTest(EmulatorOptions options = {})
+      : emulator_(Emulator::Start(std::move(options)).value()) {}
 
   HttpAnswer Ask(const std::string& method, const std::string& path, const std::string& body = "") {
-    return Exchange(emulator_->admin_endpoint(), method + " /_penstock/" + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
-                                                     "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    return Exchange(emulator_->admin_endpoint(),
+                    method + " /_penstock/" + path +
+                        " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
+                        "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
   }
-  static std::string Body(const HttpAnswer& answer) { return answer.text.substr(answer.text.find("\r\n\r\n") + 4); }
+  static std::string Body(const HttpAnswer& answer) {
+    return answer.text.substr(answer.text.find("\r\n\r\n") + 4);
+  }
   json Get(const std::string& path) { return json::parse(Body(Ask("GET", path))); }
-  json Query(const std::string& question) { return json::parse(Body(Ask("POST", "journal-query", question))); }
+  json Query(const std::string& question) {
+    return json::parse(Body(Ask("POST", "journal-query", question)));
+  }
   int Put(const std::string& target, const std::string& body = "") {
     return Send(emulator_->endpoint(), {.method = "PUT", .target = target, .body = body}).status;
   }
@@ -97,14 +104,17 @@ TEST_F(AdminJournalTest, RequestsThatWaitForEntriesHoldNobodyElseUp) {
   std::vector<std::unique_ptr<Wire>> tails;
   for (int i = 0; i < kTails; ++i) {
     tails.push_back(std::make_unique<Wire>(emulator_->admin_endpoint()));
-    tails.back()->Send("GET /_penstock/journal-tail?after=0&wait_ms=30000 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    tails.back()->Send(
+        "GET /_penstock/journal-tail?after=0&wait_ms=30000 HTTP/1.1\r\nHost: "
+        "localhost\r\nConnection: close\r\n\r\n");
   }
   EXPECT_EQ(Ask("GET", "health").status, 200);
   EXPECT_EQ(Ask("GET", "stats").status, 200);
   // All places are taken once a further one is refused.
   HttpAnswer further;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (further.status != 503 && std::chrono::steady_clock::now() < end) further = Ask("GET", "journal-tail?wait_ms=0");
+  while (further.status != 503 && std::chrono::steady_clock::now() < end)
+    further = Ask("GET", "journal-tail?wait_ms=0");
   EXPECT_EQ(further.status, 503);
   EXPECT_NE(further.text.find("Retry-After: 1\r\n"), std::string::npos) << further.text;
   ASSERT_EQ(Put("/bucket"), 200);
@@ -130,13 +140,18 @@ TEST_F(AdminJournalTest, ALargeJournalIsTheSameInEveryForm) {
   }
   const JournalReading reading = emulator_->ReadJournal("default").value();
   ASSERT_EQ(reading.size(), static_cast<std::uint64_t>(kRequests));
-  EXPECT_EQ(Body(Ask("GET", "journal")), reading.AnswerJson(R"({"question": "entries"})").value() + "\n");
-  EXPECT_EQ(Body(Ask("POST", "journal-query", R"({"question": "entries"})")), Body(Ask("GET", "journal")));
+  EXPECT_EQ(Body(Ask("GET", "journal")),
+            reading.AnswerJson(R"({"question": "entries"})").value() + "\n");
+  EXPECT_EQ(Body(Ask("POST", "journal-query", R"({"question": "entries"})")),
+            Body(Ask("GET", "journal")));
   EXPECT_EQ(Body(Ask("GET", "journal?format=jsonl")), reading.JsonLines());
   EXPECT_EQ(Body(Ask("GET", "journal?format=har")), reading.Har(emulator_->endpoint()));
   EXPECT_EQ(Get("journal-tail?after=0").at("entries").size(), static_cast<std::size_t>(kRequests));
   const std::string head = Ask("HEAD", "journal").text;
-  EXPECT_NE(head.find("Content-Length: " + std::to_string(Body(Ask("GET", "journal")).size()) + "\r\n"), std::string::npos) << head;
+  EXPECT_NE(
+      head.find("Content-Length: " + std::to_string(Body(Ask("GET", "journal")).size()) + "\r\n"),
+      std::string::npos)
+      << head;
 }
 
 TEST_F(AdminJournalTest, RefusesParametersByName) {
@@ -164,7 +179,8 @@ TEST_F(AdminJournalTest, ExportsLinesAndHar) {
   std::istringstream lines(Body(Ask("GET", "journal?format=jsonl&operations=PutObject")));
   std::string line;
   int count = 0;
-  for (; std::getline(lines, line); ++count) EXPECT_EQ(json::parse(line).at("operation"), "PutObject");
+  for (; std::getline(lines, line); ++count)
+    EXPECT_EQ(json::parse(line).at("operation"), "PutObject");
   EXPECT_EQ(count, 2);
   const json log = Get("journal?format=har").at("log");
   EXPECT_EQ(log.at("entries").size(), 3u);
@@ -173,19 +189,27 @@ TEST_F(AdminJournalTest, ExportsLinesAndHar) {
 
 TEST_F(AdminJournalTest, AnswersQuestions) {
   Fill();
-  ASSERT_EQ(Send(emulator_->endpoint(), {.target = "/bucket/a/1", .more_headers = "Range: bytes=1-2\r\n"}).status, 206);
+  ASSERT_EQ(
+      Send(emulator_->endpoint(), {.target = "/bucket/a/1", .more_headers = "Range: bytes=1-2\r\n"})
+          .status,
+      206);
   EXPECT_EQ(Query(R"({"question": "count", "filter": {"method": "PUT"}})").at("count"), 3);
-  const json report = Query(R"({"question": "ranges", "filter": {"bucket": "bucket", "key": "a/1"}, "wanted": [[0, 2]]})");
+  const json report = Query(
+      R"({"question": "ranges", "filter": {"bucket": "bucket", "key": "a/1"}, "wanted": [[0, 2]]})");
   EXPECT_EQ(report.at("covered"), json::parse("[[1, 3]]"));
   EXPECT_EQ(report.at("missing"), json::parse("[[0, 1]]"));
   EXPECT_EQ(report.at("over_read_bytes"), 1);
-  EXPECT_EQ(Query(R"({"question": "in_order", "filter": {"method": "PUT"}, "then": {"method": "GET"}})").at("in_order"), true);
+  EXPECT_EQ(
+      Query(R"({"question": "in_order", "filter": {"method": "PUT"}, "then": {"method": "GET"}})")
+          .at("in_order"),
+      true);
 }
 
 TEST_F(AdminJournalTest, ATailWaitsForTheNextEntryThatItsFilterSelects) {
   Fill();
   EXPECT_EQ(Get("journal-tail?after=1&wait_ms=0").at("entries").size(), 2u);
-  EXPECT_EQ(Get("journal-tail?wait_ms=0").at("entries").size(), 0u) << "without a number, from now on";
+  EXPECT_EQ(Get("journal-tail?wait_ms=0").at("entries").size(), 0u)
+      << "without a number, from now on";
   json tail;
   std::jthread waiting([&] { tail = Get("journal-tail?after=3&key=wanted&wait_ms=60000"); });
   EXPECT_EQ(Put("/bucket/other"), 200);
@@ -215,7 +239,8 @@ TEST_F(AdminJournalTest, ATailGoesOnAfterAResetAndEndsWithTheEmulator) {
 TEST_F(AdminJournalTest, ADeletedNamespaceEndsItsTails) {
   ASSERT_TRUE(emulator_->CreateNamespace("suite").ok());
   EXPECT_EQ(Get("journal/suite").at("size"), 0);
-  std::jthread waiting([&] { (void)emulator_->AwaitJournal("suite", 0, std::chrono::minutes(10)); });
+  std::jthread waiting(
+      [&] { (void)emulator_->AwaitJournal("suite", 0, std::chrono::minutes(10)); });
   EXPECT_TRUE(emulator_->DeleteNamespace("suite").ok());
 }
 

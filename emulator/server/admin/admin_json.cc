@@ -17,9 +17,13 @@ Result<JsonTree> ParseBody(std::string_view body) {
 
 }  // namespace
 
-std::string JsonText(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string JsonText(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
-std::string JsonText(std::initializer_list<std::pair<std::string_view, Json>> members) { return JsonObjectText(members) + "\n"; }
+std::string JsonText(std::initializer_list<std::pair<std::string_view, Json>> members) {
+  return JsonObjectText(members) + "\n";
+}
 
 std::string HealthJson() {
   JsonTree tree(EmptyObject(3));
@@ -44,7 +48,8 @@ std::string StatsJson(const EmulatorStats& stats) {
   json["requests"] = Json::object();
   for (const auto& [operation, count] : stats.requests) json["requests"][operation] = count;
   json["statuses"] = Json::object();
-  for (const auto& [status, count] : stats.statuses) json["statuses"][std::to_string(status)] = count;
+  for (const auto& [status, count] : stats.statuses)
+    json["statuses"][std::to_string(status)] = count;
   json["bytes_in"] = stats.bytes_in;
   json["bytes_out"] = stats.bytes_out;
   json["injected_failures"] = stats.injected_failures;
@@ -54,11 +59,12 @@ std::string StatsJson(const EmulatorStats& stats) {
 }
 
 std::string ClockJson(const std::string& name_space, const ClockState& state) {
-  return JsonText({{"namespace", name_space},
-                   {"now", FormatIso8601(state.now)},
-                   {"frozen", state.frozen},
-                   {"offset_seconds", static_cast<double>(state.offset.count()) / kNanosecondsPerSecond},
-                   {"rate", state.rate}});
+  return JsonText(
+      {{"namespace", name_space},
+       {"now", FormatIso8601(state.now)},
+       {"frozen", state.frozen},
+       {"offset_seconds", static_cast<double>(state.offset.count()) / kNanosecondsPerSecond},
+       {"rate", state.rate}});
 }
 
 Result<std::optional<std::string>> NamespaceToReset(std::string_view body) {
@@ -78,24 +84,28 @@ Result<std::string> NamespaceToCreate(std::string_view body) {
 Result<ClockChange> ParseClockChange(std::string_view body) {
   PENSTOCK_ASSIGN(const JsonTree tree, ParseBody(body));
   const Json& json = tree.root();
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"now", "advance_seconds", "frozen", "rate"}));
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, "", {"now", "advance_seconds", "frozen", "rate"}));
   ClockChange change;
   PENSTOCK_ASSIGN(change.now, fields.Time("now"));
   PENSTOCK_ASSIGN(const std::optional<double> seconds, fields.Number("advance_seconds"));
   if (seconds && !(std::fabs(*seconds) <= kLongestAdvance)) {
     return FieldError("advance_seconds", "takes at most 9000000000 seconds either way");
   }
-  if (seconds) change.advance = std::chrono::nanoseconds(std::llround(*seconds * kNanosecondsPerSecond));
+  if (seconds)
+    change.advance = std::chrono::nanoseconds(std::llround(*seconds * kNanosecondsPerSecond));
   PENSTOCK_ASSIGN(change.frozen, fields.Flag("frozen"));
   PENSTOCK_ASSIGN(change.rate, fields.Number("rate"));
-  if (json.empty()) return FieldError("", "nothing to change; give now, advance_seconds, frozen or rate");
+  if (json.empty())
+    return FieldError("", "nothing to change; give now, advance_seconds, frozen or rate");
   return change;
 }
 
 Result<SeedRequest> ParseSeedRequest(std::string_view body) {
   PENSTOCK_ASSIGN(const JsonTree tree, ParseBody(body));
   const Json& json = tree.root();
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"bucket", "directory", "prefix", "namespace"}));
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, "", {"bucket", "directory", "prefix", "namespace"}));
   SeedRequest request;
   PENSTOCK_ASSIGN(request.bucket, fields.RequiredText("bucket"));
   PENSTOCK_ASSIGN(request.directory, fields.RequiredText("directory"));
@@ -109,7 +119,8 @@ Result<SeedRequest> ParseSeedRequest(std::string_view body) {
 Result<AccessKeyChange> ParseKeyChange(std::string_view body) {
   PENSTOCK_ASSIGN(const JsonTree tree, ParseBody(body));
   const Json& json = tree.root();
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"active", "expires", "namespace"}));
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, "", {"active", "expires", "namespace"}));
   AccessKeyChange change;
   PENSTOCK_ASSIGN(change.active, fields.Flag("active"));
   PENSTOCK_ASSIGN(change.expires, fields.Time("expires"));

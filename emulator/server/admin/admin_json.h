@@ -20,7 +20,8 @@ std::string JsonText(const Json& json);
 std::string JsonText(std::initializer_list<std::pair<std::string_view, Json>> members);
 
 std::string HealthJson();  // also in the shape that waits for LocalStack look for
-std::string ListJson(std::string_view name, const std::vector<std::string>& items);  // {"NAME": [...]}
+// {"NAME": [...]}
+std::string ListJson(std::string_view name, const std::vector<std::string>& items);
 std::string StatsJson(const EmulatorStats& stats);
 std::string ClockJson(const std::string& name_space, const ClockState& state);
 

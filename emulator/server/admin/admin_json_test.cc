@@ -6,7 +6,8 @@ namespace penstock::emulator::server {
 namespace {
 
 TEST(AdminJsonTest, ClockChangesAreReadWhole) {
-  const auto change = ParseClockChange(R"({"now": "2030-01-01T00:00:00Z", "advance_seconds": 1.5, "frozen": true})");
+  const auto change = ParseClockChange(
+      R"({"now": "2030-01-01T00:00:00Z", "advance_seconds": 1.5, "frozen": true})");
   ASSERT_TRUE(change.ok());
   EXPECT_TRUE(change->now.has_value());
   EXPECT_EQ(change->advance, std::chrono::milliseconds(1500));
@@ -44,7 +45,8 @@ TEST(AdminJsonTest, HealthIsWhatWaitingSuitesLookFor) {
 }
 
 TEST(AdminJsonTest, ClocksShowHowFarTheyAreAhead) {
-  const Json json = Json::parse(ClockJson("x", {.frozen = true, .offset = std::chrono::milliseconds(2500)}));
+  const Json json =
+      Json::parse(ClockJson("x", {.frozen = true, .offset = std::chrono::milliseconds(2500)}));
   EXPECT_EQ(json.at("offset_seconds"), 2.5);
   EXPECT_EQ(json.at("now"), "1970-01-01T00:00:00.000Z");
   EXPECT_EQ(json.at("namespace"), "x");

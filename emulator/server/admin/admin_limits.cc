@@ -21,8 +21,9 @@ Result<AdminReply> LiftLimits(Emulator& emulator, const AdminCall& call) {
 }
 
 constexpr AdminRoute kRoutes[] = {
-    {"limits", "GET", ReadLimits},  {"limits", "PUT", SetLimits},  {"limits", "DELETE", LiftLimits},
-    {"limits/", "GET", ReadLimits}, {"limits/", "PUT", SetLimits}, {"limits/", "DELETE", LiftLimits},
+    {"limits", "GET", ReadLimits},    {"limits", "PUT", SetLimits},
+    {"limits", "DELETE", LiftLimits}, {"limits/", "GET", ReadLimits},
+    {"limits/", "PUT", SetLimits},    {"limits/", "DELETE", LiftLimits},
 };
 
 }  // namespace

@@ -13,9 +13,12 @@ namespace {
 
 class AdminLimitsTest : public testing::Test {
  protected:
-  HttpAnswer Ask(const std::string& method, const std::string& path, const std::string& body = {}) const {
-    return Exchange(emulator_->admin_endpoint(), method + " /_penstock/" + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
-                                                     std::to_string(body.size()) + "\r\n\r\n" + body);
+  HttpAnswer Ask(const std::string& method, const std::string& path,
+                 const std::string& body = {}) const {
+    return Exchange(emulator_->admin_endpoint(),
+                    method + " /_penstock/" + path +
+                        " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
+                        std::to_string(body.size()) + "\r\n\r\n" + body);
   }
   static nlohmann::json BodyOf(const HttpAnswer& answer) {
     return nlohmann::json::parse(answer.text.substr(answer.text.find("\r\n\r\n") + 4));

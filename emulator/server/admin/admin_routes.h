@@ -17,7 +17,8 @@
 
 namespace penstock::emulator::server {
 
-// Of requests that hold something for long, so many at a time. The admin listener has threads beyond these (emulator.cc).
+// Of requests that hold something for long, so many at a time. The admin listener has threads
+// beyond these (emulator.cc).
 struct AdminPlaces {
   Places tails{24};      // each holds a serving thread
   Places downloads{16};  // of large journals; each keeps the journal's memory of its moment
@@ -30,7 +31,7 @@ struct AdminCall {
   std::vector<std::pair<std::string, std::string>> query;
   std::string body;
   std::function<bool()> client_gone;  // the client has closed its connection; never empty
-  AdminPlaces* places = nullptr;  // never null
+  AdminPlaces* places = nullptr;      // never null
 
   // The name, or the default namespace's.
   std::string space() const;
@@ -54,9 +55,10 @@ struct AdminRoute {
 };
 
 std::span<const AdminRoute> FaultRoutes();  // faults, retry-tests
-std::span<const AdminRoute> SpaceRoutes();  // health, stats, reset, namespaces, clock, seed, users, access-keys
+// health, stats, reset, namespaces, clock, seed, users, access-keys
+std::span<const AdminRoute> SpaceRoutes();
 std::span<const AdminRoute> JournalRoutes();  // journal, journal-tail, journal-query
-std::span<const AdminRoute> LimitRoutes();  // limits
+std::span<const AdminRoute> LimitRoutes();    // limits
 
 }  // namespace penstock::emulator::server
 

@@ -9,7 +9,9 @@ namespace {
 
 Result<AdminReply> Health(Emulator&, const AdminCall&) { return AdminReply{HealthJson()}; }
 
-Result<AdminReply> Stats(Emulator& emulator, const AdminCall&) { return AdminReply{StatsJson(emulator.stats())}; }
+Result<AdminReply> Stats(Emulator& emulator, const AdminCall&) {
+  return AdminReply{StatsJson(emulator.stats())};
+}
 
 Result<AdminReply> Reset(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(const std::optional<std::string> name, NamespaceToReset(call.body));
@@ -25,7 +27,8 @@ Result<AdminReply> ListNamespaces(Emulator& emulator, const AdminCall&) {
 Result<AdminReply> CreateNamespace(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(const std::string name, NamespaceToCreate(call.body));
   PENSTOCK_ASSIGN(const AccessKey key, emulator.CreateNamespace(name));
-  return AdminReply{JsonText({{"name", name}, {"access_key_id", key.id}, {"secret_access_key", key.secret}})};
+  return AdminReply{
+      JsonText({{"name", name}, {"access_key_id", key.id}, {"secret_access_key", key.secret}})};
 }
 
 Result<AdminReply> DeleteNamespace(Emulator& emulator, const AdminCall& call) {
@@ -38,20 +41,25 @@ Result<AdminReply> ClockAnswer(const AdminCall& call, Result<ClockState> state) 
   return AdminReply{ClockJson(call.space(), *state)};
 }
 
-Result<AdminReply> ReadClock(Emulator& emulator, const AdminCall& call) { return ClockAnswer(call, emulator.GetClock(call.space())); }
+Result<AdminReply> ReadClock(Emulator& emulator, const AdminCall& call) {
+  return ClockAnswer(call, emulator.GetClock(call.space()));
+}
 
 Result<AdminReply> ChangeClock(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(const ClockChange change, ParseClockChange(call.body));
   return ClockAnswer(call, emulator.ChangeClock(call.space(), change));
 }
 
-Result<AdminReply> RestoreClock(Emulator& emulator, const AdminCall& call) { return ClockAnswer(call, emulator.RestoreClock(call.space())); }
+Result<AdminReply> RestoreClock(Emulator& emulator, const AdminCall& call) {
+  return ClockAnswer(call, emulator.RestoreClock(call.space()));
+}
 
 Result<AdminReply> Seed(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(SeedRequest request, ParseSeedRequest(call.body));
   request.cancelled = call.client_gone;
   PENSTOCK_ASSIGN(const SeedReport report, emulator.Seed(request));
-  return AdminReply{JsonText({{"objects", report.objects}, {"bytes", report.bytes}, {"skipped", report.skipped}})};
+  return AdminReply{JsonText(
+      {{"objects", report.objects}, {"bytes", report.bytes}, {"skipped", report.skipped}})};
 }
 
 Result<AdminReply> ListUsers(Emulator& emulator, const AdminCall&) {
@@ -99,7 +107,9 @@ constexpr AdminRoute kRoutes[] = {
 
 std::span<const AdminRoute> SpaceRoutes() { return kRoutes; }
 
-std::string AdminCall::space() const { return name.empty() ? std::string(kDefaultNamespace) : name; }
+std::string AdminCall::space() const {
+  return name.empty() ? std::string(kDefaultNamespace) : name;
+}
 
 std::string_view AdminCall::Parameter(std::string_view parameter) const {
   for (const auto& [given, value] : query) {

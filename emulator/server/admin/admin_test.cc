@@ -14,19 +14,25 @@ namespace {
 
 class AdminTest : public testing::Test {
  protected:
-  explicit AdminTest(EmulatorOptions options = {}) : emulator_(Emulator::Start(std::move(options)).value()) {}
+  explicit AdminTest(EmulatorOptions options = {})
+      : emulator_(Emulator::Start(std::move(options)).value()) {}
 
   HttpAnswer Ask(const std::string& method, const std::string& path, const std::string& body = "",
                  const std::string& more_headers = "") {
-    return Exchange(emulator_->admin_endpoint(), method + " " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
-                                                     more_headers + "Content-Length: " + std::to_string(body.size()) +
-                                                     "\r\n\r\n" + body);
+    return Exchange(emulator_->admin_endpoint(),
+                    method + " " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
+                        more_headers + "Content-Length: " + std::to_string(body.size()) +
+                        "\r\n\r\n" + body);
   }
   static nlohmann::json Json(const HttpAnswer& answer) {
     return nlohmann::json::parse(answer.text.substr(answer.text.find("\r\n\r\n") + 4));
   }
-  void MakeBucket(const std::string& name) { ASSERT_EQ(Send(emulator_->endpoint(), {.method = "PUT", .target = "/" + name}).status, 200); }
-  int BucketStatus(const std::string& name) { return Send(emulator_->endpoint(), {.method = "HEAD", .target = "/" + name}).status; }
+  void MakeBucket(const std::string& name) {
+    ASSERT_EQ(Send(emulator_->endpoint(), {.method = "PUT", .target = "/" + name}).status, 200);
+  }
+  int BucketStatus(const std::string& name) {
+    return Send(emulator_->endpoint(), {.method = "HEAD", .target = "/" + name}).status;
+  }
 
   const std::unique_ptr<Emulator> emulator_;
 };
@@ -57,15 +63,19 @@ TEST_F(AdminTest, ResetsOnPostOnly) {
 
 TEST_F(AdminTest, ASeedIsCancelledWhenItsClientClosesTheConnection) {
   const TemporaryFolder folder;
-  constexpr int kFiles = 2'000;  // more than are seeded before the end of the client's side is noticed
+  // more than are seeded before the end of the client's side is noticed
+  constexpr int kFiles = 2'000;
   for (int i = 0; i < kFiles; ++i) std::ofstream(folder.path() + "/" + std::to_string(i)) << "text";
-  const std::string body = nlohmann::json{{"bucket", "seeded"}, {"directory", folder.path()}}.dump();
+  const std::string body =
+      nlohmann::json{{"bucket", "seeded"}, {"directory", folder.path()}}.dump();
   const Wire wire(emulator_->admin_endpoint());
-  wire.Send("POST /_penstock/seed HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  wire.Send("POST /_penstock/seed HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
+            std::to_string(body.size()) + "\r\n\r\n" + body);
   wire.EndSending();
   const HttpAnswer answer = wire.Finish();
   EXPECT_EQ(answer.status, 400);
-  EXPECT_NE(answer.text.find("seeding bucket 'seeded' was cancelled after"), std::string::npos) << answer.text;
+  EXPECT_NE(answer.text.find("seeding bucket 'seeded' was cancelled after"), std::string::npos)
+      << answer.text;
   EXPECT_EQ(BucketStatus("seeded"), 404);
 }
 
@@ -85,8 +95,12 @@ TEST_F(AdminTest, NamespacesComeWithAKeyAndGo) {
   MakeBucket("bucket");
   const auto made = Ask("POST", "/_penstock/namespaces", R"({"name": "suite"})");
   ASSERT_EQ(made.status, 201);
-  const SignedRequest there{.method = "HEAD", .target = "/bucket", .body = "", .access_key = Json(made).at("access_key_id"),
-                            .secret = Json(made).at("secret_access_key"), .more_headers = ""};
+  const SignedRequest there{.method = "HEAD",
+                            .target = "/bucket",
+                            .body = "",
+                            .access_key = Json(made).at("access_key_id"),
+                            .secret = Json(made).at("secret_access_key"),
+                            .more_headers = ""};
   EXPECT_EQ(Send(emulator_->endpoint(), there).status, 404);
   EXPECT_EQ(Json(Ask("GET", "/_penstock/namespaces")).at("namespaces").size(), 2u);
   EXPECT_EQ(Ask("POST", "/_penstock/namespaces", R"({"name": "suite"})").status, 409);
@@ -102,9 +116,11 @@ TEST_F(AdminTest, TheClockDrivesDatesAndSignatures) {
   ASSERT_EQ(moved.status, 200);
   EXPECT_NEAR(Json(moved).at("offset_seconds").get<double>(), 3600, 1);
   EXPECT_EQ(BucketStatus("bucket"), 403);  // signed an hour ago
-  const auto frozen = Ask("POST", "/_penstock/clock/default", R"({"now": "2030-01-01T00:00:00Z", "frozen": true})");
+  const auto frozen =
+      Ask("POST", "/_penstock/clock/default", R"({"now": "2030-01-01T00:00:00Z", "frozen": true})");
   EXPECT_EQ(Json(frozen).at("now"), "2030-01-01T00:00:00.000Z");
-  EXPECT_NE(Send(emulator_->endpoint(), {}).text.find("Date: Tue, 01 Jan 2030 00:00:00 GMT"), std::string::npos);
+  EXPECT_NE(Send(emulator_->endpoint(), {}).text.find("Date: Tue, 01 Jan 2030 00:00:00 GMT"),
+            std::string::npos);
   EXPECT_EQ(Ask("DELETE", "/_penstock/clock").status, 200);
   EXPECT_EQ(BucketStatus("bucket"), 404);
   EXPECT_EQ(Ask("GET", "/_penstock/clock/nobody").status, 404);
@@ -113,20 +129,28 @@ TEST_F(AdminTest, TheClockDrivesDatesAndSignatures) {
 TEST_F(AdminTest, SeedsABucketFromADirectory) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() + "/one.txt") << "one";
-  const auto seeded = Ask("POST", "/_penstock/seed",
-                          nlohmann::json{{"bucket", "data"}, {"directory", folder.path()}, {"prefix", "p/"}}.dump());
+  const auto seeded = Ask(
+      "POST", "/_penstock/seed",
+      nlohmann::json{{"bucket", "data"}, {"directory", folder.path()}, {"prefix", "p/"}}.dump());
   ASSERT_EQ(seeded.status, 200) << seeded.text;
   EXPECT_EQ(Json(seeded).at("objects"), 1);
   EXPECT_EQ(Json(seeded).at("bytes"), 3);
-  EXPECT_NE(Send(emulator_->endpoint(), {.target = "/data/p/one.txt"}).text.find("\r\n\r\none"), std::string::npos);
+  EXPECT_NE(Send(emulator_->endpoint(), {.target = "/data/p/one.txt"}).text.find("\r\n\r\none"),
+            std::string::npos);
 }
 
 TEST_F(AdminTest, UsersComeChangeAndGo) {
-  const auto added = Ask("POST", "/_penstock/users", R"({"accounts": [{"account_id": "111122223333", "users": [
+  const auto added =
+      Ask("POST", "/_penstock/users", R"({"accounts": [{"account_id": "111122223333", "users": [
     {"name": "ann", "access_keys": [{"access_key_id": "ANN", "secret_access_key": "hush"}]}]}]})");
   ASSERT_EQ(added.status, 200);
   EXPECT_EQ(added.text.find("hush"), std::string::npos);
-  const SignedRequest by_ann{.method = "GET", .target = "/", .body = "", .access_key = "ANN", .secret = "hush", .more_headers = ""};
+  const SignedRequest by_ann{.method = "GET",
+                             .target = "/",
+                             .body = "",
+                             .access_key = "ANN",
+                             .secret = "hush",
+                             .more_headers = ""};
   EXPECT_EQ(Send(emulator_->endpoint(), by_ann).status, 200);
   EXPECT_EQ(Ask("PATCH", "/_penstock/access-keys/ANN", R"({"active": false})").status, 200);
   EXPECT_EQ(Send(emulator_->endpoint(), by_ann).status, 403);
@@ -137,8 +161,10 @@ TEST_F(AdminTest, UsersComeChangeAndGo) {
 
 TEST_F(AdminTest, KeysComeIntoNamespacesAndMoveOnPurposeOnly) {
   const auto users = [](const std::string& name_space, const std::string& made = "") {
-    return R"({"namespaces": [)" + made + R"(], "accounts": [{"account_id": "111122223333", "access_keys": [
-      {"access_key_id": "K", "secret_access_key": "s", "namespace": ")" + name_space + "\"}]}]}";
+    return R"({"namespaces": [)" + made +
+           R"(], "accounts": [{"account_id": "111122223333", "access_keys": [
+      {"access_key_id": "K", "secret_access_key": "s", "namespace": ")" +
+           name_space + "\"}]}]}";
   };
   EXPECT_EQ(Ask("POST", "/_penstock/users", users("suite")).status, 404);
   EXPECT_EQ(Json(Ask("GET", "/_penstock/namespaces")).at("namespaces").size(), 1u);
@@ -153,7 +179,8 @@ TEST_F(AdminTest, KeysComeIntoNamespacesAndMoveOnPurposeOnly) {
 TEST_F(AdminTest, BadRequestsAreAnsweredWithTheProblem) {
   const auto answer = Ask("POST", "/_penstock/namespaces", R"({"nmae": "x"})");
   EXPECT_EQ(answer.status, 400);
-  EXPECT_TRUE(std::string(Json(answer).at("error")).starts_with("unknown field 'nmae'")) << answer.text;
+  EXPECT_TRUE(std::string(Json(answer).at("error")).starts_with("unknown field 'nmae'"))
+      << answer.text;
   EXPECT_EQ(Json(answer).at("code"), "InvalidArgument");
   EXPECT_EQ(Json(Ask("DELETE", "/_penstock/access-keys/NOBODY")).at("code"), "NotFound");
   EXPECT_EQ(Json(Ask("GET", "/_penstock/reset")).at("code"), "MethodNotAllowed");
@@ -175,7 +202,8 @@ TEST_F(AdminTest, UnknownAndRepeatedQueryParametersChangeNothing) {
     EXPECT_EQ(answer.status, 400) << path;
     EXPECT_EQ(Json(answer).at("code"), "InvalidArgument") << path;
   }
-  EXPECT_EQ(Json(Ask("POST", "/_penstock/reset?namespace=w2")).at("error"), "unknown query parameter 'namespace'; it takes none");
+  EXPECT_EQ(Json(Ask("POST", "/_penstock/reset?namespace=w2")).at("error"),
+            "unknown query parameter 'namespace'; it takes none");
   EXPECT_EQ(BucketStatus("bucket"), 200);
   EXPECT_EQ(Ask("DELETE", "/_penstock/faults?forget=true").status, 200);
   EXPECT_EQ(Ask("GET", "/_penstock/retry-tests?namespace=default").status, 200);
@@ -185,45 +213,57 @@ TEST_F(AdminTest, UnknownAndRepeatedQueryParametersChangeNothing) {
 TEST_F(AdminTest, WebPagesMayNotAsk) {
   MakeBucket("bucket");
   EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Origin: http://evil.example\r\n").status, 403);
-  EXPECT_EQ(Exchange(emulator_->endpoint(), "POST /moto-api/reset HTTP/1.1\r\nHost: localhost\r\nOrigin: null\r\nConnection: close\r\n"
-                                            "Content-Length: 0\r\n\r\n")
+  EXPECT_EQ(Exchange(emulator_->endpoint(),
+                     "POST /moto-api/reset HTTP/1.1\r\nHost: localhost\r\nOrigin: "
+                     "null\r\nConnection: close\r\n"
+                     "Content-Length: 0\r\n\r\n")
                 .status,
             403);
   EXPECT_EQ(BucketStatus("bucket"), 200);
   // Browsers send no Origin with the requests of images and links.
   for (const std::string site : {"cross-site", "same-site", "same-origin"}) {
-    EXPECT_EQ(Ask("GET", "/_penstock/users", "", "Sec-Fetch-Site: " + site + "\r\n").status, 403) << site;
+    EXPECT_EQ(Ask("GET", "/_penstock/users", "", "Sec-Fetch-Site: " + site + "\r\n").status, 403)
+        << site;
   }
-  EXPECT_EQ(Ask("GET", "/_penstock/users", "", "Sec-Fetch-Site: none\r\n").status, 200) << "typed by the user";
+  EXPECT_EQ(Ask("GET", "/_penstock/users", "", "Sec-Fetch-Site: none\r\n").status, 200)
+      << "typed by the user";
 }
 
-HttpAnswer AskAs(const std::string& endpoint, const std::string& host, const std::string& method, const std::string& path) {
-  return Exchange(endpoint, method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+HttpAnswer AskAs(const std::string& endpoint, const std::string& host, const std::string& method,
+                 const std::string& path) {
+  return Exchange(endpoint, method + " " + path + " HTTP/1.1\r\nHost: " + host +
+                                "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
 }
 
-// A page whose DNS name was made to resolve to 127.0.0.1 is of the same origin to its browser: no Origin header betrays it.
+// A page whose DNS name was made to resolve to 127.0.0.1 is of the same origin to its browser: no
+// Origin header betrays it.
 TEST_F(AdminTest, NamesThatMayBeRebindingAreRefused) {
   MakeBucket("bucket");
-  for (const std::string host : {"evil.example", "evil.example:9001", "127.0.0.1.evil.example", "10.0.0.1"}) {
+  for (const std::string host :
+       {"evil.example", "evil.example:9001", "127.0.0.1.evil.example", "10.0.0.1"}) {
     for (const std::string path : {"/_penstock/users", "/_penstock/journal", "/_penstock/stats"}) {
       const HttpAnswer answer = AskAs(emulator_->admin_endpoint(), host, "GET", path);
       EXPECT_EQ(answer.status, 421) << host;
       EXPECT_EQ(Json(answer).at("code"), "MisdirectedRequest");
-      EXPECT_NE(std::string(Json(answer).at("error")).find("--admin-allow-host"), std::string::npos);
+      EXPECT_NE(std::string(Json(answer).at("error")).find("--admin-allow-host"),
+                std::string::npos);
     }
     EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "POST", "/_penstock/reset").status, 421);
     EXPECT_EQ(AskAs(emulator_->endpoint(), host, "POST", "/moto-api/reset").status, 421);
-    EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "GET", "/_penstock/health").status, 200) << "says nothing";
+    EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "GET", "/_penstock/health").status, 200)
+        << "says nothing";
   }
   EXPECT_EQ(BucketStatus("bucket"), 200);
   for (const std::string host : {"localhost:1", "127.0.0.1", "[::1]:9001"}) {
-    EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "GET", "/_penstock/users").status, 200) << host;
+    EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "GET", "/_penstock/users").status, 200)
+        << host;
   }
 }
 
 TEST(AdminHostTest, AGivenNameIsAnswered) {
   const auto emulator = Emulator::Start({.admin_allowed_hosts = {"emulator"}}).value();
-  EXPECT_EQ(AskAs(emulator->admin_endpoint(), "emulator:9001", "GET", "/_penstock/users").status, 200);
+  EXPECT_EQ(AskAs(emulator->admin_endpoint(), "emulator:9001", "GET", "/_penstock/users").status,
+            200);
   EXPECT_EQ(AskAs(emulator->admin_endpoint(), "emulators", "GET", "/_penstock/users").status, 421);
 }
 
@@ -238,7 +278,8 @@ TEST_F(AdminTest, AHugeDocumentIsRefusedAtOnceAndDelaysNoStop) {
   EXPECT_NE(answer.text.find("more than 256 members"), std::string::npos) << answer.text;
   {  // and one that does not wait for its answer
     const Wire wire(emulator_->admin_endpoint());
-    wire.Send("POST /_penstock/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    wire.Send("POST /_penstock/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
+              std::to_string(body.size()) + "\r\n\r\n" + body);
   }
   emulator_->Stop();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
@@ -266,7 +307,9 @@ TEST(MotoResetTest, IsOnInMemoryOnLoopbackAlone) {
       const HttpAnswer answer = Plain(emulator->endpoint(), "POST", path);
       EXPECT_EQ(answer.status, each.on ? 200 : 403) << number;
       EXPECT_EQ(answer.text.find("--moto-reset on") != std::string::npos, !each.on) << answer.text;
-      EXPECT_EQ(Send(emulator->endpoint(), {.method = "HEAD", .target = bucket}).status, each.on ? 404 : 200) << number;
+      EXPECT_EQ(Send(emulator->endpoint(), {.method = "HEAD", .target = bucket}).status,
+                each.on ? 404 : 200)
+          << number;
     }
     EXPECT_EQ(Plain(emulator->endpoint(), "GET", "/_localstack/health").status, 200);
   }
@@ -289,15 +332,18 @@ TEST_F(AdminTokenTest, IsAskedForEverythingButHealth) {
   EXPECT_EQ(Plain(emulator_->endpoint(), "POST", "/moto-api/reset").status, 401);
   EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Bearer letmeout\r\n").status, 401);
   EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Bearer letmein\r\n").status, 200);
-  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: bearer letmein\r\n").status, 200) << "RFC 9110 section 11.1";
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: bearer letmein\r\n").status, 200)
+      << "RFC 9110 section 11.1";
   EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: BEARER   letmein\r\n").status, 200);
   EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: bearer\r\n").status, 401);
   EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Basic letmein\r\n").status, 401);
 }
 
 HttpAnswer PostJson(const Emulator& emulator, const std::string& path, const std::string& body) {
-  return Exchange(emulator.admin_endpoint(), "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
-                                                 std::to_string(body.size()) + "\r\n\r\n" + body);
+  return Exchange(emulator.admin_endpoint(),
+                  "POST " + path +
+                      " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
+                      std::to_string(body.size()) + "\r\n\r\n" + body);
 }
 
 TEST(AdminFailureTest, TheAnswerNamesNoFileOfThisMachine) {
@@ -328,7 +374,8 @@ TEST(AdminFailureTest, ADirectoryThatCannotBeUsedIsAFailureOfTheEmulator) {
   expect_failure("/_penstock/namespaces", R"({"name": "locked"})");
   std::ofstream(folder.path() + "/namespaces/file") << "x";
   expect_failure("/_penstock/namespaces", R"({"name": "file"})");
-  EXPECT_EQ(PostJson(*emulator, "/_penstock/namespaces", R"({"name": "a/b"})").status, 400) << "a mistake of the request";
+  EXPECT_EQ(PostJson(*emulator, "/_penstock/namespaces", R"({"name": "a/b"})").status, 400)
+      << "a mistake of the request";
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ constexpr std::uint64_t kPieceBytes = 256 << 10;
 // The pieces of one document, of which the last one asked for is kept.
 class MadePieces {
  public:
-  MadePieces(journal::Document document, std::vector<journal::Piece> pieces, std::shared_ptr<void> place)
+  MadePieces(journal::Document document, std::vector<journal::Piece> pieces,
+             std::shared_ptr<void> place)
       : document_(std::move(document)), pieces_(std::move(pieces)), place_(std::move(place)) {}
 
   const std::vector<journal::Piece>& pieces() const { return pieces_; }
@@ -45,7 +46,8 @@ class MadePieces {
 
 class PieceBlob final : public store::Blob {
  public:
-  PieceBlob(std::shared_ptr<MadePieces> of, std::size_t index) : of_(std::move(of)), index_(index) {}
+  PieceBlob(std::shared_ptr<MadePieces> of, std::size_t index)
+      : of_(std::move(of)), index_(index) {}
   std::uint64_t size() const override { return of_->pieces()[index_].bytes; }
   std::optional<ByteView> Memory() const override { return of_->Text(index_); }
   int FileDescriptor() const override { return -1; }
@@ -63,9 +65,11 @@ Result<AdminBody> JournalBody(journal::Document document, Places& places) {
   std::shared_ptr<void> place = places.Take();
   if (place == nullptr) {
     return Error::Make(ErrorKind::kUnavailable,
-                       "as many clients as may read a large journal at a time do; read those answers, or ask again later");
+                       "as many clients as may read a large journal at a time do; read those "
+                       "answers, or ask again later");
   }
-  const auto made = std::make_shared<MadePieces>(std::move(document), std::move(pieces), std::move(place));
+  const auto made =
+      std::make_shared<MadePieces>(std::move(document), std::move(pieces), std::move(place));
   store::Content content;
   for (std::size_t i = 0; i < made->pieces().size(); ++i) {
     content.slices.push_back({std::make_shared<PieceBlob>(made, i), {0, made->pieces()[i].bytes}});

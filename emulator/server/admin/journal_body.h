@@ -8,8 +8,9 @@
 
 namespace penstock::emulator::server {
 
-// A short document is text. A longer one takes one of `places` until the answer has left; its pieces are made while it leaves,
-// one at a time, so that a client that reads slowly costs a piece. It is read once and in order. kUnavailable: no place is free.
+// A short document is text. A longer one takes one of `places` until the answer has left; its
+// pieces are made while it leaves, one at a time, so that a client that reads slowly costs a piece.
+// It is read once and in order. kUnavailable: no place is free.
 Result<AdminBody> JournalBody(journal::Document document, Places& places);
 
 }  // namespace penstock::emulator::server

@@ -14,7 +14,8 @@ namespace {
 journal::Document Lines(int entries) {
   journal::Journal journal(4 << 20);
   const std::string key(700, 'k');
-  for (int i = 0; i < entries; ++i) journal.Append({.status = 200, .method = "GET", .target = key, .key = key});
+  for (int i = 0; i < entries; ++i)
+    journal.Append({.status = 200, .method = "GET", .target = key, .key = key});
   return journal::LinesDocument(journal.Read(), {});
 }
 

@@ -10,11 +10,13 @@ namespace penstock::emulator::server {
 namespace {
 
 Error NoSuchKey(std::string_view access_key_id) {
-  return Error::Make(ErrorKind::kNotFound, "there is no access key '" + std::string(access_key_id) + "'; list the users");
+  return Error::Make(ErrorKind::kNotFound,
+                     "there is no access key '" + std::string(access_key_id) + "'; list the users");
 }
 
 // Makes the key the root of an account of its own.
-void AddRoot(UsersDocument& users, const AccessKey& pair, s3::Identity root, std::string name_space) {
+void AddRoot(UsersDocument& users, const AccessKey& pair, s3::Identity root,
+             std::string name_space) {
   root.access_key_id = pair.id;
   users.accounts.push_back({root.owner_id, root.display_name, root.account_id});
   KeyRecord key;
@@ -35,7 +37,8 @@ UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs) {
 
 UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs, std::vector<s3::Identity> roots) {
   UsersDocument users;
-  for (std::size_t i = 0; i < pairs.size(); ++i) AddRoot(users, pairs[i], std::move(roots[i]), std::string(kDefaultNamespace));
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    AddRoot(users, pairs[i], std::move(roots[i]), std::string(kDefaultNamespace));
   return users;
 }
 
@@ -51,7 +54,8 @@ UsersDocument UsersOfNamespace(const std::string& name, const AccessKey& pair) {
   return users;
 }
 
-void Identities::Attach(std::shared_ptr<NamespaceStore> shared, Spaces spaces, s3::Identity default_identity) {
+void Identities::Attach(std::shared_ptr<NamespaceStore> shared, Spaces spaces,
+                        s3::Identity default_identity) {
   shared_ = std::move(shared);
   spaces_ = std::move(spaces);
   default_identity_ = std::move(default_identity);
@@ -61,27 +65,32 @@ Result<void> Identities::CheckCanonicalIds(const Tables& tables) {
   std::set<std::string_view> seen;
   for (const auto& [id, account] : tables.accounts) {
     if (seen.insert(account.id).second) continue;
-    return Error::Make(ErrorKind::kAlreadyExists,
-                       "account '" + id + "' has the canonical id of another account; give it one of its own");
+    return Error::Make(
+        ErrorKind::kAlreadyExists,
+        "account '" + id + "' has the canonical id of another account; give it one of its own");
   }
   return Ok();
 }
 
 Result<void> Identities::CheckStays(const Tables& tables, const KeyRecord& key) {
   const auto known = tables.keys.find(key.user.access_key_id);
-  if (known == tables.keys.end() || !key.name_space || *key.name_space == known->second->name_space) return Ok();
-  return FieldError(ErrorKind::kAlreadyExists, key.place,
-                    "access key '" + key.user.access_key_id + "' selects namespace '" + known->second->name_space + "', not '" +
-                        *key.name_space + "'; leave the field out to keep it there, or move it on purpose with PATCH " +
-                        "/_penstock/access-keys/" + key.user.access_key_id);
+  if (known == tables.keys.end() || !key.name_space || *key.name_space == known->second->name_space)
+    return Ok();
+  return FieldError(
+      ErrorKind::kAlreadyExists, key.place,
+      "access key '" + key.user.access_key_id + "' selects namespace '" +
+          known->second->name_space + "', not '" + *key.name_space +
+          "'; leave the field out to keep it there, or move it on purpose with PATCH " +
+          "/_penstock/access-keys/" + key.user.access_key_id);
 }
 
-Result<std::shared_ptr<NamespaceStore>> Identities::SpaceOf(const KeyRecord& key, const std::string& name_space) const {
+Result<std::shared_ptr<NamespaceStore>> Identities::SpaceOf(const KeyRecord& key,
+                                                            const std::string& name_space) const {
   auto found = spaces_.find(name_space);
   if (found.ok() || found.error().kind != ErrorKind::kNotFound) return found;
   return FieldError(ErrorKind::kNotFound, key.place,
-                    found.error().message + "; make it first, or list it in \"namespaces\": [\"" + name_space +
-                        "\"] beside the accounts");
+                    found.error().message + "; make it first, or list it in \"namespaces\": [\"" +
+                        name_space + "\"] beside the accounts");
 }
 
 Result<void> Identities::Add(UsersDocument users) {
@@ -91,19 +100,23 @@ Result<void> Identities::Add(UsersDocument users) {
   std::vector<std::string> key_ids;
   for (const s3::Owner& account : users.accounts) account_ids.push_back(account.account_id);
   for (const KeyRecord& key : users.keys) key_ids.push_back(key.user.access_key_id);
-  for (s3::Owner& account : users.accounts) tables.accounts.insert_or_assign(account.account_id, std::move(account));
+  for (s3::Owner& account : users.accounts)
+    tables.accounts.insert_or_assign(account.account_id, std::move(account));
   PENSTOCK_TRY(CheckCanonicalIds(tables));
   for (const KeyRecord& key : users.keys) PENSTOCK_TRY(CheckStays(tables, key));
   const std::set<std::string, std::less<>> listed(users.namespaces.begin(), users.namespaces.end());
   // Whether all are there, before any is made.
   for (const KeyRecord& key : users.keys) {
-    if (key.name_space && !listed.contains(*key.name_space)) PENSTOCK_TRY(SpaceOf(key, *key.name_space));
+    if (key.name_space && !listed.contains(*key.name_space))
+      PENSTOCK_TRY(SpaceOf(key, *key.name_space));
   }
   for (const std::string& name : listed) PENSTOCK_TRY(spaces_.find_or_create(name));
   for (KeyRecord& key : users.keys) {
     const auto known = tables.keys.find(key.user.access_key_id);
     auto entry = std::make_shared<Entry>();
-    entry->name_space = known != tables.keys.end() ? known->second->name_space : key.name_space.value_or(std::string(kDefaultNamespace));
+    entry->name_space = known != tables.keys.end()
+                            ? known->second->name_space
+                            : key.name_space.value_or(std::string(kDefaultNamespace));
     PENSTOCK_ASSIGN(entry->namespace_store, SpaceOf(key, entry->name_space));
     entry->kept = kept_ != nullptr;
     static_cast<auth::User&>(*entry) = std::move(key.user);
@@ -114,7 +127,9 @@ Result<void> Identities::Add(UsersDocument users) {
   for (auto& [id, entry] : tables.keys) {
     const auto account = tables.accounts.find(entry->identity.account_id);
     if (account == tables.accounts.end()) continue;
-    if (entry->identity.owner_id == account->second.id && entry->identity.display_name == account->second.display_name) continue;
+    if (entry->identity.owner_id == account->second.id &&
+        entry->identity.display_name == account->second.display_name)
+      continue;
     auto changed = std::make_shared<Entry>(*entry);
     changed->identity.owner_id = account->second.id;
     changed->identity.display_name = account->second.display_name;
@@ -151,15 +166,19 @@ Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<KeptUsers> 
   for (s3::Owner& account : users.accounts) {
     const auto given = tables.accounts.find(account.account_id);
     if (given != tables.accounts.end()) {
-      if (given->second.id == account.id && given->second.display_name == account.display_name) continue;
-      notices.push_back("account '" + account.account_id + "' is as given at this start, not as the data directory keeps it");
+      if (given->second.id == account.id && given->second.display_name == account.display_name)
+        continue;
+      notices.push_back("account '" + account.account_id +
+                        "' is as given at this start, not as the data directory keeps it");
       continue;
     }
-    const auto same = std::find_if(tables.accounts.begin(), tables.accounts.end(),
-                                   [&account](const auto& other) { return other.second.id == account.id; });
+    const auto same =
+        std::find_if(tables.accounts.begin(), tables.accounts.end(),
+                     [&account](const auto& other) { return other.second.id == account.id; });
     if (same != tables.accounts.end()) {
-      notices.push_back("account '" + account.account_id + "' of the data directory is left out with its keys: account '" + same->first +
-                        "' was given with the same canonical id");
+      notices.push_back("account '" + account.account_id +
+                        "' of the data directory is left out with its keys: account '" +
+                        same->first + "' was given with the same canonical id");
       continue;
     }
     std::string id = account.account_id;
@@ -172,16 +191,19 @@ Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<KeptUsers> 
 }
 
 // One key of the data directory, its account's ids as they are in `tables`.
-Result<void> Identities::RestoreKey(Tables& tables, KeyRecord key, std::vector<std::string>& notices) {
+Result<void> Identities::RestoreKey(Tables& tables, KeyRecord key,
+                                    std::vector<std::string>& notices) {
   const std::string id = key.user.access_key_id;
   if (const auto given = tables.keys.find(id); given != tables.keys.end()) {
-    notices.push_back("access key '" + id + "' is as given at this start, not as the data directory keeps it");
+    notices.push_back("access key '" + id +
+                      "' is as given at this start, not as the data directory keeps it");
     return Ok();
   }
   const auto account = tables.accounts.find(key.user.identity.account_id);
   if (account == tables.accounts.end()) return Ok();  // left out above
   if (!spaces_.has(*key.name_space)) {
-    notices.push_back("access key '" + id + "' is forgotten: its namespace '" + *key.name_space + "' was deleted");
+    notices.push_back("access key '" + id + "' is forgotten: its namespace '" + *key.name_space +
+                      "' was deleted");
     return kept_->Remove({id}, {});
   }
   auto entry = std::make_shared<Entry>();
@@ -201,8 +223,9 @@ Result<void> Identities::Change(std::string_view access_key_id, const AccessKeyC
   auto changed = std::make_shared<Entry>(*user);
   if (change.active) changed->active = *change.active;
   if (change.expires && changed->session_token.empty()) {
-    return Error::Make(ErrorKind::kInvalidArgument, "access key '" + user->access_key_id +
-                                                        "' has no session token and does not expire; make it inactive instead");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "access key '" + user->access_key_id +
+                           "' has no session token and does not expire; make it inactive instead");
   }
   if (change.expires) changed->expires = change.expires;
   if (change.name_space) {
@@ -233,7 +256,8 @@ Result<void> Identities::RemoveNamespace(const NamespaceStore& universe) {
   std::vector<std::string> ids;
   std::erase_if(tables.keys, [&](const auto& key) {
     const Entry& entry = *key.second;
-    const bool selects = entry.namespace_store ? entry.namespace_store.get() == &namespace_store : entry.name_space == universe.name();
+    const bool selects = entry.namespace_store ? entry.namespace_store.get() == &namespace_store
+                                               : entry.name_space == universe.name();
     if (!selects) return false;
     ids.push_back(entry.access_key_id);
     if (entry.identity.owner_id == MakeIdentity(entry.access_key_id).owner_id ||
@@ -242,9 +266,11 @@ Result<void> Identities::RemoveNamespace(const NamespaceStore& universe) {
     }
     return true;
   });
-  for (const auto& [id, entry] : tables.keys) made.erase(entry->identity.account_id);  // lives in another namespace too
+  // lives in another namespace too
+  for (const auto& [id, entry] : tables.keys) made.erase(entry->identity.account_id);
   for (const std::string& id : made) tables.accounts.erase(id);
-  if (kept_) PENSTOCK_TRY(kept_->Remove(ids, {made.begin(), made.end()}));  // first: an error has changed nothing
+  // first: an error has changed nothing
+  if (kept_) PENSTOCK_TRY(kept_->Remove(ids, {made.begin(), made.end()}));
   const WriterLock lock(mutex_);
   std::swap(tables_, tables);
   return Ok();
@@ -274,7 +300,8 @@ std::optional<s3::Identity> Identities::OwnerOf(std::string_view name_space) con
   return std::nullopt;
 }
 
-std::shared_ptr<const Identities::Entry> Identities::FindEntry(std::string_view access_key_id) const {
+std::shared_ptr<const Identities::Entry> Identities::FindEntry(
+    std::string_view access_key_id) const {
   const ReaderLock lock(mutex_);
   const auto found = tables_.keys.find(access_key_id);
   return found == tables_.keys.end() ? nullptr : found->second;
@@ -286,9 +313,10 @@ std::shared_ptr<const auth::User> Identities::FindUser(std::string_view access_k
   return entry;
 }
 
-// The entry with its universe; whatever the key has become where somebody changed it meanwhile: a universe that was found may
-// then be one that was made again under the name, and not the key's.
-std::shared_ptr<const Identities::Entry> Identities::Settle(std::shared_ptr<const Entry> restored) const {
+// The entry with its universe; whatever the key has become where somebody changed it meanwhile: a
+// universe that was found may then be one that was made again under the name, and not the key's.
+std::shared_ptr<const Identities::Entry> Identities::Settle(
+    std::shared_ptr<const Entry> restored) const {
   auto universe = spaces_.find(restored->name_space);
   if (!namespace_store.ok()) return nullptr;
   auto settled = std::make_shared<Entry>(*restored);

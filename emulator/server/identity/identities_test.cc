@@ -14,11 +14,12 @@ class IdentitiesTest : public testing::Test {
  protected:
   IdentitiesTest() {
     shared_ = Open("default").value();
-    identities_.Attach(shared_,
-                       {.find = [this](std::string_view name) { return Find(std::string(name)); },
-                        .find_or_create = [this](std::string_view name) { return Open(std::string(name)); },
-                        .has = [this](std::string_view name) { return spaces_.contains(std::string(name)); }},
-                       MakeIdentity("a"));
+    identities_.Attach(
+        shared_,
+        {.find = [this](std::string_view name) { return Find(std::string(name)); },
+         .find_or_create = [this](std::string_view name) { return Open(std::string(name)); },
+         .has = [this](std::string_view name) { return spaces_.contains(std::string(name)); }},
+        MakeIdentity("a"));
     EXPECT_TRUE(identities_.Add(UsersOfPairs({{"a", "1"}, {"b", "2"}})).ok());
   }
 
@@ -26,7 +27,8 @@ class IdentitiesTest : public testing::Test {
     if (name == "broken") return Error::Make(ErrorKind::kResourceExhausted, "disk full");
     std::shared_ptr<NamespaceStore>& universe = spaces_[name];
     if (!namespace_store) {
-      PENSTOCK_ASSIGN(namespace_store, NamespaceStore::Open({.name = name, .clock = &SystemClock()}));
+      PENSTOCK_ASSIGN(namespace_store,
+                      NamespaceStore::Open({.name = name, .clock = &SystemClock()}));
     }
     return universe;
   }
@@ -44,7 +46,8 @@ class IdentitiesTest : public testing::Test {
 TEST_F(IdentitiesTest, PairsAreAccountsOfTheirOwnInTheSharedNamespace) {
   ASSERT_NE(identities_.FindUser("b"), nullptr);
   EXPECT_EQ(identities_.FindUser("b")->secret_access_key, "2");
-  EXPECT_NE(identities_.FindUser("a")->identity.owner_id, identities_.FindUser("b")->identity.owner_id);
+  EXPECT_NE(identities_.FindUser("a")->identity.owner_id,
+            identities_.FindUser("b")->identity.owner_id);
   EXPECT_EQ(identities_.FindUser("c"), nullptr);
   EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("a").get()), shared_->Current());
   EXPECT_EQ(identities_.NamespaceOf(nullptr), shared_->Current());
@@ -54,10 +57,12 @@ TEST_F(IdentitiesTest, PairsAreAccountsOfTheirOwnInTheSharedNamespace) {
 }
 
 TEST_F(IdentitiesTest, AKeySelectsItsNamespace) {
-  ASSERT_TRUE(identities_
-                  .Add(Document(R"({"namespaces": ["suite"], "accounts": [{"account_id": "111122223333", "access_keys": [
+  ASSERT_TRUE(
+      identities_
+          .Add(Document(
+              R"({"namespaces": ["suite"], "accounts": [{"account_id": "111122223333", "access_keys": [
                          {"access_key_id": "K", "secret_access_key": "s", "namespace": "suite"}]}]})"))
-                  .ok());
+          .ok());
   EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("K").get())->name, "suite");
   EXPECT_EQ(identities_.OwnerOf("suite")->access_key_id, "K");
   ASSERT_TRUE(identities_.RemoveNamespace(*spaces_["suite"]).ok());
@@ -69,10 +74,12 @@ TEST_F(IdentitiesTest, ANamespaceTakesTheAccountsMadeForItsKeysAlongAndLeavesDes
   made.keys.front().name_space = "suite";
   made.namespaces = {"suite"};
   ASSERT_TRUE(identities_.Add(std::move(made)).ok());
-  ASSERT_TRUE(identities_
-                  .Add(Document(R"({"namespaces": ["suite"], "accounts": [{"account_id": "111122223333", "access_keys": [
+  ASSERT_TRUE(
+      identities_
+          .Add(Document(
+              R"({"namespaces": ["suite"], "accounts": [{"account_id": "111122223333", "access_keys": [
                          {"access_key_id": "K", "secret_access_key": "s", "namespace": "suite"}]}]})"))
-                  .ok());
+          .ok());
   const std::string described = identities_.FindUser("K")->identity.owner_id;
   ASSERT_TRUE(identities_.RemoveNamespace(*spaces_["suite"]).ok());
   EXPECT_FALSE(identities_.FindOwner(MakeIdentity("MADE").owner_id).has_value());
@@ -82,12 +89,14 @@ TEST_F(IdentitiesTest, ANamespaceTakesTheAccountsMadeForItsKeysAlongAndLeavesDes
 
 TEST_F(IdentitiesTest, AMistypedNamespaceMakesNothing) {
   // It was made, in silence, and the key found none of its buckets.
-  const auto added = identities_.Add(Document(R"({"namespaces": ["suite"], "accounts": [{"account_id": "111122223333",
+  const auto added = identities_.Add(
+      Document(R"({"namespaces": ["suite"], "accounts": [{"account_id": "111122223333",
     "users": [{"name": "ann", "access_keys": [{"access_key_id": "K", "secret_access_key": "s", "namespace": "siute"}]}]}]})"));
   ASSERT_FALSE(added.ok());
   EXPECT_EQ(added.error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(added.error().message,
-            "accounts[0].users[0].access_keys[0].namespace: no namespace 'siute'; make it first, or list it in \"namespaces\": [\"siute\"] beside "
+            "accounts[0].users[0].access_keys[0].namespace: no namespace 'siute'; make it first, "
+            "or list it in \"namespaces\": [\"siute\"] beside "
             "the accounts");
   EXPECT_FALSE(spaces_.contains("siute"));
   EXPECT_FALSE(spaces_.contains("suite")) << "nothing of the document is taken";
@@ -100,13 +109,16 @@ TEST_F(IdentitiesTest, AKnownKeyIsNotMovedByADocument) {
   ASSERT_TRUE(identities_.Change("b", {.name_space = "suite"}).ok());
   const auto document = [](const std::string& more) {
     return Document((R"({"accounts": [{"account_id": "111122223333", "access_keys": [
-      {"access_key_id": "b", "secret_access_key": "new")" + more + "}]}]}").c_str());
+      {"access_key_id": "b", "secret_access_key": "new")" +
+                     more + "}]}]}")
+                        .c_str());
   };
   const auto moved = identities_.Add(document(R"(, "namespace": "default")"));
   ASSERT_FALSE(moved.ok());
   EXPECT_EQ(moved.error().kind, ErrorKind::kAlreadyExists);
-  EXPECT_TRUE(moved.error().message.starts_with(
-      "accounts[0].access_keys[0].namespace: access key 'b' selects namespace 'suite', not 'default';"))
+  EXPECT_TRUE(
+      moved.error().message.starts_with("accounts[0].access_keys[0].namespace: access key 'b' "
+                                        "selects namespace 'suite', not 'default';"))
       << moved.error().message;
   EXPECT_EQ(identities_.FindUser("b")->secret_access_key, "2");
   ASSERT_TRUE(identities_.Add(document("")).ok());  // what is left out stays
@@ -116,7 +128,8 @@ TEST_F(IdentitiesTest, AKnownKeyIsNotMovedByADocument) {
 }
 
 TEST_F(IdentitiesTest, AllAreAddedOrNone) {
-  const auto added = identities_.Add(Document(R"({"namespaces": ["broken"], "accounts": [{"account_id": "111122223333", "access_keys": [
+  const auto added = identities_.Add(Document(
+      R"({"namespaces": ["broken"], "accounts": [{"account_id": "111122223333", "access_keys": [
     {"access_key_id": "K1", "secret_access_key": "s"},
     {"access_key_id": "K2", "secret_access_key": "s", "namespace": "broken"}]}]})"));
   EXPECT_FALSE(added.ok());
@@ -125,8 +138,9 @@ TEST_F(IdentitiesTest, AllAreAddedOrNone) {
 
 TEST_F(IdentitiesTest, NoTwoAccountsShareACanonicalId) {
   const std::string taken = MakeIdentity("a").owner_id;
-  const auto added =
-      identities_.Add(Document((R"({"accounts": [{"account_id": "111122223333", "canonical_id": ")" + taken + "\"}]}").c_str()));
+  const auto added = identities_.Add(Document(
+      (R"({"accounts": [{"account_id": "111122223333", "canonical_id": ")" + taken + "\"}]}")
+          .c_str()));
   ASSERT_FALSE(added.ok());
   EXPECT_EQ(added.error().kind, ErrorKind::kAlreadyExists);
 }
@@ -135,7 +149,9 @@ TEST_F(IdentitiesTest, ARenamedAccountIsRenamedForItsOldKeys) {
   const std::string account = identities_.FindUser("a")->identity.account_id;
   const auto before = identities_.FindUser("a");
   ASSERT_TRUE(identities_
-                  .Add(Document(("{\"accounts\": [{\"account_id\": \"" + account + "\", \"display_name\": \"new\"}]}").c_str()))
+                  .Add(Document(("{\"accounts\": [{\"account_id\": \"" + account +
+                                 "\", \"display_name\": \"new\"}]}")
+                                    .c_str()))
                   .ok());
   EXPECT_EQ(identities_.FindUser("a")->identity.display_name, "new");
   EXPECT_EQ(before->identity.display_name, "a");  // a request keeps the user it began with
@@ -144,7 +160,8 @@ TEST_F(IdentitiesTest, ARenamedAccountIsRenamedForItsOldKeys) {
 TEST_F(IdentitiesTest, KeysChangeAndGo) {
   ASSERT_TRUE(identities_.Change("a", {.active = false}).ok());
   EXPECT_FALSE(identities_.FindUser("a")->active);
-  EXPECT_EQ(identities_.Change("a", {.expires = WallTime{}}).error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(identities_.Change("a", {.expires = WallTime{}}).error().kind,
+            ErrorKind::kInvalidArgument);
   EXPECT_EQ(identities_.Change("c", {.active = false}).error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(identities_.Change("b", {.name_space = "other"}).error().kind, ErrorKind::kNotFound);
   ASSERT_TRUE(Open("other").ok());
@@ -163,7 +180,8 @@ TEST_F(IdentitiesTest, ARestoredKeyOpensItsNamespaceWhenAskedForAndNeverALaterOn
                     {"access_key_id": "K2", "secret_access_key": "s", "namespace": "suite"}]}]})"))
                   .ok());
   spaces_["suite"] = nullptr;  // there, and not opened
-  const auto notices = identities_.Restore(KeptUsers::Open(folder.path(), store::Durability::kRelaxed).value());
+  const auto notices =
+      identities_.Restore(KeptUsers::Open(folder.path(), store::Durability::kRelaxed).value());
   ASSERT_TRUE(notices.ok() && notices->empty());
   EXPECT_EQ(spaces_["suite"], nullptr);
   spaces_["suite"] = Open("suite").value();
@@ -176,11 +194,15 @@ TEST_F(IdentitiesTest, ARestoredKeyOpensItsNamespaceWhenAskedForAndNeverALaterOn
 
 TEST_F(IdentitiesTest, KeysOfANamespaceStayWhenTheDirectoryCannotForgetThem) {
   const TemporaryFolder folder;
-  ASSERT_TRUE(identities_.Restore(KeptUsers::Open(folder.path(), store::Durability::kRelaxed).value()).ok());
+  ASSERT_TRUE(
+      identities_.Restore(KeptUsers::Open(folder.path(), store::Durability::kRelaxed).value())
+          .ok());
   ASSERT_TRUE(Open("suite").ok());
   ASSERT_TRUE(identities_.Add(UsersOfNamespace("suite", {"K", "s"})).ok());
   const auto file = store::Connection::Open(folder.path() + "/users.db").value();
-  ASSERT_TRUE(file->Execute("CREATE TRIGGER refuse BEFORE DELETE ON access_keys BEGIN SELECT RAISE(ABORT, 'refused'); END").ok());
+  ASSERT_TRUE(file->Execute("CREATE TRIGGER refuse BEFORE DELETE ON access_keys BEGIN SELECT "
+                            "RAISE(ABORT, 'refused'); END")
+                  .ok());
   EXPECT_FALSE(identities_.RemoveNamespace(*spaces_["suite"]).ok());
   EXPECT_NE(identities_.FindUser("K"), nullptr);
   ASSERT_TRUE(file->Execute("DROP TRIGGER refuse").ok());

@@ -9,10 +9,10 @@
 #include <map>
 #include <utility>
 
-#include "emulator/store/tables/codec.h"
 #include "emulator/store/checks/commit_check.h"
 #include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/sqlite/migrations.h"
+#include "emulator/store/tables/codec.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -35,22 +35,29 @@ CREATE TABLE roots(
   display_name TEXT NOT NULL);
 )sql";
 
-std::string Schema() { return std::string(kTables) + "PRAGMA user_version=" + std::to_string(kKeptUsersVersion); }
+std::string Schema() {
+  return std::string(kTables) + "PRAGMA user_version=" + std::to_string(kKeptUsersVersion);
+}
 
 Error Unusable(const std::string& path, const std::string& why) {
-  return Error::Make(ErrorKind::kInvalidArgument, "the users that '" + path + "' keeps cannot be used: " + why);
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "the users that '" + path + "' keeps cannot be used: " + why);
 }
 
 // Makes the file with its mode before SQLite opens it: nobody else may read it at any time.
 Result<void> MakeFile(const std::string& path) {
   int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0 && errno == EEXIST) file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (file < 0) return Unusable(path, std::string(std::strerror(errno)) + "; give this user the file, or choose another directory");
+  if (file < 0)
+    return Unusable(path, std::string(std::strerror(errno)) +
+                              "; give this user the file, or choose another directory");
   // Also where somebody copied it with a looser mode.
   const int changed = ::fchmod(file, 0600);
   const int reason = errno;
   ::close(file);
-  if (changed != 0) return Unusable(path, std::string(std::strerror(reason)) + "; it holds secrets and must be this user's");
+  if (changed != 0)
+    return Unusable(
+        path, std::string(std::strerror(reason)) + "; it holds secrets and must be this user's");
   return Ok();
 }
 
@@ -58,12 +65,15 @@ Result<void> PrepareTables(Connection& connection) {
   PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(connection));
   if (version == kKeptUsersVersion) {
     if (connection.HasPageChecksums()) return Ok();
-    return Error::Make(ErrorKind::kDataLoss, "the header of the database file " + connection.path() +
-                                                 " is damaged: its pages have no checksums; restore the file");
+    return Error::Make(ErrorKind::kDataLoss,
+                       "the header of the database file " + connection.path() +
+                           " is damaged: its pages have no checksums; restore the file");
   }
   if (version > kKeptUsersVersion) {
-    return Unusable(connection.path(), "its schema version is " + std::to_string(version) + ", this build's is " +
-                                           std::to_string(kKeptUsersVersion) + "; use a build as new as the one that wrote it");
+    return Unusable(connection.path(), "its schema version is " + std::to_string(version) +
+                                           ", this build's is " +
+                                           std::to_string(kKeptUsersVersion) +
+                                           "; use a build as new as the one that wrote it");
   }
   if (version == 1) {  // the same tables
     PENSTOCK_TRY(connection.AddPageChecksums());
@@ -71,21 +81,28 @@ Result<void> PrepareTables(Connection& connection) {
   }
   Query query(connection, "SELECT count(*) FROM sqlite_schema");
   PENSTOCK_TRY(query.Step());
-  if (query.Int(0) != 0) return Unusable(connection.path(), "it was not made by this emulator; move it away");
+  if (query.Int(0) != 0)
+    return Unusable(connection.path(), "it was not made by this emulator; move it away");
   query.Reset();
-  return connection.Execute("BEGIN IMMEDIATE;" + Schema() + ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");
+  return connection.Execute("BEGIN IMMEDIATE;" + Schema() +
+                            ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");
 }
 
 Result<void> PutAccount(Connection& connection, const s3::Owner& account) {
   Query query(connection, "INSERT OR REPLACE INTO accounts VALUES(?, ?, ?)");
-  return query.BindText(account.account_id).BindText(account.id).BindText(account.display_name).Run();
+  return query.BindText(account.account_id)
+      .BindText(account.id)
+      .BindText(account.display_name)
+      .Run();
 }
 
 Result<void> PutKey(Connection& connection, const KeyRecord& key) {
   const auth::User& user = key.user;
   const std::string name_space = key.name_space.value_or(std::string(kDefaultNamespace));
   Query query(connection, "INSERT OR REPLACE INTO access_keys VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  query.BindText(user.access_key_id).BindText(user.identity.account_id).BindText(user.identity.user_name);
+  query.BindText(user.access_key_id)
+      .BindText(user.identity.account_id)
+      .BindText(user.identity.user_name);
   query.BindText(user.identity.arn).BindText(user.secret_access_key).BindText(user.session_token);
   if (user.expires) {
     query.Bind(store::ToNanoseconds(*user.expires));
@@ -116,7 +133,8 @@ KeyRecord ReadKey(const Query& row, const std::map<std::string, s3::Owner>& acco
 
 }  // namespace
 
-Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory, store::Durability durability) {
+Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
+                                                   store::Durability durability) {
   const std::string path = directory + "/" + std::string(kKeptUsersFile);
   PENSTOCK_TRY(store::CheckCommits(path));
   PENSTOCK_TRY(MakeFile(path));
@@ -126,9 +144,10 @@ Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
   PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
   PENSTOCK_TRY(connection->ReservePageChecksums());
   // As the store (schema.cc); what is removed is overwritten, for it may be a secret.
-  PENSTOCK_TRY(connection->Execute(std::string("PRAGMA trusted_schema=0; PRAGMA secure_delete=1; PRAGMA journal_mode=WAL;"
-                                               "PRAGMA synchronous=") +
-                                   (durability == store::Durability::kStrict ? "FULL" : "NORMAL")));
+  PENSTOCK_TRY(connection->Execute(
+      std::string("PRAGMA trusted_schema=0; PRAGMA secure_delete=1; PRAGMA journal_mode=WAL;"
+                  "PRAGMA synchronous=") +
+      (durability == store::Durability::kStrict ? "FULL" : "NORMAL")));
   PENSTOCK_TRY(PrepareTables(*connection));
   return std::unique_ptr<KeptUsers>(new KeptUsers(reserve, std::move(connection)));
 }
@@ -150,7 +169,8 @@ Result<void> KeptUsers::InTransaction(Change change) {
 Result<UsersDocument> KeptUsers::Read() {
   UsersDocument users;
   std::map<std::string, s3::Owner> accounts;
-  Query account(*connection_, "SELECT account_id, canonical_id, display_name FROM accounts ORDER BY account_id");
+  Query account(*connection_,
+                "SELECT account_id, canonical_id, display_name FROM accounts ORDER BY account_id");
   for (;;) {
     PENSTOCK_ASSIGN(const bool row, account.Step());
     if (!row) break;
@@ -158,7 +178,8 @@ Result<UsersDocument> KeptUsers::Read() {
     accounts.emplace(account.Text(0), users.accounts.back());
   }
   Query key(*connection_,
-            "SELECT access_key_id, account_id, user_name, arn, secret_access_key, session_token, expires, active, namespace "
+            "SELECT access_key_id, account_id, user_name, arn, secret_access_key, session_token, "
+            "expires, active, namespace "
             "FROM access_keys ORDER BY access_key_id");
   for (;;) {
     PENSTOCK_ASSIGN(const bool row, key.Step());
@@ -175,20 +196,25 @@ Result<void> KeptUsers::Put(const UsersDocument& users) {
   });
 }
 
-Result<void> KeptUsers::Remove(const std::vector<std::string>& access_key_ids, const std::vector<std::string>& account_ids) {
+Result<void> KeptUsers::Remove(const std::vector<std::string>& access_key_ids,
+                               const std::vector<std::string>& account_ids) {
   const auto remove = [&](Connection& connection) -> Result<void> {
     for (const std::string& id : access_key_ids) {
-      PENSTOCK_TRY(Query(connection, "DELETE FROM access_keys WHERE access_key_id = ?").BindText(id).Run());
+      PENSTOCK_TRY(
+          Query(connection, "DELETE FROM access_keys WHERE access_key_id = ?").BindText(id).Run());
     }
     for (const std::string& id : account_ids) {
-      PENSTOCK_TRY(Query(connection, "DELETE FROM accounts WHERE account_id = ?").BindText(id).Run());
+      PENSTOCK_TRY(
+          Query(connection, "DELETE FROM accounts WHERE account_id = ?").BindText(id).Run());
     }
     return Ok();
   };
   Result<void> done = InTransaction(remove);
-  if (done.ok() || done.error().kind != ErrorKind::kResourceExhausted || !reserve_.Shrink(0)) return done;
+  if (done.ok() || done.error().kind != ErrorKind::kResourceExhausted || !reserve_.Shrink(0))
+    return done;
   done = InTransaction(remove);
-  // The room of the log is enough for the next reserve. Without it the next removal may fail, and this one stands.
+  // The room of the log is enough for the next reserve. Without it the next removal may fail, and
+  // this one stands.
   if (connection_->Checkpoint().ok()) connection_->TruncateLog();
   static_cast<void>(reserve_.ExtendUpTo(kReserveBytes));
   return done;
@@ -199,7 +225,9 @@ Result<std::optional<std::vector<RootAccount>>> KeptUsers::ReadRoots() {
   PENSTOCK_ASSIGN(const bool known, fact.Step());
   if (!known || fact.Int(0) == 0) return std::optional<std::vector<RootAccount>>();
   std::vector<RootAccount> roots;
-  Query row(*connection_, "SELECT access_key_id, canonical_id, display_name, account_id FROM roots ORDER BY ordinal");
+  Query row(
+      *connection_,
+      "SELECT access_key_id, canonical_id, display_name, account_id FROM roots ORDER BY ordinal");
   for (;;) {
     PENSTOCK_ASSIGN(const bool found, row.Step());
     if (!found) return std::optional(std::move(roots));
@@ -211,8 +239,12 @@ Result<void> KeptUsers::SetRoots(const std::vector<RootAccount>& roots) {
   return InTransaction([&roots](Connection& connection) -> Result<void> {
     PENSTOCK_TRY(connection.Execute("DELETE FROM roots; UPDATE facts SET roots_known = 1"));
     for (const RootAccount& root : roots) {
-      Query query(connection, "INSERT INTO roots(access_key_id, account_id, canonical_id, display_name) VALUES(?, ?, ?, ?)");
-      query.BindText(root.access_key_id).BindText(root.account.account_id).BindText(root.account.id);
+      Query query(connection,
+                  "INSERT INTO roots(access_key_id, account_id, canonical_id, display_name) "
+                  "VALUES(?, ?, ?, ?)");
+      query.BindText(root.access_key_id)
+          .BindText(root.account.account_id)
+          .BindText(root.account.id);
       PENSTOCK_TRY(query.BindText(root.account.display_name).Run());
     }
     return Ok();

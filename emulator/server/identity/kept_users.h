@@ -1,4 +1,5 @@
-// The users that outlive the process: those of the admin API, and whose accounts the keys of the command line stood for.
+// The users that outlive the process: those of the admin API, and whose accounts the keys of the
+// command line stood for.
 //
 //   DIR/users.db       SQLite, readable and writable by its owner alone: it holds secrets
 //   DIR/users.reserve  room for removals on a full disk (emulator/store/reserve.h)
@@ -27,21 +28,25 @@ struct RootAccount {
   s3::Owner account;
 };
 
-// Every change is one transaction: after a crash it is there or not. Thread safety: one thread at a time.
+// Every change is one transaction: after a crash it is there or not. Thread safety: one thread at a
+// time.
 class KeptUsers {
  public:
-  // The directory is there and locked (data_directory.h). kDataLoss, kInvalidArgument for a file of a newer version or not
-  // ours; the message names the file.
-  static Result<std::unique_ptr<KeptUsers>> Open(const std::string& directory, store::Durability durability);
+  // The directory is there and locked (data_directory.h). kDataLoss, kInvalidArgument for a file of
+  // a newer version or not ours; the message names the file.
+  static Result<std::unique_ptr<KeptUsers>> Open(const std::string& directory,
+                                                 store::Durability durability);
 
   // Accounts and keys with their secrets; every key names its namespace.
   Result<UsersDocument> Read();
   // Inserts or replaces.
   Result<void> Put(const UsersDocument& users);
   // Also on a full disk, as far as the reserve suffices.
-  Result<void> Remove(const std::vector<std::string>& access_key_ids, const std::vector<std::string>& account_ids);
+  Result<void> Remove(const std::vector<std::string>& access_key_ids,
+                      const std::vector<std::string>& account_ids);
 
-  // In the order of SetRoots. nullopt: it was never called, the directory's buckets may be of a version that had no such file.
+  // In the order of SetRoots. nullopt: it was never called, the directory's buckets may be of a
+  // version that had no such file.
   Result<std::optional<std::vector<RootAccount>>> ReadRoots();
   Result<void> SetRoots(const std::vector<RootAccount>& roots);
 

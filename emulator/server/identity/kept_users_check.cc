@@ -8,8 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "emulator/server/namespaces/data_directory.h"
 #include "emulator/server/identity/kept_users.h"
+#include "emulator/server/namespaces/data_directory.h"
 #include "emulator/store/sqlite/migrations.h"
 
 namespace penstock::emulator::server {
@@ -48,7 +48,8 @@ class Check {
   void CheckMode() {
     struct stat status {};
     if (::stat(report_.path.c_str(), &status) == 0 && (status.st_mode & 077) != 0) {
-      Note(report_.path, "others may read it, and it holds secrets; the next start takes that away");
+      Note(report_.path,
+           "others may read it, and it holds secrets; the next start takes that away");
     }
   }
 
@@ -70,7 +71,8 @@ class Check {
     }
   }
 
-  void CheckAccount(const std::string& subject, const std::string& id, const std::string& canonical_id) {
+  void CheckAccount(const std::string& subject, const std::string& id,
+                    const std::string& canonical_id) {
     for (const std::string& problem : {AccountIdProblem(id), CanonicalIdProblem(canonical_id)}) {
       if (!problem.empty()) Damage("record", subject, problem);
     }
@@ -78,7 +80,8 @@ class Check {
 
   Result<void> CheckKeys() {
     Query query(connection_,
-                "SELECT access_key_id, account_id, namespace, secret_access_key = '', expires IS NOT NULL AND session_token = '' "
+                "SELECT access_key_id, account_id, namespace, secret_access_key = '', expires IS "
+                "NOT NULL AND session_token = '' "
                 "FROM access_keys");
     for (;;) {
       PENSTOCK_ASSIGN(const bool row, query.Step());
@@ -87,13 +90,16 @@ class Check {
       const std::string id = query.Text(0);
       const std::string subject = "access key '" + id + "'";
       const std::string name_space = query.Text(2);
-      for (const std::string& problem : {AccessKeyIdProblem(id), NamespaceNameProblem(name_space)}) {
+      for (const std::string& problem :
+           {AccessKeyIdProblem(id), NamespaceNameProblem(name_space)}) {
         if (!problem.empty()) Damage("record", subject, problem);
       }
-      if (!accounts_.contains(query.Text(1))) Damage("references", subject, "its account '" + query.Text(1) + "' is missing");
+      if (!accounts_.contains(query.Text(1)))
+        Damage("references", subject, "its account '" + query.Text(1) + "' is missing");
       if (query.Int(3) != 0) Damage("record", subject, "it has no secret");
       if (query.Int(4) != 0) Damage("record", subject, "it expires and has no session token");
-      if (!HasNamespace(name_space)) Note(subject, "its namespace '" + name_space + "' was deleted; the next start forgets it");
+      if (!HasNamespace(name_space))
+        Note(subject, "its namespace '" + name_space + "' was deleted; the next start forgets it");
     }
   }
 
@@ -122,7 +128,8 @@ class Check {
 }  // namespace
 
 bool KeptUsersReport::clean() const {
-  return std::all_of(findings.begin(), findings.end(), [](const store::FsckFinding& finding) { return finding.is_note; });
+  return std::all_of(findings.begin(), findings.end(),
+                     [](const store::FsckFinding& finding) { return finding.is_note; });
 }
 
 Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directory) {
@@ -134,19 +141,24 @@ Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directo
   if (missing) return std::optional<KeptUsersReport>();
   // A log is there after a crash. Without one even a read-only connection would make one.
   const bool has_log = std::filesystem::file_size(path + "-wal", missing) > 0 && !missing;
-  if (size == 0 && !has_log) return std::optional<KeptUsersReport>();  // the process ended as it made it
+  // the process ended as it made it
+  if (size == 0 && !has_log) return std::optional<KeptUsersReport>();
   PENSTOCK_ASSIGN(const auto connection,
-                  Connection::Open(path, has_log ? Connection::Access::kReadOnly : Connection::Access::kImmutable));
+                  Connection::Open(path, has_log ? Connection::Access::kReadOnly
+                                                 : Connection::Access::kImmutable));
   PENSTOCK_TRY(connection->Execute("PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
   PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(*connection));
-  if (version == 0 && size <= kPageBytes) return std::optional<KeptUsersReport>();  // as an empty file, of an earlier build
+  // as an empty file, of an earlier build
+  if (version == 0 && size <= kPageBytes) return std::optional<KeptUsersReport>();
   if (version != kKeptUsersVersion) {
-    return Error::Make(ErrorKind::kInvalidArgument, "'" + path + "' has schema version " + std::to_string(version) +
-                                                        ", this build's is " + std::to_string(kKeptUsersVersion) +
-                                                        "; use the build that wrote it");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "'" + path + "' has schema version " + std::to_string(version) +
+                           ", this build's is " + std::to_string(kKeptUsersVersion) +
+                           "; use the build that wrote it");
   }
   if (!connection->HasPageChecksums()) {
-    return Error::Make(ErrorKind::kDataLoss, "the header of '" + path + "' is damaged: its pages have no checksums");
+    return Error::Make(ErrorKind::kDataLoss,
+                       "the header of '" + path + "' is damaged: its pages have no checksums");
   }
   PENSTOCK_ASSIGN(KeptUsersReport report, Check(directory, path, *connection).Run());
   report.findings.insert(report.findings.end(), damaged.findings.begin(), damaged.findings.end());

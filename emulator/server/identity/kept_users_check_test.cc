@@ -12,15 +12,22 @@ class KeptUsersCheckTest : public testing::Test {
  protected:
   KeptUsersCheckTest() {
     const auto kept = KeptUsers::Open(folder_.path(), store::Durability::kRelaxed).value();
-    EXPECT_TRUE(kept->Put(ParseUsers(R"({"accounts": [{"account_id": "111122223333", "access_keys": [
-      {"access_key_id": "K", "secret_access_key": "hush"}]}]})").value()).ok());
-    EXPECT_TRUE(kept->SetRoots({{"penstock", {std::string(64, 'a'), "penstock", "444455556666"}}}).ok());
+    EXPECT_TRUE(
+        kept->Put(ParseUsers(R"({"accounts": [{"account_id": "111122223333", "access_keys": [
+      {"access_key_id": "K", "secret_access_key": "hush"}]}]})")
+                      .value())
+            .ok());
+    EXPECT_TRUE(
+        kept->SetRoots({{"penstock", {std::string(64, 'a'), "penstock", "444455556666"}}}).ok());
   }
-  void Execute(const std::string& sql) { ASSERT_TRUE(store::Connection::Open(path_).value()->Execute(sql).ok()); }
+  void Execute(const std::string& sql) {
+    ASSERT_TRUE(store::Connection::Open(path_).value()->Execute(sql).ok());
+  }
   KeptUsersReport Report() const { return *CheckKeptUsers(folder_.path()).value(); }
   std::string Findings() const {
     std::string text;
-    for (const auto& finding : Report().findings) text += finding.code + ": " + finding.subject + ": " + finding.message + "\n";
+    for (const auto& finding : Report().findings)
+      text += finding.code + ": " + finding.subject + ": " + finding.message + "\n";
     EXPECT_EQ(text.find("hush"), std::string::npos);
     return text;
   }
@@ -42,24 +49,28 @@ TEST_F(KeptUsersCheckTest, NoUsersAreNoFinding) {
 }
 
 TEST_F(KeptUsersCheckTest, DamagedRecordsAreNamed) {
-  Execute("UPDATE access_keys SET account_id = 'x', secret_access_key = '', expires = 1;"
-          "UPDATE accounts SET canonical_id = 'short'; UPDATE roots SET account_id = '12'");
-  EXPECT_EQ(Findings(),
-            "record: account '111122223333': 'short' is no canonical id; it takes 64 digits 0-9 and a-f\n"
-            "references: access key 'K': its account 'x' is missing\n"
-            "record: access key 'K': it has no secret\n"
-            "record: access key 'K': it expires and has no session token\n"
-            "record: account of access key 'penstock': '12' is no account id; it takes 12 digits\n");
+  Execute(
+      "UPDATE access_keys SET account_id = 'x', secret_access_key = '', expires = 1;"
+      "UPDATE accounts SET canonical_id = 'short'; UPDATE roots SET account_id = '12'");
+  EXPECT_EQ(
+      Findings(),
+      "record: account '111122223333': 'short' is no canonical id; it takes 64 digits 0-9 and a-f\n"
+      "references: access key 'K': its account 'x' is missing\n"
+      "record: access key 'K': it has no secret\n"
+      "record: access key 'K': it expires and has no session token\n"
+      "record: account of access key 'penstock': '12' is no account id; it takes 12 digits\n");
   EXPECT_FALSE(Report().clean());
 }
 
 TEST_F(KeptUsersCheckTest, WhatTheNextStartMendsIsANote) {
   Execute("UPDATE access_keys SET namespace = 'gone'");
-  std::filesystem::permissions(path_, std::filesystem::perms::owner_all | std::filesystem::perms::others_read);
+  std::filesystem::permissions(
+      path_, std::filesystem::perms::owner_all | std::filesystem::perms::others_read);
   const KeptUsersReport report = Report();
   ASSERT_EQ(report.findings.size(), 2u);
   EXPECT_TRUE(report.clean());
-  std::filesystem::create_directories(folder_.path() + "/namespaces/gone/generation-1/blobs");  // a complete store has that
+  // a complete store has that
+  std::filesystem::create_directories(folder_.path() + "/namespaces/gone/generation-1/blobs");
   EXPECT_EQ(Report().findings.size(), 1u);
 }
 

@@ -110,7 +110,9 @@ TEST_F(KeptUsersTest, RootsKeepTheirOrder) {
 
 TEST_F(KeptUsersTest, RefusesWhatIsNotOursOrNewer) {
   const std::string path = folder_.path() + "/users.db";
-  const auto refused = [&] { return KeptUsers::Open(folder_.path(), store::Durability::kRelaxed).error(); };
+  const auto refused = [&] {
+    return KeptUsers::Open(folder_.path(), store::Durability::kRelaxed).error();
+  };
   Open();
   ASSERT_TRUE(store::Connection::Open(path).value()->Execute("PRAGMA user_version=99").ok());
   EXPECT_EQ(refused().kind, ErrorKind::kInvalidArgument);

@@ -12,9 +12,11 @@ bool Holds(const std::vector<std::string>& list, std::string_view text) {
 }
 
 std::string NameOf(const RootAccount& root) {
-  const std::string ids = "account id " + root.account.account_id + ", canonical id " + root.account.id;
-  return root.access_key_id.empty() ? "an account whose key is not known (" + ids + ")"
-                                    : "the account of access key '" + root.access_key_id + "' (" + ids + ")";
+  const std::string ids =
+      "account id " + root.account.account_id + ", canonical id " + root.account.id;
+  return root.access_key_id.empty()
+             ? "an account whose key is not known (" + ids + ")"
+             : "the account of access key '" + root.access_key_id + "' (" + ids + ")";
 }
 
 s3::Identity RootOf(const std::string& access_key_id, const s3::Owner& account) {
@@ -30,8 +32,11 @@ s3::Identity RootOf(const std::string& access_key_id, const s3::Owner& account) 
 std::vector<RootAccount> Candidates(const PreviousRoots& earlier) {
   std::vector<RootAccount> found = earlier.roots;
   for (const std::string& owner : earlier.bucket_owners) {
-    const bool known = std::any_of(found.begin(), found.end(), [&](const RootAccount& root) { return root.account.id == owner; });
-    if (earlier.guess && !known && !earlier.others.contains(owner)) found.push_back({{}, {owner, {}, AccountIdOfCanonical(owner)}});
+    const bool known = std::any_of(found.begin(), found.end(), [&](const RootAccount& root) {
+      return root.account.id == owner;
+    });
+    if (earlier.guess && !known && !earlier.others.contains(owner))
+      found.push_back({{}, {owner, {}, AccountIdOfCanonical(owner)}});
   }
   return found;
 }
@@ -69,15 +74,17 @@ RootPlan AssignRootAccounts(const std::vector<AccessKey>& pairs, const PreviousR
                              ", which owns buckets here and has no key any more");
     } else {
       plan.roots.push_back(root);
-      plan.notices.push_back("no access key given reaches " + NameOf(root) +
-                             ", which owns buckets here; give it a key again with --access-key or in the users file");
+      plan.notices.push_back(
+          "no access key given reaches " + NameOf(root) +
+          ", which owns buckets here; give it a key again with --access-key or in the users file");
     }
   }
   std::vector<RootAccount> of_pairs;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (!assigned[i]) assigned[i] = MakeIdentity(pairs[i].id);
     plan.identities.push_back(*assigned[i]);
-    of_pairs.push_back({pairs[i].id, {assigned[i]->owner_id, assigned[i]->display_name, assigned[i]->account_id}});
+    of_pairs.push_back(
+        {pairs[i].id, {assigned[i]->owner_id, assigned[i]->display_name, assigned[i]->account_id}});
   }
   plan.roots.insert(plan.roots.begin(), of_pairs.begin(), of_pairs.end());
   return plan;

@@ -32,19 +32,22 @@ TEST(RootAccountsTest, AnotherKeyTakesTheAccountOver) {
   EXPECT_EQ(plan.identities[0].arn, MakeIdentity("a").arn);
   EXPECT_EQ(plan.identities[0].access_key_id, "b");
   ASSERT_EQ(plan.notices.size(), 1u);
-  EXPECT_TRUE(plan.notices[0].starts_with("access key 'b' takes over the account of access key 'a' (account id "));
+  EXPECT_TRUE(plan.notices[0].starts_with(
+      "access key 'b' takes over the account of access key 'a' (account id "));
   // And keeps it, also when its buckets are gone.
   const RootPlan next = AssignRootAccounts({{"b", "s"}}, Earlier(plan.roots, {}));
   EXPECT_EQ(next.identities[0].owner_id, Id("a"));
   EXPECT_TRUE(next.notices.empty());
   // The old key comes back: it is the same account's.
-  const RootPlan back = AssignRootAccounts({{"a", "s"}, {"b", "s"}}, Earlier(plan.roots, {Id("a")}));
+  const RootPlan back =
+      AssignRootAccounts({{"a", "s"}, {"b", "s"}}, Earlier(plan.roots, {Id("a")}));
   EXPECT_EQ(back.identities[0].owner_id, Id("a"));
   EXPECT_EQ(back.identities[1].owner_id, Id("a"));
 }
 
 TEST(RootAccountsTest, OfTwoKeysTheNewOneTakesOver) {
-  const RootPlan plan = AssignRootAccounts({{"b", "s"}, {"c", "s"}}, Earlier({Own("a"), Own("b")}, {Id("a"), Id("b")}));
+  const RootPlan plan = AssignRootAccounts({{"b", "s"}, {"c", "s"}},
+                                           Earlier({Own("a"), Own("b")}, {Id("a"), Id("b")}));
   EXPECT_EQ(plan.identities[0].owner_id, Id("b"));
   EXPECT_EQ(plan.identities[1].owner_id, Id("a"));
 }
@@ -57,12 +60,15 @@ TEST(RootAccountsTest, AnAccountThatOwnsNothingIsNotTakenOver) {
 }
 
 TEST(RootAccountsTest, WhatNobodyReachesIsNamedAndRemembered) {
-  const RootPlan plan = AssignRootAccounts({{"c", "s"}}, Earlier({Own("a"), Own("b")}, {Id("a"), Id("b")}));
+  const RootPlan plan =
+      AssignRootAccounts({{"c", "s"}}, Earlier({Own("a"), Own("b")}, {Id("a"), Id("b")}));
   EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
   ASSERT_EQ(plan.notices.size(), 2u);
-  EXPECT_TRUE(plan.notices[1].starts_with("no access key given reaches the account of access key 'b'"));
+  EXPECT_TRUE(
+      plan.notices[1].starts_with("no access key given reaches the account of access key 'b'"));
   EXPECT_NE(plan.notices[1].find(Id("b")), std::string::npos);
-  const RootPlan next = AssignRootAccounts({{"c", "s"}, {"d", "s"}}, Earlier(plan.roots, {Id("a"), Id("b")}));
+  const RootPlan next =
+      AssignRootAccounts({{"c", "s"}, {"d", "s"}}, Earlier(plan.roots, {Id("a"), Id("b")}));
   EXPECT_EQ(next.identities[1].owner_id, Id("b"));
 }
 

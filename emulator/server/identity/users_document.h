@@ -1,4 +1,5 @@
-// The users of --users FILE and of the admin API: accounts, their users, and access keys, from JSON.
+// The users of --users FILE and of the admin API: accounts, their users, and access keys, from
+// JSON.
 //
 // docs/users.schema.json is the same in JSON Schema; docs/admin-api.md explains it.
 #ifndef PENSTOCK_EMULATOR_SERVER_IDENTITY_USERS_DOCUMENT_H_
@@ -19,7 +20,8 @@ inline constexpr std::string_view kDefaultNamespace = "default";
 struct KeyRecord {
   auth::User user;
   std::optional<std::string> name_space;  // nullopt: a known key's own, or else the default one
-  std::string place;                      // of its namespace in the document it came from: "accounts[0].access_keys[0].namespace"
+  // of its namespace in the document it came from: "accounts[0].access_keys[0].namespace"
+  std::string place;
 };
 
 struct UsersDocument {
@@ -28,7 +30,8 @@ struct UsersDocument {
   std::vector<KeyRecord> keys;
 };
 
-// kInvalidArgument names the place ("accounts[0].users[1].name"), what is wrong there and what it takes; never a secret.
+// kInvalidArgument names the place ("accounts[0].users[1].name"), what is wrong there and what it
+// takes; never a secret.
 Result<UsersDocument> ParseUsers(std::string_view json);
 // The same for a file; the message begins with its path.
 Result<UsersDocument> ReadUsersFile(const std::string& path);
@@ -36,8 +39,8 @@ Result<UsersDocument> ReadUsersFile(const std::string& path);
 // The form ParseUsers takes, without secrets and session tokens.
 std::string UsersJson(const UsersDocument& users);
 
-// The account and its root that an access key given without an account stands for, the same on every run: canonical id
-// and account id come from the key's name alone.
+// The account and its root that an access key given without an account stands for, the same on
+// every run: canonical id and account id come from the key's name alone.
 s3::Identity MakeIdentity(std::string_view access_key_id);
 
 // The account id that MakeIdentity gives beside that canonical id.

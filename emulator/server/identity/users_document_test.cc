@@ -26,7 +26,8 @@ TEST(UsersDocumentTest, ReadsAccountsUsersAndKeys) {
   ASSERT_EQ(users->accounts.size(), 2u);
   EXPECT_EQ(users->accounts[0].display_name, "research");
   EXPECT_EQ(users->accounts[0].id.size(), 64u);
-  EXPECT_EQ(users->accounts[1].id, "79a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be");
+  EXPECT_EQ(users->accounts[1].id,
+            "79a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be");
   ASSERT_EQ(users->keys.size(), 4u);
   EXPECT_EQ(users->keys[0].user.identity.arn, "arn:aws:iam::111122223333:root");
   EXPECT_EQ(users->keys[1].user.identity.arn, "arn:aws:iam::111122223333:user/team/ann");
@@ -61,7 +62,8 @@ TEST_P(BadUsersTest, NamesThePlaceAndTheLimit) {
   const auto users = ParseUsers(GetParam().json);
   ASSERT_FALSE(users.ok());
   EXPECT_EQ(users.error().kind, ErrorKind::kInvalidArgument);
-  EXPECT_EQ(users.error().message.substr(0, std::string_view(GetParam().message).size()), GetParam().message);
+  EXPECT_EQ(users.error().message.substr(0, std::string_view(GetParam().message).size()),
+            GetParam().message);
   EXPECT_EQ(users.error().message.find("hush"), std::string::npos);
 }
 
@@ -69,18 +71,24 @@ INSTANTIATE_TEST_SUITE_P(
     All, BadUsersTest,
     testing::Values(
         BadUsers{"[]", "must be a JSON object"}, BadUsers{"{}", "the field 'accounts' is missing"},
-        BadUsers{R"({"accounts": [{"account_id": "12"}]})", "accounts[0].account_id: '12' is no account id; it takes 12 digits"},
+        BadUsers{R"({"accounts": [{"account_id": "12"}]})",
+                 "accounts[0].account_id: '12' is no account id; it takes 12 digits"},
         BadUsers{R"({"accounts": [{"account_id": "111122223333", "canonical_id": "XY"}]})",
                  "accounts[0].canonical_id: 'XY' is no canonical id; it takes 64 digits"},
-        BadUsers{R"({"accounts": [{"account_id": "111122223333"}, {"account_id": "111122223333"}]})", "accounts[1]: account '111122223333'"},
+        BadUsers{
+            R"({"accounts": [{"account_id": "111122223333"}, {"account_id": "111122223333"}]})",
+            "accounts[1]: account '111122223333'"},
         BadUsers{R"({"accounts": [{"account_id": "111122223333", "users": [{"name": "a b"}]}]})",
                  "accounts[0].users[0].name: 'a b' is no user name"},
-        BadUsers{R"({"accounts": [{"account_id": "111122223333", "users": [{"name": "a", "path": "x"}]}]})",
-                 "accounts[0].users[0].path: 'x' is no path"},
-        BadUsers{R"({"accounts": [{"account_id": "111122223333", "access_keys": [{"access_key_id": "A/B", "secret_access_key": "hush"}]}]})",
-                 "accounts[0].access_keys[0].access_key_id: access key id 'A/B'"},
-        BadUsers{R"({"accounts": [{"account_id": "111122223333", "access_keys": [{"access_key_id": "A"}]}]})",
-                 "accounts[0].access_keys[0]: the field 'secret_access_key' is missing"},
+        BadUsers{
+            R"({"accounts": [{"account_id": "111122223333", "users": [{"name": "a", "path": "x"}]}]})",
+            "accounts[0].users[0].path: 'x' is no path"},
+        BadUsers{
+            R"({"accounts": [{"account_id": "111122223333", "access_keys": [{"access_key_id": "A/B", "secret_access_key": "hush"}]}]})",
+            "accounts[0].access_keys[0].access_key_id: access key id 'A/B'"},
+        BadUsers{
+            R"({"accounts": [{"account_id": "111122223333", "access_keys": [{"access_key_id": "A"}]}]})",
+            "accounts[0].access_keys[0]: the field 'secret_access_key' is missing"},
         BadUsers{R"({"accounts": [{"account_id": "111122223333", "access_keys": [
                    {"access_key_id": "A", "secret_access_key": "hush", "expires": "2026-01-01T00:00:00Z"}]}]})",
                  "accounts[0].access_keys[0].expires: only a temporary key expires"},
@@ -88,8 +96,10 @@ INSTANTIATE_TEST_SUITE_P(
                    {"access_key_id": "A", "secret_access_key": "hush", "namespace": "../x"}]}]})",
                  "accounts[0].access_keys[0].namespace: '../x' is no name of a namespace"},
         BadUsers{R"({"namespaces": "suite", "accounts": []})", "namespaces: must be a list"},
-        BadUsers{R"({"namespaces": ["suite", 1], "accounts": []})", "namespaces[1]: must be a string"},
-        BadUsers{R"({"namespaces": [".x"], "accounts": []})", "namespaces[0]: '.x' is no name of a namespace"}));
+        BadUsers{R"({"namespaces": ["suite", 1], "accounts": []})",
+                 "namespaces[1]: must be a string"},
+        BadUsers{R"({"namespaces": [".x"], "accounts": []})",
+                 "namespaces[0]: '.x' is no name of a namespace"}));
 
 TEST(UsersDocumentTest, AFileThatCannotBeReadIsNamed) {
   const auto users = ReadUsersFile("/nowhere/users.json");
@@ -108,7 +118,8 @@ TEST(UsersDocumentTest, AMistakeInAFileIsNamedWithTheFile) {
 
 TEST(IdentityTest, IsTheSameOnEveryRun) {
   // Made once with: printf 'penstock owner of penstock' | sha256sum
-  EXPECT_EQ(MakeIdentity("penstock").owner_id, "1d2008eb2720cdafa791bd687ed3d79ab981cce385546d93d18ba405525e68a6");
+  EXPECT_EQ(MakeIdentity("penstock").owner_id,
+            "1d2008eb2720cdafa791bd687ed3d79ab981cce385546d93d18ba405525e68a6");
 }
 
 TEST(IdentityTest, HasTheFormsOfS3) {

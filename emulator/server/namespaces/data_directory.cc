@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/blobs/descriptor.h"
+#include "emulator/store/sqlite/database_creation.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -35,8 +35,8 @@ constexpr std::string_view kLock = "penstock.lock";
 
 constinit DiagnosticEvent not_removed("server.folder_not_removed");  // the next start removes it
 
-// A number above `least` that this process has not used before: the folder of a store that is still being taken apart is
-// never mistaken for that of a new one in the same place.
+// A number above `least` that this process has not used before: the folder of a store that is still
+// being taken apart is never mistaken for that of a new one in the same place.
 std::uint64_t FreshNumber(std::uint64_t least) {
   static std::atomic<std::uint64_t> highest{0};
   std::uint64_t seen = highest.load();
@@ -51,7 +51,8 @@ std::uint64_t FreshNumber(std::uint64_t least) {
 std::optional<std::uint64_t> NumberOf(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return std::nullopt;
   std::uint64_t number = 0;
-  const auto parsed = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
+  const auto parsed =
+      std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
   if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return std::nullopt;
   return number;
 }
@@ -69,10 +70,12 @@ struct Highest {
 
 Highest HighestIn(const std::string& path, std::error_code& error) {
   Highest highest;
-  for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (const auto generation = NumberOf(name, kGeneration)) {
-      std::uint64_t& kind = store::IsUnfinishedStore(entry->path().string()) ? highest.unfinished : highest.generation;
+      std::uint64_t& kind = store::IsUnfinishedStore(entry->path().string()) ? highest.unfinished
+                                                                             : highest.generation;
       kind = std::max(kind, *generation);
     } else if (const auto deleted = NumberOf(name, kDeleted)) {
       highest.deleted = std::max(highest.deleted, *deleted);
@@ -87,7 +90,8 @@ Highest HighestIn(const std::string& path, std::error_code& error) {
 std::vector<fs::path> ParentsToCreateIn(const fs::path& path) {
   std::vector<fs::path> parents;
   std::error_code ignored;
-  for (fs::path at = fs::absolute(path, ignored); at.has_relative_path() && !fs::exists(at, ignored); at = at.parent_path()) {
+  for (fs::path at = fs::absolute(path, ignored);
+       at.has_relative_path() && !fs::exists(at, ignored); at = at.parent_path()) {
     parents.push_back(at.parent_path());
   }
   return parents;
@@ -96,13 +100,16 @@ std::vector<fs::path> ParentsToCreateIn(const fs::path& path) {
 Error Unusable(const std::string& path, int system_error) {
   const Error cause = store::SystemError(ErrorKind::kInvalidArgument, "use", path, system_error);
   const bool exhausted = cause.kind == ErrorKind::kResourceExhausted;
-  return Error::Make(cause.kind, "data directory '" + path + "' cannot be used: " + std::strerror(system_error) +
-                                     (exhausted ? "; free some and try again" : "; choose a directory this user may write"));
+  return Error::Make(
+      cause.kind,
+      "data directory '" + path + "' cannot be used: " + std::strerror(system_error) +
+          (exhausted ? "; free some and try again" : "; choose a directory this user may write"));
 }
 
 Error InUse(const std::string& path) {
-  return Error::Make(ErrorKind::kInvalidArgument, "data directory '" + path +
-                                                      "' is in use by another emulator; stop it or choose another directory");
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "data directory '" + path +
+                         "' is in use by another emulator; stop it or choose another directory");
 }
 
 }  // namespace
@@ -119,7 +126,8 @@ Result<std::vector<std::string>> DataDirectory::Prepare(const std::string& path)
   std::vector<std::string> notices;
   if (::mkdir(path.c_str(), 0700) == 0) {
     // A parent that this user may not read cannot be fsynced.
-    for (const fs::path& parent : changed) static_cast<void>(store::SyncDirectory(parent.string()).ok());
+    for (const fs::path& parent : changed)
+      static_cast<void>(store::SyncDirectory(parent.string()).ok());
     return notices;
   }
   if (errno != EEXIST) return Unusable(path, errno);
@@ -127,8 +135,8 @@ Result<std::vector<std::string>> DataDirectory::Prepare(const std::string& path)
   if (::stat(path.c_str(), &state) == 0 && (state.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     char mode[8];
     std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(state.st_mode & 07777));
-    notices.push_back("other users of this machine may read the data directory '" + path + "' (mode " + mode + "); to prevent it: chmod 700 '" +
-                      path + "'");
+    notices.push_back("other users of this machine may read the data directory '" + path +
+                      "' (mode " + mode + "); to prevent it: chmod 700 '" + path + "'");
   }
   return notices;
 }
@@ -149,13 +157,15 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
   const Highest highest = HighestIn(directory->path_, error);
   if (error) return Unusable(directory->path_, error.value());
   directory->deleted_ = highest.deleted;
-  directory->generation_ = highest.generation > 0 ? highest.generation : FreshNumber(highest.used());
+  directory->generation_ =
+      highest.generation > 0 ? highest.generation : FreshNumber(highest.used());
   directory->next_ = FreshNumber(std::max(directory->generation_, highest.used()));
   return directory;
 }
 
 DataDirectory::~DataDirectory() {
-  ::flock(lock_, LOCK_UN);  // a forked worker may hold a copy of the descriptor: closing alone would keep the lock
+  // a forked worker may hold a copy of the descriptor: closing alone would keep the lock
+  ::flock(lock_, LOCK_UN);
   ::close(lock_);
 }
 
@@ -175,7 +185,9 @@ void DataDirectory::AdoptNext() {
 Result<void> DataDirectory::MarkDeleted() {
   const std::string mark = path_ + "/" + std::string(kDeleted) + std::to_string(generation_);
   const int file = ::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return Error::Make(ErrorKind::kInternal, "'" + mark + "' cannot be made: " + std::strerror(errno));
+  if (file < 0)
+    return Error::Make(ErrorKind::kInternal,
+                       "'" + mark + "' cannot be made: " + std::strerror(errno));
   ::close(file);
   deleted_ = generation_;
   return Ok();
@@ -195,7 +207,8 @@ bool DataDirectory::IsVacant(const std::string& path) {
 
 std::optional<std::string> DataDirectory::MoveToGrave(const std::string& path) {
   static std::atomic<std::uint64_t> count{0};
-  const fs::path grave = fs::path(path).parent_path() / (std::string(kGrave) + std::to_string(++count));
+  const fs::path grave =
+      fs::path(path).parent_path() / (std::string(kGrave) + std::to_string(++count));
   std::error_code error;
   fs::rename(path, grave, error);
   if (error) {
@@ -205,7 +218,9 @@ std::optional<std::string> DataDirectory::MoveToGrave(const std::string& path) {
   return grave.string();
 }
 
-bool DataDirectory::IsTrash(std::string_view folder_name) { return folder_name.starts_with(kGrave); }
+bool DataDirectory::IsTrash(std::string_view folder_name) {
+  return folder_name.starts_with(kGrave);
+}
 
 void DataDirectory::Remove(const std::string& path) {
   std::error_code error;
@@ -216,9 +231,11 @@ void DataDirectory::Remove(const std::string& path) {
 void DataDirectory::RemoveUnfinished(const std::string& path) {
   std::error_code error;
   std::vector<std::string> unfinished;
-  for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
     const std::string generation = entry->path().string();
-    if (GenerationOf(entry->path().filename().string()) && store::IsUnfinishedStore(generation)) unfinished.push_back(generation);
+    if (GenerationOf(entry->path().filename().string()) && store::IsUnfinishedStore(generation))
+      unfinished.push_back(generation);
   }
   for (const std::string& generation : unfinished) Remove(generation);
 }
@@ -226,11 +243,13 @@ void DataDirectory::RemoveUnfinished(const std::string& path) {
 void DataDirectory::RemoveOthers() const {
   std::error_code error;
   std::vector<std::string> others;
-  for (fs::directory_iterator entry(path_, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(path_, error), end; !error && entry != end;
+       entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     const auto generation = NumberOf(name, kGeneration);
     const auto deleted = NumberOf(name, kDeleted);
-    if ((generation && *generation != generation_) || (deleted && *deleted < generation_)) others.push_back(entry->path().string());
+    if ((generation && *generation != generation_) || (deleted && *deleted < generation_))
+      others.push_back(entry->path().string());
   }
   // Marks last: until its generations are gone, a mark is what tells that they are dead.
   std::sort(others.begin(), others.end(), std::greater<>());

@@ -18,7 +18,8 @@ TEST(DataDirectoryTest, StartsAtAGenerationOfItsOwn) {
   const auto directory = DataDirectory::Open(folder.path() + "/new/one");
   ASSERT_TRUE(directory.ok());
   // The number is new to the whole process, whatever other directories it had.
-  EXPECT_TRUE((*directory)->CurrentPath().starts_with(folder.path() + "/new/one/generation-")) << (*directory)->CurrentPath();
+  EXPECT_TRUE((*directory)->CurrentPath().starts_with(folder.path() + "/new/one/generation-"))
+      << (*directory)->CurrentPath();
 }
 
 TEST(DataDirectoryTest, ANewFolderIsItsUsersAlone) {
@@ -46,13 +47,15 @@ TEST(DataDirectoryTest, AFolderThatOthersMayReadIsReportedAndUsed) {
     const auto notices = DataDirectory::Prepare(folder.path()).value();
     ASSERT_EQ(notices.size(), 1U) << mode;
     EXPECT_NE(notices[0].find(std::string("(mode ") + mode + ")"), std::string::npos) << notices[0];
-    EXPECT_NE(notices[0].find("chmod 700 '" + folder.path() + "'"), std::string::npos) << notices[0];
+    EXPECT_NE(notices[0].find("chmod 700 '" + folder.path() + "'"), std::string::npos)
+        << notices[0];
   }
 }
 
 TEST(DataDirectoryTest, ContinuesWithTheHighestGeneration) {
   const TemporaryFolder folder;
-  for (const char* name : {"generation-2", "generation-10", "generation-x", "other"}) MakeStoreFolder(folder.path() + "/" + name);
+  for (const char* name : {"generation-2", "generation-10", "generation-x", "other"})
+    MakeStoreFolder(folder.path() + "/" + name);
   const auto directory = DataDirectory::Open(folder.path());
   ASSERT_TRUE(directory.ok());
   EXPECT_EQ((*directory)->CurrentPath(), folder.path() + "/generation-10");
@@ -69,7 +72,8 @@ TEST(DataDirectoryTest, AnInterruptedCreationDoesNotReplaceTheLivingGeneration) 
   std::ofstream(folder.path() + "/generation-6/penstock.db");
   const auto directory = DataDirectory::Open(folder.path()).value();
   EXPECT_EQ(directory->CurrentPath(), folder.path() + "/generation-5");
-  EXPECT_GT(DataDirectory::GenerationOf(fs::path(directory->NextPath()).filename().string()).value(), 6U);
+  EXPECT_GT(
+      DataDirectory::GenerationOf(fs::path(directory->NextPath()).filename().string()).value(), 6U);
   directory->RemoveOthers();
   EXPECT_FALSE(fs::exists(folder.path() + "/generation-6"));
 }

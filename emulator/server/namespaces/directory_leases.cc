@@ -21,11 +21,13 @@ std::shared_ptr<DirectoryLeases::Lease> DirectoryLeases::Share(const std::string
     if (is_new) return nullptr;
     Entry& entry = found->second;
     if (entry.directory) {
-      auto lease = std::make_shared<Lease>(shared_from_this(), *entry.directory, /*is_first=*/false);
+      auto lease =
+          std::make_shared<Lease>(shared_from_this(), *entry.directory, /*is_first=*/false);
       ++entry.leases;
       return lease;
     }
-    // Another thread opens or closes it, and calls Finish. The time is a bound for the wait, not for the opening.
+    // Another thread opens or closes it, and calls Finish. The time is a bound for the wait, not
+    // for the opening.
     finished_.WaitUntil(mutex_, std::chrono::steady_clock::now() + std::chrono::seconds(1));
   }
 }
@@ -64,7 +66,8 @@ void DirectoryLeases::Return(DataDirectory& directory) {
     path = &found->first;  // the entry stays until Finish
   }
   std::optional<std::string> grave;
-  // Out of the way before another caller can take the path; what cannot be moved now is found at the next start.
+  // Out of the way before another caller can take the path; what cannot be moved now is found at
+  // the next start.
   if (last->is_deleted()) grave = DataDirectory::MoveToGrave(*path);
   last.reset();
   Finish(*path, nullptr);

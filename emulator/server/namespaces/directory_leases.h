@@ -1,5 +1,5 @@
-// The data directories that a process has in use, so that a namespace that was deleted and one that is made in its place share
-// the folder for as long as requests are left in the deleted one.
+// The data directories that a process has in use, so that a namespace that was deleted and one that
+// is made in its place share the folder for as long as requests are left in the deleted one.
 #ifndef PENSTOCK_EMULATOR_SERVER_NAMESPACES_DIRECTORY_LEASES_H_
 #define PENSTOCK_EMULATOR_SERVER_NAMESPACES_DIRECTORY_LEASES_H_
 
@@ -16,7 +16,8 @@ namespace penstock::emulator::server {
 // Thread safety: safe from any thread.
 class DirectoryLeases : public std::enable_shared_from_this<DirectoryLeases> {
  public:
-  // One user of a folder. The last one to go unlocks it and, where it was marked as deleted, removes it.
+  // One user of a folder. The last one to go unlocks it and, where it was marked as deleted,
+  // removes it.
   class Lease {
    public:
     Lease(std::shared_ptr<DirectoryLeases> leases, DataDirectory& directory, bool is_first)
@@ -35,20 +36,25 @@ class DirectoryLeases : public std::enable_shared_from_this<DirectoryLeases> {
     const bool is_first_;
   };
 
-  static std::shared_ptr<DirectoryLeases> Create() { return std::shared_ptr<DirectoryLeases>(new DirectoryLeases()); }
-  // DataDirectory::Open's errors. Whoever holds a lease may not be interleaved with another holder's changes to the directory.
+  static std::shared_ptr<DirectoryLeases> Create() {
+    return std::shared_ptr<DirectoryLeases>(new DirectoryLeases());
+  }
+  // DataDirectory::Open's errors. Whoever holds a lease may not be interleaved with another
+  // holder's changes to the directory.
   Result<std::shared_ptr<Lease>> Take(const std::string& path);
 
  private:
   struct Entry {
-    std::unique_ptr<DataDirectory> directory;  // null while it is opened or closed, which happens without the mutex
+    // null while it is opened or closed, which happens without the mutex
+    std::unique_ptr<DataDirectory> directory;
     int leases = 0;
   };
   struct Finishing;
   DirectoryLeases() = default;
   // A lease on a directory that is open. Null: the caller must open it, and Finish.
   std::shared_ptr<Lease> Share(const std::string& path);
-  // Ends the opening or closing of the directory at `path`: with `directory` it is open, with null it is not in use.
+  // Ends the opening or closing of the directory at `path`: with `directory` it is open, with null
+  // it is not in use.
   void Finish(const std::string& path, std::unique_ptr<DataDirectory> directory);
   void Return(DataDirectory& directory);
 

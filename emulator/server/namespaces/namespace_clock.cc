@@ -39,13 +39,16 @@ std::int64_t NamespaceClock::Course::At(std::int64_t machine_now) const {
   return static_cast<std::int64_t>(std::min<Wide>(there, kLatest));
 }
 
-// The machine's clock is read between the two looks at the version, and by a change after it made that odd: no reading of the
-// old course is later than the moment from which the new one goes on.
+// The machine's clock is read between the two looks at the version, and by a change after it made
+// that odd: no reading of the old course is later than the moment from which the new one goes on.
 NamespaceClock::Reading NamespaceClock::Read() const {
   for (;;) {
     const std::uint64_t version = version_.load();
     Reading reading;
-    reading.course = {.machine = course_machine_.load(), .shown = course_shown_.load(), .rate = course_rate_.load(), .frozen = course_frozen_.load()};
+    reading.course = {.machine = course_machine_.load(),
+                      .shown = course_shown_.load(),
+                      .rate = course_rate_.load(),
+                      .frozen = course_frozen_.load()};
     reading.machine = MachineNanoseconds();
     if (version % 2 == 0 && version_.load() == version) {
       reading.shown = reading.course.At(reading.machine);
@@ -57,15 +60,20 @@ NamespaceClock::Reading NamespaceClock::Read() const {
 
 WallTime NamespaceClock::Now() const { return TimeOf(Read().shown); }
 
-Result<NamespaceClock::Course> NamespaceClock::Changed(const Course& course, const ClockChange& change, std::int64_t machine_now) {
+Result<NamespaceClock::Course> NamespaceClock::Changed(const Course& course,
+                                                       const ClockChange& change,
+                                                       std::int64_t machine_now) {
   std::int64_t now = change.now ? NanosecondsOf(*change.now) : course.At(machine_now);
   const std::int64_t advance = std::chrono::duration_cast<nanoseconds>(change.advance).count();
   const bool overflow = __builtin_add_overflow(now, advance, &now);
   if (overflow || now < 0 || now > kLatest) {
-    return Error::Make(ErrorKind::kInvalidArgument, "the clock would leave the years 1970 to 2261; move it less");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the clock would leave the years 1970 to 2261; move it less");
   }
   if (change.rate && !(*change.rate >= kSlowest && *change.rate <= kFastest)) {
-    return Error::Make(ErrorKind::kInvalidArgument, "rate is " + std::to_string(*change.rate) + "; it takes 0.001 to 1000 times the machine's");
+    return Error::Make(
+        ErrorKind::kInvalidArgument,
+        "rate is " + std::to_string(*change.rate) + "; it takes 0.001 to 1000 times the machine's");
   }
   Course next{.machine = machine_now,
               .shown = now,

@@ -13,9 +13,11 @@
 
 namespace penstock::emulator::server {
 
-// Wall time drives dates, signatures, expiry and limits; deadlines stay on the machine's monotonic clock.
+// Wall time drives dates, signatures, expiry and limits; deadlines stay on the machine's monotonic
+// clock.
 //
-// Thread safety: safe from any thread; reading takes no lock. A change of rate lets no reader see time jump or run backwards.
+// Thread safety: safe from any thread; reading takes no lock. A change of rate lets no reader see
+// time jump or run backwards.
 class NamespaceClock final : public Clock {
  public:
   explicit NamespaceClock(const Clock& machine) : machine_(machine) {}
@@ -23,8 +25,8 @@ class NamespaceClock final : public Clock {
   WallTime Now() const override;
   MonotonicTime Monotonic() const override { return machine_.Monotonic(); }
 
-  // Applies the whole change or none of it. kInvalidArgument when the time would leave the years 1970 to 2261 or the rate
-  // 0.001 to 1000. A clock that runs into 2262 stands still there.
+  // Applies the whole change or none of it. kInvalidArgument when the time would leave the years
+  // 1970 to 2261 or the rate 0.001 to 1000. A clock that runs into 2262 stands still there.
   Result<void> Change(const ClockChange& change);
   // Back to the machine's time, running.
   void Restore();
@@ -33,7 +35,8 @@ class NamespaceClock final : public Clock {
  private:
   static constexpr std::int64_t kMillion = 1'000'000;
 
-  // The clock showed `shown` when the machine's showed `machine`, and goes on from there. Nanoseconds since 1970.
+  // The clock showed `shown` when the machine's showed `machine`, and goes on from there.
+  // Nanoseconds since 1970.
   struct Course {
     std::int64_t machine = 0;
     std::int64_t shown = 0;
@@ -48,7 +51,8 @@ class NamespaceClock final : public Clock {
   };
   std::int64_t MachineNanoseconds() const;
   Reading Read() const;
-  static Result<Course> Changed(const Course& course, const ClockChange& change, std::int64_t machine_now);
+  static Result<Course> Changed(const Course& course, const ClockChange& change,
+                                std::int64_t machine_now);
   void Follow(const Course& course) PENSTOCK_REQUIRES(change_mutex_);
 
   const Clock& machine_;

@@ -143,15 +143,19 @@ TEST(NamespaceClockThreadsTest, NeverRunsBackwardsWhileItsRateChanges) {
   const auto look = [&] {
     while (!done) {
       const std::int64_t seen = latest.load();
-      const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(clock.Now().time_since_epoch()).count();
+      const std::int64_t now =
+          std::chrono::duration_cast<std::chrono::nanoseconds>(clock.Now().time_since_epoch())
+              .count();
       if (now < seen) ++backwards;
-      for (std::int64_t before = seen; before < now && !latest.compare_exchange_weak(before, now);) {
+      for (std::int64_t before = seen;
+           before < now && !latest.compare_exchange_weak(before, now);) {
       }
     }
   };
   std::vector<std::thread> readers;
   for (int i = 0; i < 3; ++i) readers.emplace_back(look);
-  for (int i = 0; i < 3'000; ++i) ASSERT_TRUE(clock.Change({.rate = i % 2 == 0 ? 1'000 : 0.001}).ok());
+  for (int i = 0; i < 3'000; ++i)
+    ASSERT_TRUE(clock.Change({.rate = i % 2 == 0 ? 1'000 : 0.001}).ok());
   done = true;
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(backwards.load(), 0);

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "base/diagnostics.h"
-#include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/blobs/descriptor.h"
 #include "emulator/store/disk_guard.h"
 #include "emulator/store/memory_limit.h"
+#include "emulator/store/sqlite/database_creation.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -16,7 +16,8 @@ constexpr std::size_t kMostRetired = 64;
 
 constinit DiagnosticEvent open_failed("server.namespace_not_opened");
 
-// A directory that cannot be used is a mistake in the options at the start, and a failure of the emulator afterwards.
+// A directory that cannot be used is a mistake in the options at the start, and a failure of the
+// emulator afterwards.
 Error AfterStart(Error error) {
   if (error.kind == ErrorKind::kInvalidArgument) error.kind = ErrorKind::kInternal;
   return error;
@@ -29,11 +30,12 @@ MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 // One store and, in directory mode, the folder it lives in.
 struct NamespaceStore::Generation final : StoreRemover::Item {
   std::shared_ptr<DirectoryLeases::Lease> lease;  // goes after the store; null in memory mode
-  std::shared_ptr<const Clock> clock;  // what space and store point to
+  std::shared_ptr<const Clock> clock;             // what space and store point to
   s3::Namespace space;
   std::string path;      // empty: in memory
   bool retired = false;  // set before the last reference goes
-  std::shared_ptr<store::MemoryLimit> releasing;  // its BeginRelease was called for this store; null: it was not
+  // its BeginRelease was called for this store; null: it was not
+  std::shared_ptr<store::MemoryLimit> releasing;
 
   ~Generation() override {
     space.store.reset();
@@ -51,7 +53,8 @@ Result<std::shared_ptr<NamespaceStore>> NamespaceStore::Make(NamespaceStoreOptio
   if (!made.leases) made.leases = DirectoryLeases::Create();
   if (!made.remover) made.remover = std::make_shared<StoreRemover>();
   if (made.directory.empty()) made.open_stores = nullptr;  // what is in memory must stay there
-  PENSTOCK_ASSIGN(auto instruments, instruments::Instruments::Open(made.instruments, *namespace_store->clock_));
+  PENSTOCK_ASSIGN(auto instruments,
+                  instruments::Instruments::Open(made.instruments, *namespace_store->clock_));
   const MutexLock lock(namespace_store->mutex_);
   universe->instruments_ = std::move(instruments);
   return universe;
@@ -70,7 +73,8 @@ NamespaceStore::~NamespaceStore() {
   lease_.reset();
 }
 
-std::shared_ptr<NamespaceStore::Generation> NamespaceStore::MakeGeneration(const std::string& path) {
+std::shared_ptr<NamespaceStore::Generation> NamespaceStore::MakeGeneration(
+    const std::string& path) {
   const auto destroy = [remover = std::weak_ptr<StoreRemover>(options_.remover),
                         limit = options_.memory_limit](Generation* generation) {
     std::unique_ptr<Generation> owned(generation);
@@ -88,14 +92,15 @@ std::shared_ptr<NamespaceStore::Generation> NamespaceStore::MakeGeneration(const
   return generation;
 }
 
-Result<std::shared_ptr<NamespaceStore::Generation>> NamespaceStore::OpenGeneration(const std::string& path,
-                                                                       std::shared_ptr<instruments::Instruments> instruments) {
+Result<std::shared_ptr<NamespaceStore::Generation>> NamespaceStore::OpenGeneration(
+    const std::string& path, std::shared_ptr<instruments::Instruments> instruments) {
   std::shared_ptr<Generation> generation = MakeGeneration(path);
-  PENSTOCK_ASSIGN(generation->space.store, store::Store::Open({.directory = path,
-                                                               .durability = options_.durability,
-                                                               .clock = clock_.get(),
-                                                               .memory_limit = options_.memory_limit,
-                                                               .scrub_bytes_per_second = options_.scrub_bytes_per_second}));
+  PENSTOCK_ASSIGN(generation->space.store,
+                  store::Store::Open({.directory = path,
+                                      .durability = options_.durability,
+                                      .clock = clock_.get(),
+                                      .memory_limit = options_.memory_limit,
+                                      .scrub_bytes_per_second = options_.scrub_bytes_per_second}));
   PENSTOCK_TRY(SyncNames());
   generation->space.instruments = std::move(instruments);
   generation->space.name = options_.name;
@@ -179,7 +184,9 @@ std::shared_ptr<instruments::Instruments> NamespaceStore::CurrentInstruments() c
 
 Result<void> NamespaceStore::Reset() {
   const MutexLock one_at_a_time(change_mutex_);
-  if (discarded_) return Error::Make(ErrorKind::kNotFound, "namespace '" + options_.name + "' was deleted; list the namespaces");
+  if (discarded_)
+    return Error::Make(ErrorKind::kNotFound,
+                       "namespace '" + options_.name + "' was deleted; list the namespaces");
   PENSTOCK_ASSIGN(auto instruments, instruments::Instruments::Open(options_.instruments, *clock_));
   const bool was_open = is_open();
   if (!was_open && options_.open_stores) options_.open_stores->MakeRoom();
@@ -210,7 +217,8 @@ Result<void> NamespaceStore::Reset() {
     old->retired = true;
   }
   if (!was_open && options_.open_stores) options_.open_stores->Add(weak_from_this());
-  if (journal::Journal* const journal = instruments->journal()) journal->Stop();  // those who wait go on to the new one
+  // those who wait go on to the new one
+  if (journal::Journal* const journal = instruments->journal()) journal->Stop();
   clock_->Restore();
   old.reset();
   options_.remover->Help(kMostRetired);
@@ -250,7 +258,8 @@ bool NamespaceStore::Close() {
   {
     const MutexLock lock(mutex_);
     // All others were made under this lock: there are none, and none can be made.
-    if (current_ == nullptr || current_.use_count() > 1 || !instruments_->faults().idle()) return false;
+    if (current_ == nullptr || current_.use_count() > 1 || !instruments_->faults().idle())
+      return false;
     idle.swap(current_);
   }
   idle.reset();

@@ -46,7 +46,8 @@ TEST(NamespaceStoreTest, ARequestKeepsTheStoreItBeganWith) {
 TEST(NamespaceStoreTest, AResetRemovesTheOldFolder) {
   const TemporaryFolder folder;
   {
-    const auto universe = NamespaceStore::Open({.directory = folder.path(), .clock = &SystemClock()});
+    const auto universe =
+        NamespaceStore::Open({.directory = folder.path(), .clock = &SystemClock()});
     ASSERT_TRUE(namespace_store.ok());
     for (int i = 0; i < 3; ++i) ASSERT_TRUE((*namespace_store)->Reset().ok());
   }
@@ -90,12 +91,14 @@ TEST(NamespaceStoreTest, WhoIsInADiscardedOneWorksOnAndNobodyMeetsIt) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/one";
   const auto leases = DirectoryLeases::Create();
-  auto old = NamespaceStore::Open({.directory = path, .clock = &SystemClock(), .leases = leases}).value();
+  auto old =
+      NamespaceStore::Open({.directory = path, .clock = &SystemClock(), .leases = leases}).value();
   auto held = old->Current();
   MakeBucket(*held, "bucket");
   ASSERT_TRUE(old->Discard().ok());
   EXPECT_EQ(old->Reset().error().kind, ErrorKind::kNotFound);
-  auto anew = NamespaceStore::Open({.directory = path, .clock = &SystemClock(), .leases = leases}).value();
+  auto anew =
+      NamespaceStore::Open({.directory = path, .clock = &SystemClock(), .leases = leases}).value();
   EXPECT_TRUE(PutObject(*held, "key").ok());
   EXPECT_TRUE(PutObject(*old->Current(), "late").ok());  // found its user before, and comes now
   const auto listed = held->store->List(store::ListObjects{.bucket = BucketName("bucket")});
@@ -103,7 +106,10 @@ TEST(NamespaceStoreTest, WhoIsInADiscardedOneWorksOnAndNobodyMeetsIt) {
   EXPECT_EQ(listed->entries.size(), 2u);
   EXPECT_FALSE(anew->Current()->store->FindBucket(BucketName("bucket")).ok());
   MakeBucket(*anew->Current(), "bucket");
-  EXPECT_EQ(anew->Current()->store->List(store::ListObjects{.bucket = BucketName("bucket")})->entries.size(), 0u);
+  EXPECT_EQ(anew->Current()
+                ->store->List(store::ListObjects{.bucket = BucketName("bucket")})
+                ->entries.size(),
+            0u);
   EXPECT_EQ(Generations(path), 2);
   old.reset();
   EXPECT_EQ(Generations(path), 2);
@@ -134,7 +140,10 @@ TEST(NamespaceStoreTest, WhoLeavesAResetStoreLastDoesNotWaitForItsRemoval) {
   std::promise<void> begun;
   std::promise<void> end;
   auto remover = std::make_shared<StoreRemover>();
-  const auto universe = NamespaceStore::Open({.directory = folder.path(), .clock = &SystemClock(), .remover = remover}).value();
+  const auto universe =
+      NamespaceStore::Open(
+          {.directory = folder.path(), .clock = &SystemClock(), .remover = remover})
+          .value();
   remover->Add(std::make_unique<Busy>(begun, end.get_future()));
   begun.get_future().wait();
   auto request = universe->Current();
@@ -149,15 +158,17 @@ class ClosedNamespaceStoreTest : public testing::Test {
  protected:
   std::shared_ptr<NamespaceStore> Open(const std::string& name) {
     auto opened = NamespaceStore::Open({.name = name,
-                                  .directory = folder_.path() + "/" + name,
-                                  .clock = &SystemClock(),
-                                  .leases = leases_,
-                                  .open_stores = open_stores_});
+                                        .directory = folder_.path() + "/" + name,
+                                        .clock = &SystemClock(),
+                                        .leases = leases_,
+                                        .open_stores = open_stores_});
     EXPECT_TRUE(opened.ok()) << opened.error().message;
     return opened.value();
   }
   // The folder's lock is free: no descriptor of the store is open.
-  bool IsClosed(const std::string& name) const { return DataDirectory::Open(folder_.path() + "/" + name).ok(); }
+  bool IsClosed(const std::string& name) const {
+    return DataDirectory::Open(folder_.path() + "/" + name).ok();
+  }
 
   const TemporaryFolder folder_;
   const std::shared_ptr<DirectoryLeases> leases_ = DirectoryLeases::Create();
@@ -215,14 +226,16 @@ TEST_F(ClosedNamespaceStoreTest, AClosedOneThatIsDiscardedIsDeleted) {
 }
 
 TEST_F(ClosedNamespaceStoreTest, RequestsAndClosingFromManyThreadsLoseNothing) {
-  const std::vector<std::shared_ptr<NamespaceStore>> universes{Open("one"), Open("two"), Open("three")};
+  const std::vector<std::shared_ptr<NamespaceStore>> universes{Open("one"), Open("two"),
+                                                               Open("three")};
   for (const auto& universe : universes) MakeBucket(*namespace_store->Current(), "bucket");
   {
     std::vector<std::jthread> threads;
     for (int thread = 0; thread < 4; ++thread) {
       threads.emplace_back([&, thread] {
         for (int i = 0; i < 20; ++i) {
-          const auto space = universes[static_cast<std::size_t>(thread + i) % universes.size()]->Current();
+          const auto space =
+              universes[static_cast<std::size_t>(thread + i) % universes.size()]->Current();
           ASSERT_NE(space, nullptr);
           EXPECT_TRUE(PutObject(*space, std::to_string(thread) + "-" + std::to_string(i)).ok());
         }
@@ -231,7 +244,9 @@ TEST_F(ClosedNamespaceStoreTest, RequestsAndClosingFromManyThreadsLoseNothing) {
   }
   std::size_t objects = 0;
   for (const auto& universe : universes) {
-    objects += universe->Current()->store->List(store::ListObjects{.bucket = BucketName("bucket")})->entries.size();
+    objects += universe->Current()
+                   ->store->List(store::ListObjects{.bucket = BucketName("bucket")})
+                   ->entries.size();
   }
   EXPECT_EQ(objects, 80u);
 }

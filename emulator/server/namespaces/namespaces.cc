@@ -13,7 +13,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kFolder = "/namespaces";
 
 // For messages: the default one, and some of the others.
-std::string NamesOf(const std::map<std::string, std::shared_ptr<NamespaceStore>, std::less<>>& others) {
+std::string NamesOf(
+    const std::map<std::string, std::shared_ptr<NamespaceStore>, std::less<>>& others) {
   constexpr std::size_t kMost = 20;
   std::string names(kDefaultNamespace);
   std::size_t count = 0;
@@ -59,8 +60,9 @@ Result<void> Namespaces::FindExisting() {
     }
   }
   if (error) {
-    return Error::Make(ErrorKind::kInvalidArgument, "data directory '" + options_.directory + "' cannot be used: " +
-                                                        error.message() + "; choose a directory this user may write");
+    return Error::Make(ErrorKind::kInvalidArgument, "data directory '" + options_.directory +
+                                                        "' cannot be used: " + error.message() +
+                                                        "; choose a directory this user may write");
   }
   // What cannot go now goes next time.
   for (const std::string& path : graves) DataDirectory::Remove(path);
@@ -73,7 +75,9 @@ Result<void> Namespaces::FindExisting() {
 
 NamespaceStoreOptions Namespaces::OptionsOf(std::string_view name) const {
   instruments::InstrumentOptions instruments = options_.instruments;
-  if (instruments.scenario && name != kDefaultNamespace) faults::DropConnectionRules(*instruments.scenario);  // they never happen there
+  // they never happen there
+  if (instruments.scenario && name != kDefaultNamespace)
+    faults::DropConnectionRules(*instruments.scenario);
   std::vector<std::string> parents;
   if (!options_.directory.empty() && name != kDefaultNamespace) {
     parents = {options_.directory + std::string(kFolder), options_.directory};
@@ -110,8 +114,9 @@ Result<std::shared_ptr<NamespaceStore>> Namespaces::Find(std::string_view name) 
   const MutexLock lock(mutex_);
   const auto found = others_.find(name);
   if (found == others_.end()) {
-    return Error::Make(ErrorKind::kNotFound, "there is no namespace '" + std::string(name) + "'; there " +
-                                                 (others_.empty() ? "is" : "are") + " " + NamesOf(others_));
+    return Error::Make(ErrorKind::kNotFound, "there is no namespace '" + std::string(name) +
+                                                 "'; there " + (others_.empty() ? "is" : "are") +
+                                                 " " + NamesOf(others_));
   }
   if (!found->second) {
     PENSTOCK_ASSIGN(found->second, NamespaceStore::Make(OptionsOf(name)));  // opens nothing
@@ -127,11 +132,13 @@ Result<std::shared_ptr<NamespaceStore>> Namespaces::Create(std::string_view name
   {
     const MutexLock lock(mutex_);
     if (name == kDefaultNamespace || !others_.emplace(name, universe).second) {
-      return Error::Make(ErrorKind::kAlreadyExists,
-                         "namespace '" + std::string(name) + "' exists already; reset it, or choose another name");
+      return Error::Make(
+          ErrorKind::kAlreadyExists,
+          "namespace '" + std::string(name) + "' exists already; reset it, or choose another name");
     }
   }
-  // The store is opened without the lock. Those who find the universe meanwhile wait for it in Enter.
+  // The store is opened without the lock. Those who find the universe meanwhile wait for it in
+  // Enter.
   const auto entered = universe->Enter();
   if (entered.ok()) return universe;
   Forget(namespace_store);
@@ -141,7 +148,8 @@ Result<std::shared_ptr<NamespaceStore>> Namespaces::Create(std::string_view name
 void Namespaces::Forget(const std::shared_ptr<NamespaceStore>& universe) {
   const MutexLock lock(mutex_);
   const auto found = others_.find(namespace_store->name());
-  if (found != others_.end() && found->second == universe) others_.erase(found);  // the caller holds it: nothing is destroyed here
+  // the caller holds it: nothing is destroyed here
+  if (found != others_.end() && found->second == universe) others_.erase(found);
 }
 
 Result<std::shared_ptr<NamespaceStore>> Namespaces::FindOrCreate(std::string_view name) {
@@ -155,7 +163,8 @@ Result<std::shared_ptr<NamespaceStore>> Namespaces::FindOrCreate(std::string_vie
 
 Result<void> Namespaces::Delete(std::string_view name) {
   if (name == kDefaultNamespace) {
-    return Error::Make(ErrorKind::kInvalidArgument, "the default namespace stays; reset it to empty it");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the default namespace stays; reset it to empty it");
   }
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, Find(name));
   PENSTOCK_TRY(namespace_store->Discard());
@@ -166,7 +175,8 @@ Result<void> Namespaces::Delete(std::string_view name) {
 Result<void> Namespaces::ResetAll() {
   for (const std::string& name : Names()) {
     auto universe = Find(name);
-    if (!namespace_store.ok() && universe.error().kind == ErrorKind::kNotFound) continue;  // deleted meanwhile
+    // deleted meanwhile
+    if (!namespace_store.ok() && universe.error().kind == ErrorKind::kNotFound) continue;
     if (!namespace_store.ok()) return std::move(namespace_store).error();
     const auto reset = (*namespace_store)->Reset();
     if (!reset.ok() && reset.error().kind == ErrorKind::kNotFound) continue;

@@ -24,7 +24,9 @@ void MakeBucket(NamespaceStore& universe, const char* name) {
   ASSERT_TRUE(namespace_store.Current()->store->CreateBucket(bucket).ok());
 }
 
-bool HasBucket(NamespaceStore& universe, const char* name) { return universe.Current()->store->FindBucket(BucketName(name)).ok(); }
+bool HasBucket(NamespaceStore& universe, const char* name) {
+  return universe.Current()->store->FindBucket(BucketName(name)).ok();
+}
 
 class NamespacesTest : public testing::TestWithParam<bool> {
  protected:
@@ -106,12 +108,14 @@ TEST_P(NamespacesTest, WhileOneIsOpenedTheOthersAreFound) {
   GateClock clock;
   const auto spaces = Namespaces::Open({.directory = directory_,
                                         .clock = &clock,
-                                        .instruments = {.scenario = faults::Scenario{}}}).value();
+                                        .instruments = {.scenario = faults::Scenario{}}})
+                          .value();
   ASSERT_TRUE(spaces->Create("one").ok());
   clock.Arm();
   auto created = std::async(std::launch::async, [&] { return spaces->Create("two").ok(); });
   clock.AwaitCaller();
-  auto found = std::async(std::launch::async, [&] { return spaces->Find("one").ok() && spaces->Has("one"); });
+  auto found = std::async(std::launch::async,
+                          [&] { return spaces->Find("one").ok() && spaces->Has("one"); });
   EXPECT_EQ(found.wait_for(std::chrono::seconds(10)), std::future_status::ready);
   clock.Open();
   EXPECT_TRUE(created.get());
@@ -148,11 +152,14 @@ TEST(NamespacesOnDiskTest, IdleOnesHoldNoDescriptors) {
   const TemporaryFolder folder;
   constexpr int kSpaces = 40;
   constexpr int kOpen = 4;
-  const auto spaces = Namespaces::Open({.directory = folder.path(), .clock = &SystemClock(), .most_open = kOpen}).value();
+  const auto spaces =
+      Namespaces::Open({.directory = folder.path(), .clock = &SystemClock(), .most_open = kOpen})
+          .value();
   const int before = OpenDescriptors();
   for (int i = 0; i < kSpaces; ++i) MakeBucket(**spaces->Create("n" + std::to_string(i)), "bucket");
   EXPECT_LE(OpenDescriptors(), before + 16 * kOpen);
-  for (int i = 0; i < kSpaces; ++i) EXPECT_TRUE(HasBucket(**spaces->Find("n" + std::to_string(i)), "bucket")) << i;
+  for (int i = 0; i < kSpaces; ++i)
+    EXPECT_TRUE(HasBucket(**spaces->Find("n" + std::to_string(i)), "bucket")) << i;
   EXPECT_LE(OpenDescriptors(), before + 16 * kOpen);
 }
 
@@ -202,7 +209,8 @@ TEST(NamespacesOnDiskTest, ADeletedOneIsGoneAlsoWhenTheProcessDiedInIt) {
     const auto spaces = OpenIn(folder.path());
     MakeBucket(**spaces->Create("one"), "bucket");
   }
-  std::ofstream(one + "/deleted-" + std::to_string(1u << 30));  // requests were in it, then came kill -9
+  // requests were in it, then came kill -9
+  std::ofstream(one + "/deleted-" + std::to_string(1u << 30));
   std::filesystem::create_directories(folder.path() + "/namespaces/.deleted-1/generation-1");
   const auto spaces = OpenIn(folder.path());
   EXPECT_EQ(spaces->Names(), std::vector<std::string>{"default"});

@@ -9,8 +9,8 @@
 namespace penstock::emulator::server {
 namespace {
 
-// An open store has 11 descriptors (database, log, mark, reserve, folders, locks), 2 more for each of up to 8 readers, and those
-// of its cached blobs.
+// An open store has 11 descriptors (database, log, mark, reserve, folders, locks), 2 more for each
+// of up to 8 readers, and those of its cached blobs.
 constexpr std::uint64_t kDescriptorsPerStore = 64;
 constexpr std::uint64_t kFewest = 4;
 constexpr std::uint64_t kMost = 256;
@@ -20,7 +20,8 @@ constexpr std::uint64_t kMost = 256;
 std::size_t OpenStores::UsualMost() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kFewest;
-  return static_cast<std::size_t>(std::clamp<std::uint64_t>(limit.rlim_max / kDescriptorsPerStore, kFewest, kMost));
+  return static_cast<std::size_t>(
+      std::clamp<std::uint64_t>(limit.rlim_max / kDescriptorsPerStore, kFewest, kMost));
 }
 
 void OpenStores::Add(std::weak_ptr<Member> member) {
@@ -30,7 +31,9 @@ void OpenStores::Add(std::weak_ptr<Member> member) {
 
 void OpenStores::Remove(const std::weak_ptr<Member>& member) {
   const MutexLock lock(mutex_);
-  std::erase_if(members_, [&](const std::weak_ptr<Member>& other) { return !other.owner_before(member) && !member.owner_before(other); });
+  std::erase_if(members_, [&](const std::weak_ptr<Member>& other) {
+    return !other.owner_before(member) && !member.owner_before(other);
+  });
 }
 
 void OpenStores::MakeRoom() {
@@ -61,7 +64,8 @@ std::vector<std::shared_ptr<OpenStores::Member>> OpenStores::Members() {
       return false;
     });
   }
-  std::sort(members.begin(), members.end(), [](const auto& left, const auto& right) { return left.first < right.first; });
+  std::sort(members.begin(), members.end(),
+            [](const auto& left, const auto& right) { return left.first < right.first; });
   std::vector<std::shared_ptr<Member>> sorted;
   sorted.reserve(members.size());
   for (auto& [used, member] : members) sorted.push_back(std::move(member));

@@ -1,4 +1,5 @@
-// Bounds how many namespaces of a data directory are open at a time: each one has descriptors and threads.
+// Bounds how many namespaces of a data directory are open at a time: each one has descriptors and
+// threads.
 #ifndef PENSTOCK_EMULATOR_SERVER_NAMESPACES_OPEN_STORES_H_
 #define PENSTOCK_EMULATOR_SERVER_NAMESPACES_OPEN_STORES_H_
 
@@ -29,8 +30,9 @@ class OpenStores {
   // The member has been opened, or closed.
   void Add(std::weak_ptr<Member> member);
   void Remove(const std::weak_ptr<Member>& member);
-  // Closes idle members, those used longest ago first, until one more may open. Where too few are idle, more stay open than
-  // the limit says. Must be called without any lock that CloseIfIdle waits for.
+  // Closes idle members, those used longest ago first, until one more may open. Where too few are
+  // idle, more stay open than the limit says. Must be called without any lock that CloseIfIdle
+  // waits for.
   void MakeRoom();
 
   std::size_t count() const;

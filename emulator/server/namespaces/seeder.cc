@@ -23,9 +23,12 @@ namespace {
 
 constexpr std::size_t kLongestKey = 1024;
 
-Error Wrong(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+Error Wrong(std::string message) {
+  return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
+}
 
-// A file as a request's body: exactly the bytes it had when it was opened. `go_on` is asked before each read.
+// A file as a request's body: exactly the bytes it had when it was opened. `go_on` is asked before
+// each read.
 class FileBody final : public s3::BodyReader {
  public:
   FileBody(int descriptor, std::uint64_t size, std::function<Result<void>()> go_on)
@@ -45,7 +48,9 @@ class FileBody final : public s3::BodyReader {
     return static_cast<std::size_t>(count);
   }
   std::optional<std::uint64_t> Length() const override { return size_; }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return trailers_;
+  }
 
  private:
   int descriptor_;
@@ -66,7 +71,9 @@ class TextBody final : public s3::BodyReader {
     return count;
   }
   std::optional<std::uint64_t> Length() const override { return text_.size(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return trailers_;
+  }
 
  private:
   std::string text_;
@@ -74,22 +81,26 @@ class TextBody final : public s3::BodyReader {
   std::vector<std::pair<std::string, std::string>> trailers_;
 };
 
-// One walk. Directories are opened relative to their parents and never through a link, so that nobody who moves things
-// below leads it out.
+// One walk. Directories are opened relative to their parents and never through a link, so that
+// nobody who moves things below leads it out.
 class Walk {
  public:
   Walk(const Seeder& seeder, const SeedRequest& request) : seeder_(seeder), request_(request) {}
 
   Result<SeedReport> Run() {
-    if (!request_.directory.starts_with('/')) return Wrong("directory '" + request_.directory + "' is not an absolute path; begin it with /");
-    const store::Descriptor root(::open(request_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!request_.directory.starts_with('/'))
+      return Wrong("directory '" + request_.directory +
+                   "' is not an absolute path; begin it with /");
+    const store::Descriptor root(
+        ::open(request_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (root.get() < 0) {
-      return Wrong("directory '" + request_.directory + "' cannot be read: " + std::strerror(errno) +
-                   "; name a directory that the emulator may read");
+      return Wrong("directory '" + request_.directory + "' cannot be read: " +
+                   std::strerror(errno) + "; name a directory that the emulator may read");
     }
     // Not a key of its own, but what all keys begin with.
     if (const auto checked = s3::CheckKey(request_.prefix + "k"); !checked.ok()) {
-      return Wrong("prefix '" + request_.prefix + "' begins no key: keys are UTF-8, have " + std::to_string(kLongestKey) +
+      return Wrong("prefix '" + request_.prefix + "' begins no key: keys are UTF-8, have " +
+                   std::to_string(kLongestKey) +
                    " bytes at most and do not lead above their bucket; choose another");
     }
     PENSTOCK_TRY(EnsureBucket());
@@ -106,12 +117,16 @@ class Walk {
   std::string CreateDocument() const {
     if (s3::IsDirectoryBucketName(request_.bucket)) {
       const std::string zone(s3::ZoneOf(request_.bucket).value_or(""));
-      return "<CreateBucketConfiguration><Location><Type>" + std::string(s3::IsLocalZone(zone) ? "LocalZone" : "AvailabilityZone") +
-             "</Type><Name>" + zone + "</Name></Location><Bucket><Type>Directory</Type></Bucket></CreateBucketConfiguration>";
+      return "<CreateBucketConfiguration><Location><Type>" +
+             std::string(s3::IsLocalZone(zone) ? "LocalZone" : "AvailabilityZone") +
+             "</Type><Name>" + zone +
+             "</Name></Location><Bucket><Type>Directory</Type></Bucket></"
+             "CreateBucketConfiguration>";
     }
     if (seeder_.region == "us-east-1") return {};
-    return "<CreateBucketConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>" + seeder_.region +
-           "</LocationConstraint></CreateBucketConfiguration>";
+    return "<CreateBucketConfiguration "
+           "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>" +
+           seeder_.region + "</LocationConstraint></CreateBucketConfiguration>";
   }
 
   Result<void> EnsureBucket() {
@@ -124,7 +139,8 @@ class Walk {
     return Wrong("bucket '" + request_.bucket + "' cannot be made: S3 answers " + answer.Text());
   }
 
-  // The bucket is ours alone to have made: what is left of a failure is nothing, unless others have put something in it.
+  // The bucket is ours alone to have made: what is left of a failure is nothing, unless others have
+  // put something in it.
   void Undo() {
     for (const std::string& key : put_) {
       if (seeder_.stop) return;
@@ -138,8 +154,10 @@ class Walk {
   Result<void> GoOn() const {
     if (seeder_.stop) return Wrong("the emulator stops; seed again once it runs");
     if (!request_.cancelled || !request_.cancelled()) return Ok();
-    return Error::Make(ErrorKind::kCancelled, "seeding bucket '" + request_.bucket + "' was cancelled after " + std::to_string(report_.objects) +
-                                                  " objects; keep the connection open until the response is there");
+    return Error::Make(ErrorKind::kCancelled,
+                       "seeding bucket '" + request_.bucket + "' was cancelled after " +
+                           std::to_string(report_.objects) +
+                           " objects; keep the connection open until the response is there");
   }
 
   // `prefix`: the keys of what is in this directory begin with it.
@@ -153,12 +171,15 @@ class Walk {
         continue;
       }
       // Opening a pipe must not wait for its other end.
-      const store::Descriptor entry(::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-      struct stat facts{};
-      if (entry.get() < 0 && (errno == ELOOP || errno == ENXIO || errno == ENOENT)) {  // a link, a socket, or just deleted
+      const store::Descriptor entry(
+          ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+      struct stat facts {};
+      // a link, a socket, or just deleted
+      if (entry.get() < 0 && (errno == ELOOP || errno == ENXIO || errno == ENOENT)) {
         ++report_.skipped;
       } else if (entry.get() < 0 || ::fstat(entry.get(), &facts) != 0) {
-        return Wrong("'" + request_.directory + "', file '" + key + "' cannot be read: " + std::strerror(errno));
+        return Wrong("'" + request_.directory + "', file '" + key +
+                     "' cannot be read: " + std::strerror(errno));
       } else if (S_ISDIR(facts.st_mode)) {
         PENSTOCK_TRY(Enter(entry.get(), key + "/"));
       } else if (S_ISREG(facts.st_mode)) {
@@ -176,7 +197,8 @@ class Walk {
     DIR* const stream = copy < 0 ? nullptr : ::fdopendir(copy);
     if (stream == nullptr) {
       if (copy >= 0) ::close(copy);
-      return Wrong("'" + request_.directory + "', directory '" + prefix + "' cannot be read: " + std::strerror(errno));
+      return Wrong("'" + request_.directory + "', directory '" + prefix +
+                   "' cannot be read: " + std::strerror(errno));
     }
     std::vector<std::string> names;
     while (const dirent* const entry = ::readdir(stream)) {
@@ -194,7 +216,8 @@ class Walk {
     const Answer answer = Ask("PUT", key, body);
     PENSTOCK_TRY(std::move(going_on));
     if (answer.status != 200) {
-      return Wrong("file '" + key + "' of '" + request_.directory + "' cannot be put: S3 answers " + answer.Text());
+      return Wrong("file '" + key + "' of '" + request_.directory + "' cannot be put: S3 answers " +
+                   answer.Text());
     }
     if (made_bucket_) put_.push_back(key);
     ++report_.objects;
@@ -208,7 +231,8 @@ class Walk {
     std::string message;  // the document's, or what kept the server from it
 
     std::string Text() const {
-      return std::to_string(status) + (code.empty() ? "" : " " + code) + (message.empty() ? "" : ": " + message);
+      return std::to_string(status) + (code.empty() ? "" : " " + code) +
+             (message.empty() ? "" : ": " + message);
     }
   };
 
@@ -246,6 +270,8 @@ class Walk {
 
 }  // namespace
 
-Result<SeedReport> Seeder::Fill(const SeedRequest& request) const { return Walk(*this, request).Run(); }
+Result<SeedReport> Seeder::Fill(const SeedRequest& request) const {
+  return Walk(*this, request).Run();
+}
 
 }  // namespace penstock::emulator::server

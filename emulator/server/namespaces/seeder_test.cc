@@ -20,10 +20,13 @@ class SeederTest : public testing::Test {
     fs::create_directories(fs::path(folder_.path() + "/" + name).parent_path());
     std::ofstream(folder_.path() + "/" + name, std::ios::binary) << text;
   }
-  Result<SeedReport> Seed(const std::string& directory) { return emulator_->Seed({.bucket = "data", .directory = directory}); }
+  Result<SeedReport> Seed(const std::string& directory) {
+    return emulator_->Seed({.bucket = "data", .directory = directory});
+  }
   std::string Body(const std::string& key) {
     const HttpAnswer answer = Send(emulator_->endpoint(), {.target = "/data/" + key});
-    return answer.status == 200 ? answer.text.substr(answer.text.find("\r\n\r\n") + 4) : std::to_string(answer.status);
+    return answer.status == 200 ? answer.text.substr(answer.text.find("\r\n\r\n") + 4)
+                                : std::to_string(answer.status);
   }
 
   const TemporaryFolder folder_;
@@ -53,10 +56,14 @@ TEST_F(SeederTest, LargeFilesAreStreamed) {
 TEST_F(SeederTest, ACancelledSeedEndsBetweenFilesAndLeavesNoBucketThatItMade) {
   for (const std::string name : {"a", "b", "c"}) Write(name, "text");
   int asked = 0;
-  const auto report = emulator_->Seed({.bucket = "data", .directory = folder_.path(), .cancelled = [&asked] { return ++asked > 3; }});
+  const auto report =
+      emulator_->Seed({.bucket = "data", .directory = folder_.path(), .cancelled = [&asked] {
+                         return ++asked > 3;
+                       }});
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().kind, ErrorKind::kCancelled);
-  EXPECT_NE(report.error().message.find("after 1 objects"), std::string::npos) << report.error().message;
+  EXPECT_NE(report.error().message.find("after 1 objects"), std::string::npos)
+      << report.error().message;
   EXPECT_EQ(Body("a"), "404");
   EXPECT_EQ(Send(emulator_->endpoint(), {.target = "/data"}).status, 404);
 }
@@ -65,7 +72,10 @@ TEST_F(SeederTest, ACancelledSeedEndsInTheMiddleOfAFile) {
   Write("large", std::string(8 << 20, 'x'));
   int asked = 0;
   ASSERT_EQ(Send(emulator_->endpoint(), {.method = "PUT", .target = "/data"}).status, 200);
-  const auto report = emulator_->Seed({.bucket = "data", .directory = folder_.path(), .cancelled = [&asked] { return ++asked > 3; }});
+  const auto report =
+      emulator_->Seed({.bucket = "data", .directory = folder_.path(), .cancelled = [&asked] {
+                         return ++asked > 3;
+                       }});
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().kind, ErrorKind::kCancelled);
   EXPECT_EQ(asked, 4) << "nothing is read afterwards";
@@ -85,7 +95,8 @@ TEST_F(SeederTest, StoppingTheEmulatorEndsASeedInTheMiddleOfAFile) {
     return false;
   };
   auto seed = std::async(std::launch::async, [&] {
-    return emulator_->Seed({.bucket = "data", .directory = folder_.path(), .cancelled = wait_for_the_stop});
+    return emulator_->Seed(
+        {.bucket = "data", .directory = folder_.path(), .cancelled = wait_for_the_stop});
   });
   reading.get_future().wait();
   std::jthread stop([this] { emulator_->Stop(); });
@@ -94,7 +105,8 @@ TEST_F(SeederTest, StoppingTheEmulatorEndsASeedInTheMiddleOfAFile) {
   stopping.set_value();
   const auto report = seed.get();
   ASSERT_FALSE(report.ok());
-  EXPECT_NE(report.error().message.find("the emulator stops"), std::string::npos) << report.error().message;
+  EXPECT_NE(report.error().message.find("the emulator stops"), std::string::npos)
+      << report.error().message;
 }
 
 TEST_F(SeederTest, LinksAndPipesAreSkippedAndNeverFollowed) {
@@ -132,7 +144,9 @@ TEST_F(SeederTest, ABucketThatIsThereIsFilledFurther) {
 TEST_F(SeederTest, WhatCannotBeReadIsNamed) {
   EXPECT_NE(Seed("/nowhere/at/all").error().message.find("'/nowhere/at/all'"), std::string::npos);
   EXPECT_NE(Seed("relative").error().message.find("absolute"), std::string::npos);
-  EXPECT_NE(emulator_->Seed({.bucket = "B", .directory = folder_.path()}).error().message.find("InvalidBucketName"),
+  EXPECT_NE(emulator_->Seed({.bucket = "B", .directory = folder_.path()})
+                .error()
+                .message.find("InvalidBucketName"),
             std::string::npos);
 }
 
@@ -143,7 +157,8 @@ TEST_F(SeederTest, AFailureUndoesTheBucketItMadeAndTellsS3sReason) {
   fs::resize_file(folder_.path() + "/b/d", 6ull << 30);  // a hole; S3 takes 5 GiB
   const auto failed = Seed(folder_.path());
   ASSERT_FALSE(failed.ok());
-  EXPECT_NE(failed.error().message.find("file 'b/d' of '" + folder_.path() + "' cannot be put: S3 answers 400 EntityTooLarge: "
+  EXPECT_NE(failed.error().message.find("file 'b/d' of '" + folder_.path() +
+                                        "' cannot be put: S3 answers 400 EntityTooLarge: "
                                         "Your proposed upload exceeds the maximum allowed size"),
             std::string::npos)
       << failed.error().message;
@@ -162,20 +177,25 @@ TEST_F(SeederTest, AFailureLeavesABucketThatWasThere) {
 TEST_F(SeederTest, APrefixThatBeginsNoKeyIsRefusedBeforeAnythingIsMade) {
   Write("a", "1");
   using std::string;
-  for (const string& prefix : {string("../"), string("a/../../"), string("\xFF/"), string(1024, 'p')}) {
-    const auto refused = emulator_->Seed({.bucket = "data", .directory = folder_.path(), .prefix = prefix});
+  for (const string& prefix :
+       {string("../"), string("a/../../"), string("\xFF/"), string(1024, 'p')}) {
+    const auto refused =
+        emulator_->Seed({.bucket = "data", .directory = folder_.path(), .prefix = prefix});
     ASSERT_FALSE(refused.ok()) << prefix;
-    EXPECT_NE(refused.error().message.find("prefix '" + prefix + "' begins no key"), std::string::npos);
+    EXPECT_NE(refused.error().message.find("prefix '" + prefix + "' begins no key"),
+              std::string::npos);
   }
   EXPECT_EQ(Send(emulator_->endpoint(), {.target = "/data"}).status, 404);
 }
 
 TEST_F(SeederTest, ADirectoryBucketIsMadeInTheZoneOfItsName) {
   Write("a/b", "1");
-  const auto report = emulator_->Seed({.bucket = "data--usw2-lax1-az1--x-s3", .directory = folder_.path()});
+  const auto report =
+      emulator_->Seed({.bucket = "data--usw2-lax1-az1--x-s3", .directory = folder_.path()});
   ASSERT_TRUE(report.ok()) << report.error().message;
   EXPECT_EQ(report->objects, 1u);
-  const auto refused = emulator_->Seed({.bucket = "data--nozone--x-s3", .directory = folder_.path()});
+  const auto refused =
+      emulator_->Seed({.bucket = "data--nozone--x-s3", .directory = folder_.path()});
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("BASE--ZONE--x-s3"), std::string::npos);
 }

@@ -24,7 +24,8 @@ StoreRemover::~StoreRemover() {
   if (thread.joinable()) thread.join();
 }
 
-// The parameter is destroyed after the lock has been released, also where it was not put into the list.
+// The parameter is destroyed after the lock has been released, also where it was not put into the
+// list.
 void StoreRemover::Add(std::unique_ptr<Item> item) noexcept {
   const MutexLock lock(mutex_);
   if (!HasThread()) return;

@@ -1,6 +1,7 @@
 // Destroys stores that were reset or deleted, on a thread of its own.
 //
-// Closing a large store and deleting its files takes a while, and the last reference to it is often that of a request.
+// Closing a large store and deleting its files takes a while, and the last reference to it is often
+// that of a request.
 #ifndef PENSTOCK_EMULATOR_SERVER_NAMESPACES_STORE_REMOVER_H_
 #define PENSTOCK_EMULATOR_SERVER_NAMESPACES_STORE_REMOVER_H_
 
@@ -36,7 +37,8 @@ class StoreRemover {
 
   // Destroys the item soon, on another thread; on this one where no thread can be started.
   void Add(std::unique_ptr<Item> item) noexcept;
-  // Destroys items on the calling thread while more than `most` wait. Callers that make items use it to bound their number.
+  // Destroys items on the calling thread while more than `most` wait. Callers that make items use
+  // it to bound their number.
   void Help(std::size_t most);
 
  private:

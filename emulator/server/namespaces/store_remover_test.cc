@@ -18,7 +18,9 @@ struct Item final : StoreRemover::Item {
   std::function<void()> work_;
 };
 
-std::unique_ptr<Item> MakeItem(std::function<void()> work) { return std::make_unique<Item>(std::move(work)); }
+std::unique_ptr<Item> MakeItem(std::function<void()> work) {
+  return std::make_unique<Item>(std::move(work));
+}
 
 TEST(StoreRemoverTest, DestroysOnAnotherThread) {
   std::promise<std::thread::id> destroyer;

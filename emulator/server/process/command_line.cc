@@ -30,83 +30,125 @@ struct Flags {
 
 // CLI11 reads "-1" as the greatest number that there is.
 CLI::Validator NotNegative() {
-  return CLI::Validator([](std::string& text) { return text.starts_with('-') ? text + " is negative; give 0 or more" : std::string(); }, "");
+  return CLI::Validator(
+      [](std::string& text) {
+        return text.starts_with('-') ? text + " is negative; give 0 or more" : std::string();
+      },
+      "");
 }
 
 void Declare(CLI::App& app, Flags& flags) {
   EmulatorOptions& options = flags.options;
-  app.footer("penstock-emulator fsck DIR checks what --data DIR keeps; see penstock-emulator fsck --help.");
+  app.footer(
+      "penstock-emulator fsck DIR checks what --data DIR keeps; see penstock-emulator fsck "
+      "--help.");
   app.set_version_flag("--version", std::string("penstock-emulator ") + PENSTOCK_VERSION);
   app.add_option("--host", options.host, "address to listen on")->capture_default_str();
   app.add_option("--port", options.port, "port for S3; 0: any free one")->capture_default_str();
-  app.add_option("--admin-port", options.admin_port, "port for /_penstock; 0: any free one, -1: none")->capture_default_str();
-  app.add_option("--admin-host", options.admin_host, "address of the admin listener, which needs no signature")
+  app.add_option("--admin-port", options.admin_port,
+                 "port for /_penstock; 0: any free one, -1: none")
+      ->capture_default_str();
+  app.add_option("--admin-host", options.admin_host,
+                 "address of the admin listener, which needs no signature")
       ->capture_default_str();
   app.add_option("--admin-allow-host", options.admin_allowed_hosts,
-                 "name that the Host header of admin requests may have, besides localhost and IP addresses of this listener; repeatable");
+                 "name that the Host header of admin requests may have, besides localhost and IP "
+                 "addresses of this listener; repeatable");
   app.add_option("--admin-token", options.admin_token,
-                 "token that admin requests must bring: Authorization: Bearer TOKEN. Visible in the process list: prefer --admin-token-file or "
+                 "token that admin requests must bring: Authorization: Bearer TOKEN. Visible in "
+                 "the process list: prefer --admin-token-file or "
                  "the environment variable PENSTOCK_EMULATOR_ADMIN_TOKEN");
   app.add_option("--admin-token-file", flags.admin_token_file, "file with the admin token");
   app.add_option("--moto-reset", flags.moto_reset,
-                 "POST /moto-api/reset on the S3 port, which needs no signature; auto: on in memory on a loopback address")
+                 "POST /moto-api/reset on the S3 port, which needs no signature; auto: on in "
+                 "memory on a loopback address")
       ->check(CLI::IsMember({"auto", "on", "off"}))
       ->capture_default_str();
-  auto* data = app.add_option("--data", options.data_directory, "directory to keep buckets and the users of the admin API in");
-  app.add_flag("--memory", flags.memory, "keep buckets in memory only (the default without --data)")->excludes(data);
-  app.add_option("--memory-limit", options.memory_limit_bytes,
-                 "most memory that objects and request documents may take without --data, for example 512MiB; beyond it uploads are answered 507 and documents 503. 0: three quarters of the "
-                 "control group's limit, else half of the machine's memory")
+  auto* data = app.add_option("--data", options.data_directory,
+                              "directory to keep buckets and the users of the admin API in");
+  app.add_flag("--memory", flags.memory, "keep buckets in memory only (the default without --data)")
+      ->excludes(data);
+  app.add_option(
+         "--memory-limit", options.memory_limit_bytes,
+         "most memory that objects and request documents may take without --data, for example "
+         "512MiB; beyond it uploads are answered 507 and documents 503. 0: three quarters of the "
+         "control group's limit, else half of the machine's memory")
       ->transform(CLI::AsSizeValue(false))
       ->transform(NotNegative())
       ->capture_default_str();
-  app.add_option("--durability", flags.durability, "strict: acknowledged means on disk; relaxed: survives the process")
+  app.add_option("--durability", flags.durability,
+                 "strict: acknowledged means on disk; relaxed: survives the process")
       ->check(CLI::IsMember({"strict", "relaxed"}))
       ->capture_default_str();
   app.add_option("--scrub-rate", options.scrub_bytes_per_second,
-                 "bytes per second to read of what --data keeps, in the background, to find damage; 0: none")
+                 "bytes per second to read of what --data keeps, in the background, to find "
+                 "damage; 0: none")
       ->check(NotNegative())
       ->capture_default_str();
-  app.add_option("--access-key", flags.access_keys, "access key id; repeatable, each with a --secret-key. Without keys and users: penstock / penstock-secret");
+  app.add_option("--access-key", flags.access_keys,
+                 "access key id; repeatable, each with a --secret-key. Without keys and users: "
+                 "penstock / penstock-secret");
   app.add_option("--secret-key", flags.secret_keys,
-                 "secret of the access key at the same place. Visible in the process list: prefer --secret-key-file or, for one key, the "
+                 "secret of the access key at the same place. Visible in the process list: prefer "
+                 "--secret-key-file or, for one key, the "
                  "environment variable PENSTOCK_EMULATOR_SECRET_KEY");
-  app.add_option("--secret-key-file", flags.secret_key_files, "file with the secret of the access key at the same place; repeatable");
-  app.add_option("--users", options.users_path, "JSON file of accounts, users and access keys (docs/admin-api.md)");
+  app.add_option("--secret-key-file", flags.secret_key_files,
+                 "file with the secret of the access key at the same place; repeatable");
+  app.add_option("--users", options.users_path,
+                 "JSON file of accounts, users and access keys (docs/admin-api.md)");
   app.add_option("--auth", flags.auth,
-                 "verify: check everything; parse: check form, region, clock skew, expiry and inactive keys, but no signature and no "
+                 "verify: check everything; parse: check form, region, clock skew, expiry and "
+                 "inactive keys, but no signature and no "
                  "payload hash: no secret is needed; off: everybody is the first access key")
       ->check(CLI::IsMember({"verify", "parse", "off"}))
       ->capture_default_str();
-  app.add_option("--region", options.region, "home region: of every host name that names none")->capture_default_str();
-  app.add_option("--fail-rate", options.fail_rate, "share of requests answered 503 SlowDown, 0 to 1")->capture_default_str();
-  app.add_option("--fail-seed", options.fail_seed, "decides which requests fail")->check(NotNegative())->capture_default_str();
-  app.add_option("--faults", options.faults_path, "JSON file of the faults that every namespace begins with (docs/faults.md)");
-  app.add_option("--first-byte-delay-ms", options.first_byte_delay_ms, "hold every GET and HEAD answer back that long, as a far S3 does")->capture_default_str();
-  app.add_option("--limits", flags.limits, "limits, latency and bandwidth as S3's: aws-standard, aws-strict, aws-express or a JSON FILE (docs/limits.schema.json)");
-  app.add_option("--tls-cert", options.tls_certificate_path, "PEM certificate chain: serve https");
-  app.add_option("--tls-key", options.tls_key_path, "PEM private key");
-  app.add_option("--journal-bytes", options.journal_bytes,
-                 "memory for each namespace's journal of requests, 131072 (128 KiB) or more; 0: no journal")
+  app.add_option("--region", options.region, "home region: of every host name that names none")
+      ->capture_default_str();
+  app.add_option("--fail-rate", options.fail_rate,
+                 "share of requests answered 503 SlowDown, 0 to 1")
+      ->capture_default_str();
+  app.add_option("--fail-seed", options.fail_seed, "decides which requests fail")
       ->check(NotNegative())
       ->capture_default_str();
-  app.add_flag("--yield-to-clients", options.yield_to_clients,
-               "with 16 connections and more, let clients on the same machine run first (SCHED_BATCH)");
-  app.add_option("--log", options.log_path, "append one JSON line per request to FILE; '-': standard error");
+  app.add_option("--faults", options.faults_path,
+                 "JSON file of the faults that every namespace begins with (docs/faults.md)");
+  app.add_option("--first-byte-delay-ms", options.first_byte_delay_ms,
+                 "hold every GET and HEAD answer back that long, as a far S3 does")
+      ->capture_default_str();
+  app.add_option("--limits", flags.limits,
+                 "limits, latency and bandwidth as S3's: aws-standard, aws-strict, aws-express or "
+                 "a JSON FILE (docs/limits.schema.json)");
+  app.add_option("--tls-cert", options.tls_certificate_path, "PEM certificate chain: serve https");
+  app.add_option("--tls-key", options.tls_key_path, "PEM private key");
+  app.add_option(
+         "--journal-bytes", options.journal_bytes,
+         "memory for each namespace's journal of requests, 131072 (128 KiB) or more; 0: no journal")
+      ->check(NotNegative())
+      ->capture_default_str();
+  app.add_flag(
+      "--yield-to-clients", options.yield_to_clients,
+      "with 16 connections and more, let clients on the same machine run first (SCHED_BATCH)");
+  app.add_option("--log", options.log_path,
+                 "append one JSON line per request to FILE; '-': standard error");
   app.add_option("--diagnostic-log", flags.diagnostic_log,
-                 "append one JSON line per survived internal error, at most one a second of each kind, to FILE; '-': standard error")
+                 "append one JSON line per survived internal error, at most one a second of each "
+                 "kind, to FILE; '-': standard error")
       ->capture_default_str();
 }
 
-Error Usage(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+Error Usage(std::string message) {
+  return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
+}
 
 // A preset's name stays what it is.
 Result<std::string> ReadLimits(const std::string& name) {
   if (name.empty() || traffic::PresetLimits(name).ok()) return name;
   std::string presets;
-  for (const std::string_view preset : traffic::PresetNames()) presets += std::string(presets.empty() ? "" : ", ") + std::string(preset);
+  for (const std::string_view preset : traffic::PresetNames())
+    presets += std::string(presets.empty() ? "" : ", ") + std::string(preset);
   const std::string takes = "give a JSON file (docs/limits.schema.json) or one of " + presets;
-  PENSTOCK_ASSIGN(std::string text, ReadGivenFile({.what = "limits file", .path = name, .fix = takes}));
+  PENSTOCK_ASSIGN(std::string text,
+                  ReadGivenFile({.what = "limits file", .path = name, .fix = takes}));
   if (text.empty()) return Usage("limits file '" + name + "' is empty; " + takes);
   return text;
 }
@@ -114,23 +156,31 @@ Result<std::string> ReadLimits(const std::string& name) {
 constexpr char kSecretVariable[] = "PENSTOCK_EMULATOR_SECRET_KEY";
 constexpr char kTokenVariable[] = "PENSTOCK_EMULATOR_ADMIN_TOKEN";
 
-// nullopt: not set. An empty value is refused: it is a value that a script or a compose file failed to fill in.
-Result<std::optional<std::string>> ReadVariable(const Environment& environment, const std::string& name) {
+// nullopt: not set. An empty value is refused: it is a value that a script or a compose file failed
+// to fill in.
+Result<std::optional<std::string>> ReadVariable(const Environment& environment,
+                                                const std::string& name) {
   std::optional<std::string> value = environment(name);
-  if (value && value->empty()) return Usage(name + " is set but empty; give it a value, or unset it");
+  if (value && value->empty())
+    return Usage(name + " is set but empty; give it a value, or unset it");
   return value;
 }
 
 // The one line of a file.
 Result<std::string> ReadSecret(const std::string& what, const std::string& path) {
-  PENSTOCK_ASSIGN(std::string text, ReadGivenFile({.what = what, .path = path, .fix = "name a file with the secret as its only line"}));
+  PENSTOCK_ASSIGN(
+      std::string text,
+      ReadGivenFile(
+          {.what = what, .path = path, .fix = "name a file with the secret as its only line"}));
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();
   if (!text.empty() && text.find_first_of("\r\n") == std::string::npos) return text;
   return Usage(what + " '" + path + "' must have one line that is not empty");
 }
 
-Error EmptyValue(const std::string& flag) { return Usage(flag + " is empty; give it a value, or leave the option out"); }
+Error EmptyValue(const std::string& flag) {
+  return Usage(flag + " is empty; give it a value, or leave the option out");
+}
 
 // "--data=": CLI11 would take the next argument for the value.
 Result<void> RefuseMissingValues(int argc, const char* const* argv) {
@@ -143,7 +193,8 @@ Result<void> RefuseMissingValues(int argc, const char* const* argv) {
   return Ok();
 }
 
-// No option has a meaning for an empty value, and CLI11 takes one for 0 where a number is asked for.
+// No option has a meaning for an empty value, and CLI11 takes one for 0 where a number is asked
+// for.
 Result<void> RefuseEmptyValues(const CLI::App& app) {
   for (const CLI::Option* const option : app.get_options()) {
     for (const std::string& value : option->results()) {
@@ -162,10 +213,12 @@ Result<std::vector<std::string>> SecretsOf(const Flags& flags, const Environment
     PENSTOCK_ASSIGN(secrets.emplace_back(), ReadSecret("secret key file", path));
   }
   if (!secrets.empty()) return secrets;
-  PENSTOCK_ASSIGN(const std::optional<std::string> variable, ReadVariable(environment, kSecretVariable));
+  PENSTOCK_ASSIGN(const std::optional<std::string> variable,
+                  ReadVariable(environment, kSecretVariable));
   if (!variable) return secrets;
   if (flags.access_keys.size() != 1) {
-    return Usage(std::string(kSecretVariable) + " is the secret of one --access-key, but " + std::to_string(flags.access_keys.size()) +
+    return Usage(std::string(kSecretVariable) + " is the secret of one --access-key, but " +
+                 std::to_string(flags.access_keys.size()) +
                  " are given; use one --access-key, or --secret-key-file for each");
   }
   return std::vector<std::string>{*variable};
@@ -174,21 +227,28 @@ Result<std::vector<std::string>> SecretsOf(const Flags& flags, const Environment
 Result<void> TakeAccessKeys(Flags& flags, const Environment& environment) {
   PENSTOCK_ASSIGN(const std::vector<std::string> secrets, SecretsOf(flags, environment));
   if (flags.access_keys.size() != secrets.size()) {
-    return Usage(std::to_string(flags.access_keys.size()) + " --access-key but " + std::to_string(secrets.size()) +
-                 (flags.secret_key_files.empty() ? " --secret-key" : " --secret-key-file") + "; give one secret with each key");
+    return Usage(std::to_string(flags.access_keys.size()) + " --access-key but " +
+                 std::to_string(secrets.size()) +
+                 (flags.secret_key_files.empty() ? " --secret-key" : " --secret-key-file") +
+                 "; give one secret with each key");
   }
-  for (std::size_t i = 0; i < secrets.size(); ++i) flags.options.access_keys.push_back({flags.access_keys[i], secrets[i]});
+  for (std::size_t i = 0; i < secrets.size(); ++i)
+    flags.options.access_keys.push_back({flags.access_keys[i], secrets[i]});
   return Ok();
 }
 
 Result<void> TakeAdminToken(Flags& flags, const Environment& environment) {
   std::string& token = flags.options.admin_token;
   if (!flags.admin_token_file.empty()) {
-    if (!token.empty()) return Usage("the admin token is given by --admin-token and by --admin-token-file; use one of the two");
+    if (!token.empty())
+      return Usage(
+          "the admin token is given by --admin-token and by --admin-token-file; use one of the "
+          "two");
     PENSTOCK_ASSIGN(token, ReadSecret("admin token file", flags.admin_token_file));
   }
   if (!token.empty()) return Ok();
-  PENSTOCK_ASSIGN(const std::optional<std::string> variable, ReadVariable(environment, kTokenVariable));
+  PENSTOCK_ASSIGN(const std::optional<std::string> variable,
+                  ReadVariable(environment, kTokenVariable));
   token = variable.value_or(std::string());
   return Ok();
 }
@@ -199,13 +259,16 @@ Error UnknownFlags(const std::vector<std::string>& extras) {
   for (const std::string& extra : extras) {
     if (extra.starts_with('-')) names += " " + extra.substr(0, extra.find('='));
   }
-  return Usage(names.empty() ? std::string("unexpected argument; everything is given as --flag value, see --help")
-                             : "unknown flag:" + names + "; see --help");
+  return Usage(
+      names.empty()
+          ? std::string("unexpected argument; everything is given as --flag value, see --help")
+          : "unknown flag:" + names + "; see --help");
 }
 
 }  // namespace
 
-Result<CommandLine> ParseCommandLine(int argc, const char* const* argv, const Environment& environment) {
+Result<CommandLine> ParseCommandLine(int argc, const char* const* argv,
+                                     const Environment& environment) {
   CLI::App app("An S3 emulator that is stricter than S3.", "penstock-emulator");
   Flags flags;
   Declare(app, flags);
@@ -226,10 +289,15 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv, const En
   PENSTOCK_TRY(TakeAdminToken(flags, environment));
   if (flags.moto_reset != "auto") flags.options.moto_reset = flags.moto_reset == "on";
   PENSTOCK_ASSIGN(flags.options.limits_json, ReadLimits(flags.limits));
-  flags.options.durability = flags.durability == "strict" ? DurabilityMode::kStrict : DurabilityMode::kRelaxed;
-  flags.options.auth = flags.auth == "verify" ? AuthMode::kVerify : flags.auth == "parse" ? AuthMode::kParse : AuthMode::kOff;
+  flags.options.durability =
+      flags.durability == "strict" ? DurabilityMode::kStrict : DurabilityMode::kRelaxed;
+  flags.options.auth = flags.auth == "verify"  ? AuthMode::kVerify
+                       : flags.auth == "parse" ? AuthMode::kParse
+                                               : AuthMode::kOff;
   PENSTOCK_ASSIGN(EmulatorOptions checked, CheckedOptions(std::move(flags.options)));
-  return CommandLine{.options = std::move(checked), .diagnostic_log = std::move(flags.diagnostic_log), .text = std::nullopt};
+  return CommandLine{.options = std::move(checked),
+                     .diagnostic_log = std::move(flags.diagnostic_log),
+                     .text = std::nullopt};
 }
 
 }  // namespace penstock::emulator::server

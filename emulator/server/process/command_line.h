@@ -14,14 +14,16 @@ namespace penstock::emulator::server {
 struct CommandLine {
   EmulatorOptions options = {};
   std::string diagnostic_log = "-";  // "-": standard error
-  std::optional<std::string> text = std::nullopt;  // --help, --version: printed to standard output, exit status 0
+  // --help, --version: printed to standard output, exit status 0
+  std::optional<std::string> text = std::nullopt;
 };
 
 // The value of an environment variable; nullopt: it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
 // kInvalidArgument, one line, for wrong usage.
-Result<CommandLine> ParseCommandLine(int argc, const char* const* argv, const Environment& environment);
+Result<CommandLine> ParseCommandLine(int argc, const char* const* argv,
+                                     const Environment& environment);
 
 }  // namespace penstock::emulator::server
 

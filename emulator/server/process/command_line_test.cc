@@ -16,10 +16,11 @@ using Variables = std::map<std::string, std::string>;
 
 Result<CommandLine> Parse(std::vector<const char*> flags, const Variables& variables = {}) {
   flags.insert(flags.begin(), "penstock-emulator");
-  return ParseCommandLine(static_cast<int>(flags.size()), flags.data(), [&](const std::string& name) {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::nullopt : std::optional(found->second);
-  });
+  return ParseCommandLine(
+      static_cast<int>(flags.size()), flags.data(), [&](const std::string& name) {
+        const auto found = variables.find(name);
+        return found == variables.end() ? std::nullopt : std::optional(found->second);
+      });
 }
 
 TEST(CommandLineTest, DefaultsToMemoryAndAnyPort) {
@@ -32,10 +33,38 @@ TEST(CommandLineTest, DefaultsToMemoryAndAnyPort) {
 }
 
 TEST(CommandLineTest, TakesEveryFlag) {
-  const auto command = Parse({"--host", "0.0.0.0", "--port", "9000", "--admin-port", "-1", "--data", "d", "--durability",
-                              "strict", "--access-key", "a", "--secret-key", "1", "--access-key", "b", "--secret-key", "2",
-                              "--region", "eu-west-1", "--fail-rate", "0.05", "--fail-seed", "9", "--first-byte-delay-ms", "25", "--tls-cert", "c",
-                              "--tls-key", "k", "--log", "-"});
+  const auto command = Parse({"--host",
+                              "0.0.0.0",
+                              "--port",
+                              "9000",
+                              "--admin-port",
+                              "-1",
+                              "--data",
+                              "d",
+                              "--durability",
+                              "strict",
+                              "--access-key",
+                              "a",
+                              "--secret-key",
+                              "1",
+                              "--access-key",
+                              "b",
+                              "--secret-key",
+                              "2",
+                              "--region",
+                              "eu-west-1",
+                              "--fail-rate",
+                              "0.05",
+                              "--fail-seed",
+                              "9",
+                              "--first-byte-delay-ms",
+                              "25",
+                              "--tls-cert",
+                              "c",
+                              "--tls-key",
+                              "k",
+                              "--log",
+                              "-"});
   ASSERT_TRUE(command.ok()) << command.error().message;
   const EmulatorOptions& options = command->options;
   EXPECT_EQ(options.host, "0.0.0.0");
@@ -56,29 +85,46 @@ TEST(CommandLineTest, TakesEveryFlag) {
 }
 
 TEST(CommandLineTest, RefusesWrongUsage) {
-  for (const std::vector<const char*>& flags : std::vector<std::vector<const char*>>{
-           {"--port", "many"}, {"--port", "70000"}, {"--data", "d", "--memory"}, {"--durability", "some"},
-           {"--access-key", "a"}, {"--fail-rate", "2"}, {"--first-byte-delay-ms", "-1"}, {"--journal-bytes", "1000"}, {"--tls-cert", "c"}, {"serve"}, {"--unknown"}}) {
+  for (const std::vector<const char*>& flags :
+       std::vector<std::vector<const char*>>{{"--port", "many"},
+                                             {"--port", "70000"},
+                                             {"--data", "d", "--memory"},
+                                             {"--durability", "some"},
+                                             {"--access-key", "a"},
+                                             {"--fail-rate", "2"},
+                                             {"--first-byte-delay-ms", "-1"},
+                                             {"--journal-bytes", "1000"},
+                                             {"--tls-cert", "c"},
+                                             {"serve"},
+                                             {"--unknown"}}) {
     EXPECT_FALSE(Parse(flags).ok()) << flags[0];
   }
 }
 
 TEST(CommandLineTest, AMemoryLimitTakesUnits) {
-  EXPECT_EQ(Parse({"--memory-limit", "512MiB"})->options.memory_limit_bytes, std::uint64_t{512} << 20);
-  EXPECT_EQ(Parse({"--memory-limit", "2097152"})->options.memory_limit_bytes, std::uint64_t{2} << 20);
+  EXPECT_EQ(Parse({"--memory-limit", "512MiB"})->options.memory_limit_bytes,
+            std::uint64_t{512} << 20);
+  EXPECT_EQ(Parse({"--memory-limit", "2097152"})->options.memory_limit_bytes,
+            std::uint64_t{2} << 20);
   EXPECT_EQ(Parse({})->options.memory_limit_bytes, 0u);
-  EXPECT_EQ(Parse({"--memory-limit", "-1"}).error().message, "--memory-limit: -1 is negative; give 0 or more");
+  EXPECT_EQ(Parse({"--memory-limit", "-1"}).error().message,
+            "--memory-limit: -1 is negative; give 0 or more");
   EXPECT_FALSE(Parse({"--memory-limit", "much"}).ok());
 }
 
 TEST(CommandLineTest, ANegativeNumberIsNotTakenForAGreatOne) {
-  EXPECT_EQ(Parse({"--journal-bytes", "-1"}).error().message, "--journal-bytes: -1 is negative; give 0 or more");
-  EXPECT_EQ(Parse({"--fail-seed=-9"}).error().message, "--fail-seed: -9 is negative; give 0 or more");
+  EXPECT_EQ(Parse({"--journal-bytes", "-1"}).error().message,
+            "--journal-bytes: -1 is negative; give 0 or more");
+  EXPECT_EQ(Parse({"--fail-seed=-9"}).error().message,
+            "--fail-seed: -9 is negative; give 0 or more");
   EXPECT_NE(Parse({"--help"})->text->find("131072"), std::string::npos) << "the least";
 }
 
 TEST(CommandLineTest, ALimitsFileThatIsNoneIsNamed) {
-  EXPECT_NE(Parse({"--limits", "/nowhere/limits.json"}).error().message.find("limits file '/nowhere/limits.json' cannot be opened"), std::string::npos);
+  EXPECT_NE(Parse({"--limits", "/nowhere/limits.json"})
+                .error()
+                .message.find("limits file '/nowhere/limits.json' cannot be opened"),
+            std::string::npos);
 }
 
 TEST(CommandLineTest, AMistypedFlagDoesNotShowItsValue) {
@@ -88,7 +134,8 @@ TEST(CommandLineTest, AMistypedFlagDoesNotShowItsValue) {
   EXPECT_EQ(Parse({"--secret-ky=hush"}).error().message, "unknown flag: --secret-ky; see --help");
 }
 
-std::string Written(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
+std::string Written(const TemporaryFolder& folder, const std::string& name,
+                    const std::string& text) {
   const std::string path = folder.path() + "/" + name;
   std::ofstream(path) << text;
   return path;
@@ -99,8 +146,9 @@ TEST(CommandLineTest, SecretsComeFromFiles) {
   const std::string first = Written(folder, "first", "one\n");
   const std::string second = Written(folder, "second", "two words\r\n");
   const std::string token = Written(folder, "token", "letmein");
-  const auto command = Parse({"--access-key", "a", "--secret-key-file", first.c_str(), "--access-key", "b", "--secret-key-file", second.c_str(),
-                              "--admin-token-file", token.c_str()});
+  const auto command =
+      Parse({"--access-key", "a", "--secret-key-file", first.c_str(), "--access-key", "b",
+             "--secret-key-file", second.c_str(), "--admin-token-file", token.c_str()});
   ASSERT_TRUE(command.ok()) << command.error().message;
   EXPECT_EQ(command->options.access_keys[0].secret, "one");
   EXPECT_EQ(command->options.access_keys[1].secret, "two words");
@@ -108,12 +156,14 @@ TEST(CommandLineTest, SecretsComeFromFiles) {
 }
 
 TEST(CommandLineTest, SecretsComeFromTheEnvironment) {
-  const Variables variables{{"PENSTOCK_EMULATOR_SECRET_KEY", "one"}, {"PENSTOCK_EMULATOR_ADMIN_TOKEN", "letmein"}};
+  const Variables variables{{"PENSTOCK_EMULATOR_SECRET_KEY", "one"},
+                            {"PENSTOCK_EMULATOR_ADMIN_TOKEN", "letmein"}};
   const auto command = Parse({"--access-key", "a"}, variables);
   ASSERT_TRUE(command.ok()) << command.error().message;
   EXPECT_EQ(command->options.access_keys.at(0).secret, "one");
   EXPECT_EQ(command->options.admin_token, "letmein");
-  const auto by_flags = Parse({"--access-key", "a", "--secret-key", "flag", "--admin-token", "shown"}, variables);
+  const auto by_flags =
+      Parse({"--access-key", "a", "--secret-key", "flag", "--admin-token", "shown"}, variables);
   EXPECT_EQ(by_flags->options.access_keys.at(0).secret, "flag");
   EXPECT_EQ(by_flags->options.admin_token, "shown");
 }
@@ -123,37 +173,55 @@ TEST(CommandLineTest, SecretsWithoutAPlaceAreRefused) {
   const std::string one = Written(folder, "one", "one");
   const std::string empty = Written(folder, "empty", "\n");
   const std::string lines = Written(folder, "lines", "hush\nhush\n");
-  const auto message = [](const Result<CommandLine>& command) { return command.ok() ? std::string("taken") : command.error().message; };
-  EXPECT_NE(message(Parse({"--access-key", "a", "--secret-key", "x", "--secret-key-file", one.c_str()})).find("use one of the two"), std::string::npos);
-  EXPECT_NE(message(Parse({"--admin-token", "x", "--admin-token-file", one.c_str()})).find("use one of the two"), std::string::npos);
-  EXPECT_NE(message(Parse({"--secret-key-file", one.c_str()})).find("0 --access-key but 1 --secret-key-file"), std::string::npos);
+  const auto message = [](const Result<CommandLine>& command) {
+    return command.ok() ? std::string("taken") : command.error().message;
+  };
+  EXPECT_NE(
+      message(Parse({"--access-key", "a", "--secret-key", "x", "--secret-key-file", one.c_str()}))
+          .find("use one of the two"),
+      std::string::npos);
+  EXPECT_NE(message(Parse({"--admin-token", "x", "--admin-token-file", one.c_str()}))
+                .find("use one of the two"),
+            std::string::npos);
+  EXPECT_NE(message(Parse({"--secret-key-file", one.c_str()}))
+                .find("0 --access-key but 1 --secret-key-file"),
+            std::string::npos);
   for (const std::string& bad : {empty, lines}) {
-    const std::string said = message(Parse({"--access-key", "a", "--secret-key-file", bad.c_str()}));
+    const std::string said =
+        message(Parse({"--access-key", "a", "--secret-key-file", bad.c_str()}));
     EXPECT_NE(said.find("must have one line"), std::string::npos) << said;
     EXPECT_EQ(said.find("hush"), std::string::npos);
   }
   const Variables variables{{"PENSTOCK_EMULATOR_SECRET_KEY", "hush"}};
-  EXPECT_NE(message(Parse({}, variables)).find("but 0 are given"), std::string::npos) << "the well-known default would be used in silence";
-  EXPECT_NE(message(Parse({"--access-key", "a", "--access-key", "b"}, variables)).find("but 2 are given"), std::string::npos);
+  EXPECT_NE(message(Parse({}, variables)).find("but 0 are given"), std::string::npos)
+      << "the well-known default would be used in silence";
+  EXPECT_NE(
+      message(Parse({"--access-key", "a", "--access-key", "b"}, variables)).find("but 2 are given"),
+      std::string::npos);
 }
 
-// An option with an empty value means that a script failed to fill it in: `--admin-token ""` must not open the admin API.
+// An option with an empty value means that a script failed to fill it in: `--admin-token ""` must
+// not open the admin API.
 TEST(CommandLineTest, EveryOptionRefusesAnEmptyValueByName) {
   const std::string help = *Parse({"--help"})->text;
   const std::regex option("\\n +(--[a-z-]+) (TEXT|INT|UINT|FLOAT)");
   int options = 0;
-  for (auto at = std::sregex_iterator(help.begin(), help.end(), option); at != std::sregex_iterator(); ++at, ++options) {
+  for (auto at = std::sregex_iterator(help.begin(), help.end(), option);
+       at != std::sregex_iterator(); ++at, ++options) {
     const std::string name = (*at)[1];
     const std::string with_equals = name + "=";
-    for (const std::vector<const char*>& flags : std::vector<std::vector<const char*>>{{name.c_str(), ""}, {with_equals.c_str()}, {with_equals.c_str(), "x"}}) {
+    for (const std::vector<const char*>& flags : std::vector<std::vector<const char*>>{
+             {name.c_str(), ""}, {with_equals.c_str()}, {with_equals.c_str(), "x"}}) {
       const auto command = Parse(flags);
       ASSERT_FALSE(command.ok()) << name;
       EXPECT_NE(command.error().message.find(name), std::string::npos) << command.error().message;
     }
   }
   EXPECT_GT(options, 25);
-  EXPECT_EQ(Parse({"--admin-token", ""}).error().message, "--admin-token is empty; give it a value, or leave the option out");
-  EXPECT_EQ(Parse({"--tls-cert", "", "--tls-key", ""}).error().message, "--tls-cert is empty; give it a value, or leave the option out");
+  EXPECT_EQ(Parse({"--admin-token", ""}).error().message,
+            "--admin-token is empty; give it a value, or leave the option out");
+  EXPECT_EQ(Parse({"--tls-cert", "", "--tls-key", ""}).error().message,
+            "--tls-cert is empty; give it a value, or leave the option out");
   EXPECT_FALSE(Parse({"--access-key", "a", "--secret-key", "s", "--access-key", ""}).ok());
 }
 
@@ -164,8 +232,10 @@ TEST(CommandLineTest, AnEmptyVariableIsRefusedByNameUnlessAFlagIsGiven) {
   const auto without_secret = Parse({"--access-key", "a"}, no_secret);
   ASSERT_FALSE(without_token.ok());
   ASSERT_FALSE(without_secret.ok());
-  EXPECT_EQ(without_token.error().message, "PENSTOCK_EMULATOR_ADMIN_TOKEN is set but empty; give it a value, or unset it");
-  EXPECT_EQ(without_secret.error().message, "PENSTOCK_EMULATOR_SECRET_KEY is set but empty; give it a value, or unset it");
+  EXPECT_EQ(without_token.error().message,
+            "PENSTOCK_EMULATOR_ADMIN_TOKEN is set but empty; give it a value, or unset it");
+  EXPECT_EQ(without_secret.error().message,
+            "PENSTOCK_EMULATOR_SECRET_KEY is set but empty; give it a value, or unset it");
   EXPECT_TRUE(Parse({"--admin-token", "t"}, no_token).ok());
   EXPECT_TRUE(Parse({"--access-key", "a", "--secret-key", "s"}, no_secret).ok());
 }
@@ -175,12 +245,15 @@ TEST(CommandLineTest, MotoResetIsDecidedByWhereItListensUnlessGiven) {
   EXPECT_EQ(Parse({"--moto-reset", "on"})->options.moto_reset, true);
   EXPECT_EQ(Parse({"--moto-reset", "off"})->options.moto_reset, false);
   EXPECT_FALSE(Parse({"--moto-reset", "maybe"}).ok());
-  EXPECT_EQ(Parse({"--admin-allow-host", "a", "--admin-allow-host", "b"})->options.admin_allowed_hosts.size(), 2u);
+  EXPECT_EQ(Parse({"--admin-allow-host", "a", "--admin-allow-host", "b"})
+                ->options.admin_allowed_hosts.size(),
+            2u);
 }
 
 TEST(CommandLineTest, OffersHelpAndVersion) {
   EXPECT_NE(Parse({"--help"})->text->find("--fail-rate"), std::string::npos);
-  EXPECT_NE(Parse({"--help"})->text->find("clock skew"), std::string::npos) << "what --auth parse checks";
+  EXPECT_NE(Parse({"--help"})->text->find("clock skew"), std::string::npos)
+      << "what --auth parse checks";
   EXPECT_TRUE(Parse({"--version"})->text->starts_with("penstock-emulator "));
 }
 

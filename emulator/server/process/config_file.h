@@ -1,4 +1,5 @@
-// Files that are named on the command line and read once, at the start: documents of faults, limits and users.
+// Files that are named on the command line and read once, at the start: documents of faults, limits
+// and users.
 #ifndef PENSTOCK_EMULATOR_SERVER_PROCESS_CONFIG_FILE_H_
 #define PENSTOCK_EMULATOR_SERVER_PROCESS_CONFIG_FILE_H_
 
@@ -17,8 +18,9 @@ struct ConfigFile {
 
 inline constexpr std::size_t kLongestGivenFile = 8 << 20;
 
-// Its whole text. kInvalidArgument names the file and the fix where it cannot be opened, is longer than kLongestGivenFile, or is
-// no regular file: a directory has no text, a device no end, and a pipe without a writer would be waited for.
+// Its whole text. kInvalidArgument names the file and the fix where it cannot be opened, is longer
+// than kLongestGivenFile, or is no regular file: a directory has no text, a device no end, and a
+// pipe without a writer would be waited for.
 Result<std::string> ReadGivenFile(const ConfigFile& file);
 
 }  // namespace penstock::emulator::server

@@ -23,7 +23,8 @@ class ConfigFileTest : public testing::Test {
     return (directory_ / name).string();
   }
   static std::string Problem(const std::string& path) {
-    const auto text = ReadGivenFile({.what = "faults file", .path = path, .fix = "name a JSON file"});
+    const auto text =
+        ReadGivenFile({.what = "faults file", .path = path, .fix = "name a JSON file"});
     return text.ok() ? "" : text.error().message;
   }
 
@@ -49,7 +50,9 @@ TEST_F(ConfigFileTest, WhatIsNoRegularFileIsNamedAndNeitherWaitedForNorReadWitho
     EXPECT_EQ(Problem(path), "faults file '" + path + "' is no regular file; name a JSON file");
   }
   const std::string missing = (directory_ / "none").string();
-  EXPECT_EQ(Problem(missing), "faults file '" + missing + "' cannot be opened: No such file or directory; name a JSON file");
+  EXPECT_EQ(Problem(missing),
+            "faults file '" + missing +
+                "' cannot be opened: No such file or directory; name a JSON file");
 }
 
 }  // namespace

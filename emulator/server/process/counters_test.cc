@@ -15,7 +15,8 @@ TEST(CountersTest, CountsByOperationAndStatus) {
   counters.CountRequest("", 400);
   counters.CountBytes(3, 5);
   const EmulatorStats stats = counters.Snapshot();
-  EXPECT_EQ(stats.requests, (std::map<std::string, std::uint64_t>{{"GetObject", 2}, {"Unknown", 1}}));
+  EXPECT_EQ(stats.requests,
+            (std::map<std::string, std::uint64_t>{{"GetObject", 2}, {"Unknown", 1}}));
   EXPECT_EQ(stats.statuses, (std::map<int, std::uint64_t>{{200, 1}, {400, 1}, {404, 1}}));
   EXPECT_EQ(stats.bytes_in, 3u);
   EXPECT_EQ(stats.bytes_out, 5u);

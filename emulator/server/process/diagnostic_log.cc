@@ -20,17 +20,20 @@ Result<void> StartDiagnosticLog(const std::string& path) {
   }
   const int opened = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (opened < 0) {
-    return Error::Make(ErrorKind::kInvalidArgument, "diagnostic log '" + path + "' cannot be written: " + std::strerror(errno) +
-                                                        "; choose a path this user may write");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "diagnostic log '" + path + "' cannot be written: " + std::strerror(errno) +
+                           "; choose a path this user may write");
   }
-  const std::shared_ptr<const int> file(new int(opened), [](const int* descriptor) {  // a sink is copied
+  // a sink is copied
+  const std::shared_ptr<const int> file(new int(opened), [](const int* descriptor) {
     ::close(*descriptor);
     delete descriptor;
   });
   SetLogSink(LogLevel::kWarning, [file](LogLevel, const std::string& json_line) {
     std::string line = "{\"time\":\"" + FormatIso8601(SystemClock().Now()) + "\",";
     line.append(json_line, 1) += '\n';
-    // One write per line: the kernel keeps lines of an O_APPEND file whole. A line that cannot be written is lost, and counted.
+    // One write per line: the kernel keeps lines of an O_APPEND file whole. A line that cannot be
+    // written is lost, and counted.
     while (::write(*file, line.data(), line.size()) < 0 && errno == EINTR) {
     }
   });

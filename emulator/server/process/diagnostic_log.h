@@ -8,8 +8,8 @@
 
 namespace penstock::emulator::server {
 
-// From now on the process's log appends lines of JSON to the file at `path`, which only its owner may read; "-": standard
-// error. kInvalidArgument when the file cannot be opened.
+// From now on the process's log appends lines of JSON to the file at `path`, which only its owner
+// may read; "-": standard error. kInvalidArgument when the file cannot be opened.
 Result<void> StartDiagnosticLog(const std::string& path);
 
 }  // namespace penstock::emulator::server

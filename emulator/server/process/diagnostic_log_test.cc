@@ -33,7 +33,8 @@ TEST(DiagnosticLogTest, NamesAFileItCannotWrite) {
   const auto refused = StartDiagnosticLog("/nonexistent/log");
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message,
-            "diagnostic log '/nonexistent/log' cannot be written: No such file or directory; choose a path this user may write");
+            "diagnostic log '/nonexistent/log' cannot be written: No such file or directory; "
+            "choose a path this user may write");
 }
 
 }  // namespace

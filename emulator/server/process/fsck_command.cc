@@ -10,13 +10,13 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "emulator/server/namespaces/data_directory.h"
 #include "emulator/server/identity/kept_users.h"
 #include "emulator/server/identity/kept_users_check.h"
+#include "emulator/server/namespaces/data_directory.h"
 #include "emulator/store/checks/commit_check.h"
-#include "emulator/store/sqlite/database_creation.h"
-#include "emulator/store/directory_lock.h"
 #include "emulator/store/checks/fsck.h"
+#include "emulator/store/directory_lock.h"
+#include "emulator/store/sqlite/database_creation.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -39,7 +39,9 @@ std::string OneLine(std::string message) {
   return message;
 }
 
-FsckOutcome NotChecked(std::string message) { return {kNotChecked, {}, OneLine(std::move(message))}; }
+FsckOutcome NotChecked(std::string message) {
+  return {kNotChecked, {}, OneLine(std::move(message))};
+}
 
 bool Exists(const fs::path& path) {
   std::error_code ignored;
@@ -55,7 +57,8 @@ bool CollectStore(const fs::path& folder, FoundStores& found) {
 }
 
 void Collect(const fs::path& folder, int depth, FoundStores& found) {
-  if (CollectStore(folder, found) || depth == kDeepest || DataDirectory::IsDeleted(folder.string())) return;
+  if (CollectStore(folder, found) || depth == kDeepest || DataDirectory::IsDeleted(folder.string()))
+    return;
   std::error_code error;
   std::optional<std::pair<std::uint64_t, fs::path>> living;
   bool has_generations = false;
@@ -75,7 +78,8 @@ void Collect(const fs::path& folder, int depth, FoundStores& found) {
     }
   }
   if (living) CollectStore(living->second, found);
-  if (!has_generations && Exists(folder / "penstock.lock")) found.leftovers.push_back(folder.string());
+  if (!has_generations && Exists(folder / "penstock.lock"))
+    found.leftovers.push_back(folder.string());
 }
 
 nlohmann::ordered_json ToJson(const std::vector<store::FsckFinding>& findings) {
@@ -115,25 +119,29 @@ nlohmann::ordered_json ToJson(const KeptUsersReport& report) {
 std::string ToText(const std::vector<store::FsckFinding>& findings) {
   std::string text;
   for (const store::FsckFinding& finding : findings) {
-    text += (finding.is_note ? "note: " : "damage: ") + finding.subject + ": " + finding.message + "\n";
+    text +=
+        (finding.is_note ? "note: " : "damage: ") + finding.subject + ": " + finding.message + "\n";
   }
   return text;
 }
 
 std::string ToText(const KeptUsersReport& report) {
-  return ToText(report.findings) + report.path + ": " + (report.clean() ? "clean" : "damaged") + ", " +
-         std::to_string(report.accounts) + " accounts, " + std::to_string(report.access_keys) + " access keys\n";
+  return ToText(report.findings) + report.path + ": " + (report.clean() ? "clean" : "damaged") +
+         ", " + std::to_string(report.accounts) + " accounts, " +
+         std::to_string(report.access_keys) + " access keys\n";
 }
 
 std::string ToText(const std::string& store, const store::FsckReport& report) {
   std::string text = ToText(report.findings);
   if (report.omitted > 0) text += "and " + std::to_string(report.omitted) + " more\n";
-  return text + store + ": " + (report.clean() ? "clean" : "damaged") + ", " + std::to_string(report.buckets) +
-         " buckets, " + std::to_string(report.versions) + " versions, " + std::to_string(report.uploads) + " uploads, " +
+  return text + store + ": " + (report.clean() ? "clean" : "damaged") + ", " +
+         std::to_string(report.buckets) + " buckets, " + std::to_string(report.versions) +
+         " versions, " + std::to_string(report.uploads) + " uploads, " +
          std::to_string(report.blobs) + " blobs\n";
 }
 
-// Gives up what the databases of the directory lost; the check that follows says what is left. Empty: done.
+// Gives up what the databases of the directory lost; the check that follows says what is left.
+// Empty: done.
 std::string AcceptLoss(const std::string& directory, const std::vector<std::string>& stores) {
   // Held while an emulator uses the directory.
   const auto data = DataDirectory::Open(directory);
@@ -164,7 +172,8 @@ class Findings {
     text_ += ToText(report);
   }
   void AddLeftovers(const std::vector<store::FsckFinding>& leftovers) {
-    Note(std::all_of(leftovers.begin(), leftovers.end(), [](const store::FsckFinding& leftover) { return leftover.is_note; }));
+    Note(std::all_of(leftovers.begin(), leftovers.end(),
+                     [](const store::FsckFinding& leftover) { return leftover.is_note; }));
     all_["leftovers"] = ToJson(leftovers);
     text_ += ToText(leftovers);
   }
@@ -179,7 +188,8 @@ class Findings {
   FsckOutcome Finish() && {
     const int status = is_damaged_ ? kFindings : error_.empty() ? 0 : kNotChecked;
     // Keys are bytes: what is no UTF-8 is replaced.
-    if (json_) text_ = all_.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    if (json_)
+      text_ = all_.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     return {status, std::move(text_), std::move(error_)};
   }
 
@@ -205,8 +215,11 @@ std::vector<store::FsckFinding> Leftovers(const std::string& directory, const Fo
     if (folder == directory && was_started) {
       leftovers.push_back({"store", folder, "its store is missing; restore it from a copy", false});
     } else {
-      leftovers.push_back({"leftover", folder, "the creation of this store was interrupted, and nothing was stored in it; the next "
-                                               "start removes it", true});
+      leftovers.push_back(
+          {"leftover", folder,
+           "the creation of this store was interrupted, and nothing was stored in it; the next "
+           "start removes it",
+           true});
     }
   }
   return leftovers;
@@ -226,7 +239,8 @@ Result<void> CheckStore(const std::string& store, const Flags& flags, Findings& 
     return Ok();
   }
   store::FsckReport damaged;
-  damaged.findings.push_back({"database", store + "/penstock.db", "cannot be checked: " + error.message, false});
+  damaged.findings.push_back(
+      {"database", store + "/penstock.db", "cannot be checked: " + error.message, false});
   findings.Add(store, damaged);
   return Ok();
 }
@@ -241,7 +255,8 @@ void AddUsers(const std::string& directory, Findings& findings) {
   } else {
     KeptUsersReport damaged;
     damaged.path = path;
-    damaged.findings.push_back({"database", path, "cannot be checked: " + users.error().message, false});
+    damaged.findings.push_back(
+        {"database", path, "cannot be checked: " + users.error().message, false});
     findings.Add(damaged);
   }
 }
@@ -249,8 +264,10 @@ void AddUsers(const std::string& directory, Findings& findings) {
 // One JSON object whatever happened.
 FsckOutcome InJson(FsckOutcome outcome) {
   if (outcome.out.empty()) {
-    const nlohmann::ordered_json unchecked{{"clean", false}, {"stores", nlohmann::ordered_json::array()}, {"error", outcome.error}};
-    outcome.out = unchecked.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    const nlohmann::ordered_json unchecked{
+        {"clean", false}, {"stores", nlohmann::ordered_json::array()}, {"error", outcome.error}};
+    outcome.out =
+        unchecked.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   }
   return outcome;
 }
@@ -258,12 +275,15 @@ FsckOutcome InJson(FsckOutcome outcome) {
 FsckOutcome Check(const Flags& flags) {
   const FoundStores found = StoresIn(flags.directory);
   if (found.stores.empty() && found.leftovers.empty()) {
-    return NotChecked("there is no store in '" + flags.directory + "'; name the directory that --data named");
+    return NotChecked("there is no store in '" + flags.directory +
+                      "'; name the directory that --data named");
   }
   if (flags.accept_loss) {
-    if (std::string error = AcceptLoss(flags.directory, found.stores); !error.empty()) return NotChecked(std::move(error));
+    if (std::string error = AcceptLoss(flags.directory, found.stores); !error.empty())
+      return NotChecked(std::move(error));
   }
-  // An emulator holds this lock until all its databases are closed; it closes stores of its namespaces earlier.
+  // An emulator holds this lock until all its databases are closed; it closes stores of its
+  // namespaces earlier.
   const auto lock = store::DirectoryLock::Share(flags.directory);
   if (!lock.ok()) return NotChecked(lock.error().message);
   Findings findings(flags.json);
@@ -287,17 +307,21 @@ FoundStores StoresIn(const std::string& directory) {
 }
 
 FsckOutcome RunFsck(const std::vector<std::string>& arguments) {
-  CLI::App app("Checks a data directory; without --accept-loss it changes nothing. Exit status: 0 clean, 1 damage found, 2 not "
-               "checked.",
-               "penstock-emulator fsck");
+  CLI::App app(
+      "Checks a data directory; without --accept-loss it changes nothing. Exit status: 0 clean, 1 "
+      "damage found, 2 not "
+      "checked.",
+      "penstock-emulator fsck");
   Flags flags;
   app.add_option("directory", flags.directory, "what --data named")->required();
   app.add_flag("--deep", flags.deep, "also read every byte and compare ETags and checksums");
   app.add_flag("--accept-loss", flags.accept_loss,
-               "first give up committed changes that a damaged log or database file lost, so that the emulator starts again");
+               "first give up committed changes that a damaged log or database file lost, so that "
+               "the emulator starts again");
   app.add_flag("--json", flags.json, "print one JSON object");
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them last first
+    // CLI11 takes them last first
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
     return {0, app.help(), {}};
   } catch (const CLI::ParseError& error) {

@@ -8,8 +8,9 @@
 namespace penstock::emulator::server {
 
 struct FsckOutcome {
-  int status = 0;  // 0 clean, 1 damage, 2 not checked (usage, no store, in use, the schema version of another build)
-  std::string out;  // for standard output
+  // 0 clean, 1 damage, 2 not checked (usage, no store, in use, the schema version of another build)
+  int status = 0;
+  std::string out;    // for standard output
   std::string error;  // for standard error; one line
 };
 
@@ -17,7 +18,8 @@ struct FsckOutcome {
 FsckOutcome RunFsck(const std::vector<std::string>& arguments);
 
 struct FoundStores {
-  // The folders of the living stores: each with penstock.db in it, of several generations the last complete one.
+  // The folders of the living stores: each with penstock.db in it, of several generations the last
+  // complete one.
   std::vector<std::string> stores;
   // The folders of stores whose creation was cut off. The next start removes them.
   std::vector<std::string> leftovers;

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "emulator/server/namespaces/data_directory.h"
 #include "emulator/server/identity/kept_users.h"
+#include "emulator/server/namespaces/data_directory.h"
 #include "emulator/store/store.h"
 
 namespace penstock::emulator::server {
@@ -69,7 +69,8 @@ TEST_F(FsckCommandTest, DamageIsStatus1AndNamed) {
   RemoveBlobFiles("generation-1");
   const FsckOutcome outcome = RunFsck({path_});
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_NE(outcome.out.find("damage: " + path_ + "/generation-1/blobs/"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("damage: " + path_ + "/generation-1/blobs/"), std::string::npos)
+      << outcome.out;
 }
 
 TEST_F(FsckCommandTest, JsonIsOneObject) {
@@ -87,7 +88,8 @@ TEST_F(FsckCommandTest, OnlyTheLivingGenerationCounts) {
   RemoveBlobFiles("generation-9");
   MakeStore("generation-10");
   MakeStore("other/generation-1");
-  EXPECT_EQ(StoresIn(path_).stores, (std::vector<std::string>{path_ + "/generation-10", path_ + "/other/generation-1"}));
+  EXPECT_EQ(StoresIn(path_).stores,
+            (std::vector<std::string>{path_ + "/generation-10", path_ + "/other/generation-1"}));
   EXPECT_EQ(RunFsck({path_}).status, 0);
 }
 
@@ -97,7 +99,9 @@ TEST_F(FsckCommandTest, DeletedNamespacesDoNotCount) {
   MakeStore("namespaces/.deleted-1/generation-1");
   MakeStore("namespaces/two/generation-2");
   std::ofstream(path_ + "/namespaces/two/deleted-2");
-  EXPECT_EQ(StoresIn(path_).stores, (std::vector<std::string>{path_ + "/generation-1", path_ + "/namespaces/one/generation-3"}));
+  EXPECT_EQ(
+      StoresIn(path_).stores,
+      (std::vector<std::string>{path_ + "/generation-1", path_ + "/namespaces/one/generation-3"}));
 }
 
 TEST_F(FsckCommandTest, AnInterruptedCreationIsANote) {
@@ -109,7 +113,9 @@ TEST_F(FsckCommandTest, AnInterruptedCreationIsANote) {
   std::ofstream(path_ + "/namespaces/three.lock");
   const FsckOutcome outcome = RunFsck({path_});
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.error;
-  EXPECT_NE(outcome.out.find("note: " + path_ + "/namespaces/one/generation-3: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("note: " + path_ + "/namespaces/one/generation-3: "),
+            std::string::npos)
+      << outcome.out;
   EXPECT_NE(outcome.out.find("generation-1: clean, 1 buckets"), std::string::npos) << outcome.out;
   const auto report = nlohmann::json::parse(RunFsck({path_, "--json"}).out);
   EXPECT_TRUE(report["clean"].get<bool>());
@@ -130,7 +136,8 @@ TEST_F(FsckCommandTest, ALostDefaultStoreIsDamage) {
   std::ofstream(path_ + "/penstock.lock");
   MakeStore("namespaces/one/generation-3");
   EXPECT_EQ(RunFsck({path_}).status, 1);
-  EXPECT_NE(RunFsck({path_}).out.find("damage: " + path_ + ": its store is missing"), std::string::npos);
+  EXPECT_NE(RunFsck({path_}).out.find("damage: " + path_ + ": its store is missing"),
+            std::string::npos);
 }
 
 TEST_F(FsckCommandTest, AStoreThatCannotBeReadIsDamageAndTheOthersAreChecked) {
@@ -139,30 +146,38 @@ TEST_F(FsckCommandTest, AStoreThatCannotBeReadIsDamageAndTheOthersAreChecked) {
   std::ofstream(path_ + "/generation-1/penstock.db") << std::string(8192, 'x');
   const FsckOutcome outcome = RunFsck({path_});
   EXPECT_EQ(outcome.status, 1) << outcome.error;
-  EXPECT_NE(outcome.out.find("damage: " + path_ + "/generation-1/penstock.db: "), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("namespaces/one/generation-1: clean"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("damage: " + path_ + "/generation-1/penstock.db: "), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("namespaces/one/generation-1: clean"), std::string::npos)
+      << outcome.out;
 }
 
 TEST_F(FsckCommandTest, AStoreOfAnotherVersionIsNotCheckedAndTheOthersAre) {
   MakeStore("namespaces/one/generation-1");
   MakeStore("generation-1");
-  ASSERT_TRUE(store::Connection::Open(path_ + "/generation-1/penstock.db").value()->Execute("PRAGMA user_version=99").ok());
+  ASSERT_TRUE(store::Connection::Open(path_ + "/generation-1/penstock.db")
+                  .value()
+                  ->Execute("PRAGMA user_version=99")
+                  .ok());
   const FsckOutcome outcome = RunFsck({path_});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_NE(outcome.error.find("has schema version 99"), std::string::npos) << outcome.error;
-  EXPECT_NE(outcome.out.find("namespaces/one/generation-1: clean"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("namespaces/one/generation-1: clean"), std::string::npos)
+      << outcome.out;
 }
 
 TEST_F(FsckCommandTest, KeptUsersAreCheckedToo) {
   MakeStore("generation-1");
   ASSERT_TRUE(KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
-  EXPECT_NE(RunFsck({path_}).out.find("/users.db: clean, 0 accounts, 0 access keys"), std::string::npos);
+  EXPECT_NE(RunFsck({path_}).out.find("/users.db: clean, 0 accounts, 0 access keys"),
+            std::string::npos);
   ASSERT_TRUE(store::Connection::Open(path_ + "/users.db")
                   .value()
                   ->Execute("INSERT INTO accounts VALUES('12', 'x', 'y')")
                   .ok());
   EXPECT_EQ(RunFsck({path_}).status, 1);
-  EXPECT_NE(RunFsck({path_}).out.find("damage: account '12': '12' is no account id"), std::string::npos);
+  EXPECT_NE(RunFsck({path_}).out.find("damage: account '12': '12' is no account id"),
+            std::string::npos);
   const auto report = nlohmann::json::parse(RunFsck({path_, "--json"}).out);
   EXPECT_FALSE(report["clean"].get<bool>());
   EXPECT_EQ(report["users"]["findings"][0]["kind"], "damage");

@@ -1,5 +1,5 @@
-// penstock-emulator: serves until SIGTERM or SIGINT. One line of JSON on standard output says that it is ready.
-// penstock-emulator fsck DIR: checks a data directory instead.
+// penstock-emulator: serves until SIGTERM or SIGINT. One line of JSON on standard output says that
+// it is ready. penstock-emulator fsck DIR: checks a data directory instead.
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -63,7 +63,8 @@ int CheckDirectory(const std::vector<std::string>& arguments) {
 }
 
 int Main(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "fsck") return CheckDirectory({argv + 2, argv + argc});
+  if (argc > 1 && std::string_view(argv[1]) == "fsck")
+    return CheckDirectory({argv + 2, argv + argc});
   auto command = ParseCommandLine(argc, argv, [](const std::string& name) {
     const char* const value = std::getenv(name.c_str());
     return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
@@ -73,7 +74,8 @@ int Main(int argc, char** argv) {
     std::fputs(command->text->c_str(), stdout);
     return 0;
   }
-  // Blocked before the first thread exists, so that every thread inherits it and only sigwait below sees them.
+  // Blocked before the first thread exists, so that every thread inherits it and only sigwait below
+  // sees them.
   sigset_t stop_signals;
   sigemptyset(&stop_signals);
   sigaddset(&stop_signals, SIGTERM);
@@ -82,7 +84,8 @@ int Main(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);  // a peer that went away is an error of one write
   RaiseDescriptorLimit();
 
-  if (const auto opened = StartDiagnosticLog(command->diagnostic_log); !opened.ok()) return Fail(kUsageFailure, opened.error().message);
+  if (const auto opened = StartDiagnosticLog(command->diagnostic_log); !opened.ok())
+    return Fail(kUsageFailure, opened.error().message);
   auto emulator = Emulator::Start(std::move(command->options));
   if (!emulator.ok()) return Fail(kEnvironmentFailure, emulator.error().message);
   for (std::string& notice : (*emulator)->notices()) Say(std::move(notice));
@@ -101,6 +104,7 @@ int main(int argc, char** argv) {
   try {
     return penstock::emulator::server::Main(argc, argv);
   } catch (const std::exception& failure) {  // a library ran out of memory: nothing of ours throws
-    return penstock::emulator::server::Fail(penstock::emulator::server::kEnvironmentFailure, failure.what());
+    return penstock::emulator::server::Fail(penstock::emulator::server::kEnvironmentFailure,
+                                            failure.what());
   }
 }

@@ -98,7 +98,10 @@ TEST(MainTest, KeepsDataAcrossASignal) {
     const auto ready = nlohmann::json::parse(process.ReadyLine());
     if (run == 0) {
       EXPECT_EQ(Send(ready.at("endpoint"), {.method = "PUT", .target = "/bucket"}).status, 200);
-      EXPECT_EQ(Send(ready.at("endpoint"), {.method = "PUT", .target = "/bucket/key", .body = "kept"}).status, 200);
+      EXPECT_EQ(
+          Send(ready.at("endpoint"), {.method = "PUT", .target = "/bucket/key", .body = "kept"})
+              .status,
+          200);
     } else {
       EXPECT_TRUE(Send(ready.at("endpoint"), {.target = "/bucket/key"}).text.ends_with("kept"));
     }
@@ -107,8 +110,10 @@ TEST(MainTest, KeepsDataAcrossASignal) {
 }
 
 HttpAnswer Post(const std::string& endpoint, const std::string& path, const std::string& body) {
-  return Exchange(endpoint, "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
-                                std::to_string(body.size()) + "\r\n\r\n" + body);
+  return Exchange(endpoint,
+                  "POST " + path +
+                      " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
+                      std::to_string(body.size()) + "\r\n\r\n" + body);
 }
 
 TEST(MainTest, UsersAndNamespacesOfTheAdminApiSurviveAKill) {
@@ -118,11 +123,16 @@ TEST(MainTest, UsersAndNamespacesOfTheAdminApiSurviveAKill) {
     Process process({"--data", folder.path()});
     const auto ready = nlohmann::json::parse(process.ReadyLine());
     for (int i = 0; i < 20; ++i) {
-      const auto made = Post(ready.at("admin"), "/_penstock/namespaces", "{\"name\": \"n" + std::to_string(i) + "\"}");
+      const auto made = Post(ready.at("admin"), "/_penstock/namespaces",
+                             "{\"name\": \"n" + std::to_string(i) + "\"}");
       ASSERT_EQ(made.status, 201);
       const auto key = nlohmann::json::parse(made.text.substr(made.text.find("\r\n\r\n") + 4));
-      by_all.push_back({.method = "PUT", .target = "/bucket", .body = "", .access_key = key.at("access_key_id"),
-                        .secret = key.at("secret_access_key"), .more_headers = ""});
+      by_all.push_back({.method = "PUT",
+                        .target = "/bucket",
+                        .body = "",
+                        .access_key = key.at("access_key_id"),
+                        .secret = key.at("secret_access_key"),
+                        .more_headers = ""});
       EXPECT_EQ(Send(ready.at("endpoint"), by_all.back()).status, 200);
     }
     EXPECT_EQ(process.Wait(SIGKILL), -SIGKILL);
@@ -143,14 +153,24 @@ TEST(MainTest, AChangedKeyFindsItsDataAndIsToldSo) {
   {
     Process process({"--data", folder.path(), "--access-key", "old", "--secret-key", "s1"});
     const auto ready = nlohmann::json::parse(process.ReadyLine());
-    EXPECT_EQ(Send(ready.at("endpoint"), {.method = "PUT", .target = "/bucket", .body = "", .access_key = "old", .secret = "s1"}).status, 200);
+    EXPECT_EQ(
+        Send(
+            ready.at("endpoint"),
+            {.method = "PUT", .target = "/bucket", .body = "", .access_key = "old", .secret = "s1"})
+            .status,
+        200);
     EXPECT_EQ(process.Wait(SIGTERM), 0);
   }
   Process process({"--data", folder.path(), "--access-key", "new", "--secret-key", "s2"});
   const auto ready = nlohmann::json::parse(process.ReadyLine());
-  EXPECT_EQ(Send(ready.at("endpoint"), {.method = "HEAD", .target = "/bucket", .body = "", .access_key = "new", .secret = "s2"}).status, 200);
+  EXPECT_EQ(
+      Send(ready.at("endpoint"),
+           {.method = "HEAD", .target = "/bucket", .body = "", .access_key = "new", .secret = "s2"})
+          .status,
+      200);
   EXPECT_EQ(process.Wait(SIGTERM), 0);
-  EXPECT_TRUE(process.Errors().starts_with("penstock-emulator: access key 'new' takes over the account of access key 'old'"));
+  EXPECT_TRUE(process.Errors().starts_with(
+      "penstock-emulator: access key 'new' takes over the account of access key 'old'"));
 }
 
 TEST(MainTest, WrongUsageIsStatusTwoAndOneLine) {

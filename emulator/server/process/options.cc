@@ -10,22 +10,27 @@
 namespace penstock::emulator::server {
 namespace {
 
-Error Wrong(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+Error Wrong(std::string message) {
+  return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
+}
 
 constexpr std::size_t kLongestRegion = 63;  // a label of a host name
 
-// Not only AWS's: servers that speak S3 call theirs "local", "garage", "default" or "us_east". It stands in host names,
-// credential scopes and documents.
+// Not only AWS's: servers that speak S3 call theirs "local", "garage", "default" or "us_east". It
+// stands in host names, credential scopes and documents.
 bool IsRegionName(std::string_view name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const auto fits = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_'; };
-  return !name.empty() && name.size() <= kLongestRegion && letter(name.front()) && std::all_of(name.begin(), name.end(), fits);
+  const auto fits = [&](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  };
+  return !name.empty() && name.size() <= kLongestRegion && letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), fits);
 }
 
 Result<void> CheckPort(const char* name, int port, int least) {
   if (port >= least && port <= 65535) return Ok();
-  return Wrong(std::string(name) + " is " + std::to_string(port) + "; it takes " + std::to_string(least) +
-               " to 65535, 0 for any free port");
+  return Wrong(std::string(name) + " is " + std::to_string(port) + "; it takes " +
+               std::to_string(least) + " to 65535, 0 for any free port");
 }
 
 // What the journal's first blocks take: less would be rounded up.
@@ -35,8 +40,9 @@ constexpr std::uint64_t kMostJournal = std::uint64_t{1} << 40;
 
 Result<void> CheckJournal(std::uint64_t bytes) {
   if (bytes == 0 || (bytes >= kLeastJournal && bytes <= kMostJournal)) return Ok();
-  return Wrong("journal bytes are " + std::to_string(bytes) + "; it takes " + std::to_string(kLeastJournal) + " (128 KiB) to " +
-               std::to_string(kMostJournal) + " (1 TiB) bytes, or 0 for no journal");
+  return Wrong("journal bytes are " + std::to_string(bytes) + "; it takes " +
+               std::to_string(kLeastJournal) + " (128 KiB) to " + std::to_string(kMostJournal) +
+               " (1 TiB) bytes, or 0 for no journal");
 }
 
 constexpr std::uint64_t kLeastMemoryLimit = 1 << 20;
@@ -45,10 +51,13 @@ Result<void> CheckMemoryLimit(const EmulatorOptions& options) {
   const std::uint64_t bytes = options.memory_limit_bytes;
   if (bytes == 0) return Ok();
   if (bytes < kLeastMemoryLimit) {
-    return Wrong("memory limit is " + std::to_string(bytes) + " bytes; it takes 1048576 (1MiB) or more, or 0 for a share of this machine's memory");
+    return Wrong(
+        "memory limit is " + std::to_string(bytes) +
+        " bytes; it takes 1048576 (1MiB) or more, or 0 for a share of this machine's memory");
   }
   if (!options.data_directory.empty()) {
-    return Wrong("memory limit is " + std::to_string(bytes) + " bytes, but objects are kept in data directory '" + options.data_directory +
+    return Wrong("memory limit is " + std::to_string(bytes) +
+                 " bytes, but objects are kept in data directory '" + options.data_directory +
                  "'; give one of the two");
   }
   return Ok();
@@ -57,9 +66,12 @@ Result<void> CheckMemoryLimit(const EmulatorOptions& options) {
 Result<void> CheckKeys(const std::vector<AccessKey>& keys) {
   std::set<std::string> seen;
   for (const AccessKey& key : keys) {
-    if (std::string problem = AccessKeyIdProblem(key.id); !problem.empty()) return Wrong(std::move(problem));
-    if (key.secret.empty()) return Wrong("access key '" + key.id + "' has an empty secret; give it one");
-    if (!seen.insert(key.id).second) return Wrong("access key '" + key.id + "' is given twice; name each once");
+    if (std::string problem = AccessKeyIdProblem(key.id); !problem.empty())
+      return Wrong(std::move(problem));
+    if (key.secret.empty())
+      return Wrong("access key '" + key.id + "' has an empty secret; give it one");
+    if (!seen.insert(key.id).second)
+      return Wrong("access key '" + key.id + "' is given twice; name each once");
   }
   return Ok();
 }
@@ -68,27 +80,34 @@ Result<void> CheckKeys(const std::vector<AccessKey>& keys) {
 
 Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
   const bool users = !options.users_path.empty() || !options.users_json.empty();
-  if (options.access_keys.empty() && !users) options.access_keys.push_back({"penstock", "penstock-secret"});
+  if (options.access_keys.empty() && !users)
+    options.access_keys.push_back({"penstock", "penstock-secret"});
   PENSTOCK_TRY(CheckKeys(options.access_keys));
   PENSTOCK_TRY(CheckPort("port", options.port, 0));
   PENSTOCK_TRY(CheckPort("admin port", options.admin_port, -1));
-  if (options.host.empty()) return Wrong("host is empty; use 127.0.0.1, 0.0.0.0 or another address of this machine");
-  if (options.admin_host.empty()) return Wrong("admin host is empty; use 127.0.0.1 or another address of this machine");
+  if (options.host.empty())
+    return Wrong("host is empty; use 127.0.0.1, 0.0.0.0 or another address of this machine");
+  if (options.admin_host.empty())
+    return Wrong("admin host is empty; use 127.0.0.1 or another address of this machine");
   if (!IsRegionName(options.region)) {
-    return Wrong("region '" + options.region + "' is no region's name: a letter, then letters, digits, '-' and '_', " +
+    return Wrong("region '" + options.region +
+                 "' is no region's name: a letter, then letters, digits, '-' and '_', " +
                  std::to_string(kLongestRegion) + " characters at most; use for example us-east-1");
   }
   if (!(options.fail_rate >= 0 && options.fail_rate <= 1)) {
-    return Wrong("fail rate is " + std::to_string(options.fail_rate) + "; it is a share of requests from 0 to 1");
+    return Wrong("fail rate is " + std::to_string(options.fail_rate) +
+                 "; it is a share of requests from 0 to 1");
   }
   if (options.first_byte_delay_ms < 0 || options.first_byte_delay_ms > 60'000) {
-    return Wrong("first byte delay is " + std::to_string(options.first_byte_delay_ms) + " ms; it takes 0 to 60000");
+    return Wrong("first byte delay is " + std::to_string(options.first_byte_delay_ms) +
+                 " ms; it takes 0 to 60000");
   }
   PENSTOCK_TRY(CheckJournal(options.journal_bytes));
   PENSTOCK_TRY(CheckMemoryLimit(options));
   if (options.scrub_bytes_per_second > 0 && options.scrub_bytes_per_second < kLeastScrubRate) {
-    return Wrong("scrub rate is " + std::to_string(options.scrub_bytes_per_second) + " bytes per second; it takes " +
-                 std::to_string(kLeastScrubRate) + " (64 KiB) or more, or 0 for none");
+    return Wrong("scrub rate is " + std::to_string(options.scrub_bytes_per_second) +
+                 " bytes per second; it takes " + std::to_string(kLeastScrubRate) +
+                 " (64 KiB) or more, or 0 for none");
   }
   if (!options.faults_path.empty() && !options.faults_json.empty()) {
     return Wrong("faults are given as a file and as text; give one of them");

@@ -8,8 +8,8 @@
 
 namespace penstock::emulator::server {
 
-// The options with the default access key where neither keys nor users are given. kInvalidArgument naming the option, its value and what
-// it takes.
+// The options with the default access key where neither keys nor users are given. kInvalidArgument
+// naming the option, its value and what it takes.
 Result<EmulatorOptions> CheckedOptions(EmulatorOptions options);
 
 // "http://127.0.0.1:9000": where a client on this machine reaches a listener bound to `host`.

@@ -22,30 +22,44 @@ TEST(OptionsTest, RefusesWhatCannotWork) {
   EXPECT_NE(Complaint({.port = -1}).find("port is -1"), std::string::npos);
   EXPECT_NE(Complaint({.admin_port = -2}).find("admin port is -2"), std::string::npos);
   EXPECT_NE(Complaint({.fail_rate = 1.5}).find("from 0 to 1"), std::string::npos);
-  EXPECT_NE(Complaint({.first_byte_delay_ms = 60'001}).find("60001 ms; it takes 0 to 60000"), std::string::npos);
+  EXPECT_NE(Complaint({.first_byte_delay_ms = 60'001}).find("60001 ms; it takes 0 to 60000"),
+            std::string::npos);
   EXPECT_NE(Complaint({.fail_rate = -0.1}).find("from 0 to 1"), std::string::npos);
   for (const char* bad : {"", "us east", "us/east", "us.east", "-x", "1", "\u00E9u", "a\n"}) {
-    EXPECT_NE(Complaint({.region = bad}).find("region '" + std::string(bad) + "' is no region's name"), std::string::npos) << bad;
+    EXPECT_NE(
+        Complaint({.region = bad}).find("region '" + std::string(bad) + "' is no region's name"),
+        std::string::npos)
+        << bad;
   }
-  EXPECT_NE(Complaint({.region = std::string(64, 'a')}).find("63 characters at most"), std::string::npos);
-  for (const char* good : {"us-east-1", "local", "garage", "default", "auto", "us_east", "Mars", "nyc3"}) {
+  EXPECT_NE(Complaint({.region = std::string(64, 'a')}).find("63 characters at most"),
+            std::string::npos);
+  for (const char* good :
+       {"us-east-1", "local", "garage", "default", "auto", "us_east", "Mars", "nyc3"}) {
     EXPECT_EQ(Complaint({.region = good}), "") << good;
   }
-  for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{(128 << 10) - 1}, ~std::uint64_t{0}}) {
-    EXPECT_EQ(Complaint({.journal_bytes = bytes}), "journal bytes are " + std::to_string(bytes) +
-                                                       "; it takes 131072 (128 KiB) to 1099511627776 (1 TiB) bytes, or 0 for no journal");
+  for (const std::uint64_t bytes :
+       {std::uint64_t{1}, std::uint64_t{(128 << 10) - 1}, ~std::uint64_t{0}}) {
+    EXPECT_EQ(
+        Complaint({.journal_bytes = bytes}),
+        "journal bytes are " + std::to_string(bytes) +
+            "; it takes 131072 (128 KiB) to 1099511627776 (1 TiB) bytes, or 0 for no journal");
   }
-  for (const std::uint64_t bytes : {0, 128 << 10}) EXPECT_EQ(Complaint({.journal_bytes = bytes}), "");
+  for (const std::uint64_t bytes : {0, 128 << 10})
+    EXPECT_EQ(Complaint({.journal_bytes = bytes}), "");
   EXPECT_EQ(Complaint({.memory_limit_bytes = 1000}),
-            "memory limit is 1000 bytes; it takes 1048576 (1MiB) or more, or 0 for a share of this machine's memory");
+            "memory limit is 1000 bytes; it takes 1048576 (1MiB) or more, or 0 for a share of this "
+            "machine's memory");
   EXPECT_EQ(Complaint({.memory_limit_bytes = 1 << 20}), "");
-  EXPECT_NE(Complaint({.data_directory = "/data", .memory_limit_bytes = 1 << 20}).find("data directory '/data'; give one of the two"), std::string::npos);
+  EXPECT_NE(Complaint({.data_directory = "/data", .memory_limit_bytes = 1 << 20})
+                .find("data directory '/data'; give one of the two"),
+            std::string::npos);
   EXPECT_NE(Complaint({.host = ""}).find("host"), std::string::npos);
   EXPECT_NE(Complaint({.tls_certificate_path = "x"}).find("both"), std::string::npos);
 }
 
 TEST(OptionsTest, RefusesKeysWithoutShowingASecret) {
-  for (const AccessKey& key : {AccessKey{"", "hush"}, AccessKey{"a/b", "hush"}, AccessKey{"a b", "hush"}}) {
+  for (const AccessKey& key :
+       {AccessKey{"", "hush"}, AccessKey{"a/b", "hush"}, AccessKey{"a b", "hush"}}) {
     const std::string complaint = Complaint({.access_keys = {key}});
     EXPECT_FALSE(complaint.empty());
     EXPECT_EQ(complaint.find("hush"), std::string::npos);

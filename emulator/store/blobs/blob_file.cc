@@ -24,15 +24,19 @@ namespace fs = std::filesystem;
 constexpr std::size_t kHashBuffer = 128 << 10;
 constexpr std::size_t kFirstBuffer = 4 << 10;
 constexpr std::size_t kWriteBuffer = 64 << 10;  // smaller appends are gathered
-// Room on the disk is asked for ahead of the bytes, which makes writing them a quarter cheaper; never for more than this
-// beyond what has arrived, whatever a client announces.
+// Room on the disk is asked for ahead of the bytes, which makes writing them a quarter cheaper;
+// never for more than this beyond what has arrived, whatever a client announces.
 constexpr std::uint64_t kReserveBytes = 16 << 20;
 constexpr std::uint64_t kSmallestReserve = 1 << 20;
 
 class FileBlobWriter final : public BlobWriter {
  public:
-  FileBlobWriter(std::shared_ptr<BlobRegistry> registry, FileBlobOptions options, std::uint64_t size_hint)
-      : registry_(std::move(registry)), options_(options), size_hint_(size_hint), id_(registry_->NextId()) {}
+  FileBlobWriter(std::shared_ptr<BlobRegistry> registry, FileBlobOptions options,
+                 std::uint64_t size_hint)
+      : registry_(std::move(registry)),
+        options_(options),
+        size_hint_(size_hint),
+        id_(registry_->NextId()) {}
 
   ~FileBlobWriter() override {
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
@@ -40,7 +44,8 @@ class FileBlobWriter final : public BlobWriter {
 
   Result<void> Append(ByteView bytes) override {
     hasher_.Update(bytes);
-    if (!file_ && std::max(size_ + bytes.size(), size_hint_) > options_.inline_limit_bytes) PENSTOCK_TRY(OpenFile());
+    if (!file_ && std::max(size_ + bytes.size(), size_hint_) > options_.inline_limit_bytes)
+      PENSTOCK_TRY(OpenFile());
     size_ += bytes.size();
     if (file_ && buffer_.size() + bytes.size() > kWriteBuffer) {
       PENSTOCK_TRY(Flush());
@@ -77,7 +82,8 @@ class FileBlobWriter final : public BlobWriter {
  private:
   // At most the inline limit or the write buffer: what is copied to grow is small.
   void Grow(std::size_t wanted) {
-    std::uint64_t capacity = std::max<std::uint64_t>({kFirstBuffer, 2 * buffer_.capacity(), buffer_.size() + wanted});
+    std::uint64_t capacity =
+        std::max<std::uint64_t>({kFirstBuffer, 2 * buffer_.capacity(), buffer_.size() + wanted});
     if (file_) capacity = kWriteBuffer;
     if (!file_ && size_hint_ >= buffer_.size() + wanted) capacity = size_hint_;
     HeapBuffer larger(static_cast<std::size_t>(capacity));
@@ -95,7 +101,8 @@ class FileBlobWriter final : public BlobWriter {
     return Ok();
   }
 
-  // Room for what comes next. Where there is none, or the file system has no such thing, writing tells or works as well.
+  // Room for what comes next. Where there is none, or the file system has no such thing, writing
+  // tells or works as well.
   void Reserve(std::uint64_t upcoming) {
     if (written_ + upcoming <= reserved_ || size_hint_ < kSmallestReserve) return;
     const std::uint64_t end = std::min(size_hint_, written_ + kReserveBytes);
@@ -112,7 +119,8 @@ class FileBlobWriter final : public BlobWriter {
       registry_->FlushRemovals();
       error = WriteAll(file_.get(), bytes);
     }
-    return error == 0 ? Ok() : Result<void>(SystemError(ErrorKind::kInternal, "write", temporary_, error));
+    return error == 0 ? Ok()
+                      : Result<void>(SystemError(ErrorKind::kInternal, "write", temporary_, error));
   }
 
   // Of a body that was shorter than announced.
@@ -136,7 +144,8 @@ class FileBlobWriter final : public BlobWriter {
     const std::string folder = fs::path(path).parent_path();
     int moved = ::rename(temporary_.c_str(), path.c_str());
     if (moved != 0 && errno == ENOENT) {  // the first file of this folder
-      if (::mkdir(folder.c_str(), 0700) == 0 && strict) PENSTOCK_TRY(SyncDirectory(registry_->directory() + "/blobs"));
+      if (::mkdir(folder.c_str(), 0700) == 0 && strict)
+        PENSTOCK_TRY(SyncDirectory(registry_->directory() + "/blobs"));
       moved = ::rename(temporary_.c_str(), path.c_str());
     }
     if (moved != 0) return SystemError(ErrorKind::kInternal, "rename", temporary_, errno);
@@ -184,15 +193,18 @@ std::optional<std::int64_t> IdOf(const fs::path& path) {
 Result<void> MakeDirectory(const std::string& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) return SystemError(ErrorKind::kInvalidArgument, "create the directory", path, error.value());
+  if (error)
+    return SystemError(ErrorKind::kInvalidArgument, "create the directory", path, error.value());
   return Ok();
 }
 
 }  // namespace
 
-Result<StoredBlobPtr> FileBlob::Adopt(std::shared_ptr<BlobRegistry> registry, std::int64_t id, Descriptor file,
-                                      std::uint64_t size, std::string block_checksums) {
-  std::shared_ptr<FileBlob> blob(new FileBlob(std::move(registry), id, size, std::move(block_checksums)));
+Result<StoredBlobPtr> FileBlob::Adopt(std::shared_ptr<BlobRegistry> registry, std::int64_t id,
+                                      Descriptor file, std::uint64_t size,
+                                      std::string block_checksums) {
+  std::shared_ptr<FileBlob> blob(
+      new FileBlob(std::move(registry), id, size, std::move(block_checksums)));
   blob->share_ = DescriptorShare::Take();
   if (blob->share_.held()) {
     blob->file_ = std::move(file);
@@ -201,7 +213,8 @@ Result<StoredBlobPtr> FileBlob::Adopt(std::shared_ptr<BlobRegistry> registry, st
   void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
   if (mapped == MAP_FAILED) {
     return Error::Make(ErrorKind::kResourceExhausted,
-                       "too many stored objects are being read at once; raise the limit of open files (ulimit -n)");
+                       "too many stored objects are being read at once; raise the limit of open "
+                       "files (ulimit -n)");
   }
   blob->mapped_ = static_cast<const std::byte*>(mapped);
   return StoredBlobPtr(std::move(blob));
@@ -213,18 +226,23 @@ Result<StoredBlobPtr> FileBlob::Open(const std::shared_ptr<BlobRegistry>& regist
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file && errno == ENOENT) return StoredBlobPtr();
   struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0) return SystemError(ErrorKind::kInternal, "open", path, errno);
+  if (!file || ::fstat(file.get(), &status) != 0)
+    return SystemError(ErrorKind::kInternal, "open", path, errno);
   if (static_cast<std::uint64_t>(status.st_size) < size) {
-    return Error::Make(ErrorKind::kDataLoss, "the file " + path + " has " + std::to_string(status.st_size) + " of its " +
-                                                 std::to_string(size) + " bytes; the object's bytes are lost");
+    return Error::Make(ErrorKind::kDataLoss,
+                       "the file " + path + " has " + std::to_string(status.st_size) + " of its " +
+                           std::to_string(size) + " bytes; the object's bytes are lost");
   }
   return Adopt(registry, id, std::move(file), size, std::move(block_checksums));
 }
 
-FileBlob::FileBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, std::uint64_t size, std::string block_checksums)
+FileBlob::FileBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, std::uint64_t size,
+                   std::string block_checksums)
     : StoredBlob(registry, id, false, std::move(block_checksums)),
       size_(size),
-      unverified_(this->block_checksums().empty() ? nullptr : registry->verified().BitsOf(id, BlocksOf(size))) {}
+      unverified_(this->block_checksums().empty()
+                      ? nullptr
+                      : registry->verified().BitsOf(id, BlocksOf(size))) {}
 
 FileBlob::~FileBlob() {
   if (mapped_ != nullptr) ::munmap(const_cast<std::byte*>(mapped_), size_);
@@ -257,10 +275,12 @@ Result<void> FileBlob::CheckAnew(ByteRange range) const {
 
 Result<void> FileBlob::VerifyBlock(std::uint64_t block) const {
   const std::uint64_t begin = block * kBlockBytes;
-  PENSTOCK_ASSIGN(const std::uint32_t found, HashBytes({begin, std::min(begin + kBlockBytes, size_)}));
+  PENSTOCK_ASSIGN(const std::uint32_t found,
+                  HashBytes({begin, std::min(begin + kBlockBytes, size_)}));
   if (found == ChecksumOf(block_checksums(), block)) return Ok();
-  return Error::Make(ErrorKind::kDataLoss, "the file " + registry()->PathOf(id()) + " is damaged at offset " +
-                                               std::to_string(begin) + ": the block there does not match its checksum;" +
+  return Error::Make(ErrorKind::kDataLoss, "the file " + registry()->PathOf(id()) +
+                                               " is damaged at offset " + std::to_string(begin) +
+                                               ": the block there does not match its checksum;" +
                                                " restore the file or write the object again");
 }
 
@@ -273,7 +293,9 @@ Result<std::uint32_t> FileBlob::HashBytes(ByteRange range) const {
     const std::size_t wanted = std::min<std::uint64_t>(kHashBuffer, range.size());
     const ssize_t got = ::pread(file_.get(), buffer.get(), wanted, static_cast<off_t>(range.begin));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return SystemError(ErrorKind::kDataLoss, "read", registry()->PathOf(id()), got == 0 ? EIO : errno);
+    if (got <= 0)
+      return SystemError(ErrorKind::kDataLoss, "read", registry()->PathOf(id()),
+                         got == 0 ? EIO : errno);
     crc = Crc32c({buffer.get(), static_cast<std::size_t>(got)}, crc);
     range.begin += static_cast<std::uint64_t>(got);
   }
@@ -294,8 +316,9 @@ Result<void> PrepareBlobDirectory(const std::string& directory, Durability durab
   return SyncDirectory(directory);
 }
 
-Result<void> VisitBlobFiles(const std::string& directory,
-                            const std::function<Result<void>(std::int64_t id, const std::string& path)>& visit) {
+Result<void> VisitBlobFiles(
+    const std::string& directory,
+    const std::function<Result<void>(std::int64_t id, const std::string& path)>& visit) {
   return VisitFolder(directory + "/blobs", [&](const fs::path& folder) -> Result<void> {
     std::error_code ignored;
     if (!fs::is_directory(folder, ignored)) return Ok();
@@ -323,8 +346,8 @@ Result<void> SweepBlobDirectory(const std::string& directory, const SweepOptions
   });
 }
 
-std::unique_ptr<BlobWriter> NewFileBlobWriter(std::shared_ptr<BlobRegistry> registry, FileBlobOptions options,
-                                              std::uint64_t size_hint) {
+std::unique_ptr<BlobWriter> NewFileBlobWriter(std::shared_ptr<BlobRegistry> registry,
+                                              FileBlobOptions options, std::uint64_t size_hint) {
   return std::make_unique<FileBlobWriter>(std::move(registry), options, size_hint);
 }
 

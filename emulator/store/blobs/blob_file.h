@@ -1,4 +1,5 @@
-// Blobs in files, for dir mode: temp -> (fsync) -> rename into place. Small ones stay in memory and go to the database.
+// Blobs in files, for dir mode: temp -> (fsync) -> rename into place. Small ones stay in memory and
+// go to the database.
 #ifndef PENSTOCK_EMULATOR_STORE_BLOBS_BLOB_FILE_H_
 #define PENSTOCK_EMULATOR_STORE_BLOBS_BLOB_FILE_H_
 
@@ -12,15 +13,17 @@
 
 namespace penstock::emulator::store {
 
-// A finished file: by descriptor, or mapped into memory while the process's share of descriptors is used up.
+// A finished file: by descriptor, or mapped into memory while the process's share of descriptors is
+// used up.
 class FileBlob final : public StoredBlob {
  public:
   // Takes over an open file. kResourceExhausted when it can neither be kept open nor mapped.
-  static Result<StoredBlobPtr> Adopt(std::shared_ptr<BlobRegistry> registry, std::int64_t id, Descriptor file,
-                                     std::uint64_t size, std::string block_checksums = {});
+  static Result<StoredBlobPtr> Adopt(std::shared_ptr<BlobRegistry> registry, std::int64_t id,
+                                     Descriptor file, std::uint64_t size,
+                                     std::string block_checksums = {});
   // Opens the file of `id`. Null: there is none. kDataLoss when it is shorter than `size`.
-  static Result<StoredBlobPtr> Open(const std::shared_ptr<BlobRegistry>& registry, std::int64_t id, std::uint64_t size,
-                                    std::string block_checksums = {});
+  static Result<StoredBlobPtr> Open(const std::shared_ptr<BlobRegistry>& registry, std::int64_t id,
+                                    std::uint64_t size, std::string block_checksums = {});
 
   ~FileBlob() override;
   std::uint64_t size() const override { return size_; }
@@ -31,7 +34,8 @@ class FileBlob final : public StoredBlob {
   Result<void> CheckAnew(ByteRange range) const override;
 
  private:
-  FileBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, std::uint64_t size, std::string block_checksums);
+  FileBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, std::uint64_t size,
+           std::string block_checksums);
   // Reads one block and compares it with its checksum.
   Result<void> VerifyBlock(std::uint64_t block) const;
   Result<std::uint32_t> HashBytes(ByteRange range) const;
@@ -47,24 +51,26 @@ class FileBlob final : public StoredBlob {
 Result<void> PrepareBlobDirectory(const std::string& directory, Durability durability);
 
 struct SweepOptions {
-  std::int64_t first_id = 0;  // of this run: files of later numbers are in use, whatever the database says
+  // of this run: files of later numbers are in use, whatever the database says
+  std::int64_t first_id = 0;
   std::function<Result<bool>(std::int64_t id)> is_known;
   const std::atomic<bool>* stop = nullptr;  // true: return early
 };
-// Removes what a crash of an earlier run left behind: its temporary files, and blob files that no record knows. May run
-// beside everything else.
+// Removes what a crash of an earlier run left behind: its temporary files, and blob files that no
+// record knows. May run beside everything else.
 Result<void> SweepBlobDirectory(const std::string& directory, const SweepOptions& options);
 
 // Calls `visit` with the number and path of every blob file.
-Result<void> VisitBlobFiles(const std::string& directory,
-                            const std::function<Result<void>(std::int64_t id, const std::string& path)>& visit);
+Result<void> VisitBlobFiles(
+    const std::string& directory,
+    const std::function<Result<void>(std::int64_t id, const std::string& path)>& visit);
 
 struct FileBlobOptions {
   std::uint64_t inline_limit_bytes = 0;
   Durability durability = Durability::kRelaxed;
 };
-std::unique_ptr<BlobWriter> NewFileBlobWriter(std::shared_ptr<BlobRegistry> registry, FileBlobOptions options,
-                                              std::uint64_t size_hint);
+std::unique_ptr<BlobWriter> NewFileBlobWriter(std::shared_ptr<BlobRegistry> registry,
+                                              FileBlobOptions options, std::uint64_t size_hint);
 
 }  // namespace penstock::emulator::store
 

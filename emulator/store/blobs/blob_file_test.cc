@@ -19,7 +19,9 @@ class BlobFileTest : public ::testing::Test {
   void SetUp() override {
     ASSERT_TRUE(PrepareBlobDirectory(directory_.path(), Durability::kStrict).ok());
   }
-  std::unique_ptr<BlobWriter> Writer(std::uint64_t hint = 0) { return NewFileBlobWriter(registry_, options_, hint); }
+  std::unique_ptr<BlobWriter> Writer(std::uint64_t hint = 0) {
+    return NewFileBlobWriter(registry_, options_, hint);
+  }
   int Files() const {
     registry_->FlushRemovals();
     return FilesBelow(directory_.path());
@@ -99,7 +101,8 @@ TEST_F(BlobFileTest, NothingStaysOfAContentThatNoRecordTook) {
 
 TEST_F(BlobFileTest, IsMappedWhenDescriptorsRunOut) {
   std::vector<DescriptorShare> all;
-  for (std::int64_t i = 0; i < DescriptorShare::Limit(); ++i) all.push_back(DescriptorShare::Take());
+  for (std::int64_t i = 0; i < DescriptorShare::Limit(); ++i)
+    all.push_back(DescriptorShare::Take());
   const std::string body = Body(50'000);
   const auto writer = Writer();
   ASSERT_TRUE(writer->Append(AsBytes(body)).ok());
@@ -143,7 +146,8 @@ TEST_F(BlobFileTest, ASweepThatIsToldToStopRemovesNothingMore) {
   std::filesystem::create_directories(directory_.path() + "/blobs/09");
   std::ofstream(registry_->PathOf(9)) << "orphan";
   const std::atomic<bool> stop{true};
-  const SweepOptions sweep{.first_id = 0x200, .is_known = [](std::int64_t) { return false; }, .stop = &stop};
+  const SweepOptions sweep{
+      .first_id = 0x200, .is_known = [](std::int64_t) { return false; }, .stop = &stop};
   ASSERT_TRUE(SweepBlobDirectory(directory_.path(), sweep).ok());
   EXPECT_TRUE(std::filesystem::exists(registry_->PathOf(9)));
 }

@@ -24,13 +24,15 @@ class MemoryBlobWriter final : public BlobWriter {
       : registry_(std::move(registry)), size_hint_(size_hint) {}
 
   Result<void> Append(ByteView bytes) override {
-    if (!memory_.file && !memfd_refused_ && std::max(size_hint_, size_ + bytes.size()) >= kMemfdFrom) {
+    if (!memory_.file && !memfd_refused_ &&
+        std::max(size_hint_, size_ + bytes.size()) >= kMemfdFrom) {
       PENSTOCK_TRY(MoveToMemfd());
     }
     size_ += bytes.size();
     if (memory_.file) return WriteToMemfd(bytes);
     while (!bytes.empty()) {
-      if (chunks_.empty() || chunks_.back().size() == chunks_.back().capacity()) PENSTOCK_TRY(AddChunk(bytes.size()));
+      if (chunks_.empty() || chunks_.back().size() == chunks_.back().capacity())
+        PENSTOCK_TRY(AddChunk(bytes.size()));
       bytes = chunks_.back().Fill(bytes);
     }
     return Ok();
@@ -59,7 +61,8 @@ class MemoryBlobWriter final : public BlobWriter {
   Result<void> AddChunk(std::size_t at_least) {
     std::uint64_t capacity = chunks_.empty() ? kFirstChunk : 2 * chunks_.back().capacity();
     if (size_hint_ >= size_) capacity = size_hint_ - held_;  // exactly the rest, where it is known
-    capacity = std::clamp<std::uint64_t>(capacity, std::min<std::size_t>(at_least, kLargestChunk), kLargestChunk);
+    capacity = std::clamp<std::uint64_t>(capacity, std::min<std::size_t>(at_least, kLargestChunk),
+                                         kLargestChunk);
     MemoryCharge charge(registry_->memory_limit());
     PENSTOCK_TRY(charge.GrowTo(capacity + kBlobOverhead));
     chunks_.emplace_back(static_cast<std::size_t>(capacity), std::move(charge));
@@ -90,7 +93,9 @@ class MemoryBlobWriter final : public BlobWriter {
     return Ok();
   }
 
-  static std::uint64_t ChargeFor(std::uint64_t size) { return (size + kPage - 1) / kPage * kPage + kBlobOverhead; }
+  static std::uint64_t ChargeFor(std::uint64_t size) {
+    return (size + kPage - 1) / kPage * kPage + kBlobOverhead;
+  }
 
   Result<void> WriteToMemfd(ByteView bytes) {
     written_ += bytes.size();
@@ -103,8 +108,8 @@ class MemoryBlobWriter final : public BlobWriter {
 
   const std::shared_ptr<BlobRegistry> registry_;
   const std::uint64_t size_hint_;
-  std::uint64_t size_ = 0;  // appended
-  std::uint64_t held_ = 0;  // capacity of all chunks
+  std::uint64_t size_ = 0;     // appended
+  std::uint64_t held_ = 0;     // capacity of all chunks
   std::uint64_t written_ = 0;  // to the memfd
   std::vector<HeapBuffer> chunks_;
   MemoryFile memory_;
@@ -129,7 +134,8 @@ void HeapBuffer::Trim() {
   *this = std::move(exact);
 }
 
-std::unique_ptr<BlobWriter> NewMemoryBlobWriter(std::shared_ptr<BlobRegistry> registry, std::uint64_t size_hint) {
+std::unique_ptr<BlobWriter> NewMemoryBlobWriter(std::shared_ptr<BlobRegistry> registry,
+                                                std::uint64_t size_hint) {
   return std::make_unique<MemoryBlobWriter>(std::move(registry), size_hint);
 }
 

@@ -18,7 +18,9 @@ class HeapBuffer {
   HeapBuffer() = default;
   // `charge` covers the capacity, where there is a limit.
   explicit HeapBuffer(std::size_t capacity, MemoryCharge charge = {})
-      : bytes_(std::make_unique_for_overwrite<std::byte[]>(capacity)), capacity_(capacity), charge_(std::move(charge)) {}
+      : bytes_(std::make_unique_for_overwrite<std::byte[]>(capacity)),
+        capacity_(capacity),
+        charge_(std::move(charge)) {}
 
   std::size_t size() const { return size_; }
   std::size_t capacity() const { return capacity_; }
@@ -38,8 +40,10 @@ class HeapBuffer {
 
 class HeapBlob final : public StoredBlob {
  public:
-  HeapBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, HeapBuffer buffer, std::string block_checksums = {})
-      : StoredBlob(std::move(registry), id, true, std::move(block_checksums)), buffer_(std::move(buffer)) {}
+  HeapBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, HeapBuffer buffer,
+           std::string block_checksums = {})
+      : StoredBlob(std::move(registry), id, true, std::move(block_checksums)),
+        buffer_(std::move(buffer)) {}
   std::uint64_t size() const override { return buffer_.size(); }
   std::optional<ByteView> Memory() const override { return buffer_.view(); }
   int FileDescriptor() const override { return -1; }
@@ -51,10 +55,14 @@ class HeapBlob final : public StoredBlob {
 class MemfdBlob final : public StoredBlob {
  public:
   MemfdBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, MemoryFile memory)
-      : StoredBlob(registry, id, true), spare_(registry->spare_memory()), memory_(std::move(memory)) {
+      : StoredBlob(registry, id, true),
+        spare_(registry->spare_memory()),
+        memory_(std::move(memory)) {
     spare_.Stored(memory_.size);
   }
-  ~MemfdBlob() override { spare_.GiveBack(std::move(memory_), given_out_.load(std::memory_order_acquire)); }
+  ~MemfdBlob() override {
+    spare_.GiveBack(std::move(memory_), given_out_.load(std::memory_order_acquire));
+  }
   std::uint64_t size() const override { return memory_.size; }
   std::optional<ByteView> Memory() const override { return std::nullopt; }
   int FileDescriptor() const override {
@@ -69,8 +77,10 @@ class MemfdBlob final : public StoredBlob {
   mutable std::atomic<bool> given_out_{false};  // a socket may hold pages
 };
 
-// For memory mode. From 256 KiB on a blob goes to a memfd, or stays in heap chunks when no descriptor is to be had.
-std::unique_ptr<BlobWriter> NewMemoryBlobWriter(std::shared_ptr<BlobRegistry> registry, std::uint64_t size_hint);
+// For memory mode. From 256 KiB on a blob goes to a memfd, or stays in heap chunks when no
+// descriptor is to be had.
+std::unique_ptr<BlobWriter> NewMemoryBlobWriter(std::shared_ptr<BlobRegistry> registry,
+                                                std::uint64_t size_hint);
 
 }  // namespace penstock::emulator::store
 

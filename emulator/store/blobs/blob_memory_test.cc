@@ -37,7 +37,8 @@ TEST_F(BlobMemoryTest, ASmallBodyOfKnownSizeIsOnePiece) {
 
 TEST_F(BlobMemoryTest, AWrongHintIsOnlyAHint) {
   const std::string body = Body(100'000);
-  for (const std::uint64_t hint : {std::uint64_t{1}, std::uint64_t{99'999}, std::uint64_t{1} << 60}) {
+  for (const std::uint64_t hint :
+       {std::uint64_t{1}, std::uint64_t{99'999}, std::uint64_t{1} << 60}) {
     EXPECT_EQ(Text(Write(body, 7'777, hint)), body) << hint;
   }
 }
@@ -54,7 +55,8 @@ TEST_F(BlobMemoryTest, ALargeBodyCanBeSentFromADescriptor) {
 
 TEST_F(BlobMemoryTest, ALargeBodyStaysOnTheHeapWhenDescriptorsRunOut) {
   std::vector<DescriptorShare> all;
-  for (std::int64_t i = 0; i < DescriptorShare::Limit(); ++i) all.push_back(DescriptorShare::Take());
+  for (std::int64_t i = 0; i < DescriptorShare::Limit(); ++i)
+    all.push_back(DescriptorShare::Take());
   const std::string body = Body(600'000);
   const Content content = Write(body, 50'000, 0);
   EXPECT_GT(content.slices.size(), 1u);

@@ -12,7 +12,8 @@ namespace {
 
 Result<void> AddReference(Connection& connection, const StoredBlob& blob, bool in_memory) {
   Query query(connection,
-              "INSERT INTO blobs(id, refs, size, bytes, checksums) VALUES(?,1,?,?,?) ON CONFLICT(id) DO UPDATE SET refs = refs + 1");
+              "INSERT INTO blobs(id, refs, size, bytes, checksums) VALUES(?,1,?,?,?) ON "
+              "CONFLICT(id) DO UPDATE SET refs = refs + 1");
   query.Bind(blob.id()).Bind(static_cast<std::int64_t>(blob.size()));
   if (blob.IsInline() && !in_memory) {
     query.BindBytes(AsText(*blob.Memory()));
@@ -30,10 +31,12 @@ Result<void> AddReference(Connection& connection, const StoredBlob& blob, bool i
 Result<std::vector<SliceReference>> Unpack(const Connection& connection, std::string_view packed) {
   auto slices = DecodeSlices(packed);
   if (slices.has_value()) return std::move(*slices);
-  return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() + " holds a damaged object record");
+  return Error::Make(ErrorKind::kDataLoss,
+                     "the database file " + connection.path() + " holds a damaged object record");
 }
 
-// Removes a blob that lies in its row and has one reference; false, and nothing done, where it is another.
+// Removes a blob that lies in its row and has one reference; false, and nothing done, where it is
+// another.
 Result<bool> DropInline(Connection& connection, std::int64_t id) {
   const std::int64_t changes = connection.Changes();
   Query drop(connection, "DELETE FROM blobs WHERE id=? AND refs<=1 AND bytes IS NOT NULL");
@@ -42,18 +45,20 @@ Result<bool> DropInline(Connection& connection, std::int64_t id) {
 }
 
 Error DamagedBlob(const Connection& connection, std::int64_t id) {
-  return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() + " holds damaged bytes of blob " +
+  return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() +
+                                               " holds damaged bytes of blob " +
                                                std::to_string(id) + "; write the object again");
 }
 
 // Null: the file was removed since the row was read.
-Result<StoredBlobPtr> LoadBlob(Connection& connection, const std::shared_ptr<BlobRegistry>& registry, std::int64_t id) {
+Result<StoredBlobPtr> LoadBlob(Connection& connection,
+                               const std::shared_ptr<BlobRegistry>& registry, std::int64_t id) {
   if (StoredBlobPtr living = registry->Find(id); living != nullptr) return living;
   Query query(connection, "SELECT size, bytes, checksums FROM blobs WHERE id=?");
   PENSTOCK_ASSIGN(const bool found, query.Bind(id).Step());
   if (!found || registry->in_memory()) {
-    return Error::Make(ErrorKind::kDataLoss,
-                       "the database file " + connection.path() + " lost the bytes of blob " + std::to_string(id));
+    return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() +
+                                                 " lost the bytes of blob " + std::to_string(id));
   }
   StoredBlobPtr blob;
   const auto size = static_cast<std::uint64_t>(query.Int(0));
@@ -63,7 +68,8 @@ Result<StoredBlobPtr> LoadBlob(Connection& connection, const std::shared_ptr<Blo
     PENSTOCK_ASSIGN(blob, FileBlob::Open(registry, id, size, std::move(checksums)));
   } else {
     const std::string_view bytes = query.Bytes(1);
-    if (bytes.size() != size || (!checksums.empty() && !Matches(checksums, AsBytes(bytes)))) return DamagedBlob(connection, id);
+    if (bytes.size() != size || (!checksums.empty() && !Matches(checksums, AsBytes(bytes))))
+      return DamagedBlob(connection, id);
     HeapBuffer buffer(bytes.size());
     buffer.Fill(AsBytes(bytes));
     blob = std::make_shared<HeapBlob>(registry, id, std::move(buffer), std::move(checksums));
@@ -73,14 +79,16 @@ Result<StoredBlobPtr> LoadBlob(Connection& connection, const std::shared_ptr<Blo
 
 }  // namespace
 
-Result<std::string> AddReferences(WriteTransaction& transaction, const std::shared_ptr<BlobRegistry>& registry,
+Result<std::string> AddReferences(WriteTransaction& transaction,
+                                  const std::shared_ptr<BlobRegistry>& registry,
                                   const Content& content) {
   std::vector<SliceReference> references;
   references.reserve(content.slices.size());
   for (const ContentSlice& slice : content.slices) {
     StoredBlobPtr blob = std::dynamic_pointer_cast<const StoredBlob>(slice.blob);
     if (blob == nullptr || blob->registry() != registry.get()) {
-      return Error::Make(ErrorKind::kInvalidArgument, "the content was not made by this store; copy it with NewBlob");
+      return Error::Make(ErrorKind::kInvalidArgument,
+                         "the content was not made by this store; copy it with NewBlob");
     }
     PENSTOCK_TRY(AddReference(transaction.connection(), *blob, registry->in_memory()));
     references.push_back({blob->id(), slice.range});
@@ -89,7 +97,8 @@ Result<std::string> AddReferences(WriteTransaction& transaction, const std::shar
   return EncodeSlices(references);
 }
 
-Result<void> ReleaseReferences(WriteTransaction& transaction, const std::shared_ptr<BlobRegistry>& registry,
+Result<void> ReleaseReferences(WriteTransaction& transaction,
+                               const std::shared_ptr<BlobRegistry>& registry,
                                std::string_view packed_slices) {
   Connection& connection = transaction.connection();
   PENSTOCK_ASSIGN(const auto slices, Unpack(connection, packed_slices));
@@ -108,15 +117,18 @@ Result<void> ReleaseReferences(WriteTransaction& transaction, const std::shared_
     const bool is_last = find.Int(0) <= 1;
     const bool has_file = find.Int(1) != 0 && !registry->in_memory();
     find.Reset();
-    Query release(connection, is_last ? "DELETE FROM blobs WHERE id=?" : "UPDATE blobs SET refs = refs - 1 WHERE id=?");
+    Query release(connection, is_last ? "DELETE FROM blobs WHERE id=?"
+                                      : "UPDATE blobs SET refs = refs - 1 WHERE id=?");
     PENSTOCK_TRY(release.Bind(slice.blob_id).Run());
     if (!is_last) continue;
-    transaction.AfterCommit([registry, id = slice.blob_id, has_file] { registry->Released(id, has_file); });
+    transaction.AfterCommit(
+        [registry, id = slice.blob_id, has_file] { registry->Released(id, has_file); });
   }
   return Ok();
 }
 
-Result<std::optional<Content>> LoadContent(Connection& connection, const std::shared_ptr<BlobRegistry>& registry,
+Result<std::optional<Content>> LoadContent(Connection& connection,
+                                           const std::shared_ptr<BlobRegistry>& registry,
                                            std::string_view packed_slices) {
   PENSTOCK_ASSIGN(const auto slices, Unpack(connection, packed_slices));
   Content content;
@@ -125,8 +137,9 @@ Result<std::optional<Content>> LoadContent(Connection& connection, const std::sh
     PENSTOCK_ASSIGN(StoredBlobPtr blob, LoadBlob(connection, registry, slice.blob_id));
     if (blob == nullptr) return std::optional<Content>();
     if (slice.range.end > blob->size()) {
-      return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() + " names bytes behind the end" +
-                                                   " of blob " + std::to_string(slice.blob_id));
+      return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() +
+                                                   " names bytes behind the end" + " of blob " +
+                                                   std::to_string(slice.blob_id));
     }
     content.slices.push_back({std::move(blob), slice.range});
   }

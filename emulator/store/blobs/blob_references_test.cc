@@ -30,8 +30,9 @@ class BlobReferencesTest : public ::testing::Test {
     return packed;
   }
   void Release(const std::string& packed) {
-    const auto released = queue_.Run(
-        [&](WriteTransaction& transaction) { return ReleaseReferences(transaction, registry_, packed); });
+    const auto released = queue_.Run([&](WriteTransaction& transaction) {
+      return ReleaseReferences(transaction, registry_, packed);
+    });
     EXPECT_TRUE(released.ok());
   }
   std::int64_t Rows() {

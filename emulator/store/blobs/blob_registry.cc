@@ -87,7 +87,8 @@ void BlobRegistry::Gone(const StoredBlob* blob) {
   {
     const MutexLock lock(mutex_);
     const auto found = entries_.find(blob->id());
-    if (found == entries_.end() || found->second.live != blob) return;  // a loaded double, or replaced
+    // a loaded double, or replaced
+    if (found == entries_.end() || found->second.live != blob) return;
     if (found->second.referenced || in_memory() || blob->IsInline()) {
       entries_.erase(found);
       return;
@@ -97,7 +98,8 @@ void BlobRegistry::Gone(const StoredBlob* blob) {
   RemoveFile(blob->id());
 }
 
-// Called by destructors. A file that cannot be removed for want of memory stays until the next start sweeps it.
+// Called by destructors. A file that cannot be removed for want of memory stays until the next
+// start sweeps it.
 void BlobRegistry::RemoveFile(std::int64_t id) noexcept {
   verified_.Forget(id);
   try {

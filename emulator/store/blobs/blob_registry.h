@@ -1,7 +1,8 @@
-// Which blobs are alive in this process, and what becomes of their bytes when nobody needs them any more.
+// Which blobs are alive in this process, and what becomes of their bytes when nobody needs them any
+// more.
 //
-// The database counts how many records refer to a blob; the registry knows how many readers hold it. Bytes go when both
-// are zero. Knows nothing of records.
+// The database counts how many records refer to a blob; the registry knows how many readers hold
+// it. Bytes go when both are zero. Knows nothing of records.
 #ifndef PENSTOCK_EMULATOR_STORE_BLOBS_BLOB_REGISTRY_H_
 #define PENSTOCK_EMULATOR_STORE_BLOBS_BLOB_REGISTRY_H_
 
@@ -25,15 +26,20 @@ class BlobRegistry;
 // A blob with its number in the database. Tells the registry when it goes.
 class StoredBlob : public Blob {
  public:
-  StoredBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, bool is_inline, std::string block_checksums = {})
-      : registry_(std::move(registry)), id_(id), is_inline_(is_inline), block_checksums_(std::move(block_checksums)) {}
+  StoredBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, bool is_inline,
+             std::string block_checksums = {})
+      : registry_(std::move(registry)),
+        id_(id),
+        is_inline_(is_inline),
+        block_checksums_(std::move(block_checksums)) {}
   ~StoredBlob() override;
   StoredBlob(const StoredBlob&) = delete;
   StoredBlob& operator=(const StoredBlob&) = delete;
 
   std::int64_t id() const { return id_; }
   BlobRegistry* registry() const { return registry_.get(); }
-  // True: the database holds the bytes (or, in memory mode, nobody else does), not a file of the blob's own.
+  // True: the database holds the bytes (or, in memory mode, nobody else does), not a file of the
+  // blob's own.
   bool IsInline() const { return is_inline_; }
   // Packed (block_checksums.h); empty: none are known.
   const std::string& block_checksums() const { return block_checksums_; }
@@ -41,7 +47,8 @@ class StoredBlob : public Blob {
   virtual bool IsLinked() const { return true; }
 
  private:
-  const std::shared_ptr<BlobRegistry> registry_;  // outlives the store while a response still sends the blob
+  const std::shared_ptr<BlobRegistry>
+      registry_;  // outlives the store while a response still sends the blob
   const std::int64_t id_;
   const bool is_inline_;
   const std::string block_checksums_;
@@ -51,28 +58,34 @@ using StoredBlobPtr = std::shared_ptr<const StoredBlob>;
 // Thread safety: any thread.
 class BlobRegistry {
  public:
-  // `directory` holds blobs/; empty: memory mode, where the registry itself keeps referenced blobs alive. `memory_limit`: of
-  // blobs in memory; null: none.
-  BlobRegistry(std::string directory, std::int64_t first_id, std::shared_ptr<MemoryLimit> memory_limit = nullptr)
-      : directory_(std::move(directory)), next_id_(first_id), memory_limit_(std::move(memory_limit)) {}
+  // `directory` holds blobs/; empty: memory mode, where the registry itself keeps referenced blobs
+  // alive. `memory_limit`: of blobs in memory; null: none.
+  BlobRegistry(std::string directory, std::int64_t first_id,
+               std::shared_ptr<MemoryLimit> memory_limit = nullptr)
+      : directory_(std::move(directory)),
+        next_id_(first_id),
+        memory_limit_(std::move(memory_limit)) {}
 
   bool in_memory() const { return directory_.empty(); }
   const std::string& directory() const { return directory_; }
   std::int64_t NextId() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
-  // blobs/xx/<16 hex digits>; xx are the last two, so that consecutive blobs spread over the folders.
+  // blobs/xx/<16 hex digits>; xx are the last two, so that consecutive blobs spread over the
+  // folders.
   std::string PathOf(std::int64_t id) const;
 
   // The living blob of that number, or null.
   StoredBlobPtr Find(std::int64_t id);
-  // A new blob that no record refers to yet: unless Referenced follows, its bytes go with the last pointer.
+  // A new blob that no record refers to yet: unless Referenced follows, its bytes go with the last
+  // pointer.
   void AddPending(const StoredBlobPtr& blob);
-  // A blob just loaded for a record. Returns the one to use: another thread may have been faster. Null: its bytes are
-  // being removed, so the record that named it is out of date; look again.
+  // A blob just loaded for a record. Returns the one to use: another thread may have been faster.
+  // Null: its bytes are being removed, so the record that named it is out of date; look again.
   StoredBlobPtr AddLoaded(const StoredBlobPtr& blob);
 
   // After the commit that made records refer to it (again).
   void Referenced(const StoredBlobPtr& blob);
-  // After the commit that removed the last reference. `has_file`: its bytes are in a file of its own.
+  // After the commit that removed the last reference. `has_file`: its bytes are in a file of its
+  // own.
   void Released(std::int64_t id, bool has_file);
   // Waits until the files that nobody needs any more are gone, and their place is free.
   void FlushRemovals() { remover_.Flush(); }
@@ -80,8 +93,8 @@ class BlobRegistry {
   // For blobs in memory.
   SpareMemory& spare_memory() { return spare_memory_; }
   MemoryLimit* memory_limit() const { return memory_limit_.get(); }
-  // When the store goes: memory mode no longer keeps blobs alive, which would keep this registry alive in turn. Blobs
-  // that readers still hold go with their last pointer.
+  // When the store goes: memory mode no longer keeps blobs alive, which would keep this registry
+  // alive in turn. Blobs that readers still hold go with their last pointer.
   void LetGo();
 
  private:
@@ -91,7 +104,7 @@ class BlobRegistry {
     std::weak_ptr<const StoredBlob> weak;
     StoredBlobPtr keep;  // memory mode: while referenced
     bool referenced = false;
-    bool removing = false;     // its file is being unlinked, outside the lock
+    bool removing = false;  // its file is being unlinked, outside the lock
   };
   void Gone(const StoredBlob* blob);
   void RemoveFile(std::int64_t id) noexcept;

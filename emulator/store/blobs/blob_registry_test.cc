@@ -96,7 +96,8 @@ TEST_F(BlobRegistryTest, MemoryModeKeepsReferencedBlobsAlive) {
 }
 
 TEST_F(BlobRegistryTest, NothingLivesOnInAMemoryRegistryThatLetGo) {
-  // Symptom: a reset or a stopped emulator kept every byte it had held, because registry and blobs held each other.
+  // Symptom: a reset or a stopped emulator kept every byte it had held, because registry and blobs
+  // held each other.
   StoredBlobPtr blob = std::make_shared<HeapBlob>(memory_, 5, HeapBuffer(0));
   memory_->AddPending(blob);
   memory_->Referenced(blob);

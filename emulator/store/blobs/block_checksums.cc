@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t kChecksumBytes = 4;
 
 void Append(std::string& packed, std::uint32_t checksum) {
-  for (std::size_t i = 0; i < kChecksumBytes; ++i) packed.push_back(static_cast<char>(checksum >> (8 * i)));
+  for (std::size_t i = 0; i < kChecksumBytes; ++i)
+    packed.push_back(static_cast<char>(checksum >> (8 * i)));
 }
 
 std::uint64_t MaskOf(std::int64_t id) { return std::uint64_t{1} << (id & 63); }
@@ -36,12 +37,16 @@ std::string BlockHasher::Finish() {
   return std::exchange(packed_, {});
 }
 
-bool FitsSize(std::string_view packed, std::uint64_t size) { return packed.size() == kChecksumBytes * BlocksOf(size); }
+bool FitsSize(std::string_view packed, std::uint64_t size) {
+  return packed.size() == kChecksumBytes * BlocksOf(size);
+}
 
 std::uint32_t ChecksumOf(std::string_view packed, std::uint64_t block) {
   std::uint32_t checksum = 0;
   for (std::size_t i = 0; i < kChecksumBytes; ++i) {
-    checksum |= static_cast<std::uint32_t>(static_cast<unsigned char>(packed[kChecksumBytes * block + i])) << (8 * i);
+    checksum |=
+        static_cast<std::uint32_t>(static_cast<unsigned char>(packed[kChecksumBytes * block + i]))
+        << (8 * i);
   }
   return checksum;
 }
@@ -55,7 +60,9 @@ bool Matches(std::string_view packed, ByteView bytes) {
 std::shared_ptr<BlockBits> VerifiedBlobs::BitsOf(std::int64_t id, std::uint64_t blocks) {
   const MutexLock lock(mutex_);
   const auto group = whole_.find(id >> kGroupShift);
-  if (group != whole_.end() && ((*group->second)[(id / 64) % group->second->size()] & MaskOf(id)) != 0) return nullptr;
+  if (group != whole_.end() &&
+      ((*group->second)[(id / 64) % group->second->size()] & MaskOf(id)) != 0)
+    return nullptr;
   // A blob of one block needs no entry: once the block is verified, so is the blob.
   if (blocks <= 1) return std::make_shared<BlockBits>(blocks);
   std::shared_ptr<BlockBits>& bits = partly_[id];

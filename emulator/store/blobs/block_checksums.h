@@ -1,8 +1,9 @@
 // Checksums of a blob's blocks, and which blocks this process has verified.
 //
-// A blob in a file and one in the database have the CRC-32C of each MiB of their bytes, kept in the blob's row: it is
-// committed with the first record that refers to the blob, and shared by everything that shares the blob. Blobs in memory
-// have none, nor have blobs that a version before schema version 4 wrote, until the scrubber has read them.
+// A blob in a file and one in the database have the CRC-32C of each MiB of their bytes, kept in the
+// blob's row: it is committed with the first record that refers to the blob, and shared by
+// everything that shares the blob. Blobs in memory have none, nor have blobs that a version before
+// schema version 4 wrote, until the scrubber has read them.
 #ifndef PENSTOCK_EMULATOR_STORE_BLOBS_BLOCK_CHECKSUMS_H_
 #define PENSTOCK_EMULATOR_STORE_BLOBS_BLOCK_CHECKSUMS_H_
 
@@ -44,8 +45,8 @@ std::uint32_t ChecksumOf(std::string_view packed, std::uint64_t block);
 // Whether the whole blob `bytes` matches.
 bool Matches(std::string_view packed, ByteView bytes);
 
-// Which blocks of one blob were verified. Thread safety: any thread; who sees a block as verified sees everything that
-// happened before.
+// Which blocks of one blob were verified. Thread safety: any thread; who sees a block as verified
+// sees everything that happened before.
 class BlockBits {
  public:
   explicit BlockBits(std::uint64_t blocks) : words_((blocks + 63) / 64), left_(blocks) {}
@@ -66,8 +67,9 @@ class BlockBits {
   std::atomic<std::uint64_t> left_;
 };
 
-// What was verified of all blobs of a store, also of those that are not open: 1 bit for a blob that was verified as a whole,
-// 1 bit for each block of one that was verified in part. Thread safety: any thread.
+// What was verified of all blobs of a store, also of those that are not open: 1 bit for a blob that
+// was verified as a whole, 1 bit for each block of one that was verified in part. Thread safety:
+// any thread.
 class VerifiedBlobs {
  public:
   // Null: all of it was verified.
@@ -78,7 +80,8 @@ class VerifiedBlobs {
 
  private:
   static constexpr unsigned kGroupShift = 12;
-  using Group = std::array<std::uint64_t, (std::size_t{1} << kGroupShift) / 64>;  // of consecutive numbers
+  // of consecutive numbers
+  using Group = std::array<std::uint64_t, (std::size_t{1} << kGroupShift) / 64>;
 
   Mutex mutex_;
   std::unordered_map<std::int64_t, std::unique_ptr<Group>> whole_ PENSTOCK_GUARDED_BY(mutex_);

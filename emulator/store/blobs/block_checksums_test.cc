@@ -10,7 +10,8 @@ namespace {
 
 std::string Packed(ByteView bytes, std::size_t step) {
   BlockHasher hasher;
-  for (std::size_t at = 0; at < bytes.size(); at += step) hasher.Update(bytes.subspan(at, std::min(step, bytes.size() - at)));
+  for (std::size_t at = 0; at < bytes.size(); at += step)
+    hasher.Update(bytes.subspan(at, std::min(step, bytes.size() - at)));
   return hasher.Finish();
 }
 
@@ -20,7 +21,8 @@ TEST(BlockChecksums, AreTheSameHoweverTheBytesCome) {
   ASSERT_TRUE(FitsSize(packed, body.size()));
   EXPECT_EQ(ChecksumOf(packed, 0), Crc32c(AsBytes(body).first(kBlockBytes)));
   EXPECT_EQ(ChecksumOf(packed, 2), Crc32c(AsBytes(body).last(10)));
-  for (const std::size_t step : {std::size_t{7777}, std::size_t{kBlockBytes}, std::size_t{kBlockBytes + 1}}) {
+  for (const std::size_t step :
+       {std::size_t{7777}, std::size_t{kBlockBytes}, std::size_t{kBlockBytes + 1}}) {
     EXPECT_EQ(Packed(AsBytes(body), step), packed) << step;
   }
 }

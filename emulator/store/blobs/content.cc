@@ -11,7 +11,8 @@ namespace penstock::emulator::store {
 namespace {
 
 Result<void> ReadSlice(const Blob& blob, std::uint64_t offset, MutableByteView into) {
-  for (ByteRange left{offset, offset + into.size()}; left.size() > 0;) {  // also of a file that is mapped
+  // also of a file that is mapped
+  for (ByteRange left{offset, offset + into.size()}; left.size() > 0;) {
     PENSTOCK_ASSIGN(const std::uint64_t checked, blob.Checked(left));
     left.begin += checked;
   }
@@ -20,12 +21,16 @@ Result<void> ReadSlice(const Blob& blob, std::uint64_t offset, MutableByteView i
     return Ok();
   }
   while (!into.empty()) {
-    const ssize_t got = ::pread(blob.FileDescriptor(), into.data(), into.size(), static_cast<off_t>(offset));
+    const ssize_t got =
+        ::pread(blob.FileDescriptor(), into.data(), into.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      return Error::Make(ErrorKind::kInternal, std::string("cannot read a stored object: ") + std::strerror(errno));
+      return Error::Make(ErrorKind::kInternal,
+                         std::string("cannot read a stored object: ") + std::strerror(errno));
     }
-    if (got == 0) return Error::Make(ErrorKind::kInternal, "cannot read a stored object: its file is too short");
+    if (got == 0)
+      return Error::Make(ErrorKind::kInternal,
+                         "cannot read a stored object: its file is too short");
     offset += static_cast<std::uint64_t>(got);
     into = into.subspan(static_cast<std::size_t>(got));
   }
@@ -47,7 +52,8 @@ Content Content::Sub(ByteRange range) const {
     const std::uint64_t begin = std::max(range.begin, at);
     const std::uint64_t end = std::min(range.end, at + slice.range.size());
     if (begin < end) {
-      sub.slices.push_back({slice.blob, {slice.range.begin + (begin - at), slice.range.begin + (end - at)}});
+      sub.slices.push_back(
+          {slice.blob, {slice.range.begin + (begin - at), slice.range.begin + (end - at)}});
     }
     at += slice.range.size();
     if (at >= range.end) break;
@@ -71,7 +77,8 @@ Result<void> CheckContent(const Content& content, ByteRange range) {
 }
 
 Result<void> CheckContentAnew(const Content& content, ByteRange range) {
-  for (const ContentSlice& slice : content.Sub(range).slices) PENSTOCK_TRY(slice.blob->CheckAnew(slice.range));
+  for (const ContentSlice& slice : content.Sub(range).slices)
+    PENSTOCK_TRY(slice.blob->CheckAnew(slice.range));
   return Ok();
 }
 
@@ -87,7 +94,8 @@ Result<void> ReadContent(const Content& content, std::uint64_t offset, MutableBy
     into = into.subspan(count);
     offset = 0;
   }
-  if (!into.empty()) return Error::Make(ErrorKind::kInternal, "a read reaches behind the end of the stored object");
+  if (!into.empty())
+    return Error::Make(ErrorKind::kInternal, "a read reaches behind the end of the stored object");
   return Ok();
 }
 

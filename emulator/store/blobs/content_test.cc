@@ -27,7 +27,8 @@ class LostBlob final : public Blob {
   int FileDescriptor() const override { return -1; }
 };
 
-const Content kContent{{{std::make_shared<TextBlob>("xabcx"), {1, 4}}, {std::make_shared<TextBlob>("defgh"), {0, 5}}}};
+const Content kContent{
+    {{std::make_shared<TextBlob>("xabcx"), {1, 4}}, {std::make_shared<TextBlob>("defgh"), {0, 5}}}};
 
 TEST(Content, IsAsLongAsItsSlices) { EXPECT_EQ(kContent.size(), 8u); }
 
@@ -35,20 +36,23 @@ TEST(Content, SubCutsAnyRange) {
   const std::string whole = "abcdefgh";
   for (std::uint64_t begin = 0; begin <= 8; ++begin) {
     for (std::uint64_t end = begin; end <= 8; ++end) {
-      EXPECT_EQ(testing::Text(kContent.Sub({begin, end})), whole.substr(begin, end - begin)) << begin << ' ' << end;
+      EXPECT_EQ(testing::Text(kContent.Sub({begin, end})), whole.substr(begin, end - begin))
+          << begin << ' ' << end;
     }
   }
 }
 
 TEST(Content, ReadsAcrossSlices) {
   std::string text(4, '\0');
-  ASSERT_TRUE(ReadContent(kContent, 2, {reinterpret_cast<std::byte*>(text.data()), text.size()}).ok());
+  ASSERT_TRUE(
+      ReadContent(kContent, 2, {reinterpret_cast<std::byte*>(text.data()), text.size()}).ok());
   EXPECT_EQ(text, "cdef");
 }
 
 TEST(Content, ReadingBehindTheEndIsAnError) {
   std::string text(4, '\0');
-  EXPECT_FALSE(ReadContent(kContent, 5, {reinterpret_cast<std::byte*>(text.data()), text.size()}).ok());
+  EXPECT_FALSE(
+      ReadContent(kContent, 5, {reinterpret_cast<std::byte*>(text.data()), text.size()}).ok());
 }
 
 TEST(Content, AnUnreadableFileIsInternal) {

@@ -51,9 +51,11 @@ void DescriptorShare::Release() {
   if (std::exchange(held_, false)) shares_taken.fetch_sub(1, std::memory_order_relaxed);
 }
 
-Error SystemError(ErrorKind otherwise, std::string_view doing, const std::string& path, int system_error) {
+Error SystemError(ErrorKind otherwise, std::string_view doing, const std::string& path,
+                  int system_error) {
   const bool full = system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG;
-  const bool exhausted = full || system_error == EMFILE || system_error == ENFILE || system_error == ENOMEM;
+  const bool exhausted =
+      full || system_error == EMFILE || system_error == ENFILE || system_error == ENOMEM;
   std::string message = "cannot ";
   message.append(doing).append(" ").append(path).append(": ").append(std::strerror(system_error));
   if (full) message += "; free some space and try again";
@@ -62,7 +64,8 @@ Error SystemError(ErrorKind otherwise, std::string_view doing, const std::string
 
 Result<void> SyncDirectory(const std::string& path) {
   const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory || ::fsync(directory.get()) != 0) return SystemError(ErrorKind::kInternal, "sync", path, errno);
+  if (!directory || ::fsync(directory.get()) != 0)
+    return SystemError(ErrorKind::kInternal, "sync", path, errno);
   return Ok();
 }
 

@@ -1,4 +1,5 @@
-// File descriptors that blobs hold open, counted: a store must not eat the descriptors that sockets need.
+// File descriptors that blobs hold open, counted: a store must not eat the descriptors that sockets
+// need.
 #ifndef PENSTOCK_EMULATOR_STORE_BLOBS_DESCRIPTOR_H_
 #define PENSTOCK_EMULATOR_STORE_BLOBS_DESCRIPTOR_H_
 
@@ -33,8 +34,9 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// A blob's right to hold one descriptor. The process as a whole grants half of RLIMIT_NOFILE, whose soft limit is raised
-// to the hard one at first use: the limit is the process's, so is the count. Thread safety: any thread.
+// A blob's right to hold one descriptor. The process as a whole grants half of RLIMIT_NOFILE, whose
+// soft limit is raised to the hard one at first use: the limit is the process's, so is the count.
+// Thread safety: any thread.
 class DescriptorShare {
  public:
   DescriptorShare() = default;  // holds none
@@ -58,15 +60,16 @@ class DescriptorShare {
   bool held_ = false;
 };
 
-// An Error for a failed system call on `path`: kResourceExhausted when the disk is full or descriptors ran out, else
-// `otherwise`. `doing` is a verb phrase ("write").
-Error SystemError(ErrorKind otherwise, std::string_view doing, const std::string& path, int system_error);
+// An Error for a failed system call on `path`: kResourceExhausted when the disk is full or
+// descriptors ran out, else `otherwise`. `doing` is a verb phrase ("write").
+Error SystemError(ErrorKind otherwise, std::string_view doing, const std::string& path,
+                  int system_error);
 
 // Makes names that were created, renamed or removed in the directory durable.
 Result<void> SyncDirectory(const std::string& path);
 
-// Writes all of `left` at the descriptor's position and takes off its front what was written. The system's error number,
-// 0 on success.
+// Writes all of `left` at the descriptor's position and takes off its front what was written. The
+// system's error number, 0 on success.
 int WriteAll(int fd, ByteView& left);
 
 }  // namespace penstock::emulator::store

@@ -40,7 +40,8 @@ TEST(SystemError, NamesTheFileAndSaysWhatFollows) {
   const Error full = SystemError(ErrorKind::kInternal, "write", "a/b", ENOSPC);
   EXPECT_EQ(full.kind, ErrorKind::kResourceExhausted);
   EXPECT_NE(full.message.find("cannot write a/b"), std::string::npos);
-  EXPECT_EQ(SystemError(ErrorKind::kInvalidArgument, "open", "a", EACCES).kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(SystemError(ErrorKind::kInvalidArgument, "open", "a", EACCES).kind,
+            ErrorKind::kInvalidArgument);
 }
 
 TEST(WriteAll, GivesTheErrorNumber) {
@@ -60,7 +61,8 @@ TEST(WriteAll, LeavesWhatFoundNoRoom) {
   ByteView left = AsBytes(text);
   EXPECT_EQ(WriteAll(writer.get(), left), EAGAIN);
   std::string read(text.size(), ' ');
-  EXPECT_EQ(::read(reader.get(), read.data(), read.size()), static_cast<ssize_t>(text.size() - left.size()));
+  EXPECT_EQ(::read(reader.get(), read.data(), read.size()),
+            static_cast<ssize_t>(text.size() - left.size()));
   EXPECT_LT(left.size(), text.size());
 }
 

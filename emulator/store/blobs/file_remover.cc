@@ -17,11 +17,13 @@ namespace {
 
 constinit DiagnosticEvent not_removed("store.blob_file_not_removed");  // the next start sweeps it
 
-// Whoever deletes a file answers a client next, and must not be pushed off the processor by the removal it has asked for:
-// that of 8 MiB takes half a millisecond. A process of real-time threads is left alone.
+// Whoever deletes a file answers a client next, and must not be pushed off the processor by the
+// removal it has asked for: that of 8 MiB takes half a millisecond. A process of real-time threads
+// is left alone.
 void YieldToOthers() {
   const sched_param lowest{};
-  if (::sched_getscheduler(0) == SCHED_OTHER) ::pthread_setschedparam(::pthread_self(), SCHED_BATCH, &lowest);
+  if (::sched_getscheduler(0) == SCHED_OTHER)
+    ::pthread_setschedparam(::pthread_self(), SCHED_BATCH, &lowest);
 }
 
 }  // namespace
@@ -58,7 +60,8 @@ void FileRemover::Flush() {
 }
 
 void FileRemover::Unlink(const File& file) {
-  if (::unlink(file.path.c_str()) != 0 && errno != ENOENT) not_removed.ReportSystemError(file.path, errno);
+  if (::unlink(file.path.c_str()) != 0 && errno != ENOENT)
+    not_removed.ReportSystemError(file.path, errno);
   Contain("the callback of a removed file", file.removed);
 }
 

@@ -1,4 +1,5 @@
-// Unlinks files on a thread of its own: giving back the pages of a large one takes longer than storing a small object.
+// Unlinks files on a thread of its own: giving back the pages of a large one takes longer than
+// storing a small object.
 #ifndef PENSTOCK_EMULATOR_STORE_BLOBS_FILE_REMOVER_H_
 #define PENSTOCK_EMULATOR_STORE_BLOBS_FILE_REMOVER_H_
 
@@ -24,8 +25,8 @@ class FileRemover {
   FileRemover(const FileRemover&) = delete;
   FileRemover& operator=(const FileRemover&) = delete;
 
-  // Unlinks `path`, then calls `removed` on the thread that did. A file that cannot be unlinked stays: an orphan, which
-  // the next start removes.
+  // Unlinks `path`, then calls `removed` on the thread that did. A file that cannot be unlinked
+  // stays: an orphan, which the next start removes.
   void Remove(std::string path, std::function<void()> removed);
   // Waits until all that was asked for before is gone.
   void Flush();

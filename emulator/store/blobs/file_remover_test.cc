@@ -22,7 +22,8 @@ class FileRemoverTest : public ::testing::Test {
     return path;
   }
   std::size_t FilesLeft() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory_.path()), {}));
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(directory_.path()), {}));
   }
 
   const testing::TemporaryDirectory directory_;

@@ -32,7 +32,8 @@ constexpr std::uint32_t kSmallestPage = 512;
 constexpr std::uint32_t kLargestPage = 65536;
 // Bytes of a database file that SQLite locks: the page that has the first of them is never written.
 constexpr std::uint64_t kLockBytes = std::uint64_t{1} << 30;
-// A log of a build without marks that holds no whole commit: what creating the tables may leave behind has fewer frames.
+// A log of a build without marks that holds no whole commit: what creating the tables may leave
+// behind has fewer frames.
 constexpr std::uint64_t kCreationFrames = 32;
 constexpr std::uint64_t kUsualPage = 4096;
 
@@ -44,7 +45,8 @@ std::uint32_t BigEndian(const std::byte* bytes) {
 
 class Checksum {
  public:
-  explicit Checksum(bool is_big_endian) : swaps_(is_big_endian != (std::endian::native == std::endian::big)) {}
+  explicit Checksum(bool is_big_endian)
+      : swaps_(is_big_endian != (std::endian::native == std::endian::big)) {}
   // `size` is a multiple of 8.
   void Add(const std::byte* bytes, std::size_t size) {
     for (std::size_t at = 0; at < size; at += 8) {
@@ -52,7 +54,9 @@ class Checksum {
       second_ += Word(bytes + at + 4) + first_;
     }
   }
-  bool Equals(const std::byte* stored) const { return first_ == BigEndian(stored) && second_ == BigEndian(stored + 4); }
+  bool Equals(const std::byte* stored) const {
+    return first_ == BigEndian(stored) && second_ == BigEndian(stored + 4);
+  }
 
  private:
   std::uint32_t Word(const std::byte* bytes) const {
@@ -86,8 +90,8 @@ struct LogHead {
 
 // What a log holds up to its last whole commit.
 struct LogCommits {
-  std::uint32_t frames = 0;  // 0: there is no commit
-  std::uint32_t pages = 0;   // of the database after the last commit
+  std::uint32_t frames = 0;                 // 0: there is no commit
+  std::uint32_t pages = 0;                  // of the database after the last commit
   std::vector<std::uint32_t> page_numbers;  // of these frames, in their order
 };
 
@@ -97,11 +101,14 @@ class LogReader {
   explicit LogReader(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (!file_ || !ReadAt(file_.get(), 0, header_.data(), header_.size())) return;
     const std::uint32_t magic = BigEndian(header_.data());
-    LogHead head{BigEndian(&header_[8]), BigEndian(&header_[12]), BigEndian(&header_[16]), BigEndian(&header_[20])};
+    LogHead head{BigEndian(&header_[8]), BigEndian(&header_[12]), BigEndian(&header_[16]),
+                 BigEndian(&header_[20])};
     checksum_.emplace((magic & 1) != 0);
     checksum_->Add(header_.data(), 24);
-    const bool fits = std::has_single_bit(head.page_size) && head.page_size >= kSmallestPage && head.page_size <= kLargestPage;
-    if ((magic & ~1U) == kLogMagic && BigEndian(&header_[4]) == kLogVersion && fits && checksum_->Equals(&header_[24])) {
+    const bool fits = std::has_single_bit(head.page_size) && head.page_size >= kSmallestPage &&
+                      head.page_size <= kLargestPage;
+    if ((magic & ~1U) == kLogMagic && BigEndian(&header_[4]) == kLogVersion && fits &&
+        checksum_->Equals(&header_[24])) {
       head_ = head;
     }
   }
@@ -132,8 +139,8 @@ class LogReader {
   bool IsSound(const std::vector<std::byte>& frame) {
     checksum_->Add(frame.data(), 8);
     checksum_->Add(&frame[kFrameHeaderSize], frame.size() - kFrameHeaderSize);
-    return BigEndian(frame.data()) != 0 && BigEndian(&frame[8]) == head_->salt_1 && BigEndian(&frame[12]) == head_->salt_2 &&
-           checksum_->Equals(&frame[16]);
+    return BigEndian(frame.data()) != 0 && BigEndian(&frame[8]) == head_->salt_1 &&
+           BigEndian(&frame[12]) == head_->salt_2 && checksum_->Equals(&frame[16]);
   }
 
   const Descriptor file_;
@@ -151,7 +158,8 @@ std::string Count(std::uint64_t lost, std::uint64_t of) {
   return "lost " + std::to_string(lost) + " of " + std::to_string(of) + " committed pages";
 }
 
-// What the database file says of itself (sqlite.org/fileformat2.html §1.3). All 0 where it has no header.
+// What the database file says of itself (sqlite.org/fileformat2.html §1.3). All 0 where it has no
+// header.
 struct DatabaseHead {
   std::uint64_t file_size = 0;
   std::uint32_t page_size = kUsualPage;
@@ -169,7 +177,8 @@ DatabaseHead ReadHead(const std::string& path) {
   const std::uint32_t page_size = BigEndian(&header[16]) >> 16;
   if (page_size == 1) head.page_size = kLargestPage;
   if (std::has_single_bit(page_size) && page_size >= kSmallestPage) head.page_size = page_size;
-  const bool is_current = BigEndian(&header[24]) == BigEndian(&header[92]);  // the count is of the last change
+  // the count is of the last change
+  const bool is_current = BigEndian(&header[24]) == BigEndian(&header[92]);
   if (is_current) head.pages = BigEndian(&header[28]);
   return head;
 }
@@ -179,7 +188,8 @@ std::string Size(std::uint64_t size, std::uint64_t of) {
 }
 
 // Pages that must be in the database file because the log need not have them.
-std::optional<CommitLoss> FindLossOfDatabase(const std::string& path, std::uint64_t size, const CommitState& mark) {
+std::optional<CommitLoss> FindLossOfDatabase(const std::string& path, std::uint64_t size,
+                                             const CommitState& mark) {
   const std::uint64_t wanted = std::uint64_t{mark.pages} * mark.page_size;
   // SQLite deletes the log of a database file without a page.
   const bool is_empty = wanted > 0 && size < mark.page_size;
@@ -187,14 +197,15 @@ std::optional<CommitLoss> FindLossOfDatabase(const std::string& path, std::uint6
   return CommitLoss{.file = path, .message = Size(size, wanted), .can_be_accepted = size == 0};
 }
 
-// Pages of the last commit that are neither in the log nor in the file, whose end was cut off. SQLite takes the size of the
-// database from the log and reads such pages as zeros.
-std::optional<CommitLoss> FindMissingPages(const std::string& path, const DatabaseHead& head, std::uint32_t page_size,
-                                           LogCommits commits) {
+// Pages of the last commit that are neither in the log nor in the file, whose end was cut off.
+// SQLite takes the size of the database from the log and reads such pages as zeros.
+std::optional<CommitLoss> FindMissingPages(const std::string& path, const DatabaseHead& head,
+                                           std::uint32_t page_size, LogCommits commits) {
   const std::uint64_t wanted = commits.frames > 0 ? commits.pages : head.pages;
   const std::uint64_t present = head.file_size / page_size;
   // A rollback journal: the file is as a transaction left it, which SQLite undoes.
-  if (head.file_size == 0 || wanted <= present || SizeOf(path + "-journal") > 0) return std::nullopt;
+  if (head.file_size == 0 || wanted <= present || SizeOf(path + "-journal") > 0)
+    return std::nullopt;
   std::vector<std::uint32_t>& in_log = commits.page_numbers;
   in_log.push_back(static_cast<std::uint32_t>(kLockBytes / page_size + 1));  // nobody needs it
   std::erase_if(in_log, [&](std::uint32_t page) { return page <= present || page > wanted; });
@@ -203,38 +214,49 @@ std::optional<CommitLoss> FindMissingPages(const std::string& path, const Databa
   const std::uint64_t missing = wanted - present - in_log.size();
   if (missing == 0) return std::nullopt;
   return CommitLoss{.file = path,
-                    .message = Size(head.file_size, wanted * page_size) + ", and its log lacks " + std::to_string(missing) +
-                               " of the missing pages",
+                    .message = Size(head.file_size, wanted * page_size) + ", and its log lacks " +
+                               std::to_string(missing) + " of the missing pages",
                     .can_be_accepted = false};
 }
 
-std::optional<CommitLoss> FindLossOfLog(const std::string& path, const CommitState& mark, const std::string& boot_id,
-                                        const std::optional<LogHead>& log, std::uint32_t frames_in_log) {
+std::optional<CommitLoss> FindLossOfLog(const std::string& path, const CommitState& mark,
+                                        const std::string& boot_id,
+                                        const std::optional<LogHead>& log,
+                                        std::uint32_t frames_in_log) {
   if (mark.frames == 0) return std::nullopt;
   if (!log) {
     // The header is fsynced before the first frame, in relaxed mode too.
-    return CommitLoss{.file = LogPath(path),
-                      .message = "is missing or its header is damaged; it " + Count(mark.frames, mark.frames),
-                      .frames = mark.frames};
+    return CommitLoss{
+        .file = LogPath(path),
+        .message = "is missing or its header is damaged; it " + Count(mark.frames, mark.frames),
+        .frames = mark.frames};
   }
   const bool same = log->salt_1 == mark.salt_1 && log->salt_2 == mark.salt_2;
-  // The log began anew after the mark went to the disk, and it does so only once all of it is in the database.
-  if (!same && boot_id != mark.boot_id && log->checkpoint_sequence > mark.checkpoint_sequence) return std::nullopt;
+  // The log began anew after the mark went to the disk, and it does so only once all of it is in
+  // the database.
+  if (!same && boot_id != mark.boot_id && log->checkpoint_sequence > mark.checkpoint_sequence)
+    return std::nullopt;
   const std::uint32_t found = same ? frames_in_log : 0;
   if (found >= mark.frames) return std::nullopt;
   const bool is_permitted = same && boot_id != mark.boot_id && mark.synced == 0;
   const std::string which = same ? "" : "belongs to another state of the database; it ";
-  return CommitLoss{LogPath(path), which + Count(mark.frames - found, mark.frames), mark.frames - found, is_permitted};
+  return CommitLoss{LogPath(path), which + Count(mark.frames - found, mark.frames),
+                    mark.frames - found, is_permitted};
 }
 
 // Of a database that a build without marks wrote.
 std::optional<CommitLoss> FindLossWithoutMark(const std::string& path, const DatabaseHead& head,
-                                              const std::optional<LogHead>& log, std::uint32_t frames_in_log) {
+                                              const std::optional<LogHead>& log,
+                                              std::uint32_t frames_in_log) {
   const std::uint64_t size = SizeOf(LogPath(path));
   if (size == 0 || head.version != 0) return std::nullopt;
-  const bool is_of_creation = size < kHeaderSize + kCreationFrames * (kFrameHeaderSize + kUsualPage);
-  if (head.file_size > 0 && (log ? is_of_creation || frames_in_log > 0 : size < kHeaderSize)) return std::nullopt;
-  return CommitLoss{.file = LogPath(path), .message = "has " + std::to_string(size) + " bytes and no commit that can be read"};
+  const bool is_of_creation =
+      size < kHeaderSize + kCreationFrames * (kFrameHeaderSize + kUsualPage);
+  if (head.file_size > 0 && (log ? is_of_creation || frames_in_log > 0 : size < kHeaderSize))
+    return std::nullopt;
+  return CommitLoss{
+      .file = LogPath(path),
+      .message = "has " + std::to_string(size) + " bytes and no commit that can be read"};
 }
 
 // Has the mark require nothing until the next commit, and counts the loss.
@@ -249,15 +271,17 @@ Result<void> Forget(const std::string& path, const CommitLoss& loss) {
 }
 
 Error Refusal(const CommitLoss& loss) {
-  const std::string accept = loss.can_be_accepted
-                                 ? ", or give up what was lost with 'penstock-emulator fsck --accept-loss DIRECTORY'"
-                                 : "; the rest of the file cannot be read without what is missing";
-  return Error::Make(ErrorKind::kDataLoss,
-                     "the file " + loss.file + " " + loss.message + "; restore the data directory from a copy" + accept);
+  const std::string accept =
+      loss.can_be_accepted
+          ? ", or give up what was lost with 'penstock-emulator fsck --accept-loss DIRECTORY'"
+          : "; the rest of the file cannot be read without what is missing";
+  return Error::Make(ErrorKind::kDataLoss, "the file " + loss.file + " " + loss.message +
+                                               "; restore the data directory from a copy" + accept);
 }
 
 // `mark`: what the mark of the database at `path` says.
-std::optional<CommitLoss> FindLoss(const std::string& path, const std::string& boot_id, const std::optional<CommitState>& mark) {
+std::optional<CommitLoss> FindLoss(const std::string& path, const std::string& boot_id,
+                                   const std::optional<CommitState>& mark) {
   const DatabaseHead head = ReadHead(path);
   if (mark) {
     if (auto loss = FindLossOfDatabase(path, head.file_size, *mark)) return loss;
@@ -286,7 +310,9 @@ std::string FindMarkProblem(const std::string& path) {
 Result<void> CheckCommits(const std::string& path) {
   const CommitMark::Inspection mark = CommitMark::Inspect(CommitMarkPath(path));
   if (NeedsMark(path) && !mark.problem.empty()) {
-    Log({LogLevel::kWarning, "store.commit_mark_damaged", {{"file", CommitMarkPath(path)}, {"message", mark.problem}}});
+    Log({LogLevel::kWarning,
+         "store.commit_mark_damaged",
+         {{"file", CommitMarkPath(path)}, {"message", mark.problem}}});
   }
   const auto loss = FindLoss(path, BootId(), mark.state);
   if (!loss) return Ok();
@@ -294,7 +320,8 @@ Result<void> CheckCommits(const std::string& path) {
   Log({LogLevel::kWarning,
        "store.commits_lost",
        {{"file", loss->file},
-        {"message", loss->message + " when the machine stopped; relaxed durability permits that, --durability strict does not lose them"}}});
+        {"message", loss->message + " when the machine stopped; relaxed durability permits that, "
+                                    "--durability strict does not lose them"}}});
   return Forget(path, *loss);
 }
 
@@ -303,7 +330,8 @@ Result<std::optional<CommitLoss>> AcceptCommitLoss(const std::string& path) {
   if (!loss) return loss;
   if (!loss->can_be_accepted) return Refusal(*loss);
   const std::string log = LogPath(path);
-  const bool is_unusable = SizeOf(log) > 0 && (SizeOf(path) == 0 || LogReader(log).ReadCommits(UINT32_MAX).frames == 0);
+  const bool is_unusable =
+      SizeOf(log) > 0 && (SizeOf(path) == 0 || LogReader(log).ReadCommits(UINT32_MAX).frames == 0);
   if (is_unusable && ::rename(log.c_str(), (log + ".damaged").c_str()) != 0) {
     return SystemError(ErrorKind::kInternal, "rename", log, errno);
   }

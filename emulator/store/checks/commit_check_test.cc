@@ -1,4 +1,5 @@
-// What a kill leaves behind, damaged: refused by the store and by fsck alike. A power failure may cost what was not synced.
+// What a kill leaves behind, damaged: refused by the store and by fsck alike. A power failure may
+// cost what was not synced.
 #include "emulator/store/checks/commit_check.h"
 
 #include <gtest/gtest.h>
@@ -30,12 +31,14 @@ void FlipByte(const std::string& path, std::uint64_t offset) {
 
 class CommitCheckTest : public ::testing::TestWithParam<Durability> {
  protected:
-  // A store with a bucket and small objects, all of them in the log, copied as if the process had been killed.
+  // A store with a bucket and small objects, all of them in the log, copied as if the process had
+  // been killed.
   void SetUp() override {
     const TemporaryDirectory living;
     const auto store = OpenStore({.directory = living.path(), .durability = GetParam()});
     MakeBucket(*store);
-    for (int i = 0; i < kObjects; ++i) ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(100)).ok());
+    for (int i = 0; i < kObjects; ++i)
+      ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(100)).ok());
     fs::copy(living.path(), killed_.path(), fs::copy_options::recursive);
     ASSERT_GT(fs::file_size(log_), 100'000u);
   }
@@ -45,11 +48,13 @@ class CommitCheckTest : public ::testing::TestWithParam<Durability> {
     fs::copy(killed_.path(), path, fs::copy_options::recursive);
     return path;
   }
-  static void ExpectRefused(const std::string& directory, const std::string& file, const std::string& what) {
+  static void ExpectRefused(const std::string& directory, const std::string& file,
+                            const std::string& what) {
     ExpectRefused(directory, file, "--accept-loss", what);
   }
   // The message names the file and the fix.
-  static void ExpectRefused(const std::string& directory, const std::string& file, const std::string& fix, const std::string& what) {
+  static void ExpectRefused(const std::string& directory, const std::string& file,
+                            const std::string& fix, const std::string& what) {
     const auto fsck = Fsck({directory, false});
     EXPECT_TRUE(!fsck.ok() || !fsck->clean()) << what << ": fsck finds nothing";
     const auto store = Store::Open({.directory = directory});
@@ -84,7 +89,8 @@ TEST_P(CommitCheckTest, ADamagedByteOfTheLogsHeaderIsRefused) {
 
 TEST_P(CommitCheckTest, ADamagedFrameIsRefused) {
   const std::uint64_t size = fs::file_size(log_);
-  for (const std::uint64_t offset : {std::uint64_t{32}, std::uint64_t{60}, size / 2, size - 4120, size - 1}) {
+  for (const std::uint64_t offset :
+       {std::uint64_t{32}, std::uint64_t{60}, size / 2, size - 4120, size - 1}) {
     const std::string directory = Copy();
     FlipByte(directory + "/penstock.db-wal", offset);
     ExpectRefused(directory, "penstock.db-wal", "byte " + std::to_string(offset));
@@ -93,7 +99,8 @@ TEST_P(CommitCheckTest, ADamagedFrameIsRefused) {
 
 TEST_P(CommitCheckTest, ACutOrMissingLogIsRefused) {
   const std::uint64_t size = fs::file_size(log_);
-  for (const std::uint64_t left : {std::uint64_t{0}, std::uint64_t{31}, std::uint64_t{32}, size / 2, size - 1}) {
+  for (const std::uint64_t left :
+       {std::uint64_t{0}, std::uint64_t{31}, std::uint64_t{32}, size / 2, size - 1}) {
     const std::string directory = Copy();
     fs::resize_file(directory + "/penstock.db-wal", left);
     ExpectRefused(directory, "penstock.db-wal", std::to_string(left) + " bytes");
@@ -116,7 +123,8 @@ TEST_P(CommitCheckTest, ObjectsWithoutADatabaseAreRefusedWithoutAMarkToo) {
   const std::string directory = Copy();
   fs::create_directories(directory + "/blobs/07");
   std::ofstream(directory + "/blobs/07/0000000000000007") << "an object";
-  for (const char* file : {"/penstock.db", "/penstock.db-wal", "/penstock.db-mark"}) fs::remove(directory + file);
+  for (const char* file : {"/penstock.db", "/penstock.db-wal", "/penstock.db-mark"})
+    fs::remove(directory + file);
   const auto store = Store::Open({.directory = directory});
   ASSERT_FALSE(store.ok());
   EXPECT_EQ(store.error().kind, ErrorKind::kDataLoss);
@@ -129,7 +137,8 @@ TEST_P(CommitCheckTest, AClosedStoreNeedsItsDatabaseWhole) {
   for (const std::uint64_t left : {std::uint64_t{0}, std::uint64_t{100}, std::uint64_t{4096}}) {
     const std::string directory = Copy();
     fs::resize_file(directory + "/penstock.db", left);
-    ExpectRefused(directory, "penstock.db has ", left == 0 ? "--accept-loss" : "restore", std::to_string(left) + " bytes");
+    ExpectRefused(directory, "penstock.db has ", left == 0 ? "--accept-loss" : "restore",
+                  std::to_string(left) + " bytes");
   }
 }
 
@@ -144,7 +153,8 @@ TEST_P(CommitCheckTest, AStoreOfABuildWithoutMarksOpensAndGetsOne) {
 
 TEST_P(CommitCheckTest, ADamagedMarkAloneLosesNothing) {
   const std::string directory = Copy();
-  for (const std::uint64_t offset : {16, 2048 + 16}) FlipByte(directory + "/penstock.db-mark", offset);
+  for (const std::uint64_t offset : {16, 2048 + 16})
+    FlipByte(directory + "/penstock.db-mark", offset);
   const auto store = OpenStore({.directory = directory});
   ASSERT_NE(store, nullptr);
   EXPECT_EQ(Get(*store, "key99"), Body(100));
@@ -177,7 +187,8 @@ TEST_P(CommitCheckTest, WhatAPowerFailureCostIsRemembered) {
     ASSERT_TRUE((*mark)->Store(state).ok());
   }
   fs::resize_file(database + "-wal", fs::file_size(log_) - 1);
-  if (GetParam() == Durability::kStrict) return ExpectRefused(directory, "penstock.db-wal", "strict");
+  if (GetParam() == Durability::kStrict)
+    return ExpectRefused(directory, "penstock.db-wal", "strict");
   EXPECT_TRUE(Fsck({directory, false})->clean());
   const auto store = OpenStore({.directory = directory});
   ASSERT_NE(store, nullptr);
@@ -204,10 +215,12 @@ TEST_P(CommitCheckTest, AnAcceptedLossLetsTheStoreOpen) {
   FlipByte(directory + "/penstock.db-wal", 0);
   ASSERT_TRUE((*AcceptCommitLoss(directory + "/penstock.db")).has_value());
   EXPECT_TRUE(fs::exists(directory + "/penstock.db-wal.damaged"));
-  EXPECT_EQ(Get(*OpenStore({.directory = directory}), "key0"), "[NoSuchBucket]") << "the tables were in the database file";
+  EXPECT_EQ(Get(*OpenStore({.directory = directory}), "key0"), "[NoSuchBucket]")
+      << "the tables were in the database file";
 }
 
-// Small objects in the database file, then a few in the log: SQLite takes the size of the database from the log.
+// Small objects in the database file, then a few in the log: SQLite takes the size of the database
+// from the log.
 class CutDatabaseTest : public CommitCheckTest {
  protected:
   void SetUp() override {
@@ -215,7 +228,8 @@ class CutDatabaseTest : public CommitCheckTest {
     {
       const auto store = OpenStore({.directory = living.path(), .durability = GetParam()});
       MakeBucket(*store);
-      for (int i = 0; i < 20; ++i) ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000, i)).ok());
+      for (int i = 0; i < 20; ++i)
+        ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000, i)).ok());
     }
     const auto store = OpenStore({.directory = living.path(), .durability = GetParam()});
     ASSERT_TRUE(PutText(*store, "in the log", Body(100)).ok());
@@ -223,7 +237,8 @@ class CutDatabaseTest : public CommitCheckTest {
     ASSERT_GT(fs::file_size(log_), 0u);
   }
   static void ExpectCutIsRefused(const std::string& directory, const std::string& what) {
-    ExpectRefused(directory, "penstock.db has ", "restore the data directory from a copy; the rest", what);
+    ExpectRefused(directory, "penstock.db has ", "restore the data directory from a copy; the rest",
+                  what);
   }
 };
 
@@ -258,16 +273,20 @@ TEST_P(CutDatabaseTest, TheLossOfACutFileCannotBeAccepted) {
   fs::resize_file(database, fs::file_size(database) - 4096);
   const auto accepted = AcceptCommitLoss(database);
   ASSERT_FALSE(accepted.ok());
-  EXPECT_NE(accepted.error().message.find("penstock.db has "), std::string::npos) << accepted.error().message;
-  EXPECT_EQ(accepted.error().message.find("--accept-loss"), std::string::npos) << accepted.error().message;
+  EXPECT_NE(accepted.error().message.find("penstock.db has "), std::string::npos)
+      << accepted.error().message;
+  EXPECT_EQ(accepted.error().message.find("--accept-loss"), std::string::npos)
+      << accepted.error().message;
 }
 
-// Pages that only the log has yet are no loss: a process that is killed while the database grows leaves that behind.
+// Pages that only the log has yet are no loss: a process that is killed while the database grows
+// leaves that behind.
 TEST_P(CutDatabaseTest, PagesThatTheLogHasMayBeMissingFromTheFile) {
   const TemporaryDirectory living;
   const auto store = OpenStore({.directory = living.path(), .durability = GetParam()});
   MakeBucket(*store);
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000, i)).ok());
+  for (int i = 0; i < 20; ++i)
+    ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000, i)).ok());
   const std::string killed = copies_.path() + "/grown";
   fs::copy(living.path(), killed, fs::copy_options::recursive);
   EXPECT_EQ(FindCommitLoss(killed + "/penstock.db", BootId()), std::nullopt);
@@ -275,11 +294,17 @@ TEST_P(CutDatabaseTest, PagesThatTheLogHasMayBeMissingFromTheFile) {
   EXPECT_EQ(FindCommitLoss(killed + "/penstock.db", BootId()), std::nullopt);
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, CutDatabaseTest, ::testing::Values(Durability::kRelaxed, Durability::kStrict),
-                         [](const auto& durability) { return durability.param == Durability::kStrict ? "Strict" : "Relaxed"; });
+INSTANTIATE_TEST_SUITE_P(Both, CutDatabaseTest,
+                         ::testing::Values(Durability::kRelaxed, Durability::kStrict),
+                         [](const auto& durability) {
+                           return durability.param == Durability::kStrict ? "Strict" : "Relaxed";
+                         });
 
-INSTANTIATE_TEST_SUITE_P(Both, CommitCheckTest, ::testing::Values(Durability::kRelaxed, Durability::kStrict),
-                         [](const auto& durability) { return durability.param == Durability::kStrict ? "Strict" : "Relaxed"; });
+INSTANTIATE_TEST_SUITE_P(Both, CommitCheckTest,
+                         ::testing::Values(Durability::kRelaxed, Durability::kStrict),
+                         [](const auto& durability) {
+                           return durability.param == Durability::kStrict ? "Strict" : "Relaxed";
+                         });
 
 // A kill between any two commits, while the log is checkpointed, begins anew and is truncated.
 TEST(CommitCheck, NothingIsMissingAfterAnyCommit) {
@@ -287,16 +312,26 @@ TEST(CommitCheck, NothingIsMissingAfterAnyCommit) {
   const std::string path = directory.path() + "/db";
   const auto writer = Connection::Open(path);
   ASSERT_TRUE(writer.ok());
-  ASSERT_TRUE((*writer)->Execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; CREATE TABLE t(a, b)").ok());
+  ASSERT_TRUE(
+      (*writer)
+          ->Execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; CREATE TABLE t(a, b)")
+          .ok());
   for (int i = 0; i < 200; ++i) {
     const std::string rows = std::to_string(i % 40 == 39 ? 300 : 3);
-    ASSERT_TRUE((*writer)->Execute("INSERT INTO t SELECT " + std::to_string(i) + ", randomblob(3000) FROM (WITH RECURSIVE"
-                                   " n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<" + rows + ") SELECT i FROM n)").ok());
+    ASSERT_TRUE((*writer)
+                    ->Execute("INSERT INTO t SELECT " + std::to_string(i) +
+                              ", randomblob(3000) FROM (WITH RECURSIVE"
+                              " n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<" +
+                              rows + ") SELECT i FROM n)")
+                    .ok());
     if (i % 7 == 6) {
       ASSERT_TRUE((*writer)->Checkpoint().ok());
     }
     if (i % 50 == 49) {
-      ASSERT_TRUE((*writer)->Execute("PRAGMA wal_checkpoint(TRUNCATE); DELETE FROM t WHERE a % 2; VACUUM").ok());
+      ASSERT_TRUE(
+          (*writer)
+              ->Execute("PRAGMA wal_checkpoint(TRUNCATE); DELETE FROM t WHERE a % 2; VACUUM")
+              .ok());
     }
     ASSERT_EQ(FindCommitLoss(path, BootId()).has_value(), false) << i;
     ASSERT_EQ(FindCommitLoss(path, "another boot").has_value(), false) << i;
@@ -326,11 +361,14 @@ TEST_P(CommitCheckTest, AMissingOrDamagedMarkIsANoteAndLogged) {
     ASSERT_EQ(report->findings.size(), 1u) << damage;
     EXPECT_EQ(report->findings[0].code, "mark") << damage;
     std::string logged;
-    SetLogSink(LogLevel::kWarning, [&logged](LogLevel, const std::string& line) { logged += line; });
+    SetLogSink(LogLevel::kWarning,
+               [&logged](LogLevel, const std::string& line) { logged += line; });
     EXPECT_TRUE(Store::Open({.directory = directory}).ok()) << damage;
     SetLogSink(LogLevel::kOff, {});
-    EXPECT_NE(logged.find("store.commit_mark_damaged"), std::string::npos) << damage << ": " << logged;
-    EXPECT_TRUE(Fsck({directory, false})->findings.empty()) << damage << ": the start wrote a new one";
+    EXPECT_NE(logged.find("store.commit_mark_damaged"), std::string::npos)
+        << damage << ": " << logged;
+    EXPECT_TRUE(Fsck({directory, false})->findings.empty())
+        << damage << ": the start wrote a new one";
   }
 }
 
@@ -340,14 +378,17 @@ TEST(CommitCheck, AMarkThatIsOlderThanTheLogRequiresNothing) {
   const std::string path = directory.path() + "/db";
   const auto writer = Connection::Open(path);
   ASSERT_TRUE(writer.ok());
-  ASSERT_TRUE((*writer)->Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES(1)").ok());
+  ASSERT_TRUE((*writer)
+                  ->Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES(1)")
+                  .ok());
   fs::copy_file(path + "-mark", path + "-mark.old");
   ASSERT_TRUE((*writer)->Checkpoint().ok());
   ASSERT_TRUE((*writer)->Execute("INSERT INTO t VALUES(2)").ok());  // the log begins anew
   fs::remove(path + "-mark");
   fs::copy_file(path + "-mark.old", path + "-mark");
   EXPECT_EQ(FindCommitLoss(path, "another boot"), std::nullopt);
-  EXPECT_NE(FindCommitLoss(path, BootId()), std::nullopt) << "without a power failure the mark is never older";
+  EXPECT_NE(FindCommitLoss(path, BootId()), std::nullopt)
+      << "without a power failure the mark is never older";
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace penstock::emulator::store {
 namespace {
 
 constexpr std::size_t kFileSize = 4096;
-constexpr std::size_t kSlotDistance = 2048;  // a torn sector takes one slot at most
+constexpr std::size_t kSlotDistance = 2048;           // a torn sector takes one slot at most
 constexpr std::uint64_t kMagic = 0x31306b72616d7370;  // "psmark01" on the disk
 constexpr std::size_t kBootIdSize = 36;
 #ifndef XFS_SUPER_MAGIC
@@ -62,15 +62,17 @@ Slot ToSlot(const CommitState& state, std::uint64_t sequence) {
   slot.pages = state.pages;
   slot.page_size = state.page_size;
   slot.synced = state.synced;
-  std::copy_n(state.boot_id.data(), std::min(state.boot_id.size(), kBootIdSize), slot.boot_id.data());
+  std::copy_n(state.boot_id.data(), std::min(state.boot_id.size(), kBootIdSize),
+              slot.boot_id.data());
   slot.crc = CrcOf(slot);
   return slot;
 }
 
 CommitState ToState(const Slot& slot) {
   const auto end = std::find(slot.boot_id.begin(), slot.boot_id.end(), '\0');
-  return {slot.salt_1, slot.salt_2, slot.checkpoint_sequence, slot.frames,           slot.pages,
-          slot.page_size, slot.synced, slot.lost_frames,      std::string(slot.boot_id.begin(), end)};
+  return {slot.salt_1, slot.salt_2,      slot.checkpoint_sequence,
+          slot.frames, slot.pages,       slot.page_size,
+          slot.synced, slot.lost_frames, std::string(slot.boot_id.begin(), end)};
 }
 
 struct Slots {
@@ -82,7 +84,8 @@ Slots ReadSlots(int file) {
   Slots slots;
   for (const std::size_t offset : {std::size_t{0}, kSlotDistance}) {
     Slot slot{};
-    const bool is_read = ::pread(file, &slot, sizeof(slot), static_cast<off_t>(offset)) == static_cast<ssize_t>(sizeof(slot));
+    const bool is_read = ::pread(file, &slot, sizeof(slot), static_cast<off_t>(offset)) ==
+                         static_cast<ssize_t>(sizeof(slot));
     if (!is_read || slot.magic != kMagic || slot.crc != CrcOf(slot)) {
       constexpr Slot kUnwritten{};
       if (!is_read || std::memcmp(&slot, &kUnwritten, sizeof(slot)) != 0) ++slots.damaged;
@@ -93,21 +96,24 @@ Slots ReadSlots(int file) {
   return slots;
 }
 
-// A page of these that was written once can be written again without new space on the disk. Elsewhere a store to mapped
-// memory may end the process with SIGBUS when the disk is full.
+// A page of these that was written once can be written again without new space on the disk.
+// Elsewhere a store to mapped memory may end the process with SIGBUS when the disk is full.
 bool IsWrittenInPlace(int file) {
   struct statfs system {};
   if (::fstatfs(file, &system) != 0) return false;
-  return system.f_type == EXT4_SUPER_MAGIC || system.f_type == XFS_SUPER_MAGIC || system.f_type == TMPFS_MAGIC;
+  return system.f_type == EXT4_SUPER_MAGIC || system.f_type == XFS_SUPER_MAGIC ||
+         system.f_type == TMPFS_MAGIC;
 }
 
 // Gives a new file its size, and it and its name to the disk.
 int Initialise(int file, const std::string& path) {
   const std::array<char, kFileSize> zeros{};
-  if (::pwrite(file, zeros.data(), zeros.size(), 0) != static_cast<ssize_t>(zeros.size())) return errno == 0 ? EIO : errno;
+  if (::pwrite(file, zeros.data(), zeros.size(), 0) != static_cast<ssize_t>(zeros.size()))
+    return errno == 0 ? EIO : errno;
   if (::fdatasync(file) != 0) return errno;
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  const Descriptor directory(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor directory(
+      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return directory && ::fsync(directory.get()) == 0 ? 0 : errno;
 }
 
@@ -127,7 +133,8 @@ Result<std::unique_ptr<CommitMark>> CommitMark::Open(const std::string& path) {
   std::unique_ptr<CommitMark> mark(new CommitMark(path));
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0) return SystemError(ErrorKind::kInternal, "open", path, errno);
+  if (!file || ::fstat(file.get(), &status) != 0)
+    return SystemError(ErrorKind::kInternal, "open", path, errno);
   if (status.st_size != static_cast<off_t>(kFileSize)) {
     errno = 0;
     if (const int error = Initialise(file.get(), path); error != 0) {
@@ -139,7 +146,8 @@ Result<std::unique_ptr<CommitMark>> CommitMark::Open(const std::string& path) {
     mark->state_ = ToState(*newest);
   }
   if (IsWrittenInPlace(file.get())) {
-    void* const mapped = ::mmap(nullptr, kFileSize, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    void* const mapped =
+        ::mmap(nullptr, kFileSize, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
     if (mapped != MAP_FAILED) mark->mapped_ = static_cast<std::byte*>(mapped);
   }
   if (mark->mapped_ == nullptr) mark->file_ = std::move(file);
@@ -150,13 +158,15 @@ CommitMark::Inspection CommitMark::Inspect(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {
-    return {std::nullopt, errno == ENOENT ? "is missing" : std::string("cannot be read: ") + std::strerror(errno)};
+    return {std::nullopt, errno == ENOENT ? "is missing"
+                                          : std::string("cannot be read: ") + std::strerror(errno)};
   }
   const Slots slots = ReadSlots(file.get());
   Inspection found;
   if (slots.newest) found.state = ToState(*slots.newest);
   if (status.st_size != static_cast<off_t>(kFileSize)) {
-    found.problem = "has " + std::to_string(status.st_size) + " bytes instead of " + std::to_string(kFileSize);
+    found.problem =
+        "has " + std::to_string(status.st_size) + " bytes instead of " + std::to_string(kFileSize);
   } else if (!slots.newest) {
     found.problem = slots.damaged > 0 ? "is damaged" : "is empty";
   } else if (slots.damaged > 0) {
@@ -174,7 +184,8 @@ Result<void> CommitMark::Store(CommitState state) {
   const std::size_t offset = slot.sequence % 2 == 0 ? 0 : kSlotDistance;
   if (mapped_ != nullptr) {
     std::memcpy(mapped_ + offset, &slot, sizeof(slot));
-  } else if (::pwrite(file_.get(), &slot, sizeof(slot), static_cast<off_t>(offset)) != static_cast<ssize_t>(sizeof(slot))) {
+  } else if (::pwrite(file_.get(), &slot, sizeof(slot), static_cast<off_t>(offset)) !=
+             static_cast<ssize_t>(sizeof(slot))) {
     return SystemError(ErrorKind::kInternal, "write", path_, errno);
   }
   sequence_ = slot.sequence;
@@ -183,7 +194,8 @@ Result<void> CommitMark::Store(CommitState state) {
 }
 
 Result<void> CommitMark::Sync() {
-  const int failed = mapped_ != nullptr ? ::msync(mapped_, kFileSize, MS_SYNC) : ::fdatasync(file_.get());
+  const int failed =
+      mapped_ != nullptr ? ::msync(mapped_, kFileSize, MS_SYNC) : ::fdatasync(file_.get());
   if (failed != 0) return SystemError(ErrorKind::kInternal, "sync", path_, errno);
   return Ok();
 }

@@ -1,4 +1,5 @@
-// Bytes of a closed store are changed behind its back. What is read afterwards is right or an error, never wrong.
+// Bytes of a closed store are changed behind its back. What is read afterwards is right or an
+// error, never wrong.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -26,7 +27,9 @@ void Flip(const fs::path& path, std::uint64_t offset) {
   ASSERT_TRUE(file.good());
 }
 
-ErrorKind KindOf(const Result<void>& result) { return result.ok() ? ErrorKind::kNotModified : result.error().kind; }
+ErrorKind KindOf(const Result<void>& result) {
+  return result.ok() ? ErrorKind::kNotModified : result.error().kind;
+}
 
 class DamagedBlobTest : public ::testing::Test {
  protected:
@@ -47,7 +50,8 @@ class DamagedBlobTest : public ::testing::Test {
     const auto object = store.FindObject(kBucket, ObjectKey("file"));
     if (!object.ok()) return object.error();
     std::string bytes(range.size(), '\0');
-    PENSTOCK_TRY(ReadContent((*object)->content, range.begin, {reinterpret_cast<std::byte*>(bytes.data()), bytes.size()}));
+    PENSTOCK_TRY(ReadContent((*object)->content, range.begin,
+                             {reinterpret_cast<std::byte*>(bytes.data()), bytes.size()}));
     EXPECT_TRUE(bytes == Body(kSize).substr(range.begin, range.size()));
     return Ok();
   }
@@ -92,7 +96,8 @@ TEST_F(DamagedBlobTest, VerificationOutlivesTheOpenFile) {
   ASSERT_TRUE(store->SetTags(kBucket, ObjectKey("file"), std::nullopt, {{"a", "b"}}).ok());
   Flip(File(), 0);
   const auto object = store->FindObject(kBucket, ObjectKey("file"));
-  EXPECT_TRUE(CheckContent((*object)->content, {0, kSize}).ok()) << "the steady rate of reads pays nothing";
+  EXPECT_TRUE(CheckContent((*object)->content, {0, kSize}).ok())
+      << "the steady rate of reads pays nothing";
 }
 
 TEST_F(DamagedBlobTest, PartsAndCopiesKeepTheChecksumsOfTheirBlobs) {
@@ -104,7 +109,11 @@ TEST_F(DamagedBlobTest, PartsAndCopiesKeepTheChecksumsOfTheirBlobs) {
     const UploadId id = (*store->CreateUpload(record))->id;
     const auto source = store->FindObject(kBucket, ObjectKey("file"));
     const ByteRange tail{kBlockBytes + 5, kSize};
-    PutPart part{kBucket, record.key, id, {1, tail.size(), ETag("part"), "", {}}, (*source)->content.Sub(tail)};
+    PutPart part{kBucket,
+                 record.key,
+                 id,
+                 {1, tail.size(), ETag("part"), "", {}},
+                 (*source)->content.Sub(tail)};
     ASSERT_TRUE(store->Put(std::move(part)).ok());
     CompleteUpload complete;
     complete.bucket = kBucket;
@@ -151,7 +160,13 @@ class DamagedDatabaseTest : public ::testing::Test {
     record.initiator = "arn";
     const UploadId id = (*store->CreateUpload(record))->id;
     for (int i = 1; i <= 3; ++i) {
-      ASSERT_TRUE(store->Put(PutPart{kBucket, record.key, id, {i, 100, ETag("part"), "c", {}}, MakeContent(*store, Body(100))}).ok());
+      ASSERT_TRUE(store
+                      ->Put(PutPart{kBucket,
+                                    record.key,
+                                    id,
+                                    {i, 100, ETag("part"), "c", {}},
+                                    MakeContent(*store, Body(100))})
+                      .ok());
     }
     right_ = Everything(*store);
     ASSERT_EQ(right_.find("[damaged]"), std::string::npos);
@@ -161,7 +176,9 @@ class DamagedDatabaseTest : public ::testing::Test {
   template <class T>
   static bool Damaged(const Result<T>& result, std::vector<std::string>& lines) {
     if (result.ok()) return false;
-    lines.push_back(result.error().kind == ErrorKind::kDataLoss ? "[damaged]" : "[" + result.error().ToString() + "]");
+    lines.push_back(result.error().kind == ErrorKind::kDataLoss
+                        ? "[damaged]"
+                        : "[" + result.error().ToString() + "]");
     return true;
   }
 
@@ -170,7 +187,8 @@ class DamagedDatabaseTest : public ::testing::Test {
     std::vector<std::string> lines;
     const auto buckets = store.ListBuckets();
     for (const BucketPtr& bucket : *buckets) {
-      lines.push_back(bucket->name.value + " " + bucket->owner_id + " " + std::to_string(bucket->configuration.size()));
+      lines.push_back(bucket->name.value + " " + bucket->owner_id + " " +
+                      std::to_string(bucket->configuration.size()));
     }
     for (const BucketName& bucket : {kBucket, kVersioned}) {
       for (int i = 0; i < 31; ++i) {  // the last one is not there
@@ -178,19 +196,23 @@ class DamagedDatabaseTest : public ::testing::Test {
         if (Damaged(found, lines)) continue;
         const ObjectRecord& object = **found;
         std::string body(object.size, '\0');
-        const auto read = ReadContent(object.content, 0, {reinterpret_cast<std::byte*>(body.data()), body.size()});
+        const auto read = ReadContent(object.content, 0,
+                                      {reinterpret_cast<std::byte*>(body.data()), body.size()});
         if (Damaged(read, lines)) continue;
-        lines.push_back(object.etag.value + " " + object.owner_id + " " + HexEncode(Md5(AsBytes(body))) +
+        lines.push_back(object.etag.value + " " + object.owner_id + " " +
+                        HexEncode(Md5(AsBytes(body))) +
                         std::to_string(object.last_modified.time_since_epoch().count()));
       }
       if (const auto page = store.List(ListObjects{.bucket = bucket}); !Damaged(page, lines)) {
         std::string line;
-        for (const ListEntry& entry : page->entries) line += std::string(entry.key) + std::string(entry.etag) + std::to_string(entry.size);
+        for (const ListEntry& entry : page->entries)
+          line += std::string(entry.key) + std::string(entry.etag) + std::to_string(entry.size);
         lines.push_back(line);
       }
       if (const auto page = store.List(ListVersions{.bucket = bucket}); !Damaged(page, lines)) {
         std::string line;
-        for (const ListEntry& entry : page->entries) line += std::string(entry.key) + std::string(entry.version_id);
+        for (const ListEntry& entry : page->entries)
+          line += std::string(entry.key) + std::string(entry.version_id);
         lines.push_back(line);
       }
     }
@@ -200,7 +222,8 @@ class DamagedDatabaseTest : public ::testing::Test {
         lines.push_back(entry.upload->id.value + entry.upload->initiator);
         const auto parts = store.ListParts(kBucket, entry.upload->key, entry.upload->id, 0, 100);
         if (!Damaged(parts, lines)) {
-          for (const StoredPart& part : *parts) lines.push_back(part.part.etag.value + Text(part.content));
+          for (const StoredPart& part : *parts)
+            lines.push_back(part.part.etag.value + Text(part.content));
         }
       }
     }
@@ -209,7 +232,8 @@ class DamagedDatabaseTest : public ::testing::Test {
     return all;
   }
 
-  // Every line of `found` is the right one or says that it is damaged; a question that cannot be asked has none.
+  // Every line of `found` is the right one or says that it is damaged; a question that cannot be
+  // asked has none.
   static bool IsRightOrDamaged(const std::string& found, const std::string& right) {
     std::istringstream a(found);
     std::istringstream b(right);
@@ -242,7 +266,8 @@ TEST_F(DamagedDatabaseTest, NoByteOfADatabasePageCanMakeAWrongAnswer) {
     auto store = Store::Open({.directory = directory_.path()});
     if (!store.ok()) {
       ++noticed;
-      EXPECT_EQ(store.error().kind, ErrorKind::kDataLoss) << offset << " " << store.error().ToString();
+      EXPECT_EQ(store.error().kind, ErrorKind::kDataLoss)
+          << offset << " " << store.error().ToString();
     } else {
       const std::string found = Everything(**store);
       noticed += found != right_ ? 1 : 0;

@@ -14,12 +14,12 @@
 
 #include "emulator/store/blobs/blob_file.h"
 #include "emulator/store/blobs/block_checksums.h"
-#include "emulator/store/tables/codec.h"
-#include "emulator/store/checks/commit_check.h"
 #include "emulator/store/blobs/descriptor.h"
-#include "emulator/store/directory_lock.h"
+#include "emulator/store/checks/commit_check.h"
 #include "emulator/store/checks/fsck_digests.h"
+#include "emulator/store/directory_lock.h"
 #include "emulator/store/sqlite/schema.h"
+#include "emulator/store/tables/codec.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -47,10 +47,12 @@ class Checker {
     PENSTOCK_TRY(CheckDatabase());
     PENSTOCK_TRY(LoadBuckets());
     PENSTOCK_TRY(LoadBlobs());
-    PENSTOCK_TRY(CheckVersions("SELECT bucket, key, version_id, is_marker, size, etag, checksum_algorithm, checksum_type,"
-                               " checksum, attributes, tags, content, parts FROM current"));
-    PENSTOCK_TRY(CheckVersions("SELECT bucket, key, version_id, is_marker, size, etag, checksum_algorithm, checksum_type,"
-                               " checksum, attributes, tags, content, parts FROM versions"));
+    PENSTOCK_TRY(CheckVersions(
+        "SELECT bucket, key, version_id, is_marker, size, etag, checksum_algorithm, checksum_type,"
+        " checksum, attributes, tags, content, parts FROM current"));
+    PENSTOCK_TRY(CheckVersions(
+        "SELECT bucket, key, version_id, is_marker, size, etag, checksum_algorithm, checksum_type,"
+        " checksum, attributes, tags, content, parts FROM versions"));
     PENSTOCK_TRY(CheckUploads());
     PENSTOCK_TRY(CheckParts());
     CheckReferences();
@@ -91,7 +93,8 @@ class Checker {
       PENSTOCK_ASSIGN(const bool row, query.Step());
       if (!row) break;
       buckets_[query.Int(0)] = query.Text(1);
-      if (!DecodeAttributes(query.Bytes(2))) Find("record", "s3://" + query.Text(1), "its configuration is damaged");
+      if (!DecodeAttributes(query.Bytes(2)))
+        Find("record", "s3://" + query.Text(1), "its configuration is damaged");
     }
     report_.buckets = buckets_.size();
     return Ok();
@@ -103,8 +106,10 @@ class Checker {
       PENSTOCK_ASSIGN(const bool row, query.Step());
       if (!row) break;
       const std::int64_t id = query.Int(0);
-      BlobUse blob{query.Int(1), 0, static_cast<std::uint64_t>(query.Int(2)), query.IsNull(3), true};
-      blob.readable = blob.in_file ? CheckFile(id, blob.size) : CheckInline(id, blob.size, query.Int(3));
+      BlobUse blob{query.Int(1), 0, static_cast<std::uint64_t>(query.Int(2)), query.IsNull(3),
+                   true};
+      blob.readable =
+          blob.in_file ? CheckFile(id, blob.size) : CheckInline(id, blob.size, query.Int(3));
       if (blob.readable && !query.IsNull(4)) PENSTOCK_TRY(CheckBlocks(id, blob, query.Text(4)));
       blobs_.emplace(id, blob);
     }
@@ -115,7 +120,8 @@ class Checker {
   bool CheckInline(std::int64_t id, std::uint64_t size, std::int64_t found) {
     if (static_cast<std::uint64_t>(found) == size) return true;
     Find("blob", "blob " + std::to_string(id),
-         "has " + std::to_string(found) + " of its " + std::to_string(size) + " bytes in the database");
+         "has " + std::to_string(found) + " of its " + std::to_string(size) +
+             " bytes in the database");
     return false;
   }
 
@@ -127,20 +133,25 @@ class Checker {
       return false;
     }
     if (static_cast<std::uint64_t>(status.st_size) == size) return true;
-    Find("blob", path, "has " + std::to_string(status.st_size) + " bytes instead of " + std::to_string(size));
+    Find("blob", path,
+         "has " + std::to_string(status.st_size) + " bytes instead of " + std::to_string(size));
     return false;
   }
 
-  // The bytes of a blob that does not match stay readable: the object that has them is named by its digests.
+  // The bytes of a blob that does not match stay readable: the object that has them is named by its
+  // digests.
   Result<void> CheckBlocks(std::int64_t id, const BlobUse& blob, const std::string& checksums) {
     const std::string subject = blob.in_file ? paths_->PathOf(id) : "blob " + std::to_string(id);
     if (!FitsSize(checksums, blob.size)) {
-      Find("blob", subject, "has " + std::to_string(checksums.size()) + " bytes of checksums for " + std::to_string(blob.size) + " bytes");
+      Find("blob", subject,
+           "has " + std::to_string(checksums.size()) + " bytes of checksums for " +
+               std::to_string(blob.size) + " bytes");
       return Ok();
     }
     if (!options_.deep) return Ok();
     BlockHasher hasher;
-    const Result<void> read = ReadBlob(id, blob.in_file, {0, blob.size}, [&](ByteView bytes) { hasher.Update(bytes); });
+    const Result<void> read =
+        ReadBlob(id, blob.in_file, {0, blob.size}, [&](ByteView bytes) { hasher.Update(bytes); });
     if (!read.ok()) {
       Find("blob", subject, "cannot be read: " + read.error().message);
       return Ok();
@@ -149,7 +160,9 @@ class Checker {
     const std::string found = hasher.Finish();
     for (std::uint64_t block = 0; block < BlocksOf(blob.size); ++block) {
       if (ChecksumOf(found, block) == ChecksumOf(checksums, block)) continue;
-      Find("blob", subject, "is damaged at offset " + std::to_string(block * kBlockBytes) + ": the block there does not match its checksum");
+      Find("blob", subject,
+           "is damaged at offset " + std::to_string(block * kBlockBytes) +
+               ": the block there does not match its checksum");
     }
     return Ok();
   }
@@ -182,13 +195,15 @@ class Checker {
       bytes.size += slice.range.size();
       const auto blob = blobs_.find(slice.blob_id);
       if (blob == blobs_.end()) {
-        Find("record", subject, "refers to blob " + std::to_string(slice.blob_id) + ", which is not there");
+        Find("record", subject,
+             "refers to blob " + std::to_string(slice.blob_id) + ", which is not there");
         bytes.whole = false;
         continue;
       }
       ++blob->second.found;
       if (slice.range.end > blob->second.size) {
-        Find("record", subject, "refers to bytes behind the end of blob " + std::to_string(slice.blob_id));
+        Find("record", subject,
+             "refers to bytes behind the end of blob " + std::to_string(slice.blob_id));
         bytes.whole = false;
       }
       bytes.whole = bytes.whole && blob->second.readable;
@@ -207,10 +222,12 @@ class Checker {
   }
 
   Result<void> CheckVersion(const Query& query) {
-    const std::string subject = SubjectOf(query.Int(0), query.Bytes(1)) +
-                                (query.Bytes(2) == "null" ? std::string() : "?versionId=" + query.Text(2));
+    const std::string subject =
+        SubjectOf(query.Int(0), query.Bytes(1)) +
+        (query.Bytes(2) == "null" ? std::string() : "?versionId=" + query.Text(2));
     CheckBucket(query.Int(0), subject);
-    if (IsDirectory(query.Int(0)) && query.Bytes(2) != "null") Find("record", subject, "is a version, and directory buckets have none");
+    if (IsDirectory(query.Int(0)) && query.Bytes(2) != "null")
+      Find("record", subject, "is a version, and directory buckets have none");
     ObjectRecord record;
     record.size = static_cast<std::uint64_t>(query.Int(4));
     record.etag = ETag(query.Text(5));
@@ -228,21 +245,27 @@ class Checker {
     record.attributes = std::move(*attributes);
     record.parts = std::move(*parts);
     if (!CheckSizes(record, *bytes, subject) || !options_.deep) return Ok();
-    const auto read = [&](ByteRange range, const std::function<void(ByteView)>& take) { return Read(*bytes, range, take); };
-    return Report(subject, CompareDigests(record, read, IsDirectory(query.Int(0)) ? ETags::kOpaque : ETags::kDigests));
+    const auto read = [&](ByteRange range, const std::function<void(ByteView)>& take) {
+      return Read(*bytes, range, take);
+    };
+    return Report(
+        subject,
+        CompareDigests(record, read, IsDirectory(query.Int(0)) ? ETags::kOpaque : ETags::kDigests));
   }
 
   // True when every byte is there to be compared.
   bool CheckSizes(const ObjectRecord& record, const Bytes& bytes, const std::string& subject) {
     if (bytes.size != record.size) {
       Find("record", subject,
-           "has " + std::to_string(record.size) + " bytes, its blobs make " + std::to_string(bytes.size));
+           "has " + std::to_string(record.size) + " bytes, its blobs make " +
+               std::to_string(bytes.size));
       return false;
     }
     std::uint64_t of_parts = 0;
     for (const PartRecord& part : record.parts) of_parts += part.size;
     if (!record.parts.empty() && of_parts != record.size) {
-      Find("record", subject, "has " + std::to_string(record.size) + " bytes, its parts " + std::to_string(of_parts));
+      Find("record", subject,
+           "has " + std::to_string(record.size) + " bytes, its parts " + std::to_string(of_parts));
       return false;
     }
     return bytes.whole;
@@ -258,7 +281,8 @@ class Checker {
   }
 
   Result<void> CheckUploads() {
-    Query query(connection_, "SELECT bucket, key, sequence, checksum_algorithm, attributes, tags FROM uploads");
+    Query query(connection_,
+                "SELECT bucket, key, sequence, checksum_algorithm, attributes, tags FROM uploads");
     for (;;) {
       PENSTOCK_ASSIGN(const bool row, query.Step());
       if (!row) break;
@@ -280,7 +304,8 @@ class Checker {
       if (!row) return Ok();
       ++report_.parts;
       const auto upload = uploads_.find(query.Int(0));
-      std::string subject = "part " + std::to_string(query.Int(1)) + " of upload " + std::to_string(query.Int(0));
+      std::string subject =
+          "part " + std::to_string(query.Int(1)) + " of upload " + std::to_string(query.Int(0));
       if (upload == uploads_.end()) {
         Find("upload", subject, "belongs to no upload");
       } else {
@@ -291,11 +316,15 @@ class Checker {
       if (!record || record->size() != 1 || record->front().number != query.Int(1)) {
         Find("upload", subject, "its record is damaged");
       } else if (bytes && bytes->size != record->front().size) {
-        Find("upload", subject, "has " + std::to_string(record->front().size) + " bytes, its blobs make " +
-                                    std::to_string(bytes->size));
+        Find("upload", subject,
+             "has " + std::to_string(record->front().size) + " bytes, its blobs make " +
+                 std::to_string(bytes->size));
       } else if (bytes && bytes->whole && options_.deep && upload != uploads_.end()) {
-        const auto read = [&](ByteRange range, const auto& take) { return Read(*bytes, range, take); };
-        PENSTOCK_TRY(Report(subject, ComparePartDigests(record->front(), upload->second.checksum_algorithm, read)));
+        const auto read = [&](ByteRange range, const auto& take) {
+          return Read(*bytes, range, take);
+        };
+        PENSTOCK_TRY(Report(
+            subject, ComparePartDigests(record->front(), upload->second.checksum_algorithm, read)));
       }
     }
   }
@@ -304,7 +333,8 @@ class Checker {
     for (const auto& [id, blob] : blobs_) {
       if (blob.counted == blob.found) continue;
       Find("references", "blob " + std::to_string(id),
-           "counts " + std::to_string(blob.counted) + " references, records make " + std::to_string(blob.found));
+           "counts " + std::to_string(blob.counted) + " references, records make " +
+               std::to_string(blob.found));
     }
   }
 
@@ -313,7 +343,8 @@ class Checker {
       Find("orphan", path, "belongs to no record; the next start removes it", true);
     };
     std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(options_.directory + "/tmp", ignored)) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(options_.directory + "/tmp", ignored)) {
       note(entry.path().string());
     }
     return VisitBlobFiles(options_.directory, [&](std::int64_t id, const std::string& path) {
@@ -324,7 +355,8 @@ class Checker {
   }
 
   // `range` of the bytes, across slices.
-  Result<void> Read(const Bytes& bytes, ByteRange range, const std::function<void(ByteView)>& take) {
+  Result<void> Read(const Bytes& bytes, ByteRange range,
+                    const std::function<void(ByteView)>& take) {
     std::uint64_t at = 0;
     for (const SliceReference& slice : bytes.slices) {
       const std::uint64_t begin = std::max(at, range.begin);
@@ -339,7 +371,8 @@ class Checker {
     return Ok();
   }
 
-  Result<void> ReadBlob(std::int64_t id, bool in_file, ByteRange range, const std::function<void(ByteView)>& take) {
+  Result<void> ReadBlob(std::int64_t id, bool in_file, ByteRange range,
+                        const std::function<void(ByteView)>& take) {
     if (!in_file) {
       Query query(connection_, "SELECT bytes FROM blobs WHERE id=?");
       PENSTOCK_ASSIGN(const bool row, query.Bind(id).Step());
@@ -353,7 +386,8 @@ class Checker {
     for (std::uint64_t at = range.begin; at < range.end;) {
       const std::size_t wanted = std::min<std::uint64_t>(kReadBytes, range.end - at);
       const ssize_t count = ::pread(file.get(), buffer_.data(), wanted, static_cast<off_t>(at));
-      if (count <= 0) return SystemError(ErrorKind::kDataLoss, "read", path, count == 0 ? EIO : errno);
+      if (count <= 0)
+        return SystemError(ErrorKind::kDataLoss, "read", path, count == 0 ? EIO : errno);
       take(ByteView(buffer_.data(), static_cast<std::size_t>(count)));
       at += static_cast<std::uint64_t>(count);
     }
@@ -373,8 +407,8 @@ class Checker {
 }  // namespace
 
 bool FsckReport::clean() const {
-  return omitted == 0 &&
-         std::all_of(findings.begin(), findings.end(), [](const FsckFinding& finding) { return finding.is_note; });
+  return omitted == 0 && std::all_of(findings.begin(), findings.end(),
+                                     [](const FsckFinding& finding) { return finding.is_note; });
 }
 
 Result<std::vector<std::string>> FindDatabaseDamage(Connection& connection) {
@@ -382,7 +416,8 @@ Result<std::vector<std::string>> FindDatabaseDamage(Connection& connection) {
   const Result<void> read = connection.CheckIntegrity(problems);
   const std::vector<std::uint32_t> pages = connection.DamagedPages();
   if (!pages.empty()) problems.clear();
-  for (const std::uint32_t page : pages) problems.push_back("page " + std::to_string(page) + " does not match its checksum");
+  for (const std::uint32_t page : pages)
+    problems.push_back("page " + std::to_string(page) + " does not match its checksum");
   if (problems.empty()) PENSTOCK_TRY(read);
   return problems;
 }
@@ -396,13 +431,16 @@ std::vector<FsckFinding> CheckLog(const std::string& database) {
     findings.push_back({"log", loss->file, loss->message + fix, loss->is_permitted});
   }
   if (const std::string problem = FindMarkProblem(database); !problem.empty()) {
-    findings.push_back({"mark", CommitMarkPath(database), problem + "; whether committed changes of the log are lost is not known",
+    findings.push_back({"mark", CommitMarkPath(database),
+                        problem + "; whether committed changes of the log are lost is not known",
                         true});
   }
   const auto mark = CommitMark::Read(CommitMarkPath(database));
   if (mark && mark->lost_frames > 0) {
-    findings.push_back({"log", database, "earlier starts went on without " + std::to_string(mark->lost_frames) +
-                                             " committed pages that were lost", true});
+    findings.push_back({"log", database,
+                        "earlier starts went on without " + std::to_string(mark->lost_frames) +
+                            " committed pages that were lost",
+                        true});
   }
   return findings;
 }
@@ -410,7 +448,8 @@ std::vector<FsckFinding> CheckLog(const std::string& database) {
 Result<FsckReport> Fsck(const FsckOptions& options) {
   const std::string database = options.directory + "/penstock.db";
   if (::access(database.c_str(), F_OK) != 0 && !CommitMark::Read(CommitMarkPath(database))) {
-    return Error::Make(ErrorKind::kInvalidArgument, "there is no store in " + options.directory + ": it has no penstock.db");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "there is no store in " + options.directory + ": it has no penstock.db");
   }
   PENSTOCK_ASSIGN(const DirectoryLock lock, DirectoryLock::Share(options.directory));
   FsckReport report;
@@ -423,7 +462,8 @@ Result<FsckReport> Fsck(const FsckOptions& options) {
   if (done.ok()) return report;
   // Damage that stops the walk is what the check looks for.
   if (done.error().kind != ErrorKind::kDataLoss) return done.error();
-  report.findings.push_back({"database", database, "the check ended early: " + done.error().message});
+  report.findings.push_back(
+      {"database", database, "the check ended early: " + done.error().message});
   return report;
 }
 

@@ -1,4 +1,5 @@
-// Checks a store's folder without changing it: is the database sound, and is every byte that records promise there?
+// Checks a store's folder without changing it: is the database sound, and is every byte that
+// records promise there?
 //
 // Not for repair: what is damaged is named, so that it can be restored or written again.
 #ifndef PENSTOCK_EMULATOR_STORE_CHECKS_FSCK_H_
@@ -15,11 +16,13 @@ namespace penstock::emulator::store {
 
 struct FsckOptions {
   std::string directory;  // of one store: the one with penstock.db in it
-  bool deep = false;      // also reads every byte and compares block checksums, MD5 ETags and checksums
+  // also reads every byte and compares block checksums, MD5 ETags and checksums
+  bool deep = false;
 };
 
 struct FsckFinding {
-  std::string code;     // "database", "log", "mark", "record", "blob", "content", "references", "upload", "orphan"
+  // "database", "log", "mark", "record", "blob", "content", "references", "upload", "orphan"
+  std::string code;
   std::string subject;  // "s3://bucket/key", a file, or the database
   std::string message;
   bool is_note = false;  // nothing is lost: what a crash leaves behind and the next start removes
@@ -28,7 +31,8 @@ struct FsckFinding {
 // What the store's log and database file lost, by the commit mark (commit_check.h).
 std::vector<FsckFinding> CheckLog(const std::string& database);
 
-// What SQLite's integrity check says, in words. Where pages do not match their checksums, their numbers instead.
+// What SQLite's integrity check says, in words. Where pages do not match their checksums, their
+// numbers instead.
 Result<std::vector<std::string>> FindDatabaseDamage(Connection& connection);
 
 struct FsckReport {
@@ -45,8 +49,9 @@ struct FsckReport {
 };
 inline constexpr std::size_t kFsckFindings = 1000;
 
-// kInvalidArgument when there is no store in the directory or its schema version is not this build's; kConflict when an
-// emulator has it open; kDataLoss when the database cannot be read at all.
+// kInvalidArgument when there is no store in the directory or its schema version is not this
+// build's; kConflict when an emulator has it open; kDataLoss when the database cannot be read at
+// all.
 Result<FsckReport> Fsck(const FsckOptions& options);
 
 }  // namespace penstock::emulator::store

@@ -58,8 +58,9 @@ bool LooksLikeMd5(const std::string& etag) {
   return etag.size() == 32 && etag.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// With a key of the customer's or of KMS the ETag is no MD5 of the bytes, though it may look like one. api/ keeps such a
-// key in attributes of these names; tests/test_fsck.py holds the two together.
+// With a key of the customer's or of KMS the ETag is no MD5 of the bytes, though it may look like
+// one. api/ keeps such a key in attributes of these names; tests/test_fsck.py holds the two
+// together.
 bool IsEncryptedWithAKey(const ObjectRecord& record) {
   return std::any_of(record.attributes.begin(), record.attributes.end(),
                      [](const auto& attribute) { return attribute.first.starts_with(":sse"); });
@@ -68,32 +69,37 @@ bool IsEncryptedWithAKey(const ObjectRecord& record) {
 struct Expected {
   std::string md5;  // hex; empty: not compared
   std::string algorithm;
-  std::string checksum;  // compared when it is base64: what is made of other checksums, or marked by api/, is not
+  // compared when it is base64: what is made of other checksums, or marked by api/, is not
+  std::string checksum;
 };
 
-Result<void> Compare(const std::string& what, ByteRange range, const Expected& expected, const RangeReader& read,
-                     std::vector<std::string>& complaints) {
+Result<void> Compare(const std::string& what, ByteRange range, const Expected& expected,
+                     const RangeReader& read, std::vector<std::string>& complaints) {
   Digester md5(DigestAlgorithm::kMd5);
   Checksum checksum(expected.algorithm);
-  const bool compares_checksum = !expected.checksum.empty() && Base64Decode(expected.checksum).has_value();
+  const bool compares_checksum =
+      !expected.checksum.empty() && Base64Decode(expected.checksum).has_value();
   PENSTOCK_TRY(read(range, [&](ByteView bytes) {
     if (!expected.md5.empty()) md5.Update(bytes);
     if (compares_checksum) checksum.Update(bytes);
   }));
   if (!expected.md5.empty()) {
     const std::string found = HexEncode(AsBytes(md5.Finish()));
-    if (found != expected.md5) complaints.push_back(what + " has ETag " + expected.md5 + ", its bytes have MD5 " + found);
+    if (found != expected.md5)
+      complaints.push_back(what + " has ETag " + expected.md5 + ", its bytes have MD5 " + found);
   }
   const auto found = compares_checksum ? checksum.Finish() : std::nullopt;
   if (found && *found != expected.checksum) {
-    complaints.push_back(what + " has " + expected.algorithm + " " + expected.checksum + ", its bytes have " + *found);
+    complaints.push_back(what + " has " + expected.algorithm + " " + expected.checksum +
+                         ", its bytes have " + *found);
   }
   return Ok();
 }
 
 }  // namespace
 
-Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, const RangeReader& read, ETags etags) {
+Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, const RangeReader& read,
+                                                ETags etags) {
   std::vector<std::string> complaints;
   const bool md5 = etags == ETags::kDigests && !IsEncryptedWithAKey(record);
   Expected whole{{}, record.checksum_algorithm, record.checksum};
@@ -110,11 +116,12 @@ Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, cons
   return complaints;
 }
 
-Result<std::vector<std::string>> ComparePartDigests(const PartRecord& part, const std::string& algorithm,
+Result<std::vector<std::string>> ComparePartDigests(const PartRecord& part,
+                                                    const std::string& algorithm,
                                                     const RangeReader& read) {
   std::vector<std::string> complaints;
-  PENSTOCK_TRY(Compare("part " + std::to_string(part.number), {0, part.size}, {{}, algorithm, part.checksum}, read,
-                       complaints));
+  PENSTOCK_TRY(Compare("part " + std::to_string(part.number), {0, part.size},
+                       {{}, algorithm, part.checksum}, read, complaints));
   return complaints;
 }
 

@@ -10,16 +10,21 @@
 
 namespace penstock::emulator::store {
 
-// Calls the function with `range` of the record's bytes, piece by piece. An Error ends the check of the record.
-using RangeReader = std::function<Result<void>(ByteRange range, const std::function<void(ByteView)>& take)>;
+// Calls the function with `range` of the record's bytes, piece by piece. An Error ends the check of
+// the record.
+using RangeReader =
+    std::function<Result<void>(ByteRange range, const std::function<void(ByteView)>& take)>;
 
-// One sentence for each ETag or checksum of the object or its parts that its bytes do not have; empty: all is well. What
-// cannot be computed from the bytes alone (an unknown algorithm, the ETag of an encrypted object) is left out.
-// `etags`: directory buckets' are opaque.
+// One sentence for each ETag or checksum of the object or its parts that its bytes do not have;
+// empty: all is well. What cannot be computed from the bytes alone (an unknown algorithm, the ETag
+// of an encrypted object) is left out. `etags`: directory buckets' are opaque.
 enum class ETags { kDigests, kOpaque };
-Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, const RangeReader& read, ETags etags = ETags::kDigests);
-// The same for one part of an unfinished upload, whose bytes are the whole range. `algorithm`: of the upload.
-Result<std::vector<std::string>> ComparePartDigests(const PartRecord& part, const std::string& algorithm,
+Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, const RangeReader& read,
+                                                ETags etags = ETags::kDigests);
+// The same for one part of an unfinished upload, whose bytes are the whole range. `algorithm`: of
+// the upload.
+Result<std::vector<std::string>> ComparePartDigests(const PartRecord& part,
+                                                    const std::string& algorithm,
                                                     const RangeReader& read);
 
 }  // namespace penstock::emulator::store

@@ -7,7 +7,8 @@
 namespace penstock::emulator::store {
 namespace {
 
-// Digests of "123456789" and its halves "1234" and "56789": CRCs from their catalogues, the others by coreutils.
+// Digests of "123456789" and its halves "1234" and "56789": CRCs from their catalogues, the others
+// by coreutils.
 constexpr std::string_view kText = "123456789";
 
 Result<void> ReadText(ByteRange range, const std::function<void(ByteView)>& take) {
@@ -25,7 +26,9 @@ ObjectRecord Record(std::string algorithm = {}, std::string checksum = {}) {
   return record;
 }
 
-std::size_t Complaints(const ObjectRecord& record) { return CompareDigests(record, ReadText)->size(); }
+std::size_t Complaints(const ObjectRecord& record) {
+  return CompareDigests(record, ReadText)->size();
+}
 
 TEST(FsckDigests, AgreesWithTheCataloguesValues) {
   EXPECT_EQ(Complaints(Record()), 0u);
@@ -34,7 +37,10 @@ TEST(FsckDigests, AgreesWithTheCataloguesValues) {
   EXPECT_EQ(Complaints(Record("CRC64NVME", "rosUhgp5mIg=")), 0u);
   EXPECT_EQ(Complaints(Record("SHA1", "98O8HYCOBHMq32eZZczDTKeuNEE=")), 0u);
   EXPECT_EQ(Complaints(Record("SHA256", "FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=")), 0u);
-  EXPECT_EQ(Complaints(Record("SHA512", "2eZ2LdHI6vbWGzxhkvxAjU1tXxF20MKRabwk5xw/J0rSf81YEbMT1oH35V7ALXPUmclUVba1u1A6z1dPuo/+hQ==")), 0u);
+  EXPECT_EQ(Complaints(Record("SHA512",
+                              "2eZ2LdHI6vbWGzxhkvxAjU1tXxF20MKRabwk5xw/"
+                              "J0rSf81YEbMT1oH35V7ALXPUmclUVba1u1A6z1dPuo/+hQ==")),
+            0u);
   EXPECT_EQ(Complaints(Record("MD5", "JfnnlDI7RTiF9RgfG2JNCw==")), 0u);
   EXPECT_EQ(Complaints(Record("SHA512", "AAAA")), 1u);
 }

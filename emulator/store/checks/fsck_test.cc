@@ -21,7 +21,8 @@ using namespace testing;  // NOLINT: the helpers of this folder's tests
 
 class FsckTest : public ::testing::Test {
  protected:
-  // A store with an inline object, one in a file, versions, a marker, an unfinished upload and a finished one; closed.
+  // A store with an inline object, one in a file, versions, a marker, an unfinished upload and a
+  // finished one; closed.
   void SetUp() override {
     auto store = OpenStore({.directory = directory_.path()});
     MakeBucket(*store);
@@ -52,7 +53,8 @@ class FsckTest : public ::testing::Test {
     record.bucket = kBucket;
     record.key = ObjectKey(key);
     const UploadId id = (*store.CreateUpload(record))->id;
-    PutPart part{kBucket, record.key, id, {1, size, ETag("part"), "", {}}, MakeContent(store, Body(size))};
+    PutPart part{
+        kBucket, record.key, id, {1, size, ETag("part"), "", {}}, MakeContent(store, Body(size))};
     EXPECT_TRUE(store.Put(std::move(part)).ok());
     return id;
   }
@@ -90,7 +92,8 @@ class FsckTest : public ::testing::Test {
 TEST_F(FsckTest, ASoundStoreIsCleanAndCounted) {
   const FsckReport report = Check(true);
   EXPECT_TRUE(report.clean());
-  EXPECT_TRUE(report.findings.empty()) << report.findings.front().subject << " " << report.findings.front().message;
+  EXPECT_TRUE(report.findings.empty())
+      << report.findings.front().subject << " " << report.findings.front().message;
   EXPECT_EQ(report.buckets, 1u);
   EXPECT_EQ(report.versions, 6u);  // inline twice and its marker, file, empty, joined
   EXPECT_EQ(report.uploads, 1u);
@@ -173,12 +176,14 @@ TEST_F(FsckTest, FindsWhatBelongsToNoBucket) {
 // What a bucket is, its name says (spec/protocol.md §1.1).
 TEST_F(FsckTest, ADirectoryBucketHasOpaqueETagsAndNoVersions) {
   ASSERT_EQ(Codes(true), "");
-  Sql("UPDATE current SET etag = '00000000000000000000000000000000' WHERE CAST(key AS TEXT) = 'file'");
+  Sql("UPDATE current SET etag = '00000000000000000000000000000000' WHERE CAST(key AS TEXT) = "
+      "'file'");
   EXPECT_EQ(Codes(true), "content");
   Sql("UPDATE buckets SET name = CAST('logs--use1-az4--x-s3' AS BLOB)");
   EXPECT_EQ(Codes(true), "record") << "it has versions";
   Sql("DELETE FROM versions; UPDATE current SET version_id = 'null'");
-  for (const FsckFinding& finding : Check(true).findings) EXPECT_EQ(finding.code, "references") << finding.message;
+  for (const FsckFinding& finding : Check(true).findings)
+    EXPECT_EQ(finding.code, "references") << finding.message;
 }
 
 TEST_F(FsckTest, OrphansAreNotesOnly) {
@@ -191,7 +196,8 @@ TEST_F(FsckTest, OrphansAreNotesOnly) {
 }
 
 TEST_F(FsckTest, FindsADamagedDatabase) {
-  std::fstream file(directory_.path() + "/penstock.db", std::ios::in | std::ios::out | std::ios::binary);
+  std::fstream file(directory_.path() + "/penstock.db",
+                    std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(0, std::ios::end);
   const auto size = static_cast<std::int64_t>(file.tellp());
   for (std::int64_t page = 12 * 4096; page < size; page += 4096) {
@@ -212,12 +218,14 @@ TEST_F(FsckTest, AStoreInUseIsNotChecked) {
   EXPECT_NE(report.error().message.find("in use"), std::string::npos);
 }
 
-// A check that begins while the last connection empties the log would see files of different moments.
+// A check that begins while the last connection empties the log would see files of different
+// moments.
 TEST_F(FsckTest, AStoreThatIsClosingIsInUseUntilItsLogIsGone) {
   const TemporaryDirectory directory;
   auto store = OpenStore({.directory = directory.path()});
   MakeBucket(*store);
-  for (int i = 0; i < 200; ++i) ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000)).ok());
+  for (int i = 0; i < 200; ++i)
+    ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000)).ok());
   std::thread closing([&store] { store.reset(); });
   EXPECT_TRUE(ComesTrue([&] { return DirectoryLock::Share(directory.path()).ok(); }));
   EXPECT_FALSE(fs::exists(directory.path() + "/penstock.db-wal"));

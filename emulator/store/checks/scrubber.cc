@@ -14,7 +14,9 @@ namespace {
 using std::chrono::nanoseconds;
 
 void Report(const Error& error) {
-  Log({LogLevel::kError, "store.scrub_failed", {{"kind", ErrorKindName(error.kind)}, {"detail", error.message}}});
+  Log({LogLevel::kError,
+       "store.scrub_failed",
+       {{"kind", ErrorKindName(error.kind)}, {"detail", error.message}}});
 }
 
 }  // namespace
@@ -53,7 +55,9 @@ Result<bool> Scrubber::Next() {
   if (connection_ == nullptr) {
     PENSTOCK_ASSIGN(connection_, OpenReader(options_.database));
   }
-  Query query(*connection_, "SELECT id, size, checksums FROM blobs WHERE id>? AND bytes IS NULL ORDER BY id LIMIT 1");
+  Query query(
+      *connection_,
+      "SELECT id, size, checksums FROM blobs WHERE id>? AND bytes IS NULL ORDER BY id LIMIT 1");
   PENSTOCK_ASSIGN(const bool found, query.Bind(last_id_).Step());
   if (!found) return false;
   last_id_ = query.Int(0);
@@ -61,7 +65,8 @@ Result<bool> Scrubber::Next() {
   hasher_ = {};
   blob_ = registry_->Find(last_id_);
   if (blob_ != nullptr) return true;
-  auto opened = FileBlob::Open(registry_, last_id_, static_cast<std::uint64_t>(query.Int(1)), query.Text(2));
+  auto opened =
+      FileBlob::Open(registry_, last_id_, static_cast<std::uint64_t>(query.Int(1)), query.Text(2));
   if (!opened.ok()) {
     Report(opened.error());
     return true;
@@ -83,7 +88,8 @@ void Scrubber::Finish() {
   blob_ = nullptr;
   const std::string checksums = hasher_.Finish();
   if (!blob->block_checksums().empty() || !FitsSize(checksums, blob->size())) return;
-  if (const Result<void> adopted = options_.adopt(blob->id(), checksums); !adopted.ok()) Report(adopted.error());
+  if (const Result<void> adopted = options_.adopt(blob->id(), checksums); !adopted.ok())
+    Report(adopted.error());
 }
 
 }  // namespace penstock::emulator::store

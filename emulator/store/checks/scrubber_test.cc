@@ -30,9 +30,7 @@ class ScrubberTest : public ::testing::Test {
     ASSERT_TRUE(PutText(*store, "small", Body(100'000)).ok());
     ASSERT_TRUE(PutText(*store, "large", Body(kSize)).ok());
   }
-  void TearDown() override {
-    SetLogSink(LogLevel::kOff, {});
-  }
+  void TearDown() override { SetLogSink(LogLevel::kOff, {}); }
   Scrubber MakeScrubber(std::uint64_t rate) {
     return Scrubber({database_, rate,
                      [this](std::int64_t id, const std::string& checksums) {
@@ -51,7 +49,8 @@ class ScrubberTest : public ::testing::Test {
     }
   }
   std::string FileOf(std::uint64_t size) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_.path() + "/blobs")) {
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(directory_.path() + "/blobs")) {
       if (entry.is_regular_file() && entry.file_size() == size) return entry.path();
     }
     return {};
@@ -60,7 +59,8 @@ class ScrubberTest : public ::testing::Test {
   static constexpr std::size_t kSize = 3 * kBlockBytes + 10;
   const TemporaryDirectory directory_;
   const std::string database_ = directory_.path() + "/penstock.db";
-  const std::shared_ptr<BlobRegistry> registry_ = std::make_shared<BlobRegistry>(directory_.path(), std::int64_t{1} << 50);
+  const std::shared_ptr<BlobRegistry> registry_ =
+      std::make_shared<BlobRegistry>(directory_.path(), std::int64_t{1} << 50);
   std::map<std::int64_t, std::string> adopted_;
   std::mutex mutex_;
   std::vector<std::string> log_;

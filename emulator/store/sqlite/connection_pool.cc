@@ -21,7 +21,8 @@ std::unique_ptr<Connection> ConnectionPool::TakeIdle() {
 Result<ConnectionPool::Lease> ConnectionPool::Take() {
   if (std::unique_ptr<Connection> idle = TakeIdle()) {
     Lease lease(*this, std::move(idle));
-    if ((*lease).InTransaction()) PENSTOCK_TRY((*lease).Execute("ROLLBACK"));  // GiveBack had no memory for it
+    // GiveBack had no memory for it
+    if ((*lease).InTransaction()) PENSTOCK_TRY((*lease).Execute("ROLLBACK"));
     return lease;
   }
   auto opened = [this]() -> Result<std::unique_ptr<Connection>> {
@@ -44,7 +45,8 @@ Result<ConnectionPool::Lease> ConnectionPool::Take() {
 void ConnectionPool::GiveBack(std::unique_ptr<Connection> connection) noexcept {
   // A borrower that threw left its transaction open. The next borrower must not find it.
   if (connection->InTransaction()) {
-    Contain("the rollback of a transaction", [&] { static_cast<void>(connection->Execute("ROLLBACK").ok()); });
+    Contain("the rollback of a transaction",
+            [&] { static_cast<void>(connection->Execute("ROLLBACK").ok()); });
   }
   const MutexLock lock(mutex_);
   idle_.push_back(std::move(connection));

@@ -19,7 +19,9 @@ class ConnectionPool {
   // Opens up to `limit` connections, each when first needed.
   ConnectionPool(int limit, Opener opener) : limit_(limit), opener_(std::move(opener)) {}
   // A pool of exactly this one.
-  explicit ConnectionPool(std::unique_ptr<Connection> only) : limit_(1), open_(1) { idle_.push_back(std::move(only)); }
+  explicit ConnectionPool(std::unique_ptr<Connection> only) : limit_(1), open_(1) {
+    idle_.push_back(std::move(only));
+  }
 
   // A connection; goes back when the lease ends.
   class Lease {
@@ -37,7 +39,8 @@ class ConnectionPool {
     ConnectionPool* pool_;
     std::unique_ptr<Connection> connection_;
   };
-  // Waits while all are lent; whoever holds one gives it back after one query or one batch of writes.
+  // Waits while all are lent; whoever holds one gives it back after one query or one batch of
+  // writes.
   Result<Lease> Take();
 
  private:

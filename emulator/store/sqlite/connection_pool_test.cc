@@ -34,7 +34,8 @@ TEST(ConnectionPool, WaitsForAReturnedOne) {
   EXPECT_TRUE(got);
 }
 
-// A rollback can fail when a connection is given back, for want of memory. The next borrower must not see the transaction.
+// A rollback can fail when a connection is given back, for want of memory. The next borrower must
+// not see the transaction.
 TEST(ConnectionPool, AFailedRollbackIsMadeUpFor) {
   ConnectionPool pool(1, [] { return Connection::Open(":memory:"); });
   sqlite3* handle = nullptr;

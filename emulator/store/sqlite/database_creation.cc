@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "emulator/store/checks/commit_mark.h"
 #include "emulator/store/blobs/descriptor.h"
+#include "emulator/store/checks/commit_mark.h"
 #include "emulator/store/sqlite/sqlite.h"
 
 namespace penstock::emulator::store {
@@ -26,36 +26,41 @@ bool HasBytes(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && status.st_size > 0;
 }
 
-// Nothing is read from this file before it is complete, so SQLite keeps no journal and does not sync.
+// Nothing is read from this file before it is complete, so SQLite keeps no journal and does not
+// sync.
 Result<void> Build(const std::string& path, const std::string& schema) {
   ::unlink(path.c_str());
   PENSTOCK_ASSIGN(const auto connection, Connection::Open(path));
   PENSTOCK_TRY(connection->ReservePageChecksums());
-  PENSTOCK_TRY(connection->Execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;" + schema + ";COMMIT;"));
-  return connection->Execute("PRAGMA journal_mode=WAL");  // is kept in the file, so that opening it changes nothing
+  PENSTOCK_TRY(connection->Execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;" +
+                                   schema + ";COMMIT;"));
+  // is kept in the file, so that opening it changes nothing
+  return connection->Execute("PRAGMA journal_mode=WAL");
 }
 
 Result<void> SyncFile(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file || ::fdatasync(file.get()) != 0) return SystemError(ErrorKind::kInternal, "sync", path, errno);
+  if (!file || ::fdatasync(file.get()) != 0)
+    return SystemError(ErrorKind::kInternal, "sync", path, errno);
   return Ok();
 }
 
-// Earlier builds created the tables in the file itself. What such a creation left beside an empty file would be applied to
-// the new one.
+// Earlier builds created the tables in the file itself. What such a creation left beside an empty
+// file would be applied to the new one.
 void RemoveRemains(const std::string& path) {
   for (const char* suffix : {"-journal", "-wal", "-shm"}) ::unlink((path + suffix).c_str());
 }
 
-// An earlier build that was killed leaves an empty file or one page without a schema version, which is at offset 60
-// (sqlite.org/fileformat2.html §1.3).
+// An earlier build that was killed leaves an empty file or one page without a schema version, which
+// is at offset 60 (sqlite.org/fileformat2.html §1.3).
 bool HasTables(const std::string& path) {
   struct stat status {};
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file || ::fstat(file.get(), &status) != 0) return errno != ENOENT;
   std::array<char, 4> version{};
   if (status.st_size > kPageBytes) return true;
-  return ::pread(file.get(), version.data(), version.size(), 60) == static_cast<ssize_t>(version.size()) &&
+  return ::pread(file.get(), version.data(), version.size(), 60) ==
+             static_cast<ssize_t>(version.size()) &&
          version != std::array<char, 4>{};
 }
 
@@ -75,11 +80,12 @@ Result<void> CreateDatabaseFile(const std::string& path, const std::string& sche
   return built;
 }
 
-// The first commit, which writes the mark, and blobs/ come after the tables. A store of a build without marks may have its
-// tables in the log alone, and it has blobs/.
+// The first commit, which writes the mark, and blobs/ come after the tables. A store of a build
+// without marks may have its tables in the log alone, and it has blobs/.
 bool IsUnfinishedStore(const std::string& directory) {
   const std::string database = directory + "/penstock.db";
-  return !HasTables(database) && !CommitMark::Read(CommitMarkPath(database)) && !Exists(directory + "/blobs");
+  return !HasTables(database) && !CommitMark::Read(CommitMarkPath(database)) &&
+         !Exists(directory + "/blobs");
 }
 
 }  // namespace penstock::emulator::store

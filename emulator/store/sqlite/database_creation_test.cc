@@ -45,7 +45,8 @@ TEST_F(DatabaseCreationTest, WhatAnInterruptedCreationLeftDoesNotReachTheDatabas
   std::ofstream{path_};
   std::ofstream(path_ + ".new") << std::string(100, 'x');
   std::ofstream(path_ + "-wal");
-  // A rollback journal as it is before the first page of an empty database is written: it would cut the database to nothing.
+  // A rollback journal as it is before the first page of an empty database is written: it would cut
+  // the database to nothing.
   std::string journal("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
   journal += std::string(12, '\0') + std::string("\0\0\2\0\0\0\x10\0", 8);
   journal.resize(512);

@@ -1,5 +1,5 @@
-// The format of the log: sqlite.org/fileformat2.html §4.1: a header of 32 bytes, then frames of 24 bytes and a page.
-// A page has at most 64 KiB.
+// The format of the log: sqlite.org/fileformat2.html §4.1: a header of 32 bytes, then frames of 24
+// bytes and a page. A page has at most 64 KiB.
 #include "emulator/store/sqlite/log_vfs.h"
 
 #include <sqlite3.h>
@@ -22,15 +22,18 @@
 namespace penstock::emulator::store {
 namespace {
 
-constinit DiagnosticEvent not_gathered("store.log_write_not_gathered");  // it is written at once instead
+// it is written at once instead
+constinit DiagnosticEvent not_gathered("store.log_write_not_gathered");
 
 constexpr char kName[] = "penstock";
 constexpr int kFrameHeader = 24;
-constexpr int kCommitSize = 4;  // where a frame's header has the database's size, if the frame commits; else 0
-constexpr int kSalts = 8;       // where a frame's header has the log's salts
+// where a frame's header has the database's size, if the frame commits; else 0
+constexpr int kCommitSize = 4;
+constexpr int kSalts = 8;  // where a frame's header has the log's salts
 constexpr int kLogHeader = 32;
 constexpr std::string_view kLogSuffix = "-wal";
-// With one more frame less than 128 KiB: of a longer write SQLite's own VFS looks at the low 17 bits of the length only.
+// With one more frame less than 128 KiB: of a longer write SQLite's own VFS looks at the low 17
+// bits of the length only.
 constexpr std::size_t kMostGathered = 56 << 10;
 
 // What a log file needs besides SQLite's memory.
@@ -47,10 +50,10 @@ struct Marking {
 // An open log. The real file is the system's.
 struct LogFile {
   ForwardingFile forwarding;  // first
-  std::string* gathered;  // contiguous, from `begin` on
+  std::string* gathered;      // contiguous, from `begin` on
   sqlite3_int64 begin;
   sqlite3_int64 end;  // of what was written since the log began anew, gathered or not
-  bool commits;  // the last frame gathered is a commit whose page is still to come
+  bool commits;       // the last frame gathered is a commit whose page is still to come
   Marking* marking;
 };
 
@@ -63,7 +66,8 @@ int WriteReal(LogFile& log, const void* bytes, int size, sqlite3_int64 offset) {
 int Flush(LogFile& log) {
   log.commits = false;
   if (log.gathered->empty()) return SQLITE_OK;
-  const int code = WriteReal(log, log.gathered->data(), static_cast<int>(log.gathered->size()), log.begin);
+  const int code =
+      WriteReal(log, log.gathered->data(), static_cast<int>(log.gathered->size()), log.begin);
   log.gathered->clear();
   return code;
 }
@@ -85,7 +89,8 @@ std::uint32_t BigEndian(const void* bytes) {
   return __builtin_bswap32(value);
 }
 
-// Before the log loses frames: all of them are in the database file now, which has as many pages as the last commit said.
+// Before the log loses frames: all of them are in the database file now, which has as many pages as
+// the last commit said.
 Result<void> RequireNothing(CommitMark& mark) {
   if (mark.state().frames == 0) return Ok();
   CommitState state = mark.state();
@@ -98,7 +103,9 @@ int RequireNothing(LogFile& log) noexcept {
     Marking& marking = *log.marking;
     if (marking.mark == nullptr) {
       auto opened = CommitMark::Open(marking.mark_path);
-      if (!opened.ok()) return opened.error().kind == ErrorKind::kResourceExhausted ? SQLITE_FULL : SQLITE_IOERR_WRITE;
+      if (!opened.ok())
+        return opened.error().kind == ErrorKind::kResourceExhausted ? SQLITE_FULL
+                                                                    : SQLITE_IOERR_WRITE;
       marking.mark = std::move(opened).value();
     }
     return RequireNothing(*marking.mark).ok() ? SQLITE_OK : SQLITE_IOERR_WRITE;
@@ -126,10 +133,12 @@ int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset)
   if (commits) RememberCommit(*log.marking, bytes);  // gathered or not
   const bool appends = offset >= log.end;
   log.end = std::max(log.end, offset + size);
-  const bool follows = !log.gathered->empty() && offset == log.begin + static_cast<sqlite3_int64>(log.gathered->size());
+  const bool follows = !log.gathered->empty() &&
+                       offset == log.begin + static_cast<sqlite3_int64>(log.gathered->size());
   if (!follows) {
     if (const int code = Flush(log); code != SQLITE_OK) return code;
-    // Frames behind the end alone are gathered. What corrects an earlier one may come after the frame that commits.
+    // Frames behind the end alone are gathered. What corrects an earlier one may come after the
+    // frame that commits.
     if (!is_header || !appends) return WriteReal(log, bytes, size, offset);
     log.begin = offset;
   }
@@ -212,7 +221,8 @@ Marking* NewMarking(const char* name) noexcept {
 
 int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int* opened_as) {
   // Anything but a log is opened as the system does, methods and all.
-  if ((flags & SQLITE_OPEN_WAL) == 0) return system_vfs->xOpen(system_vfs, name, file, flags, opened_as);
+  if ((flags & SQLITE_OPEN_WAL) == 0)
+    return system_vfs->xOpen(system_vfs, name, file, flags, opened_as);
   LogFile& log = Log(file);
   InitForwarding<LogFile>(file);
   log.begin = 0;
@@ -236,14 +246,15 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
   return code;
 }
 
-// Of a log: when the last connection closes, or a database without pages is opened. The mark goes to the disk first:
-// otherwise it would miss the log after a power failure.
+// Of a log: when the last connection closes, or a database without pages is opened. The mark goes
+// to the disk first: otherwise it would miss the log after a power failure.
 int Delete(sqlite3_vfs*, const char* name, int sync_directory) {
   try {
     const std::string mark_path = MarkPathOf(name);
     if (!mark_path.empty() && CommitMark::Read(mark_path).has_value()) {
       const auto mark = CommitMark::Open(mark_path);
-      if (!mark.ok() || !RequireNothing(**mark).ok() || !(**mark).Sync().ok()) return SQLITE_IOERR_DELETE;
+      if (!mark.ok() || !RequireNothing(**mark).ok() || !(**mark).Sync().ok())
+        return SQLITE_IOERR_DELETE;
     }
   } catch (...) {
     return SQLITE_NOMEM;
@@ -263,7 +274,8 @@ const char* Register() {
   return sqlite3_vfs_register(&ours, 0) == SQLITE_OK ? kName : nullptr;
 }
 
-// The state of the mark after a commit with these frames; the log's header tells what its frames do not.
+// The state of the mark after a commit with these frames; the log's header tells what its frames do
+// not.
 bool Store(LogFile& log, std::uint32_t frames) {
   static const std::string boot_id = BootId();
   Marking& marking = *log.marking;
@@ -276,7 +288,8 @@ bool Store(LogFile& log, std::uint32_t frames) {
   const bool same_log = state.salt_1 == marking.salt_1 && state.salt_2 == marking.salt_2;
   if (!same_log || state.page_size == 0) {
     std::array<char, kLogHeader> header{};
-    const int code = Forward<&sqlite3_io_methods::xRead>(&log.forwarding.base, header.data(), kLogHeader, 0);
+    const int code =
+        Forward<&sqlite3_io_methods::xRead>(&log.forwarding.base, header.data(), kLogHeader, 0);
     if (code != SQLITE_OK) return false;
     state.page_size = BigEndian(&header[8]);
     state.checkpoint_sequence = BigEndian(&header[12]);
@@ -295,7 +308,9 @@ bool Store(LogFile& log, std::uint32_t frames) {
 // A mark that cannot be written keeps an earlier state, which requires less.
 void NoteCommit(sqlite3* database, int frames) noexcept {
   sqlite3_file* file = nullptr;
-  if (sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) != SQLITE_OK || file == nullptr) return;
+  if (sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) != SQLITE_OK ||
+      file == nullptr)
+    return;
   if (file->pMethods != &kLogMethods || Log(file).marking->pages == 0 || frames <= 0) return;
   try {
     static_cast<void>(Store(Log(file), static_cast<std::uint32_t>(frames)));

@@ -16,13 +16,16 @@ namespace {
 class Database {
  public:
   Database(const std::string& path, const char* vfs) {
-    EXPECT_EQ(sqlite3_open_v2(path.c_str(), &db_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs), SQLITE_OK);
+    EXPECT_EQ(sqlite3_open_v2(path.c_str(), &db_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs),
+              SQLITE_OK);
     Run("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; PRAGMA synchronous=NORMAL");
   }
   ~Database() { sqlite3_close(db_); }
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
-  void Run(const std::string& sql) { EXPECT_EQ(sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sql; }
+  void Run(const std::string& sql) {
+    EXPECT_EQ(sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sql;
+  }
   std::int64_t Number(const std::string& sql) {
     sqlite3_stmt* statement = nullptr;
     EXPECT_EQ(sqlite3_prepare_v2(db_, sql.c_str(), -1, &statement, nullptr), SQLITE_OK) << sql;
@@ -52,14 +55,17 @@ TEST_F(LogVfsTest, EveryCommitIsInTheFileWhenItReturns) {
   Database writer(path_, LogVfsName());
   writer.Run("CREATE TABLE t(a INTEGER PRIMARY KEY, b)");
   for (int i = 1; i <= 20; ++i) {
-    writer.Run("BEGIN; INSERT INTO t VALUES(NULL, randomblob(9000)); INSERT INTO t VALUES(NULL, 'x'); COMMIT");
+    writer.Run(
+        "BEGIN; INSERT INTO t VALUES(NULL, randomblob(9000)); INSERT INTO t VALUES(NULL, 'x'); "
+        "COMMIT");
     // As after kill -9: the files as they are, opened by a plain SQLite.
     const std::string copy = directory_.path() + "/copy" + std::to_string(i);
     std::filesystem::copy_file(path_, copy);
     std::filesystem::copy_file(path_ + "-wal", copy + "-wal");
     Database reader(copy, nullptr);
     EXPECT_EQ(reader.Number("SELECT count(*) FROM t"), 2 * i);
-    EXPECT_EQ(reader.Number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check='ok'"), 1);
+    EXPECT_EQ(
+        reader.Number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check='ok'"), 1);
   }
 }
 
@@ -75,39 +81,50 @@ TEST_F(LogVfsTest, OtherConnectionsSeeCommitsAtOnceAndNothingElse) {
   EXPECT_EQ(reader.Number("SELECT count(*) FROM t"), 1);
 }
 
-// Larger than SQLite's cache: pages go to the log before the commit, are read back from there and written again.
+// Larger than SQLite's cache: pages go to the log before the commit, are read back from there and
+// written again.
 TEST_F(LogVfsTest, SpilledTransactionsAreWhole) {
   {
     Database writer(path_, LogVfsName());
     writer.Run("PRAGMA cache_size=10; CREATE TABLE t(a INTEGER PRIMARY KEY, b)");
-    writer.Run("BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<500)"
-               " INSERT INTO t SELECT i, zeroblob(3000) FROM n");
-    writer.Run("UPDATE t SET b = randomblob(3000) WHERE a % 7 = 0; SAVEPOINT s; DELETE FROM t WHERE a > 300; ROLLBACK TO s");
+    writer.Run(
+        "BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<500)"
+        " INSERT INTO t SELECT i, zeroblob(3000) FROM n");
+    writer.Run(
+        "UPDATE t SET b = randomblob(3000) WHERE a % 7 = 0; SAVEPOINT s; DELETE FROM t WHERE a > "
+        "300; ROLLBACK TO s");
     EXPECT_EQ(writer.Number("SELECT count(*) FROM t"), 500);
     writer.Run("ROLLBACK");
     EXPECT_EQ(writer.Number("SELECT count(*) FROM t"), 0);
-    writer.Run("BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<500)"
-               " INSERT INTO t SELECT i, randomblob(3000) FROM n; UPDATE t SET b = randomblob(3000); COMMIT");
+    writer.Run(
+        "BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<500)"
+        " INSERT INTO t SELECT i, randomblob(3000) FROM n; UPDATE t SET b = randomblob(3000); "
+        "COMMIT");
     writer.Run("PRAGMA wal_checkpoint(TRUNCATE); INSERT INTO t VALUES(501, 'after')");
   }
   Database plain(path_, nullptr);
   EXPECT_EQ(plain.Number("SELECT count(*) FROM t"), 501);
-  EXPECT_EQ(plain.Number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check='ok'"), 1);
+  EXPECT_EQ(plain.Number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check='ok'"),
+            1);
 }
 
-// A page that was spilled and then changed again is written in place, and SQLite corrects the checksums of the frames
-// behind it after the frame that commits. The last of these corrections was once still in memory when the commit returned.
+// A page that was spilled and then changed again is written in place, and SQLite corrects the
+// checksums of the frames behind it after the frame that commits. The last of these corrections was
+// once still in memory when the commit returned.
 TEST_F(LogVfsTest, CorrectedFramesAreInTheFileWhenTheCommitReturns) {
   Database writer(path_, LogVfsName());
   writer.Run("PRAGMA cache_size=10; CREATE TABLE t(a INTEGER PRIMARY KEY, b)");
-  writer.Run("BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<300)"
-             " INSERT INTO t SELECT i, randomblob(3000) FROM n; UPDATE t SET b = randomblob(3000); COMMIT");
+  writer.Run(
+      "BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<300)"
+      " INSERT INTO t SELECT i, randomblob(3000) FROM n; UPDATE t SET b = randomblob(3000); "
+      "COMMIT");
   const std::string copy = directory_.path() + "/copy";
   std::filesystem::copy_file(path_, copy);
   std::filesystem::copy_file(path_ + "-wal", copy + "-wal");
   Database plain(copy, nullptr);
   EXPECT_EQ(plain.Number("SELECT count(*) FROM t"), 300);
-  EXPECT_EQ(plain.Number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check='ok'"), 1);
+  EXPECT_EQ(plain.Number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check='ok'"),
+            1);
 }
 
 }  // namespace

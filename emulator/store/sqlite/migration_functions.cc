@@ -17,7 +17,9 @@ std::string_view BytesOf(sqlite3_value* value) {
   return {static_cast<const char*>(bytes), static_cast<std::size_t>(sqlite3_value_bytes(value))};
 }
 
-void Fail(sqlite3_context* context) { sqlite3_result_error(context, "a packed column is damaged", -1); }
+void Fail(sqlite3_context* context) {
+  sqlite3_result_error(context, "a packed column is damaged", -1);
+}
 
 void GiveBytes(sqlite3_context* context, std::string_view bytes) {
   sqlite3_result_blob64(context, bytes.empty() ? "" : bytes.data(), bytes.size(), SQLITE_TRANSIENT);
@@ -27,16 +29,19 @@ void AttributeOf(sqlite3_context* context, int, sqlite3_value** values) {
   const auto attributes = DecodeAttributes(BytesOf(values[0]));
   if (!attributes) return Fail(context);
   const std::string_view name = BytesOf(values[1]);
-  const auto found = std::find_if(attributes->begin(), attributes->end(), [&](const auto& entry) { return entry.first == name; });
+  const auto found = std::find_if(attributes->begin(), attributes->end(),
+                                  [&](const auto& entry) { return entry.first == name; });
   const std::string_view value = found == attributes->end() ? std::string_view() : found->second;
-  sqlite3_result_text64(context, value.empty() ? "" : value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  sqlite3_result_text64(context, value.empty() ? "" : value.data(), value.size(), SQLITE_TRANSIENT,
+                        SQLITE_UTF8);
 }
 
 void AttributesWithout(sqlite3_context* context, int count, sqlite3_value** values) {
   auto attributes = DecodeAttributes(BytesOf(values[0]));
   if (!attributes) return Fail(context);
   for (int i = 1; i < count; ++i) {
-    std::erase_if(*attributes, [name = BytesOf(values[i])](const auto& entry) { return entry.first == name; });
+    std::erase_if(*attributes,
+                  [name = BytesOf(values[i])](const auto& entry) { return entry.first == name; });
   }
   GiveBytes(context, EncodeAttributes(*attributes));
 }
@@ -64,17 +69,19 @@ struct Definition {
   int arguments;
   Function function;
 };
-constexpr std::array<Definition, 3> kFunctions{{{"attribute_of", 2, Guarded<AttributeOf>},
-                                               {"attributes_without", -1, Guarded<AttributesWithout>},
-                                               {"parts_of_version_4", 1, Guarded<PartsOfVersion4>}}};
+constexpr std::array<Definition, 3> kFunctions{
+    {{"attribute_of", 2, Guarded<AttributeOf>},
+     {"attributes_without", -1, Guarded<AttributesWithout>},
+     {"parts_of_version_4", 1, Guarded<PartsOfVersion4>}}};
 
 }  // namespace
 
 Result<void> AddMigrationFunctions(Connection& connection) {
   for (const Definition& definition : kFunctions) {
-    const int code = sqlite3_create_function_v2(connection.handle(), definition.name, definition.arguments,
-                                                SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr, definition.function, nullptr,
-                                                nullptr, nullptr);
+    const int code =
+        sqlite3_create_function_v2(connection.handle(), definition.name, definition.arguments,
+                                   SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr, definition.function,
+                                   nullptr, nullptr, nullptr);
     if (code != SQLITE_OK) return connection.LastError();
   }
   return Ok();

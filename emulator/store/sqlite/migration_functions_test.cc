@@ -23,13 +23,17 @@ TEST_F(MigrationFunctionsTest, TakeAttributesApart) {
   const std::string packed = EncodeAttributes({{"a", "1"}, {":x", "2"}, {"b", "3"}, {":y", "4"}});
   EXPECT_EQ(*Value("SELECT attribute_of(?, ':x')", packed), "2");
   EXPECT_EQ(*Value("SELECT attribute_of(?, ':z')", packed), "");
-  EXPECT_EQ(DecodeAttributes(*Value("SELECT attributes_without(?, ':x', ':y')", packed)), (Attributes{{"a", "1"}, {"b", "3"}}));
+  EXPECT_EQ(DecodeAttributes(*Value("SELECT attributes_without(?, ':x', ':y')", packed)),
+            (Attributes{{"a", "1"}, {"b", "3"}}));
   EXPECT_EQ(*Value("SELECT attributes_without(?, 'a')", EncodeAttributes({{"a", "1"}})), "");
 }
 
 TEST_F(MigrationFunctionsTest, GivePartsTheirField) {
   // Part 7 of 5 bytes with ETag "e", and a checksum that was marked in version 3; the time is 9 ns.
-  const std::string marked("\x07\x05\x01" "e\x0Bhidden:c2Vj\x09", 17);
+  const std::string marked(
+      "\x07\x05\x01"
+      "e\x0Bhidden:c2Vj\x09",
+      17);
   const auto parts = DecodeParts(*Value("SELECT parts_of_version_4(?)", marked));
   ASSERT_TRUE(parts.has_value());
   ASSERT_EQ(parts->size(), 1u);

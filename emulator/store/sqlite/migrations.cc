@@ -14,8 +14,9 @@ Result<void> Migrate(Connection& connection, std::span<const Migration> steps) {
   PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(connection));
   for (const Migration& step : steps) {
     if (step.version <= version) continue;
-    Result<void> done = connection.Execute(std::string("BEGIN IMMEDIATE;") + step.sql +
-                                           ";PRAGMA user_version=" + std::to_string(step.version) + ";COMMIT;");
+    Result<void> done =
+        connection.Execute(std::string("BEGIN IMMEDIATE;") + step.sql +
+                           ";PRAGMA user_version=" + std::to_string(step.version) + ";COMMIT;");
     if (done.ok()) continue;
     connection.RollBack();
     return done;

@@ -1,4 +1,5 @@
-// How a database of an older version becomes one of this build's. What the steps are is schema.cc's.
+// How a database of an older version becomes one of this build's. What the steps are is
+// schema.cc's.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_MIGRATIONS_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_MIGRATIONS_H_
 
@@ -18,8 +19,9 @@ struct Migration {
 // The version in PRAGMA user_version; 0: none was ever set.
 Result<std::int64_t> SchemaVersionOf(Connection& connection);
 
-// Runs the steps that are newer than the database, in order, each in one transaction with its version number: after a
-// crash the database is of the version before or of that one. `steps` ascend by one.
+// Runs the steps that are newer than the database, in order, each in one transaction with its
+// version number: after a crash the database is of the version before or of that one. `steps`
+// ascend by one.
 Result<void> Migrate(Connection& connection, std::span<const Migration> steps);
 
 }  // namespace penstock::emulator::store

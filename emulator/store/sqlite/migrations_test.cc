@@ -14,7 +14,9 @@ class MigrationsTest : public ::testing::Test {
     auto opened = Connection::Open(":memory:");
     ASSERT_TRUE(opened.ok());
     connection_ = std::move(opened).value();
-    ASSERT_TRUE(connection_->Execute("CREATE TABLE t(a); INSERT INTO t VALUES(1); PRAGMA user_version=1").ok());
+    ASSERT_TRUE(
+        connection_->Execute("CREATE TABLE t(a); INSERT INTO t VALUES(1); PRAGMA user_version=1")
+            .ok());
   }
   std::int64_t Sum() {
     Query query(*connection_, "SELECT sum(a) FROM t");
@@ -25,7 +27,8 @@ class MigrationsTest : public ::testing::Test {
 };
 
 TEST_F(MigrationsTest, RunsTheNewerStepsInOrder) {
-  const std::array<Migration, 3> steps{{{1, "DELETE FROM t"}, {2, "UPDATE t SET a = a + 1"}, {3, "UPDATE t SET a = a * 10"}}};
+  const std::array<Migration, 3> steps{
+      {{1, "DELETE FROM t"}, {2, "UPDATE t SET a = a + 1"}, {3, "UPDATE t SET a = a * 10"}}};
   ASSERT_TRUE(Migrate(*connection_, steps).ok());
   EXPECT_EQ(Sum(), 20);
   EXPECT_EQ(*SchemaVersionOf(*connection_), 3);
@@ -34,7 +37,9 @@ TEST_F(MigrationsTest, RunsTheNewerStepsInOrder) {
 }
 
 TEST_F(MigrationsTest, AFailingStepLeavesTheVersionBeforeIt) {
-  const std::array<Migration, 3> steps{{{2, "UPDATE t SET a = 5"}, {3, "UPDATE t SET a = 9; INSERT INTO missing VALUES(1)"}, {4, ""}}};
+  const std::array<Migration, 3> steps{{{2, "UPDATE t SET a = 5"},
+                                        {3, "UPDATE t SET a = 9; INSERT INTO missing VALUES(1)"},
+                                        {4, ""}}};
   EXPECT_FALSE(Migrate(*connection_, steps).ok());
   EXPECT_EQ(Sum(), 5);
   EXPECT_EQ(*SchemaVersionOf(*connection_), 2);

@@ -11,7 +11,8 @@
 
 namespace penstock::emulator::store {
 
-// All bits are 0 at first. Thread safety: any thread; who sees a set bit sees everything that happened before it was set.
+// All bits are 0 at first. Thread safety: any thread; who sees a set bit sees everything that
+// happened before it was set.
 class PageBits {
  public:
   PageBits() = default;
@@ -23,11 +24,13 @@ class PageBits {
 
   bool Test(std::uint32_t page) const {
     const Word* const chunk = chunks_[ChunkOf(page)].load(std::memory_order_acquire);
-    return chunk != nullptr && (chunk[WordOf(page)].load(std::memory_order_acquire) & MaskOf(page)) != 0;
+    return chunk != nullptr &&
+           (chunk[WordOf(page)].load(std::memory_order_acquire) & MaskOf(page)) != 0;
   }
   // The bit stays 0 when memory has run out.
   void Set(std::uint32_t page) noexcept {
-    if (Word* const chunk = MakeChunk(page)) chunk[WordOf(page)].fetch_or(MaskOf(page), std::memory_order_release);
+    if (Word* const chunk = MakeChunk(page))
+      chunk[WordOf(page)].fetch_or(MaskOf(page), std::memory_order_release);
   }
   void Clear(std::uint32_t page) noexcept {
     Word* const chunk = chunks_[ChunkOf(page)].load(std::memory_order_acquire);
@@ -36,7 +39,8 @@ class PageBits {
 
  private:
   using Word = std::atomic<std::uint64_t>;
-  // The first chunk has the pages below 2^10, each further one as many pages as all before it together.
+  // The first chunk has the pages below 2^10, each further one as many pages as all before it
+  // together.
   static constexpr unsigned kFirstBits = 10;
   static constexpr std::size_t kChunks = 32 - kFirstBits + 1;
 
@@ -44,7 +48,9 @@ class PageBits {
     const auto width = static_cast<unsigned>(std::bit_width(page));
     return width <= kFirstBits ? 0 : width - kFirstBits;
   }
-  static std::uint32_t FirstOf(std::size_t chunk) { return chunk == 0 ? 0 : std::uint32_t{1} << (kFirstBits + chunk - 1); }
+  static std::uint32_t FirstOf(std::size_t chunk) {
+    return chunk == 0 ? 0 : std::uint32_t{1} << (kFirstBits + chunk - 1);
+  }
   static std::size_t WordOf(std::uint32_t page) { return (page - FirstOf(ChunkOf(page))) / 64; }
   static std::uint64_t MaskOf(std::uint32_t page) { return std::uint64_t{1} << (page % 64); }
 
@@ -55,7 +61,9 @@ class PageBits {
     const std::size_t pages = std::size_t{1} << (kFirstBits + (index == 0 ? 0 : index - 1));
     Word* const fresh = new (std::nothrow) Word[pages / 64]();
     if (fresh == nullptr) return nullptr;
-    if (chunks_[index].compare_exchange_strong(chunk, fresh, std::memory_order_acq_rel, std::memory_order_acquire)) return fresh;
+    if (chunks_[index].compare_exchange_strong(chunk, fresh, std::memory_order_acq_rel,
+                                               std::memory_order_acquire))
+      return fresh;
     delete[] fresh;
     return chunk;
   }

@@ -9,7 +9,8 @@ namespace {
 
 TEST(PageBits, EveryPageHasABitOfItsOwn) {
   PageBits bits;
-  for (const std::uint32_t page : {0u, 1u, 63u, 64u, 1023u, 1024u, 2047u, 2048u, 99'999u, 100'000u}) {
+  for (const std::uint32_t page :
+       {0u, 1u, 63u, 64u, 1023u, 1024u, 2047u, 2048u, 99'999u, 100'000u}) {
     EXPECT_FALSE(bits.Test(page)) << page;
     bits.Set(page);
     EXPECT_TRUE(bits.Test(page)) << page;

@@ -26,9 +26,9 @@ namespace {
 
 constexpr char kName[] = "penstock-pages";
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
-constexpr int kHeaderBytes = 100;      // of a database, at the begin of its first page
-constexpr int kPageSizeAt = 16;        // offset of the page size in the header
-constexpr int kReservedAt = 20;        // where the header has the number of reserved bytes
+constexpr int kHeaderBytes = 100;  // of a database, at the begin of its first page
+constexpr int kPageSizeAt = 16;    // offset of the page size in the header
+constexpr int kReservedAt = 20;    // where the header has the number of reserved bytes
 constexpr int kSmallestPage = 512;
 constexpr int kUsualPage = 4096;
 constexpr int kLargestPage = 64 << 10;
@@ -54,7 +54,8 @@ class DatabasePages {
     }
     penstock::Log({LogLevel::kError,
                    "database.page_damaged",
-                   {{"file", path_}, {"page", LogValue::Number(std::to_string(page))},
+                   {{"file", path_},
+                    {"page", LogValue::Number(std::to_string(page))},
                     {"offset", LogValue::Number(std::to_string(offset))}}});
   }
   std::vector<std::uint32_t> damaged() const {
@@ -69,7 +70,8 @@ class DatabasePages {
 };
 
 std::shared_ptr<DatabasePages> PagesOf(const char* path) {
-  static Mutex* const mutex = new Mutex();  // never destroyed: connections may close at the process's end
+  // never destroyed: connections may close at the process's end
+  static Mutex* const mutex = new Mutex();
   static auto* const open = new std::map<std::string, std::weak_ptr<DatabasePages>>();
   const MutexLock lock(*mutex);
   std::erase_if(*open, [](const auto& entry) { return entry.second.expired(); });
@@ -89,31 +91,40 @@ struct PageFile {
 
 PageFile& File(sqlite3_file* file) { return *reinterpret_cast<PageFile*>(file); }
 
-int PageSize(const PageFile& file) { return (*file.pages)->page_size.load(std::memory_order_acquire); }
+int PageSize(const PageFile& file) {
+  return (*file.pages)->page_size.load(std::memory_order_acquire);
+}
 
 bool HasCopy(PageFile& file) noexcept {
   if (file.copy == nullptr) file.copy = new (std::nothrow) std::byte[kLargestPage];
   return file.copy != nullptr;
 }
 
-std::uint32_t NumberOf(int size, sqlite3_int64 offset) { return static_cast<std::uint32_t>(offset / size) + 1; }
+std::uint32_t NumberOf(int size, sqlite3_int64 offset) {
+  return static_cast<std::uint32_t>(offset / size) + 1;
+}
 
 std::uint64_t ChecksumOf(const void* page, int size, std::uint32_t number) {
-  return Crc64Nvme({static_cast<const std::byte*>(page), static_cast<std::size_t>(size - kPageChecksumBytes)}, number);
+  return Crc64Nvme(
+      {static_cast<const std::byte*>(page), static_cast<std::size_t>(size - kPageChecksumBytes)},
+      number);
 }
 
 bool Matches(const void* page, int size, std::uint32_t number) {
   std::uint64_t stored = 0;
   static_assert(sizeof stored == kPageChecksumBytes);
-  std::memcpy(&stored, static_cast<const std::byte*>(page) + size - kPageChecksumBytes, sizeof stored);
+  std::memcpy(&stored, static_cast<const std::byte*>(page) + size - kPageChecksumBytes,
+              sizeof stored);
   return stored == ChecksumOf(page, size, number);
 }
 
-// The size of a database's pages; 0: they have no checksums. A damaged size may count as any other: the first page does not
-// match its checksum then.
+// The size of a database's pages; 0: they have no checksums. A damaged size may count as any other:
+// the first page does not match its checksum then.
 int PageSizeIn(const void* header) {
   const auto* const bytes = static_cast<const unsigned char*>(header);
-  if (std::memcmp(bytes, kMagic.data(), kMagic.size()) != 0 || bytes[kReservedAt] != kPageChecksumBytes) return 0;
+  if (std::memcmp(bytes, kMagic.data(), kMagic.size()) != 0 ||
+      bytes[kReservedAt] != kPageChecksumBytes)
+    return 0;
   // Big-endian; 1 means 65536.
   const unsigned size = unsigned{bytes[kPageSizeAt]} << 8 | unsigned{bytes[kPageSizeAt + 1]} << 16;
   const bool fits = std::has_single_bit(size) && size >= kSmallestPage && size <= kLargestPage;
@@ -150,8 +161,9 @@ int ReadReal(PageFile& file, void* into, int size, sqlite3_int64 offset) {
   return real->pMethods->xRead(real, into, size, offset);
 }
 
-// Reads bytes of one page. A page is verified as a whole before the first bytes of it are given out. A page that the file
-// lacks is refused: SQLite would take it for zeros, and asks for pages only that the file must have.
+// Reads bytes of one page. A page is verified as a whole before the first bytes of it are given
+// out. A page that the file lacks is refused: SQLite would take it for zeros, and asks for pages
+// only that the file must have.
 int ReadInPage(PageFile& file, std::byte* into, int size, sqlite3_int64 offset, int page_size) {
   const auto skipped = static_cast<int>(offset % page_size);
   const std::uint32_t number = NumberOf(page_size, offset);
@@ -169,8 +181,8 @@ int ReadInPage(PageFile& file, std::byte* into, int size, sqlite3_int64 offset, 
   return code == SQLITE_IOERR_SHORT_READ ? Refuse(file, number, offset - skipped, code) : code;
 }
 
-// SQLite reads the header alone when it opens a file, and the page that it is in before it uses the file. From 3.45 on it
-// reads overflow pages without their unused end.
+// SQLite reads the header alone when it opens a file, and the page that it is in before it uses the
+// file. From 3.45 on it reads overflow pages without their unused end.
 int Read(sqlite3_file* file, void* into, int size, sqlite3_int64 offset) {
   PageFile& own = File(file);
   const int page_size = PageSize(own);
@@ -180,7 +192,8 @@ int Read(sqlite3_file* file, void* into, int size, sqlite3_int64 offset) {
     const int part = std::min(size, page_size - static_cast<int>(offset % page_size));
     const int code = ReadInPage(own, to, part, offset, page_size);
     if (code != SQLITE_OK) result = code;
-    if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return code;  // after a short read the rest is zeros
+    // after a short read the rest is zeros
+    if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return code;
     to += part;
     offset += part;
     size -= part;
@@ -191,15 +204,18 @@ int Read(sqlite3_file* file, void* into, int size, sqlite3_int64 offset) {
 int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
   PageFile& own = File(file);
   DatabasePages& pages = **own.pages;
-  if (offset == 0 && size >= kHeaderBytes) pages.page_size.store(PageSizeIn(bytes), std::memory_order_release);
+  if (offset == 0 && size >= kHeaderBytes)
+    pages.page_size.store(PageSizeIn(bytes), std::memory_order_release);
   const int page_size = PageSize(own);
-  if (page_size == 0 || size != page_size) return Forward<&sqlite3_io_methods::xWrite>(file, bytes, size, offset);
+  if (page_size == 0 || size != page_size)
+    return Forward<&sqlite3_io_methods::xWrite>(file, bytes, size, offset);
   if (!HasCopy(own)) return SQLITE_IOERR_NOMEM;
   const std::uint32_t number = NumberOf(size, offset);
   const std::uint64_t checksum = ChecksumOf(bytes, size, number);
   std::memcpy(own.copy, bytes, static_cast<std::size_t>(size - kPageChecksumBytes));
   std::memcpy(own.copy + size - kPageChecksumBytes, &checksum, sizeof checksum);
-  const int code = Forward<&sqlite3_io_methods::xWrite>(file, static_cast<const void*>(own.copy), size, offset);
+  const int code =
+      Forward<&sqlite3_io_methods::xWrite>(file, static_cast<const void*>(own.copy), size, offset);
   pages.verified.Clear(number);
   return code;
 }
@@ -209,11 +225,8 @@ int FileControl(sqlite3_file* file, int what, void* argument) {
     case kGetState:
       *static_cast<std::shared_ptr<DatabasePages>*>(argument) = *File(file).pages;
       return SQLITE_OK;
-    case kReadDamaged:
-      File(file).reads_damaged = true;
-      return SQLITE_OK;
-    default:
-      return Forward<&sqlite3_io_methods::xFileControl>(file, what, argument);
+    case kReadDamaged: File(file).reads_damaged = true; return SQLITE_OK;
+    default: return Forward<&sqlite3_io_methods::xFileControl>(file, what, argument);
   }
 }
 
@@ -251,7 +264,8 @@ std::shared_ptr<DatabasePages>* NewPages(const char* path) noexcept {
 }
 
 int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int* opened_as) {
-  if ((flags & SQLITE_OPEN_MAIN_DB) == 0 || name == nullptr) return parent->xOpen(parent, name, file, flags, opened_as);
+  if ((flags & SQLITE_OPEN_MAIN_DB) == 0 || name == nullptr)
+    return parent->xOpen(parent, name, file, flags, opened_as);
   PageFile& own = File(file);
   InitForwarding<PageFile>(file);
   own.copy = nullptr;
@@ -265,7 +279,8 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
     return code;
   }
   char header[kHeaderBytes] = {};
-  const int page_size = ReadReal(own, header, kHeaderBytes, 0) == SQLITE_OK ? PageSizeIn(header) : 0;
+  const int page_size =
+      ReadReal(own, header, kHeaderBytes, 0) == SQLITE_OK ? PageSizeIn(header) : 0;
   if (page_size != 0) (*own.pages)->page_size.store(page_size, std::memory_order_release);
   own.forwarding.base.pMethods = &kPageMethods;
   return SQLITE_OK;
@@ -301,7 +316,9 @@ bool HasPageChecksums(sqlite3* db) {
   return pages != nullptr && pages->page_size.load(std::memory_order_acquire) != 0;
 }
 
-void ReadDamagedPages(sqlite3* db) { static_cast<void>(sqlite3_file_control(db, "main", kReadDamaged, nullptr)); }
+void ReadDamagedPages(sqlite3* db) {
+  static_cast<void>(sqlite3_file_control(db, "main", kReadDamaged, nullptr));
+}
 
 std::vector<std::uint32_t> DamagedPages(sqlite3* db) {
   const auto pages = StateOf(db);

@@ -26,9 +26,12 @@ class PageChecksumsTest : public ::testing::Test {
   }
   // Two hundred rows on a few pages; closed, so that all of it is in the file.
   void Fill(Connection& connection) {
-    ASSERT_TRUE(connection.Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a INTEGER PRIMARY KEY, b);"
-                                   "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 200)"
-                                   "INSERT INTO t SELECT x, zeroblob(100) FROM n").ok());
+    ASSERT_TRUE(
+        connection
+            .Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a INTEGER PRIMARY KEY, b);"
+                     "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 200)"
+                     "INSERT INTO t SELECT x, zeroblob(100) FROM n")
+            .ok());
   }
   void MakeDatabase() {
     const auto connection = Open();
@@ -46,7 +49,8 @@ class PageChecksumsTest : public ::testing::Test {
   // The open database file, as SQLite reads it.
   static sqlite3_file& FileOf(Connection& connection) {
     sqlite3_file* file = nullptr;
-    EXPECT_EQ(sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file), SQLITE_OK);
+    EXPECT_EQ(sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file),
+              SQLITE_OK);
     return *file;
   }
   static int ReadBytes(Connection& connection, std::int64_t offset, std::string& into) {
@@ -75,7 +79,8 @@ TEST_F(PageChecksumsTest, AChangedByteAnywhereInAPageIsFoundBeforeTheRowsAreRead
   const auto pages = static_cast<std::int64_t>(std::filesystem::file_size(path_)) / kPage;
   ASSERT_GT(pages, 5);
   for (std::int64_t page = 2; page <= pages; ++page) {
-    for (const std::int64_t at : {0, 3, 9, 700, 4000, 4090, 4095}) {  // header, cell count, cells, checksum
+    // header, cell count, cells, checksum
+    for (const std::int64_t at : {0, 3, 9, 700, 4000, 4090, 4095}) {
       const std::int64_t offset = (page - 1) * kPage + at;
       Flip(offset);
       for (const char* cache : {"PRAGMA mmap_size=1073741824", "PRAGMA mmap_size=0"}) {
@@ -84,7 +89,8 @@ TEST_F(PageChecksumsTest, AChangedByteAnywhereInAPageIsFoundBeforeTheRowsAreRead
         const auto sum = Sum(*connection);
         ASSERT_FALSE(sum.ok()) << "page " << page << " byte " << at << " " << cache;
         EXPECT_EQ(sum.error().kind, ErrorKind::kDataLoss);
-        EXPECT_EQ(connection->DamagedPages(), std::vector<std::uint32_t>{static_cast<std::uint32_t>(page)});
+        EXPECT_EQ(connection->DamagedPages(),
+                  std::vector<std::uint32_t>{static_cast<std::uint32_t>(page)});
       }
       Flip(offset);
     }
@@ -97,7 +103,8 @@ TEST_F(PageChecksumsTest, AChangedByteOfTheHeaderIsFound) {
   for (std::int64_t at = 0; at < 120; ++at) {
     Flip(at);
     const auto connection = Connection::Open(path_);
-    // Without the number of reserved bytes nothing is verified; who opens the database has to ask for that.
+    // Without the number of reserved bytes nothing is verified; who opens the database has to ask
+    // for that.
     const bool verifies = connection.ok() && (*connection)->HasPageChecksums();
     EXPECT_TRUE(!verifies || !Sum(**connection).ok()) << at;
     EXPECT_TRUE(verifies || at < 16 || at == 20) << at;
@@ -130,7 +137,8 @@ TEST_F(PageChecksumsTest, APageIsVerifiedOnceAndAgainAfterItWasWritten) {
   const auto other = Open();
   EXPECT_TRUE(Sum(*other).ok()) << "verified before, by another connection of this process";
   Flip(4 * kPage + 2000);
-  ASSERT_TRUE(connection->Execute("UPDATE t SET b = zeroblob(99); PRAGMA wal_checkpoint(TRUNCATE)").ok());
+  ASSERT_TRUE(
+      connection->Execute("UPDATE t SET b = zeroblob(99); PRAGMA wal_checkpoint(TRUNCATE)").ok());
   Flip(4 * kPage + 2000);
   EXPECT_FALSE(Sum(*Open()).ok());
 }
@@ -165,11 +173,12 @@ struct Part {
   std::size_t size;
 };
 
-// SQLite 3.45 and later read overflow pages without their unused end (SQLITE_DIRECT_OVERFLOW_READ), so a read may cover any
-// part of a page. Sizes that are powers of two must not be taken for pages.
-const Part kPartsOfTheFourthPage[] = {{3 * kPage, 4},           {3 * kPage, 512},           {3 * kPage, 4088},
-                                      {3 * kPage + 300, 100},   {3 * kPage + 1024, 1024},   {3 * kPage + 4095, 1},
-                                      {2 * kPage, 2 * kPage},   {2 * kPage + 4000, 200},    {3 * kPage + 4000, 200}};
+// SQLite 3.45 and later read overflow pages without their unused end (SQLITE_DIRECT_OVERFLOW_READ),
+// so a read may cover any part of a page. Sizes that are powers of two must not be taken for pages.
+const Part kPartsOfTheFourthPage[] = {
+    {3 * kPage, 4},         {3 * kPage, 512},         {3 * kPage, 4088},
+    {3 * kPage + 300, 100}, {3 * kPage + 1024, 1024}, {3 * kPage + 4095, 1},
+    {2 * kPage, 2 * kPage}, {2 * kPage + 4000, 200},  {3 * kPage + 4000, 200}};
 
 TEST_F(PageChecksumsTest, APartOfADamagedPageIsRefused) {
   MakeDatabase();
@@ -177,13 +186,16 @@ TEST_F(PageChecksumsTest, APartOfADamagedPageIsRefused) {
   for (const Part& part : kPartsOfTheFourthPage) {
     const auto connection = Open();
     std::string bytes(part.size, '?');
-    EXPECT_EQ(ReadBytes(*connection, part.offset, bytes), SQLITE_IOERR_DATA) << part.offset << " + " << part.size;
-    EXPECT_EQ(connection->DamagedPages(), std::vector<std::uint32_t>{4}) << part.offset << " + " << part.size;
+    EXPECT_EQ(ReadBytes(*connection, part.offset, bytes), SQLITE_IOERR_DATA)
+        << part.offset << " + " << part.size;
+    EXPECT_EQ(connection->DamagedPages(), std::vector<std::uint32_t>{4})
+        << part.offset << " + " << part.size;
   }
   const auto connection = Open();
   connection->ReadDamagedPages();
   std::string bytes(100, '?');
-  EXPECT_EQ(ReadBytes(*connection, 3 * kPage + 1990, bytes), SQLITE_OK) << "a check asks for the bytes as they are";
+  EXPECT_EQ(ReadBytes(*connection, 3 * kPage + 1990, bytes), SQLITE_OK)
+      << "a check asks for the bytes as they are";
   EXPECT_EQ(bytes, BytesOfFile(3 * kPage + 1990, 100));
 }
 
@@ -192,7 +204,8 @@ TEST_F(PageChecksumsTest, APartOfASoundPageIsReadAndItsPageVerifiedOnce) {
   for (const Part& part : kPartsOfTheFourthPage) {
     const auto connection = Open();
     std::string bytes(part.size, '?');
-    ASSERT_EQ(ReadBytes(*connection, part.offset, bytes), SQLITE_OK) << part.offset << " + " << part.size;
+    ASSERT_EQ(ReadBytes(*connection, part.offset, bytes), SQLITE_OK)
+        << part.offset << " + " << part.size;
     EXPECT_TRUE(bytes == BytesOfFile(part.offset, part.size)) << part.offset << " + " << part.size;
   }
   const auto connection = Open();
@@ -202,10 +215,12 @@ TEST_F(PageChecksumsTest, APartOfASoundPageIsReadAndItsPageVerifiedOnce) {
   EXPECT_EQ(ReadBytes(*connection, 3 * kPage + 1990, bytes), SQLITE_OK) << "verified before";
 }
 
-// With a log SQLite takes the size of the database from the log, and a page that the file lacks for a page of zeros.
+// With a log SQLite takes the size of the database from the log, and a page that the file lacks for
+// a page of zeros.
 TEST_F(PageChecksumsTest, APageBehindTheEndOfTheFileIsAnErrorAndNotZeros) {
   MakeDatabase();
-  ASSERT_TRUE(Open()->Execute("INSERT INTO t VALUES(1000, randomblob(20000))").ok());  // overflow pages at the end
+  // overflow pages at the end
+  ASSERT_TRUE(Open()->Execute("INSERT INTO t VALUES(1000, randomblob(20000))").ok());
   const auto writer = Open();
   ASSERT_TRUE(writer->Execute("UPDATE t SET b = 'in the log' WHERE a = 1").ok());
   int copies = 0;

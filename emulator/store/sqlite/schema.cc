@@ -12,14 +12,16 @@
 namespace penstock::emulator::store {
 namespace {
 
-// `current` has the keys whose latest version is an object; `versions` has everything else: superseded versions and all
-// delete markers. So a listing of objects never steps over versions or markers, and a key that is only in `versions` is
-// hidden by the marker that comes first there. newest_first is the negated sequence number of the write.
+// `current` has the keys whose latest version is an object; `versions` has everything else:
+// superseded versions and all delete markers. So a listing of objects never steps over versions or
+// markers, and a key that is only in `versions` is hidden by the marker that comes first there.
+// newest_first is the negated sequence number of the write.
 //
-// Large columns come last: SQLite reads a row's overflow pages only as far as a column is asked for.
-// Renames that were done, by the token of their request (renaming.cc).
-#define RENAMED_TABLE                                                                                                 \
-  "CREATE TABLE renamed(ordinal INTEGER PRIMARY KEY, bucket INTEGER NOT NULL, token TEXT NOT NULL, request BLOB NOT " \
+// Large columns come last: SQLite reads a row's overflow pages only as far as a column is asked
+// for. Renames that were done, by the token of their request (renaming.cc).
+#define RENAMED_TABLE                                                                          \
+  "CREATE TABLE renamed(ordinal INTEGER PRIMARY KEY, bucket INTEGER NOT NULL, token TEXT NOT " \
+  "NULL, request BLOB NOT "                                                                    \
   "NULL, UNIQUE(bucket, token));"
 
 constexpr char kTables[] = R"sql(
@@ -69,12 +71,15 @@ CREATE TABLE completed(
 
 // From each version to the next. kTables above always makes the newest.
 constexpr std::array<Migration, kSchemaVersion - 1> kMigrations{{
-    // What a completed upload made is remembered without its content: nothing counts those references.
+    // What a completed upload made is remembered without its content: nothing counts those
+    // references.
     {2, "ALTER TABLE completed DROP COLUMN content"},
     // Directory buckets: tokens of renames.
     {3, RENAMED_TABLE},
-    // Checksums of blocks (block_checksums.h). What was written before has none until the scrubber has read it.
-    // Of an upload and of parts, fields that were kept in attributes and in the text of a checksum (migration_functions.h).
+    // Checksums of blocks (block_checksums.h). What was written before has none until the scrubber
+    // has read it.
+    // Of an upload and of parts, fields that were kept in attributes and in the text of a checksum
+    // (migration_functions.h).
     {4,
      "ALTER TABLE blobs ADD COLUMN checksums BLOB;"
      "ALTER TABLE uploads ADD COLUMN current_at_create TEXT NOT NULL DEFAULT '';"
@@ -88,8 +93,9 @@ constexpr std::array<Migration, kSchemaVersion - 1> kMigrations{{
      "UPDATE parts SET record = parts_of_version_4(record);"},
 }};
 
-// mmap halves the cost of a point read (spec/performance.md §3f) and leaves the page cache little to do. The writer's
-// cache stays valid, as nobody else writes; with mmap SQLite would search the log for every page before it looks there.
+// mmap halves the cost of a point read (spec/performance.md §3f) and leaves the page cache little
+// to do. The writer's cache stays valid, as nobody else writes; with mmap SQLite would search the
+// log for every page before it looks there.
 constexpr char kCommonSettings[] = "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0;";
 constexpr char kWriterCache[] = "PRAGMA cache_size=-8192;";  // KiB
 constexpr char kReaderCache[] = "PRAGMA mmap_size=1073741824; PRAGMA cache_size=-1024;";
@@ -100,7 +106,9 @@ Result<std::int64_t> SingleNumber(Connection& connection, const char* sql) {
   return row ? query.Int(0) : 0;
 }
 
-std::string Schema() { return std::string(kTables) + "PRAGMA user_version=" + std::to_string(kSchemaVersion); }
+std::string Schema() {
+  return std::string(kTables) + "PRAGMA user_version=" + std::to_string(kSchemaVersion);
+}
 
 // In RAM, and in a file that a killed process of an earlier build left without tables.
 Result<void> CreateTables(Connection& connection) {
@@ -108,27 +116,33 @@ Result<void> CreateTables(Connection& connection) {
 }
 
 Error WrongVersion(const std::string& path, std::int64_t version) {
-  const std::string fix = version > kSchemaVersion ? "use a build as new as the one that wrote it, or another directory"
-                                                   : "start this build's emulator on it once, which brings it up to date";
-  return Error::Make(ErrorKind::kInvalidArgument, "the database file " + path + " has schema version " +
-                                                      std::to_string(version) + ", this build's is " +
-                                                      std::to_string(kSchemaVersion) + "; " + fix);
+  const std::string fix =
+      version > kSchemaVersion
+          ? "use a build as new as the one that wrote it, or another directory"
+          : "start this build's emulator on it once, which brings it up to date";
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "the database file " + path + " has schema version " +
+                         std::to_string(version) + ", this build's is " +
+                         std::to_string(kSchemaVersion) + "; " + fix);
 }
 
 // Where the number of a page's reserved bytes is damaged, the pages cannot be verified.
 Error LostPageChecksums(const std::string& path) {
-  return Error::Make(ErrorKind::kDataLoss, "the header of the database file " + path +
-                                               " is damaged: its pages have no checksums; restore the file");
+  return Error::Make(ErrorKind::kDataLoss,
+                     "the header of the database file " + path +
+                         " is damaged: its pages have no checksums; restore the file");
 }
 
 Error NotOurs(const std::string& path) {
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "the database file " + path + " was not made by this emulator; choose another directory");
+  return Error::Make(
+      ErrorKind::kInvalidArgument,
+      "the database file " + path + " was not made by this emulator; choose another directory");
 }
 
 Error NoVersion(const std::string& path) {
-  return Error::Make(ErrorKind::kDataLoss, "the database file " + path +
-                                               " has no schema version: it is damaged, or another program created it");
+  return Error::Make(ErrorKind::kDataLoss,
+                     "the database file " + path +
+                         " has no schema version: it is damaged, or another program created it");
 }
 
 Result<std::unique_ptr<Connection>> OpenFurther(const std::string& path, const char* settings) {
@@ -148,26 +162,31 @@ Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durabi
   PENSTOCK_ASSIGN(auto connection, OpenFurther(path, kWriterCache));
   if (in_file) {
     PENSTOCK_TRY(connection->ReservePageChecksums());
-    // NORMAL: a commit is in the page cache, so it survives the process, and the file stays sound if the machine dies.
-    PENSTOCK_TRY(connection->Execute(std::string("PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864;"
-                                                 "PRAGMA synchronous=") +
-                                     (durability == Durability::kStrict ? "FULL" : "NORMAL")));
+    // NORMAL: a commit is in the page cache, so it survives the process, and the file stays sound
+    // if the machine dies.
+    PENSTOCK_TRY(connection->Execute(
+        std::string("PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864;"
+                    "PRAGMA synchronous=") +
+        (durability == Durability::kStrict ? "FULL" : "NORMAL")));
   }
   PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(*connection));
   if (version == kSchemaVersion) {
     if (in_file && !connection->HasPageChecksums()) return LostPageChecksums(path);
     return connection;
   }
-  PENSTOCK_ASSIGN(const std::int64_t tables, SingleNumber(*connection, "SELECT count(*) FROM sqlite_schema"));
+  PENSTOCK_ASSIGN(const std::int64_t tables,
+                  SingleNumber(*connection, "SELECT count(*) FROM sqlite_schema"));
   if (version == 0 && tables > 0) return NotOurs(path);
   if (version > kSchemaVersion) return WrongVersion(path, version);
   if (version == 0) {
     PENSTOCK_TRY(CreateTables(*connection));
-    // The tables go to the database file at once: a log that is lost later takes objects with it, not the store.
+    // The tables go to the database file at once: a log that is lost later takes objects with it,
+    // not the store.
     if (in_file) PENSTOCK_TRY(connection->Execute("PRAGMA wal_checkpoint(TRUNCATE)"));
     return connection;
   }
-  if (in_file) PENSTOCK_TRY(connection->AddPageChecksums());  // before the version that promises them
+  // before the version that promises them
+  if (in_file) PENSTOCK_TRY(connection->AddPageChecksums());
   PENSTOCK_TRY(AddMigrationFunctions(*connection));
   PENSTOCK_TRY(Migrate(*connection, kMigrations));
   return connection;
@@ -177,7 +196,9 @@ Result<std::unique_ptr<Connection>> OpenReader(const std::string& path) {
   return OpenFurther(path, (std::string(kReaderCache) + "PRAGMA query_only=1;").c_str());
 }
 
-Result<std::unique_ptr<Connection>> OpenCheckpointer(const std::string& path) { return OpenFurther(path, kReaderCache); }
+Result<std::unique_ptr<Connection>> OpenCheckpointer(const std::string& path) {
+  return OpenFurther(path, kReaderCache);
+}
 
 Result<std::unique_ptr<Connection>> OpenForInspection(const std::string& path) {
   // A log is there after a crash. Without one even a read-only connection would make one.
@@ -185,7 +206,8 @@ Result<std::unique_ptr<Connection>> OpenForInspection(const std::string& path) {
   const bool has_log = std::filesystem::file_size(path + "-wal", missing) > 0 && !missing;
   const auto access = has_log ? Connection::Access::kReadOnly : Connection::Access::kImmutable;
   PENSTOCK_ASSIGN(auto connection, Connection::Open(path, access));
-  PENSTOCK_TRY(connection->Execute("PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
+  PENSTOCK_TRY(connection->Execute(
+      "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
   PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(*connection));
   if (version == 0) return NoVersion(path);
   if (version != kSchemaVersion) return WrongVersion(path, version);
@@ -196,7 +218,9 @@ Result<std::unique_ptr<Connection>> OpenForInspection(const std::string& path) {
 Result<std::int64_t> ReserveNumbers(Connection& connection) {
   Query query(connection, "UPDATE numbers SET next = next + (1 << 40) RETURNING next - (1 << 40)");
   PENSTOCK_ASSIGN(const bool row, query.Step());
-  if (!row) return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() + " lost its numbers");
+  if (!row)
+    return Error::Make(ErrorKind::kDataLoss,
+                       "the database file " + connection.path() + " lost its numbers");
   const std::int64_t first = query.Int(0);
   PENSTOCK_TRY(query.Run());
   return first;

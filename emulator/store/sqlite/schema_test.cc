@@ -31,7 +31,8 @@ TEST(Schema, ANewDatabaseIsMadeUnderAnotherNameAndRenamed) {
   EXPECT_EQ(query.Bytes(0), "wal");
   // The tables are in the file, and not in a log alone.
   EXPECT_TRUE(OpenForInspection(path).ok());
-  EXPECT_FALSE(std::filesystem::exists(path + "-wal") && std::filesystem::file_size(path + "-wal") > 0);
+  EXPECT_FALSE(std::filesystem::exists(path + "-wal") &&
+               std::filesystem::file_size(path + "-wal") > 0);
 }
 
 TEST(Schema, ALogWithoutItsDatabaseIsNotAppliedToANewOne) {
@@ -60,7 +61,8 @@ TEST(Schema, ReservedNumbersNeverMeet) {
 
 TEST(Schema, DurabilityChoosesHowACommitIsSynced) {
   const testing::TemporaryDirectory directory;
-  for (const auto& [durability, expected] : {std::pair{Durability::kRelaxed, 1}, std::pair{Durability::kStrict, 2}}) {
+  for (const auto& [durability, expected] :
+       {std::pair{Durability::kRelaxed, 1}, std::pair{Durability::kStrict, 2}}) {
     const auto database = OpenDatabase(directory.path() + "/db", durability);
     ASSERT_TRUE(database.ok());
     Query query(**database, "PRAGMA synchronous");  // 1 NORMAL, 2 FULL
@@ -91,7 +93,8 @@ TEST(Schema, ANewerVersionIsRefusedWithBothNumbers) {
   const testing::TemporaryDirectory directory;
   const std::string path = directory.path() + "/db";
   ASSERT_TRUE((*OpenDatabase(path, Durability::kRelaxed))->Execute("PRAGMA user_version=99").ok());
-  for (const auto& refused : {OpenDatabase(path, Durability::kRelaxed).error(), OpenForInspection(path).error()}) {
+  for (const auto& refused :
+       {OpenDatabase(path, Durability::kRelaxed).error(), OpenForInspection(path).error()}) {
     EXPECT_EQ(refused.kind, ErrorKind::kInvalidArgument);
     EXPECT_NE(refused.message.find("version 99"), std::string::npos);
     EXPECT_NE(refused.message.find("is " + std::to_string(kSchemaVersion)), std::string::npos);
@@ -102,7 +105,8 @@ TEST(Schema, AnInspectionCannotWriteAndSeesWhatACrashLeftInTheLog) {
   const testing::TemporaryDirectory directory;
   const std::string path = directory.path() + "/db";
   const auto writer = OpenDatabase(path, Durability::kRelaxed);
-  ASSERT_TRUE((*writer)->Execute("UPDATE numbers SET next = 4711").ok());  // still in the log: nobody closed the database
+  // still in the log: nobody closed the database
+  ASSERT_TRUE((*writer)->Execute("UPDATE numbers SET next = 4711").ok());
   const auto inspection = OpenForInspection(path);
   ASSERT_TRUE(inspection.ok());
   Query query(**inspection, "SELECT next FROM numbers");

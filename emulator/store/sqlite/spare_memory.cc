@@ -14,7 +14,8 @@ namespace {
 using std::chrono::steady_clock;
 
 constinit DiagnosticEvent not_kept("store.spare_memory_not_kept");
-constexpr std::uint64_t kLargerBy = 4;  // times; from a larger one more would be cut off than is used
+// times; from a larger one more would be cut off than is used
+constexpr std::uint64_t kLargerBy = 4;
 
 MemoryFile NewMemory() {
   MemoryFile fresh;

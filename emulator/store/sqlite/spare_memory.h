@@ -1,8 +1,8 @@
-// Memory of blobs that are gone, kept for those to come: a page that the process has costs half of what a fresh one
-// costs.
+// Memory of blobs that are gone, kept for those to come: a page that the process has costs half of
+// what a fresh one costs.
 //
-// Only memory that never was on its way to a socket comes here. sendfile puts the very pages into the socket, where
-// they may wait for their reader long after the blob is gone.
+// Only memory that never was on its way to a socket comes here. sendfile puts the very pages into
+// the socket, where they may wait for their reader long after the blob is gone.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_SPARE_MEMORY_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_SPARE_MEMORY_H_
 
@@ -32,8 +32,9 @@ struct SpareMemoryLimits {
   std::chrono::milliseconds kept_for{5000};  // unused; then it goes back to the system
 };
 
-// Holds at most as much as is stored, so that the process has at most twice what it needs, and gives it back after a
-// few seconds. Thread safety: any thread. Its own thread starts with the first memory kept.
+// Holds at most as much as is stored, so that the process has at most twice what it needs, and
+// gives it back after a few seconds. Thread safety: any thread. Its own thread starts with the
+// first memory kept.
 class SpareMemory final : public ReclaimableMemory {
  public:
   explicit SpareMemory(SpareMemoryLimits limits = {}) : limits_(limits) {}
@@ -41,8 +42,8 @@ class SpareMemory final : public ReclaimableMemory {
   SpareMemory(const SpareMemory&) = delete;
   SpareMemory& operator=(const SpareMemory&) = delete;
 
-  // Memory for `size` bytes, at its beginning: spare, with bytes of others in it, or new. No file when none is to be
-  // had.
+  // Memory for `size` bytes, at its beginning: spare, with bytes of others in it, or new. No file
+  // when none is to be had.
   MemoryFile Take(std::uint64_t size);
   // So much is stored now, and no longer spare.
   void Stored(std::uint64_t bytes);
@@ -59,13 +60,15 @@ class SpareMemory final : public ReclaimableMemory {
   };
   using Spares = std::multimap<std::uint64_t, Spare>;  // by size
 
-  // The smallest that is large enough, unless it is far too large; else the largest of the others, if any.
+  // The smallest that is large enough, unless it is far too large; else the largest of the others,
+  // if any.
   Spares::iterator BestFor(std::uint64_t size) PENSTOCK_REQUIRES(mutex_);
   void Keep(MemoryFile memory, bool sent);
   // Takes out what is too much; it is closed outside the lock.
   void Shed(std::vector<MemoryFile>& gone) PENSTOCK_REQUIRES(mutex_);
   MemoryFile TakeOut(Spares::iterator spare) PENSTOCK_REQUIRES(mutex_);
-  void ShedOld(std::chrono::steady_clock::time_point now, std::vector<MemoryFile>& gone) PENSTOCK_REQUIRES(mutex_);
+  void ShedOld(std::chrono::steady_clock::time_point now, std::vector<MemoryFile>& gone)
+      PENSTOCK_REQUIRES(mutex_);
   void Work();
 
   const SpareMemoryLimits limits_;

@@ -94,7 +94,8 @@ TEST(SpareMemory, ADescriptorIsTakenFromASpareWhenThereIsNoOther) {
   SpareMemory spare(kSmall);
   spare.GiveBack(Filled(spare, kMiB), false);
   std::vector<DescriptorShare> all;
-  for (std::int64_t i = 0; i < DescriptorShare::Limit(); ++i) all.push_back(DescriptorShare::Take());
+  for (std::int64_t i = 0; i < DescriptorShare::Limit(); ++i)
+    all.push_back(DescriptorShare::Take());
   const MemoryFile last = spare.Take(kMiB / 100);
   EXPECT_TRUE(last.file);
   EXPECT_FALSE(spare.Take(kMiB / 100).file);
@@ -151,7 +152,8 @@ TEST_F(SpareBlobTest, ThreadsTakeAndGiveBackAtOnce) {
   for (int number = 0; number < 4; ++number) {
     threads.emplace_back([this, number] {
       for (int i = 0; i < 30; ++i) {
-        const std::string body = Body(static_cast<std::size_t>(300'000 + 50'000 * ((number + i) % 5)));
+        const std::string body =
+            Body(static_cast<std::size_t>(300'000 + 50'000 * ((number + i) % 5)));
         const Content content = Write(body, body.size());
         if (i % 3 == number % 3) {
           EXPECT_EQ(Text(content), body);

@@ -21,8 +21,8 @@ constinit DiagnosticEvent rollback_failed("store.rollback_failed");
 constexpr int kBusyMilliseconds = 10'000;
 constexpr int kCheckpointPages = 1000;  // of log, as SQLite's own hook, which ours replaces
 
-// Memory statistics cost a global lock per allocation, and a first run of pages per connection memory that most never
-// use. Refused harmlessly when somebody already uses SQLite.
+// Memory statistics cost a global lock per allocation, and a first run of pages per connection
+// memory that most never use. Refused harmlessly when somebody already uses SQLite.
 void ConfigureOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -50,30 +50,36 @@ std::string ImmutableUri(const std::string& path) {
 }
 
 Error MakeError(int code, int system_error, const std::string& path, const std::string& detail) {
-  const bool out_of_space = system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG;
+  const bool out_of_space =
+      system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG;
   switch (code & 0xFF) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return Error::Make(ErrorKind::kDataLoss, "the database file " + path + " is damaged or is no database (" + detail +
-                                                   "); restore it or start with an empty directory");
+      return Error::Make(ErrorKind::kDataLoss,
+                         "the database file " + path + " is damaged or is no database (" + detail +
+                             "); restore it or start with an empty directory");
     case SQLITE_IOERR:
       if (code != SQLITE_IOERR_DATA) break;
-      return Error::Make(ErrorKind::kDataLoss, "a page of the database file " + path +
-                                                   " is missing or does not match its checksum; run fsck, and restore the "
-                                                   "file or start with an empty directory");
+      return Error::Make(
+          ErrorKind::kDataLoss,
+          "a page of the database file " + path +
+              " is missing or does not match its checksum; run fsck, and restore the "
+              "file or start with an empty directory");
     case SQLITE_FULL:
-      return Error::Make(ErrorKind::kResourceExhausted, "no space left for " + path + "; free some and try again");
+      return Error::Make(ErrorKind::kResourceExhausted,
+                         "no space left for " + path + "; free some and try again");
     case SQLITE_NOMEM:
       return Error::Make(ErrorKind::kResourceExhausted, "out of memory in the database " + path);
-    default:
-      break;
+    default: break;
   }
   if (out_of_space) {
-    return Error::Make(ErrorKind::kResourceExhausted,
-                       "no space left for " + path + " (" + std::strerror(system_error) + "); free some and try again");
+    return Error::Make(ErrorKind::kResourceExhausted, "no space left for " + path + " (" +
+                                                          std::strerror(system_error) +
+                                                          "); free some and try again");
   }
   if (system_error == EMFILE || system_error == ENFILE) {
-    return Error::Make(ErrorKind::kResourceExhausted, "too many open files to open " + path + "; raise the limit");
+    return Error::Make(ErrorKind::kResourceExhausted,
+                       "too many open files to open " + path + "; raise the limit");
   }
   std::string message = "the database " + path + " failed: " + detail;
   if (system_error != 0) message += std::string(" (") + std::strerror(system_error) + ")";
@@ -86,14 +92,18 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Ac
   ConfigureOnce();
   sqlite3* db = nullptr;
   const bool writes = access == Access::kReadWrite;
-  const int how = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+  const int how =
+      writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
   const std::string name = access == Access::kImmutable ? ImmutableUri(path) : path;
-  // SQLite creates files with mode 0644. The log and its index take the database's mode. Only a new file is opened here:
-  // closing another descriptor of a database would drop the locks that SQLite has on it.
-  if (writes && path != ":memory:") Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  // SQLite creates files with mode 0644. The log and its index take the database's mode. Only a new
+  // file is opened here: closing another descriptor of a database would drop the locks that SQLite
+  // has on it.
+  if (writes && path != ":memory:")
+    Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   const int code = sqlite3_open_v2(name.c_str(), &db, how | SQLITE_OPEN_NOMUTEX, VfsName());
   if (code != SQLITE_OK) {
-    Error error = MakeError(code, db == nullptr ? 0 : sqlite3_system_errno(db), path, sqlite3_errstr(code));
+    Error error =
+        MakeError(code, db == nullptr ? 0 : sqlite3_system_errno(db), path, sqlite3_errstr(code));
     sqlite3_close(db);
     return error;
   }
@@ -125,7 +135,8 @@ Result<void> Connection::Execute(const std::string& sql) {
 bool Connection::InTransaction() const { return sqlite3_get_autocommit(db_) == 0; }
 
 void Connection::RollBack() noexcept {
-  if (!InTransaction() || sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr) == SQLITE_OK) return;
+  if (!InTransaction() || sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr) == SQLITE_OK)
+    return;
   rollback_failed.Report(sqlite3_errmsg(db_));
 }
 
@@ -133,7 +144,8 @@ std::int64_t Connection::Changes() const { return sqlite3_total_changes64(db_); 
 
 Result<void> Connection::Checkpoint() {
   errno = 0;
-  const int code = sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  const int code =
+      sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
   if (code == SQLITE_OK || code == SQLITE_BUSY) return Ok();  // busy: somebody else is at it
   return LastError();
 }
@@ -148,18 +160,21 @@ bool Connection::HasPageChecksums() const { return store::HasPageChecksums(db_);
 
 Result<void> Connection::ReservePageChecksums() {
   int reserved = kPageChecksumBytes;
-  if (sqlite3_file_control(db_, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved) != SQLITE_OK) return LastError();
+  if (sqlite3_file_control(db_, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved) != SQLITE_OK)
+    return LastError();
   return Ok();
 }
 
 Result<void> Connection::AddPageChecksums() {
   if (HasPageChecksums()) return Ok();
   PENSTOCK_TRY(ReservePageChecksums());
-  // VACUUM writes every page to the log; a page gets its checksum when the checkpoint writes it to the file.
-  // The copy is as large as the database, so it is made in a file and not in memory.
-  PENSTOCK_TRY(Execute("PRAGMA temp_store=FILE; VACUUM; PRAGMA temp_store=MEMORY; PRAGMA wal_checkpoint(TRUNCATE)"));
+  // VACUUM writes every page to the log; a page gets its checksum when the checkpoint writes it to
+  // the file. The copy is as large as the database, so it is made in a file and not in memory.
+  PENSTOCK_TRY(Execute(
+      "PRAGMA temp_store=FILE; VACUUM; PRAGMA temp_store=MEMORY; PRAGMA wal_checkpoint(TRUNCATE)"));
   if (HasPageChecksums()) return Ok();
-  return Error::Make(ErrorKind::kInternal, "the pages of the database file " + path_ + " could not be given checksums");
+  return Error::Make(ErrorKind::kInternal,
+                     "the pages of the database file " + path_ + " could not be given checksums");
 }
 
 void Connection::ReadDamagedPages() { store::ReadDamagedPages(db_); }
@@ -182,15 +197,16 @@ void Connection::Committed(int log_pages) {
   if (on_commit_) {
     on_commit_(log_pages);
   } else if (log_pages >= kCheckpointPages) {
-    static_cast<void>(Checkpoint().ok());  // a failure leaves the log as it is; the next commit tries again
+    // a failure leaves the log as it is; the next commit tries again
+    static_cast<void>(Checkpoint().ok());
   }
 }
 
 Error Connection::LastError() const {
   const int errno_now = errno;
   const int code = sqlite3_extended_errcode(db_);
-  // The system's error number is stale unless this failure came from the system. A failing commit does not record it;
-  // then errno, cleared before each call, still has it.
+  // The system's error number is stale unless this failure came from the system. A failing commit
+  // does not record it; then errno, cleared before each call, still has it.
   const bool from_system = (code & 0xFF) == SQLITE_IOERR || (code & 0xFF) == SQLITE_CANTOPEN;
   const int recorded = sqlite3_system_errno(db_);
   const int system_error = !from_system ? 0 : recorded != 0 ? recorded : errno_now;
@@ -205,7 +221,8 @@ sqlite3_stmt* Connection::Prepared(const char* sql) {
   return found->second;
 }
 
-Query::Query(Connection& connection, const char* sql) : connection_(connection), statement_(connection.Prepared(sql)) {
+Query::Query(Connection& connection, const char* sql)
+    : connection_(connection), statement_(connection.Prepared(sql)) {
   PENSTOCK_CHECK(statement_ == nullptr || !sqlite3_stmt_busy(statement_));
 }
 
@@ -221,12 +238,14 @@ Query& Query::Bind(std::int64_t value) {
 }
 
 Query& Query::BindText(std::string_view value) {
-  sqlite3_bind_text64(statement_, ++bound_, value.empty() ? "" : value.data(), value.size(), SQLITE_STATIC, SQLITE_UTF8);
+  sqlite3_bind_text64(statement_, ++bound_, value.empty() ? "" : value.data(), value.size(),
+                      SQLITE_STATIC, SQLITE_UTF8);
   return *this;
 }
 
 Query& Query::BindBytes(std::string_view value) {
-  sqlite3_bind_blob64(statement_, ++bound_, value.empty() ? "" : value.data(), value.size(), SQLITE_STATIC);
+  sqlite3_bind_blob64(statement_, ++bound_, value.empty() ? "" : value.data(), value.size(),
+                      SQLITE_STATIC);
   return *this;
 }
 
@@ -263,6 +282,8 @@ std::string_view Query::Bytes(int column) const {
   return {static_cast<const char*>(data), static_cast<std::size_t>(size)};
 }
 
-bool Query::IsNull(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+bool Query::IsNull(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
 
 }  // namespace penstock::emulator::store

@@ -1,4 +1,5 @@
-// A thin C++ face of SQLite: connections, cached statements, and its errors as ours. Knows no table.
+// A thin C++ face of SQLite: connections, cached statements, and its errors as ours. Knows no
+// table.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_SQLITE_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_SQLITE_H_
 
@@ -27,7 +28,8 @@ class Connection {
     kImmutable,  // and no lock, no log and no file beside it: for one that nobody has open
   };
   // Opens or, to write, creates `path`; ":memory:" is a private database in RAM.
-  static Result<std::unique_ptr<Connection>> Open(const std::string& path, Access access = Access::kReadWrite);
+  static Result<std::unique_ptr<Connection>> Open(const std::string& path,
+                                                  Access access = Access::kReadWrite);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -40,12 +42,13 @@ class Connection {
   void RollBack() noexcept;
   // Rows inserted, updated and deleted on this connection so far, also by what was undone since.
   std::int64_t Changes() const;
-  // Moves committed pages from the write-ahead log into the database file, as far as readers allow. Waits for nobody.
+  // Moves committed pages from the write-ahead log into the database file, as far as readers allow.
+  // Waits for nobody.
   Result<void> Checkpoint();
   // The same, and truncates the log to nothing where no reader needs it. Waits for nobody.
   void TruncateLog() noexcept;
-  // Calls `hook` after each commit to the write-ahead log, on the committing thread, with the log's length in pages.
-  // Replaces checkpoints by the committing thread. It must not throw.
+  // Calls `hook` after each commit to the write-ahead log, on the committing thread, with the log's
+  // length in pages. Replaces checkpoints by the committing thread. It must not throw.
   void OnCommit(std::function<void(int log_pages)> hook);
   const std::string& path() const { return path_; }
   // For what SQLite offers beyond statements. Owned by the connection.
@@ -54,33 +57,38 @@ class Connection {
   bool HasPageChecksums() const;
   // Pages of a new database get checksums. Before anything is written to it.
   Result<void> ReservePageChecksums();
-  // The same for a database that has none: its file is written anew, which takes the time and the space of a copy. Outside a
-  // transaction. kResourceExhausted when the disk is full.
+  // The same for a database that has none: its file is written anew, which takes the time and the
+  // space of a copy. Outside a transaction. kResourceExhausted when the disk is full.
   Result<void> AddPageChecksums();
-  // For a check of what else is there: damaged pages are read as they are from now on. Their numbers, ascending.
+  // For a check of what else is there: damaged pages are read as they are from now on. Their
+  // numbers, ascending.
   void ReadDamagedPages();
-  // What PRAGMA integrity_check complains about, at most 100 lines. An Error: the check ended early, after `problems`.
+  // What PRAGMA integrity_check complains about, at most 100 lines. An Error: the check ended
+  // early, after `problems`.
   Result<void> CheckIntegrity(std::vector<std::string>& problems);
   std::vector<std::uint32_t> DamagedPages() const;
-  // What SQLite last complained about. kDataLoss: corrupt or not a database; kResourceExhausted: disk full, no memory,
-  // no descriptors; else kInternal. The message names the file.
+  // What SQLite last complained about. kDataLoss: corrupt or not a database; kResourceExhausted:
+  // disk full, no memory, no descriptors; else kInternal. The message names the file.
   Error LastError() const;
 
  private:
   friend class Query;
   Connection(sqlite3* db, std::string path) : db_(db), path_(std::move(path)) {}
-  // The compiled statement, kept for the connection's life. Null: it does not compile, see LastError.
+  // The compiled statement, kept for the connection's life. Null: it does not compile, see
+  // LastError.
   sqlite3_stmt* Prepared(const char* sql);
   void Committed(int log_pages);
 
   sqlite3* db_;
   std::string path_;
   std::function<void(int)> on_commit_;
-  std::unordered_map<const char*, sqlite3_stmt*> statements_;  // by address: statements are literals
+  // by address: statements are literals
+  std::unordered_map<const char*, sqlite3_stmt*> statements_;
 };
 
-// One use of a statement: bind in order, step, read columns. `sql` must be a literal (it is the cache's key). Not
-// re-entrant: no second Query of the same statement on the same connection while one lives.
+// One use of a statement: bind in order, step, read columns. `sql` must be a literal (it is the
+// cache's key). Not re-entrant: no second Query of the same statement on the same connection while
+// one lives.
 class Query {
  public:
   Query(Connection& connection, const char* sql);

@@ -25,7 +25,8 @@ class SqliteTest : public ::testing::Test {
 
 TEST_F(SqliteTest, ValuesComeBack) {
   const std::string bytes("\0x\xFF", 3);
-  ASSERT_TRUE(Query(*connection_, "INSERT INTO t VALUES(?,?)").Bind(1LL << 60).BindBytes(bytes).Run().ok());
+  ASSERT_TRUE(
+      Query(*connection_, "INSERT INTO t VALUES(?,?)").Bind(1LL << 60).BindBytes(bytes).Run().ok());
   ASSERT_TRUE(Query(*connection_, "INSERT INTO t VALUES(?,?)").Bind(-1).BindNull().Run().ok());
   Query query(*connection_, "SELECT a, b FROM t ORDER BY a");
   ASSERT_TRUE(*query.Step());
@@ -88,8 +89,12 @@ TEST(Sqlite, CountsChangesAlsoOfWhatIsUndone) {
 TEST(Sqlite, AnImmutableDatabaseIsReadWithoutAFileBesideIt) {
   const testing::TemporaryDirectory directory;
   const std::string path = directory.path() + "/50%?#.db";
-  ASSERT_TRUE((*Connection::Open(path))->Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES(7)").ok());
-  const auto count_files = [&directory] { return std::distance(std::filesystem::directory_iterator(directory.path()), {}); };
+  ASSERT_TRUE((*Connection::Open(path))
+                  ->Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES(7)")
+                  .ok());
+  const auto count_files = [&directory] {
+    return std::distance(std::filesystem::directory_iterator(directory.path()), {});
+  };
   const auto files = count_files();  // the database and its mark
   const auto opened = Connection::Open(path, Connection::Access::kImmutable);
   ASSERT_TRUE(opened.ok());

@@ -1,4 +1,5 @@
-// A store that version 1 of the schema wrote, opened by this build: everything is found, and fsck agrees.
+// A store that version 1 of the schema wrote, opened by this build: everything is found, and fsck
+// agrees.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -14,9 +15,10 @@ namespace {
 
 using namespace testing;  // NOLINT: the helpers of this folder's tests
 
-// Dumped by the sqlite3 shell from what the emulator of version 1 kept after these requests of boto3: bucket plain with
-// small (metadata, a tag), file (40,000 times f), copy (of file), joined (a multipart upload) and the unfinished upload of
-// unfinished; bucket versioned with two versions of key and a marker on hidden. Never changed: it is what users have.
+// Dumped by the sqlite3 shell from what the emulator of version 1 kept after these requests of
+// boto3: bucket plain with small (metadata, a tag), file (40,000 times f), copy (of file), joined
+// (a multipart upload) and the unfinished upload of unfinished; bucket versioned with two versions
+// of key and a marker on hidden. Never changed: it is what users have.
 constexpr char kDump[] = R"sql(
 BEGIN TRANSACTION;
 CREATE TABLE numbers(next INTEGER NOT NULL);
@@ -117,8 +119,10 @@ TEST_F(Version1Test, UploadsGoOn) {
   ASSERT_TRUE(store->Complete(complete).ok());
   EXPECT_EQ(Get(*store, "unfinished", plain_), "third");
   EXPECT_TRUE(store->FindCompleted(plain_, upload.key, upload.id).ok());
-  const UploadId before("xHmRMJO4ZZpv4IfsDLgsZAuNEkjEynUh.vHJs7RvIzq9ChJX6PEpG1Nc3X_wcF85z8kcUboQNitYe0EsFRUzoRzXLcvZz0Mml0bayH_"
-                        "06Rd4jkwu20lkyFUauB1nOZV3");
+  const UploadId before(
+      "xHmRMJO4ZZpv4IfsDLgsZAuNEkjEynUh.vHJs7RvIzq9ChJX6PEpG1Nc3X_"
+      "wcF85z8kcUboQNitYe0EsFRUzoRzXLcvZz0Mml0bayH_"
+      "06Rd4jkwu20lkyFUauB1nOZV3");
   const auto remembered = store->FindCompleted(plain_, ObjectKey("joined"), before);
   ASSERT_TRUE(remembered.ok()) << remembered.error().ToString();
   EXPECT_EQ((*remembered)->etag.value, "1819d1a8700e59901a48215b8577ac07-1");
@@ -127,7 +131,8 @@ TEST_F(Version1Test, UploadsGoOn) {
 TEST_F(Version1Test, BecomesThisBuildsVersionAndStaysSound) {
   EXPECT_FALSE(Fsck({directory_.path(), true}).ok()) << "an inspection must not change it";
   OpenStore({.directory = directory_.path()}).reset();
-  EXPECT_EQ(*SchemaVersionOf(**Connection::Open(directory_.path() + "/penstock.db")), kSchemaVersion);
+  EXPECT_EQ(*SchemaVersionOf(**Connection::Open(directory_.path() + "/penstock.db")),
+            kSchemaVersion);
   const auto report = Fsck({directory_.path(), true});
   ASSERT_TRUE(report.ok()) << report.error().ToString();
   EXPECT_TRUE(report->findings.empty()) << report->findings.front().message;

@@ -1,5 +1,5 @@
-// The base of SQLite VFSs whose files stand in front of another VFS's files (sqlite.org/vfs.html): methods that pass each
-// call to the file behind. A VFS replaces those that it changes.
+// The base of SQLite VFSs whose files stand in front of another VFS's files (sqlite.org/vfs.html):
+// methods that pass each call to the file behind. A VFS replaces those that it changes.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_VFS_FORWARDING_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_VFS_FORWARDING_H_
 
@@ -9,13 +9,16 @@
 
 namespace penstock::emulator::store {
 
-// The first member of an open file of such a VFS. SQLite allocates the file; the memory of `real` follows it.
+// The first member of an open file of such a VFS. SQLite allocates the file; the memory of `real`
+// follows it.
 struct ForwardingFile {
   sqlite3_file base;  // what SQLite sees
   sqlite3_file* real;
 };
 
-inline sqlite3_file* RealFile(sqlite3_file* file) { return reinterpret_cast<ForwardingFile*>(file)->real; }
+inline sqlite3_file* RealFile(sqlite3_file* file) {
+  return reinterpret_cast<ForwardingFile*>(file)->real;
+}
 
 // The offset of the real file's memory behind an open file of type `File`.
 template <class File>
@@ -26,7 +29,8 @@ template <class File>
 void InitForwarding(sqlite3_file* file) {
   auto* const forwarding = reinterpret_cast<ForwardingFile*>(file);
   forwarding->base.pMethods = nullptr;
-  forwarding->real = reinterpret_cast<sqlite3_file*>(reinterpret_cast<char*>(file) + kRealFileOffset<File>);
+  forwarding->real =
+      reinterpret_cast<sqlite3_file*>(reinterpret_cast<char*>(file) + kRealFileOffset<File>);
 }
 
 template <auto kMethod, class... Arguments>
@@ -35,7 +39,9 @@ int Forward(sqlite3_file* file, Arguments... arguments) {
   return (real->pMethods->*kMethod)(real, arguments...);
 }
 
-inline void ForwardShmBarrier(sqlite3_file* file) { RealFile(file)->pMethods->xShmBarrier(RealFile(file)); }
+inline void ForwardShmBarrier(sqlite3_file* file) {
+  RealFile(file)->pMethods->xShmBarrier(RealFile(file));
+}
 
 inline constexpr sqlite3_io_methods kForwardingMethods = {
     .iVersion = 3,

@@ -17,13 +17,15 @@ Error NoSuchBucket(const BucketName& name) {
 }
 
 Result<void> BucketTable::Load(Connection& connection) {
-  Query query(connection, "SELECT id, name, owner_id, region, created, versioning, configuration FROM buckets");
+  Query query(connection,
+              "SELECT id, name, owner_id, region, created, versioning, configuration FROM buckets");
   for (;;) {
     PENSTOCK_ASSIGN(const bool row, query.Step());
     if (!row) return Ok();
     auto configuration = DecodeAttributes(query.Bytes(6));
     if (!configuration) {
-      return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() + " holds a damaged bucket record");
+      return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() +
+                                                   " holds a damaged bucket record");
     }
     auto record = std::make_shared<BucketRecord>();
     record->name = BucketName(query.Text(1));
@@ -55,9 +57,9 @@ std::vector<BucketPtr> BucketTable::All() const {
 
 std::size_t BucketTable::CountOf(std::string_view owner_id) const {
   const MutexLock lock(mutex_);
-  return static_cast<std::size_t>(std::count_if(buckets_.begin(), buckets_.end(), [&](const auto& entry) {
-    return entry.second.record->owner_id == owner_id;
-  }));
+  return static_cast<std::size_t>(
+      std::count_if(buckets_.begin(), buckets_.end(),
+                    [&](const auto& entry) { return entry.second.record->owner_id == owner_id; }));
 }
 
 void BucketTable::Set(Bucket bucket) {
@@ -89,7 +91,10 @@ Result<void> WriteBucket(Connection& connection, const Bucket& bucket) {
   Query query(connection,
               "REPLACE INTO buckets(id, name, owner_id, region, created, versioning, configuration)"
               " VALUES(?,?,?,?,?,?,?)");
-  query.Bind(bucket.id).BindBytes(record.name.value).BindText(record.owner_id).BindText(record.region);
+  query.Bind(bucket.id)
+      .BindBytes(record.name.value)
+      .BindText(record.owner_id)
+      .BindText(record.region);
   query.Bind(ToNanoseconds(record.created)).Bind(static_cast<std::int64_t>(record.versioning));
   return query.BindBytes(configuration).Run();
 }

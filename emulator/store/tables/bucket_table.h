@@ -23,9 +23,9 @@ struct Bucket {
 // kNotFound, code NoSuchBucket.
 Error NoSuchBucket(const BucketName& name);
 
-// A mirror of the table `buckets`, changed after each commit that changed it. It is the only place that readers take
-// buckets from, so a change of a bucket's row needs no more. A commit that also changes other rows of the bucket holds the
-// bucket meanwhile: see Hold. Thread safety: any thread.
+// A mirror of the table `buckets`, changed after each commit that changed it. It is the only place
+// that readers take buckets from, so a change of a bucket's row needs no more. A commit that also
+// changes other rows of the bucket holds the bucket meanwhile: see Hold. Thread safety: any thread.
 class BucketTable {
  public:
   // Reads the table of a database just opened.
@@ -36,8 +36,9 @@ class BucketTable {
   std::size_t CountOf(std::string_view owner_id) const;
   void Set(Bucket bucket);
   void Erase(const BucketName& name);
-  // For the writer, around its commit: readers of the bucket wait until Release, so that they see the bucket's row and its
-  // other rows change at once. One bucket at a time. Throws std::bad_alloc and then holds nothing.
+  // For the writer, around its commit: readers of the bucket wait until Release, so that they see
+  // the bucket's row and its other rows change at once. One bucket at a time. Throws std::bad_alloc
+  // and then holds nothing.
   void Hold(const BucketName& name);
   void Release();
 

@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "emulator/store/tables/object_rows.h"
 #include "emulator/store/sqlite_store.h"
+#include "emulator/store/tables/object_rows.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -26,7 +26,8 @@ Result<void> SqliteStore::CreateBucket(BucketRecord bucket, std::size_t max_per_
         if (const auto existing = buckets_.Find(record->name); existing.ok()) {
           if (existing->record->owner_id == record->owner_id) {
             return BucketError(ErrorKind::kAlreadyExists, "BucketAlreadyOwnedByYou",
-                               "Your previous request to create the named bucket succeeded and you already own it.",
+                               "Your previous request to create the named bucket succeeded and you "
+                               "already own it.",
                                record->name);
           }
           return BucketError(ErrorKind::kAlreadyExists, "BucketAlreadyExists",
@@ -34,7 +35,8 @@ Result<void> SqliteStore::CreateBucket(BucketRecord bucket, std::size_t max_per_
         }
         if (max_per_owner != SIZE_MAX && buckets_.CountOf(record->owner_id) >= max_per_owner) {
           return BucketError(ErrorKind::kResourceExhausted, "TooManyBuckets",
-                             "You have attempted to create more buckets than allowed", record->name);
+                             "You have attempted to create more buckets than allowed",
+                             record->name);
         }
         const Bucket created{next_number_.fetch_add(1, std::memory_order_relaxed), record};
         PENSTOCK_TRY(WriteBucket(transaction.connection(), created));
@@ -55,20 +57,24 @@ Result<void> SqliteStore::DeleteBucket(const BucketName& name, OpenUploads open_
   return queue_.Run(
       [&](WriteTransaction& transaction) -> Result<void> {
         PENSTOCK_ASSIGN(const Bucket bucket, buckets_.Find(name));
-        PENSTOCK_ASSIGN(const bool has_objects, BucketHasObjects(transaction.connection(), bucket.id));
+        PENSTOCK_ASSIGN(const bool has_objects,
+                        BucketHasObjects(transaction.connection(), bucket.id));
         if (has_objects) {
-          return BucketError(ErrorKind::kConflict, "BucketNotEmpty", "The bucket you tried to delete is not empty", name);
+          return BucketError(ErrorKind::kConflict, "BucketNotEmpty",
+                             "The bucket you tried to delete is not empty", name);
         }
         if (open_uploads == OpenUploads::kBlockIt) {
           PENSTOCK_ASSIGN(const auto upload, FindFirstUpload(transaction.connection(), bucket));
           if (upload.has_value()) {
-            return BucketError(ErrorKind::kConflict, "BucketNotEmpty", "The bucket you tried to delete has open uploads", name);
+            return BucketError(ErrorKind::kConflict, "BucketNotEmpty",
+                               "The bucket you tried to delete has open uploads", name);
           }
         }
         PENSTOCK_TRY(RemoveUploadsOf(transaction, bucket));
         PENSTOCK_TRY(RemoveBucket(transaction.connection(), bucket.id));
         transaction.AroundCommit([this, &name](CommitPhase phase) {
-          if (phase == CommitPhase::kBefore) return buckets_.Hold(name);  // its open uploads go with the commit
+          // its open uploads go with the commit
+          if (phase == CommitPhase::kBefore) return buckets_.Hold(name);
           if (phase == CommitPhase::kCommitted) buckets_.Erase(name);
           buckets_.Release();
         });
@@ -96,7 +102,8 @@ Result<void> SqliteStore::SetVersioning(const BucketName& name, Versioning versi
   return ChangeBucket(name, [&](BucketRecord& bucket) -> Result<void> {
     if (versioning == Versioning::kNever && bucket.versioning != Versioning::kNever) {
       return BucketError(ErrorKind::kInvalidArgument, "IllegalVersioningConfigurationException",
-                         "a bucket that was versioned can be suspended, never unversioned again", name);
+                         "a bucket that was versioned can be suspended, never unversioned again",
+                         name);
     }
     bucket.versioning = versioning;
     return Ok();
@@ -107,8 +114,8 @@ Result<void> SqliteStore::SetConfiguration(const BucketName& name, const std::st
                                            std::optional<std::string> document) {
   return ChangeBucket(name, [&](BucketRecord& bucket) -> Result<void> {
     Attributes& all = bucket.configuration;
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.first == sub_resource; });
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const auto& entry) { return entry.first == sub_resource; });
     if (!document.has_value()) {
       if (found != all.end()) all.erase(found);
     } else if (found != all.end()) {

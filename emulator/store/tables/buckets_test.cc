@@ -51,7 +51,8 @@ TEST_F(BucketsTest, AnOwnerHasNoMoreThanAllowedHoweverManyCreateAtOnce) {
     std::vector<std::jthread> creators;
     for (int i = 0; i < 8; ++i) {
       creators.emplace_back([&, i] {
-        const BucketRecord bucket{.name = BucketName("bucket-" + std::to_string(i)), .owner_id = "owner"};
+        const BucketRecord bucket{.name = BucketName("bucket-" + std::to_string(i)),
+                                  .owner_id = "owner"};
         const auto created = store_->CreateBucket(bucket, kMost);
         if (!created.ok() && created.error().code == "TooManyBuckets") ++refused;
       });
@@ -59,7 +60,8 @@ TEST_F(BucketsTest, AnOwnerHasNoMoreThanAllowedHoweverManyCreateAtOnce) {
   }
   EXPECT_EQ(store_->ListBuckets()->size(), kMost);
   EXPECT_EQ(refused, 5);
-  EXPECT_TRUE(store_->CreateBucket(BucketRecord{.name = kBucket, .owner_id = "another"}, kMost).ok());
+  EXPECT_TRUE(
+      store_->CreateBucket(BucketRecord{.name = kBucket, .owner_id = "another"}, kMost).ok());
 }
 
 TEST_F(BucketsTest, ListsByName) {
@@ -91,7 +93,8 @@ TEST_F(BucketsTest, DeleteMarkersKeepABucketFromDeletion) {
 
 TEST_F(BucketsTest, AreNeverUnversionedAgain) {
   MakeBucket(*store_, kBucket, Versioning::kEnabled);
-  EXPECT_EQ(store_->SetVersioning(kBucket, Versioning::kNever).error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(store_->SetVersioning(kBucket, Versioning::kNever).error().kind,
+            ErrorKind::kInvalidArgument);
   EXPECT_TRUE(store_->SetVersioning(kBucket, Versioning::kSuspended).ok());
 }
 

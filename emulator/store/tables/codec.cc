@@ -60,9 +60,11 @@ bool TakeInternalFlag(Unpacker& in, PartRecord& part) {
   return internal <= 1;
 }
 
-// `take_internal` sets checksum_is_internal, behind the checksum; false: what it finds was not packed.
+// `take_internal` sets checksum_is_internal, behind the checksum; false: what it finds was not
+// packed.
 template <class TakeInternal>
-std::optional<std::vector<PartRecord>> UnpackParts(std::string_view packed, const TakeInternal& take_internal) {
+std::optional<std::vector<PartRecord>> UnpackParts(std::string_view packed,
+                                                   const TakeInternal& take_internal) {
   std::vector<PartRecord> parts;
   Unpacker in(packed);
   while (!in.AtEnd()) {
@@ -115,7 +117,9 @@ std::string EncodeParts(const std::vector<PartRecord>& parts) {
   return out;
 }
 
-std::optional<std::vector<PartRecord>> DecodeParts(std::string_view packed) { return UnpackParts(packed, TakeInternalFlag); }
+std::optional<std::vector<PartRecord>> DecodeParts(std::string_view packed) {
+  return UnpackParts(packed, TakeInternalFlag);
+}
 
 std::optional<std::vector<PartRecord>> DecodePartsOfVersion3(std::string_view packed) {
   return UnpackParts(packed, [](Unpacker&, PartRecord& part) {
@@ -156,7 +160,8 @@ std::int64_t ToNanoseconds(WallTime time) {
 }
 
 WallTime FromNanoseconds(std::int64_t nanoseconds) {
-  return WallTime(std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(nanoseconds)));
+  return WallTime(
+      std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(nanoseconds)));
 }
 
 }  // namespace penstock::emulator::store

@@ -1,4 +1,5 @@
-// How lists are packed into one database column: lengths and numbers as LEB128, text as length and bytes.
+// How lists are packed into one database column: lengths and numbers as LEB128, text as length and
+// bytes.
 #ifndef PENSTOCK_EMULATOR_STORE_TABLES_CODEC_H_
 #define PENSTOCK_EMULATOR_STORE_TABLES_CODEC_H_
 
@@ -24,7 +25,8 @@ std::string EncodeAttributes(const Attributes& attributes);
 std::string EncodeParts(const std::vector<PartRecord>& parts);
 std::string EncodeSlices(const std::vector<SliceReference>& slices);
 
-// nullopt: not what the encoder wrote. Encoded lists may be concatenated; the result holds the entries of all.
+// nullopt: not what the encoder wrote. Encoded lists may be concatenated; the result holds the
+// entries of all.
 std::optional<Attributes> DecodeAttributes(std::string_view packed);
 std::optional<std::vector<PartRecord>> DecodeParts(std::string_view packed);
 // As schema version 3 had it: an internal checksum began with "hidden:".

@@ -11,7 +11,8 @@ TEST(Codec, AttributesComeBackInOrderWithAnyBytes) {
 }
 
 TEST(Codec, PartsComeBack) {
-  PartRecord part{10000, 5ULL << 30, ETag("abc"), "c2Vj", FromNanoseconds(1'700'000'000'123'456'789)};
+  PartRecord part{10000, 5ULL << 30, ETag("abc"), "c2Vj",
+                  FromNanoseconds(1'700'000'000'123'456'789)};
   PartRecord internal = part;
   internal.checksum_is_internal = true;
   const auto parts = DecodeParts(EncodeParts({internal, part}));

@@ -1,13 +1,14 @@
 // A directory bucket's listing: pages of SqliteStore::List (spec/protocol.md §1.5).
 //
-// Backwards through objects and the keys of open uploads at once. Behind each folder both seek to what lies before it, so
-// that a page costs what it shows; only uploads that lie in the listed folder itself are stepped over one by one.
+// Backwards through objects and the keys of open uploads at once. Behind each folder both seek to
+// what lies before it, so that a page costs what it shows; only uploads that lie in the listed
+// folder itself are stepped over one by one.
 #include <algorithm>
 #include <string>
 
+#include "emulator/store/sqlite_store.h"
 #include "emulator/store/tables/fold.h"
 #include "emulator/store/tables/object_rows.h"
-#include "emulator/store/sqlite_store.h"
 #include "emulator/store/tables/upload_rows.h"
 
 namespace penstock::emulator::store {
@@ -39,7 +40,9 @@ class DirectoryWalk {
     return fold_.GroupOf(object ? objects_.key() : uploads_.key());
   }
 
-  ListEntry Object(TextArena& text, const ListEntry& last) const { return objects_.Entry(text, last); }
+  ListEntry Object(TextArena& text, const ListEntry& last) const {
+    return objects_.Entry(text, last);
+  }
   Result<void> NextObject() { return objects_.Next(); }
 
  private:
@@ -58,7 +61,8 @@ class DirectoryWalk {
   UploadKeyCursor uploads_;
 };
 
-Result<ListPage> ListBackwards(Connection& connection, std::int64_t bucket, const ListDirectory& query) {
+Result<ListPage> ListBackwards(Connection& connection, std::int64_t bucket,
+                               const ListDirectory& query) {
   ListPage page;
   if (query.max_keys <= 0) return page;
   std::string before = Successor(query.prefix).value_or(kBehindEveryKey);
@@ -74,7 +78,8 @@ Result<ListPage> ListBackwards(Connection& connection, std::int64_t bucket, cons
     }
     const std::string group(walk.Group());
     if (group.empty()) {
-      page.entries.push_back(walk.Object(page.text, page.entries.empty() ? none : page.entries.back()));
+      page.entries.push_back(
+          walk.Object(page.text, page.entries.empty() ? none : page.entries.back()));
       PENSTOCK_TRY(walk.NextObject());
       continue;
     }

@@ -12,7 +12,8 @@ using namespace testing;  // NOLINT: the helpers of this folder's tests
 
 std::string Names(const ListPage& page) {
   std::string names;
-  for (const ListEntry& entry : page.entries) names += (names.empty() ? "" : " ") + std::string(entry.key);
+  for (const ListEntry& entry : page.entries)
+    names += (names.empty() ? "" : " ") + std::string(entry.key);
   return names;
 }
 
@@ -70,7 +71,8 @@ TEST_F(DirectoryListingTest, FoldersWithOnlyOpenUploadsAreThereUntilTheUploadGoe
 
 TEST_F(DirectoryListingTest, PagesOfAnySizeJoinToTheWhole) {
   std::vector<std::string> keys;
-  for (int i = 0; i < 60; ++i) keys.push_back(std::string(1, static_cast<char>('a' + i % 7)) + "/" + std::to_string(i));
+  for (int i = 0; i < 60; ++i)
+    keys.push_back(std::string(1, static_cast<char>('a' + i % 7)) + "/" + std::to_string(i));
   keys.insert(keys.end(), {"plain", "zz", "b", "a/"});
   PutAll(keys);
   Begin("upload/only/1");
@@ -96,7 +98,8 @@ TEST_F(DirectoryListingTest, NoKeysAreNoPage) {
   const ListPage page = List({.max_keys = 0});
   EXPECT_TRUE(page.entries.empty());
   EXPECT_FALSE(page.truncated);
-  EXPECT_EQ(store_->List(ListDirectory{.bucket = BucketName("absent")}).error().code, "NoSuchBucket");
+  EXPECT_EQ(store_->List(ListDirectory{.bucket = BucketName("absent")}).error().code,
+            "NoSuchBucket");
 }
 
 TEST_F(DirectoryListingTest, ABucketWithAnOpenUploadGoesOnlyWhereThatIsAsked) {

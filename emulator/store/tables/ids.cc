@@ -10,7 +10,8 @@
 namespace penstock::emulator::store {
 namespace {
 
-constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";
+constexpr std::string_view kAlphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";
 static_assert(kAlphabet.size() == 64);
 constexpr int kSequenceDigits = 11;  // 66 bits
 constexpr std::size_t kVersionIdSize = 32;
@@ -20,13 +21,15 @@ constexpr std::size_t kUploadIdSize = 128;
 void AppendRandom(std::string& out, std::size_t count) {
   std::array<std::byte, kUploadIdSize> random;
   RandomBytes(MutableByteView(random.data(), count));
-  for (std::size_t i = 0; i < count; ++i) out.push_back(kAlphabet[std::to_integer<unsigned>(random[i]) % 64]);
+  for (std::size_t i = 0; i < count; ++i)
+    out.push_back(kAlphabet[std::to_integer<unsigned>(random[i]) % 64]);
 }
 
 std::string CheckOf(std::string_view text) {
   std::string check;
   std::uint32_t sum = Crc32c(AsBytes(text));
-  for (std::size_t digit = 0; digit < kCheckDigits; ++digit, sum /= 64) check.push_back(kAlphabet[sum % 64]);
+  for (std::size_t digit = 0; digit < kCheckDigits; ++digit, sum /= 64)
+    check.push_back(kAlphabet[sum % 64]);
   return check;
 }
 
@@ -45,7 +48,8 @@ std::string MakeId(std::int64_t sequence, std::size_t size) {
 }
 
 bool HasCheck(std::string_view id, std::size_t size) {
-  return id.size() == size && id.substr(size - kCheckDigits) == CheckOf(id.substr(0, size - kCheckDigits));
+  return id.size() == size &&
+         id.substr(size - kCheckDigits) == CheckOf(id.substr(0, size - kCheckDigits));
 }
 
 std::optional<std::int64_t> ReadSequence(std::string_view id) {
@@ -60,9 +64,13 @@ std::optional<std::int64_t> ReadSequence(std::string_view id) {
 
 }  // namespace
 
-VersionId MakeVersionId(std::int64_t sequence) { return VersionId(MakeId(sequence, kVersionIdSize)); }
+VersionId MakeVersionId(std::int64_t sequence) {
+  return VersionId(MakeId(sequence, kVersionIdSize));
+}
 
-bool IsIssued(const VersionId& id) { return id.value == "null" || HasCheck(id.value, kVersionIdSize); }
+bool IsIssued(const VersionId& id) {
+  return id.value == "null" || HasCheck(id.value, kVersionIdSize);
+}
 
 std::optional<std::int64_t> SequenceOf(const VersionId& id) {
   if (id.value.size() != kVersionIdSize) return std::nullopt;

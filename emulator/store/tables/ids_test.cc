@@ -9,7 +9,8 @@
 namespace penstock::emulator::store {
 namespace {
 
-constexpr std::string_view kAllowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";
+constexpr std::string_view kAllowed =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";
 
 TEST(Ids, VersionIdsHave32AllowedCharacters) {
   const VersionId id = MakeVersionId(7);

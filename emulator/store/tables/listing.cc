@@ -1,15 +1,15 @@
 // Listings of objects and versions: pages of SqliteStore::List (spec/protocol.md §2.4).
 //
-// A page costs what it shows, not what the bucket holds: cursors seek to the page's start and, behind each common
-// prefix, to the first key that does not begin with it.
+// A page costs what it shows, not what the bucket holds: cursors seek to the page's start and,
+// behind each common prefix, to the first key that does not begin with it.
 #include <cstdint>
 #include <limits>
 #include <utility>
 
+#include "emulator/store/sqlite_store.h"
 #include "emulator/store/tables/fold.h"
 #include "emulator/store/tables/ids.h"
 #include "emulator/store/tables/object_rows.h"
-#include "emulator/store/sqlite_store.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -41,11 +41,15 @@ class PageBuilder {
   const ListEntry none_{};
 };
 
-// `current` and `versions` as one sequence: key ascending, newest first. A key's current row is its newest version.
+// `current` and `versions` as one sequence: key ascending, newest first. A key's current row is its
+// newest version.
 class VersionWalk {
  public:
   VersionWalk(Connection& connection, std::int64_t bucket)
-      : connection_(connection), bucket_(bucket), current_(connection, bucket), archived_(connection, bucket) {}
+      : connection_(connection),
+        bucket_(bucket),
+        current_(connection, bucket),
+        archived_(connection, bucket) {}
 
   // To the newest version of the first key >= `key`.
   Result<void> Seek(std::string key) {
@@ -77,7 +81,8 @@ class VersionWalk {
     }
     entry.is_latest = false;
     if (!latest_key_.has_value() || *latest_key_ != entry.key) {
-      // First archived row of a key on this walk: the latest if nothing newer exists (not even before the page).
+      // First archived row of a key on this walk: the latest if nothing newer exists (not even
+      // before the page).
       PENSTOCK_ASSIGN(entry.is_latest, IsNewest(entry.key, archived_.newest_first()));
       latest_key_ = entry.key;
     }
@@ -103,10 +108,12 @@ class VersionWalk {
   std::string from_;  // bound by the cursors
   CurrentCursor current_;
   ArchivedCursor archived_;
-  std::optional<std::string_view> latest_key_;  // whose latest version was decided; in the page's text
+  // whose latest version was decided; in the page's text
+  std::optional<std::string_view> latest_key_;
 };
 
-Result<ListPage> ListCurrent(Connection& connection, std::int64_t bucket, const ListObjects& query) {
+Result<ListPage> ListCurrent(Connection& connection, std::int64_t bucket,
+                             const ListObjects& query) {
   ListPage page;
   const KeyFold fold(query.prefix, query.delimiter);
   std::optional<std::string> from = fold.LowerBound(query.start_after);
@@ -134,11 +141,11 @@ Result<ListPage> ListCurrent(Connection& connection, std::int64_t bucket, const 
 }
 
 // To where a page that follows the markers begins; false when nothing can follow.
-Result<bool> SeekToPage(Connection& connection, const Bucket& bucket, const ListVersions& query, const KeyFold& fold,
-                        VersionWalk& walk) {
+Result<bool> SeekToPage(Connection& connection, const Bucket& bucket, const ListVersions& query,
+                        const KeyFold& fold, VersionWalk& walk) {
   const std::string& key = query.key_marker;
-  const bool inside_key = query.version_id_marker.has_value() && key.size() > 0 && fold.Matches(key) &&
-                          fold.GroupOf(key).empty();
+  const bool inside_key = query.version_id_marker.has_value() && key.size() > 0 &&
+                          fold.Matches(key) && fold.GroupOf(key).empty();
   if (!inside_key) {
     std::optional<std::string> from = fold.LowerBound(key);
     if (!from.has_value()) return false;
@@ -151,14 +158,17 @@ Result<bool> SeekToPage(Connection& connection, const Bucket& bucket, const List
   } else if (row.error().kind != ErrorKind::kNotFound) {
     return std::move(row).error();
   } else if (const auto sequence = SequenceOf(*query.version_id_marker); sequence.has_value()) {
-    PENSTOCK_TRY(walk.SeekBehind(key, -*sequence));  // deleted since the last page: its place is in its id
+    // deleted since the last page: its place is in its id
+    PENSTOCK_TRY(walk.SeekBehind(key, -*sequence));
   } else {
-    PENSTOCK_TRY(walk.Seek(key));  // a null version has no place of its own: rather twice than not at all
+    // a null version has no place of its own: rather twice than not at all
+    PENSTOCK_TRY(walk.Seek(key));
   }
   return true;
 }
 
-Result<VersionPage> ListAll(Connection& connection, const Bucket& bucket, const ListVersions& query) {
+Result<VersionPage> ListAll(Connection& connection, const Bucket& bucket,
+                            const ListVersions& query) {
   VersionPage page;
   const KeyFold fold(query.prefix, query.delimiter);
   if (query.max_keys <= 0) return page;
@@ -169,7 +179,8 @@ Result<VersionPage> ListAll(Connection& connection, const Bucket& bucket, const 
     if (builder.full()) {
       page.truncated = true;
       page.next_key_marker = builder.last().key;
-      if (!builder.last().is_common_prefix) page.next_version_id_marker.emplace(std::string(builder.last().version_id));
+      if (!builder.last().is_common_prefix)
+        page.next_version_id_marker.emplace(std::string(builder.last().version_id));
       break;
     }
     const std::string_view group = fold.GroupOf(walk.key());

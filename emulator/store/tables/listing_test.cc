@@ -65,7 +65,8 @@ TEST_F(ListingTest, TruncatesTheMergedOrder) {
   EXPECT_EQ(Names(page.entries), "dir1/subdir.ext dir1/subdir/");
   EXPECT_TRUE(page.truncated);
   EXPECT_EQ(page.next, "dir1/subdir/");
-  EXPECT_EQ(Names(List({.prefix = "dir1/", .delimiter = "/", .start_after = page.next}).entries), "dir1/z");
+  EXPECT_EQ(Names(List({.prefix = "dir1/", .delimiter = "/", .start_after = page.next}).entries),
+            "dir1/z");
 }
 
 TEST_F(ListingTest, AMarkerInsideAGroupSkipsIt) {
@@ -146,8 +147,8 @@ TEST_F(ListingTest, ResumesBehindAVersionDeletedMeanwhile) {
   PutAll({"a", "a", "a"});
   const VersionPage first = Versions({.max_keys = 1});
   ASSERT_TRUE(Remove(*store_, "a", VersionId(std::string(first.entries[0].version_id))).ok());
-  const VersionPage rest =
-      Versions({.key_marker = first.next_key_marker, .version_id_marker = first.next_version_id_marker});
+  const VersionPage rest = Versions(
+      {.key_marker = first.next_key_marker, .version_id_marker = first.next_version_id_marker});
   ASSERT_EQ(rest.entries.size(), 2u);
   EXPECT_TRUE(rest.entries[0].is_latest);
   EXPECT_FALSE(rest.entries[1].is_latest);

@@ -2,13 +2,14 @@
 
 #include "emulator/store/tables/codec.h"
 
-// Column lists as text to paste into statements: a statement is compiled once per connection, from a literal.
-#define SUMMARY_COLUMNS                                                                                          \
-  "key, newest_first, version_id, is_marker, size, etag, last_modified, owner_id, storage_class, "               \
+// Column lists as text to paste into statements: a statement is compiled once per connection, from
+// a literal.
+#define SUMMARY_COLUMNS                                                                            \
+  "key, newest_first, version_id, is_marker, size, etag, last_modified, owner_id, storage_class, " \
   "checksum_algorithm, checksum_type, checksum"
 #define ALL_COLUMNS SUMMARY_COLUMNS ", attributes, tags, content, parts"
-#define ENTRY_COLUMNS                                                                                            \
-  "key, newest_first, version_id, is_marker, size, etag, last_modified, owner_id, storage_class, "               \
+#define ENTRY_COLUMNS                                                                              \
+  "key, newest_first, version_id, is_marker, size, etag, last_modified, owner_id, storage_class, " \
   "checksum_algorithm, checksum_type"
 #define ALL_PLACES "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
 
@@ -62,7 +63,8 @@ FoundRow ReadOne(const Connection& connection, Query& query) {
   auto tags = DecodeAttributes(query.Bytes(13));
   auto parts = DecodeParts(query.Bytes(15));
   if (!attributes || !tags || !parts) {
-    return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() + " holds a damaged object record")
+    return Error::Make(ErrorKind::kDataLoss,
+                       "the database file " + connection.path() + " holds a damaged object record")
         .At("", "", row.record.key.value);
   }
   row.record.attributes = std::move(*attributes);
@@ -79,9 +81,15 @@ Result<void> WriteRow(Query& query, const ObjectRow& row) {
   const std::string tags = EncodeAttributes(record.tags);
   const std::string parts = EncodeParts(record.parts);
   query.BindBytes(record.key.value).Bind(row.newest_first).BindText(record.version_id.value);
-  query.Bind(record.is_delete_marker ? 1 : 0).Bind(static_cast<std::int64_t>(record.size)).BindText(record.etag.value);
-  query.Bind(ToNanoseconds(record.last_modified)).BindText(record.owner_id).BindText(record.storage_class);
-  query.BindText(record.checksum_algorithm).BindText(record.checksum_type).BindText(record.checksum);
+  query.Bind(record.is_delete_marker ? 1 : 0)
+      .Bind(static_cast<std::int64_t>(record.size))
+      .BindText(record.etag.value);
+  query.Bind(ToNanoseconds(record.last_modified))
+      .BindText(record.owner_id)
+      .BindText(record.storage_class);
+  query.BindText(record.checksum_algorithm)
+      .BindText(record.checksum_type)
+      .BindText(record.checksum);
   query.BindBytes(attributes).BindBytes(tags).BindBytes(row.slices).BindBytes(parts);
   return query.Run();
 }
@@ -95,19 +103,22 @@ FoundRow FindCurrent(Connection& connection, std::int64_t bucket, std::string_vi
 }
 
 FoundRow FindNewestArchived(Connection& connection, std::int64_t bucket, std::string_view key) {
-  Query query(connection,
-              "SELECT " ALL_COLUMNS " FROM versions WHERE bucket=? AND key=? ORDER BY newest_first LIMIT 1");
+  Query query(connection, "SELECT " ALL_COLUMNS
+                          " FROM versions WHERE bucket=? AND key=? ORDER BY newest_first LIMIT 1");
   query.Bind(bucket).BindBytes(key);
   return ReadOne(connection, query);
 }
 
-FoundRow FindArchived(Connection& connection, std::int64_t bucket, std::string_view key, std::string_view version_id) {
-  Query query(connection, "SELECT " ALL_COLUMNS " FROM versions WHERE bucket=? AND key=? AND version_id=?");
+FoundRow FindArchived(Connection& connection, std::int64_t bucket, std::string_view key,
+                      std::string_view version_id) {
+  Query query(connection,
+              "SELECT " ALL_COLUMNS " FROM versions WHERE bucket=? AND key=? AND version_id=?");
   query.Bind(bucket).BindBytes(key).BindText(version_id);
   return ReadOne(connection, query);
 }
 
-Result<std::optional<CurrentReference>> FindCurrentReference(Connection& connection, std::int64_t bucket,
+Result<std::optional<CurrentReference>> FindCurrentReference(Connection& connection,
+                                                             std::int64_t bucket,
                                                              std::string_view key) {
   Query query(connection, "SELECT version_id, content FROM current WHERE bucket=? AND key=?");
   PENSTOCK_ASSIGN(const bool found, query.Bind(bucket).BindBytes(key).Step());
@@ -115,7 +126,8 @@ Result<std::optional<CurrentReference>> FindCurrentReference(Connection& connect
   return std::optional<CurrentReference>({query.Bytes(0) == kNullVersion, query.Text(1)});
 }
 
-// Not REPLACE, which prepares to undo the statement when it has replaced one row and then fails on the next.
+// Not REPLACE, which prepares to undo the statement when it has replaced one row and then fails on
+// the next.
 Result<void> AddCurrent(Connection& connection, std::int64_t bucket, const ObjectRow& row) {
   Query query(connection, "INSERT INTO current(bucket, " ALL_COLUMNS ") VALUES(?," ALL_PLACES ")");
   query.Bind(bucket);
@@ -129,7 +141,8 @@ Result<void> PutCurrent(Connection& connection, std::int64_t bucket, const Objec
 }
 
 Result<void> PutArchived(Connection& connection, std::int64_t bucket, const ObjectRow& row) {
-  Query query(connection, "REPLACE INTO versions(bucket, " ALL_COLUMNS ") VALUES(?," ALL_PLACES ")");
+  Query query(connection,
+              "REPLACE INTO versions(bucket, " ALL_COLUMNS ") VALUES(?," ALL_PLACES ")");
   query.Bind(bucket);
   return WriteRow(query, row);
 }
@@ -146,8 +159,8 @@ Result<void> RemoveArchived(Connection& connection, std::int64_t bucket, std::st
 }
 
 Result<void> ArchiveCurrent(Connection& connection, std::int64_t bucket, std::string_view key) {
-  Query query(connection, "INSERT INTO versions(bucket, " ALL_COLUMNS ") SELECT bucket, " ALL_COLUMNS
-                          " FROM current WHERE bucket=? AND key=?");
+  Query query(connection, "INSERT INTO versions(bucket, " ALL_COLUMNS
+                          ") SELECT bucket, " ALL_COLUMNS " FROM current WHERE bucket=? AND key=?");
   PENSTOCK_TRY(query.Bind(bucket).BindBytes(key).Run());
   return RemoveCurrent(connection, bucket, key);
 }
@@ -167,24 +180,31 @@ struct Updates {
   const char* current;
   const char* archived;
 };
-constexpr Updates kUpdateTags = {"UPDATE current SET tags=? WHERE bucket=? AND key=? AND newest_first=?",
-                                 "UPDATE versions SET tags=? WHERE bucket=? AND key=? AND newest_first=?"};
-constexpr Updates kUpdateAttributes = {"UPDATE current SET attributes=? WHERE bucket=? AND key=? AND newest_first=?",
-                                       "UPDATE versions SET attributes=? WHERE bucket=? AND key=? AND newest_first=?"};
+constexpr Updates kUpdateTags = {
+    "UPDATE current SET tags=? WHERE bucket=? AND key=? AND newest_first=?",
+    "UPDATE versions SET tags=? WHERE bucket=? AND key=? AND newest_first=?"};
+constexpr Updates kUpdateAttributes = {
+    "UPDATE current SET attributes=? WHERE bucket=? AND key=? AND newest_first=?",
+    "UPDATE versions SET attributes=? WHERE bucket=? AND key=? AND newest_first=?"};
 
-Result<void> Write(Connection& connection, const Updates& updates, std::int64_t bucket, const ObjectRow& row,
-                   const Attributes& values) {
+Result<void> Write(Connection& connection, const Updates& updates, std::int64_t bucket,
+                   const ObjectRow& row, const Attributes& values) {
   const std::string packed = EncodeAttributes(values);
   for (const char* sql : {updates.current, updates.archived}) {
     Query query(connection, sql);
-    PENSTOCK_TRY(query.BindBytes(packed).Bind(bucket).BindBytes(row.record.key.value).Bind(row.newest_first).Run());
+    PENSTOCK_TRY(query.BindBytes(packed)
+                     .Bind(bucket)
+                     .BindBytes(row.record.key.value)
+                     .Bind(row.newest_first)
+                     .Run());
   }
   return Ok();
 }
 
 }  // namespace
 
-Result<void> WriteTags(Connection& connection, std::int64_t bucket, const ObjectRow& row, const Attributes& tags) {
+Result<void> WriteTags(Connection& connection, std::int64_t bucket, const ObjectRow& row,
+                       const Attributes& tags) {
   return Write(connection, kUpdateTags, bucket, row, tags);
 }
 
@@ -193,41 +213,51 @@ Result<void> WriteAttributes(Connection& connection, std::int64_t bucket, const 
   return Write(connection, kUpdateAttributes, bucket, row, attributes);
 }
 
-Result<void> MoveCurrent(Connection& connection, std::int64_t bucket, std::string_view key, std::string_view to) {
+Result<void> MoveCurrent(Connection& connection, std::int64_t bucket, std::string_view key,
+                         std::string_view to) {
   Query query(connection, "UPDATE current SET key=?3 WHERE bucket=?1 AND key=?2");
   return query.Bind(bucket).BindBytes(key).BindBytes(to).Run();
 }
 
 Result<bool> BucketHasObjects(Connection& connection, std::int64_t bucket) {
   Query query(connection,
-              "SELECT EXISTS(SELECT 1 FROM current WHERE bucket=?1) OR EXISTS(SELECT 1 FROM versions WHERE bucket=?1)");
+              "SELECT EXISTS(SELECT 1 FROM current WHERE bucket=?1) OR EXISTS(SELECT 1 FROM "
+              "versions WHERE bucket=?1)");
   PENSTOCK_ASSIGN(const bool row, query.Bind(bucket).Step());
   return row && query.Int(0) != 0;
 }
 
-Result<void> RememberCompleted(Connection& connection, std::int64_t bucket, std::string_view upload_id,
-                               const ObjectRow& row, std::int64_t limit) {
+Result<void> RememberCompleted(Connection& connection, std::int64_t bucket,
+                               std::string_view upload_id, const ObjectRow& row,
+                               std::int64_t limit) {
   // WriteRow also binds ?17, the content, which is not remembered.
-  Query insert(connection, "INSERT INTO completed(ordinal, upload_id, bucket, " SUMMARY_COLUMNS ", attributes, tags, parts) "
+  Query insert(connection, "INSERT INTO completed(ordinal, upload_id, bucket, " SUMMARY_COLUMNS
+                           ", attributes, tags, parts) "
                            "VALUES((SELECT coalesce(max(ordinal), 0) + 1 FROM completed),"
                            "?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?18)");
   insert.BindText(upload_id).Bind(bucket);
   PENSTOCK_TRY(WriteRow(insert, row));
-  Query forget(connection, "DELETE FROM completed WHERE ordinal <= (SELECT max(ordinal) FROM completed) - ?");
+  Query forget(connection,
+               "DELETE FROM completed WHERE ordinal <= (SELECT max(ordinal) FROM completed) - ?");
   return forget.Bind(limit).Run();
 }
 
-FoundRow FindRemembered(Connection& connection, std::int64_t bucket, std::string_view key, std::string_view upload_id) {
-  Query query(connection, "SELECT " SUMMARY_COLUMNS
-                          ", attributes, tags, x'', parts FROM completed WHERE upload_id=? AND bucket=? AND key=?");
+FoundRow FindRemembered(Connection& connection, std::int64_t bucket, std::string_view key,
+                        std::string_view upload_id) {
+  Query query(
+      connection,
+      "SELECT " SUMMARY_COLUMNS
+      ", attributes, tags, x'', parts FROM completed WHERE upload_id=? AND bucket=? AND key=?");
   query.BindText(upload_id).Bind(bucket).BindBytes(key);
   return ReadOne(connection, query);
 }
 
 CurrentCursor::CurrentCursor(Connection& connection, std::int64_t bucket, Walk walk)
     : query_(connection, walk == Walk::kForwards
-                             ? "SELECT " ENTRY_COLUMNS " FROM current WHERE bucket=? AND key>=? ORDER BY key"
-                             : "SELECT " ENTRY_COLUMNS " FROM current WHERE bucket=? AND key<? ORDER BY key DESC"),
+                             ? "SELECT " ENTRY_COLUMNS
+                               " FROM current WHERE bucket=? AND key>=? ORDER BY key"
+                             : "SELECT " ENTRY_COLUMNS
+                               " FROM current WHERE bucket=? AND key<? ORDER BY key DESC"),
       bucket_(bucket) {}
 
 Result<void> CurrentCursor::Seek(std::string_view key) {
@@ -242,11 +272,14 @@ Result<void> CurrentCursor::Next() {
   return Ok();
 }
 
-ListEntry CurrentCursor::Entry(TextArena& text, const ListEntry& last) const { return ReadEntry(query_, text, last); }
+ListEntry CurrentCursor::Entry(TextArena& text, const ListEntry& last) const {
+  return ReadEntry(query_, text, last);
+}
 
 ArchivedCursor::ArchivedCursor(Connection& connection, std::int64_t bucket)
     : query_(connection, "SELECT " ENTRY_COLUMNS
-                         " FROM versions WHERE bucket=? AND (key, newest_first) > (?, ?) ORDER BY key, newest_first"),
+                         " FROM versions WHERE bucket=? AND (key, newest_first) > (?, ?) ORDER BY "
+                         "key, newest_first"),
       bucket_(bucket) {}
 
 Result<void> ArchivedCursor::Seek(std::string_view key, std::int64_t newest_first) {
@@ -261,6 +294,8 @@ Result<void> ArchivedCursor::Next() {
   return Ok();
 }
 
-ListEntry ArchivedCursor::Entry(TextArena& text, const ListEntry& last) const { return ReadEntry(query_, text, last); }
+ListEntry ArchivedCursor::Entry(TextArena& text, const ListEntry& last) const {
+  return ReadEntry(query_, text, last);
+}
 
 }  // namespace penstock::emulator::store

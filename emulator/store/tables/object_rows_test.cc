@@ -11,7 +11,8 @@ namespace {
 
 class ObjectRowsTest : public ::testing::Test {
  protected:
-  static ObjectRow Row(const std::string& key, std::int64_t newest_first, const std::string& version) {
+  static ObjectRow Row(const std::string& key, std::int64_t newest_first,
+                       const std::string& version) {
     ObjectRow row;
     row.record.key = ObjectKey(key);
     row.record.version_id = VersionId(version);
@@ -64,7 +65,8 @@ TEST_F(ObjectRowsTest, TheNewestArchivedComesFirst) {
 }
 
 TEST_F(ObjectRowsTest, ACursorSeeksInUnsignedByteOrder) {
-  for (const char* key : {"a", "b", "\xC3\xA9"}) ASSERT_TRUE(PutCurrent(db_, 1, Row(key, -1, "null")).ok());
+  for (const char* key : {"a", "b", "\xC3\xA9"})
+    ASSERT_TRUE(PutCurrent(db_, 1, Row(key, -1, "null")).ok());
   CurrentCursor cursor(db_, 1);
   ASSERT_TRUE(cursor.Seek("c").ok());
   EXPECT_EQ(cursor.key(), "\xC3\xA9");
@@ -74,7 +76,8 @@ TEST_F(ObjectRowsTest, ACursorSeeksInUnsignedByteOrder) {
 
 TEST_F(ObjectRowsTest, RemembersTheLatestCompletions) {
   for (int i = 0; i < 5; ++i) {
-    ASSERT_TRUE(RememberCompleted(db_, 1, "upload" + std::to_string(i), Row("key", -i, "null"), 3).ok());
+    ASSERT_TRUE(
+        RememberCompleted(db_, 1, "upload" + std::to_string(i), Row("key", -i, "null"), 3).ok());
   }
   EXPECT_FALSE(FindRemembered(db_, 1, "key", "upload1")->has_value());
   EXPECT_TRUE(FindRemembered(db_, 1, "key", "upload2")->has_value());

@@ -14,23 +14,27 @@ Result<void> Release(const ObjectWrite& write, const ObjectRow& row) {
 
 Result<void> DropArchived(const ObjectWrite& write, const ObjectRow& row) {
   PENSTOCK_TRY(Release(write, row));
-  return RemoveArchived(write.connection(), write.bucket.id, row.record.key.value, row.newest_first);
+  return RemoveArchived(write.connection(), write.bucket.id, row.record.key.value,
+                        row.newest_first);
 }
 
 enum class Before { kNothing, kArchived, kReplaceable };
 
-// Clears the way for a new latest version: an object with an id of its own is archived, a null version is released unless
-// the bucket is versioned; its row is left for the caller to replace or remove (kReplaceable).
+// Clears the way for a new latest version: an object with an id of its own is archived, a null
+// version is released unless the bucket is versioned; its row is left for the caller to replace or
+// remove (kReplaceable).
 Result<Before> StepAside(const ObjectWrite& write, std::string_view key) {
   const bool keep_all = write.bucket.record->versioning == Versioning::kEnabled;
-  PENSTOCK_ASSIGN(const auto current, FindCurrentReference(write.connection(), write.bucket.id, key));
+  PENSTOCK_ASSIGN(const auto current,
+                  FindCurrentReference(write.connection(), write.bucket.id, key));
   if (current.has_value() && !keep_all && current->is_null_version) {
     PENSTOCK_TRY(ReleaseReferences(write.transaction, write.registry, current->slices));
     return Before::kReplaceable;  // there is one null version at most
   }
   if (current.has_value()) PENSTOCK_TRY(ArchiveCurrent(write.connection(), write.bucket.id, key));
   if (write.bucket.record->versioning == Versioning::kSuspended) {
-    PENSTOCK_ASSIGN(const auto old_null, FindArchived(write.connection(), write.bucket.id, key, kNullVersion));
+    PENSTOCK_ASSIGN(const auto old_null,
+                    FindArchived(write.connection(), write.bucket.id, key, kNullVersion));
     if (old_null.has_value()) PENSTOCK_TRY(DropArchived(write, *old_null));
   }
   return current.has_value() ? Before::kArchived : Before::kNothing;
@@ -73,7 +77,8 @@ Result<ObjectRow> FindVersion(Connection& connection, const Bucket& bucket, cons
   return std::move(error).At("", bucket.record->name.value, key.value);
 }
 
-Result<void> CheckPrecondition(const ObjectWrite& write, const ObjectKey& key, const Precondition& precondition) {
+Result<void> CheckPrecondition(const ObjectWrite& write, const ObjectKey& key,
+                               const Precondition& precondition) {
   if (!precondition) return Ok();
   PENSTOCK_ASSIGN(const auto latest, FindLatest(write.connection(), write.bucket.id, key.value));
   return precondition(latest.has_value() ? &latest->record : nullptr);
@@ -82,7 +87,8 @@ Result<void> CheckPrecondition(const ObjectWrite& write, const ObjectKey& key, c
 Result<void> CheckDelete(const ObjectWrite& write, const DeleteObject& request) {
   PENSTOCK_TRY(CheckPrecondition(write, request.key, request.precondition));
   if (!request.removal || !request.version_id) return Ok();
-  const auto version = FindVersion(write.connection(), write.bucket, request.key, *request.version_id);
+  const auto version =
+      FindVersion(write.connection(), write.bucket, request.key, *request.version_id);
   if (!version.ok() && version.error().code != "NoSuchVersion") return version.error();
   return request.removal(version.ok() ? &version->record : nullptr);
 }
@@ -103,7 +109,8 @@ Result<DeleteOutcome> DeleteLatest(const ObjectWrite& write, const ObjectKey& ke
   DeleteOutcome outcome;
   PENSTOCK_ASSIGN(const Before before, StepAside(write, key.value));
   outcome.existed = before != Before::kNothing;
-  if (before == Before::kReplaceable) PENSTOCK_TRY(RemoveCurrent(write.connection(), write.bucket.id, key.value));
+  if (before == Before::kReplaceable)
+    PENSTOCK_TRY(RemoveCurrent(write.connection(), write.bucket.id, key.value));
   if (write.bucket.record->versioning == Versioning::kNever) return outcome;
   ObjectRow marker;
   marker.newest_first = -write.sequence;
@@ -118,7 +125,8 @@ Result<DeleteOutcome> DeleteLatest(const ObjectWrite& write, const ObjectKey& ke
   return outcome;
 }
 
-Result<DeleteOutcome> DeleteVersion(const ObjectWrite& write, const ObjectKey& key, const VersionId& version) {
+Result<DeleteOutcome> DeleteVersion(const ObjectWrite& write, const ObjectKey& key,
+                                    const VersionId& version) {
   DeleteOutcome outcome;
   outcome.version_id = version;
   PENSTOCK_ASSIGN(const auto current, FindCurrent(write.connection(), write.bucket.id, key.value));
@@ -129,7 +137,8 @@ Result<DeleteOutcome> DeleteVersion(const ObjectWrite& write, const ObjectKey& k
     outcome.existed = true;
     return outcome;
   }
-  PENSTOCK_ASSIGN(const auto archived, FindArchived(write.connection(), write.bucket.id, key.value, version.value));
+  PENSTOCK_ASSIGN(const auto archived,
+                  FindArchived(write.connection(), write.bucket.id, key.value, version.value));
   if (!archived.has_value()) return outcome;
   PENSTOCK_TRY(DropArchived(write, *archived));
   if (!current.has_value()) PENSTOCK_TRY(Promote(write, key.value));

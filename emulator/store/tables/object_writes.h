@@ -1,5 +1,5 @@
-// What writing and deleting mean in each versioning state (spec/protocol.md §2.7), as changes of rows inside one
-// transaction. Knows nothing of caches or threads.
+// What writing and deleting mean in each versioning state (spec/protocol.md §2.7), as changes of
+// rows inside one transaction. Knows nothing of caches or threads.
 #ifndef PENSTOCK_EMULATOR_STORE_TABLES_OBJECT_WRITES_H_
 #define PENSTOCK_EMULATOR_STORE_TABLES_OBJECT_WRITES_H_
 
@@ -32,18 +32,20 @@ Result<ObjectRow> FindVersion(Connection& connection, const Bucket& bucket, cons
                               const VersionId& version);
 
 // Asks `precondition`, if there is one, about the latest version.
-Result<void> CheckPrecondition(const ObjectWrite& write, const ObjectKey& key, const Precondition& precondition);
+Result<void> CheckPrecondition(const ObjectWrite& write, const ObjectKey& key,
+                               const Precondition& precondition);
 // Asks the request's precondition, and its `removal` about the version it names.
 Result<void> CheckDelete(const ObjectWrite& write, const DeleteObject& request);
 
-// Makes `row` the key's latest version: fills version id, order and, where unset, the time; archives or replaces what
-// was there. row.slices must already be counted.
+// Makes `row` the key's latest version: fills version id, order and, where unset, the time;
+// archives or replaces what was there. row.slices must already be counted.
 Result<void> PlaceObject(const ObjectWrite& write, ObjectRow& row);
 
 // Deletes without a version id: removes the null version, or hides the key behind a new marker.
 Result<DeleteOutcome> DeleteLatest(const ObjectWrite& write, const ObjectKey& key);
 // Removes one version for good; the next older one becomes the latest.
-Result<DeleteOutcome> DeleteVersion(const ObjectWrite& write, const ObjectKey& key, const VersionId& version);
+Result<DeleteOutcome> DeleteVersion(const ObjectWrite& write, const ObjectKey& key,
+                                    const VersionId& version);
 
 }  // namespace penstock::emulator::store
 

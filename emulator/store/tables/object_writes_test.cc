@@ -18,8 +18,12 @@ class VersioningTest : public ::testing::Test {
  protected:
   void SetUp() override { MakeBucket(*store_); }
   void Turn(Versioning versioning) { ASSERT_TRUE(store_->SetVersioning(kBucket, versioning).ok()); }
-  std::string Put(const std::string& body) { return PutText(*store_, "key", body)->object->version_id.value; }
-  std::size_t CountVersions() { return store_->List(ListVersions{.bucket = kBucket})->entries.size(); }
+  std::string Put(const std::string& body) {
+    return PutText(*store_, "key", body)->object->version_id.value;
+  }
+  std::size_t CountVersions() {
+    return store_->List(ListVersions{.bucket = kBucket})->entries.size();
+  }
   std::unique_ptr<Store> store_ = OpenStore({});
 };
 
@@ -133,7 +137,8 @@ TEST_F(VersioningTest, APreconditionSeesTheMarker) {
 TEST_F(VersioningTest, TagsOfAMarkerAreRefused) {
   Turn(Versioning::kEnabled);
   ASSERT_TRUE(Remove(*store_, "key").ok());
-  EXPECT_EQ(store_->SetTags(kBucket, ObjectKey("key"), std::nullopt, {}).error().code, "MethodNotAllowed");
+  EXPECT_EQ(store_->SetTags(kBucket, ObjectKey("key"), std::nullopt, {}).error().code,
+            "MethodNotAllowed");
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 #include "emulator/store/blobs/blob_references.h"
 #include "emulator/store/deferred_write.h"
-#include "emulator/store/tables/object_writes.h"
 #include "emulator/store/sqlite_store.h"
+#include "emulator/store/tables/object_writes.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -26,7 +26,8 @@ Result<ObjectRow> FindRow(Connection& connection, const Bucket& bucket, const Ob
 }
 
 Error ChangeOfMarker(const BucketName& bucket, const ObjectKey& key) {
-  Error error = Error::Make(ErrorKind::kInvalidArgument, "The specified method is not allowed against this resource.");
+  Error error = Error::Make(ErrorKind::kInvalidArgument,
+                            "The specified method is not allowed against this resource.");
   error.code = "MethodNotAllowed";
   return std::move(error).At("", bucket.value, key.value);
 }
@@ -45,7 +46,8 @@ Result<ObjectPtr> SqliteStore::FindObject(const BucketName& bucket, const Object
   }
   ObjectCache::Ticket ticket = 0;
   const auto read = [&](Connection& connection) -> Result<std::optional<ObjectPtr>> {
-    ticket = cache_.TakeTicket(bucket.value, key.value);  // before the first SELECT, which fixes the snapshot
+    // before the first SELECT, which fixes the snapshot
+    ticket = cache_.TakeTicket(bucket.value, key.value);
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(ObjectRow row, FindRow(connection, found, key, version));
     return LoadObject(connection, std::move(row));
@@ -88,7 +90,8 @@ class SqliteStore::ObjectPut {
  private:
   void Publish(CommitPhase phase) {
     if (phase == CommitPhase::kBefore) return store_.HoldInCache(bucket_name_, row_.record.key);
-    if (phase == CommitPhase::kUndone) return store_.cache_.Erase(bucket_name_.value, row_.record.key.value);
+    if (phase == CommitPhase::kUndone)
+      return store_.cache_.Erase(bucket_name_.value, row_.record.key.value);
     try {
       outcome_.object = std::make_shared<const ObjectRecord>(std::move(row_.record));
     } catch (...) {  // for want of memory, before the record moved
@@ -115,7 +118,8 @@ void SqliteStore::Put(PutObject request, Async<PutOutcome> later) {
 }
 
 Result<void> SqliteStore::AdmitMarker(const ObjectWrite& write, const DeleteObject& request) {
-  const bool makes_marker = !request.version_id && write.bucket.record->versioning != Versioning::kNever;
+  const bool makes_marker =
+      !request.version_id && write.bucket.record->versioning != Versioning::kNever;
   return makes_marker ? row_memory_.Admit(write.connection()) : Ok();
 }
 
@@ -123,7 +127,8 @@ class SqliteStore::ObjectDelete {
  public:
   static constexpr auto kPurpose = WriteQueue::Purpose::kRemove;
 
-  ObjectDelete(SqliteStore& store, DeleteObject request) : store_(store), request_(std::move(request)) {}
+  ObjectDelete(SqliteStore& store, DeleteObject request)
+      : store_(store), request_(std::move(request)) {}
   ObjectDelete(const ObjectDelete&) = delete;
   ObjectDelete& operator=(const ObjectDelete&) = delete;
 
@@ -196,7 +201,8 @@ Result<void> SqliteStore::SetTags(const BucketName& bucket, const ObjectKey& key
 }
 
 Result<void> SqliteStore::ChangeAttributes(const BucketName& bucket, const ObjectKey& key,
-                                           const std::optional<VersionId>& version, const AttributeChange& change) {
+                                           const std::optional<VersionId>& version,
+                                           const AttributeChange& change) {
   return queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(const ObjectRow row, FindRow(transaction.connection(), found, key, version));
@@ -211,8 +217,8 @@ Result<void> SqliteStore::ChangeAttributes(const BucketName& bucket, const Objec
 }
 
 Result<void> SqliteStore::SetAttribute(const BucketName& bucket, const ObjectKey& key,
-                                       const std::optional<VersionId>& version, const std::string& name,
-                                       std::optional<std::string> value) {
+                                       const std::optional<VersionId>& version,
+                                       const std::string& name, std::optional<std::string> value) {
   return ChangeAttributes(bucket, key, version, [&](const ObjectRecord&, Attributes& attributes) {
     std::erase_if(attributes, [&](const auto& entry) { return entry.first == name; });
     if (value) attributes.emplace_back(name, *value);

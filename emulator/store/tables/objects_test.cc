@@ -25,7 +25,8 @@ class ObjectsTest : public ::testing::TestWithParam<Mode> {
   std::unique_ptr<Store> store_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Modes, ObjectsTest, ::testing::Values(Mode::kMemory, Mode::kDirectory, Mode::kStrict),
+INSTANTIATE_TEST_SUITE_P(Modes, ObjectsTest,
+                         ::testing::Values(Mode::kMemory, Mode::kDirectory, Mode::kStrict),
                          [](const auto& mode) {
                            return mode.param == Mode::kMemory      ? "Memory"
                                   : mode.param == Mode::kDirectory ? "Directory"
@@ -108,7 +109,9 @@ TEST_P(ObjectsTest, ManyDeletesHaveAnOutcomeEach) {
   for (DeleteObject& request : requests) request.bucket = BucketName("bucket");
   requests[0].key = ObjectKey("a");
   requests[1].key = ObjectKey("b");
-  requests[1].precondition = [](const ObjectRecord*) -> Result<void> { return Error::Make(ErrorKind::kConflict, "no"); };
+  requests[1].precondition = [](const ObjectRecord*) -> Result<void> {
+    return Error::Make(ErrorKind::kConflict, "no");
+  };
   requests[2].key = ObjectKey("c");
   requests[2].bucket = BucketName("other");
   requests[3].key = ObjectKey("a");
@@ -211,7 +214,9 @@ TEST_P(ObjectsTest, SetsAndRemovesOneAttributeOfAVersion) {
   const auto set = [&](std::optional<std::string> value) {
     return store_->SetAttribute(kBucket, ObjectKey("key"), std::nullopt, ":acl", std::move(value));
   };
-  const auto attributes = [&] { return (*store_->FindObject(kBucket, ObjectKey("key")))->attributes; };
+  const auto attributes = [&] {
+    return (*store_->FindObject(kBucket, ObjectKey("key")))->attributes;
+  };
   const Attributes before = attributes();
   ASSERT_TRUE(set("one").ok());
   ASSERT_TRUE(set("two").ok());
@@ -220,7 +225,8 @@ TEST_P(ObjectsTest, SetsAndRemovesOneAttributeOfAVersion) {
   EXPECT_EQ(attributes(), expected);
   ASSERT_TRUE(set(std::nullopt).ok());
   EXPECT_EQ(attributes(), before);
-  EXPECT_EQ(store_->SetAttribute(kBucket, ObjectKey("absent"), std::nullopt, "a", "b").error().code, "NoSuchKey");
+  EXPECT_EQ(store_->SetAttribute(kBucket, ObjectKey("absent"), std::nullopt, "a", "b").error().code,
+            "NoSuchKey");
 }
 
 TEST_P(ObjectsTest, AChangeOfAttributesSeesTheVersionAndMayRefuse) {
@@ -241,7 +247,8 @@ TEST_P(ObjectsTest, AChangeOfAttributesSeesTheVersionAndMayRefuse) {
     return Error::Make(ErrorKind::kAccessDenied, "no");
   });
   EXPECT_EQ(refused.error().kind, ErrorKind::kAccessDenied);
-  EXPECT_EQ((*store_->FindObject(kBucket, ObjectKey("key")))->attributes, (Attributes{{"size", "4"}}));
+  EXPECT_EQ((*store_->FindObject(kBucket, ObjectKey("key")))->attributes,
+            (Attributes{{"size", "4"}}));
 }
 
 TEST_P(ObjectsTest, RefusesContentOfAnotherStore) {

@@ -1,17 +1,19 @@
-// SqliteStore::Rename: a row gets another key (spec/protocol.md §1.7). What it costs does not depend on the object's size.
+// SqliteStore::Rename: a row gets another key (spec/protocol.md §1.7). What it costs does not
+// depend on the object's size.
 #include <string>
 #include <utility>
 
 #include "emulator/store/blobs/blob_references.h"
-#include "emulator/store/tables/object_rows.h"
 #include "emulator/store/sqlite_store.h"
+#include "emulator/store/tables/object_rows.h"
 
 namespace penstock::emulator::store {
 namespace {
 
 constexpr std::int64_t kRememberedRenames = 10'000;
 
-Error RenameError(ErrorKind kind, std::string code, std::string message, const RenameObject& request) {
+Error RenameError(ErrorKind kind, std::string code, std::string message,
+                  const RenameObject& request) {
   Error error = Error::Make(kind, std::move(message));
   error.code = std::move(code);
   return std::move(error).At("", request.bucket.value, request.source.value);
@@ -23,16 +25,20 @@ Result<bool> WasDone(Connection& connection, std::int64_t bucket, const RenameOb
   Query query(connection, "SELECT request FROM renamed WHERE bucket=? AND token=?");
   PENSTOCK_ASSIGN(const bool found, query.Bind(bucket).BindText(request.token).Step());
   if (!found || query.Bytes(0) == request.request) return found;
-  return RenameError(ErrorKind::kInvalidArgument, "IdempotencyParameterMismatch",
-                     "Request parameters do not match those of the request that had this client token first", request);
+  return RenameError(
+      ErrorKind::kInvalidArgument, "IdempotencyParameterMismatch",
+      "Request parameters do not match those of the request that had this client token first",
+      request);
 }
 
 Result<void> Remember(Connection& connection, std::int64_t bucket, const RenameObject& request) {
   if (request.token.empty()) return Ok();
-  Query insert(connection, "INSERT INTO renamed(ordinal, bucket, token, request) "
-                           "VALUES((SELECT coalesce(max(ordinal), 0) + 1 FROM renamed),?,?,?)");
+  Query insert(connection,
+               "INSERT INTO renamed(ordinal, bucket, token, request) "
+               "VALUES((SELECT coalesce(max(ordinal), 0) + 1 FROM renamed),?,?,?)");
   PENSTOCK_TRY(insert.Bind(bucket).BindText(request.token).BindBytes(request.request).Run());
-  Query forget(connection, "DELETE FROM renamed WHERE ordinal <= (SELECT max(ordinal) FROM renamed) - ?");
+  Query forget(connection,
+               "DELETE FROM renamed WHERE ordinal <= (SELECT max(ordinal) FROM renamed) - ?");
   return forget.Bind(kRememberedRenames).Run();
 }
 
@@ -51,7 +57,8 @@ Result<void> SqliteStore::Rename(RenameObject request) {
     if (done) return Ok();
     PENSTOCK_ASSIGN(const auto source, FindCurrent(connection, bucket.id, request.source.value));
     if (!source.has_value()) {
-      return RenameError(ErrorKind::kNotFound, "NoSuchKey", "The specified key does not exist.", request);
+      return RenameError(ErrorKind::kNotFound, "NoSuchKey", "The specified key does not exist.",
+                         request);
     }
     PENSTOCK_TRY(Ask(request.source_precondition, source));
     const bool onto_itself = request.source == request.target;

@@ -8,7 +8,8 @@ namespace {
 
 using namespace testing;  // NOLINT: the helpers of this folder's tests
 
-RenameObject Renaming(const std::string& from, const std::string& to, const std::string& token = {}) {
+RenameObject Renaming(const std::string& from, const std::string& to,
+                      const std::string& token = {}) {
   RenameObject request;
   request.bucket = kBucket;
   request.source = ObjectKey(from);
@@ -18,7 +19,9 @@ RenameObject Renaming(const std::string& from, const std::string& to, const std:
   return request;
 }
 
-std::string Outcome(const Result<void>& result) { return result.ok() ? "done" : result.error().code; }
+std::string Outcome(const Result<void>& result) {
+  return result.ok() ? "done" : result.error().code;
+}
 
 class RenamingTest : public ::testing::Test {
  protected:
@@ -75,13 +78,15 @@ TEST_F(RenamingTest, BothSidesMayRefuse) {
 TEST_F(RenamingTest, ATokenIsGoodForOneRequest) {
   ASSERT_TRUE(PutText(*store_, "a", "bytes").ok());
   EXPECT_EQ(Outcome(store_->Rename(Renaming("a", "b", "token"))), "done");
-  EXPECT_EQ(Outcome(store_->Rename(Renaming("a", "b", "token"))), "done") << "a repeated request is answered as it was";
+  EXPECT_EQ(Outcome(store_->Rename(Renaming("a", "b", "token"))), "done")
+      << "a repeated request is answered as it was";
   EXPECT_EQ(Get(*store_, "b"), "bytes");
   EXPECT_EQ(Outcome(store_->Rename(Renaming("b", "c", "token"))), "IdempotencyParameterMismatch");
   EXPECT_EQ(Get(*store_, "b"), "bytes");
   EXPECT_EQ(Outcome(store_->Rename(Renaming("absent", "c", "other"))), "NoSuchKey");
   ASSERT_TRUE(PutText(*store_, "absent", "now there").ok());
-  EXPECT_EQ(Outcome(store_->Rename(Renaming("absent", "c", "other"))), "done") << "what failed is not remembered";
+  EXPECT_EQ(Outcome(store_->Rename(Renaming("absent", "c", "other"))), "done")
+      << "what failed is not remembered";
 }
 
 TEST(RenamingOnDiskTest, RenamesAndTokensSurviveARestartAndNoBytesMove) {

@@ -4,8 +4,9 @@ namespace penstock::emulator::store {
 namespace {
 
 constexpr unsigned kCallsPerMeasurement = 16;
-constexpr std::uint64_t kPageOverhead = 256;      // of SQLite's page cache, for each page
-constexpr std::uint64_t kRoomForRows = 1 << 20;  // more than the writes between two measurements usually add
+constexpr std::uint64_t kPageOverhead = 256;  // of SQLite's page cache, for each page
+// more than the writes between two measurements usually add
+constexpr std::uint64_t kRoomForRows = 1 << 20;
 
 Result<std::uint64_t> Number(Connection& connection, const char* pragma) {
   Query query(connection, pragma);

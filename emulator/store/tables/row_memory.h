@@ -18,8 +18,9 @@ class RowMemory {
   // Null: no limit, and nothing is measured.
   explicit RowMemory(MemoryLimit* limit) : limit_(limit), charge_(limit) {}
 
-  // Called inside a transaction before it adds rows. MemoryLimit::Exceeded when the limit is reached and the database has
-  // no free pages. The size is measured at every 16th call, so that a few writes may still pass.
+  // Called inside a transaction before it adds rows. MemoryLimit::Exceeded when the limit is
+  // reached and the database has no free pages. The size is measured at every 16th call, so that a
+  // few writes may still pass.
   Result<void> Admit(Connection& connection);
 
  private:

@@ -13,7 +13,8 @@ TEST(TextArenaTest, ViewsStayWhileMoreIsCopied) {
   TextArena arena;
   std::vector<std::string> texts;
   std::vector<std::string_view> views;
-  for (std::size_t i = 0; i < 5000; ++i) texts.push_back(std::to_string(i) + std::string(i % 97, 'x'));
+  for (std::size_t i = 0; i < 5000; ++i)
+    texts.push_back(std::to_string(i) + std::string(i % 97, 'x'));
   texts.push_back(std::string(200'000, 'y'));  // larger than a block
   texts.push_back("after");
   for (const std::string& text : texts) views.push_back(arena.Copy(text));

@@ -10,8 +10,9 @@
 #include "emulator/store/tables/fold.h"
 #include "emulator/store/tables/ids.h"
 
-#define UPLOAD_COLUMNS \
-  "key, sequence, id, owner_id, initiated, storage_class, checksum_algorithm, checksum_type, attributes, tags, " \
+#define UPLOAD_COLUMNS                                                                         \
+  "key, sequence, id, owner_id, initiated, storage_class, checksum_algorithm, checksum_type, " \
+  "attributes, tags, "                                                                         \
   "current_at_create, initiator"
 
 namespace penstock::emulator::store {
@@ -20,10 +21,12 @@ namespace {
 constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
 
 Error Damaged(const Connection& connection) {
-  return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() + " holds a damaged upload record");
+  return Error::Make(ErrorKind::kDataLoss,
+                     "the database file " + connection.path() + " holds a damaged upload record");
 }
 
-Result<UploadRow> ReadUpload(const Connection& connection, const Query& query, const Bucket& bucket) {
+Result<UploadRow> ReadUpload(const Connection& connection, const Query& query,
+                             const Bucket& bucket) {
   UploadRow row;
   UploadRecord& record = row.record;
   record.bucket = bucket.record->name;
@@ -45,7 +48,8 @@ Result<UploadRow> ReadUpload(const Connection& connection, const Query& query, c
   return row;
 }
 
-Result<std::optional<UploadRow>> ReadOne(Connection& connection, Query& query, const Bucket& bucket) {
+Result<std::optional<UploadRow>> ReadOne(Connection& connection, Query& query,
+                                         const Bucket& bucket) {
   PENSTOCK_ASSIGN(const bool found, query.Step());
   if (!found) return std::optional<UploadRow>();
   PENSTOCK_ASSIGN(UploadRow row, ReadUpload(connection, query, bucket));
@@ -58,8 +62,8 @@ struct Position {  // a page shows what is greater
 };
 
 // nullopt: nothing can follow.
-Result<std::optional<Position>> PageStart(Connection& connection, const Bucket& bucket, const ListUploads& query,
-                                          const KeyFold& fold) {
+Result<std::optional<Position>> PageStart(Connection& connection, const Bucket& bucket,
+                                          const ListUploads& query, const KeyFold& fold) {
   const std::string& key = query.key_marker;
   if (!key.empty() && !query.upload_id_marker.empty()) {
     const UploadId id(query.upload_id_marker);
@@ -86,10 +90,16 @@ Result<void> InsertUpload(Connection& connection, std::int64_t bucket, const Upl
   const UploadRecord& record = upload.record;
   const std::string attributes = EncodeAttributes(record.attributes);
   const std::string tags = EncodeAttributes(record.tags);
-  Query query(connection, "INSERT INTO uploads(bucket, " UPLOAD_COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  Query query(connection,
+              "INSERT INTO uploads(bucket, " UPLOAD_COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
   query.Bind(bucket).BindBytes(record.key.value).Bind(upload.sequence).BindText(record.id.value);
-  query.BindText(record.owner_id).Bind(ToNanoseconds(record.initiated)).BindText(record.storage_class);
-  query.BindText(record.checksum_algorithm).BindText(record.checksum_type).BindBytes(attributes).BindBytes(tags);
+  query.BindText(record.owner_id)
+      .Bind(ToNanoseconds(record.initiated))
+      .BindText(record.storage_class);
+  query.BindText(record.checksum_algorithm)
+      .BindText(record.checksum_type)
+      .BindBytes(attributes)
+      .BindBytes(tags);
   query.BindText(record.current_at_create).BindText(record.initiator);
   return query.Run();
 }
@@ -101,7 +111,8 @@ Result<void> DeleteUpload(Connection& connection, std::int64_t bucket, const Upl
   return query.Bind(bucket).BindBytes(upload.record.key.value).Bind(upload.sequence).Run();
 }
 
-Result<std::optional<UploadRow>> FindUploadById(Connection& connection, const Bucket& bucket, const UploadId& id) {
+Result<std::optional<UploadRow>> FindUploadById(Connection& connection, const Bucket& bucket,
+                                                const UploadId& id) {
   Query query(connection, "SELECT " UPLOAD_COLUMNS " FROM uploads WHERE id=? AND bucket=?");
   query.BindText(id.value).Bind(bucket.id);
   return ReadOne(connection, query, bucket);
@@ -113,13 +124,15 @@ Result<std::optional<UploadRow>> FindFirstUpload(Connection& connection, const B
   return ReadOne(connection, query, bucket);
 }
 
-Result<UploadPage> ListUploadRows(Connection& connection, const Bucket& bucket, const ListUploads& query) {
+Result<UploadPage> ListUploadRows(Connection& connection, const Bucket& bucket,
+                                  const ListUploads& query) {
   UploadPage page;
   if (query.max_uploads <= 0) return page;
   const KeyFold fold(query.prefix, query.delimiter);
   PENSTOCK_ASSIGN(auto from, PageStart(connection, bucket, query, fold));
-  Query rows(connection, "SELECT " UPLOAD_COLUMNS
-                         " FROM uploads WHERE bucket=? AND (key, sequence) > (?, ?) ORDER BY key, sequence");
+  Query rows(connection,
+             "SELECT " UPLOAD_COLUMNS
+             " FROM uploads WHERE bucket=? AND (key, sequence) > (?, ?) ORDER BY key, sequence");
   bool seek = true;
   while (from.has_value()) {
     if (seek) {
@@ -149,7 +162,8 @@ Result<UploadPage> ListUploadRows(Connection& connection, const Bucket& bucket, 
 }
 
 UploadKeyCursor::UploadKeyCursor(Connection& connection, std::int64_t bucket)
-    : query_(connection, "SELECT key FROM uploads WHERE bucket=? AND key<? ORDER BY key DESC"), bucket_(bucket) {}
+    : query_(connection, "SELECT key FROM uploads WHERE bucket=? AND key<? ORDER BY key DESC"),
+      bucket_(bucket) {}
 
 Result<void> UploadKeyCursor::Seek(std::string_view key) {
   query_.Reset();
@@ -163,9 +177,12 @@ Result<void> UploadKeyCursor::Next() {
   return Ok();
 }
 
-Result<std::vector<PartRow>> FindParts(Connection& connection, std::int64_t upload, int marker, int limit) {
+Result<std::vector<PartRow>> FindParts(Connection& connection, std::int64_t upload, int marker,
+                                       int limit) {
   std::vector<PartRow> parts;
-  Query query(connection, "SELECT record, content FROM parts WHERE upload=? AND number>? ORDER BY number LIMIT ?");
+  Query query(
+      connection,
+      "SELECT record, content FROM parts WHERE upload=? AND number>? ORDER BY number LIMIT ?");
   query.Bind(upload).Bind(marker).Bind(limit);
   for (;;) {
     PENSTOCK_ASSIGN(const bool found, query.Step());

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/store/tables/bucket_table.h"
 #include "emulator/store/sqlite/sqlite.h"
 #include "emulator/store/store.h"
+#include "emulator/store/tables/bucket_table.h"
 
 namespace penstock::emulator::store {
 
@@ -25,13 +25,16 @@ struct PartRow {
 };
 
 Result<void> InsertUpload(Connection& connection, std::int64_t bucket, const UploadRow& upload);
-// Removes the upload and the rows of its parts. Their references are the caller's to release or hand on.
+// Removes the upload and the rows of its parts. Their references are the caller's to release or
+// hand on.
 Result<void> DeleteUpload(Connection& connection, std::int64_t bucket, const UploadRow& upload);
-Result<std::optional<UploadRow>> FindUploadById(Connection& connection, const Bucket& bucket, const UploadId& id);
+Result<std::optional<UploadRow>> FindUploadById(Connection& connection, const Bucket& bucket,
+                                                const UploadId& id);
 Result<std::optional<UploadRow>> FindFirstUpload(Connection& connection, const Bucket& bucket);
-// One page: by key, then by initiation. kInvalidArgument (code InvalidArgument) when the upload id marker names no upload
-// of the key marker's key.
-Result<UploadPage> ListUploadRows(Connection& connection, const Bucket& bucket, const ListUploads& query);
+// One page: by key, then by initiation. kInvalidArgument (code InvalidArgument) when the upload id
+// marker names no upload of the key marker's key.
+Result<UploadPage> ListUploadRows(Connection& connection, const Bucket& bucket,
+                                  const ListUploads& query);
 
 // Walks the keys of a bucket's open uploads backwards; a key comes once for each of its uploads.
 class UploadKeyCursor {
@@ -50,7 +53,8 @@ class UploadKeyCursor {
 };
 
 // Parts with number > marker, ascending, at most `limit`.
-Result<std::vector<PartRow>> FindParts(Connection& connection, std::int64_t upload, int marker, int limit);
+Result<std::vector<PartRow>> FindParts(Connection& connection, std::int64_t upload, int marker,
+                                       int limit);
 // Inserts or replaces.
 Result<void> WritePart(Connection& connection, std::int64_t upload, const PartRow& part);
 

@@ -48,7 +48,8 @@ TEST_F(UploadRowsTest, AnUploadIsFoundByItsId) {
 }
 
 TEST_F(UploadRowsTest, PartsAreReplacedAndPagedByNumber) {
-  for (const int number : {3, 1, 2, 1}) ASSERT_TRUE(WritePart(*database_, 5, Part(number, "s")).ok());
+  for (const int number : {3, 1, 2, 1})
+    ASSERT_TRUE(WritePart(*database_, 5, Part(number, "s")).ok());
   ASSERT_TRUE(WritePart(*database_, 5, Part(2, "newer")).ok());
   const auto page = FindParts(*database_, 5, 1, 1);
   ASSERT_TRUE(page.ok());

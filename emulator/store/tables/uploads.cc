@@ -6,8 +6,8 @@
 
 #include "emulator/store/blobs/blob_references.h"
 #include "emulator/store/deferred_write.h"
-#include "emulator/store/tables/ids.h"
 #include "emulator/store/sqlite_store.h"
+#include "emulator/store/tables/ids.h"
 #include "emulator/store/tables/upload_rows.h"
 
 namespace penstock::emulator::store {
@@ -16,9 +16,10 @@ namespace {
 constexpr std::int64_t kRememberedUploads = 10'000;
 
 Error NoSuchUpload(const BucketName& bucket, const ObjectKey& key) {
-  Error error = Error::Make(ErrorKind::kNotFound,
-                            "The specified upload does not exist. The upload ID may be invalid, or the upload may have "
-                            "been aborted or completed.");
+  Error error = Error::Make(
+      ErrorKind::kNotFound,
+      "The specified upload does not exist. The upload ID may be invalid, or the upload may have "
+      "been aborted or completed.");
   error.code = "NoSuchUpload";
   return std::move(error).At("", bucket.value, key.value);
 }
@@ -29,9 +30,12 @@ Error PartError(std::string code, std::string message, const CompleteUpload& req
   return std::move(error).At("", request.bucket.value, request.key.value);
 }
 
-Error InvalidPart(int number, const ETag& etag, const std::string& what, const CompleteUpload& request) {
+Error InvalidPart(int number, const ETag& etag, const std::string& what,
+                  const CompleteUpload& request) {
   Error error = PartError("InvalidPart", "part " + std::to_string(number) + " " + what, request);
-  error.details = {{"UploadId", request.upload_id.value}, {"PartNumber", std::to_string(number)}, {"ETag", etag.value}};
+  error.details = {{"UploadId", request.upload_id.value},
+                   {"PartNumber", std::to_string(number)},
+                   {"ETag", etag.value}};
   return error;
 }
 
@@ -47,21 +51,27 @@ Result<ObjectRow> JoinParts(std::vector<PartRow>& rows, const CompleteUpload& re
   int previous = 0;
   for (const auto& [number, etag] : request.parts) {
     if (number <= previous) {
-      return PartError("InvalidPartOrder",
-                       "The list of parts was not in ascending order. Parts must be ordered by part number.", request);
+      return PartError(
+          "InvalidPartOrder",
+          "The list of parts was not in ascending order. Parts must be ordered by part number.",
+          request);
     }
     previous = number;
     while (at < rows.size() && rows[at].record.number < number) ++at;
     if (at == rows.size() || rows[at].record.number != number) {
       return InvalidPart(number, etag, "was not uploaded", request);
     }
-    // The record's size, ETag and checksum were made of that part: bytes put since then would not match them.
+    // The record's size, ETag and checksum were made of that part: bytes put since then would not
+    // match them.
     if (rows[at].record.etag != etag) {
-      return InvalidPart(number, etag, "was replaced meanwhile by one of ETag " + rows[at].record.etag.value, request);
+      return InvalidPart(number, etag,
+                         "was replaced meanwhile by one of ETag " + rows[at].record.etag.value,
+                         request);
     }
     PartRow& part = rows[at];
     object.record.size += part.record.size;
-    object.slices += part.slices;  // packed lists join by concatenation, and the references move along
+    // packed lists join by concatenation, and the references move along
+    object.slices += part.slices;
     object.record.parts.push_back(std::move(part.record));
     part.slices.clear();
     part.record.number = number;
@@ -71,8 +81,8 @@ Result<ObjectRow> JoinParts(std::vector<PartRow>& rows, const CompleteUpload& re
 
 }  // namespace
 
-Result<UploadRow> SqliteStore::FindUploadRow(Connection& connection, const Bucket& bucket, const ObjectKey& key,
-                                             const UploadId& id) const {
+Result<UploadRow> SqliteStore::FindUploadRow(Connection& connection, const Bucket& bucket,
+                                             const ObjectKey& key, const UploadId& id) const {
   PENSTOCK_ASSIGN(auto row, FindUploadById(connection, bucket, id));
   if (!row.has_value() || row->record.key != key) return NoSuchUpload(bucket.record->name, key);
   return std::move(*row);
@@ -92,7 +102,8 @@ Result<UploadPtr> SqliteStore::CreateUpload(UploadRecord upload) {
   return UploadPtr(record);
 }
 
-Result<UploadPtr> SqliteStore::FindUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) {
+Result<UploadPtr> SqliteStore::FindUpload(const BucketName& bucket, const ObjectKey& key,
+                                          const UploadId& id) {
   return Read<UploadPtr>([&](Connection& connection) -> Result<UploadPtr> {
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(UploadRow row, FindUploadRow(connection, found, key, id));
@@ -113,12 +124,14 @@ class SqliteStore::PartPut {
   Result<void> operator()(WriteTransaction& transaction) {
     Connection& connection = transaction.connection();
     PENSTOCK_ASSIGN(const Bucket bucket, store_.buckets_.Find(request_.bucket));
-    PENSTOCK_ASSIGN(const UploadRow upload, store_.FindUploadRow(connection, bucket, request_.key, request_.upload_id));
+    PENSTOCK_ASSIGN(const UploadRow upload,
+                    store_.FindUploadRow(connection, bucket, request_.key, request_.upload_id));
     PENSTOCK_TRY(store_.row_memory_.Admit(connection));
     PartRow row;
     row.record = request_.part;
     PENSTOCK_ASSIGN(row.slices, AddReferences(transaction, store_.registry_, request_.content));
-    PENSTOCK_ASSIGN(const auto replaced, FindParts(connection, upload.sequence, request_.part.number - 1, 1));
+    PENSTOCK_ASSIGN(const auto replaced,
+                    FindParts(connection, upload.sequence, request_.part.number - 1, 1));
     if (!replaced.empty() && replaced.front().record.number == request_.part.number) {
       PENSTOCK_TRY(ReleaseReferences(transaction, store_.registry_, replaced.front().slices));
     }
@@ -132,14 +145,17 @@ class SqliteStore::PartPut {
   PutPart request_;
 };
 
-Result<void> SqliteStore::Put(PutPart request) { return WriteNow<PartPut>(queue_, *this, std::move(request)); }
+Result<void> SqliteStore::Put(PutPart request) {
+  return WriteNow<PartPut>(queue_, *this, std::move(request));
+}
 
 void SqliteStore::Put(PutPart request, Async<void> later) {
   WriteDeferred<PartPut>(queue_, std::move(later), *this, std::move(request));
 }
 
-Result<std::vector<StoredPart>> SqliteStore::ListParts(const BucketName& bucket, const ObjectKey& key,
-                                                       const UploadId& id, int marker, int limit) {
+Result<std::vector<StoredPart>> SqliteStore::ListParts(const BucketName& bucket,
+                                                       const ObjectKey& key, const UploadId& id,
+                                                       int marker, int limit) {
   using Parts = std::vector<StoredPart>;
   const auto read = [&](Connection& connection) -> Result<std::optional<Parts>> {
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
@@ -162,18 +178,23 @@ Result<PutOutcome> SqliteStore::Complete(CompleteUpload request) {
   const auto complete = [&](WriteTransaction& transaction) -> Result<void> {
     Connection& connection = transaction.connection();
     PENSTOCK_ASSIGN(const Bucket bucket, buckets_.Find(request.bucket));
-    PENSTOCK_ASSIGN(const UploadRow upload, FindUploadRow(connection, bucket, request.key, request.upload_id));
+    PENSTOCK_ASSIGN(const UploadRow upload,
+                    FindUploadRow(connection, bucket, request.key, request.upload_id));
     const ObjectWrite write = BeginObjectWrite(transaction, bucket);
     PENSTOCK_TRY(CheckPrecondition(write, request.key, request.precondition));
-    PENSTOCK_ASSIGN(auto parts, FindParts(connection, upload.sequence, 0, std::numeric_limits<int>::max()));
+    PENSTOCK_ASSIGN(auto parts,
+                    FindParts(connection, upload.sequence, 0, std::numeric_limits<int>::max()));
     PENSTOCK_ASSIGN(ObjectRow object, JoinParts(parts, request));
-    for (const PartRow& unlisted : parts) PENSTOCK_TRY(ReleaseReferences(transaction, registry_, unlisted.slices));
+    for (const PartRow& unlisted : parts)
+      PENSTOCK_TRY(ReleaseReferences(transaction, registry_, unlisted.slices));
     PENSTOCK_TRY(DeleteUpload(connection, bucket.id, upload));
     PENSTOCK_TRY(PlaceObject(write, object));
-    PENSTOCK_TRY(RememberCompleted(connection, bucket.id, request.upload_id.value, object, kRememberedUploads));
+    PENSTOCK_TRY(RememberCompleted(connection, bucket.id, request.upload_id.value, object,
+                                   kRememberedUploads));
     PENSTOCK_ASSIGN(auto loaded, LoadObject(connection, std::move(object)));
     if (!loaded.has_value()) {
-      return Error::Make(ErrorKind::kDataLoss, "the bytes of a part are missing from " + options_.directory + "/blobs")
+      return Error::Make(ErrorKind::kDataLoss,
+                         "the bytes of a part are missing from " + options_.directory + "/blobs")
           .At("", request.bucket.value, request.key.value);
     }
     outcome.object = std::move(*loaded);
@@ -185,7 +206,8 @@ Result<PutOutcome> SqliteStore::Complete(CompleteUpload request) {
   return outcome;
 }
 
-Result<ObjectPtr> SqliteStore::FindCompleted(const BucketName& bucket, const ObjectKey& key, const UploadId& id) {
+Result<ObjectPtr> SqliteStore::FindCompleted(const BucketName& bucket, const ObjectKey& key,
+                                             const UploadId& id) {
   return Read<ObjectPtr>([&](Connection& connection) -> Result<ObjectPtr> {
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(auto row, FindRemembered(connection, found.id, key.value, id.value));
@@ -194,19 +216,24 @@ Result<ObjectPtr> SqliteStore::FindCompleted(const BucketName& bucket, const Obj
   });
 }
 
-Result<void> SqliteStore::AbortUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) {
+Result<void> SqliteStore::AbortUpload(const BucketName& bucket, const ObjectKey& key,
+                                      const UploadId& id) {
   const auto abort = [&](WriteTransaction& transaction) -> Result<void> {
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
-    PENSTOCK_ASSIGN(const UploadRow upload, FindUploadRow(transaction.connection(), found, key, id));
+    PENSTOCK_ASSIGN(const UploadRow upload,
+                    FindUploadRow(transaction.connection(), found, key, id));
     return RemoveUpload(transaction, found.id, upload);
   };
   return queue_.Run(abort, WriteQueue::Batching::kAllowed, WriteQueue::Purpose::kRemove);
 }
 
-Result<void> SqliteStore::RemoveUpload(WriteTransaction& transaction, std::int64_t bucket, const UploadRow& upload) {
+Result<void> SqliteStore::RemoveUpload(WriteTransaction& transaction, std::int64_t bucket,
+                                       const UploadRow& upload) {
   Connection& connection = transaction.connection();
-  PENSTOCK_ASSIGN(const auto parts, FindParts(connection, upload.sequence, 0, std::numeric_limits<int>::max()));
-  for (const PartRow& part : parts) PENSTOCK_TRY(ReleaseReferences(transaction, registry_, part.slices));
+  PENSTOCK_ASSIGN(const auto parts,
+                  FindParts(connection, upload.sequence, 0, std::numeric_limits<int>::max()));
+  for (const PartRow& part : parts)
+    PENSTOCK_TRY(ReleaseReferences(transaction, registry_, part.slices));
   return DeleteUpload(connection, bucket, upload);
 }
 

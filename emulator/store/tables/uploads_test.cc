@@ -30,7 +30,8 @@ class UploadsTest : public ::testing::TestWithParam<bool> {
     EXPECT_TRUE(created.ok());
     return (*created)->id;
   }
-  Result<void> PutPartOf(const UploadId& id, int number, std::string_view body, const std::string& etag = "") {
+  Result<void> PutPartOf(const UploadId& id, int number, std::string_view body,
+                         const std::string& etag = "") {
     PutPart part;
     part.bucket = kBucket;
     part.key = kKey;
@@ -47,7 +48,8 @@ class UploadsTest : public ::testing::TestWithParam<bool> {
     complete.key = kKey;
     complete.upload_id = id;
     complete.record.etag = ETag("whole-2");
-    for (const int number : numbers) complete.parts.push_back({number, ETag("part-" + std::to_string(number))});
+    for (const int number : numbers)
+      complete.parts.push_back({number, ETag("part-" + std::to_string(number))});
     return store_->Complete(std::move(complete));
   }
   UploadPage List(ListUploads query) {
@@ -109,7 +111,8 @@ TEST_P(UploadsTest, RefusesUnknownAndDisorderedParts) {
   EXPECT_TRUE(Complete(id, {1, 2}).ok());
 }
 
-// A part put again between ListParts and Complete was once joined under the ETag, checksum and size of the one before.
+// A part put again between ListParts and Complete was once joined under the ETag, checksum and size
+// of the one before.
 TEST_P(UploadsTest, RefusesToJoinAPartThatWasReplacedSinceItWasListed) {
   const UploadId id = Create();
   ASSERT_TRUE(PutPartOf(id, 1, "x").ok());
@@ -120,7 +123,8 @@ TEST_P(UploadsTest, RefusesToJoinAPartThatWasReplacedSinceItWasListed) {
   complete.bucket = kBucket;
   complete.key = kKey;
   complete.upload_id = id;
-  for (const StoredPart& stored : *listed) complete.parts.push_back({stored.part.number, stored.part.etag});
+  for (const StoredPart& stored : *listed)
+    complete.parts.push_back({stored.part.number, stored.part.etag});
   ASSERT_TRUE(PutPartOf(id, 2, "other", "other").ok());
   EXPECT_EQ(store_->Complete(complete).error().code, "InvalidPart");
   EXPECT_EQ(store_->FindObject(kBucket, kKey).error().code, "NoSuchKey");
@@ -132,7 +136,8 @@ TEST_P(UploadsTest, RefusesToJoinAPartThatWasReplacedSinceItWasListed) {
 
 TEST_P(UploadsTest, ListsPartsBehindTheMarker) {
   const UploadId id = Create();
-  for (const int number : {5, 1, 10000}) ASSERT_TRUE(PutPartOf(id, number, std::to_string(number)).ok());
+  for (const int number : {5, 1, 10000})
+    ASSERT_TRUE(PutPartOf(id, number, std::to_string(number)).ok());
   const auto parts = store_->ListParts(kBucket, kKey, id, 1, 1);
   ASSERT_TRUE(parts.ok());
   ASSERT_EQ(parts->size(), 1u);
@@ -183,7 +188,8 @@ TEST_P(UploadsTest, ListsUploadsByKeyThenInitiation) {
   ASSERT_EQ(page.entries.size(), 1u);
   EXPECT_EQ(page.entries[0].upload->id, b2);
   EXPECT_TRUE(List({.key_marker = "b"}).entries.empty());
-  EXPECT_EQ(List({.upload_id_marker = b1.value}).entries.size(), 3u);  // ignored without a key marker
+  // ignored without a key marker
+  EXPECT_EQ(List({.upload_id_marker = b1.value}).entries.size(), 3u);
 }
 
 // Recorded: S3 accepts the id of an aborted upload as a marker (minio issue 1805).

@@ -1,4 +1,5 @@
-// Starts an emulator, puts an object and gets it back, through installed headers and libraries only. Prints OK.
+// Starts an emulator, puts an object and gets it back, through installed headers and libraries
+// only. Prints OK.
 #include <cstddef>
 #include <functional>
 #include <iostream>
@@ -16,8 +17,11 @@ namespace {
 class FixedCredentials final : public penstock::CredentialsProvider {
  public:
   explicit FixedCredentials(const penstock::emulator::AccessKey& key)
-      : credentials_(std::make_shared<const penstock::Credentials>(penstock::Credentials{key.id, key.secret, "", std::nullopt})) {}
-  void Start(std::function<void(penstock::Result<penstock::CredentialsPtr>)> done) override { done(credentials_); }
+      : credentials_(std::make_shared<const penstock::Credentials>(
+            penstock::Credentials{key.id, key.secret, "", std::nullopt})) {}
+  void Start(std::function<void(penstock::Result<penstock::CredentialsPtr>)> done) override {
+    done(credentials_);
+  }
 
  private:
   penstock::CredentialsPtr credentials_;
@@ -34,7 +38,8 @@ penstock::Result<std::string> PutAndGet(const std::string& text) {
   config.endpoint_url = emulator->endpoint();
   config.credentials = std::make_shared<FixedCredentials>(key);
   config.max_attempts = 2;
-  PENSTOCK_ASSIGN(std::shared_ptr<penstock::Client> client, penstock::Client::Create(std::move(config)));
+  PENSTOCK_ASSIGN(std::shared_ptr<penstock::Client> client,
+                  penstock::Client::Create(std::move(config)));
 
   const penstock::BucketName bucket("consumer-bucket");
   const penstock::ObjectKey object("folder/fault.txt");
@@ -45,7 +50,8 @@ penstock::Result<std::string> PutAndGet(const std::string& text) {
   penstock::DownloadRequest request;
   request.bucket = bucket;
   request.key = object;
-  request.destination = [&memory](std::uint64_t size_bytes) -> penstock::Result<penstock::MutableByteView> {
+  request.destination =
+      [&memory](std::uint64_t size_bytes) -> penstock::Result<penstock::MutableByteView> {
     memory.resize(size_bytes);
     return penstock::MutableByteView(memory);
   };

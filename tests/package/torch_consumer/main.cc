@@ -1,4 +1,5 @@
-// Links penstock::torch and libtorch from their installations and makes calls that need no server. Prints OK.
+// Links penstock::torch and libtorch from their installations and makes calls that need no server.
+// Prints OK.
 #include <iostream>
 
 #include "penstock/torch.h"

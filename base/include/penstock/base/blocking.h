@@ -1,4 +1,5 @@
-// Which threads may wait for the network. The client's I/O threads may not: they would wait for themselves.
+// Which threads may wait for the network. The client's I/O threads may not: they would wait for
+// themselves.
 #ifndef PENSTOCK_BASE_BLOCKING_H_
 #define PENSTOCK_BASE_BLOCKING_H_
 
@@ -8,10 +9,12 @@
 
 namespace penstock {
 
-// Whether the calling thread is one of the client's I/O threads, on which callbacks, sinks and sources run.
+// Whether the calling thread is one of the client's I/O threads, on which callbacks, sinks and
+// sources run.
 bool OnIoThread();
 
-// kInvalidArgument on an I/O thread; `operation` names the blocking call in the message. Thread safety: any thread.
+// kInvalidArgument on an I/O thread; `operation` names the blocking call in the message. Thread
+// safety: any thread.
 Result<void> CheckMayBlock(std::string_view operation);
 
 // Marks the calling thread as an I/O thread while it lives.

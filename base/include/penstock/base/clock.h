@@ -14,8 +14,8 @@ using MonotonicTime = std::chrono::steady_clock::time_point;
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual WallTime Now() const = 0;            // dates, signatures, Last-Modified
-  virtual MonotonicTime Monotonic() const = 0; // deadlines, durations
+  virtual WallTime Now() const = 0;             // dates, signatures, Last-Modified
+  virtual MonotonicTime Monotonic() const = 0;  // deadlines, durations
 };
 
 // The machine's clocks. One shared instance, never null, lives forever.

@@ -33,7 +33,9 @@ class PENSTOCK_TSA_(capability("mutex")) Mutex {
 
 class PENSTOCK_TSA_(scoped_lockable) MutexLock {
  public:
-  explicit MutexLock(Mutex& mutex) PENSTOCK_TSA_(acquire_capability(mutex)) : mutex_(mutex) { mutex_.Lock(); }
+  explicit MutexLock(Mutex& mutex) PENSTOCK_TSA_(acquire_capability(mutex)) : mutex_(mutex) {
+    mutex_.Lock();
+  }
   ~MutexLock() PENSTOCK_TSA_(release_capability()) { mutex_.Unlock(); }
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;
@@ -42,15 +44,18 @@ class PENSTOCK_TSA_(scoped_lockable) MutexLock {
   Mutex& mutex_;
 };
 
-// Waits on a held Mutex. Every wait takes a time point: a loop checks its condition and its deadline.
+// Waits on a held Mutex. Every wait takes a time point: a loop checks its condition and its
+// deadline.
 class CondVar {
  public:
   void NotifyOne() { condition_.notify_one(); }
   void NotifyAll() { condition_.notify_all(); }
 
-  // Returns false when `until` has passed. Spurious wake-ups happen. `mutex` is held on entry and on return.
+  // Returns false when `until` has passed. Spurious wake-ups happen. `mutex` is held on entry and
+  // on return.
   template <class TimePoint>
-  bool WaitUntil(Mutex& mutex, TimePoint until) PENSTOCK_REQUIRES(mutex) PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
+  bool WaitUntil(Mutex& mutex, TimePoint until)
+      PENSTOCK_REQUIRES(mutex) PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
     std::unique_lock<std::mutex> lock(mutex.native(), std::adopt_lock);
     const bool in_time = condition_.wait_until(lock, until) == std::cv_status::no_timeout;
     lock.release();

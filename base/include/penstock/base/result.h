@@ -1,4 +1,5 @@
-// Result<T>: a value or an Error. Fallible functions return it; nothing of ours throws across a module.
+// Result<T>: a value or an Error. Fallible functions return it; nothing of ours throws across a
+// module.
 #ifndef PENSTOCK_BASE_RESULT_H_
 #define PENSTOCK_BASE_RESULT_H_
 
@@ -12,29 +13,50 @@
 
 namespace penstock {
 
-// A T or an Error. `ok()` first, then `value()` or `error()`; asking for the wrong one is a bug and aborts.
+// A T or an Error. `ok()` first, then `value()` or `error()`; asking for the wrong one is a bug and
+// aborts.
 template <class T>
 class [[nodiscard]] Result {
  public:
   using Value = T;
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit on purpose
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit on purpose
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit on purpose
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit on purpose
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  T& value() & { PENSTOCK_CHECK(ok()); return *std::get_if<0>(&state_); }
-  const T& value() const& { PENSTOCK_CHECK(ok()); return *std::get_if<0>(&state_); }
-  T&& value() && { PENSTOCK_CHECK(ok()); return std::move(*std::get_if<0>(&state_)); }
+  T& value() & {
+    PENSTOCK_CHECK(ok());
+    return *std::get_if<0>(&state_);
+  }
+  const T& value() const& {
+    PENSTOCK_CHECK(ok());
+    return *std::get_if<0>(&state_);
+  }
+  T&& value() && {
+    PENSTOCK_CHECK(ok());
+    return std::move(*std::get_if<0>(&state_));
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  Error& error() & { PENSTOCK_CHECK(!ok()); return *std::get_if<1>(&state_); }
-  const Error& error() const& { PENSTOCK_CHECK(!ok()); return *std::get_if<1>(&state_); }
-  Error&& error() && { PENSTOCK_CHECK(!ok()); return std::move(*std::get_if<1>(&state_)); }
+  Error& error() & {
+    PENSTOCK_CHECK(!ok());
+    return *std::get_if<1>(&state_);
+  }
+  const Error& error() const& {
+    PENSTOCK_CHECK(!ok());
+    return *std::get_if<1>(&state_);
+  }
+  Error&& error() && {
+    PENSTOCK_CHECK(!ok());
+    return std::move(*std::get_if<1>(&state_));
+  }
 
  private:
   std::variant<T, Error> state_;
@@ -51,9 +73,18 @@ class [[nodiscard]] Result<void> {
   bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
 
-  Error& error() & { PENSTOCK_CHECK(!ok()); return *error_; }
-  const Error& error() const& { PENSTOCK_CHECK(!ok()); return *error_; }
-  Error&& error() && { PENSTOCK_CHECK(!ok()); return std::move(*error_); }
+  Error& error() & {
+    PENSTOCK_CHECK(!ok());
+    return *error_;
+  }
+  const Error& error() const& {
+    PENSTOCK_CHECK(!ok());
+    return *error_;
+  }
+  Error&& error() && {
+    PENSTOCK_CHECK(!ok());
+    return std::move(*error_);
+  }
 
  private:
   std::optional<Error> error_;
@@ -67,18 +98,18 @@ inline Result<void> Ok() { return {}; }
 #define PENSTOCK_CONCAT_(a, b) PENSTOCK_CONCAT_INNER_(a, b)
 
 // PENSTOCK_TRY(expr): returns the error of a Result from the enclosing function; drops the value.
-#define PENSTOCK_TRY(expr)                                            \
-  do {                                                                \
-    auto penstock_result_ = (expr);                                   \
+#define PENSTOCK_TRY(expr)                                                  \
+  do {                                                                      \
+    auto penstock_result_ = (expr);                                         \
     if (!penstock_result_.ok()) return std::move(penstock_result_).error(); \
   } while (false)
 
 // PENSTOCK_ASSIGN(auto x, expr): x is the value, or the enclosing function returns the error.
 #define PENSTOCK_ASSIGN(declaration, expr) \
   PENSTOCK_ASSIGN_IMPL_(PENSTOCK_CONCAT_(penstock_result_, __LINE__), declaration, expr)
-#define PENSTOCK_ASSIGN_IMPL_(result, declaration, expr)   \
-  auto result = (expr);                                    \
-  if (!result.ok()) return std::move(result).error();      \
+#define PENSTOCK_ASSIGN_IMPL_(result, declaration, expr) \
+  auto result = (expr);                                  \
+  if (!result.ok()) return std::move(result).error();    \
   declaration = std::move(result).value()
 
 #endif  // PENSTOCK_BASE_RESULT_H_

@@ -1,4 +1,5 @@
-// A reader-writer mutex that clang's thread-safety analysis understands (-Wthread-safety, part of the lint).
+// A reader-writer mutex that clang's thread-safety analysis understands (-Wthread-safety, part of
+// the lint).
 #ifndef PENSTOCK_BASE_SHARED_MUTEX_H_
 #define PENSTOCK_BASE_SHARED_MUTEX_H_
 
@@ -24,7 +25,9 @@ class PENSTOCK_TSA_(capability("shared_mutex")) SharedMutex {
 // Holds the mutex for writing.
 class PENSTOCK_TSA_(scoped_lockable) WriterLock {
  public:
-  explicit WriterLock(SharedMutex& mutex) PENSTOCK_TSA_(acquire_capability(mutex)) : mutex_(mutex) { mutex_.Lock(); }
+  explicit WriterLock(SharedMutex& mutex) PENSTOCK_TSA_(acquire_capability(mutex)) : mutex_(mutex) {
+    mutex_.Lock();
+  }
   ~WriterLock() PENSTOCK_TSA_(release_capability()) { mutex_.Unlock(); }
   WriterLock(const WriterLock&) = delete;
   WriterLock& operator=(const WriterLock&) = delete;
@@ -36,7 +39,10 @@ class PENSTOCK_TSA_(scoped_lockable) WriterLock {
 // Holds the mutex for reading.
 class PENSTOCK_TSA_(scoped_lockable) ReaderLock {
  public:
-  explicit ReaderLock(SharedMutex& mutex) PENSTOCK_TSA_(acquire_shared_capability(mutex)) : mutex_(mutex) { mutex_.LockShared(); }
+  explicit ReaderLock(SharedMutex& mutex) PENSTOCK_TSA_(acquire_shared_capability(mutex))
+      : mutex_(mutex) {
+    mutex_.LockShared();
+  }
   ~ReaderLock() PENSTOCK_TSA_(release_generic_capability()) { mutex_.UnlockShared(); }
   ReaderLock(const ReaderLock&) = delete;
   ReaderLock& operator=(const ReaderLock&) = delete;

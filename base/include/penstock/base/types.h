@@ -9,7 +9,8 @@
 
 namespace penstock {
 
-// A string with a meaning. Holds any bytes; whoever needs a rule (bucket naming, key length) checks it.
+// A string with a meaning. Holds any bytes; whoever needs a rule (bucket naming, key length) checks
+// it.
 template <class Tag>
 struct NamedString {
   std::string value;

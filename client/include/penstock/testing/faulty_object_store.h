@@ -16,19 +16,20 @@ namespace penstock::testing {
 struct CallPoint {
   std::string operation;  // "GetObject"
   std::string bucket;
-  std::string key;        // empty where the verb has none
-  std::uint64_t ordinal = 0;           // 0-based, counted per operation in the order of Start
-  std::optional<RangeRequest> range;   // of GetObject
-  int part_number = 0;                 // of UploadPart
+  std::string key;                    // empty where the verb has none
+  std::uint64_t ordinal = 0;          // 0-based, counted per operation in the order of Start
+  std::optional<RangeRequest> range;  // of GetObject
+  int part_number = 0;                // of UploadPart
 };
 
 // What goes wrong with one call.
 struct Fault {
   enum class Moment {
-    kBefore,     // nothing happens but the error
-    kAfter,      // the call takes effect, its answer is lost
-    kMidBody,    // GetObject: `body_bytes` of the body arrive, then the error
-    kRetried,    // GetObject: `body_bytes` arrive, then the body starts again from its beginning and succeeds
+    kBefore,   // nothing happens but the error
+    kAfter,    // the call takes effect, its answer is lost
+    kMidBody,  // GetObject: `body_bytes` of the body arrive, then the error
+    // GetObject: `body_bytes` arrive, then the body starts again from its beginning and succeeds
+    kRetried,
   };
   Error error;
   Moment moment = Moment::kBefore;
@@ -37,8 +38,8 @@ struct Fault {
 
 using FaultHook = std::function<std::optional<Fault>(const CallPoint&)>;
 
-// Thread safety: safe from any thread; the hook is called from any thread, one call at a time. Outlives the calls
-// started through it.
+// Thread safety: safe from any thread; the hook is called from any thread, one call at a time.
+// Outlives the calls started through it.
 class FaultyObjectStore : public ObjectStore {
  public:
   FaultyObjectStore(std::shared_ptr<ObjectStore> inner, FaultHook hook);
@@ -53,13 +54,15 @@ class FaultyObjectStore : public ObjectStore {
   void Start(CopyObjectRequest request, Callback<CopyObjectResponse> done) override;
   void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) override;
   void Start(ListObjectVersionsRequest request, Callback<ListObjectVersionsResponse> done) override;
-  void Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) override;
+  void Start(CreateMultipartUploadRequest request,
+             Callback<CreateMultipartUploadResponse> done) override;
   void Start(UploadPartRequest request, Callback<CompletedPart> done) override;
   void Start(UploadPartCopyRequest request, Callback<CompletedPart> done) override;
   void Start(CompleteMultipartUploadRequest request, Callback<PutObjectResponse> done) override;
   void Start(AbortMultipartUploadRequest request, Callback<NoResponse> done) override;
   void Start(ListPartsRequest request, Callback<ListPartsResponse> done) override;
-  void Start(ListMultipartUploadsRequest request, Callback<ListMultipartUploadsResponse> done) override;
+  void Start(ListMultipartUploadsRequest request,
+             Callback<ListMultipartUploadsResponse> done) override;
   void Start(CreateBucketRequest request, Callback<NoResponse> done) override;
   void Start(HeadBucketRequest request, Callback<HeadBucketResponse> done) override;
   void Start(DeleteBucketRequest request, Callback<NoResponse> done) override;

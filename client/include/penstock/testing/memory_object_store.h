@@ -1,7 +1,8 @@
 // An S3 in memory: the second ObjectStore, for tests of everything that speaks ObjectStore.
 //
-// It follows S3's rules where transfer and torch depend on them (MD5 ETags, ranges, If-Match, multipart, listing pages;
-// spec/protocol.md §2) and keeps no versions (each object is its own version "null"), no ACLs and no checksums. It is not an HTTP server: that is the emulator.
+// It follows S3's rules where transfer and torch depend on them (MD5 ETags, ranges, If-Match,
+// multipart, listing pages; spec/protocol.md §2) and keeps no versions (each object is its own
+// version "null"), no ACLs and no checksums. It is not an HTTP server: that is the emulator.
 #ifndef PENSTOCK_TESTING_MEMORY_OBJECT_STORE_H_
 #define PENSTOCK_TESTING_MEMORY_OBJECT_STORE_H_
 
@@ -18,10 +19,13 @@ struct MemoryObjectStoreOptions {
   // kThreaded: completions run on the store's own threads. kInline: before Start returns.
   enum class Completion { kInline, kThreaded };
   Completion completion = Completion::kThreaded;
-  int threads = 2;                                  // of kThreaded; at least 1
-  std::uint64_t min_part_size_bytes = 5ull << 20;   // of every part but the last (EntityTooSmall); 0 switches it off
-  std::size_t chunk_size_bytes = 256u << 10;        // bodies move in pieces of this size; cancellation is seen between
-  const Clock* clock = &SystemClock();              // Last-Modified and deadlines; outlives the store
+  int threads = 2;  // of kThreaded; at least 1
+  // of every part but the last (EntityTooSmall); 0 switches it off
+  std::uint64_t min_part_size_bytes = 5ull << 20;
+  // bodies move in pieces of this size; cancellation is seen between
+  std::size_t chunk_size_bytes = 256u << 10;
+  // Last-Modified and deadlines; outlives the store
+  const Clock* clock = &SystemClock();
 };
 
 // Thread safety: safe from any thread. Destruction finishes the calls already started.
@@ -39,13 +43,15 @@ class MemoryObjectStore final : public ObjectStore {
   void Start(CopyObjectRequest request, Callback<CopyObjectResponse> done) override;
   void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) override;
   void Start(ListObjectVersionsRequest request, Callback<ListObjectVersionsResponse> done) override;
-  void Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) override;
+  void Start(CreateMultipartUploadRequest request,
+             Callback<CreateMultipartUploadResponse> done) override;
   void Start(UploadPartRequest request, Callback<CompletedPart> done) override;
   void Start(UploadPartCopyRequest request, Callback<CompletedPart> done) override;
   void Start(CompleteMultipartUploadRequest request, Callback<PutObjectResponse> done) override;
   void Start(AbortMultipartUploadRequest request, Callback<NoResponse> done) override;
   void Start(ListPartsRequest request, Callback<ListPartsResponse> done) override;
-  void Start(ListMultipartUploadsRequest request, Callback<ListMultipartUploadsResponse> done) override;
+  void Start(ListMultipartUploadsRequest request,
+             Callback<ListMultipartUploadsResponse> done) override;
   void Start(CreateBucketRequest request, Callback<NoResponse> done) override;
   void Start(HeadBucketRequest request, Callback<HeadBucketResponse> done) override;
   void Start(DeleteBucketRequest request, Callback<NoResponse> done) override;
