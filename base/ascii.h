@@ -1,4 +1,4 @@
-// Letters of ASCII; other bytes stay as they are.
+// ASCII-only case conversion. Bytes outside A-Z are unchanged.
 #ifndef PENSTOCK_BASE_ASCII_H_
 #define PENSTOCK_BASE_ASCII_H_
 

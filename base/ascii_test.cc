@@ -5,7 +5,7 @@
 namespace penstock {
 namespace {
 
-TEST(AsciiTest, LettersOfAsciiAlone) {
+TEST(AsciiTest, ConvertsOnlyAsciiLetters) {
   EXPECT_EQ(AsciiLower("X-Amz-META-\xC3\x84@[`{"), "x-amz-meta-\xC3\x84@[`{");
   EXPECT_EQ(AsciiLower("AZaz09"), "azaz09");
   EXPECT_EQ(AsciiLower(""), "");

@@ -15,9 +15,9 @@ Result<void> CheckMayBlock(std::string_view operation) {
   if (!on_io_thread) return Ok();
   return Error::Make(ErrorKind::kInvalidArgument,
                      std::string(operation) +
-                         " was called on an I/O thread, in a callback: it "
-                         "would block the thread that "
-                         "it waits for. Use the asynchronous form, or call it "
+                         " was called on an I/O thread (in a callback), "
+                         "where it would deadlock. "
+                         "Use the asynchronous form, or call it "
                          "on another thread");
 }
 

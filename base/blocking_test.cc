@@ -7,7 +7,7 @@
 namespace penstock {
 namespace {
 
-TEST(Blocking, IsRefusedInsideTheScopeOfAnIoThread) {
+TEST(Blocking, IsRejectedOnAnIoThread) {
   EXPECT_TRUE(CheckMayBlock("Call").ok());
   {
     const IoThreadScope scope;

@@ -1,4 +1,4 @@
-// How long a run of like bytes is, eight at a time. For scanners whose runs are short and many.
+// Scans text eight bytes at a time. For parsers with many short runs.
 #ifndef PENSTOCK_BASE_BYTE_RUNS_H_
 #define PENSTOCK_BASE_BYTE_RUNS_H_
 
@@ -19,23 +19,24 @@ inline std::uint64_t LoadWord(const char* bytes) {
   return word;
 }
 
-// The high bit of every byte that is no ASCII letter.
-inline std::uint64_t NoLetters(std::uint64_t word) {
+// Sets the high bit of every byte that is not an ASCII letter.
+inline std::uint64_t NonLetters(std::uint64_t word) {
   const std::uint64_t lower = (word | kEachByte * 0x20) & ~kHighBits;
   const std::uint64_t from_a = (lower | kHighBits) - kEachByte * 'a';   // high bit: >= 'a'
   const std::uint64_t past_z = lower + kEachByte * (0x80 - ('z' + 1));  // high bit: > 'z'
   return (~from_a | past_z | word) & kHighBits;
 }
 
-// The high bit of the first byte that is '<', '&' or below space; bits of later bytes mean nothing.
+// Sets the high bit of the first byte that is '<', '&' or a control character. Bits of later bytes
+// are undefined.
 inline std::uint64_t TextStops(std::uint64_t word) {
   const auto zeros = [](std::uint64_t w) { return (w - kEachByte) & ~w; };
   const std::uint64_t controls = (word - kEachByte * 0x20) & ~word;
   return (zeros(word ^ kEachByte * '<') | zeros(word ^ kEachByte * '&') | controls) & kHighBits;
 }
 
-// Where the first byte from `at` on is for which `stops` sets a bit; whole words only, so possibly
-// up to seven too early.
+// Returns the offset of the first byte at or after `at` for which `stops` sets a bit. Checks whole
+// words only, so the result can be up to seven bytes too early.
 template <std::uint64_t (*stops)(std::uint64_t)>
 std::size_t SkipRun(std::string_view text, std::size_t at) {
   for (; at + 8 <= text.size(); at += 8) {

@@ -1,5 +1,5 @@
-// Exceptions that leave callers' code (callbacks, sinks, sources, providers) as errors: none may
-// end an I/O thread.
+// Converts exceptions from application code (callbacks, sinks, sources, providers) to errors, so
+// that they cannot terminate an I/O thread.
 #ifndef PENSTOCK_BASE_CAUGHT_H_
 #define PENSTOCK_BASE_CAUGHT_H_
 
@@ -11,17 +11,17 @@
 
 namespace penstock {
 
-// The exception being handled, as CurrentExceptionError(where) describes it (diagnostics.h).
-// Reports it as the diagnostic event "exception". Call it in a catch block. `where` names the code
-// that the exception left, for example "the completion callback".
+// Returns the exception being handled as CurrentExceptionError(where) does (diagnostics.h), and
+// reports it as the diagnostic event "exception". Call it in a catch block. `where` names the code
+// that threw, for example "the completion callback".
 Error CaughtError(std::string_view where) noexcept;
 
-// Exceptions that CaughtError has handled in this process: the count of the event "exception".
-// Thread safety: any thread.
+// Returns the number of exceptions that CaughtError has handled in this process: the count of the
+// event "exception". Thread safety: any thread.
 std::uint64_t CaughtExceptions();
 
-// Runs `code`, which returns void or a Result, and returns its result, or the exception that left
-// it as an error.
+// Runs `code`, which returns void or a Result. Returns its result, or the exception that it threw
+// as an error.
 template <class Code>
 [[nodiscard]] auto Caught(std::string_view where, Code&& code) {
   using Returned = std::invoke_result_t<Code&>;
@@ -41,7 +41,7 @@ template <class Code>
   }
 }
 
-// The same where nobody can be given the error: it is logged and counted only.
+// Runs `code` where no caller can receive the error: an exception is only logged and counted.
 template <class Code>
 void Contain(std::string_view where, Code&& code) {
   static_cast<void>(Caught(where, code));

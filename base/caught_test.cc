@@ -12,15 +12,15 @@
 namespace penstock {
 namespace {
 
-TEST(Caught, AnExceptionBecomesAnErrorThatNamesItsPlaceAndText) {
+TEST(Caught, ExceptionBecomesAnErrorWithWhereAndWhat) {
   const Result<int> result =
       Caught("the callback", []() -> Result<int> { throw std::runtime_error("broken"); });
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kInternal);
-  EXPECT_EQ(result.error().message, "an exception left the callback: broken");
+  EXPECT_EQ(result.error().message, "exception in the callback: broken");
 }
 
-TEST(Caught, TooMuchMemoryIsResourceExhausted) {
+TEST(Caught, OutOfMemoryIsResourceExhausted) {
   const auto ask = [](std::size_t bytes) {
     return Caught("the callback", [bytes] { std::vector<std::byte>().resize(bytes); });
   };
@@ -31,11 +31,11 @@ TEST(Caught, TooMuchMemoryIsResourceExhausted) {
   EXPECT_EQ(none.error().message, "out of memory in the callback");
 }
 
-TEST(Caught, WhatIsNoStdExceptionIsCaughtToo) {
+TEST(Caught, CatchesObjectsThatAreNotStdExceptions) {
   EXPECT_EQ(Caught("the callback", [] { throw 7; }).error().kind, ErrorKind::kInternal);
 }
 
-TEST(Caught, ResultsPassThrough) {
+TEST(Caught, PassesResultsThrough) {
   EXPECT_EQ(Caught("the callback", []() -> Result<int> { return 3; }).value(), 3);
   EXPECT_TRUE(Caught("the callback", [] {}).ok());
 }
@@ -49,8 +49,7 @@ TEST(Caught, ExceptionsAreCountedAndLogged) {
   EXPECT_EQ(CaughtExceptions(), before + 1);
   EXPECT_EQ(DiagnosticCounts().at("exception"), CaughtExceptions());
   EXPECT_NE(
-      logged.find(
-          R"("event":"exception","detail":"an exception left the observer: broken","count":)"),
+      logged.find(R"("event":"exception","detail":"exception in the observer: broken","count":)"),
       std::string::npos)
       << logged;
 }

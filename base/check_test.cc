@@ -5,13 +5,13 @@
 namespace penstock {
 namespace {
 
-TEST(CheckTest, ATrueConditionPasses) {
+TEST(CheckTest, TrueConditionPasses) {
   int evaluated = 0;
   PENSTOCK_CHECK(++evaluated == 1);
   EXPECT_EQ(evaluated, 1);
 }
 
-TEST(CheckDeathTest, AFalseConditionNamesItselfAndItsPlace) {
+TEST(CheckDeathTest, FalseConditionAbortsWithConditionAndLine) {
   EXPECT_DEATH(PENSTOCK_CHECK(1 + 1 == 3), "check_test.cc:[0-9]+: 1 \\+ 1 == 3");
 }
 

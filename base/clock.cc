@@ -11,15 +11,15 @@ class MachineClock final : public Clock {
   MonotonicTime Monotonic() const override { return std::chrono::steady_clock::now(); }
 };
 
-// Never destroyed: I/O threads may still ask for the time while the process ends. Made before the
-// program runs: the guard of a local static could be inherited locked by a forked child.
-union Immortal {
-  constexpr Immortal() : clock() {}
-  constexpr ~Immortal() {
+// Never destroyed, because I/O threads may read the time while the process exits. Initialized
+// statically, because a forked child could inherit the guard of a local static locked.
+union NeverDestroyed {
+  constexpr NeverDestroyed() : clock() {}
+  constexpr ~NeverDestroyed() {
   }  // NOLINT(modernize-use-equals-default): a defaulted one would be deleted
   MachineClock clock;
 };
-constinit const Immortal machine;
+constinit const NeverDestroyed machine;
 
 }  // namespace
 

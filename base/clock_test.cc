@@ -18,7 +18,7 @@ TEST(DeadlineTest, NeverDoesNotPass) {
   EXPECT_EQ(Deadline::Never().Left(clock), std::chrono::nanoseconds::max());
 }
 
-TEST(DeadlineTest, PassesAtItsPoint) {
+TEST(DeadlineTest, PassesAtItsTime) {
   FixedClock clock;
   const Deadline deadline = Deadline::After(clock, std::chrono::seconds(5));
   EXPECT_EQ(deadline.Left(clock), std::chrono::seconds(5));

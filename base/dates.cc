@@ -49,13 +49,12 @@ Broken Break(WallTime time) {
   return broken;
 }
 
-// The latest time that the parsers return: WallTime counts nanoseconds in 64 bits, which end in
-// 2262.
+// The latest time that the parsers return. WallTime counts nanoseconds in 64 bits and ends in 2262.
 constexpr WallTime kLast(chrono::floor<chrono::seconds>(WallTime::max()).time_since_epoch() -
                          chrono::days(1));
 
-// nullopt when a field is out of its range. A leap second (:60) is the second after it, as POSIX
-// counts.
+// Returns nullopt if a field is out of range. A leap second (:60) becomes the following second, as
+// in POSIX.
 std::optional<WallTime> Join(const Fields& fields) {
   if (fields.year < 1970 || fields.year > 9999) return std::nullopt;
   const chrono::year_month_day date(chrono::year(fields.year),
@@ -72,7 +71,7 @@ std::optional<WallTime> Join(const Fields& fields) {
       chrono::duration_cast<WallTime::duration>(chrono::nanoseconds(fields.nanosecond)));
 }
 
-// Over what stands there.
+// Overwrites `digits` characters at `at`.
 void PutNumber(std::string& out, std::size_t at, std::size_t digits, int value) {
   for (std::size_t i = digits; i-- > 0; value /= 10)
     out[at + i] = static_cast<char>('0' + value % 10);
@@ -85,8 +84,8 @@ void AppendNumber(std::string& out, int value, std::size_t digits) {
     out[end - i] = static_cast<char>('0' + value % 10);
 }
 
-// Takes a text apart from the left. Every Take returns false, and moves nothing, when the text does
-// not fit.
+// Parses a text from left to right. Every Take method returns false and consumes nothing if the
+// text does not match.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}
@@ -99,7 +98,7 @@ class Scanner {
     return true;
   }
 
-  // Exactly `digits` decimal digits, at most 9.
+  // Takes exactly `digits` decimal digits, at most 9.
   bool TakeNumber(std::size_t digits, int& value) {
     if (rest_.size() < digits) return false;
     int number = 0;
@@ -128,13 +127,13 @@ class Scanner {
     return true;
   }
 
-  // "hh:mm:ss"
+  // Takes "hh:mm:ss".
   bool TakeClock(Fields& fields) {
     return TakeNumber(2, fields.hour) && Take(":") && TakeNumber(2, fields.minute) && Take(":") &&
            TakeNumber(2, fields.second);
   }
 
-  // One or more digits of a fraction; those beyond nanoseconds are dropped.
+  // Takes one or more fraction digits. Digits beyond nanoseconds are dropped.
   bool TakeFraction(int& nanosecond) {
     int digit = 0;
     if (!TakeNumber(1, digit)) return false;
@@ -149,8 +148,8 @@ class Scanner {
   std::string_view rest_;
 };
 
-// "Sun, 06 Nov 1994 08:49:37 GMT" after the day's name. UTC has more than one spelling in the mail
-// RFCs.
+// Takes the rest of "Sun, 06 Nov 1994 08:49:37 GMT" after the day name. The mail RFCs allow several
+// spellings of UTC.
 bool TakeRfc1123(Scanner& scan, Fields& fields) {
   if (!scan.Take(", ")) return false;
   if (!scan.TakeNumber(2, fields.day) && !scan.TakeNumber(1, fields.day)) return false;
@@ -159,7 +158,8 @@ bool TakeRfc1123(Scanner& scan, Fields& fields) {
          (scan.Take(" GMT") || scan.Take(" UTC") || scan.Take(" +0000") || scan.Take(" -0000"));
 }
 
-// "Sunday, 06-Nov-94 08:49:37 GMT" after the day's name. Two digits below 70 are of this century.
+// Takes the rest of "Sunday, 06-Nov-94 08:49:37 GMT" after the day name. Two-digit years below 70
+// are in this century.
 bool TakeRfc850(Scanner& scan, Fields& fields) {
   if (!(scan.Take(", ") && scan.TakeNumber(2, fields.day) && scan.Take("-") &&
         scan.TakeMonth(fields.month) && scan.Take("-") && scan.TakeNumber(2, fields.year))) {
@@ -169,7 +169,7 @@ bool TakeRfc850(Scanner& scan, Fields& fields) {
   return scan.Take(" ") && scan.TakeClock(fields) && scan.Take(" GMT");
 }
 
-// "Sun Nov  6 08:49:37 1994" after the day's name.
+// Takes the rest of "Sun Nov  6 08:49:37 1994" after the day name.
 bool TakeAsctime(Scanner& scan, Fields& fields) {
   if (!(scan.Take(" ") && scan.TakeMonth(fields.month) && scan.Take(" "))) return false;
   const bool day = scan.Take(" ") ? scan.TakeNumber(1, fields.day) : scan.TakeNumber(2, fields.day);
@@ -177,7 +177,7 @@ bool TakeAsctime(Scanner& scan, Fields& fields) {
          scan.TakeNumber(4, fields.year);
 }
 
-// "Z", "+hh:mm" or "-hh:mm"; `offset` is what local time is ahead of UTC.
+// Takes "Z", "+hh:mm" or "-hh:mm". `offset` is the local time minus UTC.
 bool TakeZone(Scanner& scan, chrono::minutes& offset) {
   if (scan.Take("Z")) return true;
   const bool ahead = scan.Take("+");
@@ -250,11 +250,11 @@ std::string FormatAmzDay(WallTime time) {
 
 std::optional<WallTime> ParseHttpDate(std::string_view text) {
   Fields fields;
-  // named by every form; one that contradicts the date is the sender's slip, not another date
+  // The day name is required but not compared with the date.
   int weekday = 0;
   Scanner scan(text);
   bool fits = false;
-  if (text.size() == 29 && text[3] == ',') {  // what servers send
+  if (text.size() == 29 && text[3] == ',') {  // the form that servers send
     fits = scan.TakeName(kDays, weekday) && TakeRfc1123(scan, fields);
   } else if (scan.TakeName(kLongDays, weekday)) {
     fits = TakeRfc850(scan, fields);

@@ -13,7 +13,7 @@ using std::chrono::seconds;
 
 WallTime At(std::int64_t unix_seconds) { return WallTime(seconds(unix_seconds)); }
 
-// Expected values by `date -u -d @N`.
+// Expected values are from `date -u -d @N`.
 constexpr std::int64_t kSigV4Example = 1369353600;  // 2013-05-24T00:00:00Z
 constexpr std::int64_t kRfcExample = 784111777;     // 1994-11-06T08:49:37Z
 
@@ -52,7 +52,7 @@ TEST(ParseHttpDateTest, ReadsOtherSpellingsOfUtc) {
   EXPECT_EQ(ParseHttpDate("Sun, 6 Nov 1994 08:49:37 UTC"), At(kRfcExample));
 }
 
-TEST(ParseHttpDateTest, TwoDigitYearsBelow70AreOfThisCentury) {
+TEST(ParseHttpDateTest, TwoDigitYearsBelow70AreInThisCentury) {
   EXPECT_EQ(ParseHttpDate("Friday, 24-May-13 00:00:00 GMT"), At(kSigV4Example));
 }
 
@@ -118,7 +118,7 @@ TEST(ParseAmzDateTest, ReadsExactlyOneForm) {
   }
 }
 
-TEST(DatesTest, DatesPastTheClocksEndStayInTheFarFuture) {
+TEST(DatesTest, DatesBeyondTheClockRangeStayInTheFarFuture) {
   const auto last = ParseIso8601("9999-12-31T23:59:59Z");
   ASSERT_TRUE(last.has_value());
   EXPECT_GT(*last, *ParseIso8601("2260-01-01T00:00:00Z"));
@@ -126,7 +126,7 @@ TEST(DatesTest, DatesPastTheClocksEndStayInTheFarFuture) {
   EXPECT_TRUE(ParseHttpDate("Fri, 31 Dec 9999 23:59:59 GMT").has_value());
 }
 
-TEST(DatesTest, DatesAtTheClocksEndRoundTripInEveryZone) {
+TEST(DatesTest, DatesAtTheEndOfTheClockRangeRoundTripInEveryZone) {
   for (const char* text :
        {"2262-04-11T23:47:16-23:59", "9999-12-31T23:59:59-23:59", "9999-12-31T23:59:59Z"}) {
     const auto time = ParseIso8601(text);
@@ -136,7 +136,7 @@ TEST(DatesTest, DatesAtTheClocksEndRoundTripInEveryZone) {
   }
 }
 
-TEST(DatesTest, RefusesTimesBefore1970InEveryZone) {
+TEST(DatesTest, RejectsTimesBefore1970InEveryZone) {
   EXPECT_EQ(ParseIso8601("1970-01-01T00:59:59+01:00"), std::nullopt);
   EXPECT_EQ(ParseIso8601("1970-01-01T01:00:00+01:00"), At(0));
 }
@@ -155,8 +155,8 @@ TEST(DatesTest, RoundTripsRandomTimes) {
   }
 }
 
-// Every prefix of a good date in a buffer of exactly that size: AddressSanitizer sees a read past
-// the end.
+// Parses every prefix of a valid date in a buffer of exactly that size, so that AddressSanitizer
+// detects reads past the end.
 TEST(DatesTest, PrefixesAreRejectedWithoutReadingPastThem) {
   for (const std::string_view whole :
        {"Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",

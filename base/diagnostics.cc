@@ -13,11 +13,11 @@
 namespace penstock {
 namespace {
 
-constexpr std::int64_t kLineEveryNs = 1'000'000'000;
+constexpr std::int64_t kLineIntervalNs = 1'000'000'000;
 
 constinit std::atomic<DiagnosticEvent*> events{nullptr};
 
-// short enough for the string's own memory
+// Short enough for the small-string buffer, so it needs no allocation.
 constexpr std::string_view kOutOfMemory = "out of memory";
 
 Error OutOfMemory() noexcept {
@@ -30,14 +30,14 @@ Error OutOfMemory(std::string_view where) {
                      std::string(kOutOfMemory).append(" in ").append(where));
 }
 
-// How the message about an exception begins.
-std::string Opening(std::string_view where) {
+// Returns the beginning of the message about an exception.
+std::string MessagePrefix(std::string_view where) {
   return where.empty() ? std::string("unexpected exception")
-                       : std::string("an exception left ").append(where);
+                       : std::string("exception in ").append(where);
 }
 
 Error Thrown(ErrorKind kind, std::string_view where, const std::exception& thrown) {
-  return Error::Make(kind, Opening(where).append(": ").append(thrown.what()));
+  return Error::Make(kind, MessagePrefix(where).append(": ").append(thrown.what()));
 }
 
 }  // namespace
@@ -58,8 +58,8 @@ void DiagnosticEvent::Report(std::string_view detail) noexcept {
                                std::chrono::steady_clock::now().time_since_epoch())
                                .count();
   std::int64_t next = next_line_ns_.load(std::memory_order_relaxed);
-  if (now < next ||
-      !next_line_ns_.compare_exchange_strong(next, now + kLineEveryNs, std::memory_order_relaxed))
+  if (now < next || !next_line_ns_.compare_exchange_strong(next, now + kLineIntervalNs,
+                                                           std::memory_order_relaxed))
     return;
   try {
     const std::uint64_t before = logged_.exchange(count, std::memory_order_relaxed);
@@ -71,7 +71,7 @@ void DiagnosticEvent::Report(std::string_view detail) noexcept {
                     {"count", LogValue::Number(total)},
                     {"suppressed", LogValue::Number(suppressed)}}});
   } catch (...) {
-    // The line needs memory that is not available. The event has been counted.
+    // Formatting the line ran out of memory. The event has been counted.
   }
 }
 
@@ -103,9 +103,9 @@ Error CurrentExceptionError(std::string_view where) noexcept {
     } catch (const std::exception& thrown) {
       return Thrown(ErrorKind::kInternal, where, thrown);
     } catch (...) {
-      return Error::Make(ErrorKind::kInternal, Opening(where).append(" of an unknown type"));
+      return Error::Make(ErrorKind::kInternal, MessagePrefix(where).append(" of an unknown type"));
     }
-  } catch (...) {  // the text itself needed memory
+  } catch (...) {  // formatting the text ran out of memory
     return OutOfMemory();
   }
 }

@@ -1,11 +1,11 @@
-// Errors that the program survives: each kind is counted and logged, so that none disappears.
+// Errors that the program survives. Each kind is counted and logged, so that none is lost.
 //
 //   constinit DiagnosticEvent checkpoint_failed("store.checkpoint_failed");  // at namespace scope
 //   if (const auto done = connection.Checkpoint(); !done.ok())
 //   checkpoint_failed.Report(done.error());
 //
-// The log is that of base/log.h: one warning per kind and second. The counts are exact and belong
-// to the process.
+// Lines go to the log of base/log.h, at most one warning per kind and second. The counts are exact
+// and per process.
 #ifndef PENSTOCK_BASE_DIAGNOSTICS_H_
 #define PENSTOCK_BASE_DIAGNOSTICS_H_
 
@@ -19,22 +19,23 @@
 
 namespace penstock {
 
-// One kind of survived error. It must have static storage: the list of events keeps its address.
+// One kind of survived error. It must have static storage duration, because the event list keeps
+// its address.
 //
 // Thread safety: any thread.
 class DiagnosticEvent {
  public:
-  // `name`: a string literal, "module.what_failed".
+  // `name` is a string literal, "module.what_failed".
   explicit constexpr DiagnosticEvent(const char* name) : name_(name) {}
   DiagnosticEvent(const DiagnosticEvent&) = delete;
   DiagnosticEvent& operator=(const DiagnosticEvent&) = delete;
 
-  // Counts the error. Logs a warning unless this event logged one during the last second; the next
-  // warning has the number of those left out in its field "suppressed". A detail that cannot be
-  // logged for want of memory is only counted.
+  // Counts the error. Logs a warning unless this event logged one during the last second. The next
+  // warning has the number of suppressed lines in its field "suppressed". If memory is too short to
+  // log the line, the error is only counted.
   void Report(std::string_view detail) noexcept;
   void Report(const Error& error) noexcept { Report(error.message); }
-  // Reports errno's text behind `what`.
+  // Reports `what` followed by the text of the errno value `system_error`.
   void ReportSystemError(std::string_view what, int system_error) noexcept;
 
   std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
@@ -45,20 +46,20 @@ class DiagnosticEvent {
 
   const char* const name_;
   std::atomic<std::uint64_t> count_{0};
-  // counts up to here have been logged or reported as suppressed
+  // Counts up to this value have been logged or reported as suppressed.
   std::atomic<std::uint64_t> logged_{0};
-  std::atomic<std::int64_t> next_line_ns_{INT64_MIN};  // monotonic; no line before
+  std::atomic<std::int64_t> next_line_ns_{INT64_MIN};  // monotonic; earliest time of the next line
   std::atomic<bool> registered_{false};
-  DiagnosticEvent* next_ = nullptr;  // of the list; fixed once registered
+  DiagnosticEvent* next_ = nullptr;  // next event of the list; fixed once registered
 };
 
-// The events that happened at least once in this process, by name.
+// Returns the events that happened at least once in this process, by name.
 std::map<std::string, std::uint64_t> DiagnosticCounts();
-
-// The exception that is being handled, as an Error: kResourceExhausted for std::bad_alloc and for
-// std::length_error, which a container throws when it is asked for more elements than it can have;
-// otherwise kInternal. The message has the exception's what() and `where`, which names the code
-// that the exception left; empty: unknown. Call it in a catch block only.
+// Returns the exception that is being handled as an Error. The kind is kResourceExhausted for
+// std::bad_alloc and for std::length_error, which containers throw for sizes above max_size().
+// Otherwise it is kInternal. The message has the exception's what() and `where`, which names the
+// code that threw; empty: unknown. Call it only in a catch block. that the exception left; empty:
+// unknown. Call it in a catch block only.
 Error CurrentExceptionError(std::string_view where = {}) noexcept;
 
 }  // namespace penstock

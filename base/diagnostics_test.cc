@@ -32,7 +32,7 @@ Error ErrorOf(Thrown thrown, std::string_view where = {}) {
   }
 }
 
-TEST_F(DiagnosticsTest, ReportsAreCountedAndLoggedOnceASecond) {
+TEST_F(DiagnosticsTest, ReportsAreCountedAndLoggedOncePerSecond) {
   static constinit DiagnosticEvent event("test.counted");
   EXPECT_FALSE(DiagnosticCounts().contains("test.counted"));
   for (int i = 0; i < 100; ++i) event.Report("the first of many");
@@ -65,7 +65,7 @@ TEST_F(DiagnosticsTest, CountsWithoutALog) {
   EXPECT_TRUE(lines_.empty());
 }
 
-TEST_F(DiagnosticsTest, NamesTheException) {
+TEST_F(DiagnosticsTest, CurrentExceptionErrorNamesTheException) {
   EXPECT_EQ(ErrorOf(std::bad_alloc()).kind, ErrorKind::kResourceExhausted);
   EXPECT_EQ(ErrorOf(std::bad_alloc()).message, "out of memory");
   EXPECT_EQ(ErrorOf(std::runtime_error("no such thing")).kind, ErrorKind::kInternal);
@@ -74,7 +74,7 @@ TEST_F(DiagnosticsTest, NamesTheException) {
   EXPECT_EQ(ErrorOf(7).message, "unexpected exception of an unknown type");
   EXPECT_EQ(ErrorOf(std::length_error("too long")).kind, ErrorKind::kResourceExhausted);
   EXPECT_EQ(ErrorOf(std::runtime_error("broken"), "the callback").message,
-            "an exception left the callback: broken");
+            "exception in the callback: broken");
   EXPECT_EQ(ErrorOf(std::bad_alloc(), "the callback").message, "out of memory in the callback");
 }
 

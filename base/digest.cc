@@ -1,6 +1,6 @@
-// SHA-256 by OpenSSL's own functions: on the short messages that are signed, EVP's dispatch costs
-// as much as the hash, and its contexts cannot be kept by value. OpenSSL 3 discourages these
-// functions; it does not plan to remove them.
+// SHA-256 uses OpenSSL's low-level functions. For the short messages that SigV4 signs, the dispatch
+// of EVP costs as much as the hash, and its contexts cannot be stored by value. OpenSSL 3
+// deprecates these functions but does not plan to remove them.
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "base/digest.h"
@@ -32,9 +32,8 @@ struct FreeContext {
 };
 using Context = std::unique_ptr<EVP_MD_CTX, FreeContext>;
 
-// OpenSSL's functions that allocate fail only for want of memory, given what is passed to them
-// here. Their failure becomes the exception of operator new, which ends the request and not the
-// process.
+// With the arguments used here, OpenSSL's allocating functions fail only when memory runs out. The
+// failure becomes std::bad_alloc, which ends the request and not the process.
 void CheckAllocated(bool done) {
   if (!done) throw std::bad_alloc();
 }
@@ -45,8 +44,8 @@ Context NewContext() {
   return context;
 }
 
-// Fetched once: a lookup by name costs more than hashing a short message. Never freed, so that a
-// thread still hashing while the process ends finds it alive.
+// Fetched once, because a lookup by name costs more than hashing a short message. Never freed,
+// because a thread may still hash while the process exits.
 const EVP_MD* Fetch(const char* name) {
   const EVP_MD* algorithm = EVP_MD_fetch(nullptr, name, nullptr);
   if (algorithm == nullptr) {
@@ -102,7 +101,7 @@ void Close(EVP_MD_CTX* context, std::span<std::byte> digest) {
   PENSTOCK_CHECK(size == digest.size());
 }
 
-// One context per thread and algorithm: starting over with the same algorithm allocates nothing.
+// Uses one context per thread and algorithm: restarting with the same algorithm does not allocate.
 template <class Digest>
 Digest OneShot(const Context& context, const EVP_MD* algorithm, ByteView bytes) {
   Digest digest;
@@ -118,7 +117,7 @@ Sha256Digest CloseSha256(SHA256_CTX& context) {
   return digest;
 }
 
-// The chaining value after one whole block.
+// Returns the chaining value after one whole block.
 std::array<std::uint32_t, 8> AfterBlock(std::span<const std::byte, kSha256BlockBytes> block) {
   SHA256_CTX context;
   SHA256_Init(&context);
@@ -129,12 +128,12 @@ std::array<std::uint32_t, 8> AfterBlock(std::span<const std::byte, kSha256BlockB
   return value;
 }
 
-// SHA-256 of the block that led to `value` and of `rest` behind it.
-Sha256Digest HashOnward(const std::array<std::uint32_t, 8>& value, ByteView rest) {
+// Returns the SHA-256 of the block that led to `value`, followed by `rest`.
+Sha256Digest HashFrom(const std::array<std::uint32_t, 8>& value, ByteView rest) {
   SHA256_CTX context;
   SHA256_Init(&context);
   std::copy(value.begin(), value.end(), context.h);
-  context.Nl = kSha256BlockBytes * 8;  // bits so far
+  context.Nl = kSha256BlockBytes * 8;  // bits hashed so far
   SHA256_Update(&context, rest.data(), rest.size());
   return CloseSha256(context);
 }
@@ -150,8 +149,7 @@ HmacBlock Mask(const HmacBlock& key, std::byte with) {
 }  // namespace
 
 struct Digester::Impl {
-  // null: MD5, one of which is taken of every object, however small, and whose state needs no
-  // allocation
+  // Null for MD5: every object has an MD5, however small, and its state needs no allocation.
   Context context;
   const EVP_MD* algorithm;
   MD5_CTX md5;
@@ -223,7 +221,7 @@ HmacSha256Key::HmacSha256Key(ByteView key) {
 }
 
 Sha256Digest HmacSha256Key::Sign(ByteView message) const {
-  return HashOnward(outer_, HashOnward(inner_, message));
+  return HashFrom(outer_, HashFrom(inner_, message));
 }
 
 Sha256Digest HmacSha256(ByteView key, ByteView message) { return HmacSha256Key(key).Sign(message); }
@@ -231,8 +229,9 @@ Sha256Digest HmacSha256(ByteView key, ByteView message) { return HmacSha256Key(k
 Sha1Digest HmacSha1(ByteView key, ByteView message) {
   Sha1Digest digest;
   unsigned int size = 0;
-  static constexpr std::byte kNothing{};  // OpenSSL takes no null key, not even an empty one
-  const void* const key_data = key.empty() ? &kNothing : key.data();
+  // OpenSSL does not accept a null pointer, even for an empty key.
+  static constexpr std::byte kEmptyKey{};
+  const void* const key_data = key.empty() ? &kEmptyKey : key.data();
   CheckAllocated(HMAC(EVP_sha1(), key_data, static_cast<int>(key.size()),
                       reinterpret_cast<const unsigned char*>(message.data()), message.size(),
                       reinterpret_cast<unsigned char*>(digest.data()), &size) != nullptr);
@@ -245,7 +244,7 @@ bool ConstantTimeEqual(ByteView a, ByteView b) {
   return a.empty() || CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// The kernel's generator needs no memory, so that this cannot fail for want of it.
+// The kernel's random generator needs no memory, so this cannot fail with out-of-memory.
 void RandomBytes(MutableByteView into) {
   while (!into.empty()) {
     const ssize_t count = ::getrandom(into.data(), into.size(), 0);

@@ -1,5 +1,4 @@
-// SHA-256, SHA-512, SHA-1, MD5, HMAC-SHA-256 and HMAC-SHA-1 over OpenSSL. Digests only; what is
-// hashed and why is each protocol's own.
+// SHA-256, SHA-512, SHA-1, MD5, HMAC-SHA-256 and HMAC-SHA-1 over OpenSSL.
 #ifndef PENSTOCK_BASE_DIGEST_H_
 #define PENSTOCK_BASE_DIGEST_H_
 
@@ -19,7 +18,7 @@ using Md5Digest = std::array<std::byte, 16>;
 
 enum class DigestAlgorithm { kSha256, kSha1, kMd5, kSha512 };
 
-// Digests bytes as they pass. Reusable: Finish resets. Thread safety: one thread at a time.
+// Incremental digest. Reusable: Finish resets it. Thread safety: one thread at a time.
 class Digester {
  public:
   explicit Digester(DigestAlgorithm algorithm);
@@ -28,8 +27,8 @@ class Digester {
   Digester& operator=(Digester&&) noexcept;
 
   void Update(ByteView bytes);
-  // The digest of everything since construction or the last Finish, as raw bytes (16, 20, 32 or
-  // 64).
+  // Returns the digest of everything since construction or the last Finish, as raw bytes (16, 20,
+  // 32 or 64).
   std::string Finish();
 
  private:
@@ -41,12 +40,12 @@ Sha256Digest Sha256(ByteView bytes);
 Sha1Digest Sha1(ByteView bytes);
 Md5Digest Md5(ByteView bytes);
 
-// HMAC-SHA-256 of `message`; `key` of any length.
+// HMAC-SHA-256 of `message`. `key` may have any length.
 Sha256Digest HmacSha256(ByteView key, ByteView message);
 Sha1Digest HmacSha1(ByteView key, ByteView message);
 
-// A key prepared for many messages: the blocks that HMAC makes of it are hashed once. Holds what
-// stands for the key, so it is as secret. Thread safety: Sign from any thread.
+// An HMAC key prepared for many messages: the two padded key blocks are hashed once. The state is
+// equivalent to the key, so it is as secret. Thread safety: Sign from any thread.
 class HmacSha256Key {
  public:
   HmacSha256Key() : HmacSha256Key(ByteView()) {}  // of the empty key
@@ -59,10 +58,10 @@ class HmacSha256Key {
   std::array<std::uint32_t, 8> outer_;
 };
 
-// Equal, in time that depends on the length only. Different lengths are unequal.
+// Compares in time that depends on the length only. Different lengths are unequal.
 bool ConstantTimeEqual(ByteView a, ByteView b);
 
-// Cryptographically strong random bytes.
+// Fills `into` with cryptographically strong random bytes.
 void RandomBytes(MutableByteView into);
 
 }  // namespace penstock

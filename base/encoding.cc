@@ -49,7 +49,7 @@ std::uint8_t HexValue(char c) { return kHexValues[static_cast<std::uint8_t>(c)];
 std::uint32_t Base64Value(char c) { return kBase64Values[static_cast<std::uint8_t>(c)]; }
 std::uint32_t AsNumber(std::byte b) { return std::to_integer<std::uint32_t>(b); }
 
-// The last one or two bytes of a text whose length is no multiple of three.
+// Encodes the last one or two bytes of a text whose length is not a multiple of three.
 void EncodeBase64Tail(ByteView tail, char* to) {
   const std::uint32_t group =
       AsNumber(tail[0]) << 16 | (tail.size() > 1 ? AsNumber(tail[1]) << 8 : 0);
@@ -124,8 +124,8 @@ std::optional<std::string> Base64Decode(std::string_view text) {
   }
   if (invalid != 0) return std::nullopt;
 
-  // A short last group carries 4 or 2 bits beyond its bytes. Were they free, one value would have
-  // several spellings.
+  // A short last group has 4 or 2 unused bits. They must be zero: otherwise one value would have
+  // several encodings.
   if (padding == 1) {
     if ((group & 3) != 0) return std::nullopt;
     bytes[written++] = static_cast<char>(group >> 10);

@@ -1,5 +1,5 @@
-// Hex and base64. Percent-encoding is not here: client and emulator each write their own
-// (architecture §3).
+// Hex and base64. Percent-encoding is not here, because the client and the emulator have their own
+// implementations.
 #ifndef PENSTOCK_BASE_ENCODING_H_
 #define PENSTOCK_BASE_ENCODING_H_
 
@@ -12,12 +12,12 @@
 namespace penstock {
 
 std::string HexEncode(ByteView bytes);  // lower-case
-// raw bytes; either case; nullopt when malformed
+// Returns raw bytes, or nullopt if malformed. Accepts upper and lower case.
 std::optional<std::string> HexDecode(std::string_view text);
 
 std::string Base64Encode(ByteView bytes);  // standard alphabet, padded
-// Raw bytes; nullopt unless `text` is exactly padded base64 of the standard alphabet without white
-// space.
+// Returns raw bytes, or nullopt unless `text` is padded base64 of the standard alphabet without
+// white space.
 std::optional<std::string> Base64Decode(std::string_view text);
 
 }  // namespace penstock

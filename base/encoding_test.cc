@@ -52,7 +52,7 @@ TEST(Base64Test, RejectsMalformed) {
   }
 }
 
-TEST(Base64Test, RejectsBitsBeyondTheLastByte) {
+TEST(Base64Test, RejectsNonZeroUnusedBits) {
   EXPECT_EQ(Base64Decode("Zh=="), std::nullopt);
   EXPECT_EQ(Base64Decode("Zm9="), std::nullopt);
 }

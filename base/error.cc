@@ -56,7 +56,7 @@ Error&& Error::About(std::string_view setting_name) && {
 
 namespace {
 
-// Names and messages may hold anything; a line of a log is one line.
+// Escapes control characters: names and messages may contain any bytes, and a log line is one line.
 std::string OneLine(const std::string& text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string line;

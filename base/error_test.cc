@@ -7,7 +7,7 @@
 namespace penstock {
 namespace {
 
-TEST(ErrorTest, ToStringNamesEverythingKnown) {
+TEST(ErrorTest, ToStringContainsAllKnownFields) {
   Error error = Error::Make(ErrorKind::kNotFound, "The specified key does not exist.")
                     .At("GetObject", "b", "k/1");
   error.code = "NoSuchKey";
@@ -32,14 +32,14 @@ TEST(ErrorTest, ToStringNamesTheSettingOnce) {
   EXPECT_EQ(text("idle_timeout is 0 ms"), "timeout: idle_timeout is 0 ms");
 }
 
-TEST(ErrorTest, ToStringIsOneLineWhateverTheNamesHold) {
+TEST(ErrorTest, ToStringEscapesControlCharacters) {
   Error error = Error::Make(ErrorKind::kInvalidArgument, "region `us\r\neast`");
   error.At("GetObject", "b", "a\tk\x01\x7f\xc3\xa9");
   EXPECT_EQ(error.ToString(),
             "GetObject s3://b/a\\tk\\x01\\x7f\xc3\xa9: invalid_argument: region `us\\r\\neast`");
 }
 
-TEST(ErrorTest, AtKeepsWhatIsAlreadyThere) {
+TEST(ErrorTest, AtKeepsFieldsThatAreSet) {
   Error error = Error::Make(ErrorKind::kInternal, "x").At("GetObject", "b", "k");
   error.At("Download", "other");
   EXPECT_EQ(error.operation, "GetObject");
@@ -56,12 +56,12 @@ Result<int> Quarter(int value) {
   return Half(half);
 }
 
-TEST(ResultTest, AssignPassesValuesOnAndErrorsUp) {
+TEST(ResultTest, AssignTakesTheValueOrReturnsTheError) {
   EXPECT_EQ(Quarter(8).value(), 2);
   EXPECT_EQ(Quarter(6).error().message, "odd");
 }
 
-TEST(ResultDeathTest, AskingAnErrorForItsValueIsABug) {
+TEST(ResultDeathTest, ValueOfAnErrorAborts) {
   EXPECT_DEATH(static_cast<void>(Half(3).value()), "check failed");
 }
 

@@ -1,4 +1,4 @@
-// A clock that stands still until a test moves it. For tests of any module; never linked into a
+// A clock that moves only when a test advances it. For tests of any module; never linked into a
 // product.
 #ifndef PENSTOCK_BASE_FAKE_CLOCK_H_
 #define PENSTOCK_BASE_FAKE_CLOCK_H_
@@ -13,6 +13,7 @@ namespace penstock {
 // Starts at 2013-05-24T00:00:00Z (the date of the published SigV4 examples) and at monotonic 1000
 // s.
 //
+// Thread safety: any thread may read and move it.
 // Thread safety: any thread may read and move it.
 class FakeClock final : public Clock {
  public:
@@ -36,7 +37,7 @@ class FakeClock final : public Clock {
     monotonic_ += duration;
   }
 
-  // Sets the wall clock alone, as an administrator or NTP would; deadlines do not notice.
+  // Sets the wall clock only, as an administrator or NTP would. Deadlines are unaffected.
   void SetNow(WallTime now) {
     const MutexLock lock(mutex_);
     now_ = now;

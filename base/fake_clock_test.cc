@@ -7,7 +7,7 @@
 namespace penstock {
 namespace {
 
-TEST(FakeClockTest, StandsStill) {
+TEST(FakeClockTest, DoesNotMoveByItself) {
   const FakeClock clock;
   EXPECT_EQ(clock.Now(), clock.Now());
   EXPECT_EQ(clock.Monotonic(), clock.Monotonic());
@@ -22,7 +22,7 @@ TEST(FakeClockTest, AdvanceMovesBothClocks) {
   EXPECT_TRUE(deadline.Passed(clock));
 }
 
-TEST(FakeClockTest, SettingTheWallClockLeavesDeadlinesAlone) {
+TEST(FakeClockTest, SettingTheWallClockKeepsDeadlines) {
   FakeClock clock;
   const Deadline deadline = Deadline::After(clock, std::chrono::seconds(3));
   clock.SetNow(WallTime(std::chrono::hours(24 * 365 * 100)));
@@ -30,7 +30,7 @@ TEST(FakeClockTest, SettingTheWallClockLeavesDeadlinesAlone) {
   EXPECT_FALSE(deadline.Passed(clock));
 }
 
-TEST(FakeClockTest, MovesFromAnyThread) {
+TEST(FakeClockTest, CanBeMovedFromAnyThread) {
   FakeClock clock;
   const MonotonicTime before = clock.Monotonic();
   {

@@ -1,5 +1,4 @@
-// A pointer that is computed at its first use, for functions that a forked
-// child may call.
+// A pointer that is computed at first use, for functions that a forked child may call.
 #ifndef PENSTOCK_BASE_FIRST_USE_H_
 #define PENSTOCK_BASE_FIRST_USE_H_
 
@@ -7,11 +6,9 @@
 
 namespace penstock {
 
-// Instead of a local static: the guard of one that another thread initialises
-// at the moment of a fork stays locked in the child for ever. `make` may run
-// more than once, in threads that come at the same time; each of its results
-// must be as good as any other, never null, and live for ever. Thread safety:
-// any thread.
+// Replaces a local static. If another thread initializes a local static during a fork, its guard
+// stays locked in the child forever. `make` may run more than once, in concurrent threads. Each
+// result must be equivalent, never null, and never freed. Thread safety: any thread.
 template <class Pointer>
 class FirstUse {
  public:

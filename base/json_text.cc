@@ -10,8 +10,8 @@ constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 
 bool IsPlain(std::uint8_t c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; }
 
-// The bytes of the UTF-8 character that `text` starts with, 0 when there is none (RFC 3629 section
-// 4: no overlong forms, no surrogates, nothing above U+10FFFF).
+// Returns the length in bytes of the UTF-8 character at the start of `text`, or 0 if there is none.
+// RFC 3629 section 4: no overlong forms, no surrogates, nothing above U+10FFFF.
 std::size_t CharacterLength(std::string_view text) {
   const auto byte = [text](std::size_t i) -> std::uint8_t {
     return i < text.size() ? static_cast<std::uint8_t>(text[i]) : 0;

@@ -1,5 +1,5 @@
-// One way into JSON: a string literal. For the logger; whoever reads or builds JSON documents uses
-// a library.
+// Writes JSON string literals for the logger. Code that reads or writes JSON documents uses a
+// library.
 #ifndef PENSTOCK_BASE_JSON_TEXT_H_
 #define PENSTOCK_BASE_JSON_TEXT_H_
 
@@ -8,8 +8,8 @@
 
 namespace penstock::internal {
 
-// Appends `text` as a JSON string literal with its quotes. Bytes that are not UTF-8 become U+FFFD,
-// one for each.
+// Appends `text` as a quoted JSON string literal. Each byte that is not part of valid UTF-8 becomes
+// U+FFFD.
 void AppendJsonString(std::string& out, std::string_view text);
 
 }  // namespace penstock::internal

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kLevelNames[] = {"trace", "debug", "info", "warning", "error", "off"};
 
-// Set while this thread is inside the sink, whose own logging would wait for itself.
+// True while this thread runs the sink: a nested log call would deadlock.
 thread_local bool inside_sink = false;
 
 class InsideSink {
@@ -31,7 +31,8 @@ class InsideSink {
   InsideSink& operator=(const InsideSink&) = delete;
 };
 
-// One write for the line and its end, so that lines of several processes do not mix.
+// Writes the line and its newline with one call, so that lines of several processes do not
+// interleave.
 void WriteToStandardError(const std::string& json_line) {
   std::string line = "{\"time\":\"" + FormatIso8601(SystemClock().Now()) +
                      "\",\"pid\":" + std::to_string(::getpid()) + ',';
@@ -39,12 +40,12 @@ void WriteToStandardError(const std::string& json_line) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-// The process's sink. Its mutex is held during the call, because one call at a time is what a sink
-// is promised.
+// The sink of the process. The mutex is held during the call, because sinks are called one at a
+// time.
 class Output {
  public:
-  // Never destroyed: threads may log until the last moment. Not a local static, whose guard a
-  // forked child could inherit locked.
+  // Never destroyed, because threads may log until the process exits. Not a local static, because a
+  // forked child could inherit its guard locked.
   static Output& Instance() {
     Output* existing = instance_.load(std::memory_order_acquire);
     if (existing != nullptr) return *existing;
@@ -74,14 +75,14 @@ class Output {
     const InsideSink guard;
     try {
       sink_ ? sink_(level, json_line) : WriteToStandardError(json_line);
-    } catch (...) {  // a line is lost; what was being done goes on
+    } catch (...) {  // the line is lost; the caller continues
     }
   }
 
  private:
-  // The child has one thread, and another one of the parent's may have held the mutex. Taking it
-  // before the fork instead could wait forever: a Python sink wants the interpreter lock, which the
-  // forking thread holds.
+  // The child has one thread, but another thread of the parent may have held the mutex at the fork.
+  // Taking the mutex before the fork could deadlock: a Python sink needs the GIL, which the forking
+  // thread holds.
   void AfterFork() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
     new (&mutex_) Mutex;
     inside_sink = false;
@@ -96,7 +97,7 @@ class Output {
 
 constinit std::atomic<Output*> Output::instance_{nullptr};
 
-// Registered while the program loads: a lazy registration could itself be caught by a fork.
+// Registered at load time: a fork could interrupt a lazy registration.
 [[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, Output::AfterForkInChild);
 
 std::string Render(const LogRecord& record) {

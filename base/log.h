@@ -1,5 +1,4 @@
-// Structured log lines to a sink, with secrets redacted. What level and where is decided by the
-// program, not here.
+// Structured log lines with secrets redacted. The program chooses the level and the sink.
 #ifndef PENSTOCK_BASE_LOG_H_
 #define PENSTOCK_BASE_LOG_H_
 
@@ -14,13 +13,13 @@ namespace penstock {
 
 enum class LogLevel { kTrace, kDebug, kInfo, kWarning, kError, kOff };
 
-// What a field says: a text, or a number as JSON writes it.
+// The value of a field: a text, or a JSON number.
 class LogValue {
  public:
   template <typename Text>
   requires std::convertible_to<const Text&, std::string_view> LogValue(const Text& text)
-      : text_(text) {}  // NOLINT: fields are written as they are
-  // `digits`: a JSON number, such as what std::to_string gives.
+      : text_(text) {}  // NOLINT: implicit on purpose
+  // `digits` is a JSON number, for example from std::to_string.
   static LogValue Number(std::string_view digits) {
     LogValue value(digits);
     value.number_ = true;
@@ -35,34 +34,34 @@ class LogValue {
   bool number_ = false;
 };
 
-// One line: an event name and fields in order. Views live during the call only.
+// One line: an event name and fields in order. The views are used only during the call.
 struct LogRecord {
   LogLevel level = LogLevel::kInfo;
   std::string_view event;  // "request.retry"
   std::initializer_list<std::pair<std::string_view, LogValue>> fields;
 };
 
-// Thread safety: a sink is called from any thread, one call at a time. What a sink logs itself is
-// dropped; it must not call SetLogSink. A line whose sink throws is lost.
+// Thread safety: a sink is called from any thread, one call at a time. Lines that a sink logs
+// itself are dropped. A sink must not call SetLogSink. If a sink throws, its line is lost.
 using LogSink = std::function<void(LogLevel level, const std::string& json_line)>;
 
-// Parses "trace", "debug", "info", "warning" or "warn", "error", "off"; anything else is kOff.
+// Parses "trace", "debug", "info", "warning" or "warn", "error", "off". Any other text is kOff.
 LogLevel ParseLogLevel(std::string_view text);
 
-// Replaces the process's sink; a null sink writes to standard error, with the time (UTC) and the
-// pid in front. Until the first call nothing is logged. Once it returns, the sink before is not
-// called any more. Thread safety: any thread.
+// Replaces the sink of the process. A null sink writes to standard error and prepends the time
+// (UTC) and the pid. Before the first call, nothing is logged. After it returns, the previous sink
+// is not called again. Thread safety: any thread.
 void SetLogSink(LogLevel least, LogSink sink);
 bool LogEnabled(LogLevel level);
-// Renders {"level":..., "event":..., fields} as one JSON line with Redact applied to each value,
-// and hands it on. A value whose own field name is that of a secret becomes "***". Bytes that are
-// not UTF-8 become U+FFFD.
+// Renders {"level":..., "event":..., fields} as one JSON line and passes it to the sink. Applies
+// Redact to each value. The value of a field whose name is that of a secret becomes "***". Bytes
+// that are not UTF-8 become U+FFFD.
 void Log(const LogRecord& record);
 
-// The text with everything that can be a secret replaced by "***": values of Authorization,
-// X-Amz-Signature, X-Amz-Credential, X-Amz-Security-Token, x-amz-s3session-token, SecretAccessKey,
-// SessionToken, SSE-C keys, in header, query, XML, JSON and key=value form, and the user and
-// password of URLs.
+// Returns the text with everything that can be a secret replaced by "***". Covers the values of
+// Authorization, X-Amz-Signature, X-Amz-Credential, X-Amz-Security-Token, x-amz-s3session-token,
+// SecretAccessKey, SessionToken and SSE-C keys. Recognizes header, query, XML, JSON and key=value
+// form, and the user and password of URLs.
 std::string Redact(std::string_view text);
 
 }  // namespace penstock

@@ -10,7 +10,7 @@
 namespace penstock {
 namespace {
 
-// Collects lines, and silences the process when it goes.
+// Collects lines. Turns logging off at the end.
 class LogTest : public testing::Test {
  protected:
   ~LogTest() override { SetLogSink(LogLevel::kOff, nullptr); }
@@ -32,7 +32,7 @@ TEST_F(LogTest, RendersOneJsonLineInOrder) {
                 R"({"level":"warning","event":"request.retry","bucket":"b","key":"a\"b\n"})"});
 }
 
-TEST_F(LogTest, NumbersAreNumbers) {
+TEST_F(LogTest, WritesNumbersWithoutQuotes) {
   Collect(LogLevel::kInfo);
   const std::string text = "7";
   Log({.event = "x",
@@ -43,7 +43,7 @@ TEST_F(LogTest, NumbersAreNumbers) {
             std::vector<std::string>{R"({"level":"info","event":"x","n":-12,"t":"7","ms":0.125})"});
 }
 
-TEST_F(LogTest, LevelsBelowTheLeastAreDropped) {
+TEST_F(LogTest, DropsLevelsBelowTheMinimum) {
   Collect(LogLevel::kWarning);
   Log({.level = LogLevel::kInfo, .event = "quiet"});
   Log({.level = LogLevel::kError, .event = "loud"});
@@ -59,7 +59,7 @@ TEST_F(LogTest, OffDropsEverything) {
   EXPECT_TRUE(lines_.empty());
 }
 
-TEST_F(LogTest, SecretsVanishByValueAndByFieldName) {
+TEST_F(LogTest, RedactsSecretsByValueAndByFieldName) {
   Collect(LogLevel::kTrace);
   Log({.event = "x",
        .fields = {{"head", "Authorization: SECRET"}, {"secret_access_key", "SECRET"}}});
@@ -69,7 +69,7 @@ TEST_F(LogTest, SecretsVanishByValueAndByFieldName) {
       R"({"level":"info","event":"x","head":"Authorization: ***","secret_access_key":"***"})");
 }
 
-TEST_F(LogTest, ASinkThatLogsDoesNotWaitForItself) {
+TEST_F(LogTest, SinkThatLogsDoesNotDeadlock) {
   SetLogSink(LogLevel::kInfo, [this](LogLevel, const std::string& line) {
     lines_.push_back(line);
     Log({.event = "inner"});
@@ -103,7 +103,7 @@ TEST_F(LogTest, TheDefaultSinkWritesOneLineToStandardError) {
       << line;
 }
 
-TEST_F(LogTest, ASinkThatThrowsLosesItsLineAndNoMore) {
+TEST_F(LogTest, SinkThatThrowsLosesOnlyItsLine) {
   SetLogSink(LogLevel::kInfo, [](LogLevel, const std::string&) { throw 7; });
   EXPECT_NO_THROW(Log({.event = "x"}));
   Collect(LogLevel::kInfo);
@@ -111,8 +111,8 @@ TEST_F(LogTest, ASinkThatThrowsLosesItsLineAndNoMore) {
   EXPECT_EQ(lines_, std::vector<std::string>{R"({"level":"info","event":"y"})"});
 }
 
-// A DataLoader worker is forked while another thread of its parent is inside the sink.
-TEST_F(LogTest, AChildForkedDuringACallCanLog) {
+// A DataLoader worker is forked while another thread of its parent is in the sink.
+TEST_F(LogTest, ChildForkedDuringACallCanLog) {
   int child_status = -1;
   SetLogSink(LogLevel::kInfo, [&child_status](LogLevel, const std::string&) {
     const pid_t child = fork();
@@ -128,7 +128,7 @@ TEST_F(LogTest, AChildForkedDuringACallCanLog) {
   EXPECT_EQ(WEXITSTATUS(child_status), 7);
 }
 
-TEST(ParseLogLevelTest, ReadsTheNamesAndNothingElse) {
+TEST(ParseLogLevelTest, AcceptsOnlyTheLevelNames) {
   EXPECT_EQ(ParseLogLevel("trace"), LogLevel::kTrace);
   EXPECT_EQ(ParseLogLevel("debug"), LogLevel::kDebug);
   EXPECT_EQ(ParseLogLevel("info"), LogLevel::kInfo);

@@ -8,11 +8,11 @@
 namespace penstock {
 namespace {
 
-std::atomic<int> process_id{0};  // 0: not asked yet
+std::atomic<int> process_id{0};  // 0: not cached yet
 
 void AfterForkInChild() { process_id.store(0, std::memory_order_relaxed); }
 
-// Registered while the program loads: a lazy registration could itself be caught by a fork.
+// Registered at load time: a fork could interrupt a lazy registration.
 [[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, AfterForkInChild);
 
 }  // namespace

@@ -1,10 +1,11 @@
-// Which process this is, for what must not be used in a forked child.
+// The id of this process, to detect objects that a forked child must not use.
 #ifndef PENSTOCK_BASE_PROCESS_ID_H_
 #define PENSTOCK_BASE_PROCESS_ID_H_
 
 namespace penstock {
 
-// getpid() without a system call. It follows fork(), not a bare clone(). Thread safety: any thread.
+// getpid() without a system call. Correct after fork(), but not after a bare clone(). Thread
+// safety: any thread.
 int ProcessId();
 
 }  // namespace penstock

@@ -9,7 +9,7 @@
 namespace penstock {
 namespace {
 
-TEST(ProcessId, IsEachProcesssOwn) {
+TEST(ProcessId, DiffersInAForkedChild) {
   EXPECT_EQ(ProcessId(), ::getpid());
   const pid_t child = ::fork();
   if (child == 0) std::_Exit(ProcessId() == ::getpid() && ProcessId() == ::getpid() ? 0 : 1);

@@ -8,8 +8,8 @@
 namespace penstock {
 namespace {
 
-// Ends of names, lower-case, without '-' and '_'. "customerkey" is the key of SSE-C and not its
-// MD5; the two canonical forms are in S3's SignatureDoesNotMatch document and repeat every signed
+// Endings of names, lower-case, without '-' and '_'. "customerkey" is the SSE-C key and not its
+// MD5. The two canonical forms are in S3's SignatureDoesNotMatch document and contain every signed
 // header.
 constexpr std::string_view kSecretEndings[] = {
     "authorization", "signature",    "signatureprovided", "credential",
@@ -50,8 +50,8 @@ struct Span {
   std::size_t end;
 };
 
-// Whether an opening bracket stands before the name, or before its prefix ("ns:"), which is not
-// looked for far away.
+// Returns true if an opening bracket precedes the name or its prefix ("ns:"). Looks back at most
+// kMaxPrefixBytes.
 bool IsElementName(std::string_view text, std::size_t name_begin) {
   constexpr std::size_t kMaxPrefixBytes = 64;
   const std::size_t from = name_begin > kMaxPrefixBytes ? name_begin - kMaxPrefixBytes : 0;
@@ -60,25 +60,27 @@ bool IsElementName(std::string_view text, std::size_t name_begin) {
   return last != std::string_view::npos && before[last] == '<';
 }
 
-// <Name>value< and <p:Name a="b">value<
+// Finds the value in <Name>value< and <p:Name a="b">value<.
 Span XmlValue(std::string_view text, std::size_t name_end) {
   const std::size_t close = FindFrom(text, "<>", name_end);
   if (close == text.size() || text[close] == '<') return {name_end, name_end};
   return {close + 1, FindFrom(text, "<", close + 1)};
 }
 
-// From an opening quote to its closing one; a backslash protects the next character.
+// Returns the text between an opening quote and its closing quote. A backslash escapes the next
+// character.
 Span QuotedValue(std::string_view text, std::size_t quote) {
   std::size_t at = quote + 1;
   while (at < text.size() && text[at] != text[quote]) at += text[at] == '\\' ? 2 : 1;
   return {quote + 1, at < text.size() ? at : text.size()};
 }
 
-// name=value, name: value, "name": "value", name%3Dvalue. Empty when no separator follows.
+// Finds the value in: name=value, name: value, "name": "value", name%3Dvalue. Empty if no separator
+// follows.
 Span AssignedValue(std::string_view text, std::string_view name, std::size_t name_end) {
   std::size_t at = SkipAny(text, " \t\"'\\", name_end);
   const std::string_view rest = text.substr(at);
-  // its value has spaces and commas in every form
+  // The value of Authorization contains spaces and commas in every form.
   bool to_end_of_line = EndsWith(name, "authorization");
   if (rest.starts_with(":") || rest.starts_with("=")) {
     to_end_of_line |= rest.front() == ':';
@@ -95,7 +97,7 @@ Span AssignedValue(std::string_view text, std::string_view name, std::size_t nam
   return {at, FindFrom(text, to_end_of_line ? "\r\n" : " \t\r\n&,;\"'<>(){}[]", at)};
 }
 
-// Of scheme://user:password@host, what stands before the '@'.
+// Returns the part of scheme://user:password@host before the '@'.
 Span UserInfo(std::string_view text, std::size_t authority) {
   const std::size_t end = FindFrom(text, "/?# \t\r\n\"'<>", authority);
   const std::size_t at = text.substr(authority, end - authority).rfind('@');
@@ -110,14 +112,14 @@ bool NamesSecret(std::string_view name) {
   for (const std::string_view ending : kSecretEndings) {
     if (EndsWith(name, ending)) return true;
   }
-  // of container and instance credentials; "next-token" is none
+  // Container and instance credentials use "Token". "next-token" is not a secret.
   return name.size() == 5 && EndsWith(name, "token");
 }
 
 }  // namespace internal
 
-// Looks at every name in the text; where one of a secret is followed by a value, the value is
-// dropped. In doubt it drops too much: a log line is worth less than a key.
+// Finds every name of a secret in the text and drops the value that follows it. When unsure it
+// drops too much, because a leaked key is worse than a lost log detail.
 std::string Redact(std::string_view text) {
   std::string out;
   out.reserve(text.size());

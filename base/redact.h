@@ -1,4 +1,4 @@
-// Which names carry secrets: for the logger and for the emulator's journal, which also reads
+// Recognizes names of secrets. For the logger, and for the emulator's journal, which also reads
 // percent-encoded names. Other code calls Redact (log.h).
 #ifndef PENSTOCK_BASE_REDACT_H_
 #define PENSTOCK_BASE_REDACT_H_
@@ -7,10 +7,9 @@
 
 namespace penstock::internal {
 
-// True for the name of a header, query parameter, element or setting whose value is a secret, in
-// any case and with '-',
-// '_' or nothing between its words: "X-Amz-Signature", "aws_secret_access_key", "SessionToken".
-// Decided by how it ends.
+// Returns true for the name of a header, query parameter, element or setting whose value is a
+// secret. Ignores case, and accepts '-', '_' or nothing between words: "X-Amz-Signature",
+// "aws_secret_access_key", "SessionToken". Decides by the ending of the name.
 bool NamesSecret(std::string_view name);
 
 }  // namespace penstock::internal

@@ -18,7 +18,7 @@ TEST(RedactTest, PlainTextIsUnchanged) {
   }
 }
 
-TEST(RedactTest, HeaderForm) {
+TEST(RedactTest, RedactsHeaders) {
   EXPECT_EQ(Redact("GET / HTTP/1.1\r\nAuthorization: AWS4-HMAC-SHA256 "
                    "Credential=AKID/20130524/us-east-1/s3/aws4_request, "
                    "SignedHeaders=host, Signature=f0e8\r\nHost: h\r\n"),
@@ -32,14 +32,14 @@ TEST(RedactTest, HeaderForm) {
             "x-amz-copy-source-server-side-encryption-customer-key: ***");
 }
 
-TEST(RedactTest, AuthorizationValueWithoutItsName) {
+TEST(RedactTest, RedactsAuthorizationValueWithoutItsName) {
   EXPECT_EQ(
       Redact("AWS4-HMAC-SHA256 Credential=AKID/x/aws4_request, SignedHeaders=host, Signature=f0e8"),
       "AWS4-HMAC-SHA256 Credential=***, SignedHeaders=host, Signature=***");
   EXPECT_EQ(Redact("10000;chunk-signature=f0e8\r\n"), "10000;chunk-signature=***\r\n");
 }
 
-TEST(RedactTest, QueryForm) {
+TEST(RedactTest, RedactsQueryParameters) {
   EXPECT_EQ(Redact("/k?X-Amz-Algorithm=A&X-Amz-Credential=AKID%2F2013&X-Amz-Date=D&X-Amz-Security-"
                    "Token=T%2B&X-Amz-Signature=abc&x-id=1"),
             "/k?X-Amz-Algorithm=A&X-Amz-Credential=***&X-Amz-Date=D&X-Amz-Security-Token=***&X-Amz-"
@@ -49,7 +49,7 @@ TEST(RedactTest, QueryForm) {
   EXPECT_EQ(Redact("/k?x-amz-signature=ABC"), "/k?x-amz-signature=***");
 }
 
-TEST(RedactTest, XmlForm) {
+TEST(RedactTest, RedactsXmlElements) {
   EXPECT_EQ(Redact("<Credentials><SecretAccessKey>SECRET</SecretAccessKey><SessionToken>T</"
                    "SessionToken></Credentials>"),
             "<Credentials><SecretAccessKey>***</SecretAccessKey><SessionToken>***</SessionToken></"
@@ -61,7 +61,7 @@ TEST(RedactTest, XmlForm) {
   EXPECT_EQ(Redact("<SecretAccessKey>SECRET"), "<SecretAccessKey>***");
 }
 
-TEST(RedactTest, KeyValueForms) {
+TEST(RedactTest, RedactsKeyValuePairs) {
   EXPECT_EQ(Redact("aws_secret_access_key = SE/CR+ET=\nregion = x"),
             "aws_secret_access_key = ***\nregion = x");
   EXPECT_EQ(Redact("AWS_SESSION_TOKEN=SECRET other=1"), "AWS_SESSION_TOKEN=*** other=1");
@@ -70,7 +70,7 @@ TEST(RedactTest, KeyValueForms) {
   EXPECT_EQ(Redact("Authorization=AWS AKID:SECRET, more"), "Authorization=***");
 }
 
-TEST(RedactTest, JsonForm) {
+TEST(RedactTest, RedactsJsonMembers) {
   EXPECT_EQ(Redact(R"({"AccessKeyId":"A","SecretAccessKey" : "SE\"CRET","Token":"T","x":1})"),
             R"({"AccessKeyId":"A","SecretAccessKey" : "***","Token":"***","x":1})");
   EXPECT_EQ(Redact(R"({"SessionToken": "SECRET)"), R"({"SessionToken": "***)");
@@ -78,24 +78,24 @@ TEST(RedactTest, JsonForm) {
   EXPECT_EQ(nested.find("SECRET"), std::string::npos) << nested;
 }
 
-TEST(RedactTest, UserInfoOfUrls) {
+TEST(RedactTest, RedactsUserInfoOfUrls) {
   EXPECT_EQ(Redact("proxy http://user:SECRET@proxy:3128/x failed"),
             "proxy http://***@proxy:3128/x failed");
 }
 
-// An unfinished element must not hide a header behind it.
+// An unfinished element must not hide a header that follows it.
 TEST(RedactTest, BracketsDoNotHideSecrets) {
   EXPECT_EQ(Redact("a<x-amz-signature: SECRET"), "a<x-amz-signature: ***");
   EXPECT_EQ(Redact("<a><SessionToken>T</SessionToken>\n  <b>1</b></a>"),
             "<a><SessionToken>***</SessionToken>\n  <b>1</b></a>");
 }
 
-TEST(RedactTest, EverySecretOfALineGoes) {
+TEST(RedactTest, RedactsEverySecretOfALine) {
   EXPECT_EQ(Redact("SecretAccessKey=a SecretAccessKey=b"),
             "SecretAccessKey=*** SecretAccessKey=***");
 }
 
-TEST(RedactTest, NamesAreKnownByTheirEnding) {
+TEST(RedactTest, RecognizesNamesByTheirEnding) {
   for (const char* name :
        {"Authorization", "x-amz-security-token", "X-Amz-Signature", "SecretAccessKey",
         "AWS_SECRET_ACCESS_KEY", "sessionToken", "x-amz-s3session-token", "password", "Token"}) {

@@ -7,9 +7,10 @@
 
 namespace penstock {
 
-// Blocks every signal for the calling thread, and so for threads it starts, until it goes out of
-// scope. Signals belong to the program's own threads: a handler on ours could end accept() or
-// recv(). SIGPIPE of a broken TLS connection or a sendfile() stays pending there, harmless.
+// Blocks every signal for the calling thread until it goes out of scope. Threads started meanwhile
+// inherit the mask. The application's threads handle signals: a handler on a Penstock thread could
+// interrupt accept() or recv(). A SIGPIPE from a broken TLS connection or sendfile() stays pending,
+// which is harmless.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

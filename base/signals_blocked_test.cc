@@ -13,7 +13,7 @@ bool IsBlocked(int signal) {
   return ::sigismember(&mask, signal) == 1;
 }
 
-TEST(SignalsBlocked, AThreadStartedMeanwhileTakesNoSignal) {
+TEST(SignalsBlocked, ThreadStartedInScopeBlocksSignals) {
   bool blocked = false;
   std::thread thread;
   {
@@ -25,7 +25,7 @@ TEST(SignalsBlocked, AThreadStartedMeanwhileTakesNoSignal) {
   EXPECT_TRUE(blocked);
 }
 
-TEST(SignalsBlocked, TheCallerHasItsMaskBack) {
+TEST(SignalsBlocked, RestoresTheCallersMask) {
   const bool before = IsBlocked(SIGUSR1);
   {
     const SignalsBlocked scope;

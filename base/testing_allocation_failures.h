@@ -1,5 +1,5 @@
-// Tests that fail each allocation of a piece of code once. Include it in one file of a test program
-// only.
+// Tests that fail each allocation of some code in turn. Include it in only one file of a test
+// program.
 #ifndef PENSTOCK_BASE_TESTING_ALLOCATION_FAILURES_H_
 #define PENSTOCK_BASE_TESTING_ALLOCATION_FAILURES_H_
 
@@ -12,8 +12,8 @@
 
 namespace penstock::testing {
 
-// No allocation fails in a scope of this, so that only the code under test runs out of memory, not
-// the code it calls.
+// Disables allocation failures in its scope, so that only the code under test runs out of memory,
+// not the code it calls.
 class PausesFailures {
  public:
   PausesFailures() : left_(std::exchange(allocations_until_failure, -1)) {}
@@ -21,8 +21,8 @@ class PausesFailures {
   PausesFailures(const PausesFailures&) = delete;
   PausesFailures& operator=(const PausesFailures&) = delete;
 
-  // Runs `code` of the code under test with failures. An exception becomes an error, as in a
-  // client.
+  // Runs `code`, which belongs to the code under test, with failures enabled. An exception becomes
+  // an error, as in a client.
   template <class Code>
   Result<void> Resume(Code code) {
     allocations_until_failure = left_;
@@ -35,7 +35,7 @@ class PausesFailures {
   int left_;
 };
 
-// Runs `code` with its nth allocation failing. Returns whether there were so many.
+// Runs `code` and fails its nth allocation. Returns false if it made fewer allocations.
 template <class Code>
 bool FailsAllocation(int nth, Code code) {
   allocations_until_failure = nth;
@@ -43,8 +43,8 @@ bool FailsAllocation(int nth, Code code) {
   return std::exchange(allocations_until_failure, -1) == -1;
 }
 
-// Runs `attempt` with n = 0, 1, 2, ... as long as it returns that the nth allocation failed.
-// Returns how many did.
+// Runs `attempt` with n = 0, 1, 2, ... until it returns false: the nth allocation did not happen.
+// Returns how many allocations failed.
 template <class Attempt>
 int ForEachAllocation(Attempt attempt) {
   constexpr int kMostAllocations = 10'000;

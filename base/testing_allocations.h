@@ -1,7 +1,7 @@
-// Allocations that fail on request, for tests of what happens when memory runs out.
+// Allocations that fail on request, for tests of out-of-memory handling.
 //
-// Replaces operator new and operator delete of the program: include it in one file of a test
-// program only.
+// Replaces operator new and operator delete of the program: include it in only one file of a test
+// program.
 #ifndef PENSTOCK_BASE_TESTING_ALLOCATIONS_H_
 #define PENSTOCK_BASE_TESTING_ALLOCATIONS_H_
 
@@ -9,16 +9,16 @@
 #include <cstdlib>
 #include <new>
 
-// The nth allocation of this thread from now on fails, counted from 0; negative: none does.
+// Number of successful allocations of this thread before one fails. Negative: none fails.
 static thread_local int allocations_until_failure = -1;
-// Every later one fails too, until allocations_until_failure is set again.
+// If true, every later allocation fails too, until allocations_until_failure is set again.
 [[maybe_unused]] static thread_local bool failures_last = false;
-// Made by this thread, minus those that it freed.
+// Allocations of this thread minus the ones that it freed.
 [[maybe_unused]] static thread_local std::ptrdiff_t live_allocations = 0;
 
-// both are replaced, and inlined into one another
+// Both operators are replaced, and inlined into each other.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-// The sanitizers have one of their own, which the deletes below would not match.
+// Sanitizers have their own version, which would not match the deletes below.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   void* const memory = std::malloc(size == 0 ? 1 : size);
   if (memory != nullptr) ++live_allocations;

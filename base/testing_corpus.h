@@ -1,4 +1,4 @@
-// Fuzz properties in a plain test: seeds from a folder, and seeded mutations of them.
+// Runs fuzz properties in a plain test: seed files from a folder, and seeded mutations of them.
 #ifndef PENSTOCK_BASE_TESTING_CORPUS_H_
 #define PENSTOCK_BASE_TESTING_CORPUS_H_
 
@@ -21,8 +21,8 @@ inline constexpr std::uint32_t kSeed = 20260101;
 inline constexpr int kRounds = 20'000;
 inline constexpr std::size_t kLongestMutated = 4'096;
 
-// The contents of a folder's files, sorted by name, so that a seed means the same inputs
-// everywhere.
+// Returns the contents of the files of a folder, sorted by name, so that a seed gives the same
+// inputs on every machine.
 inline std::vector<std::string> SeedsIn(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -36,7 +36,7 @@ inline std::vector<std::string> SeedsIn(const std::filesystem::path& folder) {
   return seeds;
 }
 
-// Bytes that mean something to the parsers come up far more often than chance would have them.
+// Bytes that are meaningful to the parsers, which random bytes would rarely contain.
 inline char InterestingByte(std::mt19937& random) {
   using std::string_view_literals::operator""sv;  // keeps the NUL
   static constexpr std::string_view kBytes = "\r\n\r\n :;0fF/?#%\t\0\x7f\xff,=*-<>&\"'!["sv;
@@ -64,7 +64,7 @@ inline std::string Mutate(std::string text, std::string_view other, std::mt19937
   return text;
 }
 
-// `check` ends the program when its property does not hold.
+// Checks the seeds and their mutations. `check` aborts the program if its property does not hold.
 inline void CheckSeeds(const std::vector<std::string>& seeds,
                        const std::function<void(std::string_view)>& check) {
   ASSERT_GE(seeds.size(), 3u) << "too few seeds";
@@ -84,8 +84,8 @@ inline void CheckMutations(std::vector<std::string> seeds,
   }
 }
 
-// The tests of one table of targets: each has a `name`, which is its folder below `corpus`, and a
-// `check`.
+// Tests of one table of targets. Each target has a `name`, which is its folder under `corpus`, and
+// a `check`.
 template <class Target>
 class Corpus : public ::testing::TestWithParam<Target> {
  protected:

@@ -1,4 +1,4 @@
-// Selects one fuzz target of a table when compiling.
+// Selects one fuzz target of a table at compile time.
 #ifndef PENSTOCK_BASE_TESTING_FUZZER_H_
 #define PENSTOCK_BASE_TESTING_FUZZER_H_
 
@@ -6,7 +6,7 @@
 
 namespace penstock::testing_fuzzer {
 
-// The `check` of the target `name`. A constant, so that the linker drops the code of the other
+// Returns the `check` of the target `name`. A constant, so that the linker drops the code of other
 // targets: libFuzzer scans the counters of all linked code after each execution.
 template <class Targets>
 consteval auto CheckNamed(const Targets& targets, std::string_view name) {

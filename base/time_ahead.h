@@ -1,4 +1,5 @@
-// Times that tests move far away, added up where the clock's 64 bits of nanoseconds end.
+// Adds offsets to a time without overflowing the clock's 64 bits of nanoseconds. Tests move clocks
+// far ahead.
 #ifndef PENSTOCK_BASE_TIME_AHEAD_H_
 #define PENSTOCK_BASE_TIME_AHEAD_H_
 
@@ -8,8 +9,9 @@
 
 namespace penstock {
 
-// `now` and so much more, or less where `ahead` is negative. Never in the last day before the clock
-// ends, in 2262, so that allowances of minutes can be added to it. `now` is not before 1970.
+// Returns `now` plus `ahead`, which may be negative. The result is at least one day before the end
+// of the clock (2262), so that margins of minutes can be added to it. `now` must not be before
+// 1970.
 inline WallTime TimeAhead(WallTime now, std::chrono::nanoseconds ahead) {
   constexpr WallTime kLast = WallTime::max() - std::chrono::days(1);
   const auto step = std::chrono::duration_cast<WallTime::duration>(ahead);

@@ -10,7 +10,7 @@ using std::chrono::hours;
 
 constexpr WallTime kLast = WallTime::max() - days(1);
 
-TEST(TimeAheadTest, AddsEitherWay) {
+TEST(TimeAheadTest, AddsPositiveAndNegativeOffsets) {
   const WallTime now{hours(1'000)};
   EXPECT_EQ(TimeAhead(now, hours(5)), WallTime(hours(1'005)));
   EXPECT_EQ(TimeAhead(now, hours(0)), now);

@@ -15,22 +15,23 @@ bool Within(std::uint8_t byte, std::uint8_t first, std::uint8_t last) {
   return byte >= first && byte <= last;
 }
 
-bool Continues(std::uint8_t byte) { return Within(byte, 0x80, 0xBF); }
+bool IsContinuation(std::uint8_t byte) { return Within(byte, 0x80, 0xBF); }
 
-// Bytes of the character that starts at `at`; 0 when none does. RFC 3629 §4: the second byte
-// decides whether a form is overlong, a surrogate or too large.
+// Returns the length in bytes of the character at `at`, or 0 if there is none. RFC 3629 section 4:
+// the second byte shows whether a form is overlong, a surrogate or too large.
 std::size_t CharacterLength(std::string_view text, std::size_t at) {
   const std::uint8_t lead = ByteAt(text, at);
   if (lead < 0x80) return 1;
   const std::uint8_t second = ByteAt(text, at + 1);
-  if (Within(lead, 0xC2, 0xDF)) return Continues(second) ? 2 : 0;
+  if (Within(lead, 0xC2, 0xDF)) return IsContinuation(second) ? 2 : 0;
   if (Within(lead, 0xE0, 0xEF)) {
     const bool fits = Within(second, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF);
-    return fits && Continues(ByteAt(text, at + 2)) ? 3 : 0;
+    return fits && IsContinuation(ByteAt(text, at + 2)) ? 3 : 0;
   }
   if (Within(lead, 0xF0, 0xF4)) {
     const bool fits = Within(second, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF);
-    return fits && Continues(ByteAt(text, at + 2)) && Continues(ByteAt(text, at + 3)) ? 4 : 0;
+    return fits && IsContinuation(ByteAt(text, at + 2)) && IsContinuation(ByteAt(text, at + 3)) ? 4
+                                                                                                : 0;
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// UTF-8 (RFC 3629): what is, and what to show for what is not.
+// UTF-8 (RFC 3629): validation, and replacement of ill-formed bytes for display.
 #ifndef PENSTOCK_BASE_UTF8_H_
 #define PENSTOCK_BASE_UTF8_H_
 
@@ -10,13 +10,13 @@ namespace penstock {
 
 bool IsAscii(std::string_view text);
 
-// The first byte that belongs to no character (overlong forms, surrogates and numbers beyond
-// U+10FFFF are none); npos when all of it is UTF-8.
+// Returns the offset of the first byte that is not part of a valid character, or npos. Overlong
+// forms, surrogates and code points above U+10FFFF are invalid.
 std::size_t FindIllFormedUtf8(std::string_view text);
 bool IsValidUtf8(std::string_view text);
 
-// `text` with U+FFFD in place of every byte that belongs to no character. For showing: what was
-// there is lost.
+// Returns `text` with U+FFFD instead of every byte that is not part of a valid character. For
+// display only: the original bytes are lost.
 std::string ReplaceIllFormedUtf8(std::string_view text);
 
 }  // namespace penstock

@@ -17,7 +17,7 @@ constexpr const char* kGood[] = {"",
                                  "\xF0\x90\x80\x80",
                                  "\xF0\x9F\x98\x80",
                                  "\xF4\x8F\xBF\xBF"};
-// Cut short, lone continuation, overlong, surrogate, beyond U+10FFFF, never a byte of UTF-8.
+// Truncated, lone continuation byte, overlong, surrogate, above U+10FFFF, invalid byte.
 constexpr const char* kBad[] = {"\xC3",
                                 "\xE2\x82",
                                 "\xF0\x9F\x98",
@@ -33,7 +33,7 @@ constexpr const char* kBad[] = {"\xC3",
                                 "\xFE",
                                 "\xFF"};
 
-TEST(Utf8Test, TellsWhatIsUtf8) {
+TEST(Utf8Test, ValidatesUtf8) {
   for (const char* good : kGood) EXPECT_TRUE(IsValidUtf8(good)) << good;
   for (const char* bad : kBad) {
     EXPECT_FALSE(IsValidUtf8(bad));
@@ -41,7 +41,7 @@ TEST(Utf8Test, TellsWhatIsUtf8) {
   }
 }
 
-TEST(Utf8Test, TellsAsciiWhereverTheOtherByteStands) {
+TEST(Utf8Test, DetectsNonAsciiBytesAtEveryOffset) {
   const std::string ascii(20, 'a');
   EXPECT_TRUE(IsAscii(ascii));
   EXPECT_TRUE(IsAscii(""));
@@ -52,7 +52,7 @@ TEST(Utf8Test, TellsAsciiWhereverTheOtherByteStands) {
   }
 }
 
-TEST(Utf8Test, ReplacesEachByteThatBelongsToNoCharacter) {
+TEST(Utf8Test, ReplacesEachIllFormedByte) {
   for (const char* good : kGood) EXPECT_EQ(ReplaceIllFormedUtf8(good), good);
   EXPECT_EQ(ReplaceIllFormedUtf8("a\xFF\xC3\xA9\xE2\x82z"), "a\uFFFD\u00E9\uFFFD\uFFFDz");
   for (const char* bad : kBad) EXPECT_TRUE(IsValidUtf8(ReplaceIllFormedUtf8(bad)));

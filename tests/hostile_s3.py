@@ -106,17 +106,17 @@ def _checksums() -> Iterator[Case]:
     for name, size in ((b"crc32", 4), (b"crc32c", 4), (b"crc64nvme", 8)):
         wrong = base64.b64encode(b"\x5a" * size)
         yield Case(f"wrong {name.decode()}", source, "get", [ok(BODY, b"x-amz-checksum-" + name + b": " + wrong)],
-                   data_loss("bytes received have " + name.decode().upper()), EITHER)
+                   data_loss("received bytes have " + name.decode().upper()), EITHER)
     for name, size in ((b"sha256", 32), (b"sha1", 20)):  # SEMANTICS.md: the client verifies CRCs only
         wrong = base64.b64encode(b"\x5a" * size)
         yield Case(f"wrong {name.decode()}", source, "get", [ok(BODY, b"x-amz-checksum-" + name + b": " + wrong)], BODY, EITHER)
     for value in (b"!!!!", b"AAAA", b"", b"A" * 5000):
         yield Case(f"CRC32 {value[:8]!r} of {len(value)} characters", source, "get", [ok(BODY,
                    b"x-amz-checksum-crc32: " + value)],
-                   data_loss("bytes received have CRC32"), EITHER)
+                   data_loss("received bytes have CRC32"), EITHER)
     yield Case("one right and one wrong checksum", source, "get",
                [ok(BODY, b"x-amz-checksum-crc32: " + crc32, b"x-amz-checksum-crc32c: AAAAAA==")],
-               data_loss("bytes received have CRC32C"), EITHER)
+               data_loss("received bytes have CRC32C"), EITHER)
     yield Case("composite checksum", source, "get", [ok(BODY, b"x-amz-checksum-crc32: AAAAAA==-2",
                b"x-amz-checksum-type: COMPOSITE")], BODY, EITHER)
     yield Case("composite checksum without its type", source, "get", [ok(BODY, b"x-amz-checksum-crc32: AAAAAA==-2")], BODY,

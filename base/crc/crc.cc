@@ -9,9 +9,9 @@
 namespace penstock {
 namespace {
 
-// The first path that this processor has; the last one of the list is portable.
+// Returns the first path that this processor supports. The last one in the list is portable.
 template <class Path>
-Path FirstOf(std::initializer_list<Path> paths) {
+Path FirstSupported(std::initializer_list<Path> paths) {
   for (const Path path : paths) {
     if (path != nullptr) return path;
   }
@@ -23,9 +23,9 @@ Path FirstOf(std::initializer_list<Path> paths) {
 std::uint32_t Crc32(ByteView bytes, std::uint32_t previous) {
   static constinit FirstUse<internal::CrcPath32> path;
   const internal::CrcPath32 update = path.Get([] {
-    return FirstOf<internal::CrcPath32>({internal::Crc32Fold512Path(), internal::Crc32Fold256Path(),
-                                         internal::Crc32Fold128Path(),
-                                         &internal::UpdateCrcBySlices<internal::Crc32Kind>});
+    return FirstSupported<internal::CrcPath32>(
+        {internal::Crc32Fold512Path(), internal::Crc32Fold256Path(), internal::Crc32Fold128Path(),
+         &internal::UpdateCrcBySlices<internal::Crc32Kind>});
   });
   return ~update(~previous, bytes);
 }
@@ -33,9 +33,9 @@ std::uint32_t Crc32(ByteView bytes, std::uint32_t previous) {
 std::uint32_t Crc32c(ByteView bytes, std::uint32_t previous) {
   static constinit FirstUse<internal::CrcPath32> path;
   const internal::CrcPath32 update = path.Get([] {
-    return FirstOf<internal::CrcPath32>({internal::Crc32cFold512Path(),
-                                         internal::Crc32cFold256Path(), internal::Crc32cSse42Path(),
-                                         &internal::UpdateCrcBySlices<internal::Crc32cKind>});
+    return FirstSupported<internal::CrcPath32>(
+        {internal::Crc32cFold512Path(), internal::Crc32cFold256Path(), internal::Crc32cSse42Path(),
+         &internal::UpdateCrcBySlices<internal::Crc32cKind>});
   });
   return ~update(~previous, bytes);
 }
@@ -43,7 +43,7 @@ std::uint32_t Crc32c(ByteView bytes, std::uint32_t previous) {
 std::uint64_t Crc64Nvme(ByteView bytes, std::uint64_t previous) {
   static constinit FirstUse<internal::CrcPath64> path;
   const internal::CrcPath64 update = path.Get([] {
-    return FirstOf<internal::CrcPath64>(
+    return FirstSupported<internal::CrcPath64>(
         {internal::Crc64NvmeFold512Path(), internal::Crc64NvmeFold256Path(),
          internal::Crc64NvmeFold128Path(), &internal::UpdateCrcBySlices<internal::Crc64NvmeKind>});
   });

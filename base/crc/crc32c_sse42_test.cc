@@ -15,7 +15,7 @@ bool ProcessorHasIt() {
 #endif
 }
 
-TEST(Crc32cSse42Test, IsOfferedExactlyWhereTheProcessorHasIt) {
+TEST(Crc32cSse42Test, IsAvailableIfTheProcessorSupportsIt) {
   EXPECT_EQ(Crc32cSse42Path() != nullptr, ProcessorHasIt());
 }
 

@@ -4,8 +4,8 @@
 namespace penstock {
 namespace {
 
-// Bytes that follow multiply the CRC before them by x^(8 * length); the ones at both ends of a CRC
-// cancel out.
+// Appending bytes multiplies the preceding CRC by x^(8 * length). The complements at both ends of a
+// CRC cancel out.
 template <class Kind>
 typename Kind::Word Combine(typename Kind::Word first, typename Kind::Word second,
                             std::uint64_t second_length) {

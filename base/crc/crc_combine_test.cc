@@ -9,7 +9,7 @@
 namespace penstock {
 namespace {
 
-TEST(CrcCombineTest, PiecesGiveTheCrcOfTheWhole) {
+TEST(CrcCombineTest, CombinedPiecesGiveTheCrcOfTheWhole) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937_64 random(seed);
@@ -29,14 +29,14 @@ TEST(CrcCombineTest, PiecesGiveTheCrcOfTheWhole) {
   }
 }
 
-TEST(CrcCombineTest, NothingAfterChangesNothing) {
+TEST(CrcCombineTest, AppendingNothingKeepsTheCrc) {
   EXPECT_EQ(CombineCrc32(0x12345678, 0, 0), 0x12345678U);
   EXPECT_EQ(CombineCrc32c(0x12345678, 0, 0), 0x12345678U);
   EXPECT_EQ(CombineCrc64Nvme(0x123456789ABCDEF0, 0, 0), 0x123456789ABCDEF0U);
 }
 
-// Joining is associative, which holds at lengths that no buffer has.
-TEST(CrcCombineTest, JoinsHugeLengths) {
+// Combining is associative, so it can be checked at lengths that no buffer has.
+TEST(CrcCombineTest, CombinesHugeLengths) {
   constexpr std::uint64_t kHuge = (std::uint64_t{5} << 40) + 12345;
   EXPECT_EQ(CombineCrc32(CombineCrc32(1, 2, kHuge), 3, kHuge),
             CombineCrc32(1, CombineCrc32(2, 3, kHuge), 2 * kHuge));
@@ -53,7 +53,7 @@ std::uint64_t FromBase64(std::string_view text) {
   return number;
 }
 
-// The multipart vector of spec/protocol.md 6.3: 5 MiB of 'a', then "hello".
+// Recorded against Amazon S3: a multipart upload of 5 MiB of 'a', then "hello".
 TEST(CrcCombineTest, MatchesRecordedMultipartChecksums) {
   const std::string part(5 * 1024 * 1024, 'a');
   EXPECT_EQ(Crc32(AsBytes(part)), FromBase64("r/zBbw=="));

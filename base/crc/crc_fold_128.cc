@@ -1,4 +1,4 @@
-// CRC-32 and CRC-64/NVME by PCLMULQDQ, 64 bytes a step.
+// CRC-32 and CRC-64/NVME with PCLMULQDQ, 64 bytes per step.
 #include "base/crc/crc_fold.h"
 #include "base/crc/crc_hardware.h"
 #include "base/crc/crc_slicing.h"
@@ -15,7 +15,7 @@ namespace penstock::internal {
 namespace {
 
 constexpr std::size_t kLaneBytes = 16;
-constexpr std::size_t kLanes = 4;  // as many as hide the latency of the multiplication
+constexpr std::size_t kLanes = 4;  // enough to hide the latency of the multiplication
 
 PENSTOCK_FOLD_128 inline __m128i Load(const std::byte* from) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
@@ -27,15 +27,15 @@ PENSTOCK_FOLD_128 inline __m128i Constants() {
   return _mm_set_epi64x(static_cast<long long>(Fold::kHigh), static_cast<long long>(Fold::kLow));
 }
 
-// `block` folded onto `next`.
+// Folds `block` onto `next`.
 PENSTOCK_FOLD_128 inline __m128i FoldOnto(__m128i block, __m128i constants, __m128i next) {
   const __m128i low = _mm_clmulepi64_si128(block, constants, 0x00);
   const __m128i high = _mm_clmulepi64_si128(block, constants, 0x11);
   return _mm_xor_si128(next, _mm_xor_si128(low, high));
 }
 
-// The state enters by being added to the first bytes; what is left in the end is a message of 16
-// bytes with the same CRC, and a tail, both left to the tables.
+// The state is added to the first bytes. Folding leaves a 16-byte message with the same CRC, and a
+// tail. The table path processes both.
 template <class Kind>
 PENSTOCK_FOLD_128 typename Kind::Word Update(typename Kind::Word state, ByteView bytes) {
   if (bytes.size() < kLanes * kLaneBytes) return UpdateCrcBySlices<Kind>(state, bytes);
@@ -51,7 +51,7 @@ PENSTOCK_FOLD_128 typename Kind::Word Update(typename Kind::Word state, ByteView
 
   const __m128i far = Constants<Kind, kLanes * kLaneBytes * 8>();
   for (; left >= kLanes * kLaneBytes; left -= kLanes * kLaneBytes, at += kLanes * kLaneBytes) {
-#pragma GCC unroll 4  // -O2 alone would leave the lanes in memory
+#pragma GCC unroll 4  // with -O2 alone the lanes stay in memory
     for (std::size_t i = 0; i < kLanes; ++i)
       lanes[i] = FoldOnto(lanes[i], far, Load(at + i * kLaneBytes));
   }

@@ -15,7 +15,7 @@ bool ProcessorHasIt() {
 #endif
 }
 
-TEST(CrcFold128Test, IsOfferedExactlyWhereTheProcessorHasIt) {
+TEST(CrcFold128Test, IsAvailableIfTheProcessorSupportsIt) {
   EXPECT_EQ(Crc32Fold128Path() != nullptr, ProcessorHasIt());
   EXPECT_EQ(Crc64NvmeFold128Path() != nullptr, ProcessorHasIt());
 }

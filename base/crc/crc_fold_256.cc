@@ -1,4 +1,4 @@
-// CRC-32, CRC-32C and CRC-64/NVME by VPCLMULQDQ on 256-bit registers (AVX2), 128 bytes a step.
+// CRC-32, CRC-32C and CRC-64/NVME with VPCLMULQDQ on 256-bit registers (AVX2), 128 bytes per step.
 #include "base/crc/crc_fold.h"
 #include "base/crc/crc_hardware.h"
 
@@ -14,22 +14,22 @@ namespace penstock::internal {
 namespace {
 
 constexpr std::size_t kLaneBytes = 32;
-constexpr std::size_t kLanes = 4;  // as many as hide the latency of the multiplication
+constexpr std::size_t kLanes = 4;  // enough to hide the latency of the multiplication
 constexpr std::size_t kStepBytes = kLanes * kLaneBytes;
 
 PENSTOCK_FOLD_256 inline __m256i Load(const std::byte* from) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 }
 
-// `block` folded onto `next`, each 128 bits of it for themselves.
+// Folds `block` onto `next`, each 128-bit lane separately.
 PENSTOCK_FOLD_256 inline __m256i FoldOnto(__m256i block, __m256i constants, __m256i next) {
   const __m256i low = _mm256_clmulepi64_epi128(block, constants, 0x00);
   const __m256i high = _mm256_clmulepi64_epi128(block, constants, 0x11);
   return _mm256_xor_si256(next, _mm256_xor_si256(low, high));
 }
 
-// Folds whole steps. The lanes are then a message of one step with the same CRC, which the narrow
-// path finishes, as it does the tail.
+// Folds whole steps. The result is a message of one step with the same CRC. The narrow path
+// processes it and the tail.
 template <class Kind, auto narrow>
 PENSTOCK_FOLD_256 typename Kind::Word Update(typename Kind::Word state, ByteView bytes) {
   if (bytes.size() < 2 * kStepBytes) return narrow(state, bytes);
@@ -47,7 +47,7 @@ PENSTOCK_FOLD_256 typename Kind::Word Update(typename Kind::Word state, ByteView
   const __m256i constants = _mm256_broadcastsi128_si256(
       _mm_set_epi64x(static_cast<long long>(Fold::kHigh), static_cast<long long>(Fold::kLow)));
   for (; left >= kStepBytes; left -= kStepBytes, at += kStepBytes) {
-#pragma GCC unroll 4  // -O2 alone would leave the lanes in memory
+#pragma GCC unroll 4  // with -O2 alone the lanes stay in memory
     for (std::size_t i = 0; i < kLanes; ++i)
       lanes[i] = FoldOnto(lanes[i], constants, Load(at + i * kLaneBytes));
   }

@@ -15,7 +15,7 @@ bool ProcessorHasIt() {
 #endif
 }
 
-TEST(CrcFold256Test, IsOfferedExactlyWhereTheProcessorHasIt) {
+TEST(CrcFold256Test, IsAvailableIfTheProcessorSupportsIt) {
   EXPECT_EQ(Crc32Fold256Path() != nullptr, ProcessorHasIt());
   EXPECT_EQ(Crc32cFold256Path() != nullptr, ProcessorHasIt());
   EXPECT_EQ(Crc64NvmeFold256Path() != nullptr, ProcessorHasIt());

@@ -1,4 +1,5 @@
-// CRC-32, CRC-32C and CRC-64/NVME by VPCLMULQDQ on 512-bit registers (AVX-512), 256 bytes a step.
+// CRC-32, CRC-32C and CRC-64/NVME with VPCLMULQDQ on 512-bit registers (AVX-512), 256 bytes per
+// step.
 #include "base/crc/crc_fold.h"
 #include "base/crc/crc_hardware.h"
 
@@ -14,21 +15,21 @@ namespace penstock::internal {
 namespace {
 
 constexpr std::size_t kLaneBytes = 64;
-constexpr std::size_t kLanes = 4;  // as many as hide the latency of the multiplication
+constexpr std::size_t kLanes = 4;  // enough to hide the latency of the multiplication
 constexpr std::size_t kStepBytes = kLanes * kLaneBytes;
 constexpr int kAddThree = 0x96;  // truth table of a ^ b ^ c
 
 PENSTOCK_FOLD_512 inline __m512i Load(const std::byte* from) { return _mm512_loadu_si512(from); }
 
-// `block` folded onto `next`, each 128 bits of it for themselves.
+// Folds `block` onto `next`, each 128-bit lane separately.
 PENSTOCK_FOLD_512 inline __m512i FoldOnto(__m512i block, __m512i constants, __m512i next) {
   const __m512i low = _mm512_clmulepi64_epi128(block, constants, 0x00);
   const __m512i high = _mm512_clmulepi64_epi128(block, constants, 0x11);
   return _mm512_ternarylogic_epi64(low, high, next, kAddThree);
 }
 
-// Folds whole steps. The lanes are then a message of one step with the same CRC, which the narrow
-// path finishes, as it does the tail.
+// Folds whole steps. The result is a message of one step with the same CRC. The narrow path
+// processes it and the tail.
 template <class Kind, auto narrow>
 PENSTOCK_FOLD_512 typename Kind::Word Update(typename Kind::Word state, ByteView bytes) {
   if (bytes.size() < 2 * kStepBytes) return narrow(state, bytes);
@@ -48,7 +49,7 @@ PENSTOCK_FOLD_512 typename Kind::Word Update(typename Kind::Word state, ByteView
   constexpr auto kHigh = static_cast<long long>(Fold::kHigh);
   const __m512i constants = _mm512_set4_epi64(kHigh, kLow, kHigh, kLow);
   for (; left >= kStepBytes; left -= kStepBytes, at += kStepBytes) {
-#pragma GCC unroll 4  // -O2 alone would leave the lanes in memory
+#pragma GCC unroll 4  // with -O2 alone the lanes stay in memory
     for (std::size_t i = 0; i < kLanes; ++i)
       lanes[i] = FoldOnto(lanes[i], constants, Load(at + i * kLaneBytes));
   }

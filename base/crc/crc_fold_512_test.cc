@@ -15,7 +15,7 @@ bool ProcessorHasIt() {
 #endif
 }
 
-TEST(CrcFold512Test, IsOfferedExactlyWhereTheProcessorHasIt) {
+TEST(CrcFold512Test, IsAvailableIfTheProcessorSupportsIt) {
   EXPECT_EQ(Crc32Fold512Path() != nullptr, ProcessorHasIt());
   EXPECT_EQ(Crc32cFold512Path() != nullptr, ProcessorHasIt());
   EXPECT_EQ(Crc64NvmeFold512Path() != nullptr, ProcessorHasIt());

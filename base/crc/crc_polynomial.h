@@ -1,9 +1,9 @@
-// The three CRCs as polynomials over GF(2), and the arithmetic from which tables, folding constants
-// and joining follow.
+// The three CRCs as polynomials over GF(2), and the arithmetic for tables, folding constants and
+// combining.
 //
 // All are reflected: the lowest bit of a word is the coefficient of the highest power, the highest
-// bit that of x^0. A CRC's *state* is what runs between bytes; the finished CRC is its complement,
-// and so is the state at the start.
+// bit is x^0. The *state* of a CRC is the running value between bytes. The finished CRC is its
+// complement, and the initial state is the complement of 0.
 #ifndef PENSTOCK_BASE_CRC_CRC_POLYNOMIAL_H_
 #define PENSTOCK_BASE_CRC_CRC_POLYNOMIAL_H_
 
@@ -13,7 +13,7 @@
 
 namespace penstock::internal {
 
-// Parameters: spec/protocol.md 6.3. kPolynomial lacks its highest power, as usual.
+// kPolynomial omits its highest power, as usual.
 struct Crc32Kind {
   using Word = std::uint32_t;
   static constexpr Word kPolynomial = 0xEDB88320;
@@ -31,7 +31,7 @@ template <class Kind>
 inline constexpr int kCrcBits = static_cast<int>(sizeof(typename Kind::Word) * 8);
 
 template <class Kind>
-// x^0
+// x^0.
 inline constexpr typename Kind::Word kCrcOne = typename Kind::Word{1} << (kCrcBits<Kind> - 1);
 
 template <class Kind>
@@ -39,7 +39,7 @@ constexpr typename Kind::Word CrcTimesX(typename Kind::Word a) {
   return (a >> 1) ^ ((a & 1) != 0 ? Kind::kPolynomial : 0);
 }
 
-// a times b modulo the polynomial.
+// Returns a times b modulo the polynomial.
 template <class Kind>
 constexpr typename Kind::Word CrcMultiply(typename Kind::Word a, typename Kind::Word b) {
   typename Kind::Word product = 0;
@@ -50,7 +50,7 @@ constexpr typename Kind::Word CrcMultiply(typename Kind::Word a, typename Kind::
   return product;
 }
 
-// x^exponent modulo the polynomial.
+// Returns x^exponent modulo the polynomial.
 template <class Kind>
 constexpr typename Kind::Word CrcPowerOfX(std::uint64_t exponent) {
   typename Kind::Word power = kCrcOne<Kind>;
@@ -62,7 +62,7 @@ constexpr typename Kind::Word CrcPowerOfX(std::uint64_t exponent) {
   return power;
 }
 
-// [k] = x^(8 * 2^k): what 2^k bytes multiply the state before them by.
+// [k] is x^(8 * 2^k): the factor for 2^k appended bytes.
 template <class Kind>
 constexpr std::array<typename Kind::Word, 64> MakeCrcBytePowers() {
   std::array<typename Kind::Word, 64> powers{};

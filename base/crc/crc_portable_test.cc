@@ -7,7 +7,7 @@
 namespace penstock::internal {
 namespace {
 
-// The definition, bit by bit.
+// The definition of the CRC, bit by bit.
 template <class Kind>
 typename Kind::Word BitByBit(ByteView bytes, typename Kind::Word previous) {
   auto state = static_cast<typename Kind::Word>(~previous);

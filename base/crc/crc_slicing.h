@@ -1,4 +1,4 @@
-// CRC by tables, eight bytes a step: the portable path, and the tail of every other one.
+// CRC by tables, eight bytes per step: the portable path, and the tail of every other path.
 #ifndef PENSTOCK_BASE_CRC_CRC_SLICING_H_
 #define PENSTOCK_BASE_CRC_CRC_SLICING_H_
 
@@ -16,7 +16,7 @@ namespace penstock::internal {
 template <class Kind>
 using CrcSlices = std::array<std::array<typename Kind::Word, 256>, 8>;
 
-// [k][b]: the state after byte b and k zero bytes, from state 0.
+// [k][b] is the state after byte b and k zero bytes, from state 0.
 template <class Kind>
 constexpr CrcSlices<Kind> MakeCrcSlices() {
   CrcSlices<Kind> slices{};
@@ -37,7 +37,7 @@ constexpr CrcSlices<Kind> MakeCrcSlices() {
 template <class Kind>
 inline constexpr CrcSlices<Kind> kCrcSlices = MakeCrcSlices<Kind>();
 
-// Eight bytes, the first one lowest, on any machine.
+// Loads eight bytes as a little-endian word on any machine.
 inline std::uint64_t LoadLittleEndian(const std::byte* from) {
   std::uint64_t word = 0;
   if constexpr (std::endian::native == std::endian::little) {

@@ -24,7 +24,7 @@ struct RecordedValue {
   const char* crc64nvme;
 };
 
-// spec/protocol.md 6.3, computed there and recorded from S3.
+// Recorded against Amazon S3.
 TEST(CrcTest, MatchesRecordedValues) {
   const RecordedValue values[] = {
       {"123456789", "y/Q5Jg==", "4waSgw==", "rosUhgp5mIg="},
@@ -44,7 +44,7 @@ TEST(CrcTest, MatchesRecordedValues) {
   EXPECT_EQ(BigEndianBase64(Crc64Nvme(AsBytes("aaa"))), "Rnr2/5P7Gsk=");
 }
 
-TEST(CrcTest, GoesOnFromWhatCameBefore) {
+TEST(CrcTest, ContinuesFromThePreviousCrc) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937_64 random(seed);
@@ -58,7 +58,7 @@ TEST(CrcTest, GoesOnFromWhatCameBefore) {
   }
 }
 
-TEST(CrcTest, TheChosenPathAgreesWithThePortableOne) {
+TEST(CrcTest, ChosenPathAgreesWithThePortablePath) {
   ExpectSameAsPortable<std::uint32_t>(
       [](std::uint32_t state, ByteView bytes) { return ~Crc32(bytes, ~state); },
       internal::Crc32Portable);

@@ -15,7 +15,7 @@ struct Kind {
   std::string_view name;
   std::size_t bytes;
 };
-// In the order of preference (spec/protocol.md §2.12).
+// In order of preference.
 constexpr std::array<Kind, 3> kKinds = {{{Crc::kCrc64Nvme, "crc64nvme", "CRC64NVME", 8},
                                          {Crc::kCrc32c, "crc32c", "CRC32C", 4},
                                          {Crc::kCrc32, "crc32", "CRC32", 4}}};
@@ -76,9 +76,9 @@ Result<void> CompareCrc(const ExpectedCrc& expected, std::uint64_t value) {
   if (kind == nullptr) return Ok();
   const std::string actual = CrcText(expected.crc, value);
   if (actual == expected.expected) return Ok();
-  return Error::Make(ErrorKind::kDataLoss, "the bytes received have " + std::string(kind->name) +
-                                               " " + actual + ", but the object's is " +
-                                               expected.expected);
+  return Error::Make(ErrorKind::kDataLoss, "checksum mismatch: the received bytes have " +
+                                               std::string(kind->name) + " " + actual +
+                                               ", expected " + expected.expected);
 }
 
 }  // namespace penstock

@@ -5,12 +5,12 @@
 namespace penstock {
 namespace {
 
-// The values of "123456789": spec/protocol.md §6.3.
+// The check values of "123456789".
 constexpr std::string_view kDigits = "123456789";
 const ExpectedCrc kExpected[] = {
     {Crc::kCrc64Nvme, "rosUhgp5mIg="}, {Crc::kCrc32c, "4waSgw=="}, {Crc::kCrc32, "y/Q5Jg=="}};
 
-TEST(NamedCrc, PiecesAmountToThePublishedValues) {
+TEST(NamedCrc, PiecesGiveTheCheckValues) {
   for (const ExpectedCrc& expected : kExpected) {
     const Crc crc = expected.crc;
     const std::uint64_t first = UpdateCrc(crc, AsBytes(kDigits.substr(0, 4)), 0);
@@ -20,7 +20,7 @@ TEST(NamedCrc, PiecesAmountToThePublishedValues) {
   }
 }
 
-TEST(NamedCrc, ADifferenceIsDataLossThatNamesBoth) {
+TEST(NamedCrc, MismatchIsDataLossThatNamesBothValues) {
   for (const ExpectedCrc& expected : kExpected) {
     const std::uint64_t value = UpdateCrc(expected.crc, AsBytes(kDigits), 0);
     EXPECT_TRUE(CompareCrc(expected, value).ok());
@@ -32,13 +32,13 @@ TEST(NamedCrc, ADifferenceIsDataLossThatNamesBoth) {
   }
 }
 
-TEST(NamedCrc, TheStrongestIsFoundFirstAndOthersAreIgnored) {
+TEST(NamedCrc, FindsThePreferredCrcAndIgnoresOtherChecksums) {
   EXPECT_EQ(FindCrc({{"sha256", "x"}}).crc, Crc::kNone);
   EXPECT_EQ(FindCrc({{"sha256", "x"}, {"crc32", "a"}, {"crc32c", "b"}}).crc, Crc::kCrc32c);
   EXPECT_EQ(FindCrc({{"crc32", "a"}, {"crc64nvme", "b"}}).expected, "b");
 }
 
-TEST(NamedCrc, NoneIsNothing) {
+TEST(NamedCrc, NoneAlwaysMatches) {
   EXPECT_EQ(UpdateCrc(Crc::kNone, AsBytes(kDigits), 7), 0u);
   EXPECT_EQ(CombineCrc(Crc::kNone, 1, 2, 3), 0u);
   EXPECT_EQ(CrcText(Crc::kNone, 1), "");

@@ -1,4 +1,4 @@
-// Holding a CRC path against the portable one, for the tests of each path.
+// Compares a CRC path with the portable one, for the tests of each path.
 #ifndef PENSTOCK_BASE_CRC_TESTING_CRC_H_
 #define PENSTOCK_BASE_CRC_TESTING_CRC_H_
 
@@ -20,9 +20,9 @@ inline std::vector<std::byte> RandomBuffer(std::size_t size, std::uint64_t seed)
   return bytes;
 }
 
-// Expects `path` (state in, state out) to agree with `portable` (CRC in, CRC out) at random
-// lengths, misalignments and starting values, and at every length around the steps of the paths.
-// The seed is in every failure.
+// Expects `path` (state in, state out) to agree with `portable` (CRC in, CRC out). Checks random
+// lengths, misalignments and starting values, and every length around the step sizes of the paths.
+// Failures print the seed.
 template <class Word, class Portable>
 void ExpectSameAsPortable(Word (*path)(Word, ByteView), Portable portable) {
   const std::uint64_t seed = std::random_device{}();

@@ -11,7 +11,7 @@ namespace penstock {
 namespace {
 
 // White space is content (a key may be one space), so nothing is trimmed or dropped. parse_fragment
-// keeps what stands outside the root, where it can be refused instead of silently skipped. Document
+// keeps text outside the root, so that it can be rejected instead of silently skipped. Document
 // types are not parsed.
 constexpr unsigned int kParseFlags = pugi::parse_cdata | pugi::parse_escapes | pugi::parse_eol |
                                      pugi::parse_ws_pcdata | pugi::parse_wconv_attribute |
@@ -38,8 +38,8 @@ bool IsBlank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
-// A document has one element, and around it nothing but white space, comments and processing
-// instructions.
+// A document has one element. Only white space, comments and processing instructions may surround
+// it.
 Result<void> CheckTopLevel(const pugi::xml_document& document, std::size_t size) {
   bool root = false;
   for (const pugi::xml_node& node : document.children()) {

@@ -13,8 +13,8 @@ constexpr std::string_view kNoEnd = "the document ends inside an element";
 constexpr std::string_view kNoCdataEnd = "a CDATA section that does not end";
 constexpr std::string_view kCdata = "<![CDATA[";
 
-// What each byte may be. Bytes of UTF-8 sequences are letters of names, as in every parser that
-// does not know Unicode.
+// Character classes. Bytes of UTF-8 sequences count as letters of names, as in other parsers
+// without Unicode tables.
 enum : std::uint8_t { kNameStart = 1, kNameRest = 2, kColon = 4, kSpecial = 8, kBlank = 16 };
 
 constexpr std::array<std::uint8_t, 256> MakeClasses() {
@@ -26,7 +26,7 @@ constexpr std::array<std::uint8_t, 256> MakeClasses() {
     classes[c] = static_cast<std::uint8_t>((letter ? kNameStart : 0) | (rest ? kNameRest : 0));
   }
   classes[':'] |= kColon;
-  // In text: what ends it, what must be resolved and what is refused.
+  // Bytes that end text, must be resolved, or are rejected.
   for (std::size_t c = 0; c < 0x20; ++c) classes[c] |= c != '\t' && c != '\n' ? kSpecial : 0;
   for (const char c : {'\t', '\n'}) classes[static_cast<std::uint8_t>(c)] |= kBlank;
   for (const char c : {'<', '&'}) classes[static_cast<std::uint8_t>(c)] |= kSpecial;
@@ -40,7 +40,7 @@ bool Is(char c, std::uint8_t classes) {
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// Where, from `at` on, the first byte of `text` is that does not stand for itself.
+// Returns the offset, from `at` on, of the first byte of `text` that needs processing.
 std::size_t PlainEnd(std::string_view text, std::size_t at) {
   for (;; ++at) {
     at = internal::SkipRun<internal::TextStops>(text, at);
@@ -64,11 +64,11 @@ void XmlReader::SkipSpace() {
   while (at_ < text_.size() && IsSpace(text_[at_])) ++at_;
 }
 
-// The name here, empty when there is none.
+// Takes the name at the current position. Empty if there is none.
 XmlReader::Name XmlReader::TakeName() {
   const std::size_t begin = at_;
   if (begin == text_.size() || !Is(text_[begin], kNameStart)) return {};
-  std::size_t end = internal::SkipRun<internal::NoLetters>(text_, begin);
+  std::size_t end = internal::SkipRun<internal::NonLetters>(text_, begin);
   std::uint8_t seen = 0;
   for (; end < text_.size() && Is(text_[end], kNameRest); ++end)
     seen |= kClasses[static_cast<std::uint8_t>(text_[end])];
@@ -77,14 +77,15 @@ XmlReader::Name XmlReader::TakeName() {
   return {full, (seen & kColon) == 0 ? full : full.substr(full.find(':') + 1)};
 }
 
-// `piece` of text_, character data or a section in which '&' and '<' mean nothing.
+// Checks `piece`, a view into text_: character data, or a section in which '&' and '<' have no
+// meaning.
 bool XmlReader::CheckText(std::string_view piece) {
   const auto fault = internal::FindXmlFault(piece);
   return !fault || FailAt(static_cast<std::size_t>(piece.data() - text_.data()) + fault->offset,
                           fault->reason);
 }
 
-// Character data without markup: line ends and references resolved, the rest as it stands.
+// Appends character data without markup: resolves line ends and references, copies the rest.
 bool XmlReader::AppendText(std::string_view piece) {
   for (std::size_t at = 0; at < piece.size();) {
     const std::size_t special = PlainEnd(piece, at);
@@ -104,7 +105,7 @@ bool XmlReader::AppendText(std::string_view piece) {
   return true;
 }
 
-// A CDATA section, at the '<': its content as it stands but for line ends.
+// Appends a CDATA section, starting at the '<'. Only line ends are normalized.
 bool XmlReader::AppendCdata() {
   const std::size_t begin = at_ + kCdata.size();
   if (!SkipSection(kCdata, "]]>", kNoCdataEnd)) return false;
@@ -127,7 +128,7 @@ bool XmlReader::SkipSection(std::string_view opening, std::string_view closing,
   return true;
 }
 
-// A comment or processing instruction, at the '<'.
+// Skips a comment or processing instruction, starting at the '<'.
 bool XmlReader::SkipMarkup() {
   if (StartsWith("<!--")) return SkipSection("<!--", "-->", "a comment that does not end");
   if (StartsWith("<!DOCTYPE")) return Fail("a document type declaration, which is not accepted");
@@ -138,7 +139,7 @@ bool XmlReader::SkipMarkup() {
 }
 
 bool XmlReader::TakeAttribute() {
-  if (TakeName().full.empty()) return Fail("a start tag with something that is no attribute");
+  if (TakeName().full.empty()) return Fail("a start tag with something that is not an attribute");
   SkipSpace();
   if (Here() != '=') return Fail("an attribute without a value");
   ++at_;
@@ -153,14 +154,14 @@ bool XmlReader::TakeAttribute() {
   at_ = end + 1;
   const char next = Here();
   return IsSpace(next) || next == '>' || next == '/' ||
-         Fail("an attribute that runs into what follows");
+         Fail("an attribute without white space after it");
 }
 
-// A start tag, at the '<'.
+// Reads a start tag, starting at the '<'.
 bool XmlReader::OpenElement() {
   if (depth_ == kMaxDepth) return Fail("elements nested deeper than 32");
   const Tag& guess = tags_[tags_[last_tag_].next];
-  if (!guess.text.empty() && StartsWith(guess.text)) {  // as last time, nearly always
+  if (!guess.text.empty() && StartsWith(guess.text)) {  // nearly always: the same tag as last time
     last_tag_ = tags_[last_tag_].next;
     at_ += guess.text.size();
     open_[depth_++] = guess.name.full;
@@ -169,7 +170,7 @@ bool XmlReader::OpenElement() {
   }
   const std::size_t begin = at_++;
   const Name name = TakeName();
-  if (name.full.empty()) return FailAt(begin, "'<' that starts no element");
+  if (name.full.empty()) return FailAt(begin, "'<' that does not start an element");
   const bool plain = Here() == '>';
   while (at_ < text_.size() && text_[at_] != '>' && text_[at_] != '/') {
     if (!IsSpace(text_[at_])) return Fail("an element's name that does not end");
@@ -187,7 +188,7 @@ bool XmlReader::OpenElement() {
   return true;
 }
 
-// Has the tag be expected wherever the last one comes again.
+// Predicts `tag` after the previous tag from now on.
 void XmlReader::Remember(const Tag& tag) {
   std::uint8_t index = 1;
   while (index < tag_count_ && tags_[index].text != tag.text) ++index;
@@ -197,22 +198,22 @@ void XmlReader::Remember(const Tag& tag) {
   last_tag_ = index;
 }
 
-// An end tag, at the '<'.
+// Reads an end tag, starting at the '<'.
 bool XmlReader::CloseElement() {
   const std::string_view full = open_[depth_ - 1];
   const std::size_t begin = at_;
   at_ += 2;
-  if (!StartsWith(full)) return FailAt(begin, "an end tag of another element than the open one");
+  if (!StartsWith(full)) return FailAt(begin, "an end tag that does not match the open element");
   at_ += full.size();
   if (Here() != '>') SkipSpace();
-  if (Here() != '>') return FailAt(begin, "an end tag of another element than the open one");
+  if (Here() != '>') return FailAt(begin, "an end tag that does not match the open element");
   ++at_;
   --depth_;
   return true;
 }
 
-// White space, comments and processing instructions around the root; true at an element, false at
-// the end or a fault.
+// Skips white space, comments and processing instructions around the root. Returns true at an
+// element, false at the end or a fault.
 bool XmlReader::SkipOutside() {
   for (;;) {
     SkipSpace();

@@ -1,6 +1,6 @@
-// XML read from front to back, in place: no tree, and no copy of text that stands in the document
-// as it is meant. For documents large enough that xml.h's tree costs more than they are worth; the
-// same text is well-formed to both.
+// Reads XML from front to back, in place. Builds no tree, and copies text only if references or
+// line ends change it. For documents so large that the tree of xml.h is too expensive. Both accept
+// the same documents.
 #ifndef PENSTOCK_BASE_XML_XML_READER_H_
 #define PENSTOCK_BASE_XML_XML_READER_H_
 
@@ -17,38 +17,38 @@
 
 namespace penstock {
 
-// Walks the elements of one document. Each NextChild must be followed by Text, Skip, or NextChild
-// until that is false, which closes the element again:
+// Walks the elements of one document. After each NextChild, call Text, Skip, or NextChild until it
+// returns false, which closes the element:
 //
 //   XmlReader xml(text);
 //   if (xml.Root() == "List") while (xml.NextChild()) if (xml.name() == "Key") Use(xml.Text());
 //   else xml.Skip(); PENSTOCK_TRY(xml.Finish());
 //
-// After a fault there are no more children and all text is empty; what was read before may be half
-// of the document, so nothing counts until Finish() is ok. Namespaces are ignored. Document types
-// are refused, so there are no entities but XML's own five; elements deeper than kMaxDepth are
-// refused.
+// After a fault there are no more children and all text is empty. Results are valid only once
+// Finish() returns ok, because the document may have been read partially. Namespaces are ignored.
+// Document types are rejected, so the only entities are the five of XML. Elements nested deeper
+// than kMaxDepth are rejected.
 class XmlReader {
  public:
   static constexpr std::size_t kMaxDepth = 32;
 
-  // `text` outlives the reader and every view that it gives.
+  // `text` must outlive the reader and every view that it returns.
   explicit XmlReader(std::string_view text) : text_(text) {}
 
-  // Opens the root element and gives its local name; empty when there is none. Once, first.
+  // Opens the root element and returns its local name. Empty if there is none. Call it once, first.
   std::string_view Root();
-  // Opens the next child element of the open one. False, closing the open one, when there is no
-  // further.
+  // Opens the next child of the open element. If there is none, closes the open element and returns
+  // false.
   bool NextChild();
-  // Local name of the element opened last.
+  // Returns the local name of the element opened last.
   std::string_view name() const { return name_; }
-  // The character data directly in the open element, entities resolved, not trimmed; closes the
-  // element. Valid until the next Text().
+  // Returns the character data directly in the open element and closes the element. References are
+  // resolved; nothing is trimmed. Valid until the next Text().
   std::string_view Text();
   // Closes the open element.
   void Skip();
-  // kInvalidArgument (code MalformedXML) naming the byte offset when the text is not well-formed,
-  // has no root or goes on after it. The root must be closed by then.
+  // Returns kInvalidArgument (code MalformedXML) with the byte offset if the text is not
+  // well-formed, has no root, or continues after it. Call it after the root is closed.
   Result<void> Finish();
 
  private:
@@ -56,12 +56,12 @@ class XmlReader {
     std::string_view full;
     std::string_view local;
   };
-  // A start tag without attributes, and which one came after it last time: documents of many like
-  // elements repeat theirs.
+  // A start tag without attributes, and the tag that followed it last time. Documents with many
+  // similar elements repeat their tags.
   struct Tag {
     std::string_view text;  // from '<' to '>'
     Name name;
-    std::uint8_t next = 0;  // index in tags_; 0: not known
+    std::uint8_t next = 0;  // index in tags_; 0: unknown
   };
 
   bool Fail(std::string_view reason) { return FailAt(at_, reason); }
@@ -70,7 +70,7 @@ class XmlReader {
     return text_.size() - at_ >= token.size() &&
            std::memcmp(text_.data() + at_, token.data(), token.size()) == 0;
   }
-  // The next byte; NUL, which no document holds, at the end.
+  // Returns the next byte; NUL, which no document contains, at the end.
   char Here() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   void SkipSpace();
   Name TakeName();
@@ -89,12 +89,12 @@ class XmlReader {
   std::size_t at_ = 0;
   std::array<std::string_view, kMaxDepth> open_;  // full names, outermost first
   std::size_t depth_ = 0;
-  std::array<Tag, 24> tags_;  // the first stands for the document's start
+  std::array<Tag, 24> tags_;  // the first represents the start of the document
   std::uint8_t tag_count_ = 1;
   std::uint8_t last_tag_ = 0;
-  bool empty_element_ = false;  // the element opened last was <like/> this
+  bool empty_element_ = false;  // the element opened last is empty: <name/>
   std::string_view name_;
-  std::string resolved_;  // text that does not stand in the document as it is meant
+  std::string resolved_;  // text that differs from the document after resolving
   std::optional<internal::XmlFault> fault_;
 };
 

@@ -10,8 +10,8 @@
 namespace penstock {
 namespace {
 
-// Every element with the text directly in it, in order of their ends, as "a/b=text"; elements with
-// children by Text() too.
+// Returns every element with its direct text, in the order of the end tags, as "a/b=text". Elements
+// with children are read by Text() too.
 std::vector<std::string> Leaves(XmlReader& xml, const std::string& path) {
   std::vector<std::string> leaves;
   while (xml.NextChild()) {
@@ -29,7 +29,7 @@ std::string RootText(std::string_view text) {
   return finished.ok() ? out : finished.error().message;
 }
 
-// The verdict on a whole document: "" or the message.
+// Reads a whole document and returns "" or the error message.
 std::string Fault(std::string_view text) {
   XmlReader xml(text);
   if (!xml.Root().empty()) xml.Skip();
@@ -58,7 +58,7 @@ TEST(XmlReaderTest, WalksIntoChildrenAndSkipsThem) {
   EXPECT_TRUE(xml.Finish().ok());
 }
 
-TEST(XmlReaderTest, TextIsAsTheTreeHasIt) {
+TEST(XmlReaderTest, TextEqualsTheTextOfTheTree) {
   for (const std::string_view text :
        {"<a>plain</a>", "<a> kept </a>", "<a>&quot;e&quot;&#65;&#x20AC;&#x1F600;&#x1;&amp;lt;</a>",
         "<a>x<!-- c -->y<?p q?>z</a>", "<a>x<b>not this<c/></b>y</a>",
@@ -71,14 +71,14 @@ TEST(XmlReaderTest, TextIsAsTheTreeHasIt) {
   }
 }
 
-TEST(XmlReaderTest, TextThatStandsAsItIsIsNotCopied) {
+TEST(XmlReaderTest, TextWithoutReferencesIsNotCopied) {
   const std::string document = "<a>0123456789</a>";
   XmlReader xml(document);
   xml.Root();
   EXPECT_EQ(xml.Text().data(), document.data() + 3);
 }
 
-TEST(XmlReaderTest, RefusesWhatIsNotWellFormedWhereTheTreeDoes) {
+TEST(XmlReaderTest, RejectsTheSameDocumentsAsTheTree) {
   for (const std::string_view text : {"",
                                       " ",
                                       "x",
@@ -115,7 +115,7 @@ TEST(XmlReaderTest, RefusesWhatIsNotWellFormedWhereTheTreeDoes) {
   }
 }
 
-TEST(XmlReaderTest, TruncationAnywhereIsAFault) {
+TEST(XmlReaderTest, TruncationAnywhereIsAnError) {
   const std::string_view whole =
       "<?xml version=\"1.0\"?><r a=\"b\"><k>x&amp;y</k><!-- c --><e/><![CDATA[d]]></r>";
   ASSERT_EQ(Fault(whole), "");
@@ -126,7 +126,7 @@ TEST(XmlReaderTest, TruncationAnywhereIsAFault) {
   }
 }
 
-TEST(XmlReaderTest, NamesTheFirstFaultAndItsOffset) {
+TEST(XmlReaderTest, ReportsTheFirstErrorAndItsOffset) {
   XmlReader xml("<a><b>1</b>\x01</a>");
   xml.Root();
   EXPECT_TRUE(xml.NextChild());
@@ -153,7 +153,7 @@ TEST(XmlReaderTest, DepthIsLimited) {
             std::string::npos);
 }
 
-TEST(XmlReaderTest, AnUnclosedRootIsAFaultEvenWhenNobodyLooked) {
+TEST(XmlReaderTest, UnclosedRootIsAnErrorEvenIfItIsNotRead) {
   XmlReader xml("<a><b/></a>");
   xml.Root();
   EXPECT_FALSE(xml.Finish().ok());

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxReferenceBytes = 16;  // "&#x10FFFF;" and a few leading zeros
 
-// '<', '&' and the control characters XML forbids: everything else is passed over.
+// '<', '&' and the control characters that XML forbids. All other bytes are skipped.
 constexpr std::array<bool, 256> MakeStops() {
   std::array<bool, 256> stops{};
   for (std::size_t c = 0; c < 0x20; ++c) stops[c] = c != '\t' && c != '\n' && c != '\r';
@@ -22,7 +22,7 @@ constexpr std::array<bool, 256> MakeStops() {
 }
 constexpr std::array<bool, 256> kStops = MakeStops();
 
-// The character that `digits` number; 0, which is none, when they do not.
+// Returns the code point that `digits` name; 0, which is not a character, if they name none.
 std::uint32_t CharacterNumber(std::string_view digits, int base) {
   std::uint32_t number = 0;
   const char* const end = digits.data() + digits.size();
@@ -32,11 +32,11 @@ std::uint32_t CharacterNumber(std::string_view digits, int base) {
 }
 
 struct Reference {
-  std::size_t length = 0;  // in bytes, 0 when it is none
+  std::size_t length = 0;  // in bytes; 0: not a reference
   std::uint32_t character = 0;
 };
 
-// The reference that `text` starts with.
+// Returns the reference at the start of `text`.
 Reference FindReference(std::string_view text) {
   static constexpr std::pair<std::string_view, char> kNames[] = {
       {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"apos", '\''}};
@@ -73,14 +73,15 @@ void AppendUtf8(std::string& out, std::uint32_t character) {
   }
 }
 
-// The bytes until after `terminator`. A section that never ends is left to the parser, which names
-// it.
+// Returns the number of bytes up to the end of `terminator`. The parser reports a section that does
+// not end.
 std::size_t SectionLength(std::string_view text, std::size_t opening, std::string_view terminator) {
   const std::size_t at = text.find(terminator, opening);
   return at == std::string_view::npos ? text.size() : at + terminator.size();
 }
 
-// The bytes to pass over at a '<': a whole section in which '&' means nothing, or the '<' alone.
+// Returns the number of bytes to skip at a '<': a whole section in which '&' has no meaning, or the
+// '<' only.
 std::size_t MarkupLength(std::string_view text) {
   if (text.starts_with("<!--")) return SectionLength(text, 4, "-->");
   if (text.starts_with("<![CDATA[")) return SectionLength(text, 9, "]]>");
@@ -96,14 +97,14 @@ std::optional<std::size_t> FindControlCharacter(std::string_view text) {
   return std::nullopt;
 }
 
-// XML 1.0 §2.2, of the numbers a reference can have.
+// XML 1.0 section 2.2, for the code points that a reference can have.
 bool IsXml10(std::uint32_t character) {
   if (character < 0x20) return character == '\t' || character == '\n' || character == '\r';
   return character != 0xFFFE && character != 0xFFFF;
 }
 
 constexpr std::string_view kControlCharacter = "a raw control character";
-constexpr std::string_view kForeignCharacter = "a character that XML does not have";
+constexpr std::string_view kForeignCharacter = "a character that XML 1.0 does not allow";
 
 }  // namespace
 
@@ -125,7 +126,7 @@ std::optional<XmlFault> FindXmlFault(std::string_view text) {
       at += length;
     } else if (c == '&') {
       const std::size_t length = FindReference(rest).length;
-      if (length == 0) return XmlFault{at, "'&' that starts no known reference"};
+      if (length == 0) return XmlFault{at, "'&' that does not start a known reference"};
       at += length;
     } else {
       return XmlFault{at, kControlCharacter};
@@ -136,7 +137,7 @@ std::optional<XmlFault> FindXmlFault(std::string_view text) {
 
 std::optional<XmlFault> FindForeignCharacter(std::string_view text) {
   if (const auto at = FindIllFormedUtf8(text); at != std::string_view::npos)
-    return XmlFault{at, "a byte that is no UTF-8"};
+    return XmlFault{at, "a byte that is not UTF-8"};
   for (const std::string_view noncharacter : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
     if (const auto at = text.find(noncharacter); at != std::string_view::npos)
       return XmlFault{at, kForeignCharacter};

@@ -1,5 +1,5 @@
-// The well-formedness that pugixml does not check: characters, references and document types. For
-// xml.cc and xml_reader.cc.
+// Checks that pugixml does not make: characters, references and document types. For xml.cc and
+// xml_reader.cc.
 #ifndef PENSTOCK_BASE_XML_XML_SCAN_H_
 #define PENSTOCK_BASE_XML_XML_SCAN_H_
 
@@ -13,24 +13,24 @@
 namespace penstock::internal {
 
 struct XmlFault {
-  std::size_t offset;       // of the byte where it starts
-  std::string_view reason;  // static text
+  std::size_t offset;       // offset of the first byte
+  std::string_view reason;  // static storage
 };
 
-// The first raw control character, malformed or unknown reference, or document type declaration of
-// `text`; nullopt when there is none. References to control characters (&#x1;) pass, because S3
-// writes keys with them; &#0; does not.
+// Returns the first raw control character, malformed or unknown reference, or document type
+// declaration of `text`, or nullopt. References to control characters (&#x1;) are accepted, because
+// S3 writes keys with them; &#0; is not.
 std::optional<XmlFault> FindXmlFault(std::string_view text);
 
-// The first character, raw or as a reference, that XML 1.0 does not have, or byte that is no UTF-8,
-// of a `text` without faults; nullopt when there is none.
+// Returns the first character that XML 1.0 does not allow, raw or as a reference, or the first byte
+// that is not UTF-8. Nullopt if there is none. `text` must have no other fault.
 std::optional<XmlFault> FindForeignCharacter(std::string_view text);
 
-// Appends what the reference that `text` starts with stands for. Returns the reference's bytes, 0
-// when it is none.
+// Appends the character of the reference at the start of `text`. Returns the length of the
+// reference in bytes, or 0 if there is none.
 std::size_t AppendReference(std::string& out, std::string_view text);
 
-// kInvalidArgument, code MalformedXML.
+// Returns kInvalidArgument with the code MalformedXML.
 Error MalformedXml(const XmlFault& fault);
 
 }  // namespace penstock::internal

@@ -15,12 +15,12 @@ std::optional<std::size_t> FaultOffset(std::string_view text) {
   return fault->offset;
 }
 
-TEST(XmlScanTest, PassesKnownReferences) {
+TEST(XmlScanTest, AcceptsKnownReferences) {
   EXPECT_EQ(FaultOffset("<a b=\"&quot;\">&amp;&lt;&gt;&apos;&#65;&#x41;&#x1F600;&#x1;&#13;</a>"),
             std::nullopt);
 }
 
-TEST(XmlScanTest, NamesTheOffsetOfABadReference) {
+TEST(XmlScanTest, ReportsTheOffsetOfABadReference) {
   for (const char* reference :
        {"&", "&;", "&xxe;", "&amp", "& amp;", "&#;", "&#x;", "&#xG;", "&#-1;", "&#0;", "&#xD800;",
         "&#x110000;", "&#99999999999;", "&#x1", "&AMP;"}) {
@@ -53,8 +53,8 @@ TEST(XmlScanTest, ResolvesReferencesToUtf8) {
   EXPECT_EQ(out, "");
 }
 
-// XML 1.0 §2.2; each stands at byte 3 of the document.
-TEST(XmlScanTest, FindsWhatXmlHasNoCharacterFor) {
+// XML 1.0 section 2.2. Each character is at byte 3 of the document.
+TEST(XmlScanTest, FindsCharactersThatXmlDoesNotAllow) {
   const auto offset = [](const std::string& text) {
     const auto fault = FindForeignCharacter(text);
     return fault ? std::optional<std::size_t>(fault->offset) : std::nullopt;
@@ -69,7 +69,7 @@ TEST(XmlScanTest, FindsWhatXmlHasNoCharacterFor) {
   }
 }
 
-TEST(XmlScanTest, ReferencesMeanNothingInSections) {
+TEST(XmlScanTest, IgnoresReferencesInSections) {
   EXPECT_EQ(FaultOffset("<?x &y?><!-- & --><a><![CDATA[&&&]]></a>"), std::nullopt);
   EXPECT_EQ(FaultOffset("<a><![CDATA[&]]>&</a>"), 16U);
 }

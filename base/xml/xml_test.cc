@@ -25,8 +25,8 @@ TEST(XmlDocumentTest, ReadsNestedElements) {
   EXPECT_EQ(document.root().Children().size(), 3U);
 }
 
-// A document is not malformed because there is no memory to read it.
-TEST(XmlDocumentTest, OutOfMemoryIsNoFaultOfTheDocument) {
+// Running out of memory does not make a document malformed.
+TEST(XmlDocumentTest, OutOfMemoryIsNotAMalformedDocument) {
   pugi::set_memory_management_functions([](std::size_t) -> void* { return nullptr; },
                                         pugi::get_memory_deallocation_function());
   EXPECT_THROW(static_cast<void>(XmlDocument::Parse("<List/>")), std::bad_alloc);
@@ -67,7 +67,7 @@ TEST(XmlDocumentTest, TextResolvesReferencesAndKeepsWhiteSpace) {
   EXPECT_EQ(document.root().Child("n").text(), "");
 }
 
-TEST(XmlDocumentTest, TextIsOnlyTheElementsOwn) {
+TEST(XmlDocumentTest, TextExcludesTheTextOfChildren) {
   const XmlDocument document = MustParse("<a>x<b>y</b>z</a>");
   EXPECT_EQ(document.root().text(), "xz");
 }
@@ -76,7 +76,7 @@ TEST(XmlDocumentTest, AcceptsAByteOrderMark) {
   EXPECT_EQ(MustParse("\xEF\xBB\xBF<a>1</a>").root().text(), "1");
 }
 
-TEST(XmlDocumentTest, RejectsWhatIsNotWellFormed) {
+TEST(XmlDocumentTest, RejectsMalformedDocuments) {
   for (const char* text : {"",
                            " ",
                            "x",
@@ -109,7 +109,7 @@ TEST(XmlDocumentTest, RejectsWhatIsNotWellFormed) {
   }
 }
 
-TEST(XmlDocumentTest, CharactersThatXmlLacksAreRefusedOnRequest) {
+TEST(XmlDocumentTest, CanRejectCharactersThatXmlDoesNotAllow) {
   for (const char* text : {"<a>&#x1;</a>", "<a>\xEF\xBF\xBF</a>", "<a>\xFF</a>"}) {
     EXPECT_TRUE(XmlDocument::Parse(text).ok()) << text;
     const auto strict = XmlDocument::Parse(text, XmlCharacters::kXml10);
@@ -120,13 +120,13 @@ TEST(XmlDocumentTest, CharactersThatXmlLacksAreRefusedOnRequest) {
   EXPECT_TRUE(XmlDocument::Parse("<a>\u00E9&#xd;</a>", XmlCharacters::kXml10).ok());
 }
 
-TEST(XmlDocumentTest, NamesTheByteOffset) {
+TEST(XmlDocumentTest, ReportsTheByteOffset) {
   EXPECT_EQ(XmlDocument::Parse("<a>&nope;</a>").error().message,
-            "The XML is not well-formed at byte 3: '&' that starts no known reference.");
+            "The XML is not well-formed at byte 3: '&' that does not start a known reference.");
   EXPECT_NE(XmlDocument::Parse("<a></b>").error().message.find("at byte 5"), std::string::npos);
 }
 
-TEST(XmlDocumentTest, DocumentTypesAndTheirEntitiesAreRefused) {
+TEST(XmlDocumentTest, RejectsDocumentTypesAndTheirEntities) {
   EXPECT_FALSE(
       XmlDocument::Parse("<!DOCTYPE a [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><a>&x;</a>")
           .ok());

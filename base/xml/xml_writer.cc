@@ -12,13 +12,13 @@ constexpr std::array<bool, 256> MakeEscaped() {
   std::array<bool, 256> escaped{};
   for (std::size_t c = 0; c < 0x20; ++c) escaped[c] = true;
   for (const char c : {'&', '<', '>', '"'}) escaped[static_cast<std::size_t>(c)] = true;
-  escaped[0xEF] = true;  // may begin U+FFFE and U+FFFF
+  escaped[0xEF] = true;  // first byte of U+FFFE and U+FFFF
   return escaped;
 }
 constexpr std::array<bool, 256> kEscaped = MakeEscaped();
 
-// Control characters go out as references: a raw CR would come back as LF, and most others are not
-// allowed in XML at all.
+// Control characters are written as references: parsers read a raw CR as LF, and XML does not allow
+// most others.
 void AppendEscape(std::string& out, char c) {
   switch (c) {
     case '&': out += "&amp;"; return;
@@ -44,7 +44,7 @@ std::string_view NoncharacterReference(std::string_view character) {
 }  // namespace
 
 void AppendXmlEscaped(std::string& out, std::string_view text) {
-  std::size_t run = 0;  // start of what is not appended yet
+  std::size_t run = 0;  // start of the text that is not appended yet
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (!kEscaped[static_cast<std::uint8_t>(text[i])]) continue;
     if (static_cast<std::uint8_t>(text[i]) != 0xEF) {

@@ -33,7 +33,7 @@ TEST(AppendXmlEscapedTest, NoncharactersBecomeReferences) {
   EXPECT_EQ(Escaped("\uFFFD\uF000\uFEFF"), "\uFFFD\uF000\uFEFF");
 }
 
-TEST(AppendXmlEscapedTest, AppendsToWhatIsThere) {
+TEST(AppendXmlEscapedTest, AppendsToExistingText) {
   std::string out = "<k>";
   AppendXmlEscaped(out, "a&b");
   EXPECT_EQ(out, "<k>a&amp;b");

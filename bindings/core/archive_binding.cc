@@ -1,4 +1,4 @@
-// TensorArchives: what the items of a distributed checkpoint say of themselves.
+// TensorArchives: the metadata of tensors in a distributed checkpoint.
 #include <pybind11/pybind11.h>
 
 #include <cstring>
@@ -18,8 +18,8 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// One archive of torch.save whose payload may be elsewhere.
-struct Place {
+// The memory of one torch.save archive. The payload between head and tail is not in memory.
+struct ArchiveMemory {
   std::uint64_t head;
   std::uint64_t head_bytes;
   std::uint64_t between;
@@ -29,7 +29,7 @@ struct Place {
 
 ByteView MemoryAt(std::uint64_t address, std::uint64_t size) {
   return {reinterpret_cast<const std::byte*>(address),
-          size};  // NOLINT(performance-no-int-to-ptr): the caller holds it
+          size};  // NOLINT(performance-no-int-to-ptr): the caller keeps the memory valid
 }
 
 py::tuple TupleOf(const std::vector<std::int64_t>& numbers) {
@@ -38,20 +38,20 @@ py::tuple TupleOf(const std::vector<std::int64_t>& numbers) {
   return tuple;
 }
 
-// Most tensors of a checkpoint share a few pickles: each is read once.
+// Most tensors of a checkpoint share a few pickles, so each distinct pickle is parsed once.
 class TensorArchives {
  public:
   py::list Read(const py::object& archives) {
     const BufferView view(archives, BufferView::Access::kRead);
     const ByteView bytes = view.bytes();
-    if (bytes.size() % sizeof(Place) != 0) {
+    if (bytes.size() % sizeof(ArchiveMemory) != 0) {
       throw py::value_error("archives has " + std::to_string(bytes.size()) +
-                            " bytes; it takes whole quintuples of 64-bit numbers");
+                            " bytes; expected a multiple of five 64-bit numbers");
     }
-    py::list all(bytes.size() / sizeof(Place));
+    py::list all(bytes.size() / sizeof(ArchiveMemory));
     for (std::size_t i = 0; i < all.size(); ++i) {
-      Place place{};
-      std::memcpy(&place, bytes.data() + i * sizeof(Place), sizeof place);
+      ArchiveMemory place{};
+      std::memcpy(&place, bytes.data() + i * sizeof(ArchiveMemory), sizeof place);
       all[i] = ReadOne(place);
     }
     return all;
@@ -64,7 +64,7 @@ class TensorArchives {
     std::uint64_t storage_bytes = 0;
   };
 
-  py::object ReadOne(const Place& place) {
+  py::object ReadOne(const ArchiveMemory& place) {
     const std::optional<TensorArchive> archive =
         ReadTensorArchive({MemoryAt(place.head, place.head_bytes), place.between,
                            MemoryAt(place.tail, place.tail_bytes)});
@@ -73,7 +73,7 @@ class TensorArchives {
     if (found == known_.end()) {
       const std::optional<PickledTensor> tensor = ReadTensorPickle(archive->pickle);
       if (!tensor) return py::none();
-      if (known_.size() >= kMostKnown) known_.clear();
+      if (known_.size() >= kMaxKnown) known_.clear();
       py::object layout =
           py::make_tuple(tensor->dtype, TupleOf(tensor->sizes), TupleOf(tensor->strides),
                          tensor->storage_offset, tensor->storage_bytes);
@@ -91,22 +91,24 @@ class TensorArchives {
     return known.layout;
   }
 
-  static constexpr std::size_t kMostKnown = 4096;
+  static constexpr std::size_t kMaxKnown = 4096;
   std::unordered_map<std::string, Known> known_;
 };
 
 }  // namespace
 
 void BindArchives(py::module_& module) {
-  Guarded<TensorArchives>(module, "TensorArchives",
-                          "Reads what torch.save files of one tensor say, but for their payload.")
+  Guarded<TensorArchives>(
+      module, "TensorArchives",
+      "Reads the metadata of torch.save files with one tensor each, without their payload.")
       .def(py::init<>())
       .def("read", &TensorArchives::Read, "archives"_a,
-           "archives: 64-bit quintuples (address and bytes of the head, bytes of the payload, "
-           "address and bytes of the tail). Of "
-           "each (dtype, sizes, strides, storage offset, storage bytes); where its payload begins, "
-           "if it is not where it was "
-           "taken for; or None: no plain tensor.");
+           "Reads archives from a buffer of five 64-bit numbers each: address and bytes of the "
+           "head, "
+           "bytes of the payload, address and bytes of the tail. Returns a list with one element "
+           "per "
+           "archive: (dtype, sizes, strides, storage offset, storage bytes); or the offset of the "
+           "payload if it is not between head and tail; or None if it is not a plain tensor.");
 }
 
 }  // namespace penstock::python

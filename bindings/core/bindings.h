@@ -1,4 +1,4 @@
-// What module.cc registers, and the conversions the binding files share.
+// The functions that module.cc registers, and conversions that the binding files share.
 #ifndef PENSTOCK_BINDINGS_CORE_BINDINGS_H_
 #define PENSTOCK_BINDINGS_CORE_BINDINGS_H_
 
@@ -24,15 +24,15 @@ void BindLister(pybind11::module_& module);
 void BindLookAhead(pybind11::module_& module);
 void BindEmulator(pybind11::module_& module);
 
-// Runs something that may block, while other Python threads go on. Needs the GIL.
+// Runs a function that may block while other Python threads continue. Needs the GIL.
 template <class Function>
 auto WithoutGil(Function function) {
   const ReleasedGil unlocked;
   return function();
 }
 
-// Destroys a handle without the GIL: a stream or writer waits for its requests in flight to be
-// cancelled.
+// Destroys a handle without the GIL, because a stream or writer waits until its requests in flight
+// are cancelled.
 template <class T>
 struct DeleteWithoutGil {
   void operator()(T* handle) const {
@@ -42,7 +42,7 @@ struct DeleteWithoutGil {
   }
 };
 
-// Destroys a handle with the GIL, unless another thread may be in it while the interpreter ends.
+// Destroys a handle with the GIL, unless another thread may use it while the interpreter ends.
 template <class T>
 struct DeleteUnlessInUse {
   void operator()(T* handle) const {
@@ -56,13 +56,13 @@ inline std::int64_t EpochSeconds(WallTime time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
-// Object keys are UTF-8 on S3; one that is not is shown with surrogate escapes.
+// Object keys are UTF-8 on S3. Other keys are converted with surrogate escapes.
 inline pybind11::str KeyToPython(const std::string& key) {
   return pybind11::reinterpret_steal<pybind11::str>(
       PyUnicode_DecodeUTF8(key.data(), static_cast<Py_ssize_t>(key.size()), "surrogateescape"));
 }
 
-// What else a server sent, such as an ETag or a storage class: what is not UTF-8 in it is replaced.
+// For other text from a server, such as an ETag or a storage class. Invalid UTF-8 is replaced.
 inline pybind11::str TextToPython(const std::string& text) {
   return pybind11::reinterpret_steal<pybind11::str>(
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
@@ -75,8 +75,8 @@ inline std::string KeyFromPython(const pybind11::object& key) {
   return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
-// A contiguous view of any object with the buffer protocol; holds the object while it lives. Needs
-// the GIL to be made and destroyed.
+// A contiguous view of any object with the buffer protocol. Keeps the object alive. Creation and
+// destruction need the GIL.
 class BufferView {
  public:
   enum class Access { kRead, kWrite };

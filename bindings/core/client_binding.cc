@@ -1,4 +1,4 @@
-// Client: configuration, whole-object reads into Python memory, and the small verbs.
+// Client: configuration, whole-object reads into Python memory, and simple operations.
 #include "bindings/core/client_binding.h"
 
 #include <pybind11/pybind11.h>
@@ -57,7 +57,7 @@ struct Options {
   std::string access_key_id;
   std::string secret_access_key;
   std::string session_token;
-  std::string retry_mode;  // empty: as the environment says
+  std::string retry_mode;  // empty: from the environment
   double attempt_timeout = 0;
   double operation_timeout = 0;
   std::optional<std::uint64_t> low_speed_limit;
@@ -81,7 +81,7 @@ std::chrono::milliseconds Milliseconds(double seconds) {
       static_cast<std::int64_t>(std::ceil(std::clamp(seconds, 0.0, 1e9) * 1000)));
 }
 
-// The settings of ClientConfig that are true, false or left to the environment, by name.
+// Sets the optional boolean settings of ClientConfig by name. The environment decides the others.
 void SetFlags(const std::map<std::string, bool>& flags, ClientConfig& config) {
   const std::pair<const char*, std::optional<bool>*> known[] = {
       {"use_fips_endpoint", &config.use_fips_endpoint},
@@ -94,7 +94,7 @@ void SetFlags(const std::map<std::string, bool>& flags, ClientConfig& config) {
   for (const auto& [name, value] : flags) {
     const auto* found = std::find_if(std::begin(known), std::end(known),
                                      [&](const auto& flag) { return name == flag.first; });
-    if (found == std::end(known)) throw py::value_error("there is no flag " + name);
+    if (found == std::end(known)) throw py::value_error("unknown flag " + name);
     *found->second = value;
   }
 }
@@ -135,9 +135,9 @@ struct ReadArguments {
   std::optional<std::uint64_t> end;
   std::optional<std::uint64_t> size;
   std::optional<std::string> etag;
-  std::optional<std::uint64_t> part_size;  // unset, like `parallel`: planned while it runs
+  std::optional<std::uint64_t> part_size;  // unset, like `parallel`: decided during the download
   std::optional<int> parallel;
-  std::string version_id;  // empty: the object as it is now
+  std::string version_id;  // empty: the current version
 };
 
 DownloadRequest MakeDownload(ReadArguments arguments) {
@@ -156,8 +156,8 @@ DownloadRequest MakeDownload(ReadArguments arguments) {
 
 using Checksums = std::vector<std::pair<std::string, std::string>>;
 
-// The whole object, of `metadata`, in one piece or two.
-void HoldToChecksum(const ExpectedCrc& checksum, ByteView begin, ByteView rest,
+// Compares `metadata`'s checksum with the whole object, which is in one or two pieces.
+void VerifyChecksum(const ExpectedCrc& checksum, ByteView begin, ByteView rest,
                     const std::string& bucket, const std::string& key) {
   auto compared = WithoutGil([&] {
     return CompareCrc(checksum, UpdateCrc(checksum.crc, rest, UpdateCrc(checksum.crc, begin, 0)));
@@ -166,9 +166,9 @@ void HoldToChecksum(const ExpectedCrc& checksum, ByteView begin, ByteView rest,
   Unwrap(std::move(compared));
 }
 
-// Reads into a new `bytes`, filled in place. `head`: bytes that come before `start` in the object
-// and go first; `given`: those before these, which do not. `checksums`: of the whole object; where
-// that is what has come, it is held to them.
+// Reads into a new `bytes`, filled in place. `head` has the object's bytes before `start` and is
+// copied to the front. `given` has the bytes before `head`, which are not copied. `checksums` are
+// those of the whole object, and are verified if the read covers the object.
 py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& head,
                const Progress& progress, const Checksums& checksums, const py::bytes& given) {
   DownloadRequest request = MakeDownload(std::move(arguments));
@@ -190,7 +190,8 @@ py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& h
     if (!request.known_size || !request.known_etag) {
       return DownloadInto(self.client, std::move(request), make_memory, progress.interrupt());
     }
-    request.destination = make_memory;  // on this thread: all is known before the first request
+    // Runs on this thread: the size is known before the first request.
+    request.destination = make_memory;
     return Download(*self.client, std::move(request), progress.interrupt());
   });
   const DownloadResponse response = Unwrap(std::move(result));
@@ -198,21 +199,21 @@ py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& h
   if (!bytes) bytes = head;
   const ByteView object = AsBytes(std::string_view(py::reinterpret_borrow<py::bytes>(bytes)));
   if (checksum.crc != Crc::kNone && before.size() + object.size() == response.metadata.size) {
-    HoldToChecksum(checksum, before, object, place[0], place[1]);
+    VerifyChecksum(checksum, before, object, place[0], place[1]);
   }
   return py::make_tuple(bytes, response.metadata);
 }
 
-// Reads into a writable buffer from its byte `filled` on; returns the bytes delivered and the
-// metadata. `checksums`: of the whole object; where that is what the buffer holds then, it is held
-// to them.
+// Reads into a writable buffer from its offset `filled` on. Returns the number of bytes and the
+// metadata. `checksums` are those of the whole object, and are verified if the buffer then contains
+// the whole object.
 py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments arguments,
                    const Progress& progress, std::size_t filled, const Checksums& checksums) {
   const BufferView view(buffer, BufferView::Access::kWrite);
   const MutableByteView memory = view.writable().subspan(std::min(filled, view.writable().size()));
   AdviseHugePages(memory);
-  // What reaches the object's end is asked for as such: only an answer with all of it tells its
-  // checksum.
+  // A read up to the object's end is requested without an end. S3 sends the checksum only with a
+  // response that covers the whole object.
   const bool to_the_end =
       arguments.size && arguments.etag && arguments.start + memory.size() >= *arguments.size;
   if (!to_the_end) arguments.end = arguments.start + memory.size();
@@ -229,12 +230,12 @@ py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments
   progress.Report();
   const std::size_t held = filled + response.bytes;
   if (checksum.crc != Crc::kNone && held == response.metadata.size) {
-    HoldToChecksum(checksum, {}, ByteView(view.writable()).first(held), place[0], place[1]);
+    VerifyChecksum(checksum, {}, ByteView(view.writable()).first(held), place[0], place[1]);
   }
   return py::make_tuple(response.bytes, response.metadata);
 }
 
-// One PutObject, on a condition where there is one. Returns the ETag.
+// Uploads with one PutObject, optionally on a condition. Returns the ETag.
 py::str PutObject(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key,
                   const py::object& data, std::optional<std::string> if_match, bool if_none_match) {
   const BufferView view(data, BufferView::Access::kRead);
@@ -258,7 +259,7 @@ py::list PairsToPython(const std::vector<std::pair<std::string, std::string>>& p
 
 void BindMetadata(py::module_& module) {
   py::class_<ObjectMetadata>(module, "ObjectMetadata",
-                             "Metadata of one object version, as S3 sent it.")
+                             "Metadata of one object version, as returned by S3.")
       .def_readonly("size", &ObjectMetadata::size)
       .def_property_readonly("etag",
                              [](const ObjectMetadata& m) { return TextToPython(m.etag.value); })

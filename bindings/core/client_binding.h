@@ -1,4 +1,4 @@
-// The bound client: a Client and the defaults for transfers through it.
+// The bound client.
 #ifndef PENSTOCK_BINDINGS_CORE_CLIENT_BINDING_H_
 #define PENSTOCK_BINDINGS_CORE_CLIENT_BINDING_H_
 
@@ -16,19 +16,19 @@ struct PyClient {
   std::shared_ptr<Client> client;
 };
 
-// Runs a verb without the GIL, listening to Ctrl-C.
+// Runs an operation without the GIL, and handles Ctrl-C.
 template <class Request>
 typename Request::Response Call(const PyClient& self, Request request) {
   auto result = WithoutGil([&] { return self.client->Call(std::move(request), SignalPending); });
   return Unwrap(std::move(result));
 }
 
-// The verbs of a multipart upload.
+// The operations of a multipart upload.
 void BindMultipart(Guarded<PyClient>& client);
-// Pages of an object's versions and of open uploads.
+// Pages of object versions and of open uploads.
 void BindPages(Guarded<PyClient>& client);
 
-// Renames, appends and the list of directory buckets.
+// Renames, appends, and the listing of directory buckets.
 void BindDirectoryBuckets(pybind11::module_& module, Guarded<PyClient>& client);
 
 }  // namespace penstock::python

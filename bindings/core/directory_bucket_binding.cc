@@ -1,4 +1,4 @@
-// What only directory buckets have: renames, their own listing of buckets, appends.
+// Operations of directory buckets: renames, their own bucket listing, and appends.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -72,7 +72,7 @@ std::vector<std::pair<std::string, std::int64_t>> ListDirectoryBuckets(
     ListDirectoryBucketsResponse page = Call(self, request);
     for (const BucketSummary& bucket : page.buckets)
       buckets.emplace_back(bucket.name.value, EpochSeconds(bucket.created));
-    if (page.next_token == request.continuation_token) break;  // it would go on for ever
+    if (page.next_token == request.continuation_token) break;  // otherwise the loop would not end
     request.continuation_token = std::move(page.next_token);
   } while (!request.continuation_token.empty());
   return buckets;

@@ -1,4 +1,4 @@
-// The in-process emulator behind penstock.testing.
+// The in-process emulator of penstock.testing.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -50,7 +50,7 @@ emulator::AuthMode ParseAuth(const std::string& auth) {
   throw py::value_error("auth is '" + auth + "'; it takes 'verify', 'parse' or 'off'");
 }
 
-// What `question` answers about the emulator, asked without the GIL.
+// Runs `question` on the emulator without the GIL and returns its result.
 template <class Question>
 auto Ask(const PyEmulator& self, Question question) {
   emulator::Emulator& instance = self.Get();
@@ -65,7 +65,7 @@ py::dict Stats(const PyEmulator& self) {
                   "diagnostics"_a = stats.diagnostics);
 }
 
-// Times cross as whole nanoseconds since 1970, which Python's integers hold exactly.
+// Times are whole nanoseconds since 1970, which Python's integers represent exactly.
 std::int64_t Nanoseconds(WallTime time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
@@ -87,7 +87,7 @@ emulator::ClockChange MakeClockChange(std::optional<std::int64_t> now_ns, std::i
   return change;
 }
 
-void BindLife(PyEmulatorClass& type) {
+void BindLifecycle(PyEmulatorClass& type) {
   type.def(py::init([](std::string host, int port, int admin_port, std::string admin_token,
                        std::string data_directory, bool strict_durability, const std::string& auth,
                        const std::vector<std::pair<std::string, std::string>>& access_keys,
@@ -242,7 +242,7 @@ void BindContent(PyEmulatorClass& type) {
       });
 }
 
-// Documents and accounts are JSON, as the admin API has them.
+// Documents and accounts are JSON, in the format of the admin API.
 void BindFaults(PyEmulatorClass& type) {
   type.def(
           "set_faults",
@@ -315,7 +315,7 @@ void BindFaults(PyEmulatorClass& type) {
           "namespace"_a, "id"_a);
 }
 
-// Questions and filters are JSON, as the admin API has them.
+// Queries and filters are JSON, in the format of the admin API.
 void BindJournal(PyEmulatorClass& type) {
   type.def(
           "ask_journal",
@@ -365,7 +365,7 @@ void BindJournal(PyEmulatorClass& type) {
 
 void BindEmulator(py::module_& module) {
   PyEmulatorClass type(module, "Emulator", "An S3 emulator inside this process.");
-  BindLife(type);
+  BindLifecycle(type);
   BindNamespaces(type);
   BindLimits(type);
   BindContent(type);

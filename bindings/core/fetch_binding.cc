@@ -1,4 +1,4 @@
-// Fetch: the first bytes of an object, on their way since it was made and taken later.
+// Fetch: downloads the first bytes of an object in the background until they are taken.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -25,16 +25,16 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// A download in flight and the memory it fills.
+// A download in flight and its memory.
 //
-// Thread safety: one caller at a time, besides the I/O thread that completes it. Destroying it
-// cancels the download and waits for its end. Needs the GIL to be destroyed.
+// Thread safety: one caller at a time, besides the I/O thread that completes it. The destructor
+// cancels the download and waits for its end. Destruction needs the GIL.
 class PendingFetch {
  public:
   explicit PendingFetch(std::shared_ptr<Client> client) : client_(std::move(client)) {}
   ~PendingFetch() {
     Cancel();
-    if (started_ && !Landed()) WithoutGil([&] { static_cast<void>(Wait({})); });
+    if (started_ && !IsDone()) WithoutGil([&] { static_cast<void>(Wait({})); });
   }
   PendingFetch(const PendingFetch&) = delete;
   PendingFetch& operator=(const PendingFetch&) = delete;
@@ -46,56 +46,55 @@ class PendingFetch {
     request.options.call.cancel = stop_.get_token();
     request.destination = [this](std::uint64_t size) { return memory_.Place(size); };
     started_ = true;
-    // Without the GIL: a lock that the store takes may be held by a thread that waits for the GIL.
+    // Without the GIL: a thread that waits for the GIL may hold a lock that the store takes.
     WithoutGil([&] {
-      StartDownload(client_, std::move(request),
-                    [landing = landing_](Result<DownloadResponse> result) {
-                      const MutexLock lock(landing->mutex);
-                      landing->result.emplace(std::move(result));
-                      landing->changed.NotifyAll();
-                    });
+      StartDownload(client_, std::move(request), [state = state_](Result<DownloadResponse> result) {
+        const MutexLock lock(state->mutex);
+        state->result.emplace(std::move(result));
+        state->changed.NotifyAll();
+      });
     });
   }
 
-  bool Landed() const {
-    const MutexLock lock(landing_->mutex);
-    return landing_->result.has_value();
+  bool IsDone() const {
+    const MutexLock lock(state_->mutex);
+    return state_->result.has_value();
   }
 
   void Cancel() { stop_.request_stop(); }
 
-  // The bytes, the object's size, its ETag. Once.
+  // Returns the bytes, the object's size and its ETag. Call it once.
   py::tuple Take() {
-    auto result = Landed() ? Wait({}) : WithoutGil([&] { return Wait(SignalPending); });
+    auto result = IsDone() ? Wait({}) : WithoutGil([&] { return Wait(SignalPending); });
     const DownloadResponse response = Unwrap(std::move(result));
     return py::make_tuple(memory_.Take(response.bytes), response.metadata.size,
                           TextToPython(response.metadata.etag.value));
   }
 
  private:
-  struct Landing {
+  struct FetchState {
     Mutex mutex;
     CondVar changed;
     std::optional<Result<DownloadResponse>> result PENSTOCK_GUARDED_BY(mutex);
   };
 
-  // The result, which is copied: it can be asked for again. After an interrupt the download is
-  // cancelled, and its end still awaited.
+  // Returns a copy of the result, so that it can be called again. After an interrupt, cancels the
+  // download and still waits for its end.
   Result<DownloadResponse> Wait(const Interrupt& interrupt) {
     constexpr std::chrono::milliseconds kPoll{100};
     for (;;) {
       {
-        const MutexLock lock(landing_->mutex);
-        if (!landing_->result)
-          landing_->changed.WaitUntil(landing_->mutex, std::chrono::steady_clock::now() + kPoll);
-        if (landing_->result) return *landing_->result;
+        const MutexLock lock(state_->mutex);
+        if (!state_->result)
+          state_->changed.WaitUntil(state_->mutex, std::chrono::steady_clock::now() + kPoll);
+        if (state_->result) return *state_->result;
       }
       if (interrupt && interrupt()) Cancel();
     }
   }
 
-  const std::shared_ptr<Client> client_;  // outlives the completion
-  const std::shared_ptr<Landing> landing_ = std::make_shared<Landing>();
+  const std::shared_ptr<Client> client_;  // must outlive the completion
+  const std::shared_ptr<FetchState> state_ = std::make_shared<FetchState>();
   std::stop_source stop_;
   bool started_ = false;
   ReceiveBuffer memory_;
@@ -103,17 +102,16 @@ class PendingFetch {
 
 class PyFetch {
  public:
-  explicit PyFetch(std::unique_ptr<PendingFetch> flight)
-      : flight_(std::move(flight), "this fetch") {}
+  explicit PyFetch(std::unique_ptr<PendingFetch> fetch) : fetch_(std::move(fetch), "this fetch") {}
 
-  py::tuple Take() { return flight_.Get().Take(); }
-  bool Landed() const { return flight_.Get().Landed(); }
+  py::tuple Take() { return fetch_.Get().Take(); }
+  bool IsDone() const { return fetch_.Get().IsDone(); }
   void Cancel() {
-    if (flight_.mine()) flight_.Get().Cancel();
+    if (fetch_.mine()) fetch_.Get().Cancel();
   }
 
  private:
-  ProcessBound<PendingFetch> flight_;
+  ProcessBound<PendingFetch> fetch_;
 };
 
 std::unique_ptr<PyFetch> MakeFetch(const PyClient& client, Text<"bucket"> bucket, Text<"key"> key,
@@ -129,22 +127,21 @@ std::unique_ptr<PyFetch> MakeFetch(const PyClient& client, Text<"bucket"> bucket
   request.version_id = VersionId(std::move(version.value));
   request.options.part_size_bytes = part_size;
   request.options.max_parallel_parts = parallel;
-  auto flight = std::make_unique<PendingFetch>(client.client);
-  flight->Start(std::move(request), limit);
-  return std::make_unique<PyFetch>(std::move(flight));
+  auto fetch = std::make_unique<PendingFetch>(client.client);
+  fetch->Start(std::move(request), limit);
+  return std::make_unique<PyFetch>(std::move(fetch));
 }
 
 }  // namespace
 
 void BindFetch(py::module_& module) {
-  py::class_<PyFetch>(module, "Fetch",
-                      "The first bytes of an object, on their way since this was made.")
+  py::class_<PyFetch>(module, "Fetch", "Downloads the first bytes of an object in the background.")
       .def(py::init(&MakeFetch), "client"_a, "bucket"_a, "key"_a, "limit"_a, "size"_a = py::none(),
            "etag"_a = py::none(), "part_size"_a = py::none(), "parallel"_a = py::none(),
            "version_id"_a = "")
       .def("take", &PyFetch::Take)
       .def("cancel", &PyFetch::Cancel)
-      .def_property_readonly("landed", &PyFetch::Landed);
+      .def_property_readonly("landed", &PyFetch::IsDone);
 }
 
 }  // namespace penstock::python

@@ -9,27 +9,27 @@
 namespace penstock::python {
 namespace {
 
-// with threads that are about to have the GIL when the end is announced
-constexpr std::chrono::seconds kPatience{1};
+// How long to wait for threads that are about to get the GIL when the interpreter ends.
+constexpr std::chrono::seconds kMaxWait{1};
 constexpr std::chrono::milliseconds kPoll{1};
 
 std::atomic<bool> ending{false};
-std::atomic<int> asking{0};  // threads that wait for the GIL and will have it
-std::atomic<int> inside{0};  // threads that have released it and not got it back
+std::atomic<int> asking{0};  // threads that wait for the GIL and will get it
+std::atomic<int> inside{0};  // threads that have released the GIL and not reacquired it
 std::atomic<std::thread::id> ending_thread{};
 
-[[noreturn]] void WaitForTheEnd() {
+[[noreturn]] void WaitForProcessExit() {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-// Asks for the GIL by `ask`, unless the interpreter is ending.
+// Acquires the GIL with `ask`, unless the interpreter is ending.
 template <class Ask>
-auto AskForGil(Ask ask) {
+auto AcquireGil(Ask ask) {
   asking.fetch_add(1);
-  // The end is announced before those who ask are counted: one of the two sees the other.
+  // `ending` is set before `asking` is read, so at least one of the two threads sees the other.
   if (ending.load() && ending_thread.load() != std::this_thread::get_id()) {
     asking.fetch_sub(1);
-    WaitForTheEnd();
+    WaitForProcessExit();
   }
   struct Asked {
     ~Asked() { asking.fetch_sub(1); }
@@ -40,7 +40,7 @@ auto AskForGil(Ask ask) {
 void AnnounceEnd() {
   ending_thread.store(std::this_thread::get_id());
   ending.store(true);
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = std::chrono::steady_clock::now() + kMaxWait;
   while (asking.load() > 0 && std::chrono::steady_clock::now() < until) {
     PyThreadState* const state = PyEval_SaveThread();
     std::this_thread::sleep_for(kPoll);
@@ -53,21 +53,21 @@ void AnnounceEnd() {
 ReleasedGil::ReleasedGil() : state_((inside.fetch_add(1), PyEval_SaveThread())) {}
 
 ReleasedGil::~ReleasedGil() {
-  AskForGil([this] {
+  AcquireGil([this] {
     PyEval_RestoreThread(state_);
     return true;
   });
   inside.fetch_sub(1);
 }
 
-HeldGil::HeldGil() : state_(AskForGil([] { return PyGILState_Ensure(); })) {}
+HeldGil::HeldGil() : state_(AcquireGil([] { return PyGILState_Ensure(); })) {}
 
 HeldGil::~HeldGil() { PyGILState_Release(state_); }
 
 bool OthersInsideAtTheEnd() { return ending.load() && inside.load() > 0; }
 
 void WatchInterpreterEnd() {
-  // A forked child has the thread that forked and no other.
+  // A forked child has only the thread that called fork().
   ::pthread_atfork(nullptr, nullptr, [] {
     asking.store(0);
     inside.store(0);

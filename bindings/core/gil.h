@@ -1,9 +1,9 @@
-// Giving the GIL away and taking it back, in a process that may be about to end.
+// Releasing and acquiring the GIL in a process that may be exiting.
 //
-// When the interpreter ends, Python kills every thread that asks for the GIL, which C++ frames do
-// not survive: the process would die of a signal instead of ending. From the moment on at which the
-// exit handlers run, threads of ours that come back wait for the end instead; the one that ends the
-// interpreter goes on as always.
+// When the interpreter ends, Python terminates every thread that asks for the GIL. C++ frames do
+// not survive that: the process would be killed by a signal instead of exiting. From the moment
+// when the exit handlers run, Penstock's threads that need the GIL wait for the process to exit
+// instead. The thread that ends the interpreter continues normally.
 #ifndef PENSTOCK_BINDINGS_CORE_GIL_H_
 #define PENSTOCK_BINDINGS_CORE_GIL_H_
 
@@ -11,7 +11,7 @@
 
 namespace penstock::python {
 
-// Without the GIL while it lives. Made with it.
+// Releases the GIL in its scope. Needs the GIL.
 class ReleasedGil {
  public:
   ReleasedGil();
@@ -23,7 +23,8 @@ class ReleasedGil {
   PyThreadState* const state_;
 };
 
-// With the GIL while it lives. Made without it, by a thread that released it or by one of ours.
+// Holds the GIL in its scope. Created without the GIL, by a thread that released it or by a
+// Penstock thread.
 class HeldGil {
  public:
   HeldGil();
@@ -35,12 +36,12 @@ class HeldGil {
   PyGILState_STATE state_;
 };
 
-// The interpreter is ending, and other threads are in the midst of something without the GIL.
-// Python takes apart what they work on: whoever destroys that leaves it to the process's end
-// instead. Called with the GIL.
+// Returns whether the interpreter is ending while other threads are in C++ code without the GIL.
+// Python destroys objects that they use. The caller must then leak the object instead of destroying
+// it. Needs the GIL.
 bool OthersInsideAtTheEnd();
 
-// Has the interpreter's end announced by an exit handler. Once, with the GIL.
+// Registers an exit handler that announces the end of the interpreter. Call it once, with the GIL.
 void WatchInterpreterEnd();
 
 }  // namespace penstock::python

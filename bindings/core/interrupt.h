@@ -1,4 +1,4 @@
-// Waiting from Python: without the GIL, but listening to signals; and handles that know their
+// Waiting from Python without the GIL while handling signals, and handles that belong to one
 // process.
 #ifndef PENSTOCK_BINDINGS_CORE_INTERRUPT_H_
 #define PENSTOCK_BINDINGS_CORE_INTERRUPT_H_
@@ -13,12 +13,12 @@
 
 namespace penstock::python {
 
-// Runs Python's signal handlers; true when one raised (Ctrl-C). The exception stays set on this
-// thread, and Raise() throws it. Called without the GIL.
+// Runs Python's signal handlers. Returns true if one raised (Ctrl-C). The exception stays set on
+// this thread, and Raise() throws it. Called without the GIL.
 bool SignalPending();
 
-// An object that belongs to the process that made it. In a forked child it is neither used nor
-// destroyed: its threads are gone, and its destructor would act on the parent's upload.
+// An object that belongs to the process that created it. A forked child neither uses nor destroys
+// it: its threads do not exist there, and its destructor would act on the parent's upload.
 template <class T>
 class ProcessBound {
  public:

@@ -1,4 +1,4 @@
-// Lister: pages of a listing, one fetched ahead.
+// Lister: pages of a listing, with one page fetched ahead.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -24,7 +24,7 @@ class PyLister {
   explicit PyLister(std::unique_ptr<Lister> lister) : lister_(std::move(lister), "this listing") {}
   PyLister(PyLister&&) = default;
 
-  // (objects as ObjectInfo, common prefixes, next token).
+  // Returns (objects as ObjectInfo, common prefixes, next token).
   py::tuple Next() {
     const Use use(used_, "a listing");
     auto result = WithoutGil([&] { return lister_.Get().Next(SignalPending); });

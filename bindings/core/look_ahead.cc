@@ -18,64 +18,68 @@ namespace {
 namespace py = pybind11;
 
 constexpr std::chrono::milliseconds kSignalPoll{100};
-constexpr std::chrono::milliseconds kGathering{1};
-constexpr std::size_t kGathered = 16;  // objects that are worth waking up for
-// heads in a row that told no checksum: the store has none to tell, or is not asked
-constexpr int kFruitless = 8;
-// of what is coming, given out at a time: the rest keeps the network busy
+constexpr std::chrono::milliseconds kGatherTime{1};
+constexpr std::size_t kGatherObjects = 16;  // objects that justify a wake-up
+// After this many HEAD responses in a row without a checksum, no more are requested: the store has
+// none, or checksums are off.
+constexpr int kMaxWithoutChecksum = 8;
+// At most this fraction of the arriving bytes is returned at a time, so that the network stays
+// busy.
 constexpr std::size_t kChunkFraction = 4;
 
 }  // namespace
 
-// An object that is coming, and the memory that it comes into.
+// An object in flight and the memory for its bytes.
 struct LookAhead::PendingDownload {
   ObjectItem item;
   std::uint64_t reserved = 0;
   MemoryBudget::Share share;
   bool fetched = false;
   ReceiveBuffer memory;
-  // Guarded by the state's mutex until `result` is there, which is when both have come.
+  // Guarded by the state's mutex until `result` is set, which happens when both responses have
+  // arrived.
   int requests = 1;
-  std::optional<Result<DownloadResponse>> answer;
+  std::optional<Result<DownloadResponse>> response;
   std::optional<ObjectMetadata> about;
   std::optional<Result<DownloadResponse>> result;
 };
 
-// Where completions report.
+// Completions report here.
 struct LookAhead::CompletionState {
   Mutex mutex;
   CondVar changed;
   std::size_t under_way PENSTOCK_GUARDED_BY(mutex) = 0;
-  std::size_t landed PENSTOCK_GUARDED_BY(mutex) = 0;  // and not given out
-  // Whom the user waits for, and for how many besides; null: for nobody.
+  std::size_t arrived PENSTOCK_GUARDED_BY(mutex) = 0;  // completed and not yet returned
+  // The object that the user waits for, and how many objects in total. Null: the user does not
+  // wait.
   const PendingDownload* awaited PENSTOCK_GUARDED_BY(mutex) = nullptr;
   std::size_t goal PENSTOCK_GUARDED_BY(mutex) = 0;
   bool ending PENSTOCK_GUARDED_BY(mutex) = false;
-  int fruitless PENSTOCK_GUARDED_BY(mutex) = 0;
+  int without_checksum PENSTOCK_GUARDED_BY(mutex) = 0;
 
-  bool Enough() const PENSTOCK_REQUIRES(mutex) { return landed >= goal || under_way == 0; }
+  bool Enough() const PENSTOCK_REQUIRES(mutex) { return arrived >= goal || under_way == 0; }
 
-  void Land(PendingDownload& flight, Result<DownloadResponse> answer) {
+  void OnDownload(PendingDownload& download, Result<DownloadResponse> response) {
     const MutexLock lock(mutex);
-    flight.share.SetInFlight(false);
-    flight.answer.emplace(std::move(answer));
-    Arrive(flight);
+    download.share.SetInFlight(false);
+    download.response.emplace(std::move(response));
+    OnResponse(download);
   }
 
-  void Tell(PendingDownload& flight, Result<ObjectMetadata> about) {
+  void OnMetadata(PendingDownload& download, Result<ObjectMetadata> about) {
     const MutexLock lock(mutex);
     if (about.ok()) {
-      fruitless = FindCrc(about->checksums).crc == Crc::kNone ? fruitless + 1 : 0;
-      flight.about = std::move(about).value();
+      without_checksum = FindCrc(about->checksums).crc == Crc::kNone ? without_checksum + 1 : 0;
+      download.about = std::move(about).value();
     }
-    Arrive(flight);
+    OnResponse(download);
   }
 
-  void Arrive(PendingDownload& flight) PENSTOCK_REQUIRES(mutex) {
-    if (--flight.requests > 0) return;
-    flight.result = std::move(flight.answer);
+  void OnResponse(PendingDownload& download) PENSTOCK_REQUIRES(mutex) {
+    if (--download.requests > 0) return;
+    download.result = std::move(download.response);
     --under_way;
-    ++landed;
+    ++arrived;
     if (ending ? under_way == 0 : awaited != nullptr && awaited->result.has_value() && Enough())
       changed.NotifyAll();
   }
@@ -97,8 +101,9 @@ LookAhead::~LookAhead() {
     state_->changed.WaitUntil(state_->mutex, std::chrono::steady_clock::now() + kSignalPoll);
 }
 
-// The next item, which stays the next until it is taken. Its iterator's error waits until the
-// objects before it were given out; an interrupt is not the iterator's, and is for now.
+// Returns the next item, which stays the next until it is taken. An error of the iterator is raised
+// after the objects before it were returned. An interrupt is not an error of the iterator and is
+// raised immediately.
 std::optional<ObjectItem> LookAhead::Peek() {
   if (peeked_ || items_ended_) return std::exchange(peeked_, std::nullopt);
   try {
@@ -118,7 +123,7 @@ std::optional<ObjectItem> LookAhead::Peek() {
 }
 
 void LookAhead::Fill(bool fetch, std::uint64_t guess) {
-  const std::size_t most = fetch ? limits_.most_objects : 0;
+  const std::size_t most = fetch ? limits_.max_objects : 0;
   while (coming_.size() < std::max<std::size_t>(most, 1)) {
     std::optional<ObjectItem> item = Peek();
     if (!item) return;
@@ -133,26 +138,26 @@ void LookAhead::Fill(bool fetch, std::uint64_t guess) {
         return;
       }
       share = *std::move(taken);
-      BufferPool::PerProcess().MakeRoom();  // the bytes come to Python's memory
+      BufferPool::PerProcess().MakeRoom();  // the bytes are in Python's memory
     }
-    auto flight = std::make_unique<PendingDownload>();
-    flight->item = *std::move(item);
-    flight->fetched = most != 0;
-    flight->share = std::move(share);
-    flight->reserved = most != 0 ? reserved : 0;
-    coming_bytes_ += flight->reserved;
-    coming_.push_back(std::move(flight));
+    auto download = std::make_unique<PendingDownload>();
+    download->item = *std::move(item);
+    download->fetched = most != 0;
+    download->share = std::move(share);
+    download->reserved = most != 0 ? reserved : 0;
+    coming_bytes_ += download->reserved;
+    coming_.push_back(std::move(download));
     if (most != 0) Prepare(*coming_.back());
   }
 }
 
-void LookAhead::Prepare(PendingDownload& flight) {
-  if (flight.item.size) flight.memory.Expect(flight.reserved);
-  prepared_.push_back(&flight);
+void LookAhead::Prepare(PendingDownload& download) {
+  if (download.item.size) download.memory.Expect(download.reserved);
+  prepared_.push_back(&download);
 }
 
-// Without the GIL, because a lock that the client takes may be held by a thread that waits for the
-// GIL; and once for all.
+// Releases the GIL once for all requests, because a thread that waits for the GIL may hold a lock
+// that the client takes.
 void LookAhead::StartPrepared() {
   if (prepared_.empty()) return;
   WithoutGil([&] {
@@ -160,40 +165,41 @@ void LookAhead::StartPrepared() {
     {
       const MutexLock lock(state_->mutex);
       state_->under_way += prepared_.size();
-      heads = state_->fruitless < kFruitless;
+      heads = state_->without_checksum < kMaxWithoutChecksum;
     }
-    for (PendingDownload* const flight : prepared_) {
-      flight->share.SetInFlight(true);
-      // Of an object that comes in ranges no answer but a HEAD's tells the checksum. It costs no
-      // time beside the first part.
-      if (heads && flight->item.size && *flight->item.size > flight->reserved) {
-        flight->requests = 2;
+    for (PendingDownload* const download : prepared_) {
+      download->share.SetInFlight(true);
+      // For an object that arrives in ranges, only a HEAD returns the checksum. In parallel with
+      // the first part it costs no time.
+      if (heads && download->item.size && *download->item.size > download->reserved) {
+        download->requests = 2;
         HeadObjectRequest about{
-            BucketName(flight->item.bucket_name), ObjectKey(flight->item.key_name), {}, {}};
+            BucketName(download->item.bucket_name), ObjectKey(download->item.key_name), {}, {}};
         about.options.cancel = stop_.get_token();
-        client_->Start(std::move(about), [state = state_, flight](Result<ObjectMetadata> told) {
-          state->Tell(*flight, std::move(told));
-        });
+        client_->Start(std::move(about),
+                       [state = state_, download](Result<ObjectMetadata> metadata) {
+                         state->OnMetadata(*download, std::move(metadata));
+                       });
       }
       DownloadRequest request;
-      request.bucket = BucketName(flight->item.bucket_name);
-      request.key = ObjectKey(std::move(flight->item.key_name));
-      request.end = std::max<std::uint64_t>(1, flight->reserved);
+      request.bucket = BucketName(download->item.bucket_name);
+      request.key = ObjectKey(std::move(download->item.key_name));
+      request.end = std::max<std::uint64_t>(1, download->reserved);
       request.options.part_size_bytes = limits_.part_size;
       request.options.max_parallel_parts = limits_.parallel;
       request.options.call.cancel = stop_.get_token();
-      request.destination = [flight](std::uint64_t size) { return flight->memory.Place(size); };
+      request.destination = [download](std::uint64_t size) { return download->memory.Place(size); };
       StartDownload(client_, std::move(request),
-                    [state = state_, flight](Result<DownloadResponse> result) {
-                      state->Land(*flight, std::move(result));
+                    [state = state_, download](Result<DownloadResponse> result) {
+                      state->OnDownload(*download, std::move(result));
                     });
     }
   });
   prepared_.clear();
 }
 
-// Waits until the first object has landed; without the GIL. False: a signal came first.
-bool LookAhead::AwaitFront() {
+// Waits, without the GIL, until the first object has arrived. Returns false if a signal came first.
+bool LookAhead::WaitForFirst() {
   using Clock = std::chrono::steady_clock;
   CompletionState& state = *state_;
   const PendingDownload& front = *coming_.front();
@@ -202,14 +208,14 @@ bool LookAhead::AwaitFront() {
   for (;;) {
     {
       const MutexLock lock(state.mutex);
-      state.goal = gathering ? std::min(kGathered, state.under_way + state.landed) : 1;
+      state.goal = gathering ? std::min(kGatherObjects, state.under_way + state.arrived) : 1;
       state.awaited = &front;
       if (!front.result || !state.Enough()) {
         state.changed.WaitUntil(state.mutex,
-                                gathering ? begin + kGathering : Clock::now() + kSignalPoll);
+                                gathering ? begin + kGatherTime : Clock::now() + kSignalPoll);
       }
       state.awaited = nullptr;
-      const bool late = Clock::now() - begin >= kGathering;
+      const bool late = Clock::now() - begin >= kGatherTime;
       if (front.result && (state.Enough() || late)) {
         quick_ = !late;
         return true;
@@ -220,33 +226,33 @@ bool LookAhead::AwaitFront() {
   }
 }
 
-// How many of the first objects have landed.
-std::size_t LookAhead::Landed() const {
+// Returns how many of the first objects have arrived.
+std::size_t LookAhead::ArrivedCount() const {
   const MutexLock lock(state_->mutex);
-  const auto waiting =
-      std::ranges::find_if(coming_, [](const auto& flight) { return !flight->result.has_value(); });
+  const auto waiting = std::ranges::find_if(
+      coming_, [](const auto& download) { return !download->result.has_value(); });
   return static_cast<std::size_t>(waiting - coming_.begin());
 }
 
-py::object LookAhead::Give(PendingDownload& flight) {
+py::object LookAhead::MakeResult(PendingDownload& download) {
   py::object head = py::none(), size = py::none(), etag = py::none(), error = py::none(),
              checksums = py::tuple();
-  if (flight.fetched) {
-    if (flight.result->ok()) {
-      const DownloadResponse& response = flight.result->value();
-      head = flight.memory.Take(response.bytes);
+  if (download.fetched) {
+    if (download.result->ok()) {
+      const DownloadResponse& response = download.result->value();
+      head = download.memory.Take(response.bytes);
       size = py::int_(response.metadata.size);
       etag = TextToPython(response.metadata.etag.value);
-      const bool same = flight.about && flight.about->etag == response.metadata.etag &&
-                        flight.about->size == response.metadata.size;
-      if (same && !flight.about->etag.empty()) checksums = py::cast(flight.about->checksums);
+      const bool same = download.about && download.about->etag == response.metadata.etag &&
+                        download.about->size == response.metadata.size;
+      if (same && !download.about->etag.empty()) checksums = py::cast(download.about->checksums);
     } else {
-      error = ExceptionOf(flight.result->error());
+      error = ExceptionOf(download.result->error());
     }
   }
-  return py::make_tuple(flight.item.bucket, flight.item.key, flight.item.info, std::move(head),
-                        std::move(size), std::move(etag), std::move(error), flight.reserved,
-                        std::move(checksums));
+  return py::make_tuple(download.item.bucket, download.item.key, download.item.info,
+                        std::move(head), std::move(size), std::move(etag), std::move(error),
+                        download.reserved, std::move(checksums));
 }
 
 void LookAhead::FillAndStart(bool fetch, std::uint64_t guess) {
@@ -270,23 +276,23 @@ py::list LookAhead::Next(bool fetch, std::uint64_t guess) {
   }
   std::size_t count = 1;
   if (coming_.front()->fetched) {
-    if ((quick_ || Landed() == 0) && !WithoutGil([&] { return AwaitFront(); }))
+    if ((quick_ || ArrivedCount() == 0) && !WithoutGil([&] { return WaitForFirst(); }))
       throw py::error_already_set();
-    count = Landed();
+    count = ArrivedCount();
     if (!items_ended_ || peeked_)
       count = std::min(count, std::max<std::size_t>(1, coming_.size() / kChunkFraction));
     const MutexLock lock(state_->mutex);
-    state_->landed -= count;
+    state_->arrived -= count;
   }
   for (; count > 0; --count) {
-    const std::unique_ptr<PendingDownload> flight = std::move(coming_.front());
+    const std::unique_ptr<PendingDownload> download = std::move(coming_.front());
     coming_.pop_front();
-    coming_bytes_ -= flight->reserved;
-    given_bytes_ += flight->reserved;
-    chunk.append(Give(*flight));
+    coming_bytes_ -= download->reserved;
+    given_bytes_ += download->reserved;
+    chunk.append(MakeResult(*download));
   }
   try {
-    FillAndStart(fetch, guess);  // the network works while the caller uses these
+    FillAndStart(fetch, guess);  // the network works while the caller uses these objects
   } catch (...) {
     kept_ = chunk;
     throw;

@@ -1,4 +1,4 @@
-// Many objects in order, each fetched before it is asked for.
+// Fetches many objects in order, each before it is requested.
 #ifndef PENSTOCK_BINDINGS_CORE_LOOK_AHEAD_H_
 #define PENSTOCK_BINDINGS_CORE_LOOK_AHEAD_H_
 
@@ -21,43 +21,43 @@
 namespace penstock::python {
 
 struct LookAheadLimits {
-  std::uint64_t budget_bytes = 0;  // held ahead, but always one object
-  std::uint64_t object_bytes = 0;  // of one object: no more of it is fetched ahead
-  std::size_t most_objects = 0;    // under way at a time; 0: nothing is fetched ahead
+  std::uint64_t budget_bytes = 0;  // held ahead; one object is always allowed
+  std::uint64_t object_bytes = 0;  // limit per object: no more of it is fetched ahead
+  std::size_t max_objects = 0;     // objects in flight; 0: nothing is fetched ahead
   std::optional<std::uint64_t> part_size;
   std::optional<int> parallel;
 };
 
-// Has the coming objects' first bytes fetched, as many objects as the limits hold, and gives them
-// out in order, in chunks of those that have arrived. What was given out counts as held until the
-// next chunk is asked for.
+// Fetches the first bytes of upcoming objects, as many objects as the limits allow. Returns them in
+// order, in chunks of the objects that have arrived. A returned chunk counts as held until the next
+// chunk is requested.
 //
-// Where the network is quick, the caller is woken for several objects at a time: being woken costs
-// about as much as reading a small object. It never waits more than a millisecond for that.
+// On fast networks the caller is woken for several objects at a time, because a wake-up costs about
+// as much as reading a small object. It waits at most one millisecond for that.
 //
-// Thread safety: one user at a time, besides the I/O threads. Needs the GIL, to be destroyed too,
-// and lets go of it to wait.
+// Thread safety: one user at a time, besides the I/O threads. Needs the GIL, also for destruction,
+// and releases it while waiting.
 class LookAhead {
  public:
   LookAhead(std::shared_ptr<Client> client, std::shared_ptr<ObjectItems> items,
             LookAheadLimits limits);
-  // Cancels what is under way and waits for its end.
+  // Cancels downloads in flight and waits for their end.
   ~LookAhead();
   LookAhead(const LookAhead&) = delete;
   LookAhead& operator=(const LookAhead&) = delete;
 
-  // The next objects, one at least; none at the end. Each is (bucket, key, info, head, size, etag,
-  // error, reserved, checksums): `head` the bytes that came ahead, with the object's `size` and
-  // `etag`; or `error`, why they did not; or none of them. `reserved`: the bytes that it was held
-  // for. `checksums`: the object's, where `head` is not all of it and its size was known; a HEAD
-  // beside the first bytes asks for them. An error of the items is thrown after the objects before
-  // it, once.
+  // Returns the next objects, at least one, or none at the end. Each is (bucket, key, info, head,
+  // size, etag, error, reserved, checksums). `head` has the bytes that were fetched ahead, with the
+  // object's `size` and `etag`. If fetching failed, `error` has the reason. Otherwise all of them
+  // are None. `reserved` is the number of bytes held for it. `checksums` has the object's checksums
+  // if `head` is not the whole object and its size was known: a HEAD request returns them. An error
+  // of the items is thrown once, after the objects before it.
   //
-  // `guess`: the bytes to fetch of an object of unknown size. Without `fetch` nothing further is
-  // fetched ahead.
+  // `guess` is the number of bytes to fetch of an object of unknown size. Without `fetch`, nothing
+  // more is fetched ahead.
   pybind11::list Next(bool fetch, std::uint64_t guess);
 
-  // Stops what is under way; its objects come with an error.
+  // Cancels downloads in flight; their objects are returned with an error.
   void Cancel() { stop_.request_stop(); }
   std::size_t coming() const { return coming_.size(); }
   std::uint64_t coming_bytes() const { return coming_bytes_; }
@@ -68,29 +68,29 @@ class LookAhead {
 
   void Fill(bool fetch, std::uint64_t guess);
   std::optional<ObjectItem> Peek();
-  void Prepare(PendingDownload& flight);
+  void Prepare(PendingDownload& download);
   void StartPrepared();
   void FillAndStart(bool fetch, std::uint64_t guess);
   [[noreturn]] void RaiseError();
-  bool AwaitFront();
-  std::size_t Landed() const;
-  pybind11::object Give(PendingDownload& flight);
+  bool WaitForFirst();
+  std::size_t ArrivedCount() const;
+  pybind11::object MakeResult(PendingDownload& download);
 
   const std::shared_ptr<Client> client_;
   const std::shared_ptr<ObjectItems> items_;  // shared with Python's iterator over them
   const LookAheadLimits limits_;
-  // with the completions, which may come when this is gone
+  // Shared with the completions, which may run after this object is destroyed.
   const std::shared_ptr<CompletionState> state_;
   std::stop_source stop_;
   std::deque<std::unique_ptr<PendingDownload>> coming_;
-  std::vector<PendingDownload*> prepared_;  // of those, to be started
+  std::vector<PendingDownload*> prepared_;  // downloads of coming_ that are not started yet
   std::uint64_t coming_bytes_ = 0;
   std::uint64_t given_bytes_ = 0;  // in the last chunk
   std::optional<ObjectItem> peeked_;
-  pybind11::list kept_;     // a chunk that an interrupt kept from being given out
-  pybind11::object error_;  // of the items, to be raised in its turn
+  pybind11::list kept_;     // a chunk that was not returned because of an interrupt
+  pybind11::object error_;  // error of the items, raised after the objects before it
   bool items_ended_ = false;
-  bool quick_ = false;  // the last wait was over within a millisecond
+  bool quick_ = false;  // the last wait took less than a millisecond
 };
 
 }  // namespace penstock::python

@@ -1,5 +1,5 @@
-// LookAhead, and the listings that it reads without Python: one that goes on while it is read, one
-// that is kept.
+// LookAhead, and the listings that it reads without Python: one that continues while it is read,
+// and one that is kept in memory.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -25,7 +25,7 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// Items as a Python iterator, from which a LookAhead takes them as they are.
+// Items as a Python iterator. A LookAhead takes the items from it directly.
 class PyItems {
  public:
   explicit PyItems(std::shared_ptr<ObjectItems> items) : items_(std::move(items)) {}
@@ -54,7 +54,7 @@ std::unique_ptr<PyItems> ListObjects(const PyClient& client, const Text<"bucket"
       Lister::CreateOrdered(client.client, std::move(request)), bucket.value, step, first));
 }
 
-// A listing of one bucket, kept.
+// A listing of one bucket, kept in memory.
 struct PyObjectList {
   std::string bucket;
   std::shared_ptr<const ObjectList> list;
@@ -81,7 +81,7 @@ PyObjectList ListAllObjects(const PyClient& client, const Text<"bucket">& bucket
 
 void BindObjectList(py::module_& module) {
   py::class_<PyObjectList>(module, "ObjectList",
-                           "The objects below a prefix, listed once and kept in little memory.")
+                           "The objects below a prefix, listed once and kept in compact form.")
       .def(py::init(&ListAllObjects), "client"_a, "bucket"_a, "prefix"_a, "delimiter"_a = "",
            "max_keys"_a = 1000)
       .def("__len__", [](const PyObjectList& self) { return self.list->size(); })
@@ -150,7 +150,7 @@ void BindLookAhead(py::module_& module) {
       .def("__next__", &PyItems::Next);
   BindObjectList(module);
   py::class_<PyLookAhead>(module, "LookAhead",
-                          "Fetches the coming objects and gives them out in order.")
+                          "Fetches upcoming objects and returns them in order.")
       .def(py::init(&MakeLookAhead), "client"_a, "objects"_a, "budget"_a, "object_limit"_a,
            "most"_a, "part_size"_a = py::none(), "parallel"_a = py::none())
       .def("next", &PyLookAhead::Next, "fetch"_a, "guess"_a)

@@ -1,5 +1,4 @@
-// What the process's memory budget holds, for tests and for whoever wonders; and checksums of
-// memory.
+// The state of the process's memory budget, for tests and diagnostics, and checksums of memory.
 #include <pybind11/pybind11.h>
 
 #include "base/crc/crc.h"
@@ -14,7 +13,7 @@ using namespace py::literals;
 
 namespace {
 
-// Up to this giving the GIL away costs more than the checksum.
+// Up to this size, releasing the GIL costs more than the checksum.
 constexpr std::uint64_t kLittle = 64 << 10;
 
 template <auto kCrc, typename Value>
@@ -23,7 +22,7 @@ Value CrcOfBytes(ByteView bytes, Value previous) {
   return WithoutGil([&] { return kCrc(bytes, previous); });
 }
 
-// The CRC of memory that the caller keeps.
+// Returns the CRC of memory that the caller keeps valid.
 template <auto kCrc, typename Value>
 Value CrcOf(std::uint64_t address, std::uint64_t size, Value previous) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the caller's memory.
@@ -59,8 +58,8 @@ void BindMemory(py::module_& module) {
                         "taken_back"_a = usage.taken_back,
                         "kept"_a = BufferPool::PerProcess().kept_bytes());
       },
-      "Bytes that this process holds for blocks and parts on their way, and how many callers wait "
-      "for some.");
+      "Bytes that this process holds for blocks and parts in flight, and how many callers wait "
+      "for memory.");
 }
 
 }  // namespace penstock::python

@@ -1,4 +1,4 @@
-// penstock._core: C++ verbs and transfers for the Python package. Knows nothing of torch.
+// penstock._core: C++ operations and transfers for the Python package. Independent of torch.
 #include <pybind11/pybind11.h>
 
 #include "bindings/core/bindings.h"

@@ -1,4 +1,5 @@
-// The verbs of a multipart upload, one by one, for who puts an object together of copies and bytes.
+// The operations of a multipart upload, one by one, for callers that combine copies and bytes in
+// one object.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -21,10 +22,10 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// What Complete wants back of a part: number, ETag, CRC64NVME.
+// The data of a part that Complete needs: number, ETag, CRC64NVME.
 using Part = std::tuple<int, std::string, std::string>;
 
-// Memory that the caller keeps while the call runs.
+// Memory that the caller keeps valid during the call.
 class ViewSource final : public BodySource {
  public:
   explicit ViewSource(ByteView bytes) : bytes_(bytes) {}

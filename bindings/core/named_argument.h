@@ -1,6 +1,6 @@
-// Arguments that know their own names, so that a value of a wrong type is refused in words.
+// Arguments that know their own names, so that a value of the wrong type gives a readable error.
 //
-// pybind11 would answer with the C++ signature and the repr of every argument, secrets included.
+// pybind11's own error has the C++ signature and the repr of every argument, secrets included.
 #ifndef PENSTOCK_BINDINGS_CORE_NAMED_ARGUMENT_H_
 #define PENSTOCK_BINDINGS_CORE_NAMED_ARGUMENT_H_
 
@@ -26,13 +26,13 @@ struct ArgumentName {
   char text[kSize];
 };
 
-// In the place of a parameter of type T: the same values, and a TypeError that names the parameter,
-// the type it got and the type it takes, never the value.
+// Replaces a parameter of type T. Accepts the same values. Raises a TypeError with the parameter's
+// name, the actual type and the expected type, but never the value.
 template <ArgumentName kName, class T>
 struct Named {
   T value;
 };
-// Text, where what came from S3 as other than UTF-8 goes back as it came.
+// Text. Keys from S3 that are not UTF-8 are converted back unchanged.
 template <ArgumentName kName>
 using Text = Named<kName, std::string>;
 
@@ -111,7 +111,7 @@ struct type_caster<penstock::python::Named<kName, T>> {
     penstock::python::argument::Load(kName.text, value, loaded_.value);
     return true;
   }
-  // NOLINTNEXTLINE(google-explicit-constructor): what pybind11 asks for.
+  // NOLINTNEXTLINE(google-explicit-constructor): required by pybind11.
   operator penstock::python::Named<kName, T>() && { return std::move(loaded_); }
 
  private:

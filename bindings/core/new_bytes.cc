@@ -23,7 +23,7 @@ void AdviseHugePages(MutableByteView memory) {
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
   const auto first = (begin + kHugePage - 1) & ~(kHugePage - 1);
   const auto last = (begin + memory.size()) & ~(kHugePage - 1);
-  // advice: failing is fine
+  // Advisory: a failure is harmless.
   if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
 }
 

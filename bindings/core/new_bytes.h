@@ -1,5 +1,5 @@
-// Python's memory for what is about to arrive: `bytes` objects made before their content is there,
-// and advice.
+// Python memory for data that is about to arrive: `bytes` objects that are created before they are
+// filled, and huge-page advice.
 #ifndef PENSTOCK_BINDINGS_CORE_NEW_BYTES_H_
 #define PENSTOCK_BINDINGS_CORE_NEW_BYTES_H_
 
@@ -14,34 +14,34 @@
 
 namespace penstock::python {
 
-// An uninitialised `bytes` of that size; nobody else may see it before it is filled. Needs the GIL.
-// kResourceExhausted when there is no memory.
+// Returns an uninitialized `bytes` of that size. No other code may see it before it is filled.
+// Needs the GIL. Returns kResourceExhausted if there is no memory.
 Result<pybind11::object> NewBytes(std::uint64_t size);
 
-// The memory of such a `bytes`.
+// Returns the memory of such a `bytes`.
 inline MutableByteView BytesMemory(const pybind11::object& bytes) {
   return {reinterpret_cast<std::byte*>(PyBytes_AS_STRING(bytes.ptr())),
           static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
-// Asks the kernel for huge pages under memory that is about to be filled for the first time: fresh
-// memory costs most of a large read in page faults, and huge pages make them 512 times fewer. Only
-// advice: what is in the memory stays, and memory that cannot have them is left as it is.
+// Asks the kernel for huge pages under memory that is filled for the first time. Page faults of
+// fresh memory are most of the cost of a large read, and huge pages make them 512 times fewer.
+// Advisory: the content stays, and memory that cannot have huge pages is unchanged.
 void AdviseHugePages(MutableByteView memory);
 
-// What the first bytes of an object land in: a `bytes` where their number was guessed right
-// beforehand, else memory that the first response asks for, without the GIL, and that is copied.
+// Memory for the first bytes of an object. A `bytes` object if its size was guessed correctly.
+// Otherwise memory that is allocated without the GIL at the first response, and copied later.
 class ReceiveBuffer {
  public:
-  // So many bytes probably come. Needs the GIL; throws where there is no memory.
+  // Prepares for the expected number of bytes. Needs the GIL; throws if there is no memory.
   void Expect(std::uint64_t size);
-  // For DownloadRequest::destination. Needs no GIL.
+  // For DownloadRequest::destination. Does not need the GIL.
   Result<MutableByteView> Place(std::uint64_t size);
-  // The `size` bytes that landed. Once; needs the GIL.
+  // Returns the `size` received bytes. Call it once; needs the GIL.
   pybind11::object Take(std::uint64_t size);
 
  private:
-  pybind11::object bytes_;  // null: nothing is expected
+  pybind11::object bytes_;  // null: no bytes are expected
   std::unique_ptr<std::byte[]> memory_;
 };
 

@@ -13,13 +13,14 @@ namespace {
 
 namespace py = pybind11;
 
-// A NamedTuple of penstock._objects, found once and kept for good: an extension is never unloaded.
+// Returns a NamedTuple type of penstock._objects. The reference is never released, because an
+// extension is never unloaded.
 PyTypeObject* NamedTupleType(const char* name) {
   const py::object type = py::module_::import("penstock._objects").attr(name);
   return reinterpret_cast<PyTypeObject*>(py::object(type).release().ptr());
 }
 
-// An instance with these fields, made as tuple.__new__ does it.
+// Creates an instance with these fields, as tuple.__new__ does.
 py::object MakeNamedTuple(PyTypeObject* type, std::initializer_list<py::object> fields) {
   auto made = py::reinterpret_steal<py::object>(
       type->tp_alloc(type, static_cast<Py_ssize_t>(fields.size())));
@@ -79,7 +80,7 @@ class ListedItems final : public ObjectItems {
         step_(step),
         skip_(first) {}
   ~ListedItems() override {
-    // The next page may be on its way, and its end is waited for.
+    // The next page may be in flight, and the destructor waits for it.
     const ReleasedGil unlocked;
     ProcessBound<Lister> ended(std::move(pages_));
   }
@@ -105,7 +106,7 @@ class ListedItems final : public ObjectItems {
   ProcessBound<Lister> pages_;
   const Bucket bucket_;
   const std::uint64_t step_;
-  std::uint64_t skip_;  // of the objects from the page's begin on, before ours
+  std::uint64_t skip_;  // objects to skip from the start of the page
   ListObjectsResponse page_;
   bool ended_ = false;
 };
@@ -156,8 +157,8 @@ std::size_t IndexIn(const ObjectList& list, Py_ssize_t index) {
 }
 
 py::object MakeObjectInfo(const py::object& key, const ObjectSummary& object) {
-  // The GIL guards both. A guard of C++'s could be waited for with the GIL, while its holder waits
-  // for the GIL in an import.
+  // The GIL guards both. With a C++ guard, a thread could wait for the guard while it holds the
+  // GIL, and the guard's owner could wait for the GIL in an import.
   static PyTypeObject* type = nullptr;
   static PyObject* standard = nullptr;
   if (type == nullptr) type = NamedTupleType("ObjectInfo");

@@ -1,4 +1,4 @@
-// Pages of an object's versions and of open uploads, one by one, for who goes on from their
+// Single pages of object versions and of open uploads, for callers that continue from their
 // markers.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -16,12 +16,12 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// With their fractions: two versions may be of the same second.
+// Includes fractions, because two versions may have the same second.
 double EpochTime(WallTime time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
 
-// (versions as tuples, common prefixes, next key marker, next version id marker).
+// Returns (versions as tuples, common prefixes, next key marker, next version id marker).
 py::tuple ListVersions(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"> prefix,
                        Text<"delimiter"> delimiter, Named<"max_keys", int> max_keys,
                        Text<"key_marker"> key_marker, Text<"version_id_marker"> version_id_marker) {
@@ -46,7 +46,7 @@ py::tuple ListVersions(const PyClient& self, Text<"bucket"> bucket, Text<"prefix
                         TextToPython(page.next_version_id_marker.value));
 }
 
-// (uploads as (key, upload id, initiated), next key marker, next upload id marker).
+// Returns (uploads as (key, upload id, initiated), next key marker, next upload id marker).
 py::tuple ListUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"> prefix,
                       Text<"key_marker"> key_marker, Text<"upload_id_marker"> upload_id_marker) {
   ListMultipartUploadsRequest request;
@@ -64,7 +64,7 @@ py::tuple ListUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"
                         TextToPython(page.next_upload_id_marker));
 }
 
-// All open uploads as (key, upload id), page by page.
+// Returns all open uploads as (key, upload id). Reads page by page.
 py::list ListAllUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"> prefix) {
   ListMultipartUploadsRequest request;
   request.bucket = BucketName(std::move(bucket.value));
@@ -78,7 +78,7 @@ py::list ListAllUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefi
     if (page.next_key_marker == request.key_marker &&
         page.next_upload_id_marker == request.upload_id_marker) {
       Raise(Error::Make(ErrorKind::kUnavailable,
-                        "the listing of uploads repeats its markers, so that it would never end")
+                        "the listing of uploads does not advance: the service repeats its markers")
                 .At("ListMultipartUploads", request.bucket.value));
     }
     request.key_marker = std::move(page.next_key_marker);

@@ -1,4 +1,4 @@
-// RangeReader: scattered ranges of objects into memory that Python holds.
+// RangeReader: reads scattered ranges of objects into memory that Python owns.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -26,8 +26,8 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// Batches that have ended, in that order. Filled on I/O threads.
-class Ended {
+// Completed batches in order of completion. Filled on I/O threads.
+class CompletedBatches {
  public:
   struct Batch {
     std::uint64_t token = 0;
@@ -40,7 +40,7 @@ class Ended {
     changed_.NotifyAll();
   }
 
-  // Waits; nullopt once `interrupt` says so. Without the GIL.
+  // Waits for a batch. Returns nullopt if `interrupt` returns true. Called without the GIL.
   std::optional<Batch> Take(const Interrupt& interrupt) {
     constexpr std::chrono::milliseconds kPoll{100};
     for (;;) {
@@ -79,26 +79,26 @@ struct Strip {
   std::uint64_t memory_step;
 };
 
-// A buffer of 64-bit numbers as the structs they make up.
+// Converts a buffer of 64-bit numbers to structs.
 template <class Struct>
 std::vector<Struct> NumbersOf(const py::object& buffer, const char* name, const char* unit) {
   const BufferView view(buffer, BufferView::Access::kRead);
   const ByteView bytes = view.bytes();
   if (bytes.size() % sizeof(Struct) != 0) {
     throw py::value_error(std::string(name) + " has " + std::to_string(bytes.size()) +
-                          " bytes; it takes whole " + unit + " of 64-bit numbers");
+                          " bytes; expected whole " + unit + " of 64-bit numbers");
   }
   std::vector<Struct> numbers(bytes.size() / sizeof(Struct));
   if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
   return numbers;
 }
 
-// Memory that the caller holds by `keep`.
+// Memory that the caller keeps alive through `keep`.
 MutableByteView MemoryAt(std::uint64_t address, std::uint64_t size) {
   return {reinterpret_cast<std::byte*>(address), size};  // NOLINT(performance-no-int-to-ptr)
 }
 
-// The reader and what Python must keep alive for it. One caller at a time.
+// The reader and the Python objects that it keeps alive. One caller at a time.
 class BatchReader {
  public:
   BatchReader(std::shared_ptr<Client> client, RangeReaderOptions options)
@@ -112,7 +112,7 @@ class BatchReader {
   void Start(RangeBatch batch, py::object keep, std::uint64_t token) {
     if (!kept_.try_emplace(token, std::move(keep)).second) {
       throw py::value_error("token " + std::to_string(token) +
-                            " is that of another batch under way");
+                            " is already used by a running batch");
     }
     WithoutGil([&] {
       reader_->Start(std::move(batch), [ended = ended_, token](Result<RangesRead> result) {
@@ -123,7 +123,8 @@ class BatchReader {
 
   py::object Next() {
     if (kept_.empty()) return py::none();
-    std::optional<Ended::Batch> batch = WithoutGil([&] { return ended_->Take(SignalPending); });
+    std::optional<CompletedBatches::Batch> batch =
+        WithoutGil([&] { return ended_->Take(SignalPending); });
     if (!batch) throw py::error_already_set();
     kept_.erase(batch->token);
     if (batch->result.ok())
@@ -142,7 +143,7 @@ class BatchReader {
   }
 
  private:
-  const std::shared_ptr<Ended> ended_ = std::make_shared<Ended>();
+  const std::shared_ptr<CompletedBatches> ended_ = std::make_shared<CompletedBatches>();
   std::unique_ptr<RangeReader> reader_;
   std::map<std::uint64_t, py::object> kept_;
 };
@@ -216,7 +217,8 @@ void BindRanges(py::module_& module) {
            "strips: 64-bit sextuples (begin, address, bytes, count, step in the object, step in "
            "memory): `count` pieces each.")
       .def("next", &PyRangeReader::Next,
-           "The next batch that ended, as (token, ETag, exception or None); None: there is none.")
+           "Returns the next completed batch as (token, ETag, exception or None), or None if no "
+           "batch is running.")
       .def("cancel", &PyRangeReader::Cancel)
       .def("usage", &PyRangeReader::usage);
 }

@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::chrono::milliseconds kPoll{100};
 
-struct Ask {
+struct MemoryRequest {
   std::uint64_t size = 0;
   GiveMemory give;
 };
 
-// What I/O threads tell the waiting thread.
-struct News {
+// State that I/O threads set for the waiting thread.
+struct WaitState {
   Mutex mutex;
   CondVar changed;
-  std::optional<Ask> ask PENSTOCK_GUARDED_BY(mutex);
+  std::optional<MemoryRequest> ask PENSTOCK_GUARDED_BY(mutex);
   std::optional<Result<DownloadResponse>> result PENSTOCK_GUARDED_BY(mutex);
 };
 
@@ -33,29 +33,29 @@ Result<DownloadResponse> DownloadInto(
     const Interrupt& interrupt) {
   std::stop_source stop;
   request.options.call.cancel = stop.get_token();
-  // shared with the callbacks, of which one may still be leaving the lock
-  const auto news = std::make_shared<News>();
-  request.ask_memory = [news](std::uint64_t size, GiveMemory give) {
-    const MutexLock lock(news->mutex);
-    news->ask = Ask{size, std::move(give)};
-    news->changed.NotifyAll();
+  // Shared with the callbacks, one of which may still be releasing the lock.
+  const auto state = std::make_shared<WaitState>();
+  request.ask_memory = [state](std::uint64_t size, GiveMemory give) {
+    const MutexLock lock(state->mutex);
+    state->ask = MemoryRequest{size, std::move(give)};
+    state->changed.NotifyAll();
   };
-  StartDownload(std::move(client), std::move(request), [news](Result<DownloadResponse> result) {
-    const MutexLock lock(news->mutex);
-    news->result.emplace(std::move(result));
-    news->changed.NotifyAll();
+  StartDownload(std::move(client), std::move(request), [state](Result<DownloadResponse> result) {
+    const MutexLock lock(state->mutex);
+    state->result.emplace(std::move(result));
+    state->changed.NotifyAll();
   });
   bool stopping = false;
   for (;;) {
-    std::optional<Ask> ask;
+    std::optional<MemoryRequest> ask;
     {
-      const MutexLock lock(news->mutex);
-      if (!news->result && !news->ask)
-        news->changed.WaitUntil(news->mutex, std::chrono::steady_clock::now() + kPoll);
-      // An ask keeps the download, which keeps `news`: one that is not answered ends with `ask`,
-      // after the lock.
-      ask = std::exchange(news->ask, std::nullopt);
-      if (news->result) return *std::move(news->result);
+      const MutexLock lock(state->mutex);
+      if (!state->result && !state->ask)
+        state->changed.WaitUntil(state->mutex, std::chrono::steady_clock::now() + kPoll);
+      // A memory request keeps the download alive, and the download keeps `state`. If it is not
+      // served, it is destroyed with `ask`, after the lock.
+      ask = std::exchange(state->ask, std::nullopt);
+      if (state->result) return *std::move(state->result);
     }
     if (ask && stopping) {
       ask->give(Error::Make(ErrorKind::kCancelled, "the read was interrupted"));

@@ -1,5 +1,4 @@
-// The wait of a Python thread for a download, in which it makes the memory when an I/O thread asks
-// for it.
+// Waits on a Python thread for a download, and allocates the memory when an I/O thread asks for it.
 #ifndef PENSTOCK_BINDINGS_CORE_READ_WAIT_H_
 #define PENSTOCK_BINDINGS_CORE_READ_WAIT_H_
 
@@ -12,9 +11,9 @@
 
 namespace penstock::python {
 
-// Runs `request`, which has no destination, and waits for it. `make_memory` is called on this
-// thread, at most once, with the number of bytes that will arrive: so no I/O thread ever waits for
-// the GIL. `interrupt` as in ObjectStore::Call. Called without the GIL.
+// Runs `request`, which has no destination, and waits for it. Calls `make_memory` on this thread,
+// at most once, with the number of bytes that will arrive. So no I/O thread waits for the GIL.
+// `interrupt` as in ObjectStore::Call. Called without the GIL.
 Result<DownloadResponse> DownloadInto(
     std::shared_ptr<Client> client, DownloadRequest request,
     const std::function<Result<MutableByteView>(std::uint64_t)>& make_memory,

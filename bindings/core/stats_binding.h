@@ -1,4 +1,4 @@
-// ClientStats as a plain dict.
+// Converts ClientStats to a plain dict.
 #ifndef PENSTOCK_BINDINGS_CORE_STATS_BINDING_H_
 #define PENSTOCK_BINDINGS_CORE_STATS_BINDING_H_
 
@@ -8,7 +8,7 @@
 
 namespace penstock::python {
 
-// As S3Client.stats() documents it; times are seconds. Needs the GIL.
+// The dict is documented at S3Client.stats(); times are in seconds. Needs the GIL.
 pybind11::dict StatsToPython(const ClientStats& stats);
 
 }  // namespace penstock::python

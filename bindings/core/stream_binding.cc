@@ -1,4 +1,4 @@
-// ObjectStream: an object in order, block by block, fetched ahead.
+// ObjectStream: reads an object in order, block by block, fetched ahead.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -26,36 +26,37 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// A `bytes` of this size stays in the cache and on the heap: larger ones are fresh memory each
-// time, which costs more than receiving what goes into them.
+// A `bytes` of this size stays in the CPU cache and on the heap. Larger ones are fresh memory each
+// time, which costs more than receiving the data.
 constexpr std::size_t kPieceBytes = 1 << 20;
-// What read_into passes over to come to its position.
-constexpr std::uint64_t kMostSkippedBytes = 1ull << 20;
+// The most bytes that read_into skips to reach its position.
+constexpr std::uint64_t kMaxSkippedBytes = 1ull << 20;
 
 class PyStream {
  public:
-  // Objects of up to `whole_bytes` come as one `bytes`, others in pieces.
+  // Objects of up to `whole_bytes` are returned as one `bytes`, larger ones in pieces.
   PyStream(std::unique_ptr<ObjectStream> stream, std::uint64_t begin, std::uint64_t whole_bytes)
       : stream_(std::move(stream), "this stream"), offset_(begin), whole_bytes_(whole_bytes) {}
   PyStream(PyStream&&) = default;
 
-  // The next bytes; raises StopIteration at the end, again and again. `wanted`: how many are going
-  // to be read from here on; `used`: of those given before, were.
+  // Returns the next bytes. Raises StopIteration at the end, also on repeated calls. `wanted`: how
+  // many bytes will be read from here on. `used`: how many of the bytes returned before were used.
   py::object Next(std::uint64_t wanted, std::optional<std::uint64_t> used) {
     const Use use(used_by_a_thread_, "a reader");
-    Held held(*this);
-    const auto arrived = WithoutGil([&] { return held.Arrive(wanted, used.value_or(UINT64_MAX)); });
+    CurrentBlock current(*this);
+    const auto arrived =
+        WithoutGil([&] { return current.Fetch(wanted, used.value_or(UINT64_MAX)); });
     if (!Unwrap(arrived)) throw py::stop_iteration();
-    std::size_t size = held.rest().size();
+    std::size_t size = current.rest().size();
     if (size > kPieceBytes && stream_.Get().metadata()->size > whole_bytes_) size = kPieceBytes;
     py::object bytes = Unwrap(NewBytes(size));
     const MutableByteView memory = BytesMemory(bytes);
-    WithoutGil([&] { held.Copy(memory); });
+    WithoutGil([&] { current.Copy(memory); });
     return bytes;
   }
 
-  // Fills `buffer` with the object's bytes from `position` on, as far as the stream goes on without
-  // a gap. Blocks before `position` are passed over. 0 where the stream is beyond `position`, or
+  // Fills `buffer` with the object's bytes from `position` on, as far as the stream continues
+  // without a gap. Skips blocks before `position`. Returns 0 if the stream is after `position`, or
   // too far before it.
   std::uint64_t ReadInto(std::uint64_t position, const py::object& buffer) {
     const Use use(used_by_a_thread_, "a reader");
@@ -63,21 +64,21 @@ class PyStream {
     MutableByteView rest = view.writable();
     AdviseHugePages(rest);
     auto result = WithoutGil([&]() -> Result<std::uint64_t> {
-      Held held(*this);
+      CurrentBlock current(*this);
       std::uint64_t skipped = 0;
       while (!rest.empty()) {
-        PENSTOCK_ASSIGN(const bool here, held.Arrive(rest.size()));
+        PENSTOCK_ASSIGN(const bool here, current.Fetch(rest.size()));
         if (!here || position < offset_) break;
         const std::uint64_t ahead = position - offset_;
         if (ahead > 0) {
-          const std::uint64_t step = std::min<std::uint64_t>(ahead, held.rest().size());
+          const std::uint64_t step = std::min<std::uint64_t>(ahead, current.rest().size());
           skipped += step;
-          if (skipped > kMostSkippedBytes) break;
-          held.Advance(step);
+          if (skipped > kMaxSkippedBytes) break;
+          current.Advance(step);
           continue;
         }
-        const std::size_t count = std::min(rest.size(), held.rest().size());
-        held.Copy(rest.first(count));
+        const std::size_t count = std::min(rest.size(), current.rest().size());
+        current.Copy(rest.first(count));
         rest = rest.subspan(count);
         position += count;
       }
@@ -91,19 +92,19 @@ class PyStream {
   std::optional<ObjectMetadata> metadata() const { return stream_.Get().metadata(); }
 
  private:
-  // The block that a call reads from. What it leaves goes back to the stream, which may need its
+  // The block that a call reads from. The unused rest is returned to the stream, which may need its
   // memory before the next call.
-  class Held {
+  class CurrentBlock {
    public:
-    explicit Held(PyStream& stream) : stream_(stream) {}
-    ~Held() {
+    explicit CurrentBlock(PyStream& stream) : stream_(stream) {}
+    ~CurrentBlock() {
       if (block_.size > 0) stream_.stream_.Get().GiveBack(std::move(block_));
     }
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
+    CurrentBlock(const CurrentBlock&) = delete;
+    CurrentBlock& operator=(const CurrentBlock&) = delete;
 
-    // Has a block with unused bytes; false at the end.
-    Result<bool> Arrive(std::uint64_t wanted, std::uint64_t used = UINT64_MAX) {
+    // Gets a block with unused bytes. Returns false at the end.
+    Result<bool> Fetch(std::uint64_t wanted, std::uint64_t used = UINT64_MAX) {
       while (block_.size == 0) {
         PENSTOCK_ASSIGN(std::optional<StreamBlock> block,
                         stream_.stream_.Get().Next(SignalPending, wanted, used));
@@ -126,7 +127,7 @@ class PyStream {
       block_.size -= count;
       stream_.offset_ += count;
       if (block_.size == 0) {
-        block_ = {};  // its memory is wanted for the next
+        block_ = {};  // frees its memory for the next block
       } else {
         block_.data = std::shared_ptr<const std::byte[]>(block_.data, block_.data.get() + count);
       }
@@ -138,9 +139,9 @@ class PyStream {
   };
 
   ProcessBound<ObjectStream> stream_;
-  std::uint64_t offset_;  // in the object, of the next byte
+  std::uint64_t offset_;  // offset of the next byte in the object
   std::uint64_t whole_bytes_;
-  // the GIL's: it is let go of while bytes are waited for and copied
+  // Guarded by the GIL, which is released while the call waits for bytes and copies them.
   bool used_by_a_thread_ = false;
 };
 

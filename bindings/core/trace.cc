@@ -20,7 +20,7 @@ class TraceFile {
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
-  // One write per line: O_APPEND keeps lines of several threads and processes whole.
+  // One write per line: with O_APPEND, lines of several threads and processes do not interleave.
   void Append(const RequestEvent& event) const {
     const auto seconds = [](auto duration) {
       return std::chrono::duration<double>(duration).count();

@@ -1,4 +1,4 @@
-// PENSTOCK_TRACE=FILE: one JSON line per attempt of a request, appended as it ends. Several
+// PENSTOCK_TRACE=FILE: appends one JSON line per attempt of a request when it ends. Several
 // processes may share a file.
 #ifndef PENSTOCK_BINDINGS_CORE_TRACE_H_
 #define PENSTOCK_BINDINGS_CORE_TRACE_H_
@@ -7,8 +7,8 @@
 
 namespace penstock::python {
 
-// Attaches the tracer to `client` when the environment asks for it. A file that cannot be opened is
-// an error.
+// Attaches the tracer to `client` if the environment requests it. Returns an error if the file
+// cannot be opened.
 Result<void> AttachTrace(Client& client);
 
 }  // namespace penstock::python

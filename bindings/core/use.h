@@ -1,4 +1,4 @@
-// One user at a time: what Python may not call again before the call under way has returned.
+// Detects concurrent use of objects that allow one call at a time.
 #ifndef PENSTOCK_BINDINGS_CORE_USE_H_
 #define PENSTOCK_BINDINGS_CORE_USE_H_
 
@@ -7,17 +7,16 @@
 
 namespace penstock::python {
 
-// Marks an object as used for as long as it lives. Needs the GIL to be made and destroyed; the call
-// between may let go of it.
+// Marks an object as used in its scope. Creation and destruction need the GIL; the call in between
+// may release it.
 class Use {
  public:
-  // Throws (a RuntimeError in Python) where another thread, or a callback of this one, is in a
-  // call.
+  // Throws (a RuntimeError in Python) if another thread, or a callback on this thread, is already
+  // in a call.
   Use(bool& used, const char* what) : used_(used) {
     if (used)
-      throw std::runtime_error(
-          std::string(what) +
-          " was used by two threads at a time; give each its own, or a lock to both");
+      throw std::runtime_error(std::string(what) +
+                               " was used by two threads at a time; use one per thread, or a lock");
     used = true;
   }
   ~Use() { used_ = false; }

@@ -1,5 +1,4 @@
-// ObjectWriter: publishes on finish, and never otherwise. And small objects in one conditional
-// request.
+// ObjectWriter: publishes on finish() only. Also small objects with one conditional request.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -28,12 +27,12 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// Small writes are gathered with the GIL, so many bytes together: torch.save makes several for each
-// tensor, and giving the GIL away costs more than such a copy.
+// Small writes are collected with the GIL held, up to kGatheredBytes. torch.save makes several
+// small writes per tensor, and releasing the GIL costs more than the copy.
 constexpr std::size_t kSmallBytes = 16 << 10;
 constexpr std::size_t kGatheredBytes = 64 << 10;
 
-// What Python must keep alive while an upload may read its memory.
+// Python objects that must stay alive while an upload may read their memory.
 class Owners {
  public:
   Owners() = default;
@@ -57,8 +56,8 @@ class PyWriter {
       : writer_(std::move(writer), "this writer"), counts_(std::move(counts)) {}
   PyWriter(PyWriter&&) = default;
 
-  // `callback` comes with each call: kept here, it could hold the upload in a cycle that Python
-  // cannot see.
+  // `callback` is passed to each call. Stored here, it could form a reference cycle with the upload
+  // that Python cannot detect.
   std::size_t Write(const py::object& data, py::object callback) {
     const Inside inside = Enter("write()");
     const BufferView view(data, BufferView::Access::kRead);
@@ -79,15 +78,15 @@ class PyWriter {
       return writer.Write(bytes, interrupt);
     });
     before.clear();
-    if (gathered_.empty()) gathered_ = std::move(before);  // its memory
+    if (gathered_.empty()) gathered_ = std::move(before);  // reuses its memory
     Unwrap(std::move(result));
     progress.Report();
     EndIfAborted();
     return bytes.size();
   }
 
-  // Takes `size` bytes at `address`, which `owner` keeps alive and nobody changes until settle,
-  // finish or abort has returned.
+  // Takes `size` bytes at `address`. `owner` keeps them alive, and they must not change until
+  // settle, finish or abort has returned.
   void Lend(std::uint64_t address, std::uint64_t size, py::object owner, py::object callback) {
     const Inside inside = Enter("write()");
     const Progress progress(std::move(callback), counts_);
@@ -147,11 +146,11 @@ class PyWriter {
   }
 
   void Abort() {
-    if (!writer_.mine()) return;  // the parent's upload is the parent's
+    if (!writer_.mine()) return;  // the upload belongs to the parent process
     open_ = false;
     gathered_ = {};
     use_->aborted = true;
-    if (inside()) return;  // the call under way ends now, and gives the upload up
+    if (inside()) return;  // the running call ends now and aborts the upload
     auto result = WithoutGil([&] {
       const std::lock_guard lock(use_->mutex);
       return writer_.Get().Abort();
@@ -160,8 +159,8 @@ class PyWriter {
     Unwrap(std::move(result));
   }
 
-  // Whether this thread is in a call of the writer, and so in a progress callback or signal
-  // handler.
+  // Returns whether this thread is in a call of the writer, that is, in a progress callback or
+  // signal handler.
   bool inside() const {
     return std::find(inside_->begin(), inside_->end(), std::this_thread::get_id()) !=
            inside_->end();
@@ -169,9 +168,9 @@ class PyWriter {
   std::uint64_t bytes_written() const { return writer_.Get().bytes_written() + gathered_.size(); }
 
  private:
-  // Another thread may give the upload up in the middle of a write, which then ends soon.
+  // Another thread may abort the upload during a write, which then ends soon.
   struct Use {
-    std::mutex mutex;  // held by whoever is in the writer
+    std::mutex mutex;  // held during each call of the writer
     std::atomic<bool> aborted{false};
   };
   // Progress callbacks and signal handlers run inside a call of the writer, on its thread. A second
@@ -190,7 +189,7 @@ class PyWriter {
    private:
     std::vector<std::thread::id>& threads_;
   };
-  // After a call whose last progress callback gave the upload up.
+  // Called after a call whose last progress callback aborted the upload.
   void EndIfAborted() {
     if (!use_->aborted) return;
     auto result = WithoutGil([&] {
@@ -200,7 +199,7 @@ class PyWriter {
     owners_->Clear();
     Unwrap(std::move(result));
     Unwrap(Result<void>(
-        Error::Make(ErrorKind::kCancelled, "the upload was given up by its progress callback")));
+        Error::Make(ErrorKind::kCancelled, "the upload was aborted by its progress callback")));
   }
   Inside Enter(const char* name) {
     if (inside()) {
@@ -208,7 +207,7 @@ class PyWriter {
           std::string(name) +
           " was called by a progress callback or signal handler during another call of the same "
           "writer; " +
-          "it has no effect there. Raise an exception, or call abort(), to give an upload up");
+          "it has no effect there. Raise an exception, or call abort(), to cancel the upload");
     }
     return Inside(*inside_);
   }
@@ -218,15 +217,15 @@ class PyWriter {
     };
   }
 
-  // outlives the writer, which may be reading their memory
+  // Outlives the writer, which may read their memory.
   std::unique_ptr<Owners> owners_ = std::make_unique<Owners>();
   ProcessBound<ObjectWriter> writer_;
   std::unique_ptr<Use> use_ = std::make_unique<Use>();
   std::unique_ptr<std::vector<std::thread::id>> inside_ =
       std::make_unique<std::vector<std::thread::id>>();
   std::shared_ptr<ProgressCounts> counts_;  // shared with the upload
-  std::vector<std::byte> gathered_;         // follows what the writer has; the GIL guards it
-  bool open_ = true;                        // neither finished nor given up
+  std::vector<std::byte> gathered_;  // follows the bytes passed to the writer; guarded by the GIL
+  bool open_ = true;                 // neither finished nor aborted
 };
 
 }  // namespace
@@ -264,10 +263,11 @@ void BindWriter(py::module_& module) {
            "Writes memory that `owner` keeps alive and unchanged until settle, finish or abort has "
            "returned.")
       .def("inside", &PyWriter::inside,
-           "Whether this thread is in a call of the writer: in a progress callback or signal "
+           "Returns whether this thread is in a call of the writer: in a progress callback or "
+           "signal "
            "handler.")
       .def("settle", &PyWriter::Settle, "progress"_a = py::none(),
-           "Waits until nothing lent is needed any more.")
+           "Waits until no lent memory is needed any more.")
       .def("finish", &PyWriter::Finish, "progress"_a = py::none())
       .def("abort", &PyWriter::Abort)
       .def_property_readonly("bytes_written", &PyWriter::bytes_written);

@@ -81,7 +81,7 @@ def test_a_wrong_byte_is_detected(own, reading):
         [{"when": {"operation": "GetObject", "key": "large"}, "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@5"}}]
     )
     reader = next(reader for reader in dataset(own) if reader.key == "large")
-    with pytest.raises(penstock.S3DataLossError, match="bytes received have CRC64NVME"):
+    with pytest.raises(penstock.S3DataLossError, match="received bytes have CRC64NVME"):
         READINGS[reading](reader)
 
 

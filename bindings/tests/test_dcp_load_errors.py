@@ -248,7 +248,7 @@ def test_truncated_object_raises_an_error_with_object_and_range(checkpoints: Che
     error = failure(checkpoints, {"a": torch.zeros(3), "b": torch.zeros(5000)}, uri)
     assert isinstance(error, penstock.S3DataLossError)
     assert key_of(uri) in str(error)
-    assert f"the object has {left} bytes, and bytes 0 to {len(data)} are wanted" in str(error)
+    assert f"the object has {left} bytes, but bytes 0 to {len(data)} were requested" in str(error)
 
 
 def test_object_replaced_during_the_load_raises(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,5 @@
-// The zip directory of a torch.save file. Sections are those of PKWARE's APPNOTE.TXT 6.3.10.
+// Reads the zip directory of a torch.save file. Section numbers refer to PKWARE's
+// APPNOTE.TXT 6.3.10.
 #include "penstock/tensor_archive.h"
 
 #include <cstring>
@@ -12,7 +13,7 @@ constexpr std::size_t kEnd64Bytes = 56;      // 4.3.14
 constexpr std::size_t kEntryBytes = 46;      // 4.3.12
 constexpr std::size_t kLocalBytes = 30;      // 4.3.7
 constexpr std::uint32_t kIn64 = 0xFFFFFFFF;  // 4.4.1.4: the value is in the zip64 field
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
 
 template <class Number>
 Number At(std::string_view bytes, std::size_t offset) {
@@ -24,7 +25,7 @@ Number At(std::string_view bytes, std::size_t offset) {
 
 struct Record {
   std::string_view name;
-  std::uint64_t header = 0;  // where its local header begins
+  std::uint64_t header = 0;  // offset of its local header
   std::uint64_t bytes = 0;
 };
 
@@ -48,7 +49,7 @@ class Reader {
   }
 
  private:
-  // The bytes where they are at hand, whole.
+  // Returns the bytes if all of them are in the head or the tail.
   std::optional<std::string_view> Bytes(std::uint64_t begin, std::uint64_t size) const {
     if (begin >= tail_begin_) {
       begin -= tail_begin_;
@@ -99,7 +100,7 @@ class Reader {
     return left.empty();
   }
 
-  // 4.5.3: the zip64 field has those of the values that did not fit, in this order.
+  // 4.5.3: the zip64 field has the values that did not fit, in this order.
   static bool Widen(std::string_view extra, std::uint32_t packed, Record& record) {
     std::uint64_t packed_bytes = packed;
     std::vector<std::uint64_t*> wide;
@@ -118,10 +119,10 @@ class Reader {
       }
       extra.remove_prefix(4 + size);
     }
-    return packed_bytes == record.bytes && record.bytes < kMostBytes && record.header < kMostBytes;
+    return packed_bytes == record.bytes && record.bytes < kMaxBytes && record.header < kMaxBytes;
   }
 
-  // The folder in front of the first name is that of the archive.
+  // The folder of the first name is the folder of the archive.
   bool Place(Record record) {
     const std::size_t slash = record.name.find('/');
     if (slash == std::string_view::npos) return false;
@@ -168,7 +169,7 @@ class Reader {
 }  // namespace
 
 std::optional<TensorArchive> ReadTensorArchive(const ArchiveEnds& ends) {
-  if (ends.between > kMostBytes) return std::nullopt;
+  if (ends.between > kMaxBytes) return std::nullopt;
   return Reader(ends).Read();
 }
 

@@ -17,8 +17,9 @@ std::string Little(std::uint64_t value, int bytes) {
   return text;
 }
 
-// A zip archive as torch.save writes one: stored records, padded so that contents begin at
-// multiples of 64, sizes in the directory only, a zip64 end record (APPNOTE.TXT 4.3).
+// A zip archive as torch.save writes it: uncompressed records, padded so that contents start at
+// multiples of 64. Sizes are only in the directory, and there is a zip64 end record
+// (APPNOTE.TXT 4.3).
 class Zip {
  public:
   void Add(const std::string& name, const std::string& content, int method = 0) {
@@ -54,7 +55,7 @@ class Zip {
   }
   std::size_t begin_of(std::size_t record) const { return begins_[record]; }
 
-  bool wide_directory = false;  // sizes and places in zip64 fields
+  bool wide_directory = false;  // sizes and offsets in zip64 fields
 
  private:
   std::string bytes_;
@@ -78,7 +79,7 @@ std::optional<TensorArchive> Read(const std::string& bytes) {
   return ReadTensorArchive({{}, 0, AsBytes(bytes)});
 }
 
-// With the bytes [begin, end) elsewhere.
+// Reads the archive without its bytes [begin, end).
 std::optional<TensorArchive> ReadAround(const std::string& bytes, std::size_t begin,
                                         std::size_t end) {
   const std::string_view all = bytes;
@@ -99,7 +100,7 @@ TEST(TensorArchiveTest, FindsPickleAndPayloadAroundThePayload) {
   }
 }
 
-TEST(TensorArchiveTest, FindsThemInAWholeArchive) {
+TEST(TensorArchiveTest, FindsPickleAndPayloadInAWholeArchive) {
   const Zip zip = Saved("payload");
   const std::string bytes = zip.Bytes();
   const auto archive = ReadTensorArchive({{}, 0, AsBytes(bytes)});
@@ -107,20 +108,20 @@ TEST(TensorArchiveTest, FindsThemInAWholeArchive) {
   EXPECT_EQ(archive->payload_begin, zip.begin_of(2));
 }
 
-TEST(TensorArchiveTest, SaysWhereThePayloadIsWhereItWasTakenForElsewhere) {
+TEST(TensorArchiveTest, ReturnsThePayloadOffsetIfTheGapIsElsewhere) {
   const Zip zip = Saved(std::string(1000, 'p'));
   const auto archive = ReadAround(zip.Bytes(), zip.begin_of(2) + 64, zip.begin_of(2) + 900);
   ASSERT_TRUE(archive.has_value());
   EXPECT_EQ(archive->payload_begin, zip.begin_of(2));
 }
 
-TEST(TensorArchiveTest, KnowsNothingOfWhatLiesBetween) {
+TEST(TensorArchiveTest, RejectsAGapThatCoversOtherRecords) {
   const Zip zip = Saved(std::string(1000, 'p'));
   EXPECT_FALSE(ReadAround(zip.Bytes(), zip.begin_of(0) + 3, zip.begin_of(2)).has_value());
   EXPECT_FALSE(ReadAround(zip.Bytes(), zip.begin_of(2), zip.Bytes().size() - 100).has_value());
 }
 
-TEST(TensorArchiveTest, RefusesOtherArchives) {
+TEST(TensorArchiveTest, RejectsOtherArchives) {
   EXPECT_FALSE(Read(Saved("payload", false, "big").Bytes()).has_value());
   Zip two = Saved("payload");
   two.Add("archive/data/1", "another");
@@ -140,19 +141,19 @@ TEST(TensorArchiveTest, RefusesOtherArchives) {
   EXPECT_FALSE(ReadTensorArchive({{}, 0, AsBytes(without.Bytes())}).has_value());
 }
 
-TEST(TensorArchiveTest, RefusesAPayloadThatEndsBehindTheArchive) {
+TEST(TensorArchiveTest, RejectsAPayloadThatEndsAfterTheArchive) {
   std::string bytes = Saved("payload").Bytes();
-  // of the directory
+  // In the directory.
   const std::size_t entry = bytes.find("archive/data/0", bytes.find("PK\1\2")) - 46;
   for (const std::size_t size_field : {20, 24})
     bytes.replace(entry + size_field, 4, Little(bytes.size(), 4));
   EXPECT_FALSE(Read(bytes).has_value());
 }
 
-TEST(TensorArchiveTest, NoDamagedArchiveIsReadBeyondItsEnd) {
+TEST(TensorArchiveTest, NeverReadsPastTheEndOfADamagedArchive) {
   const std::string whole = Saved(std::string(70, 'p'), true).Bytes();
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    // of its own, so that a reader beyond it is seen by the sanitizer
+    // A separate copy, so that AddressSanitizer detects reads past its end.
     const std::string part(whole, 0, size);
     EXPECT_FALSE(ReadTensorArchive({{}, 0, AsBytes(part)}).has_value()) << size;
   }

@@ -1,5 +1,5 @@
-// The pickle of one tensor: an interpreter of the few opcodes that torch.save writes for it, which
-// runs nothing.
+// Reads the pickle of one tensor. Interprets only the opcodes that torch.save writes for a tensor,
+// and runs no code.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace penstock {
 namespace {
 
-constexpr std::size_t kMostValues = 4096;  // a tensor's pickle makes about 30
+constexpr std::size_t kMaxValues = 4096;  // the pickle of a tensor makes about 30
 
 struct Value {
   enum class Kind {
@@ -28,7 +28,7 @@ struct Value {
   };
   Kind kind = Kind::kNothing;
   std::int64_t number = 0;
-  std::string_view text;  // of a global: "module\nname"
+  std::string_view text;  // for a global: "module\nname"
   std::vector<Value> items;
 };
 using Kind = Value::Kind;
@@ -37,9 +37,9 @@ class Machine {
  public:
   explicit Machine(std::string_view pickle) : left_(pickle) {}
 
-  // The pickled value; nullopt: it takes other opcodes, or is none.
+  // Returns the pickled value, or nullopt if it uses other opcodes or is invalid.
   std::optional<Value> Run() {
-    while (!left_.empty() && made_ < kMostValues) {
+    while (!left_.empty() && made_ < kMaxValues) {
       const char opcode = left_.front();
       left_.remove_prefix(1);
       if (opcode == '.') {
@@ -84,7 +84,7 @@ class Machine {
     }
   }
 
-  // Little-endian, unsigned.
+  // Takes a little-endian unsigned number.
   std::optional<std::uint64_t> Number(std::size_t bytes) {
     if (left_.size() < bytes) return std::nullopt;
     std::uint64_t value = 0;
@@ -160,13 +160,13 @@ class Machine {
     return Tuple(count);
   }
 
-  // What is kept by number grows with the pickle, since a tuple is copied: hence only what can be
-  // small.
+  // Remembers the top of the stack in the memo. Only small values are remembered, because copying a
+  // tuple costs time and memory for each entry.
   bool Remember(std::optional<std::uint64_t> number) {
-    if (!number || stack_.empty() || *number >= kMostValues) return false;
+    if (!number || stack_.empty() || *number >= kMaxValues) return false;
     if (memo_.size() <= *number) memo_.resize(*number + 1);
     const Value& top = stack_.back();
-    // and recalled by none
+    // These are never recalled.
     if (top.kind == Kind::kTensor || top.kind == Kind::kMark || top.items.size() > 64) return true;
     if (top.kind == Kind::kTuple && std::any_of(top.items.begin(), top.items.end(),
                                                 [](const Value& v) { return !v.items.empty(); })) {
@@ -181,7 +181,7 @@ class Machine {
     return Push(memo_[*number]);
   }
 
-  // A persistent id: ("storage", type, key, location, elements).
+  // Handles a persistent id: ("storage", type, key, location, elements).
   bool Storage() {
     if (stack_.empty() || stack_.back().kind != Kind::kTuple) return false;
     Value& id = stack_.back();
@@ -254,7 +254,8 @@ bool AreNumbers(const Value& tuple, std::vector<std::int64_t>& out) {
 std::optional<PickledTensor> ReadTensorPickle(std::string_view pickle) {
   const std::optional<Value> value = Machine(pickle).Run();
   if (!value || value->kind != Kind::kTensor) return std::nullopt;
-  // (storage, storage_offset, size, stride, requires_grad, backward_hooks), and v3 the dtype.
+  // Arguments: (storage, storage_offset, size, stride, requires_grad, backward_hooks), and for v3
+  // also the dtype.
   const std::vector<Value>& arguments = value->items;
   const bool typed = value->text.ends_with("_v2");
   if (arguments.size() != (typed ? 6 : 7)) return std::nullopt;

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// What torch 2.13 pickles for torch.arange(5.); the pieces of others are put together below.
+// The pickle of torch.arange(5.) by torch 2.13. Other pickles are assembled from these pieces.
 const std::string kBegin =
     "\x80\x02"s
     "ctorch._utils\n_rebuild_tensor_v2\nq\0"s;
@@ -26,8 +26,8 @@ TEST(TensorPickleTest, ReadsAFloatTensor) {
   EXPECT_EQ(*tensor, (PickledTensor{"float32", {5}, {1}, 0, "0", 20}));
 }
 
-TEST(TensorPickleTest, ReadsADtypeWithoutAStorageOfItsOwn) {
-  // torch.zeros(2, 3, dtype=torch.float8_e4m3fn) by torch 2.13.
+TEST(TensorPickleTest, ReadsADtypeWithoutItsOwnStorageType) {
+  // The pickle of torch.zeros(2, 3, dtype=torch.float8_e4m3fn) by torch 2.13.
   const std::string pickle =
       "\x80\x02"s
       "ctorch._utils\n_rebuild_tensor_v3\nq\0((X\x07\0\0\0storageq\x01"s
@@ -48,8 +48,8 @@ TEST(TensorPickleTest, ReadsSizesOfEveryWidth) {
   EXPECT_EQ(tensor->sizes, (std::vector<std::int64_t>{0x12345678, 256, 7, std::int64_t{1} << 32}));
 }
 
-TEST(TensorPickleTest, ReadsAScalarAndWhatIsRecalled) {
-  const std::string layout = "K\0)h\x06\x89"s;  // the strides are those remembered as 6
+TEST(TensorPickleTest, ReadsAScalarAndMemoEntries) {
+  const std::string layout = "K\0)h\x06\x89"s;  // the strides are memo entry 6
   EXPECT_FALSE(ReadTensorPickle(kBegin + kStorage + layout + kHooks + kEnd).has_value());
   const std::string remembered = "K\0)q\x06h\x06\x89"s;
   const auto tensor = ReadTensorPickle(kBegin + kStorage + remembered + kHooks + kEnd);
@@ -58,8 +58,8 @@ TEST(TensorPickleTest, ReadsAScalarAndWhatIsRecalled) {
   EXPECT_TRUE(tensor->strides.empty());
 }
 
-TEST(TensorPickleTest, LeavesToOthersWhatIsMoreThanAPlainTensor) {
-  // a seventh argument: conjugated, or attributes of its own
+TEST(TensorPickleTest, RejectsTensorsWithAdditionalState) {
+  // A seventh argument: a conjugated tensor, or a tensor with attributes.
   const std::string attributes = kHooks + "}q\x0c"s;
   EXPECT_FALSE(ReadTensorPickle(kBegin + kStorage + kLayout + attributes + kEnd).has_value());
   const std::string quantised =
@@ -80,25 +80,25 @@ TEST(TensorPickleTest, LeavesToOthersWhatIsMoreThanAPlainTensor) {
   EXPECT_FALSE(ReadTensorPickle(kBegin + unknown + kLayout + kHooks + kEnd).has_value());
 }
 
-TEST(TensorPickleTest, RefusesNegativeNumbers) {
+TEST(TensorPickleTest, RejectsNegativeNumbers) {
   const std::string layout = "J\xff\xff\xff\xffK\x05\x85q\x06K\x01\x85q\x07\x89"s;
   EXPECT_FALSE(ReadTensorPickle(kBegin + kStorage + layout + kHooks + kEnd).has_value());
 }
 
-TEST(TensorPickleTest, RefusesATensorWithoutOneStrideForEachSize) {
+TEST(TensorPickleTest, RejectsATensorWithoutOneStridePerSize) {
   const std::string one_stride = "K\0K\x05K\x01\x86q\x06K\x01\x85q\x07\x89"s;
   EXPECT_FALSE(ReadTensorPickle(kBegin + kStorage + one_stride + kHooks + kEnd).has_value());
   const std::string two_strides = "K\0K\x05\x85q\x06K\x01K\x01\x86q\x07\x89"s;
   EXPECT_FALSE(ReadTensorPickle(kBegin + kStorage + two_strides + kHooks + kEnd).has_value());
 }
 
-TEST(TensorPickleTest, NoDamagedPickleIsReadBeyondItsEnd) {
+TEST(TensorPickleTest, NeverReadsPastTheEndOfADamagedPickle) {
   const std::string whole = kBegin + kStorage + kLayout + kHooks + kEnd;
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(ReadTensorPickle(std::string(whole, 0, size)).has_value()) << size;
   }
   EXPECT_FALSE(ReadTensorPickle(whole + ".").has_value());
-  // Whatever becomes of one byte: an answer, never a crash.
+  // For every change of one byte, the reader must return a result and not crash.
   int read = 0;
   for (std::size_t at = 0; at < whole.size(); ++at) {
     for (int value = 0; value < 256; ++value) {

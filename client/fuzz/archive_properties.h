@@ -1,4 +1,4 @@
-// Properties of the readers of tensor archives: the zip directory and the pickle, for any bytes.
+// Properties of the readers of tensor archives, the zip directory and the pickle, for any input.
 #ifndef PENSTOCK_CLIENT_FUZZ_ARCHIVE_PROPERTIES_H_
 #define PENSTOCK_CLIENT_FUZZ_ARCHIVE_PROPERTIES_H_
 
@@ -31,7 +31,7 @@ inline std::string PickledText(std::string_view text) {
   return "X" + LittleEndian(text.size(), 4) + std::string(text);
 }
 
-// `tensor` in the form of torch's _rebuild_tensor_v3.
+// Returns the pickle of `tensor` in the form of torch's _rebuild_tensor_v3.
 inline std::string WritePickle(const PickledTensor& tensor) {
   const auto number = [](std::uint64_t value) { return "\x8a\x08" + LittleEndian(value, 8); };
   std::string text =
@@ -47,8 +47,8 @@ inline std::string WritePickle(const PickledTensor& tensor) {
   return text + "ctorch\n" + tensor.dtype + "\ntR.";
 }
 
-// An accepted pickle has one stride for each size. Writing the tensor as a pickle and reading it
-// again returns the same tensor.
+// An accepted pickle has one stride per size. Writing the tensor as a pickle and reading it again
+// returns the same tensor.
 inline void CheckPickle(std::string_view pickle) {
   const std::optional<PickledTensor> tensor = ReadTensorPickle(pickle);
   if (!tensor) return;
@@ -57,18 +57,18 @@ inline void CheckPickle(std::string_view pickle) {
   PENSTOCK_CHECK(tensor->storage_offset >= 0 && tensor->storage_key.size() < pickle.size());
   for (const std::int64_t size : tensor->sizes) PENSTOCK_CHECK(size >= 0);
   for (const std::int64_t stride : tensor->strides) PENSTOCK_CHECK(stride >= 0);
-  constexpr std::size_t kMostDimensions = 1'000;  // the reader ends at 4,096 opcodes
-  if (tensor->storage_bytes >= std::uint64_t{1} << 58 || tensor->sizes.size() > kMostDimensions)
+  constexpr std::size_t kMaxDimensions = 1'000;  // the reader ends at 4,096 opcodes
+  if (tensor->storage_bytes >= std::uint64_t{1} << 58 || tensor->sizes.size() > kMaxDimensions)
     return;
   PENSTOCK_CHECK(ReadTensorPickle(WritePickle(*tensor)) == tensor);
 }
 
-inline bool LiesWithin(std::string_view part, std::string_view whole) {
+inline bool IsWithin(std::string_view part, std::string_view whole) {
   return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
-// Input: two bytes that set the sizes of head and tail, then the archive. Reading head and tail
-// alone returns the same as reading all bytes, or nothing. The payload lies within the archive.
+// Input: two bytes that set the sizes of head and tail, then the archive. Reading only head and
+// tail returns the same as reading all bytes, or nothing. The payload is within the archive.
 inline void CheckArchive(std::string_view input) {
   if (input.size() < 2) return;
   const auto front = static_cast<unsigned char>(input[0]);
@@ -77,7 +77,7 @@ inline void CheckArchive(std::string_view input) {
   CheckPickle(input);
   const std::optional<TensorArchive> whole = ReadTensorArchive({{}, 0, AsBytes(input)});
   if (whole) {
-    PENSTOCK_CHECK(LiesWithin(whole->pickle, input) && LiesWithin(whole->payload_key, input));
+    PENSTOCK_CHECK(IsWithin(whole->pickle, input) && IsWithin(whole->payload_key, input));
     PENSTOCK_CHECK(whole->payload_begin <= input.size() &&
                    whole->payload_bytes <= input.size() - whole->payload_begin);
     CheckPickle(whole->pickle);

@@ -1,4 +1,4 @@
-// What must hold for any bytes that a server sends as a page of a listing.
+// Properties of the listing parser, for any response body.
 #ifndef PENSTOCK_CLIENT_FUZZ_LISTING_PROPERTIES_H_
 #define PENSTOCK_CLIENT_FUZZ_LISTING_PROPERTIES_H_
 
@@ -14,8 +14,8 @@
 
 namespace penstock::s3 {
 
-// The keys, sizes and prefixes of a page as a tree has them, one a line; nullopt when a name or
-// number cannot be read.
+// Returns the keys, sizes and prefixes of a page as the tree parser reads them, one per line.
+// Nullopt if a name or number is invalid.
 inline std::optional<std::string> PageOfTree(const XmlDocument& document) {
   const XmlElement root = document.root();
   const NameDecoder names(root);
@@ -40,7 +40,7 @@ inline std::string PageAsRead(const ListObjectsResponse& page, const XmlDocument
   const auto elements = document.root().Children("Contents");
   PENSTOCK_CHECK(elements.size() == page.objects.size());
   for (const ObjectSummary& object : page.objects) {
-    std::string etag = elements[at++].Child("ETag").text();  // its quotes are taken off
+    std::string etag = elements[at++].Child("ETag").text();  // the reader removes the quotes
     PENSTOCK_CHECK(etag == object.etag.value || etag == "\"" + object.etag.value + "\"");
     lines += object.key.value + "\n" + std::to_string(object.size) + "\n" + etag + "\n";
   }
@@ -48,8 +48,8 @@ inline std::string PageAsRead(const ListObjectsResponse& page, const XmlDocument
   return lines + page.next_token;
 }
 
-// What is read in place is well-formed to a parser that others wrote too, and holds the same; what
-// is not is one error.
+// If the in-place reader accepts a page, the tree parser accepts it too, with the same content.
+// Otherwise the result is an error with a message.
 inline void CheckListing(std::string_view input) {
   WireResponse response;
   response.head.status = 200;

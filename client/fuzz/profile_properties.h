@@ -14,7 +14,7 @@ namespace penstock::auth {
 
 using Sections = std::map<std::string, Section, std::less<>>;
 
-// `name` as the header of a section holds it: in quotes behind a `prefix`.
+// Returns `name` as it appears in the header of a section: in quotes after a `prefix`.
 inline std::string Header(std::string_view prefix, std::string_view name) {
   if (prefix.empty()) return std::string(name);
   std::string text = std::string(prefix) + "\"";

@@ -1,4 +1,4 @@
-// What must hold for any bytes that a server sends as its response.
+// Properties of the response framer, for any response.
 #ifndef PENSTOCK_CLIENT_FUZZ_RESPONSE_PROPERTIES_H_
 #define PENSTOCK_CLIENT_FUZZ_RESPONSE_PROPERTIES_H_
 
@@ -13,8 +13,8 @@
 
 namespace penstock::http {
 
-// Keeps a body through small windows, with an end to its room.
-class BodyKeeper final : public ResponseBody {
+// Collects a body through small windows, up to kRoom bytes.
+class BodyCollector final : public ResponseBody {
  public:
   static constexpr std::size_t kRoom = 1 << 16;
 
@@ -50,9 +50,10 @@ struct ResponseOutcome {
   bool operator==(const ResponseOutcome&) const = default;
 };
 
-// Shows the framer `step` bytes at a time; what it says may be received past it is, where `direct`.
+// Feeds the framer `step` bytes at a time. With `direct`, body bytes go directly into the window
+// where the framer allows it.
 inline ResponseOutcome ReadResponse(std::string_view input, std::size_t step, bool direct) {
-  BodyKeeper body;
+  BodyCollector body;
   Transfer transfer;
   transfer.response_body = &body;
   ResponseFramer framer;
@@ -73,7 +74,7 @@ inline ResponseOutcome ReadResponse(std::string_view input, std::size_t step, bo
     outcome.failed = !taken.ok();
     if (taken.ok()) outcome.taken += *taken;
   }
-  if (outcome.failed) return {.failed = true};  // how far it came depends on the steps
+  if (outcome.failed) return {.failed = true};  // the number of consumed bytes depends on the step
   if (!framer.done()) framer.OnClosed();
   outcome.body = body.text;
   outcome.begins = body.begins;
@@ -83,8 +84,8 @@ inline ResponseOutcome ReadResponse(std::string_view input, std::size_t step, bo
   return outcome;
 }
 
-// It does not matter in what pieces a response comes, nor whether its body passes through the
-// framer or past it; a body is begun once, for a final status, and never is longer than what came.
+// The result does not depend on how the response is split, or on whether its body passes through
+// the framer. A body starts at most once, with a final status, and is never longer than the input.
 inline void CheckResponse(std::string_view input) {
   const ResponseOutcome whole = ReadResponse(input, input.size(), false);
   PENSTOCK_CHECK(whole == ReadResponse(input, 1, false));

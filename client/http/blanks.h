@@ -1,4 +1,4 @@
-// The optional whitespace around header values and list items (RFC 9110, OWS).
+// The optional white space (OWS, RFC 9110) around header values and list items.
 #ifndef PENSTOCK_CLIENT_HTTP_BLANKS_H_
 #define PENSTOCK_CLIENT_HTTP_BLANKS_H_
 
@@ -6,7 +6,7 @@
 
 namespace penstock::http {
 
-// Without spaces and tabs at its ends.
+// Returns `text` without leading and trailing spaces and tabs.
 inline std::string_view TrimBlanks(std::string_view text) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);

@@ -1,4 +1,4 @@
-// Bodies in memory, for the tests of this module.
+// Bodies in memory for the tests of this module.
 #ifndef PENSTOCK_CLIENT_HTTP_BODY_FOR_TEST_H_
 #define PENSTOCK_CLIENT_HTTP_BODY_FOR_TEST_H_
 
@@ -28,7 +28,7 @@ class TextBody final : public RequestBody {
     return piece;
   }
 
-  std::optional<std::uint64_t> declared_size;  // set: size() lies
+  std::optional<std::uint64_t> declared_size;  // if set, size() returns this wrong size
   int rewinds = 0;
 
  private:

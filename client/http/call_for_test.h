@@ -1,4 +1,4 @@
-// One request started and waited for, for the tests of the curl transport.
+// Starts one request and waits for it, for the tests of the curl transport.
 #ifndef PENSTOCK_CLIENT_HTTP_CALL_FOR_TEST_H_
 #define PENSTOCK_CLIENT_HTTP_CALL_FOR_TEST_H_
 
@@ -17,7 +17,7 @@
 
 namespace penstock::http {
 
-// Must outlive its completion: call Wait before it goes.
+// Must outlive its completion: call Wait before destroying it.
 struct Call {
   explicit Call(Collector collector = Collector()) : body(std::move(collector)) {}
 
@@ -27,7 +27,7 @@ struct Call {
                     [this](Result<Outcome> outcome) { promise.set_value(std::move(outcome)); });
     return *this;
   }
-  // A test that would hang ends here with an error instead.
+  // Fails with an error after a timeout, so that the test does not hang.
   Result<Outcome> Wait() {
     std::future<Result<Outcome>> future = promise.get_future();
     if (future.wait_for(std::chrono::seconds(30)) != std::future_status::ready) std::abort();
@@ -39,7 +39,7 @@ struct Call {
   std::promise<Result<Outcome>> promise;
 };
 
-// The name of a test that runs on several data planes.
+// Returns the name of a test parameter for tests that run on several data planes.
 inline std::string PlaneName(const ::testing::TestParamInfo<DataPlane>& plane) {
   return plane.param == DataPlane::kDirect ? "Direct" : "Curl";
 }

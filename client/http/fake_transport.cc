@@ -9,7 +9,7 @@
 namespace penstock::http {
 namespace {
 
-// Never backwards.
+// Never moves the clock backwards.
 void AdvanceTo(FakeClock& clock, MonotonicTime when) {
   if (when > clock.Monotonic()) clock.Advance(when - clock.Monotonic());
 }
@@ -19,14 +19,14 @@ Error Misuse(const Request& request, const std::string& what) {
                      "fake transport: " + request.method + " " + request.target + ": " + what);
 }
 
-// What the transport's contract forbids, or success.
+// Returns an error if the request violates the transport's contract.
 Result<void> CheckRequest(const Request& request) {
   if (request.method.empty()) return Misuse(request, "no method");
   if (request.target.empty() || request.target[0] != '/')
     return Misuse(request, "target does not start with '/'");
   if (!FindHeader(request.headers, "Host")) return Misuse(request, "no Host header");
   if (FindHeader(request.headers, "Content-Length"))
-    return Misuse(request, "Content-Length is the transport's");
+    return Misuse(request, "the transport sets Content-Length");
   return Ok();
 }
 
@@ -45,7 +45,7 @@ Result<std::string> ReadAll(const Request& request, RequestBody& body) {
   return all;
 }
 
-// Hands `text` to the sink in pieces of its window.
+// Delivers `text` to the sink in pieces of its window.
 Result<void> Deliver(std::string_view text, ResponseBody& sink) {
   while (!text.empty()) {
     const MutableByteView window = sink.Window();
@@ -119,7 +119,7 @@ FakeReply FakeReply::Hang() {
   return reply;
 }
 
-// One started request. Shared by the queues of the transport and the cancellation callback.
+// One started request, shared by the queues of the transport and the cancellation callback.
 struct FakeTransport::Pending {
   Request request;
   RequestBody* request_body = nullptr;
@@ -233,8 +233,8 @@ void FakeTransport::Start(Request request, RequestBody* request_body, ResponseBo
   pending->response_body = response_body;
   pending->context = std::move(context);
   pending->done = std::move(done);
-  // Last of all the queue, so that a request is not taken where memory runs out. A stop that is
-  // already there runs the callback at once.
+  // The queue comes last, so that a request is not accepted if memory runs out. If a stop was
+  // already requested, the callback runs immediately.
   pending->on_stop.emplace(pending->context.cancel, [this, weak = std::weak_ptr<Pending>(pending)] {
     if (const PendingPtr self = weak.lock()) {
       Finish(self, Error::Make(ErrorKind::kCancelled, "the request was cancelled"));

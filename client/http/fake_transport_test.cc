@@ -70,14 +70,14 @@ TEST(FakeTransport, FailsAfterPartOfTheBody) {
   EXPECT_EQ(call.kind(), ErrorKind::kUnavailable);
 }
 
-TEST(FakeTransport, SaysWhenTheScriptIsUsedUp) {
+TEST(FakeTransport, FailsAfterTheEndOfTheScript) {
   FakeTransport transport;
   Call call;
   call.Start(transport, Get());
   EXPECT_EQ(call.kind(), ErrorKind::kInternal);
 }
 
-TEST(FakeTransport, RefusesWhatTheContractForbids) {
+TEST(FakeTransport, RejectsRequestsThatViolateTheContract) {
   FakeTransport transport;
   transport.SetHandler([](const RecordedRequest&) { return FakeReply::Respond(200); });
   Request no_host = Get();
@@ -101,7 +101,7 @@ TEST(FakeTransport, SinkThatIsFullIsDataLoss) {
   EXPECT_EQ(call.kind(), ErrorKind::kDataLoss);
 }
 
-TEST(FakeTransport, RunsTimedTasksAtOnceAndMovesTheClock) {
+TEST(FakeTransport, RunsTimedTasksImmediatelyAndMovesTheClock) {
   FakeTransport transport;
   const MonotonicTime when = transport.clock().Monotonic() + seconds(3);
   MonotonicTime ran_at{};
@@ -122,7 +122,7 @@ TEST(FakeTransport, HeldTasksRunInOrderOfTime) {
   EXPECT_EQ(order, "12");
 }
 
-TEST(FakeTransport, RefusesTimersWhenTold) {
+TEST(FakeTransport, CanRejectTimers) {
   FakeTransport transport;
   transport.RefuseTimers();
   bool ran = false;
@@ -132,7 +132,7 @@ TEST(FakeTransport, RefusesTimersWhenTold) {
 
 TEST(FakeTransport, HeldRequestsWaitForRelease) {
   Call first;
-  Call second;  // completed by the transport's destruction
+  Call second;  // completed by the destructor of the transport
   FakeTransport transport;
   transport.SetHandler([](const RecordedRequest&) { return FakeReply::Respond(200); });
   transport.Hold();
@@ -176,7 +176,7 @@ TEST(FakeTransport, DeadlineEndsAHangingRequest) {
 TEST(FakeTransport, CompletionsThatStartRequestsDoNotRecurse) {
   FakeTransport transport;
   transport.SetHandler([](const RecordedRequest&) { return FakeReply::Respond(200); });
-  int left = 100'000;  // would overflow the stack if each ran inside the last
+  int left = 100'000;  // would overflow the stack if each completion ran inside the previous one
   Collector sink;
   std::function<void()> next = [&] {
     transport.Start(Get(), nullptr, &sink, {}, [&](Result<Outcome> outcome) {
@@ -188,7 +188,7 @@ TEST(FakeTransport, CompletionsThatStartRequestsDoNotRecurse) {
   EXPECT_EQ(left, 0);
 }
 
-TEST(FakeTransport, DestructionCompletesWhatWaits) {
+TEST(FakeTransport, DestructionCompletesWaitingRequests) {
   Call call;
   {
     FakeTransport transport;

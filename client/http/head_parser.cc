@@ -18,9 +18,9 @@ Error Malformed(const std::string& what) {
   return Error::Make(ErrorKind::kUnavailable, "the response is not HTTP/1.1: " + what);
 }
 
-// The headers that decide which bytes a body is. Of two that differ neither can be believed.
+// Headers that determine the bytes of the body. If two of them differ, neither can be trusted.
 bool IsSingle(std::string_view name) {
-  switch (name.size()) {  // of the names of a usual head few have these lengths
+  switch (name.size()) {  // few names in a usual head have these lengths
     case 4: return EqualsIgnoringCase(name, "ETag");
     case 13: return EqualsIgnoringCase(name, "Content-Range");
     case 14: return EqualsIgnoringCase(name, "Content-Length");
@@ -42,16 +42,16 @@ Result<void> HeadParser::StartHead(std::string_view line) {
   bytes_ = line.size();
   started_ = true;
   complete_ = false;
-  if (!line.starts_with("HTTP/1.")) return Malformed("another version of HTTP");
+  if (!line.starts_with("HTTP/1.")) return Malformed("another HTTP version");
   const std::size_t space = line.find(' ');
-  if (space == std::string_view::npos) return Malformed("no status in its first line");
+  if (space == std::string_view::npos) return Malformed("its first line has no status");
   const std::string_view digits = line.substr(space + 1, 3);
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), head_.status);
   const bool ends_there =
       line.size() == space + 4 || (line.size() > space + 4 && line[space + 4] == ' ');
   if (error != std::errc() || end != digits.data() + 3 || head_.status < 100 || !ends_there)
-    return Malformed("bad status");
+    return Malformed("an invalid status");
   return Ok();
 }
 
@@ -64,7 +64,7 @@ Result<void> HeadParser::AddHeader(Header header) {
     const bool contradicted = std::ranges::any_of(head_.headers, [&](const Header& other) {
       return EqualsIgnoringCase(other.name, header.name) && other.value != header.value;
     });
-    if (contradicted) return Malformed("two headers " + header.name + " that differ");
+    if (contradicted) return Malformed("two different headers " + header.name);
   }
   head_.headers.push_back(std::move(header));
   return Ok();
@@ -81,13 +81,15 @@ Result<void> HeadParser::Add(std::string_view line) {
       return Malformed("more than 32 interim responses");
     return Ok();
   }
-  // RFC 9112 §2.2, RFC 9110 §5.5: another recipient may see the end of a line, or of a text, here.
+  // RFC 9112 section 2.2, RFC 9110 section 5.5: another recipient may treat these bytes as the end
+  // of a line or string.
   if (line.find('\0') != std::string_view::npos || line.find('\r') != std::string_view::npos) {
     return Malformed("a header line with a NUL or a carriage return in it");
   }
   bytes_ += line.size();
   if (bytes_ > kMaxHeadBytes) return Malformed("its head is longer than 256 KiB");
-  if (line.front() == ' ' || line.front() == '\t') {  // obsolete folding: part of the value above
+  if (line.front() == ' ' ||
+      line.front() == '\t') {  // obsolete line folding: continues the value above
     if (head_.headers.empty()) return Malformed("its first header line starts with a blank");
     Header folded = std::move(head_.headers.back());
     head_.headers.pop_back();

@@ -1,4 +1,4 @@
-// Collects a response head from the lines libcurl hands over one by one.
+// Collects a response head line by line.
 #ifndef PENSTOCK_CLIENT_HTTP_HEAD_PARSER_H_
 #define PENSTOCK_CLIENT_HTTP_HEAD_PARSER_H_
 
@@ -9,22 +9,22 @@
 
 namespace penstock::http {
 
-// Keeps the last head: a status line after a finished head (100 Continue, a refused Expect) starts
-// over. Lines after the blank one that are no status line are trailers and ignored.
+// Keeps the last head: a status line after a complete head (100 Continue, a rejected Expect) starts
+// a new one. Lines after the blank line that are not status lines are trailers and are ignored.
 class HeadParser {
  public:
-  // A head longer than this in total is refused.
+  // Longer heads are rejected.
   static constexpr std::size_t kMaxHeadBytes = 256 << 10;
-  // RFC 9110 §15.2 allows any number of interim (1xx) responses before the final one. More than
-  // this are refused.
+  // RFC 9110 section 15.2 allows any number of interim (1xx) responses before the final one. More
+  // than this number are rejected.
   static constexpr int kMaxInterimHeads = 32;
 
-  // One line with or without its line end. kUnavailable when it is not part of an HTTP/1.x head, or
-  // when headers that decide about the body contradict each other: Content-Length (RFC 9112 §6.3),
-  // Content-Range, ETag.
+  // Adds one line with or without its line end. Returns kUnavailable if it is not part of an
+  // HTTP/1.x head. Also if headers that determine the body contradict each other: Content-Length
+  // (RFC 9112 section 6.3), Content-Range, ETag.
   Result<void> Add(std::string_view line);
 
-  // A final head (status 200 or above) has been read to its blank line.
+  // Returns whether a final head (status 200 or above) is complete.
   bool complete() const { return complete_ && head_.status >= 200; }
   const ResponseHead& head() const { return head_; }
   ResponseHead Take() { return std::move(head_); }

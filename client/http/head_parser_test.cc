@@ -43,19 +43,19 @@ TEST(HeadParser, TrailersAreIgnored) {
   EXPECT_TRUE(parser.head().headers.empty());
 }
 
-TEST(HeadParser, FoldedLineBelongsToTheValueAbove) {
+TEST(HeadParser, FoldedLineContinuesTheValueAbove) {
   HeadParser parser;
   ASSERT_TRUE(AddAll(parser, {"HTTP/1.1 200 OK\r\n", "A: 1\r\n", "  2\r\n", "\r\n"}).ok());
   EXPECT_EQ(parser.head().Find("A"), "1 2");
 }
 
-TEST(HeadParser, StatusWithoutAReasonIsFine) {
+TEST(HeadParser, AcceptsAStatusWithoutAReason) {
   HeadParser parser;
   ASSERT_TRUE(AddAll(parser, {"HTTP/1.1 503\r\n", "\r\n"}).ok());
   EXPECT_EQ(parser.head().status, 503);
 }
 
-TEST(HeadParser, RefusesLinesThatAreNoHead) {
+TEST(HeadParser, RejectsLinesThatAreNotAHead) {
   for (const std::string_view line : {"A: b", "HTTP/1.1", "HTTP/1.1 2x0 OK", "HTTP/1.1 20",
                                       "HTTP/1.1 099 x", "HTTP/1.1 2000 OK", "HTTP/2 200"}) {
     EXPECT_FALSE(HeadParser().Add(line).ok()) << line;
@@ -67,7 +67,7 @@ TEST(HeadParser, RefusesLinesThatAreNoHead) {
   }
 }
 
-TEST(HeadParser, RefusesLinesThatAnotherRecipientMayReadDifferently) {
+TEST(HeadParser, RejectsLinesThatAnotherRecipientMayReadDifferently) {
   for (const std::string_view line : {std::string_view("A: b\0c", 6), std::string_view("A\0: b", 5),
                                       std::string_view("A: b\rC: d")}) {
     HeadParser parser;
@@ -76,7 +76,7 @@ TEST(HeadParser, RefusesLinesThatAnotherRecipientMayReadDifferently) {
   }
 }
 
-TEST(HeadParser, RefusesALengthThatIsNotOneNumber) {
+TEST(HeadParser, RejectsALengthThatIsNotOneNumber) {
   for (const std::string_view length : {"", "-1", "+4", "4x", "4, 4", "18446744073709551616"}) {
     HeadParser parser;
     ASSERT_TRUE(parser.Add("HTTP/1.1 200 OK").ok());
@@ -87,7 +87,7 @@ TEST(HeadParser, RefusesALengthThatIsNotOneNumber) {
   EXPECT_FALSE(folded.Add(" 2").ok());
 }
 
-TEST(HeadParser, RefusesHeadersOfTheBodyThatContradictEachOther) {
+TEST(HeadParser, RejectsContradictingBodyHeaders) {
   for (const char* name : {"Content-Length", "Content-Range", "ETag"}) {
     HeadParser parser;
     ASSERT_TRUE(
@@ -97,7 +97,7 @@ TEST(HeadParser, RefusesHeadersOfTheBodyThatContradictEachOther) {
   }
 }
 
-TEST(HeadParser, HeadHasALimit) {
+TEST(HeadParser, RejectsTooLongHeads) {
   HeadParser parser;
   ASSERT_TRUE(parser.Add("HTTP/1.1 200 OK").ok());
   const std::string line = "A: " + std::string(HeadParser::kMaxHeadBytes / 2, 'a');

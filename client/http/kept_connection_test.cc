@@ -32,11 +32,11 @@ class Discard final : public ResponseBody {
   std::array<std::byte, 64> memory_{};
 };
 
-// Answers the first request of its first connection, reads the second whole and hangs up; later
-// connections get answers.
+// Responds to the first request of its first connection, reads the second completely and closes the
+// connection. Later connections get responses.
 class DyingServer {
  public:
-  // How a request fares that meets this on a kept connection.
+  // Returns the result of a request that meets this on a kept connection.
   Result<Outcome> Send(DataPlane plane, const std::string& method, RequestBody* body) {
     const std::shared_ptr<Transport> transport =
         MakeCurlTransport({.plane = plane, .io_threads = 1});
@@ -48,12 +48,12 @@ class DyingServer {
     transport->Start(std::move(request), body, &discard, {In(std::chrono::seconds(30)), {}},
                      [&](Result<Outcome> outcome) { promise.set_value(std::move(outcome)); });
     Result<Outcome> result = promise.get_future().get();
-    told_ = discard.connections;
+    reported_ = discard.connections;
     return result;
   }
 
-  int seen() const { return seen_; }  // the second request
-  int told() const { return told_; }  // connections that it was said to go out on
+  int seen() const { return seen_; }          // number of times the second request arrived
+  int reported() const { return reported_; }  // number of connections reported for it
 
  private:
   void Serve(RawConnection& connection) {
@@ -67,7 +67,7 @@ class DyingServer {
   }
 
   std::atomic<int> seen_{0};
-  int told_ = 0;
+  int reported_ = 0;
   RawServer server_{[this](RawConnection& connection) { Serve(connection); }};
 };
 
@@ -76,9 +76,9 @@ class KeptConnection : public ::testing::TestWithParam<DataPlane> {};
 INSTANTIATE_TEST_SUITE_P(Planes, KeptConnection,
                          ::testing::Values(DataPlane::kDirect, DataPlane::kCurl), PlaneName);
 
-// The second sending of a conditional upload was refused for what the first had done, and nobody
-// knew of the first.
-TEST_P(KeptConnection, WhatMayHaveBeenDoneIsSentOnce) {
+// Regression test: a repeated conditional upload was rejected because of the effect of its first
+// attempt, which the retry policy did not know about.
+TEST_P(KeptConnection, SendsRequestsThatMayHaveBeenProcessedOnce) {
   TextBody five("hello");
   TextBody none("");
   const struct {
@@ -94,11 +94,11 @@ TEST_P(KeptConnection, WhatMayHaveBeenDoneIsSentOnce) {
     EXPECT_NE(result.error().message.find("was lost before a response"), std::string::npos)
         << result.error().message;
     EXPECT_EQ(server.seen(), 1) << method;
-    EXPECT_GT(server.told(), 0) << "the retries take it for one that was never sent";
+    EXPECT_GT(server.reported(), 0) << "otherwise the retry policy assumes that it was never sent";
   }
 }
 
-TEST_P(KeptConnection, WhatOnlyReadsIsSentAgain) {
+TEST_P(KeptConnection, RepeatsReads) {
   for (const char* method : {"GET", "HEAD"}) {
     DyingServer server;
     const Result<Outcome> result = server.Send(GetParam(), method, nullptr);
@@ -107,8 +107,8 @@ TEST_P(KeptConnection, WhatOnlyReadsIsSentAgain) {
   }
 }
 
-// RFC 9112 §9.2: what comes on an idle connection is no response to a later request.
-TEST_P(KeptConnection, BytesOnAnIdleConnectionAreNoResponse) {
+// RFC 9112 section 9.2: bytes on an idle connection are not a response to a later request.
+TEST_P(KeptConnection, BytesOnAnIdleConnectionAreNotAResponse) {
   std::promise<void> answered;
   std::promise<void> sent;
   RawServer server([&](RawConnection& connection) {
@@ -131,14 +131,14 @@ TEST_P(KeptConnection, BytesOnAnIdleConnectionAreNoResponse) {
   EXPECT_FALSE(second->connection_reused);
 }
 
-TEST(KeptConnectionOfCurl, ABodyOfWhichNothingLeftIsSentAgain) {
+TEST(KeptConnectionOfCurl, RepeatsAnUploadWhoseBodyWasNotSent) {
   std::string arrived;
   RawServer server([&arrived](RawConnection& connection) {
     const char* const ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
     connection.ReadHead();
     if (connection.index() == 0) {
       connection.Send(ok);
-      connection.ReadHead();  // and its client waits for 100 Continue
+      connection.ReadHead();  // the client waits for 100 Continue
       return;
     }
     connection.Send("HTTP/1.1 100 Continue\r\n\r\n");
@@ -149,7 +149,7 @@ TEST(KeptConnectionOfCurl, ABodyOfWhichNothingLeftIsSentAgain) {
       MakeCurlTransport({.plane = DataPlane::kCurl,
                          .io_threads = 1,
                          .expect_continue_from_bytes = 1,
-                         .expect_continue_patience = std::chrono::seconds(30)});
+                         .expect_continue_timeout = std::chrono::seconds(30)});
   ASSERT_TRUE(Call().Start(*transport, server.Get()).Wait().ok());
   Request request = server.Get();
   request.method = "PUT";

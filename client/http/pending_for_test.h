@@ -1,4 +1,4 @@
-// A transfer for a reactor, and what becomes of it.
+// A transfer for a reactor, and its result.
 #ifndef PENSTOCK_CLIENT_HTTP_PENDING_FOR_TEST_H_
 #define PENSTOCK_CLIENT_HTTP_PENDING_FOR_TEST_H_
 
@@ -11,7 +11,7 @@
 
 namespace penstock::http {
 
-// Outlives the completion.
+// Must outlive the completion.
 struct Pending {
   TransferPtr Make(Request request) {
     auto transfer = std::make_shared<Transfer>();

@@ -14,7 +14,7 @@
 namespace penstock::http {
 namespace {
 
-// Bound to a port of the system's choice.
+// Returns a socket bound to a port that the system chooses.
 int BoundSocket(int& port, in_addr_t where = INADDR_LOOPBACK) {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   PENSTOCK_CHECK(socket >= 0);

@@ -1,5 +1,5 @@
-// A server that says exactly what a test tells it to: plain sockets on 127.0.0.1, one thread per
-// connection.
+// A server that sends exactly the bytes of a test's script: plain sockets on 127.0.0.1, one thread
+// per connection.
 #ifndef PENSTOCK_CLIENT_HTTP_RAW_SERVER_FOR_TEST_H_
 #define PENSTOCK_CLIENT_HTTP_RAW_SERVER_FOR_TEST_H_
 
@@ -16,24 +16,24 @@
 
 namespace penstock::http {
 
-// One accepted connection, used by its script's thread.
+// One accepted connection, used by the thread of its script.
 class RawConnection {
  public:
   RawConnection(int socket, int index) : socket_(socket), index_(index) {}
   int index() const { return index_; }  // 0 for the first connection of the server
 
-  // Request line and headers with the blank line; nullopt when the client is gone.
+  // Returns the request line and headers with the blank line. Nullopt if the client has closed.
   std::optional<std::string> ReadHead();
-  // What has come, at least a byte; empty when the client is gone.
+  // Returns the available bytes, at least one. Empty if the client has closed.
   std::string ReadSome();
-  // Exactly `count` bytes, fewer when the client is gone.
+  // Returns exactly `count` bytes, or fewer if the client has closed.
   std::string ReadBody(std::size_t count);
   // Waits until the client has closed or reset the connection.
   void WaitForClose();
   bool Send(std::string_view text);
-  // Which of this machine's addresses the client came to.
+  // Returns the local address that the client connected to.
   std::string address() const;
-  // Closes so that the client sees a reset.
+  // Closes the connection so that the client gets a reset.
   void Reset();
 
  private:
@@ -46,18 +46,18 @@ class RawServer {
  public:
   using Script = std::function<void(RawConnection&)>;
 
-  // Runs `script` for every connection; the connection is closed when it returns.
-  // On 127.0.0.1, or on every address of the machine.
+  // Runs `script` for every connection and closes the connection when it returns. Listens on
+  // 127.0.0.1, or on every address of the machine.
   enum class Listens { kLoopback, kEverywhere };
   explicit RawServer(Script script, Listens listens = Listens::kLoopback);
   ~RawServer();
 
   int port() const { return port_; }
   int connections() const { return connections_; }
-  // A GET for this server, with a Host header.
+  // Returns a GET for this server, with a Host header.
   Request Get(std::string target = "/") const;
 
-  // Answers every request with 200 and "ok".
+  // Responds to every request with 200 and "ok".
   static void Ok(RawConnection& connection);
 
  private:
@@ -70,11 +70,11 @@ class RawServer {
   Mutex mutex_;
   bool stopping_ PENSTOCK_GUARDED_BY(mutex_) = false;
   std::vector<int> open_ PENSTOCK_GUARDED_BY(mutex_);
-  std::vector<std::thread> scripts_;  // the accepting thread's until it has ended
+  std::vector<std::thread> scripts_;  // used by the accepting thread until it has ended
   std::thread acceptor_;
 };
 
-// A port of 127.0.0.1 on which nobody listens.
+// Returns a port of 127.0.0.1 without a listener.
 int UnusedPort();
 
 }  // namespace penstock::http

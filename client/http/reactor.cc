@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::chrono::minutes kLongestSleep{1};
 constexpr std::chrono::hours kLongestIdle{24};  // keeps sums of time points in range
-constexpr int kLooks = 8;                       // at what is still unsent, in an idle timeout
+constexpr int kUnsentChecks = 8;                // checks of unsent bytes per idle timeout
 constexpr std::string_view kIoThread = "the work of an I/O thread";
 constexpr std::string_view kSubmit = "the start of a request";
 constexpr std::string_view kTask = "a task of a timer";
@@ -51,7 +51,7 @@ Error TimedOut(const Transfer& transfer, MonotonicTime now, const std::string& w
                                               std::to_string(transfer.received) + " received");
 }
 
-// Why the idle timeout ends a transfer.
+// Returns why the idle timeout ends a transfer.
 std::string Stalled(const Transfer& transfer) {
   const std::string limit = std::to_string(transfer.request.idle_timeout.count()) + " ms";
   if (transfer.arrived <= transfer.last_activity) return "no byte moved for " + limit;
@@ -66,10 +66,11 @@ std::optional<int> SocketOf(const Transfer& transfer) {
   return transfer.direct->socket->fd();
 }
 
-// Bytes move also while the system sends what it took long ago, over a slow link. It does not tell;
-// what it holds does.
-void LookAtUnsent(Transfer& transfer, MonotonicTime now) {
-  transfer.last_look = now;
+// Unsent bytes in the socket also count as activity: on a slow link the system still sends bytes
+// that it accepted long ago. The system does not report this, but the number of unsent bytes shows
+// it.
+void CheckUnsentBytes(Transfer& transfer, MonotonicTime now) {
+  transfer.last_unsent_check = now;
   int unsent = 0;
   const std::optional<int> fd = SocketOf(transfer);
   if (!fd || ::ioctl(*fd, SIOCOUTQ, &unsent) != 0) return;
@@ -103,7 +104,7 @@ Result<void> Reactor::StartThread() {
     return Error::Make(ErrorKind::kResourceExhausted,
                        "no memory or file descriptor left for an I/O thread");
   }
-  // one thread: needs no lock functions
+  // Used by one thread only, so it needs no lock functions.
   curl_share_setopt(share_, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
   if (direct_ == nullptr) {
     direct_ = DirectPlane::Create(options_, share_, max_transfers_,
@@ -131,8 +132,8 @@ void Reactor::Wake() {
 }
 
 Result<void> Reactor::TrySubmit(const TransferPtr& transfer) {
-  // The hook may run before the transfer is in the inbox, or right here; Admit looks at the token
-  // itself.
+  // The stop callback may run before the transfer is in the inbox, or immediately. Admit checks the
+  // token too.
   if (transfer->context.cancel.stop_possible()) {
     transfer->on_stop.emplace(transfer->context.cancel,
                               [this, raw = transfer.get()] { Cancel(raw->shared_from_this()); });
@@ -141,7 +142,7 @@ Result<void> Reactor::TrySubmit(const TransferPtr& transfer) {
   Result<void> accepted = Caught(kSubmit, [&] { return Enqueue(transfer); });
   if (accepted.ok()) return accepted;
   load_.fetch_sub(1, std::memory_order_relaxed);
-  transfer->on_stop.reset();  // not under mutex_, which a hook that is running takes
+  transfer->on_stop.reset();  // not under mutex_, which a running callback takes
   return accepted;
 }
 
@@ -159,9 +160,9 @@ void Reactor::Submit(const TransferPtr& transfer) {
   if (!accepted.ok()) Complete(*transfer, std::move(accepted).error());
 }
 
-// Runs inside std::stop_source::request_stop, which an exception must not leave.
+// Runs inside std::stop_source::request_stop, which must not throw.
 void Reactor::Cancel(const TransferPtr& transfer) noexcept {
-  // the parent's request, and maybe a lock nobody here will open
+  // The request belongs to the parent process, and its lock may be held forever.
   if (fork_generation_ != ForkGeneration()) return;
   const MutexLock lock(mutex_);
   if (closed_) return;
@@ -196,7 +197,7 @@ void Reactor::Stop() {
   }
   if (!thread.joinable()) return;
   if (thread.get_id() == std::this_thread::get_id()) {
-    thread.detach();  // ends by itself, right after the completion that stopped us
+    thread.detach();  // ends by itself, right after the completion that called Stop
   } else {
     thread.join();
   }
@@ -226,10 +227,10 @@ void Reactor::Run() {
   ShutDown();
 }
 
-// Does what is due and waits for more. An exception that comes from handling one transfer ends that
-// transfer alone.
+// Does everything that is due, then waits. An exception while handling one transfer ends only that
+// transfer.
 void Reactor::RunOnce() {
-  // Moved out first: what they complete may submit again.
+  // Moved out first, because completions may submit again.
   for (const TransferPtr& transfer : std::exchange(taken_.cancelled, {})) {
     const TransferState state = transfer->state;
     if (state == TransferState::kActive || state == TransferState::kWaiting) {
@@ -250,11 +251,12 @@ void Reactor::RunOnce() {
     curl_multi_perform(multi_, &running);
     ReapFinished();
   }
-  if (curl_idle_until_ != MonotonicTime::max() && curl_idle_until_ <= Now()) CloseIdleOfCurl();
+  if (curl_idle_until_ != MonotonicTime::max() && curl_idle_until_ <= Now())
+    CloseIdleCurlConnections();
   if (!CanAdmit()) Poll();
 }
 
-// For cancellations that the inbox had no memory for.
+// For cancellations that could not be queued because memory ran out.
 void Reactor::CancelStopped() {
   const auto stopped = [](const TransferPtr& transfer) {
     return transfer->context.cancel.stop_requested();
@@ -309,8 +311,8 @@ void Reactor::AdmitWaiting() {
 
 bool Reactor::CanAdmit() const { return active_.size() < max_transfers_ && !waiting_.empty(); }
 
-// Asks the environment at most once a second: looking through it costs more than the rest of the
-// choice.
+// Checks the environment at most once per second, because reading it costs more than the rest of
+// the decision.
 bool Reactor::DirectCarries(const Transfer& transfer) {
   if (transfer.request.endpoint.scheme == "https") return DirectPlane::Carries(transfer.request);
   if (transfer.last_activity >= carries_plain_until_) {
@@ -342,14 +344,15 @@ void Reactor::RemoveActive(Transfer& transfer) {
   active_.pop_back();
 }
 
-// When its deadline or its idle timeout is due, or another look at an upload.
+// Returns when the deadline, the idle timeout, or the next check of unsent bytes is due.
 MonotonicTime Reactor::DueTime(const Transfer& transfer) {
   const MonotonicTime deadline = transfer.context.deadline.when();
   if (transfer.state != TransferState::kActive) return deadline;
   const std::chrono::milliseconds idle = IdleTimeout(transfer);
   const MonotonicTime silent = std::min(deadline, transfer.last_activity + idle);
   if (transfer.request_body == nullptr) return silent;
-  return std::min(silent, std::max(transfer.last_activity, transfer.last_look) + idle / kLooks);
+  return std::min(
+      silent, std::max(transfer.last_activity, transfer.last_unsent_check) + idle / kUnsentChecks);
 }
 
 void Reactor::Arm(const TransferPtr& transfer) {
@@ -367,11 +370,11 @@ void Reactor::RunDueTimers() {
   }
 }
 
-// A transfer that ends leaves next_check_ as it is, so this may come too early, but about as rarely
-// as the shortest timeout is long: starting and ending transfers, which happens far more often,
+// A transfer that ends does not change next_check_, so this may run too early, but at most about
+// once per shortest timeout. In return, starting and ending transfers, which is far more frequent,
 // costs nothing.
 void Reactor::CheckTimers(MonotonicTime now) {
-  // A failure for want of memory must not lose a timeout: all transfers are then looked at again.
+  // Running out of memory must not lose a timeout: then all transfers are checked again.
   try {
     next_check_ = MonotonicTime::max();
     std::vector<TransferPtr> due;
@@ -398,11 +401,11 @@ void Reactor::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
   if (transfer->slot != nullptr) {
     curl_off_t connected_us = 0;
     curl_easy_getinfo(transfer->slot->handle, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
-    // still connecting: that is the connect timeout's time
+    // Still connecting: the connect timeout applies.
     if (connected_us == 0) transfer->last_activity = now;
   }
   if (transfer->state == TransferState::kActive && transfer->request_body != nullptr)
-    LookAtUnsent(*transfer, now);
+    CheckUnsentBytes(*transfer, now);
   if (transfer->state == TransferState::kActive &&
       transfer->last_activity + IdleTimeout(*transfer) <= now) {
     return Finish(transfer, TimedOut(*transfer, now, Stalled(*transfer)).About("idle_timeout"));
@@ -411,7 +414,7 @@ void Reactor::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
 }
 
 void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
-  const TransferPtr alive = transfer;  // the caller's reference may be the map's own
+  const TransferPtr alive = transfer;  // the caller's reference may be the one in the map
   if (alive->state == TransferState::kWaiting) std::erase(waiting_, alive);
   if (alive->slot != nullptr) {
     alive->slot->RecordConnection();
@@ -423,7 +426,7 @@ void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
   if (alive->direct != nullptr) direct_->Abandon(*alive);
   if (alive->state == TransferState::kActive) RemoveActive(*alive);
   alive->state = TransferState::kDone;
-  // waits for a hook that is running; it needs mutex_ only, which is not held here
+  // Waits for a running callback, which needs only mutex_, which is not held here.
   alive->on_stop.reset();
   load_.fetch_sub(1, std::memory_order_relaxed);
   Complete(*alive, std::move(outcome));
@@ -463,10 +466,10 @@ void Reactor::Poll() {
   sleeping_ = false;
 }
 
-// Nothing is accepted any more: all there is has been taken out of the inbox.
+// No requests are accepted any more: everything has been taken out of the inbox.
 void Reactor::ShutDown() {
   std::vector<TransferPtr> rest = std::exchange(taken_.submitted, {});
-  Inbox late;  // what a round that threw left behind
+  Inbox late;  // left by a round that threw
   {
     const MutexLock lock(mutex_);
     std::swap(late, inbox_);

@@ -1,4 +1,4 @@
-// One I/O thread with its multi handle, its connection pool, its queue of requests and its timers.
+// One I/O thread with its multi handle, its connection pool, its request queue and its timers.
 #ifndef PENSTOCK_CLIENT_HTTP_REACTOR_H_
 #define PENSTOCK_CLIENT_HTTP_REACTOR_H_
 
@@ -23,37 +23,38 @@
 namespace penstock::http {
 
 // The thread starts with the first Submit or RunAt. It owns everything below `multi_`; other
-// threads only fill the inbox. shared_ptr: the thread keeps its reactor alive when Stop is called
-// from one of its own completions.
+// threads only fill the inbox. shared_ptr: the thread keeps its reactor alive if one of its own
+// completions calls Stop.
 //
-// Thread safety: public members from any thread, except after fork in the child: there an inherited
-// reactor must not be touched at all.
+// Thread safety: public members from any thread. After a fork, the child must not use an inherited
+// reactor at all.
 class Reactor : public std::enable_shared_from_this<Reactor> {
  public:
-  // `max_transfers`: attached to the multi handle at a time; also the size of the connection cache.
+  // `max_transfers` limits the transfers on the multi handle, and is the size of the connection
+  // cache.
   Reactor(const HttpTransportOptions& options, std::size_t max_transfers);
   ~Reactor();
 
-  // Fills in `transfer->on_stop` and queues it; its completion then runs exactly once. An error or
-  // an exception: it was not taken and is as before; kCancelled once stopping, kResourceExhausted
-  // where the thread cannot start.
+  // Sets `transfer->on_stop` and queues the transfer; its completion then runs exactly once. If it
+  // returns an error or throws, the transfer is unchanged and not accepted. Returns kCancelled once
+  // stopping, and kResourceExhausted if the thread cannot start.
   [[nodiscard]] Result<void> TrySubmit(const TransferPtr& transfer);
-  // The same, which completes it with that error, on the calling thread.
+  // Same, but completes the transfer with the error, on the calling thread.
   void Submit(const TransferPtr& transfer);
-  // Completes a transfer that no reactor took.
+  // Completes a transfer that no reactor accepted.
   static void Complete(Transfer& transfer, Result<Outcome> outcome);
-  // As Transport::RunAt. `task` is moved from on success only.
+  // As Transport::RunAt. `task` is moved from only on success.
   [[nodiscard]] Result<void> RunAt(MonotonicTime when, std::function<void()>&& task);
 
-  // Requests submitted and not completed.
+  // Returns the number of requests submitted and not completed.
   std::size_t load() const { return load_.load(std::memory_order_relaxed); }
 
-  // Completes what is in flight with kCancelled, runs what waits in timers, ends the thread. Waits
-  // for it, unless called on it.
+  // Completes requests in flight with kCancelled, runs waiting tasks, and ends the thread. Waits
+  // for the thread, unless called on it.
   void Stop();
 
-  // The same for process exit. Gives up waiting after `limit`, because a completion may be stuck in
-  // a program that is already half gone.
+  // Same for process exit. Waits at most `limit`, because a completion may hang in a program that
+  // is partially destroyed.
   void Park(std::chrono::milliseconds limit);
 
  private:
@@ -61,7 +62,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
     std::vector<TransferPtr> submitted;
     std::vector<TransferPtr> cancelled;
     std::vector<std::pair<MonotonicTime, std::function<void()>>> tasks;
-    // than `cancelled` had memory for: all transfers are to be looked at
+    // There were more cancellations than `cancelled` had memory for: all transfers must be checked.
     bool more_cancelled = false;
 
     bool empty() const {
@@ -75,7 +76,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   void Wake() PENSTOCK_REQUIRES(mutex_);
   void Cancel(const TransferPtr& transfer) noexcept;
 
-  // On the I/O thread.
+  // Called on the I/O thread.
   void Run();
   void RunOnce();
   Command TakeInbox();
@@ -98,7 +99,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   void Finish(const TransferPtr& transfer, Result<Outcome> outcome);
   void CancelStopped();
   static CURLM* MakeMulti(std::size_t max_connections);
-  void CloseIdleOfCurl();
+  void CloseIdleCurlConnections();
   int PollTimeoutMs() const;
   void Poll();
   void ShutDown();
@@ -113,26 +114,26 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   Inbox inbox_ PENSTOCK_GUARDED_BY(mutex_);
   Command command_ PENSTOCK_GUARDED_BY(mutex_) = Command::kRun;
   bool started_ PENSTOCK_GUARDED_BY(mutex_) = false;
-  bool closed_ PENSTOCK_GUARDED_BY(mutex_) = false;    // the thread takes nothing any more
+  bool closed_ PENSTOCK_GUARDED_BY(mutex_) = false;    // the thread accepts nothing any more
   bool sleeping_ PENSTOCK_GUARDED_BY(mutex_) = false;  // in curl_multi_poll, not yet woken
   std::thread thread_ PENSTOCK_GUARDED_BY(mutex_);
-  CURLM* multi_ = nullptr;  // made under mutex_ before the thread starts
+  CURLM* multi_ = nullptr;  // created under mutex_ before the thread starts
 
-  // The I/O thread's own.
+  // Used by the I/O thread only.
   CURLSH* share_ = nullptr;
   Inbox taken_;
-  std::unique_ptr<DirectPlane> direct_;  // made under mutex_ before the thread starts
+  std::unique_ptr<DirectPlane> direct_;  // created under mutex_ before the thread starts
   CurlSockets curl_sockets_;             // outlives multi_ and the slots
   std::vector<std::unique_ptr<EasySlot>> slots_;
   std::vector<EasySlot*> free_slots_;
   std::vector<TransferPtr> active_;  // keeps them alive while a data plane has them
-  std::size_t on_curl_ = 0;          // of the active
-  bool carries_plain_ = true;        // what the environment said last
+  std::size_t on_curl_ = 0;          // number of active transfers on libcurl's plane
+  bool carries_plain_ = true;        // cached result of the environment check
   MonotonicTime carries_plain_until_{};
   std::deque<TransferPtr> waiting_;
-  // something waits on one of libcurl's kept connections: none of them is used again
+  // Unread bytes are on a kept libcurl connection: none of them may be reused.
   bool curl_tainted_ = false;
-  // then libcurl's connections, if any, have all been idle too long
+  // At this time all idle libcurl connections, if any, have expired.
   MonotonicTime curl_idle_until_ = MonotonicTime::max();
   MonotonicTime next_check_ = MonotonicTime::max();  // no deadline or idle timeout is due before
   std::multimap<MonotonicTime, std::function<void()>> tasks_;

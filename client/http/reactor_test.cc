@@ -16,7 +16,7 @@
 namespace penstock::http {
 namespace {
 
-TEST(Reactor, CountsItsLoad) {
+TEST(Reactor, CountsItsRequests) {
   std::promise<void> asked;
   RawServer server([&](RawConnection& connection) {
     connection.ReadHead();
@@ -34,7 +34,7 @@ TEST(Reactor, CountsItsLoad) {
   EXPECT_EQ(reactor->load(), 0u);
 }
 
-TEST(Reactor, StopIsIdempotentAndEndsLaterRequestsAtOnce) {
+TEST(Reactor, StopIsIdempotentAndCancelsLaterRequests) {
   const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic(), [] {}).ok());
   reactor->Stop();
@@ -54,7 +54,7 @@ TEST(Reactor, StopWithoutAnyRequestStartsNothing) {
   EXPECT_EQ(reactor.use_count(), 1);  // no thread holds it
 }
 
-TEST(Reactor, TasksRunAtStopMayStartRequestsThatEndCancelled) {
+TEST(Reactor, TasksRunByStopMayStartRequestsThatAreCancelled) {
   const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   Pending pending;
   ASSERT_TRUE(reactor
@@ -65,8 +65,8 @@ TEST(Reactor, TasksRunAtStopMayStartRequestsThatEndCancelled) {
   EXPECT_EQ(pending.Wait().error().kind, ErrorKind::kCancelled);
 }
 
-// A task that wanted to wait on was dropped, and the call that waited for it never ended.
-TEST(Reactor, TasksRunAtStopMayNotWaitOnAndAreToldSo) {
+// Regression test: a waiting task that started another wait was dropped, and its call never ended.
+TEST(Reactor, TasksRunByStopCannotStartTimers) {
   const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   std::promise<bool> accepted;
   ASSERT_TRUE(
@@ -82,8 +82,8 @@ TEST(Reactor, TasksRunAtStopMayNotWaitOnAndAreToldSo) {
   EXPECT_FALSE(accepted.get_future().get());
 }
 
-// The default stack of new threads, while it lives: one that no address space has makes
-// pthread_create fail.
+// Sets the default stack size of new threads, in its scope, to more than any address space, so that
+// pthread_create fails.
 class ThreadsCannotStart {
  public:
   ThreadsCannotStart() {
@@ -106,7 +106,7 @@ class ThreadsCannotStart {
   pthread_attr_t before_{};
 };
 
-TEST(Reactor, WithoutAThreadTimersAndRequestsAreRefusedAtOnceAndTakenOnceThereIsOne) {
+TEST(Reactor, RejectsTimersAndRequestsWhileItsThreadCannotStart) {
   const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   RawServer server(RawServer::Ok);
   {
@@ -123,7 +123,7 @@ TEST(Reactor, WithoutAThreadTimersAndRequestsAreRefusedAtOnceAndTakenOnceThereIs
   reactor->Stop();
 }
 
-TEST(Reactor, AnExceptionOfACompletionOrATaskEndsNothingElse) {
+TEST(Reactor, ExceptionInACompletionOrTaskAffectsNothingElse) {
   RawServer server(RawServer::Ok);
   const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   Pending thrower;
@@ -140,7 +140,7 @@ TEST(Reactor, AnExceptionOfACompletionOrATaskEndsNothingElse) {
   EXPECT_EQ(CaughtExceptions(), before + 2);
 }
 
-TEST(Reactor, ItsThreadIsAnIoThread) {
+TEST(Reactor, MarksItsThreadAsAnIoThread) {
   const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   std::promise<bool> on_io_thread;
   ASSERT_TRUE(
@@ -150,8 +150,8 @@ TEST(Reactor, ItsThreadIsAnIoThread) {
   reactor->Stop();
 }
 
-// 20 idle connections were open after seven idle seconds: only the next request looked at their
-// age.
+// Regression test: 20 idle connections stayed open for seven seconds, because only the next request
+// checked their age.
 TEST(Reactor, IdleConnectionsAreClosedWithoutAnotherRequest) {
   for (const DataPlane plane : {DataPlane::kDirect, DataPlane::kCurl}) {
     std::promise<void> closed;
@@ -172,7 +172,7 @@ TEST(Reactor, IdleConnectionsAreClosedWithoutAnotherRequest) {
   }
 }
 
-// At the process's end a thread that waits for a call may be joined by what is destroyed then.
+// At process exit, a thread that waits for a call may be joined by a destructor.
 TEST(Reactor, ParkStopsTheThreadAndCompletesEverything) {
   std::promise<void> asked;
   RawServer server([&](RawConnection& connection) {
@@ -189,7 +189,7 @@ TEST(Reactor, ParkStopsTheThreadAndCompletesEverything) {
       reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [&] { task_ran = true; })
           .ok());
   reactor->Park(std::chrono::seconds(10));
-  EXPECT_EQ(reactor.use_count(), 1);  // the thread is gone
+  EXPECT_EQ(reactor.use_count(), 1);  // the thread has ended
   EXPECT_EQ(in_flight.Wait().error().kind, ErrorKind::kCancelled);
   EXPECT_TRUE(task_ran);
   Pending late;
@@ -198,7 +198,7 @@ TEST(Reactor, ParkStopsTheThreadAndCompletesEverything) {
   EXPECT_FALSE(reactor->RunAt(SystemClock().Monotonic(), [] {}).ok());
 }
 
-TEST(Reactor, ParkGivesUpOnAThreadThatIsStuck) {
+TEST(Reactor, ParkDoesNotWaitForAStuckThread) {
   const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   std::promise<void> running;
   std::promise<void> release;

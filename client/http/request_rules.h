@@ -1,4 +1,4 @@
-// What every data plane asks of a request before it goes out.
+// Validation of requests for all data planes.
 #ifndef PENSTOCK_CLIENT_HTTP_REQUEST_RULES_H_
 #define PENSTOCK_CLIENT_HTTP_REQUEST_RULES_H_
 
@@ -8,13 +8,13 @@
 
 namespace penstock::http {
 
-// kInvalidArgument naming what cannot be sent: a target that does not start with '/' or holds a
-// blank, control or non-ASCII byte or '#'; a header with a line break; no Host; an own
-// Content-Length. Never the target's text.
+// Returns kInvalidArgument with the reason if the request cannot be sent. Reasons: a target that
+// does not start with '/' or contains a space, control or non-ASCII byte or '#'; a header with a
+// line break; no Host; an own Content-Length. The message never contains the target.
 Result<void> CheckRequest(const Request& request);
 
-// Whether the request announces a length: PUT and POST always do, be it 0, because S3 answers 411
-// otherwise.
+// Returns whether the request has a Content-Length. PUT and POST always have one, even 0, because
+// S3 responds with 411 otherwise.
 bool Uploads(const Request& request, const RequestBody* body);
 std::uint64_t UploadSize(const RequestBody* body);
 

@@ -9,7 +9,7 @@
 namespace penstock::http {
 namespace {
 
-Request Sound() {
+Request ValidRequest() {
   Request request;
   request.method = "GET";
   request.endpoint = {"https", "h", 443};
@@ -18,9 +18,9 @@ Request Sound() {
   return request;
 }
 
-TEST(CheckRequest, TakesASoundOne) { EXPECT_TRUE(CheckRequest(Sound()).ok()); }
+TEST(CheckRequest, AcceptsAValidRequest) { EXPECT_TRUE(CheckRequest(ValidRequest()).ok()); }
 
-TEST(CheckRequest, RefusesWhatCannotBeSentOrWouldSplit) {
+TEST(CheckRequest, RejectsInvalidAndSplittingRequests) {
   const std::function<void(Request&)> faults[] = {
       [](Request& r) { r.endpoint.scheme = "ftp"; },
       [](Request& r) { r.endpoint.host.clear(); },
@@ -46,7 +46,7 @@ TEST(CheckRequest, RefusesWhatCannotBeSentOrWouldSplit) {
       },
   };
   for (const auto& fault : faults) {
-    Request request = Sound();
+    Request request = ValidRequest();
     fault(request);
     const Result<void> checked = CheckRequest(request);
     ASSERT_FALSE(checked.ok());
@@ -54,8 +54,8 @@ TEST(CheckRequest, RefusesWhatCannotBeSentOrWouldSplit) {
   }
 }
 
-TEST(Uploads, PutAndPostAnnounceEvenNothing) {
-  Request request = Sound();
+TEST(Uploads, PutAndPostAlwaysHaveALength) {
+  Request request = ValidRequest();
   EXPECT_FALSE(Uploads(request, nullptr));
   request.method = "PUT";
   EXPECT_TRUE(Uploads(request, nullptr));

@@ -1,5 +1,5 @@
-// Two connected sockets and what a peer does with the other end, for tests of what reads and writes
-// one.
+// Two connected sockets and the actions of a peer on the other end, for tests of code that reads
+// and writes one of them.
 #ifndef PENSTOCK_CLIENT_HTTP_SOCKET_PAIR_FOR_TEST_H_
 #define PENSTOCK_CLIENT_HTTP_SOCKET_PAIR_FOR_TEST_H_
 
@@ -30,7 +30,7 @@ class SocketPair {
   void PeerSends(std::string_view text) {
     EXPECT_EQ(::send(ends_[1], text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
   }
-  // What is there; empty: nothing.
+  // Returns the available bytes; empty: none.
   std::string PeerReads() {
     std::string text(1 << 20, '\0');
     const ssize_t count = ::recv(ends_[1], text.data(), text.size(), MSG_DONTWAIT);

@@ -1,4 +1,4 @@
-// A short text as a request's body.
+// A short text as the body of a request.
 #ifndef PENSTOCK_CLIENT_HTTP_TEXT_SOURCE_H_
 #define PENSTOCK_CLIENT_HTTP_TEXT_SOURCE_H_
 
@@ -10,7 +10,7 @@
 
 namespace penstock::http {
 
-// Bytes of a document, or none at all (a PUT or POST without a body still says Content-Length: 0).
+// The bytes of a document, or an empty body (a PUT or POST without a body has Content-Length: 0).
 class TextSource final : public RequestBody {
  public:
   explicit TextSource(std::string_view text) : text_(text) {}  // not owned

@@ -5,7 +5,7 @@
 namespace penstock::http {
 namespace {
 
-TEST(TextSource, GivesTheTextInPiecesAndAgainAfterARewind) {
+TEST(TextSource, ReturnsTheTextInPiecesAndAgainAfterRewind) {
   TextSource source("hello");
   EXPECT_EQ(source.size(), 5u);
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -16,7 +16,7 @@ TEST(TextSource, GivesTheTextInPiecesAndAgainAfterARewind) {
   }
 }
 
-TEST(TextSource, OfNothingHasNothing) {
+TEST(TextSource, EmptyTextHasNoBytes) {
   TextSource source("");
   EXPECT_EQ(source.size(), 0u);
   EXPECT_TRUE(source.Next(10).empty());

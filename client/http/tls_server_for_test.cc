@@ -24,7 +24,7 @@ void AddExtension(X509* certificate, int kind, const char* value) {
   X509_EXTENSION_free(extension);
 }
 
-// For 127.0.0.1, signed by itself.
+// Creates a self-signed certificate for 127.0.0.1.
 X509* MakeCertificate(EVP_PKEY* key) {
   X509* const certificate = X509_new();
   X509_set_version(certificate, 2);
@@ -42,7 +42,7 @@ X509* MakeCertificate(EVP_PKEY* key) {
   return certificate;
 }
 
-// Path of a new file that holds it.
+// Writes the certificate to a new file and returns its path.
 std::string WriteCertificate(X509* certificate) {
   std::string path =
       (std::filesystem::temp_directory_path() / "penstock-certificate-XXXXXX").string();
@@ -56,7 +56,7 @@ std::string WriteCertificate(X509* certificate) {
 
 }  // namespace
 
-// TLS between memory and memory: the script decides when bytes move.
+// TLS between memory buffers: the script decides when bytes are sent.
 struct TlsConnection::Session {
   explicit Session(SSL_CTX* context)
       : tls(SSL_new(context)), from_client(BIO_new(BIO_s_mem())), to_client(BIO_new(BIO_s_mem())) {
@@ -66,7 +66,7 @@ struct TlsConnection::Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // What is to be sent.
+  // Returns the bytes to send.
   std::string Take() {
     std::string bytes(BIO_ctrl_pending(to_client), '\0');
     if (!bytes.empty()) BIO_read(to_client, bytes.data(), static_cast<int>(bytes.size()));
@@ -108,14 +108,14 @@ std::optional<std::string> TlsConnection::ReadHead() {
   }
 }
 
-void TlsConnection::Say(std::string_view text) {
+void TlsConnection::Write(std::string_view text) {
   PENSTOCK_CHECK(SSL_write(session_.tls, text.data(), static_cast<int>(text.size())) ==
                  static_cast<int>(text.size()));
 }
 
 bool TlsConnection::Flush() { return raw_.Send(session_.Take()); }
 
-void TlsConnection::Farewell() { SSL_shutdown(session_.tls); }
+void TlsConnection::SendCloseNotify() { SSL_shutdown(session_.tls); }
 
 struct TlsServer::Context {
   Context()

@@ -1,4 +1,4 @@
-// A server that says exactly what a test tells it to, over TLS, and in as many pieces as the test
+// A TLS server that sends exactly the bytes of a test's script, in as many segments as the test
 // wants.
 #ifndef PENSTOCK_CLIENT_HTTP_TLS_SERVER_FOR_TEST_H_
 #define PENSTOCK_CLIENT_HTTP_TLS_SERVER_FOR_TEST_H_
@@ -13,24 +13,24 @@
 
 namespace penstock::http {
 
-// One accepted connection after its handshake, used by its script's thread.
+// One accepted connection after its handshake, used by the thread of its script.
 class TlsConnection {
  public:
   struct Session;
   TlsConnection(RawConnection& raw, Session& session) : raw_(raw), session_(session) {}
   RawConnection& raw() { return raw_; }
 
-  // Request line and headers with the blank line; nullopt when the client is gone.
+  // Returns the request line and headers with the blank line. Nullopt if the client has closed.
   std::optional<std::string> ReadHead();
-  // `text` as records of its own, which Flush sends in one piece with what was said before.
-  void Say(std::string_view text);
+  // Writes `text` in its own records. Flush sends all records written so far at once.
+  void Write(std::string_view text);
   bool Flush();
   bool Send(std::string_view text) {
-    Say(text);
+    Write(text);
     return Flush();
   }
-  // Says that nothing more comes.
-  void Farewell();
+  // Sends a close_notify alert.
+  void SendCloseNotify();
 
  private:
   RawConnection& raw_;
@@ -48,13 +48,13 @@ class TlsServer {
 
   int port() const { return server_->port(); }
   int connections() const { return server_->connections(); }
-  // A GET for this server that trusts its certificate.
+  // Returns a GET for this server that trusts its certificate.
   Request Get(std::string target = "/") const;
 
  private:
   struct Context;
   const std::unique_ptr<Context> context_;
-  std::unique_ptr<RawServer> server_;  // last: its threads use the rest
+  std::unique_ptr<RawServer> server_;  // last: its threads use the other members
 };
 
 }  // namespace penstock::http

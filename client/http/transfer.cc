@@ -37,7 +37,7 @@ bool Transfer::OnHeadLine(std::string_view line) try {
   }
   if (!had_head && head.complete()) last_activity = arrived;
   return true;
-} catch (...) {  // no memory for the head
+} catch (...) {  // out of memory for the head
   return OnException("the head of a response");
 }
 
@@ -73,7 +73,7 @@ MutableByteView Transfer::NextWindow() {
   if (window.empty()) {
     Fail(Error::Make(ErrorKind::kDataLoss, Authority(request.endpoint) + " sent more than the " +
                                                std::to_string(received) +
-                                               " bytes there is room for"));
+                                               " bytes that the destination has room for"));
   }
   return window;
 }
@@ -94,10 +94,11 @@ std::optional<ByteView> Transfer::NextPiece(std::size_t limit) try {
   limit = static_cast<std::size_t>(std::min<std::uint64_t>(limit, left));
   const ByteView piece = request_body->Next(limit);
   if (piece.empty() || piece.size() > limit) {
-    Fail(Error::Make(ErrorKind::kInternal,
-                     "the request body of " + std::to_string(request_body->size()) +
-                         " bytes gave " + std::to_string(piece.size()) + " bytes where 1 to " +
-                         std::to_string(limit) + " were due, after " + std::to_string(sent)));
+    Fail(Error::Make(ErrorKind::kInternal, "the request body of " +
+                                               std::to_string(request_body->size()) +
+                                               " bytes returned " + std::to_string(piece.size()) +
+                                               " bytes, expected 1 to " + std::to_string(limit) +
+                                               ", after " + std::to_string(sent)));
     return std::nullopt;
   }
   sent += piece.size();

@@ -1,4 +1,4 @@
-// One request on its way: what was asked for, how far it has come, and what moves it on.
+// One request in progress: its input, its progress, and the callbacks of the data planes.
 #ifndef PENSTOCK_CLIENT_HTTP_TRANSFER_H_
 #define PENSTOCK_CLIENT_HTTP_TRANSFER_H_
 
@@ -19,17 +19,17 @@ struct DirectConnection;
 struct EasySlot;
 struct Transfer;
 
-// Shared by the queue or list that holds it and by a cancellation under way.
+// Shared by the queue or list that has it and by a running cancellation.
 using TransferPtr = std::shared_ptr<Transfer>;
 
 enum class TransferState {
   kNew,      // not yet seen by the I/O thread
-  kWaiting,  // for a free slot
+  kWaiting,  // waits for a free slot
   kActive,   // on a data plane
   kDone,
 };
 
-// Touched by the I/O thread only, except for the members above `state` while Start builds it.
+// Used by the I/O thread only, except that Start fills the members above `state`.
 struct Transfer : std::enable_shared_from_this<Transfer> {
   Request request;
   RequestBody* request_body = nullptr;
@@ -41,7 +41,7 @@ struct Transfer : std::enable_shared_from_this<Transfer> {
 
   TransferState state = TransferState::kNew;
   EasySlot* slot = nullptr;            // on libcurl's plane
-  DirectConnection* direct = nullptr;  // on the direct one
+  DirectConnection* direct = nullptr;  // on the direct plane
   std::size_t active_index = 0;        // in the reactor's list, while active
 
   HeadParser head;
@@ -50,38 +50,38 @@ struct Transfer : std::enable_shared_from_this<Transfer> {
   std::uint64_t received = 0;
   std::uint64_t sent = 0;  // since the last rewind
   MonotonicTime first_byte{};
-  MonotonicTime arrived{};          // when the bytes now being read arrived
-  MonotonicTime last_activity{};    // the idle timeout counts from here
-  MonotonicTime last_look{};        // at what the system still holds of what was sent
-  std::optional<int> unsent_bytes;  // what it held then
+  MonotonicTime arrived{};            // when the bytes being processed arrived
+  MonotonicTime last_activity{};      // start of the idle timeout
+  MonotonicTime last_unsent_check{};  // when the unsent bytes in the socket were last checked
+  std::optional<int> unsent_bytes;    // the number of unsent bytes then
 
-  // A plane calls this when it has sent bytes of the request.
+  // Called by a plane when it has sent bytes of the request.
   void Touch() { last_activity = SystemClock().Monotonic(); }
-  // A plane calls this before it passes on received bytes. It does not restart the idle timeout by
-  // itself: only the end of the final head and bytes of the body do, so that a server cannot hold a
-  // request open with interim responses, or with a head, chunk extensions or trailers sent byte by
-  // byte.
+  // Called by a plane before it delivers received bytes. It does not restart the idle timeout. Only
+  // the end of the final head and bytes of the body do. Otherwise a server could hold a request
+  // open with interim responses, or with a head, chunk extensions or trailers sent byte by byte.
   void OnArrival() { arrived = SystemClock().Monotonic(); }
 
-  // What a data plane tells it. Each returns false to abort, with `error` set. An exception of a
-  // body never leaves them.
+  // Callbacks for a data plane. Each returns false to abort, with `error` set. Exceptions of a body
+  // never leave them.
   bool OnHeadLine(std::string_view line);
   bool OnBody(ByteView bytes);
-  // The body's next bytes, at most `limit`; valid until the next call. nullopt aborts, empty is the
-  // end.
+  // Returns the next bytes of the body, at most `limit`; valid until the next call. Nullopt aborts;
+  // empty is the end.
   std::optional<ByteView> NextPiece(std::size_t limit);
-  // Fills `into` with them; nullopt aborts, 0 is the end.
+  // Fills `into` with the next bytes. Nullopt aborts; 0 is the end.
   std::optional<std::size_t> OnSend(MutableByteView into);
   bool OnRewind();
   void OnConnection(const ConnectionUse& use);
-  // In a catch block: the exception becomes the transfer's error. Returns false.
+  // Converts the current exception to the transfer's error. Call it in a catch block. Returns
+  // false.
   bool OnException(std::string_view where);
 
-  // Calls the body's Begin unless that has been done: before its first byte, or after the head
-  // where there is none.
+  // Calls the body's Begin if that has not happened: before the first byte, or after the head of a
+  // response without a body.
   bool BeginOnce();
-  // For a plane that receives into the body's own window: what may be filled next, empty when the
-  // transfer must end; and what has been.
+  // For a plane that receives directly into the body's window. NextWindow returns the memory to
+  // fill, empty if the transfer must end. OnReceived commits the received bytes.
   MutableByteView NextWindow();
   bool OnReceived(std::size_t count);
 

@@ -27,7 +27,7 @@ class TransferTest : public ::testing::Test {
   std::array<std::byte, 64> memory_{};
 };
 
-TEST_F(TransferTest, BodyPassesThroughWindowsAfterOneBegin) {
+TEST_F(TransferTest, DeliversTheBodyThroughWindowsAfterOneBegin) {
   FeedHead();
   EXPECT_TRUE(transfer_.OnBody(AsBytes("1234")));
   EXPECT_TRUE(transfer_.OnBody(AsBytes("5678")));
@@ -44,7 +44,7 @@ TEST_F(TransferTest, ByteBeyondTheLastWindowIsDataLoss) {
   EXPECT_EQ(transfer_.error->kind, ErrorKind::kDataLoss);
 }
 
-TEST_F(TransferTest, BeginHappensAtTheEndOfABodylessResponse) {
+TEST_F(TransferTest, CallsBeginAtTheEndOfAResponseWithoutABody) {
   FeedHead();
   EXPECT_TRUE(transfer_.BeginOnce());
   EXPECT_EQ(sink_.heads.size(), 1u);
@@ -55,7 +55,7 @@ TEST_F(TransferTest, MalformedHeadAborts) {
   EXPECT_EQ(transfer_.error->kind, ErrorKind::kUnavailable);
 }
 
-TEST_F(TransferTest, SendsWhatTheBodyHoldsAndThenEnds) {
+TEST_F(TransferTest, SendsTheWholeBody) {
   TextBody body("hello");
   Send(body);
   EXPECT_EQ(Fill(3), 3u);
@@ -102,7 +102,7 @@ class ThrowingBody final : public ResponseBody {
   std::array<std::byte, 8> memory_{};
 };
 
-TEST_F(TransferTest, AnExceptionOfTheResponseBodyIsTheTransfersError) {
+TEST_F(TransferTest, ExceptionInTheResponseBodyIsTheTransfersError) {
   for (const auto in :
        {ThrowingBody::In::kBegin, ThrowingBody::In::kWindow, ThrowingBody::In::kCommit}) {
     ThrowingBody body(in);
@@ -116,7 +116,7 @@ TEST_F(TransferTest, AnExceptionOfTheResponseBodyIsTheTransfersError) {
   }
 }
 
-TEST_F(TransferTest, AnExceptionOfTheRequestBodyIsTheTransfersError) {
+TEST_F(TransferTest, ExceptionInTheRequestBodyIsTheTransfersError) {
   class Body final : public RequestBody {
    public:
     std::uint64_t size() const override { return 5; }

@@ -1,7 +1,7 @@
-// The client's one seam to the network: send a request, stream the response.
+// The client's only interface to the network: sends a request and streams the response.
 //
-// Knows HTTP, not S3: no signing, no retry, no meaning of a status. Implementations: the curl_multi
-// transport, the scripted fake for tests.
+// Knows HTTP, not S3: no signing, no retries, no interpretation of statuses. Implementations: the
+// libcurl transport, and the scripted fake for tests.
 #ifndef PENSTOCK_CLIENT_HTTP_TRANSPORT_H_
 #define PENSTOCK_CLIENT_HTTP_TRANSPORT_H_
 
@@ -31,41 +31,42 @@ namespace internal {
 bool SameIgnoringCase(const char* a, const char* b, std::size_t size);
 }
 
-// Header names are compared so (ASCII only). Most differ in length, which costs no call.
+// Compares header names (ASCII only). Most differ in length, which needs no call.
 inline bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
   return a.size() == b.size() && internal::SameIgnoringCase(a.data(), b.data(), a.size());
 }
-// Whether `text` begins with `prefix`, compared in the same way.
+// Returns whether `text` starts with `prefix`, compared in the same way.
 inline bool StartsWithIgnoringCase(std::string_view text, std::string_view prefix) {
   return text.size() >= prefix.size() && EqualsIgnoringCase(text.substr(0, prefix.size()), prefix);
 }
-// Value of the first header of that name, or nullopt. The view lives as long as the header.
+// Returns the value of the first header with that name, or nullopt. The view is valid as long as
+// the header.
 std::optional<std::string_view> FindHeader(const std::vector<Header>& headers,
                                            std::string_view name);
 
-// Where a request goes. The pool is keyed by it.
+// The destination of a request, and the key of the connection pool.
 struct Endpoint {
   std::string scheme = "https";  // "http" or "https"
   std::string host;              // name or IP literal (IPv6 without brackets)
   int port = 443;
 };
 
-// How a request is carried.
+// The code that carries a request.
 enum class DataPlane {
-  kDefault,  // as the transport is set up
-  kDirect,   // our own code writes and receives, without a copy, on connections that libcurl made
-  // all is libcurl's: for servers that only it copes with. Chosen by itself where a proxy wants it
-  // so.
+  kDefault,  // as configured in the transport
+  kDirect,   // own code sends and receives without copying, on connections that libcurl made
+  // libcurl does everything. For servers that need it; selected automatically if a proxy requires
+  // it.
   kCurl,
 };
 
 struct Request {
   std::string method;  // "GET", ...
   Endpoint endpoint;
-  std::string target;  // path and query exactly as they go on the wire
-  // sent in this order; Host included; Content-Length is the transport's
+  std::string target;  // path and query exactly as on the wire
+  // Sent in this order. Includes Host. The transport adds Content-Length.
   std::vector<Header> headers;
-  std::string ca_bundle_path;  // empty: the system's
+  std::string ca_bundle_path;  // empty: the system's bundle
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds idle_timeout{30'000};
   DataPlane plane = DataPlane::kDefault;
@@ -74,15 +75,17 @@ struct Request {
 struct ResponseHead {
   int status = 0;
   std::vector<Header> headers;  // arrival order
-  // First header of that name (case-insensitive), or nullopt. The view lives as long as the head.
+  // Returns the first header with that name (case-insensitive), or nullopt. The view is valid as
+  // long as the head.
   std::optional<std::string_view> Find(std::string_view name) const;
 };
 
-// What the first Content-Length header says; nullopt when there is none or it is no number.
+// Returns the number in the first Content-Length header. Nullopt if there is none or it is not a
+// number.
 std::optional<std::uint64_t> ContentLength(const ResponseHead& head);
 
-// Bytes to send with the request. `size()` becomes Content-Length. The transport calls Rewind
-// before the first byte of every sending.
+// The bytes to send with the request. `size()` becomes Content-Length. The transport calls Rewind
+// before the first byte of each attempt to send.
 class RequestBody {
  public:
   virtual ~RequestBody() = default;
@@ -91,21 +94,22 @@ class RequestBody {
   virtual ByteView Next(std::size_t limit) = 0;  // empty: the end
 };
 
-// What a request goes out on.
+// The connection that a request uses.
 struct ConnectionUse {
   DataPlane plane = DataPlane::kDefault;  // kDirect or kCurl
-  bool reused = false;                    // had carried a request before
-  PeerAddress address = {};               // the other end: the service, or a proxy
+  bool reused = false;                    // has carried an earlier request
+  PeerAddress address = {};               // the remote address: the service, or a proxy
 };
 
-// Takes the response apart: head once, then (Window, Commit) pairs. Called from one I/O thread. An
-// error aborts the transfer and becomes its result; so does an exception that leaves a member of
-// this or of RequestBody.
+// Consumer of the response: Begin once, then (Window, Commit) pairs. Called from one I/O thread. An
+// error aborts the transfer and becomes its result. The same holds for an exception of a member of
+// this class or of RequestBody.
 class ResponseBody {
  public:
   virtual ~ResponseBody() = default;
-  // The request has a connection. Once per connection: one that a kept one failed goes out on
-  // another. Not called when none was made; may come as late as the end.
+  // The request has a connection. Called once per connection, because a request that fails on a
+  // kept connection is repeated on another. Not called if no connection was made. May be called as
+  // late as the end.
   virtual void OnConnection(const ConnectionUse&) {}
   virtual Result<void> Begin(const ResponseHead& head) = 0;
   virtual MutableByteView Window() = 0;
@@ -116,15 +120,15 @@ struct Outcome {
   ResponseHead head;
   std::uint64_t body_bytes = 0;
   std::uint64_t sent_bytes = 0;
-  std::chrono::nanoseconds first_byte{};  // from start to the first byte of the head
+  std::chrono::nanoseconds first_byte{};  // from the start to the first byte of the head
   bool connection_reused = false;
 };
 
-// Runs exactly once: on an I/O thread, or before Start returns where no thread can take the
-// request. An exception that leaves it is logged and goes no further. The error kinds: kUnavailable
-// (refused, reset, DNS, body cut short), kTimeout, kCancelled, kDataLoss (more bytes than the
-// ResponseBody has room for), kUnauthenticated (TLS verification), kInvalidArgument (a request that
-// cannot be sent as it is), kResourceExhausted, or the body's own error.
+// Runs exactly once, on an I/O thread, or before Start returns if no thread can accept the request.
+// An exception that it throws is logged and dropped. Error kinds: kUnavailable (refused, reset,
+// DNS, truncated body), kTimeout, kCancelled, kDataLoss (more bytes than the ResponseBody has room
+// for), kUnauthenticated (TLS verification), kInvalidArgument (a request that cannot be sent),
+// kResourceExhausted, or the error of a body.
 using Completion = std::function<void(Result<Outcome>)>;
 
 struct CallContext {
@@ -132,16 +136,16 @@ struct CallContext {
   std::stop_token cancel;
 };
 
-// Thread safety: safe from any thread. `request_body` may be null (no body); both bodies outlive
-// the completion.
+// Thread safety: safe from any thread. `request_body` may be null (no body). Both bodies must
+// outlive the completion.
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual void Start(Request request, RequestBody* request_body, ResponseBody* response_body,
                      CallContext context, Completion done) = 0;
-  // Runs `task` exactly once on an I/O thread, no earlier than `when`: back-off without a sleeping
-  // thread. A transport that stops runs it early. An error: `task` will not run; kCancelled because
-  // the transport has stopped, kResourceExhausted because no thread can be started.
+  // Runs `task` exactly once on an I/O thread, not before `when`. Used for backoff without a
+  // sleeping thread. A transport that stops runs it early. On error `task` will not run: kCancelled
+  // if the transport has stopped, kResourceExhausted if no thread can be started.
   [[nodiscard]] virtual Result<void> RunAt(MonotonicTime when, std::function<void()> task) = 0;
 };
 

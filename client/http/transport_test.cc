@@ -5,7 +5,7 @@
 namespace penstock::http {
 namespace {
 
-TEST(ResponseHead, FindsAHeaderWhateverItsCase) {
+TEST(ResponseHead, FindsAHeaderIgnoringCase) {
   const ResponseHead head{200, {{"ETag", "\"a\""}, {"Content-Length", "3"}}};
   EXPECT_EQ(head.Find("etag"), "\"a\"");
   EXPECT_EQ(head.Find("CONTENT-LENGTH"), "3");
@@ -16,7 +16,7 @@ TEST(ResponseHead, FindsTheFirstOfSeveral) {
   EXPECT_EQ(head.Find("X"), "1");
 }
 
-TEST(ResponseHead, SaysWhenAHeaderIsMissing) {
+TEST(ResponseHead, ReturnsNulloptForAMissingHeader) {
   const ResponseHead head{200, {{"ETag", "a"}}};
   EXPECT_FALSE(head.Find("ETa").has_value());
   EXPECT_FALSE(head.Find("ETagg").has_value());

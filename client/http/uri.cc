@@ -61,7 +61,7 @@ Result<void> ReadAuthority(std::string_view text, std::string_view authority, Ur
   }
   if (host.empty()) return BadUrl(text, "it has no host");
   for (const char c : host) {
-    if (!IsHostCharacter(c, ipv6)) return BadUrl(text, "its host has a character that no host has");
+    if (!IsHostCharacter(c, ipv6)) return BadUrl(text, "its host has an invalid character");
     url.endpoint.host.push_back(AsciiLower(c));
   }
   if (rest.empty()) return Ok();
@@ -124,7 +124,7 @@ std::string BuildQuery(const QueryParameters& parameters) {
 }
 
 Result<Url> ParseUrl(std::string_view text) {
-  // User info is a secret: refuse it before any message can quote the URL.
+  // User info is a secret: reject it before a message can quote the URL.
   const std::size_t authority_at = text.find("://");
   if (authority_at == std::string_view::npos)
     return BadUrl(text, "it does not start with http:// or https://");
@@ -132,7 +132,7 @@ Result<Url> ParseUrl(std::string_view text) {
   const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
   if (authority.find('@') != std::string_view::npos) {
     return Error::Make(ErrorKind::kInvalidArgument,
-                       "an endpoint URL must not hold a user name or password before '@'");
+                       "an endpoint URL must not contain a user name or password before '@'");
   }
   Url url;
   if (StartsWithIgnoringCase(text, "https://")) {
@@ -145,7 +145,7 @@ Result<Url> ParseUrl(std::string_view text) {
   }
   for (const char c : text) {
     if (c <= ' ' || c >= 0x7f)
-      return BadUrl(text, "it holds a blank, control or non-ASCII character");
+      return BadUrl(text, "it contains a space, control or non-ASCII character");
   }
   if (rest.find('#') != std::string_view::npos) return BadUrl(text, "it has a fragment ('#')");
   PENSTOCK_TRY(ReadAuthority(text, authority, url));

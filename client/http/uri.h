@@ -1,8 +1,9 @@
-// Percent-encoding as the client writes it: RFC 3986, one byte at a time, upper-case hex, only
-// unreserved characters bare.
+// Percent-encoding of the client: RFC 3986, byte by byte, upper-case hex, only unreserved
+// characters unencoded.
 //
-// These are the encodings SigV4 wants too (spec/protocol.md §2.14), so a target built from them is
-// canonical as it goes on the wire. Knows nothing of buckets or keys.
+// SigV4 uses the same encoding (Amazon S3 API reference, "Authenticating Requests (AWS Signature
+// Version 4)"), so a target built with these functions is canonical. Independent of buckets and
+// keys.
 #ifndef PENSTOCK_CLIENT_HTTP_URI_H_
 #define PENSTOCK_CLIENT_HTTP_URI_H_
 
@@ -16,39 +17,39 @@
 
 namespace penstock::http {
 
-// Everything but A-Z a-z 0-9 - . _ ~ becomes %XX, '/' included. For query names and values, and
-// x-amz-copy-source parts.
+// Encodes everything except A-Z a-z 0-9 - . _ ~ as %XX, including '/'. For query names and values,
+// and for parts of x-amz-copy-source.
 std::string EncodeQuery(std::string_view text);
 
-// As EncodeQuery, but '/' stays. Empty segments and dot segments are kept: an S3 key is not a file
-// path.
+// Same, but keeps '/'. Keeps empty segments and dot segments, because an S3 key is not a file path.
 std::string EncodePath(std::string_view text);
 
-// Bytes behind %XX; '+' stays '+'. nullopt when a '%' is not followed by two hex digits.
+// Decodes %XX; '+' stays '+'. Returns nullopt if a '%' is not followed by two hex digits.
 std::optional<std::string> DecodePercent(std::string_view text);
 
-// Parameters in the given order: "a=1&b=&c=x%20y". Names and values are raw. Empty list: empty
-// string.
+// Joins parameters in the given order: "a=1&b=&c=x%20y". Names and values are raw. An empty list
+// gives an empty string.
 using QueryParameters = std::vector<std::pair<std::string, std::string>>;
 std::string BuildQuery(const QueryParameters& parameters);
 
 // A parsed endpoint URL.
 struct Url {
   Endpoint endpoint;  // host lower-case
-  std::string path;   // with leading '/', or empty; as written
-  std::string query;  // without '?'; as written
+  std::string path;   // with leading '/', or empty; as given
+  std::string query;  // without '?'; as given
   bool port_given = false;
 };
 
-// Reads "http://host[:port][/path][?query]" (https likewise; IPv6 in brackets; port 80 or 443 where
-// none is given). kInvalidArgument, naming the URL and what is wrong, for another scheme, user
-// info, a fragment, a bad port or host.
+// Parses "http://host[:port][/path][?query]" (also https; IPv6 in brackets; default port 80 or
+// 443). Returns kInvalidArgument with the URL and the reason for another scheme, user info, a
+// fragment, or an invalid port or host.
 Result<Url> ParseUrl(std::string_view text);
 
-// Value of the Host header: brackets around IPv6, ":port" unless it is the scheme's own.
+// Returns the value of the Host header: brackets around IPv6, ":port" unless it is the default port
+// of the scheme.
 std::string HostHeader(const Endpoint& endpoint);
 
-// "host:port" for messages.
+// Returns "host:port" for messages.
 std::string Authority(const Endpoint& endpoint);
 
 }  // namespace penstock::http

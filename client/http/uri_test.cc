@@ -5,16 +5,16 @@
 namespace penstock::http {
 namespace {
 
-// RFC 3986 §2.3.
+// RFC 3986 section 2.3.
 constexpr std::string_view kUnreserved =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 
-TEST(Uri, UnreservedCharactersStayBare) {
+TEST(Uri, KeepsUnreservedCharacters) {
   EXPECT_EQ(EncodeQuery(kUnreserved), kUnreserved);
   EXPECT_EQ(EncodePath(kUnreserved), kUnreserved);
 }
 
-TEST(Uri, EveryOtherByteIsEncodedWithUpperCaseHex) {
+TEST(Uri, EncodesEveryOtherByteWithUpperCaseHex) {
   for (int byte = 0; byte < 256; ++byte) {
     const char c = static_cast<char>(byte);
     if (kUnreserved.find(c) != std::string_view::npos) continue;
@@ -35,9 +35,9 @@ TEST(Uri, DecodingUndoesEncoding) {
   EXPECT_EQ(DecodePercent(EncodeQuery(all)), all);
 }
 
-TEST(Uri, DecodingTakesEitherCaseAndKeepsPlus) { EXPECT_EQ(DecodePercent("%2f%2F+"), "//+"); }
+TEST(Uri, DecodesHexOfEitherCaseAndKeepsPlus) { EXPECT_EQ(DecodePercent("%2f%2F+"), "//+"); }
 
-TEST(Uri, DecodingRefusesBrokenEscapes) {
+TEST(Uri, RejectsInvalidEscapes) {
   for (const std::string_view text : {"%", "a%2", "%zz", "%2%20"})
     EXPECT_FALSE(DecodePercent(text)) << text;
 }
@@ -72,7 +72,7 @@ TEST(Uri, ReadsIpv6Literals) {
   EXPECT_EQ(url->endpoint.port, 8080);
 }
 
-TEST(Uri, RefusesWhatIsNoEndpointAndNamesIt) {
+TEST(Uri, RejectsInvalidEndpointsAndNamesThem) {
   for (const std::string text :
        {"", "h:80", "ftp://h", "http://", "http://:80", "http://h:0", "http://h:65536",
         "http://h:x", "http://h:80x", "http://h h", "http://h/#f", "http://[::1", "http://[::1]x",
@@ -84,13 +84,13 @@ TEST(Uri, RefusesWhatIsNoEndpointAndNamesIt) {
   }
 }
 
-TEST(Uri, PasswordInAUrlIsRefusedAndNotRepeated) {
+TEST(Uri, RejectsAPasswordWithoutQuotingIt) {
   const Result<Url> url = ParseUrl("http://user:s3cr3t@h/");
   ASSERT_FALSE(url.ok());
   EXPECT_EQ(url.error().message.find("s3cr3t"), std::string::npos);
 }
 
-TEST(Uri, HostHeaderLeavesOutTheSchemesOwnPort) {
+TEST(Uri, HostHeaderOmitsTheDefaultPort) {
   EXPECT_EQ(HostHeader({"https", "h", 443}), "h");
   EXPECT_EQ(HostHeader({"http", "h", 80}), "h");
   EXPECT_EQ(HostHeader({"http", "h", 443}), "h:443");

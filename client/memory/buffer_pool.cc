@@ -1,4 +1,4 @@
-// Mapped memory, kept for whoever comes next.
+// A pool of mapped buffers, kept for reuse.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -13,14 +13,15 @@
 namespace penstock {
 namespace {
 
-constexpr std::uint64_t kMostKept = 256ull << 20;
-// more than a process can address: rounding cannot overflow
-constexpr std::size_t kMostBytes = std::size_t{1} << 48;
+constexpr std::uint64_t kMaxKeptBytes = 256ull << 20;
+// Larger than any address space, so that rounding cannot overflow.
+constexpr std::size_t kMaxBytes = std::size_t{1} << 48;
 
 constexpr std::size_t kSmallUnit = 64 << 10;
 constexpr std::size_t kPage = 4 << 10;
 
-// A huge one is aligned to kUnit; null when the system has none.
+// Maps `size` bytes. Multiples of kUnit are aligned to kUnit. Returns null if the system has no
+// memory.
 std::byte* Map(std::size_t size) {
   const bool small = size % BufferPool::kUnit != 0;
   const std::size_t mapped_size = small ? size : size + BufferPool::kUnit;
@@ -34,7 +35,7 @@ std::byte* Map(std::size_t size) {
   if (before > 0) ::munmap(begin, before);
   const std::size_t after = mapped_size - before - size;
   if (after > 0) ::munmap(begin + before + size, after);
-  // advice: a kernel without huge pages goes on with small ones
+  // Advisory: a kernel without huge pages uses small pages.
   ::madvise(begin + before, size, MADV_HUGEPAGE);
   return begin + before;
 }
@@ -56,11 +57,11 @@ void PooledBuffer::Release() {
   pool_ = nullptr;
   data_ = nullptr;
   size_ = 0;
-  share_.Release();  // last: who gets the budget then finds the memory kept
+  share_.Release();  // last, so that the next owner of the budget finds the memory in the pool
 }
 
 std::size_t BufferPool::SizeFor(std::size_t bytes, Grain grain) {
-  const std::size_t wanted = std::clamp<std::size_t>(bytes, 1, kMostBytes);
+  const std::size_t wanted = std::clamp<std::size_t>(bytes, 1, kMaxBytes);
   const bool small = grain == Grain::kSmall && wanted < kLeastHuge;
   const std::size_t unit = !small ? kUnit : wanted <= kSmallUnit ? kPage : kSmallUnit;
   return (wanted + unit - 1) / unit * unit;
@@ -121,7 +122,7 @@ Result<PooledBuffer> BufferPool::Fill(MemoryBudget::Share share, std::size_t siz
 }
 
 void BufferPool::Keep(std::byte* data, std::size_t size) {
-  if (process_ != ProcessId()) return;  // the parent's; its lock may be taken
+  if (process_ != ProcessId()) return;  // the buffer belongs to the parent, whose lock may be held
   Freed freed;
   {
     const MutexLock lock(mutex_);
@@ -162,9 +163,9 @@ std::uint64_t BufferPool::kept_bytes() const {
   return kept_bytes_;
 }
 
-void BufferPool::DropKept(std::uint64_t most, Freed& freed) {
-  // The largest first: few are asked for so large.
-  while (kept_bytes_ > most) {
+void BufferPool::DropKept(std::uint64_t max_bytes, Freed& freed) {
+  // Frees the largest first, because few callers need so large a buffer.
+  while (kept_bytes_ > max_bytes) {
     const auto largest = std::prev(kept_.end());
     if (largest->second.empty()) {
       kept_.erase(largest);
@@ -176,6 +177,6 @@ void BufferPool::DropKept(std::uint64_t most, Freed& freed) {
   }
 }
 
-std::uint64_t BufferPool::MostKept() const { return std::min(kMostKept, budget_.limit() / 4); }
+std::uint64_t BufferPool::MostKept() const { return std::min(kMaxKeptBytes, budget_.limit() / 4); }
 
 }  // namespace penstock

@@ -37,7 +37,7 @@ TEST(BufferPoolTest, BuffersAreWholeAlignedUnitsOfWritableMemory) {
   }
 }
 
-TEST(BufferPoolTest, GivesTheSameMemoryAgain) {
+TEST(BufferPoolTest, ReusesMemory) {
   MemoryBudget budget(64 * kMiB);
   BufferPool pool(budget);
   PooledBuffer buffer = Must(pool.Take(4 * kMiB));
@@ -49,7 +49,7 @@ TEST(BufferPoolTest, GivesTheSameMemoryAgain) {
   EXPECT_EQ(Must(pool.Take(4 * kMiB)).data(), memory);
 }
 
-TEST(BufferPoolTest, KeepsAQuarterOfTheLimitAtMost) {
+TEST(BufferPoolTest, KeepsAtMostAQuarterOfTheLimit) {
   MemoryBudget budget(64 * kMiB);
   BufferPool pool(budget);
   {
@@ -61,7 +61,7 @@ TEST(BufferPoolTest, KeepsAQuarterOfTheLimitAtMost) {
   EXPECT_EQ(pool.kept_bytes(), 0u);
 }
 
-TEST(BufferPoolTest, WhatIsKeptAndWhatIsHeldStayWithinTheLimitTogether) {
+TEST(BufferPoolTest, KeptAndHeldMemoryTogetherStayWithinTheLimit) {
   MemoryBudget budget(64 * kMiB);
   BufferPool pool(budget);
   Must(pool.Take(16 * kMiB)).Release();
@@ -70,7 +70,7 @@ TEST(BufferPoolTest, WhatIsKeptAndWhatIsHeldStayWithinTheLimitTogether) {
   EXPECT_EQ(pool.kept_bytes(), 0u);
 }
 
-TEST(BufferPoolTest, TryTakeGivesNothingWhereTheBudgetIsSpent) {
+TEST(BufferPoolTest, TryTakeReturnsNothingIfTheBudgetIsExhausted) {
   MemoryBudget budget(16 * kMiB);
   BufferPool pool(budget);
   const PooledBuffer held = Must(pool.Take(12 * kMiB));
@@ -82,7 +82,7 @@ TEST(BufferPoolTest, TryTakeGivesNothingWhereTheBudgetIsSpent) {
   EXPECT_TRUE(some->has_value());
 }
 
-TEST(BufferPoolTest, ATakerWaitsForABufferThatIsGivenBack) {
+TEST(BufferPoolTest, TakeWaitsForABufferToBeReleased) {
   MemoryBudget budget(16 * kMiB);
   BufferPool pool(budget);
   PooledBuffer held = Must(pool.Take(16 * kMiB));
@@ -95,7 +95,7 @@ TEST(BufferPoolTest, ATakerWaitsForABufferThatIsGivenBack) {
   EXPECT_NE(got, nullptr);
 }
 
-TEST(BufferPoolTest, SmallBuffersAreSmallWhereTheyAreAskedFor) {
+TEST(BufferPoolTest, SmallGrainGivesSmallBuffers) {
   MemoryBudget budget(64 * kMiB);
   BufferPool pool(budget);
   constexpr std::size_t kKiB = 1024;
@@ -113,7 +113,7 @@ TEST(BufferPoolTest, SmallBuffersAreSmallWhereTheyAreAskedFor) {
   }
 }
 
-TEST(BufferPoolTest, KeptMemoryMakesRoomForSmallBuffersToo) {
+TEST(BufferPoolTest, FreesKeptMemoryForSmallBuffers) {
   MemoryBudget budget(64 * kMiB);
   BufferPool pool(budget);
   Must(pool.Take(16 * kMiB)).Release();
@@ -128,7 +128,7 @@ TEST(BufferPoolTest, KeptMemoryMakesRoomForSmallBuffersToo) {
   EXPECT_GT(pool.kept_bytes(), 0u);
 }
 
-TEST(BufferPoolTest, MakesRoomForWhatWasTakenElsewhere) {
+TEST(BufferPoolTest, MakeRoomFreesMemoryForOtherUsersOfTheBudget) {
   MemoryBudget budget(64 * kMiB);
   BufferPool pool(budget);
   Must(pool.Take(16 * kMiB)).Release();
@@ -138,7 +138,7 @@ TEST(BufferPoolTest, MakesRoomForWhatWasTakenElsewhere) {
   EXPECT_LE(pool.kept_bytes(), 4 * kMiB);
 }
 
-TEST(BufferPoolTest, WhatNoMachineHasIsRefused) {
+TEST(BufferPoolTest, RejectsImpossibleSizes) {
   MemoryBudget budget(UINT64_MAX);
   BufferPool pool(budget);
   const Result<PooledBuffer> refused = pool.Take(SIZE_MAX);
@@ -147,7 +147,7 @@ TEST(BufferPoolTest, WhatNoMachineHasIsRefused) {
   EXPECT_EQ(budget.usage().held, 0u);
 }
 
-TEST(BufferPoolTest, AForkedChildHasItsOwnAndLeavesItsParentsAlone) {
+TEST(BufferPoolTest, ForkedChildUsesItsOwnPool) {
   BufferPool& parents = BufferPool::PerProcess();
   PooledBuffer held = Must(parents.Take(2 * kMiB));
   std::memset(held.data(), 7, held.size());

@@ -15,7 +15,7 @@ namespace penstock {
 namespace memory {
 namespace {
 
-constexpr std::uint64_t kMostByDefault = 2ull << 30;
+constexpr std::uint64_t kMaxDefaultLimit = 2ull << 30;
 constexpr std::uint64_t kMiB = 1ull << 20;
 
 std::optional<std::uint64_t> ParseBytes(std::string_view text) {
@@ -36,7 +36,7 @@ std::optional<std::uint64_t> ParseBytes(std::string_view text) {
 std::uint64_t DefaultLimitFor(std::uint64_t machine_bytes,
                               std::optional<std::uint64_t> group_bytes) {
   const std::uint64_t mine = std::min(machine_bytes, group_bytes.value_or(machine_bytes));
-  return std::clamp(mine / 4 / kMiB * kMiB, kLeastMemoryLimitBytes, kMostByDefault);
+  return std::clamp(mine / 4 / kMiB * kMiB, kLeastMemoryLimitBytes, kMaxDefaultLimit);
 }
 
 std::optional<std::uint64_t> ParseMemoryMax(std::string_view text) {
@@ -72,7 +72,7 @@ std::uint64_t InitialLimit() {
 std::uint64_t DefaultMemoryLimit() {
   const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
   const auto page_bytes = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 0L));
-  // In a container the root of the control groups is the container's own.
+  // In a container, this is the root of the container's own cgroup.
   std::ifstream file("/sys/fs/cgroup/memory.max");
   std::string text;
   std::getline(file, text);

@@ -1,4 +1,4 @@
-// How much memory this process may use: from the environment, the machine and its control group.
+// The memory limit of this process, from the environment, the machine and the cgroup.
 #ifndef PENSTOCK_CLIENT_MEMORY_DEFAULT_LIMIT_H_
 #define PENSTOCK_CLIENT_MEMORY_DEFAULT_LIMIT_H_
 
@@ -10,21 +10,23 @@
 
 namespace penstock::memory {
 
-// A quarter of the smaller of the two, in whole MiB, within kLeastMemoryLimitBytes and 2 GiB.
+// Returns a quarter of the smaller of the two, in whole MiB, between kLeastMemoryLimitBytes and 2
+// GiB.
 std::uint64_t DefaultLimitFor(std::uint64_t machine_bytes,
                               std::optional<std::uint64_t> group_bytes);
 
-// The content of a control group's memory.max: a number of bytes; nullopt for "max" and for what is
-// no number.
+// Parses the content of a cgroup's memory.max: a number of bytes. Returns nullopt for "max" and for
+// any other text.
 std::optional<std::uint64_t> ParseMemoryMax(std::string_view text);
 
-// The value of PENSTOCK_MEMORY_LIMIT: bytes, or a whole number of KiB, MiB or GiB ("268435456",
-// "256MiB"). kInvalidArgument, which names the variable and the value, for other text and below
-// kLeastMemoryLimitBytes.
+// Parses PENSTOCK_MEMORY_LIMIT: bytes, or a whole number of KiB, MiB or GiB ("268435456",
+// "256MiB"). Returns kInvalidArgument with the variable and the value for any other text, and for
+// values below kLeastMemoryLimitBytes.
 Result<std::uint64_t> ParseMemoryLimit(std::string_view text);
 
-// The limit before SetMemoryLimit: PENSTOCK_MEMORY_LIMIT, else DefaultMemoryLimit(), also where the
-// variable cannot be parsed: Client::Create reports that.
+// Returns the limit before the first SetMemoryLimit: PENSTOCK_MEMORY_LIMIT, else
+// DefaultMemoryLimit(). An invalid variable also gives the default, because Client::Create reports
+// it.
 std::uint64_t InitialLimit();
 
 }  // namespace penstock::memory

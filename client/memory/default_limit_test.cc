@@ -14,7 +14,7 @@ TEST(DefaultLimitTest, IsAQuarterOfTheMachine) {
   EXPECT_EQ(DefaultLimitFor(4 * kGiB, std::nullopt), kGiB);
 }
 
-TEST(DefaultLimitTest, IsAQuarterOfTheControlGroupWhereThatIsSmaller) {
+TEST(DefaultLimitTest, IsAQuarterOfTheCgroupLimitIfThatIsSmaller) {
   EXPECT_EQ(DefaultLimitFor(64 * kGiB, 2 * kGiB), 512 * kMiB);
   EXPECT_EQ(DefaultLimitFor(2 * kGiB, 64 * kGiB), 512 * kMiB);
 }
@@ -23,12 +23,12 @@ TEST(DefaultLimitTest, IsWholeMebibytes) {
   EXPECT_EQ(DefaultLimitFor(400 * kMiB + 12345, std::nullopt), 100 * kMiB);
 }
 
-TEST(DefaultLimitTest, IsNeitherTooSmallToWorkNorMoreThanTwoGibibytes) {
+TEST(DefaultLimitTest, IsBetweenTheMinimumAndTwoGibibytes) {
   EXPECT_EQ(DefaultLimitFor(0, std::nullopt), kLeastMemoryLimitBytes);
   EXPECT_EQ(DefaultLimitFor(512 * kGiB, std::nullopt), 2 * kGiB);
 }
 
-TEST(DefaultLimitTest, ReadsAControlGroupsLimit) {
+TEST(DefaultLimitTest, ReadsTheCgroupLimit) {
   EXPECT_EQ(ParseMemoryMax("1073741824\n"), kGiB);
   EXPECT_EQ(ParseMemoryMax("1073741824"), kGiB);
   EXPECT_EQ(ParseMemoryMax("max\n"), std::nullopt);
@@ -36,13 +36,13 @@ TEST(DefaultLimitTest, ReadsAControlGroupsLimit) {
   EXPECT_EQ(ParseMemoryMax("12x"), std::nullopt);
 }
 
-TEST(DefaultLimitTest, ReadsTheEnvironmentsLimit) {
+TEST(DefaultLimitTest, ReadsTheEnvironmentVariable) {
   EXPECT_EQ(ParseMemoryLimit("268435456").value(), 256 * kMiB);
   EXPECT_EQ(ParseMemoryLimit("256MiB").value(), 256 * kMiB);
   EXPECT_EQ(ParseMemoryLimit("2GiB").value(), 2 * kGiB);
 }
 
-TEST(DefaultLimitTest, RefusesALimitThatCannotWork) {
+TEST(DefaultLimitTest, RejectsInvalidLimits) {
   for (const char* bad :
        {"lots", "1MiB", "16mib", "-1", "17179869184GiB", "16 MiB", "1.5GiB", "1000"}) {
     const auto limit = ParseMemoryLimit(bad);
@@ -54,7 +54,7 @@ TEST(DefaultLimitTest, RefusesALimitThatCannotWork) {
   }
 }
 
-TEST(DefaultLimitTest, ALimitSetForTheProcessHoldsAndIsChecked) {
+TEST(DefaultLimitTest, SetMemoryLimitChecksAndAppliesTheLimit) {
   const std::uint64_t before = MemoryLimit();
   ASSERT_TRUE(SetMemoryLimit(48 * kMiB).ok());
   EXPECT_EQ(MemoryLimit(), 48 * kMiB);
@@ -68,7 +68,7 @@ TEST(DefaultLimitTest, ALimitSetForTheProcessHoldsAndIsChecked) {
   ASSERT_TRUE(SetMemoryLimit(before).ok());
 }
 
-TEST(DefaultLimitTest, ThisMachineHasOne) {
+TEST(DefaultLimitTest, ThisMachineHasALimit) {
   EXPECT_GE(DefaultMemoryLimit(), kLeastMemoryLimitBytes);
   EXPECT_LE(DefaultMemoryLimit(), 2 * kGiB);
 }

@@ -1,4 +1,4 @@
-// Who may hold how much, and who waits.
+// The memory budget: shares, the FIFO queue of waiters, and eviction.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -71,7 +71,7 @@ Result<MemoryBudget::Share> MemoryBudget::Take(std::uint64_t bytes,
                                                const std::function<bool()>& interrupt) {
   PENSTOCK_TRY(CheckMayBlock("MemoryBudget::Take"));
   mutex_.Lock();
-  // nobody's patience was tried before
+  // The queue was empty, so the timeout of the first waiter starts now.
   if (waiting_.empty()) last_change_ = std::chrono::steady_clock::now();
   const auto place = waiting_.insert(waiting_.end(), Waiter{});
   Promised promised;
@@ -84,7 +84,7 @@ Result<MemoryBudget::Share> MemoryBudget::Take(std::uint64_t bytes,
       waiting_.erase(place);
       Share share = Grant(bytes);
       mutex_.Unlock();
-      changed_.NotifyAll();  // another may be first now
+      changed_.NotifyAll();  // another waiter may be first now
       return share;
     }
     changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + std::min(kPoll, patience_));
@@ -126,7 +126,7 @@ void MemoryBudget::Register(const std::shared_ptr<Evictable>& spare) {
     }
     if (waiting_.empty()) return;
   }
-  changed_.NotifyAll();  // who waits may want it
+  changed_.NotifyAll();  // a waiter may need it
 }
 
 void MemoryBudget::Unregister(Evictable& spare) { Unlist(spare, !kForGood); }
@@ -135,7 +135,7 @@ void MemoryBudget::Withdraw(Evictable& spare) { Unlist(spare, kForGood); }
 
 void MemoryBudget::Unlist(Evictable& spare, bool for_good) {
   if (!mine()) return;
-  std::shared_ptr<Evictable> last;  // destroyed after the lock
+  std::shared_ptr<Evictable> last;  // destroyed after the lock is released
   const MutexLock lock(mutex_);
   spare.withdrawn_ = spare.withdrawn_ || for_good;
   if (!spare.place_) return;
@@ -149,14 +149,14 @@ std::uint64_t MemoryBudget::FairShare() const {
   return limit() / std::max<std::size_t>(1, spares_.size());
 }
 
-// Asks for what is missing to give `bytes`. Lets go of the lock meanwhile.
+// Evicts memory until `bytes` fit or enough is promised. Releases the lock during each eviction.
 void MemoryBudget::TakeBack(std::uint64_t bytes, Promised& promised) {
   for (;;) {
     if (Fits(bytes) || spares_.empty()) return;
     if (promised.bytes == 0) promised.held = usage_.held;
     const std::uint64_t returned = promised.held - std::min(promised.held, usage_.held);
     const std::uint64_t coming = promised.bytes - std::min(promised.bytes, returned);
-    // beyond the limit: alone
+    // A request above the limit needs all memory.
     const std::uint64_t wanted = bytes > limit() ? usage_.held : usage_.held + bytes - limit();
     if (coming >= wanted) return;
     const std::uint64_t missing = wanted - coming;
@@ -168,7 +168,7 @@ void MemoryBudget::TakeBack(std::uint64_t bytes, Promised& promised) {
     mutex_.Lock();
     promised.bytes += given;
     usage_.taken_back += given;
-    // It may have more.
+    // It may have more to give.
     if (given >= missing && !spare->place_ && !spare->withdrawn_)
       spare->place_ = spares_.insert(spares_.begin(), spare);
   }

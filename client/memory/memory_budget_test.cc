@@ -31,7 +31,7 @@ Share Must(Result<Share> taken) {
   return std::move(taken).value();
 }
 
-TEST(MemoryBudgetTest, GivesUpToItsLimitAndTakesBack) {
+TEST(MemoryBudgetTest, GrantsUpToTheLimit) {
   MemoryBudget budget(100);
   std::optional<Share> first = budget.TryTake(60);
   ASSERT_TRUE(first);
@@ -42,7 +42,7 @@ TEST(MemoryBudgetTest, GivesUpToItsLimitAndTakesBack) {
   EXPECT_EQ(budget.usage().most_held, 100u);
 }
 
-TEST(MemoryBudgetTest, AMovedShareIsGivenBackOnce) {
+TEST(MemoryBudgetTest, MovedShareIsReleasedOnce) {
   MemoryBudget budget(100);
   Share share = Must(budget.Take(60));
   Share other = std::move(share);
@@ -56,7 +56,7 @@ TEST(MemoryBudgetTest, AMovedShareIsGivenBackOnce) {
   EXPECT_EQ(budget.usage().held, 0u);
 }
 
-TEST(MemoryBudgetTest, MoreThanTheLimitIsGivenToWhoeverIsAlone) {
+TEST(MemoryBudgetTest, GrantsMoreThanTheLimitIfNothingElseIsHeld) {
   MemoryBudget budget(100, kForEver);
   Share small = Must(budget.Take(1));
   std::jthread large([&] { EXPECT_EQ(Must(budget.Take(1000)).bytes(), 1000u); });
@@ -66,7 +66,7 @@ TEST(MemoryBudgetTest, MoreThanTheLimitIsGivenToWhoeverIsAlone) {
   EXPECT_EQ(budget.usage().most_held, 1000u);
 }
 
-TEST(MemoryBudgetTest, ServesThoseWhoWaitInTheOrderTheyCame) {
+TEST(MemoryBudgetTest, ServesWaitersInFifoOrder) {
   MemoryBudget budget(100, kForEver);
   Share all = Must(budget.Take(100));
   std::mutex mutex;
@@ -80,13 +80,13 @@ TEST(MemoryBudgetTest, ServesThoseWhoWaitInTheOrderTheyCame) {
     });
     AwaitWaiting(budget, static_cast<std::uint64_t>(i) + 1);
   }
-  EXPECT_FALSE(budget.TryTake(0)) << "nobody gets ahead of those who wait";
+  EXPECT_FALSE(budget.TryTake(0)) << "no caller overtakes the waiters";
   all.Release();
   takers.clear();
   EXPECT_EQ(served, (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
-TEST(MemoryBudgetTest, AnInterruptedWaitLeavesTheLineToTheNext) {
+TEST(MemoryBudgetTest, InterruptedWaitServesTheNextWaiter) {
   MemoryBudget budget(100, kForEver);
   Share all = Must(budget.Take(60));
   std::atomic<bool> stop = false;
@@ -103,15 +103,16 @@ TEST(MemoryBudgetTest, AnInterruptedWaitLeavesTheLineToTheNext) {
   EXPECT_EQ(budget.usage().waiting, 0u);
 }
 
-TEST(MemoryBudgetTest, WhoHoldsAllAndWaitsIsLetBeyondTheLimit) {
+TEST(MemoryBudgetTest, OldestWaiterExceedsTheLimitIfNothingIsReleased) {
   MemoryBudget budget(100, milliseconds(1));
   const Share held = Must(budget.Take(100));
-  const Share more = Must(budget.Take(50));  // on the same thread: nobody could give anything back
+  // On the same thread, so no other thread can release memory.
+  const Share more = Must(budget.Take(50));
   EXPECT_EQ(budget.usage().held, 150u);
   EXPECT_EQ(budget.usage().beyond_limit, 1u);
 }
 
-TEST(MemoryBudgetTest, NobodyIsLetBeyondTheLimitWhileMemoryIsInFlight) {
+TEST(MemoryBudgetTest, LimitIsNotExceededWhileMemoryIsInFlight) {
   MemoryBudget budget(100, milliseconds(1));
   Share held = Must(budget.Take(100));
   held.SetInFlight(true);
@@ -124,7 +125,7 @@ TEST(MemoryBudgetTest, NobodyIsLetBeyondTheLimitWhileMemoryIsInFlight) {
   EXPECT_EQ(budget.usage().beyond_limit, 1u);
 }
 
-TEST(MemoryBudgetTest, SharesInFlightLeaveTheCountWhenGivenBack) {
+TEST(MemoryBudgetTest, ReleasedSharesAreNotCountedAsInFlight) {
   MemoryBudget budget(100);
   Share share = Must(budget.Take(70));
   share.SetInFlight(true);
@@ -135,7 +136,7 @@ TEST(MemoryBudgetTest, SharesInFlightLeaveTheCountWhenGivenBack) {
   EXPECT_EQ(budget.usage().in_flight, 0u);
 }
 
-TEST(MemoryBudgetTest, ALargerLimitServesThoseWhoWait) {
+TEST(MemoryBudgetTest, RaisingTheLimitServesWaiters) {
   MemoryBudget budget(100, kForEver);
   const Share held = Must(budget.Take(100));
   std::jthread taker([&] { EXPECT_TRUE(Must(budget.Take(50))); });
@@ -145,7 +146,7 @@ TEST(MemoryBudgetTest, ALargerLimitServesThoseWhoWait) {
   EXPECT_EQ(budget.usage().limit, 150u);
 }
 
-TEST(MemoryBudgetTest, ManyTakersStayWithinTheLimitAndAllEnd) {
+TEST(MemoryBudgetTest, ManyThreadsStayWithinTheLimitAndFinish) {
   MemoryBudget budget(100, kForEver);
   std::vector<std::jthread> takers;
   for (unsigned seed = 0; seed < 16; ++seed) {
@@ -166,10 +167,10 @@ TEST(MemoryBudgetTest, ManyTakersStayWithinTheLimitAndAllEnd) {
   EXPECT_EQ(usage.beyond_limit, 0u);
 }
 
-// Holds shares of ten bytes that nobody needs.
-class TenEach final : public MemoryBudget::Evictable {
+// Holds evictable shares of ten bytes each.
+class TenByteShares final : public MemoryBudget::Evictable {
  public:
-  TenEach(MemoryBudget& budget, int shares) {
+  TenByteShares(MemoryBudget& budget, int shares) {
     for (int i = 0; i < shares; ++i) held_.push_back(Must(budget.Take(10)));
   }
   std::uint64_t GiveUp(std::uint64_t bytes) override {
@@ -185,7 +186,7 @@ class TenEach final : public MemoryBudget::Evictable {
     const std::lock_guard lock(mutex_);
     return held_.size();
   }
-  // What it gives up is on its way until Land.
+  // From now on, evicted memory stays in flight until Land().
   void Keep() { keeps_ = true; }
   std::size_t leaving() const {
     const std::lock_guard lock(mutex_);
@@ -203,62 +204,62 @@ class TenEach final : public MemoryBudget::Evictable {
   bool keeps_ = false;
 };
 
-TEST(MemoryBudgetTest, WhoWaitsIsGivenWhatOthersCanDoWithout) {
+TEST(MemoryBudgetTest, WaiterGetsEvictedMemory) {
   MemoryBudget budget(100, kForEver);
-  const auto spare = std::make_shared<TenEach>(budget, 8);
+  const auto spare = std::make_shared<TenByteShares>(budget, 8);
   budget.Register(spare);
   const Share share = Must(budget.Take(50));
   EXPECT_EQ(spare->left(), 5u);
   EXPECT_EQ(budget.usage().taken_back, 30u);
   EXPECT_EQ(budget.usage().held, 100u);
-  EXPECT_FALSE(budget.TryTake(1)) << "only one who waits takes from others";
+  EXPECT_FALSE(budget.TryTake(1)) << "only a waiter evicts memory";
   EXPECT_EQ(spare->left(), 5u);
 }
 
-TEST(MemoryBudgetTest, ThoseNotUsedForLongestGiveFirst) {
+TEST(MemoryBudgetTest, EvictsTheLeastRecentlyUsedFirst) {
   MemoryBudget budget(100, kForEver);
-  std::vector<std::shared_ptr<TenEach>> spares;
+  std::vector<std::shared_ptr<TenByteShares>> spares;
   for (int i = 0; i < 3; ++i) {
-    spares.push_back(std::make_shared<TenEach>(budget, 3));
+    spares.push_back(std::make_shared<TenByteShares>(budget, 3));
     budget.Register(spares.back());
   }
-  budget.Register(spares[0]);  // used again
+  budget.Register(spares[0]);  // most recently used again
   const Share share = Must(budget.Take(50));
   EXPECT_EQ(spares[1]->left(), 0u);
   EXPECT_EQ(spares[2]->left(), 2u);
   EXPECT_EQ(spares[0]->left(), 3u);
-  const Share more = Must(budget.Take(20));  // it had more, and is still the first
+  const Share more = Must(budget.Take(20));  // it had more to give and is still the first
   EXPECT_EQ(spares[2]->left(), 0u);
   EXPECT_EQ(spares[0]->left(), 3u);
 }
 
-TEST(MemoryBudgetTest, MoreThanTheLimitTakesAllThatIsSpare) {
+TEST(MemoryBudgetTest, RequestAboveTheLimitEvictsEverything) {
   MemoryBudget budget(100, kForEver);
-  const auto spare = std::make_shared<TenEach>(budget, 3);
+  const auto spare = std::make_shared<TenByteShares>(budget, 3);
   budget.Register(spare);
   EXPECT_EQ(Must(budget.Take(1000)).bytes(), 1000u);
   EXPECT_EQ(spare->left(), 0u);
 }
 
-TEST(MemoryBudgetTest, WhatIsOnItsWayBackIsWaitedForAndNotAskedForTwice) {
+TEST(MemoryBudgetTest, WaitsForPromisedMemoryInsteadOfEvictingMore) {
   MemoryBudget budget(100, kForEver);
-  const auto first = std::make_shared<TenEach>(budget, 5);
-  const auto second = std::make_shared<TenEach>(budget, 5);
+  const auto first = std::make_shared<TenByteShares>(budget, 5);
+  const auto second = std::make_shared<TenByteShares>(budget, 5);
   first->Keep();
   budget.Register(first);
   budget.Register(second);
   std::jthread taker([&] { EXPECT_TRUE(Must(budget.Take(40))); });
   while (first->leaving() < 4) std::this_thread::yield();
-  budget.Register(second);  // wakes the taker
+  budget.Register(second);  // wakes the waiting thread
   first->Land();
   taker.join();
   EXPECT_EQ(first->left(), 1u);
   EXPECT_EQ(second->left(), 5u);
 }
 
-TEST(MemoryBudgetTest, WhatBecomesSpareServesThoseWhoWait) {
+TEST(MemoryBudgetTest, RegisteringEvictableMemoryServesWaiters) {
   MemoryBudget budget(100, kForEver);
-  const auto spare = std::make_shared<TenEach>(budget, 10);
+  const auto spare = std::make_shared<TenByteShares>(budget, 10);
   std::jthread taker([&] { EXPECT_TRUE(Must(budget.Take(50))); });
   AwaitWaiting(budget, 1);
   budget.Register(spare);
@@ -266,9 +267,9 @@ TEST(MemoryBudgetTest, WhatBecomesSpareServesThoseWhoWait) {
   EXPECT_EQ(spare->left(), 5u);
 }
 
-TEST(MemoryBudgetTest, TheWithdrawnAreNeitherAskedNorKnownAgain) {
+TEST(MemoryBudgetTest, WithdrawnEvictablesAreNeverUsedAgain) {
   MemoryBudget budget(100, milliseconds(1));
-  const auto spare = std::make_shared<TenEach>(budget, 10);
+  const auto spare = std::make_shared<TenByteShares>(budget, 10);
   budget.Register(spare);
   budget.Unregister(*spare);
   budget.Register(spare);
@@ -279,11 +280,11 @@ TEST(MemoryBudgetTest, TheWithdrawnAreNeitherAskedNorKnownAgain) {
   EXPECT_EQ(spare.use_count(), 1);
 }
 
-TEST(MemoryBudgetTest, ThoseWhoHaveSomethingToSpareShareEvenly) {
+TEST(MemoryBudgetTest, FairShareDividesTheLimitEvenly) {
   MemoryBudget budget(100, kForEver);
   EXPECT_EQ(budget.FairShare(), 100u);
-  const auto one = std::make_shared<TenEach>(budget, 1);
-  const auto other = std::make_shared<TenEach>(budget, 1);
+  const auto one = std::make_shared<TenByteShares>(budget, 1);
+  const auto other = std::make_shared<TenByteShares>(budget, 1);
   budget.Register(one);
   budget.Register(one);
   EXPECT_EQ(budget.FairShare(), 100u);
@@ -293,14 +294,14 @@ TEST(MemoryBudgetTest, ThoseWhoHaveSomethingToSpareShareEvenly) {
   EXPECT_EQ(budget.FairShare(), 100u);
 }
 
-TEST(MemoryBudgetTest, AForkedChildHasItsOwnOfTheSameLimit) {
+TEST(MemoryBudgetTest, ForkedChildHasItsOwnBudgetWithTheSameLimit) {
   MemoryBudget& parents = MemoryBudget::PerProcess();
   const std::uint64_t before = parents.limit();
   parents.SetLimit(32 << 20);
   Share held = Must(parents.Take(20 << 20));
   const pid_t child = ::fork();
   if (child == 0) {
-    held.Release();  // the parent's: does nothing here
+    held.Release();  // belongs to the parent: a no-op here
     MemoryBudget& own = MemoryBudget::PerProcess();
     const bool good =
         &own != &parents && own.limit() == 32u << 20 && own.TryTake(32 << 20).has_value();

@@ -1,5 +1,5 @@
-// One object per process, made at first use and never destroyed; a forked child makes its own
-// (decision 0007).
+// One object per process, created at first use and never destroyed. A forked child creates its own
+// (docs/decisions/0007).
 #ifndef PENSTOCK_CLIENT_MEMORY_PER_PROCESS_H_
 #define PENSTOCK_CLIENT_MEMORY_PER_PROCESS_H_
 
@@ -9,13 +9,13 @@
 
 namespace penstock::memory {
 
-// Thread safety: safe from any thread, also in a forked child. Takes no lock, since a fork could
-// copy it taken.
+// Thread safety: any thread, also in a forked child. Uses no lock, because a fork could copy a held
+// lock.
 template <class T>
 class PerProcess {
  public:
-  // make(of_parent) gives a new T. `of_parent`: what the parent had at the fork, whose locks may be
-  // taken; null: nothing.
+  // Returns the object of this process. If there is none, make(of_parent) returns a new T.
+  // `of_parent` is the object of the parent at the fork, whose locks may be held, or null.
   template <class Make>
   T& Mine(Make make) {
     const int process = ProcessId();
@@ -24,7 +24,7 @@ class PerProcess {
       auto* made = new Entry{process, make(seen != nullptr ? seen->object : nullptr), seen};
       if (current_.compare_exchange_strong(seen, made, std::memory_order_acq_rel))
         return *made->object;
-      delete made->object;  // another thread was first
+      delete made->object;  // another thread was faster
       delete made;
     }
     return *seen->object;
@@ -34,7 +34,7 @@ class PerProcess {
   struct Entry {
     int process;
     T* object;
-    Entry* of_parent;  // never touched again, but reachable for leak checkers
+    Entry* of_parent;  // never used again, but reachable for leak checkers
   };
   std::atomic<Entry*> current_{nullptr};
 };

@@ -9,7 +9,7 @@
 namespace penstock::memory {
 namespace {
 
-TEST(OfProcessTest, MakesItOnce) {
+TEST(PerProcessTest, CreatesTheObjectOnce) {
   static PerProcess<int> numbers;
   int made = 0;
   const auto make = [&made](const int*) { return new int(++made); };
@@ -17,7 +17,7 @@ TEST(OfProcessTest, MakesItOnce) {
   EXPECT_EQ(made, 1);
 }
 
-TEST(OfProcessTest, AForkedChildMakesItsOwnFromItsParents) {
+TEST(PerProcessTest, ForkedChildCreatesItsOwnFromTheParents) {
   static PerProcess<int> numbers;
   const auto make = [](const int* of_parent) {
     return new int(of_parent == nullptr ? 1 : *of_parent + 1);

@@ -1,4 +1,4 @@
-// The memory of one block of a stream, within the process's budget.
+// The memory of one block of a stream, charged to the process's memory budget.
 #ifndef PENSTOCK_CLIENT_TRANSFER_BLOCK_MEMORY_H_
 #define PENSTOCK_CLIENT_TRANSFER_BLOCK_MEMORY_H_
 
@@ -13,24 +13,25 @@
 
 namespace penstock::transfer {
 
-// Huge pages from 1 MiB on, since a buffer of them is 2 MiB at least; less in small ones. Not
-// zeroed. Given back when destroyed.
+// Uses huge pages from 1 MiB on, because a buffer of huge pages has at least 2 MiB; smaller pages
+// below. Not zeroed. The destructor releases it.
 class BlockMemory {
  public:
   static constexpr std::size_t kLeastHuge = BufferPool::kLeastHuge;
 
-  // Now or not at all. kResourceExhausted when the system has none.
+  // Takes memory without waiting; nullopt if the budget is exhausted. Returns kResourceExhausted if
+  // the system has none.
   static Result<std::optional<BlockMemory>> TryTake(BufferPool& pool, std::size_t bytes);
-  // Waits for the budget; see MemoryBudget::Take. Not on an I/O thread.
+  // Waits for the budget; see MemoryBudget::Take. Must not be called on an I/O thread.
   static Result<BlockMemory> Take(BufferPool& pool, std::size_t bytes,
                                   const std::function<bool()>& interrupt);
 
   BlockMemory() = default;
 
   std::byte* data() const { return buffer_.data(); }
-  std::size_t size() const { return size_; }  // as asked for
+  std::size_t size() const { return size_; }  // as requested
   std::size_t held() const { return buffer_.size(); }
-  // What so many bytes take of the budget.
+  // Returns the part of the budget that `bytes` bytes take.
   static std::size_t Cost(std::size_t bytes);
   MutableByteView bytes() const { return {data(), size_}; }
   void SetInFlight(bool in_flight) { buffer_.SetInFlight(in_flight); }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMiB = 1 << 20;
 
-TEST(BlockMemory, CountsAndGivesBackEverySize) {
+TEST(BlockMemory, CountsAndReleasesEverySize) {
   MemoryBudget budget(16 * kMiB);
   BufferPool pool(budget);
   for (const std::size_t size : {std::size_t{1}, kMiB - 1, kMiB, 3 * kMiB}) {
@@ -24,7 +24,7 @@ TEST(BlockMemory, CountsAndGivesBackEverySize) {
   }
 }
 
-TEST(BlockMemory, TryTakesNothingBeyondTheBudget) {
+TEST(BlockMemory, TryTakeStaysWithinTheBudget) {
   MemoryBudget budget(16 * kMiB);
   BufferPool pool(budget);
   const BlockMemory most = BlockMemory::TryTake(pool, 16 * kMiB).value().value();
@@ -32,7 +32,7 @@ TEST(BlockMemory, TryTakesNothingBeyondTheBudget) {
   EXPECT_FALSE(BlockMemory::TryTake(pool, 10).value().has_value());
 }
 
-TEST(BlockMemory, SaysWhatIsInFlightWhereverItCameFrom) {
+TEST(BlockMemory, ReportsMemoryInFlightForEverySize) {
   MemoryBudget budget(16 * kMiB);
   BufferPool pool(budget);
   for (const std::size_t size : {std::size_t{10}, 2 * kMiB}) {
@@ -44,7 +44,7 @@ TEST(BlockMemory, SaysWhatIsInFlightWhereverItCameFrom) {
   }
 }
 
-TEST(BlockMemory, CostsWhatItHolds) {
+TEST(BlockMemory, CostEqualsTheHeldBytes) {
   MemoryBudget budget(16 * kMiB);
   BufferPool pool(budget);
   for (const std::size_t size : {std::size_t{1}, std::size_t{70'000}, kMiB - 1, kMiB, 3 * kMiB}) {

@@ -1,4 +1,4 @@
-// A stop of our own that the caller's stop also triggers.
+// A stop source that the caller's stop token also triggers.
 #ifndef PENSTOCK_CLIENT_TRANSFER_CHAINED_STOP_H_
 #define PENSTOCK_CLIENT_TRANSFER_CHAINED_STOP_H_
 

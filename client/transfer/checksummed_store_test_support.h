@@ -1,4 +1,4 @@
-// A store whose answers for a whole object name its CRC64NVME, for tests of what is done with it.
+// A store whose responses for whole objects have a CRC64NVME, for tests of checksum verification.
 #ifndef PENSTOCK_CLIENT_TRANSFER_CHECKSUMMED_STORE_TEST_SUPPORT_H_
 #define PENSTOCK_CLIENT_TRANSFER_CHECKSUMMED_STORE_TEST_SUPPORT_H_
 
@@ -23,18 +23,17 @@ inline std::string Crc64Text(ByteView bytes) {
   return Base64Encode(big_endian);
 }
 
-// Adds a checksum to the answers that cover a whole object, as S3 does, and can turn a bit of what
-// it delivers.
+// Adds a checksum to responses that cover a whole object, as S3 does. Can flip a bit of the
+// delivered bytes.
 class ChecksummedStore final : public penstock::testing::FaultyObjectStore {
  public:
   ChecksummedStore(std::shared_ptr<ObjectStore> inner, std::string checksum,
                    penstock::testing::FaultHook hook = nullptr)
       : FaultyObjectStore(std::move(inner), std::move(hook)), checksum_(std::move(checksum)) {}
 
-  // a byte of the object: a bit of it is wrong when it is delivered
-  std::optional<std::uint64_t> flip;
+  std::optional<std::uint64_t> flip;  // offset of the byte to flip when it is delivered
   std::atomic<int> flips_left = 1'000'000;
-  std::atomic<int> followed = 0;  // answers whose checksum the caller follows by itself
+  std::atomic<int> followed = 0;  // responses whose checksum the caller computes itself
 
   void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
     const std::uint64_t begin = request.range ? *request.range->begin : 0;

@@ -1,5 +1,5 @@
-// How many connections a download should use, from the rate that one is measured to have. Pure
-// arithmetic, no I/O.
+// Computes how many connections a download should use from the measured rate of one connection.
+// Pure arithmetic, no I/O.
 #ifndef PENSTOCK_CLIENT_TRANSFER_CONNECTION_PLAN_H_
 #define PENSTOCK_CLIENT_TRANSFER_CONNECTION_PLAN_H_
 
@@ -8,29 +8,30 @@
 
 namespace penstock::transfer {
 
-inline constexpr std::uint64_t kLeastPartBytes = 8ull << 20;
-inline constexpr std::uint64_t kMostPartBytes = 64ull << 20;
-inline constexpr int kMostConnections = 16;
+inline constexpr std::uint64_t kMinPlannedPartBytes = 8ull << 20;
+inline constexpr std::uint64_t kMaxPlannedPartBytes = 64ull << 20;
+inline constexpr int kMaxConnections = 16;
 
-// What one connection has done since its first byte, and what nobody has claimed yet.
+// The progress of one connection since its first byte, and the bytes that no request has claimed
+// yet.
 struct RateSample {
   std::uint64_t bytes = 0;
   std::chrono::nanoseconds elapsed{};
   std::uint64_t unclaimed_bytes = 0;
 };
 
-// Connections worth having, the measured one included. A connection to S3 moves under 100 MB/s and
-// deserves company; one that moves more than a gigabyte per second is this machine's own, and
-// others would only cost more per byte (spec/performance.md §0). 1 while too little is known, or
-// where the rest is shorter than the time to ask for it.
+// Returns the useful number of connections, including the measured one. A connection to S3
+// transfers less than 100 MB/s, so more connections help. A connection with more than 1 GB/s is
+// local, and more connections would only cost more CPU per byte. Returns 1 if the sample is too
+// small, or if the rest arrives sooner than a new request's first byte.
 int WantedConnections(const RateSample& sample);
 
-// The same by the rate of a connection in bytes per second, not 0, where there is enough left for
-// all.
+// Same for a rate in bytes per second, which must not be 0. Assumes enough bytes are left for all
+// connections.
 int ConnectionsForRate(double bytes_per_second);
 
-// Size of the next part: a fair share of what is unclaimed, so that all end together; between 8 and
-// 64 MiB, a power of 2.
+// Returns the size of the next part: a fair share of the unclaimed bytes, so that all connections
+// finish together. A power of 2 between 8 and 64 MiB.
 std::uint64_t PlannedPartSize(std::uint64_t unclaimed_bytes, int connections);
 
 }  // namespace penstock::transfer

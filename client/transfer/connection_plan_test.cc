@@ -10,13 +10,13 @@ using std::chrono::milliseconds;
 
 constexpr std::uint64_t kMiB = 1ull << 20;
 
-TEST(ConnectionPlan, OneConnectionThatMovesGigabytesIsEnough) {
+TEST(ConnectionPlan, OneFastConnectionIsEnough) {
   EXPECT_EQ(WantedConnections(
                 {.bytes = 4 * kMiB, .elapsed = milliseconds(1), .unclaimed_bytes = 1024 * kMiB}),
             1);
 }
 
-TEST(ConnectionPlan, S3sNinetyMegabytesPerSecondWantCompany) {
+TEST(ConnectionPlan, NinetyMegabytesPerSecondNeedMoreConnections) {
   EXPECT_EQ(WantedConnections(
                 {.bytes = kMiB, .elapsed = milliseconds(11), .unclaimed_bytes = 1024 * kMiB}),
             16);
@@ -34,13 +34,13 @@ TEST(ConnectionPlan, NoMoreConnectionsThanParts) {
       1);
 }
 
-TEST(ConnectionPlan, ARestThatComesSoonerThanAnAnswerIsNotShared) {
+TEST(ConnectionPlan, DoesNotSplitARestShorterThanTheLatency) {
   EXPECT_EQ(WantedConnections(
                 {.bytes = 8 * kMiB, .elapsed = milliseconds(10), .unclaimed_bytes = 15 * kMiB}),
             1);
 }
 
-TEST(ConnectionPlan, TooLittleSeenTellsNothing) {
+TEST(ConnectionPlan, SmallSamplesGiveOneConnection) {
   EXPECT_EQ(WantedConnections(
                 {.bytes = 64 << 10, .elapsed = milliseconds(5), .unclaimed_bytes = 1024 * kMiB}),
             1);
@@ -52,7 +52,7 @@ TEST(ConnectionPlan, TooLittleSeenTellsNothing) {
       16);
 }
 
-TEST(ConnectionPlan, PartsAreAShareBetween8And64MiB) {
+TEST(ConnectionPlan, PartSizesAreAFairShareBetween8And64MiB) {
   EXPECT_EQ(PlannedPartSize(1024 * kMiB, 16), 32 * kMiB);
   EXPECT_EQ(PlannedPartSize(1024 * kMiB, 2), 64 * kMiB);
   EXPECT_EQ(PlannedPartSize(100 * kMiB, 16), 8 * kMiB);

@@ -16,7 +16,7 @@ class FutureTest : public ::testing::TestWithParam<Completion> {
 INSTANTIATE_TEST_SUITE_P(Completions, FutureTest,
                          ::testing::Values(Completion::kInline, Completion::kThreaded));
 
-TEST_P(FutureTest, ManyVerbsAtATimeEndEachWithItsOwnResult) {
+TEST_P(FutureTest, ConcurrentOperationsGetTheirOwnResults) {
   for (const std::uint64_t size : {1u, 2u, 3u})
     Put(*store_, MakeContent(size), ObjectKey(std::to_string(size)));
   std::vector<std::future<Result<ObjectMetadata>>> heads;
@@ -29,7 +29,7 @@ TEST_P(FutureTest, ManyVerbsAtATimeEndEachWithItsOwnResult) {
   EXPECT_EQ(missing.error().kind, ErrorKind::kNotFound);
 }
 
-TEST_P(FutureTest, ADownloadIsAFutureToo) {
+TEST_P(FutureTest, DownloadsReturnAFuture) {
   const Bytes content = MakeContent(95);
   Put(*store_, content);
   Bytes memory;

@@ -1,4 +1,4 @@
-// A store that answers nothing before it is told to.
+// A store that holds its responses until the test releases them.
 #ifndef PENSTOCK_CLIENT_TRANSFER_HELD_STORE_TEST_SUPPORT_H_
 #define PENSTOCK_CLIENT_TRANSFER_HELD_STORE_TEST_SUPPORT_H_
 
@@ -12,7 +12,7 @@
 
 namespace penstock::transfer {
 
-// Holds back reads, listings and parts. Thread safety: any thread.
+// Holds reads, listings and parts. Thread safety: any thread.
 class HeldStore final : public penstock::testing::FaultyObjectStore {
  public:
   explicit HeldStore(std::shared_ptr<ObjectStore> inner)
@@ -30,7 +30,7 @@ class HeldStore final : public penstock::testing::FaultyObjectStore {
     Hold(std::move(request), std::move(done));
   }
 
-  // What is held is answered, and all that comes from now on at once.
+  // Completes the held calls. Later calls complete immediately.
   void Release() {
     std::vector<std::function<void()>> held;
     {

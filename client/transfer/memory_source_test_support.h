@@ -1,4 +1,4 @@
-// A BodySource over memory that somebody else keeps alive.
+// A BodySource over memory that the caller keeps valid.
 #ifndef PENSTOCK_CLIENT_TRANSFER_MEMORY_SOURCE_TEST_SUPPORT_H_
 #define PENSTOCK_CLIENT_TRANSFER_MEMORY_SOURCE_TEST_SUPPORT_H_
 
@@ -12,7 +12,7 @@ namespace penstock::transfer {
 
 class MemorySource final : public BodySource {
  public:
-  explicit MemorySource(ByteView data) : data_(data) {}  // the view outlives the source
+  explicit MemorySource(ByteView data) : data_(data) {}  // the view must outlive the source
 
   std::uint64_t size() const override { return data_.size(); }
   void Rewind() override { position_ = 0; }

@@ -1,7 +1,8 @@
-// The CRC of a whole object from the CRCs of its pieces, each computed as its bytes arrive.
+// Computes the CRC of a whole object from the CRCs of its pieces, each computed as its bytes
+// arrive.
 //
-// Only full-object checksums: a COMPOSITE one is over the parts it was uploaded in, which a
-// download does not know.
+// Only for full-object checksums. A COMPOSITE checksum covers the uploaded parts, which a download
+// does not know.
 #ifndef PENSTOCK_CLIENT_TRANSFER_OBJECT_CHECKSUM_H_
 #define PENSTOCK_CLIENT_TRANSFER_OBJECT_CHECKSUM_H_
 
@@ -16,8 +17,8 @@
 
 namespace penstock::transfer {
 
-// What a whole object must amount to: the first of CRC64NVME, CRC32C and CRC32 that the answer
-// names.
+// Returns the checksum that the whole object must have: the first of CRC64NVME, CRC32C and CRC32 in
+// the response.
 using ObjectChecksum = ExpectedCrc;
 inline ObjectChecksum ChecksumOf(const ObjectMetadata& metadata) {
   return FindCrc(metadata.checksums);
@@ -26,24 +27,24 @@ inline ObjectChecksum ChecksumOf(const ObjectMetadata& metadata) {
 // A piece of the object.
 struct ChecksumPiece {
   ByteRange range;
-  Crc crc = Crc::kNone;  // what `value` is; kNone: nothing was computed
+  Crc crc = Crc::kNone;  // kind of `value`; kNone: not computed
   std::uint64_t value = 0;
 };
 
-// Ok when `pieces`, in any order and without gaps or overlaps, amount to `checksum`; kDataLoss
-// naming both values when not. `object` holds the whole object: pieces without a value of the right
-// kind are computed from it.
+// Returns ok if `pieces`, in any order and without gaps or overlaps, match `checksum`. Returns
+// kDataLoss with both values if not. `object` contains the whole object: pieces without a value of
+// the right kind are computed from it.
 Result<void> VerifyPieces(const ObjectChecksum& checksum, std::vector<ChecksumPiece> pieces,
                           ByteView object);
 
-// The same for pieces that become known one by one, in any order.
+// Same for pieces that arrive one by one, in any order.
 class PiecewiseChecksum {
  public:
   PiecewiseChecksum(ObjectChecksum checksum, std::uint64_t object_bytes);
 
-  // The bytes `range` of the object have the CRC `value`, of the checksum's kind. With the piece
-  // that makes the object whole all are compared, as by VerifyPieces; Ok before, and where pieces
-  // overlap or lie outside of the object.
+  // Adds the CRC `value` of the bytes `range`. The piece that completes the object triggers the
+  // comparison, as in VerifyPieces. Returns ok before that, and if pieces overlap or are outside
+  // the object.
   Result<void> Add(ByteRange range, std::uint64_t value);
 
  private:
@@ -54,7 +55,7 @@ class PiecewiseChecksum {
 
   ObjectChecksum checksum_;
   std::uint64_t object_bytes_;
-  std::map<std::uint64_t, Run> runs_;  // by where they begin; neighbours are one
+  std::map<std::uint64_t, Run> runs_;  // by start; adjacent runs are merged
   bool overlapping_ = false;
 };
 

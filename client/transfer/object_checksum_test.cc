@@ -9,7 +9,7 @@
 namespace penstock::transfer {
 namespace {
 
-// The values of "123456789": spec/protocol.md §6.3.
+// The check values of "123456789".
 constexpr std::string_view kDigits = "123456789";
 const ObjectChecksum kChecksums[] = {
     {Crc::kCrc64Nvme, "rosUhgp5mIg="}, {Crc::kCrc32c, "4waSgw=="}, {Crc::kCrc32, "y/Q5Jg=="}};
@@ -18,7 +18,7 @@ ChecksumPiece Piece(Crc crc, std::uint64_t begin, std::uint64_t end) {
   return {{begin, end}, crc, UpdateCrc(crc, AsBytes(kDigits.substr(begin, end - begin)), 0)};
 }
 
-TEST(ObjectChecksumTest, PiecesInAnyOrderAmountToTheObject) {
+TEST(ObjectChecksumTest, PiecesInAnyOrderMatchTheObject) {
   for (const ObjectChecksum& checksum : kChecksums) {
     const Crc crc = checksum.crc;
     EXPECT_TRUE(VerifyPieces(checksum, {Piece(crc, 7, 9), Piece(crc, 0, 4), Piece(crc, 4, 7)},
@@ -28,7 +28,7 @@ TEST(ObjectChecksumTest, PiecesInAnyOrderAmountToTheObject) {
   }
 }
 
-TEST(ObjectChecksumTest, AWrongPieceIsDataLossThatNamesBothValues) {
+TEST(ObjectChecksumTest, WrongPieceIsDataLossThatNamesBothValues) {
   for (const ObjectChecksum& checksum : kChecksums) {
     ChecksumPiece wrong = Piece(checksum.crc, 4, 9);
     wrong.value ^= 1;
@@ -48,12 +48,12 @@ TEST(ObjectChecksumTest, PiecesWithoutAValueAreComputedFromTheObject) {
   EXPECT_FALSE(VerifyPieces(checksum, pieces, AsBytes("123456780")).ok());
 }
 
-TEST(ObjectChecksumTest, TheEmptyObjectHasACrcOfItsOwn) {
+TEST(ObjectChecksumTest, VerifiesTheEmptyObject) {
   EXPECT_TRUE(VerifyPieces({Crc::kCrc64Nvme, "AAAAAAAAAAA="}, {}, {}).ok());
   EXPECT_FALSE(VerifyPieces({Crc::kCrc64Nvme, "rosUhgp5mIg="}, {}, {}).ok());
 }
 
-TEST(ObjectChecksumTest, PrefersTheStrongestAndIgnoresOthers) {
+TEST(ObjectChecksumTest, PrefersCrc64NvmeAndIgnoresOthers) {
   ObjectMetadata metadata;
   EXPECT_EQ(ChecksumOf(metadata).crc, Crc::kNone);
   metadata.checksums = {{"sha256", "x"}, {"crc32", "y/Q5Jg=="}};
@@ -63,11 +63,11 @@ TEST(ObjectChecksumTest, PrefersTheStrongestAndIgnoresOthers) {
   EXPECT_EQ(ChecksumOf(metadata).expected, "rosUhgp5mIg=");
 }
 
-TEST(ObjectChecksumTest, WithoutAChecksumEverythingIsRight) {
+TEST(ObjectChecksumTest, AcceptsEverythingWithoutAChecksum) {
   EXPECT_TRUE(VerifyPieces({}, {}, AsBytes(kDigits)).ok());
 }
 
-// One by one: the verdict after each piece.
+// Adds the pieces one by one and returns the result after each.
 std::vector<bool> Verdicts(const ObjectChecksum& checksum,
                            const std::vector<ChecksumPiece>& pieces) {
   PiecewiseChecksum arrived(checksum, kDigits.size());
@@ -77,7 +77,7 @@ std::vector<bool> Verdicts(const ObjectChecksum& checksum,
   return verdicts;
 }
 
-TEST(PiecewiseChecksumTest, TheLastPieceOfAnyOrderIsTheOneThatFails) {
+TEST(PiecewiseChecksumTest, LastPieceInAnyOrderFails) {
   for (const ObjectChecksum& checksum : kChecksums) {
     std::vector<ChecksumPiece> pieces;
     for (const std::uint64_t begin : {0, 1, 4, 6}) {
@@ -101,7 +101,7 @@ TEST(PiecewiseChecksumTest, TheLastPieceOfAnyOrderIsTheOneThatFails) {
   }
 }
 
-TEST(PiecewiseChecksumTest, WhatIsNotTheWholeObjectOnceIsNotCompared) {
+TEST(PiecewiseChecksumTest, ComparesOnlyIfPiecesCoverTheObjectOnce) {
   ObjectChecksum checksum = kChecksums[0];
   checksum.expected = "AAAAAAAAAAA=";
   const Crc crc = checksum.crc;

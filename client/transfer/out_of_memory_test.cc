@@ -1,5 +1,5 @@
-// Each allocation of a transfer fails once: the transfer ends, once, with an error or with the
-// right bytes.
+// Fails each allocation of a transfer in turn. The transfer must complete once, with an error or
+// with the right bytes.
 #include <gtest/gtest.h>
 
 #include <new>
@@ -36,7 +36,7 @@ class CarefulSink final : public BodySink {
   PausesFailures& pause_;
 };
 
-// Completes calls inline: while Start runs.
+// Completes calls inline, while Start runs.
 class CarefulStore final : public penstock::testing::FaultyObjectStore {
  public:
   explicit CarefulStore(std::shared_ptr<ObjectStore> inner)
@@ -84,7 +84,7 @@ std::shared_ptr<CarefulStore> MakeCarefulStore() {
   return std::make_shared<CarefulStore>(MakeStore(Completion::kInline));
 }
 
-TEST(OutOfMemory, ADownloadCompletesOnce) {
+TEST(OutOfMemory, DownloadCompletesOnce) {
   const auto store = MakeCarefulStore();
   const Bytes content = MakeContent(1000);
   Put(*store, content);
@@ -116,7 +116,7 @@ TEST(OutOfMemory, ADownloadCompletesOnce) {
   EXPECT_GT(allocations, 10);
 }
 
-TEST(OutOfMemory, ABatchOfRangesCompletesOnce) {
+TEST(OutOfMemory, BatchOfRangesCompletesOnce) {
   const auto store = MakeCarefulStore();
   const Bytes content = MakeContent(1000);
   Put(*store, content);
@@ -147,7 +147,7 @@ TEST(OutOfMemory, ABatchOfRangesCompletesOnce) {
   EXPECT_GT(allocations, 10);
 }
 
-TEST(OutOfMemory, AnUploadEndsAndPublishesNoPart) {
+TEST(OutOfMemory, UploadEndsAndNeverPublishesAPartialObject) {
   const Bytes content = MakeContent(1000);
   const int allocations = ForEachAllocation([&](int nth) {
     const auto store = MakeCarefulStore();
@@ -159,7 +159,7 @@ TEST(OutOfMemory, AnUploadEndsAndPublishesNoPart) {
     const bool failed = FailsAllocation(nth, [&] {
       try {
         published = Upload(store, kBucket, kKey, content, std::move(options)).ok();
-      } catch (const std::bad_alloc&) {  // of a blocking call, to its caller
+      } catch (const std::bad_alloc&) {  // thrown by a blocking call to its caller
       }
     });
     const std::optional<Bytes> stored = Stored(*store);

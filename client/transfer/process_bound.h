@@ -1,5 +1,5 @@
-// A handle's implementation, which belongs to the process that made it and waits for I/O threads
-// when it is destroyed.
+// Owner of a handle's implementation. The implementation belongs to the process that created it,
+// and its destructor waits for I/O threads.
 #ifndef PENSTOCK_CLIENT_TRANSFER_PROCESS_BOUND_H_
 #define PENSTOCK_CLIENT_TRANSFER_PROCESS_BOUND_H_
 
@@ -16,13 +16,13 @@
 
 namespace penstock::transfer {
 
-// Destruction never hangs: in a forked child the object is leaked, because its requests are the
-// parent's and its locks may be taken; on an I/O thread it is destroyed by another thread, which
-// the end of the process waits for.
+// Destruction never blocks forever. In a forked child the object is leaked, because its requests
+// belong to the parent and its locks may be held. On an I/O thread, another thread destroys it, and
+// the process waits for that thread at exit.
 template <class T>
 class ProcessBound {
  public:
-  // `what` names the handle in messages: "this stream".
+  // `what` names the handle in messages, for example "this stream".
   ProcessBound(std::unique_ptr<T> object, const char* what)
       : object_(std::move(object)), what_(what) {}
   ProcessBound(const ProcessBound&) = delete;
@@ -34,16 +34,16 @@ class ProcessBound {
   }
 
   bool mine() const { return process_ == ProcessId(); }
-  T& object() const { return *object_; }  // where mine()
+  T& object() const { return *object_; }  // requires mine()
 
-  // kInvalidArgument in a forked child.
+  // Returns kInvalidArgument in a forked child.
   Result<void> CheckProcess() const {
     if (mine()) return Ok();
     return Error::Make(ErrorKind::kInvalidArgument,
                        std::string(what_) + " was made in process " + std::to_string(process_) +
                            " and cannot be used after fork(); make a new one in this process");
   }
-  // The same, and on an I/O thread.
+  // Also returns kInvalidArgument on an I/O thread.
   Result<void> CheckBlockingUse(std::string_view operation) const {
     PENSTOCK_TRY(CheckProcess());
     return CheckMayBlock(operation);

@@ -1,4 +1,4 @@
-// Handles with requests in flight: in a forked child, and on an I/O thread.
+// Handles with requests in flight, in a forked child and on an I/O thread.
 #include "client/transfer/process_bound.h"
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ namespace {
 
 constexpr unsigned kPatienceSeconds = 60;
 
-// The exit status of a forked child that runs `work`; -1 where a signal ended it, as the alarm of
-// one that hangs.
+// Returns the exit status of a forked child that runs `work`, or -1 if a signal ended it, for
+// example the alarm of a child that hangs.
 int StatusOfChild(const std::function<int()>& work) {
   const ::pid_t child = ::fork();
   if (child == 0) {
@@ -33,7 +33,7 @@ int StatusOfChild(const std::function<int()>& work) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-bool NamesTheFork(const Error& error) {
+bool MentionsFork(const Error& error) {
   return error.kind == ErrorKind::kInvalidArgument &&
          error.message.find("cannot be used after fork()") != std::string::npos;
 }
@@ -45,7 +45,7 @@ class HandleTest : public ::testing::Test {
   std::unique_ptr<ObjectStream> Stream() {
     auto stream =
         ObjectStream::Open(store_, {.bucket = kBucket, .key = kKey}, {.part_size_bytes = 100});
-    EXPECT_FALSE(stream->Next([] { return true; }).ok());  // asks, and does not wait
+    EXPECT_FALSE(stream->Next([] { return true; }).ok());  // sends requests and does not wait
     EXPECT_GT(store_->held(), 0u);
     return stream;
   }
@@ -55,7 +55,7 @@ class HandleTest : public ::testing::Test {
     EXPECT_GT(store_->held(), 0u);
     return lister;
   }
-  // Its parts are in flight.
+  // A writer with parts in flight.
   std::unique_ptr<ObjectWriter> Writer() {
     UploadOptions options;
     options.part_size_bytes = 100;
@@ -71,26 +71,26 @@ class HandleTest : public ::testing::Test {
   const std::shared_ptr<HeldStore> store_ = std::make_shared<HeldStore>(inner_);
 };
 
-TEST_F(HandleTest, AStreamInAForkedChildGivesAnErrorAndMayBeDestroyed) {
+TEST_F(HandleTest, StreamInAForkedChildFailsAndCanBeDestroyed) {
   auto stream = Stream();
   EXPECT_EQ(StatusOfChild([&] {
               const auto block = stream->Next();
               const bool refused =
-                  !block.ok() && NamesTheFork(block.error()) && !stream->metadata();
+                  !block.ok() && MentionsFork(block.error()) && !stream->metadata();
               stream.reset();
               return refused ? 0 : 1;
             }),
             0);
   store_->Release();
-  EXPECT_TRUE(stream->Next().ok());  // the parent's goes on
+  EXPECT_TRUE(stream->Next().ok());  // the parent's stream continues
 }
 
-TEST_F(HandleTest, AListingInAForkedChildGivesAnErrorAndMayBeDestroyed) {
+TEST_F(HandleTest, ListingInAForkedChildFailsAndCanBeDestroyed) {
   auto lister = Listing();
   EXPECT_EQ(StatusOfChild([&] {
               const auto page = lister->Next();
               lister->Start();
-              const bool refused = !page.ok() && NamesTheFork(page.error());
+              const bool refused = !page.ok() && MentionsFork(page.error());
               lister.reset();
               return refused ? 0 : 1;
             }),
@@ -99,15 +99,15 @@ TEST_F(HandleTest, AListingInAForkedChildGivesAnErrorAndMayBeDestroyed) {
   EXPECT_TRUE(lister->Next().ok());
 }
 
-TEST_F(HandleTest, AWriterInAForkedChildGivesAnErrorAndMayBeDestroyed) {
+TEST_F(HandleTest, WriterInAForkedChildFailsAndCanBeDestroyed) {
   auto writer = Writer();
   EXPECT_EQ(StatusOfChild([&] {
               const Bytes more = MakeContent(10);
-              const bool refused = NamesTheFork(writer->Write(more).error()) &&
-                                   NamesTheFork(writer->Lend(more).error()) &&
-                                   NamesTheFork(writer->Settle().error()) &&
-                                   NamesTheFork(writer->Finish().error()) &&
-                                   NamesTheFork(writer->Abort().error()) &&
+              const bool refused = MentionsFork(writer->Write(more).error()) &&
+                                   MentionsFork(writer->Lend(more).error()) &&
+                                   MentionsFork(writer->Settle().error()) &&
+                                   MentionsFork(writer->Finish().error()) &&
+                                   MentionsFork(writer->Abort().error()) &&
                                    writer->bytes_written() == 0;
               writer.reset();
               return refused ? 0 : 1;
@@ -117,7 +117,7 @@ TEST_F(HandleTest, AWriterInAForkedChildGivesAnErrorAndMayBeDestroyed) {
   EXPECT_TRUE(writer->Finish().ok());
 }
 
-TEST_F(HandleTest, ARangeReaderInAForkedChildGivesAnErrorAndMayBeDestroyed) {
+TEST_F(HandleTest, RangeReaderInAForkedChildFailsAndCanBeDestroyed) {
   Bytes memory(10);
   auto reader = RangeReader::Create(store_, {});
   std::promise<Result<RangesRead>> read;
@@ -127,7 +127,7 @@ TEST_F(HandleTest, ARangeReaderInAForkedChildGivesAnErrorAndMayBeDestroyed) {
               bool refused = false;
               reader->Start({kBucket, kKey, {{0, memory}}, {}},
                             [&](const Result<RangesRead>& result) {
-                              refused = !result.ok() && NamesTheFork(result.error());
+                              refused = !result.ok() && MentionsFork(result.error());
                             });
               reader->Cancel();
               reader.reset();
@@ -138,7 +138,7 @@ TEST_F(HandleTest, ARangeReaderInAForkedChildGivesAnErrorAndMayBeDestroyed) {
   EXPECT_TRUE(read.get_future().get().ok());
 }
 
-TEST_F(HandleTest, BlockingCallsOnAnIoThreadFailAtOnceAndStartNothing) {
+TEST_F(HandleTest, BlockingCallsOnAnIoThreadFailImmediately) {
   auto stream = Stream();
   auto lister = Listing();
   auto writer = Writer();
@@ -168,8 +168,8 @@ TEST_F(HandleTest, BlockingCallsOnAnIoThreadFailAtOnceAndStartNothing) {
   store_->Release();
 }
 
-// They waited for requests that only the thread itself could complete.
-TEST_F(HandleTest, DestroyedOnAnIoThreadTheyDoNotWaitThere) {
+// Regression test: handles waited for requests that only their own thread could complete.
+TEST_F(HandleTest, DestructionOnAnIoThreadDoesNotWait) {
   auto stream = Stream();
   auto lister = Listing();
   auto writer = Writer();
@@ -179,11 +179,11 @@ TEST_F(HandleTest, DestroyedOnAnIoThreadTheyDoNotWaitThere) {
     lister.reset();
     writer.reset();
   }
-  // what is held keeps no handle from ending now; the end of the process waits for them
+  // Held requests must not prevent handles from ending. The exit of the process waits for them.
   store_->Release();
 }
 
-TEST_F(HandleTest, ADownloadKeepsItsStore) {
+TEST_F(HandleTest, DownloadKeepsItsStoreAlive) {
   auto store = std::make_shared<HeldStore>(inner_);
   HeldStore* const held = store.get();
   const std::weak_ptr<HeldStore> watch = store;

@@ -21,7 +21,7 @@ class ProgressMeterTest : public ::testing::Test {
   std::vector<TransferProgress> told_;
 };
 
-TEST_F(ProgressMeterTest, TellsAtMostOnceAnIntervalHoweverManyPiecesCome) {
+TEST_F(ProgressMeterTest, ReportsAtMostOncePerInterval) {
   ProgressMeter meter(Meter());
   for (int i = 0; i < 1000; ++i) meter.Add(10);
   EXPECT_TRUE(told_.empty());
@@ -32,7 +32,7 @@ TEST_F(ProgressMeterTest, TellsAtMostOnceAnIntervalHoweverManyPiecesCome) {
   EXPECT_FALSE(told_[0].bytes_total.has_value());
 }
 
-TEST_F(ProgressMeterTest, FinishTellsTheWholeAtOnce) {
+TEST_F(ProgressMeterTest, FinishReportsTheTotalImmediately) {
   ProgressMeter meter(Meter());
   meter.SetTotal(50);
   meter.Add(20);
@@ -42,12 +42,12 @@ TEST_F(ProgressMeterTest, FinishTellsTheWholeAtOnce) {
   EXPECT_EQ(told_[0].bytes_total, 50u);
 }
 
-TEST_F(ProgressMeterTest, WhatIsToldNeverFallsAndNeverPassesTheTotal) {
+TEST_F(ProgressMeterTest, ReportedProgressNeverDecreasesOrExceedsTheTotal) {
   ProgressMeter meter(Meter());
   meter.SetTotal(100);
   clock_.Advance(ProgressMeter::kInterval);
   meter.Add(90);
-  meter.Add(-90);  // the attempt failed, all over again
+  meter.Add(-90);  // the attempt failed and restarts from 0
   clock_.Advance(ProgressMeter::kInterval);
   meter.Add(10);
   clock_.Advance(ProgressMeter::kInterval);
@@ -58,7 +58,7 @@ TEST_F(ProgressMeterTest, WhatIsToldNeverFallsAndNeverPassesTheTotal) {
   EXPECT_EQ(told_[2].bytes_done, 100u);
 }
 
-TEST_F(ProgressMeterTest, WithoutACallbackNothingHappens) {
+TEST_F(ProgressMeterTest, DoesNothingWithoutACallback) {
   ProgressMeter meter(nullptr, clock_);
   clock_.Advance(ProgressMeter::kInterval);
   meter.Add(1);
@@ -66,13 +66,13 @@ TEST_F(ProgressMeterTest, WithoutACallbackNothingHappens) {
   EXPECT_TRUE(told_.empty());
 }
 
-TEST_F(ProgressMeterTest, ThreadsAreToldOfOneAtATime) {
+TEST_F(ProgressMeterTest, CallsTheCallbackOneAtATime) {
   int inside = 0;
   int most = 0;
   int calls = 0;
   ProgressMeter meter(
       [&](const TransferProgress&) {
-        most = std::max(most, ++inside);  // unguarded on purpose: one call at a time is the claim
+        most = std::max(most, ++inside);  // unguarded on purpose: calls must not overlap
         clock_.Advance(ProgressMeter::kInterval);
         ++calls;
         --inside;

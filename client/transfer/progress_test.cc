@@ -1,4 +1,4 @@
-// Progress as downloads, uploads and writers tell it.
+// Progress reports of downloads, uploads and writers.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -16,86 +16,86 @@ using penstock::testing::CallPoint;
 using penstock::testing::Fault;
 using penstock::testing::FaultyObjectStore;
 
-UploadOptions SmallParts(std::vector<TransferProgress>& told) {
+UploadOptions SmallParts(std::vector<TransferProgress>& reports) {
   UploadOptions options;
   options.single_put_limit_bytes = 20;
   options.part_size_bytes = 10;
   options.min_part_size_bytes = 1;
-  options.progress = [&told](const TransferProgress& progress) { told.push_back(progress); };
+  options.progress = [&reports](const TransferProgress& progress) { reports.push_back(progress); };
   return options;
 }
 
-void ExpectWhole(const std::vector<TransferProgress>& told, std::uint64_t bytes) {
-  ASSERT_FALSE(told.empty());
-  EXPECT_EQ(told.back().bytes_done, bytes);
-  EXPECT_EQ(told.back().bytes_total, bytes);
+void ExpectWhole(const std::vector<TransferProgress>& reports, std::uint64_t bytes) {
+  ASSERT_FALSE(reports.empty());
+  EXPECT_EQ(reports.back().bytes_done, bytes);
+  EXPECT_EQ(reports.back().bytes_total, bytes);
 }
 
-TEST(TransferProgress, ADownloadEndsWithAllOfIt) {
+TEST(TransferProgress, DownloadEndsWithTheTotal) {
   const auto store = MakeStore();
   const Bytes content = MakeContent(95);
   Put(*store, content);
   Bytes memory;
-  std::vector<TransferProgress> told;
+  std::vector<TransferProgress> reports;
   DownloadRequest request;
   request.bucket = kBucket;
   request.key = kKey;
   request.begin = 5;
   request.options.part_size_bytes = 10;
-  request.options.progress = [&told](const TransferProgress& progress) {
-    told.push_back(progress);
+  request.options.progress = [&reports](const TransferProgress& progress) {
+    reports.push_back(progress);
   };
   request.destination = [&memory](std::uint64_t size) -> Result<MutableByteView> {
     memory.resize(size);
     return MutableByteView(memory);
   };
   ASSERT_TRUE(Download(*store, std::move(request)).ok());
-  ExpectWhole(told, 90);
+  ExpectWhole(reports, 90);
 }
 
-TEST(TransferProgress, AFailedDownloadIsNeverToldToBeWhole) {
+TEST(TransferProgress, FailedDownloadNeverReportsTheTotal) {
   const auto store = MakeStore();
-  std::vector<TransferProgress> told;
+  std::vector<TransferProgress> reports;
   DownloadRequest request;
   request.bucket = kBucket;
   request.key = kKey;
-  request.options.progress = [&told](const TransferProgress& progress) {
-    told.push_back(progress);
+  request.options.progress = [&reports](const TransferProgress& progress) {
+    reports.push_back(progress);
   };
   request.destination = [](std::uint64_t) -> Result<MutableByteView> { return MutableByteView(); };
   ASSERT_FALSE(Download(*store, std::move(request)).ok());
-  EXPECT_TRUE(told.empty());
+  EXPECT_TRUE(reports.empty());
 }
 
-TEST(TransferProgress, UploadsInOneAndInPartsEndWithAllOfThem) {
+TEST(TransferProgress, UploadsEndWithTheTotal) {
   const auto store = MakeStore();
   for (const std::uint64_t size : {0u, 20u, 95u}) {
-    std::vector<TransferProgress> told;
-    ASSERT_TRUE(Upload(store, kBucket, kKey, MakeContent(size), SmallParts(told)).ok());
-    ExpectWhole(told, size);
+    std::vector<TransferProgress> reports;
+    ASSERT_TRUE(Upload(store, kBucket, kKey, MakeContent(size), SmallParts(reports)).ok());
+    ExpectWhole(reports, size);
   }
 }
 
-TEST(TransferProgress, AWriterKnowsTheTotalAtItsEnd) {
+TEST(TransferProgress, WriterReportsTheTotalAtTheEnd) {
   const auto store = MakeStore();
   for (const std::uint64_t size : {15u, 95u}) {
-    std::vector<TransferProgress> told;
-    const auto writer = ObjectWriter::Create(store, kBucket, kKey, SmallParts(told));
+    std::vector<TransferProgress> reports;
+    const auto writer = ObjectWriter::Create(store, kBucket, kKey, SmallParts(reports));
     ASSERT_TRUE(writer->Write(MakeContent(size)).ok());
-    EXPECT_TRUE(told.empty());
+    EXPECT_TRUE(reports.empty());
     ASSERT_TRUE(writer->Finish().ok());
-    ExpectWhole(told, size);
+    ExpectWhole(reports, size);
   }
 }
 
-// Every piece is told, because the clock moves on with each: 7 bytes at a time, and a body that
-// breaks off once.
+// The clock advances with each piece, so every piece is reported: 7 bytes at a time, and a body
+// that breaks off once.
 TEST(TransferProgress, CountsEachByteOfARetriedBodyOnce) {
   FakeClock clock;
-  std::vector<std::uint64_t> told;
+  std::vector<std::uint64_t> reports;
   ProgressMeter meter(
       [&](const TransferProgress& progress) {
-        told.push_back(progress.bytes_done);
+        reports.push_back(progress.bytes_done);
         clock.Advance(ProgressMeter::kInterval);
       },
       clock);
@@ -118,8 +118,8 @@ TEST(TransferProgress, CountsEachByteOfARetriedBodyOnce) {
   Waiter<RangeFetched> waiter;
   StartRangeFetch(store, std::move(spec), waiter.Done());
   ASSERT_TRUE(waiter.Wait({}, std::stop_source()).ok());
-  ASSERT_FALSE(told.empty());
-  EXPECT_EQ(told.back(), 40u);
+  ASSERT_FALSE(reports.empty());
+  EXPECT_EQ(reports.back(), 40u);
 }
 
 }  // namespace

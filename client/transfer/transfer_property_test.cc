@@ -1,5 +1,5 @@
-// Random objects, part sizes and failures against the reference bytes: whatever goes wrong, a
-// transfer either delivers exactly the object or reports an error, and an upload either publishes
+// Random objects, part sizes and failures, compared with the reference bytes. Despite any failure,
+// a transfer either delivers exactly the object or reports an error. An upload either publishes
 // exactly its bytes or leaves nothing.
 //
 // PENSTOCK_PROPERTY_RUNS sets the number of sequences, PENSTOCK_PROPERTY_SEED the first seed.
@@ -28,7 +28,7 @@ std::uint64_t FromEnvironment(const char* name, std::uint64_t otherwise) {
 
 std::uint64_t Below(Random& random, std::uint64_t limit) { return random() % limit; }
 
-// Faults of every moment and several kinds, at a rate drawn per sequence. The hook is called one
+// Several kinds of faults at every moment, at a rate drawn per sequence. The hook is called one
 // call at a time.
 FaultHook RandomFaults(std::uint64_t seed) {
   auto random = std::make_shared<Random>(seed);
@@ -45,7 +45,7 @@ FaultHook RandomFaults(std::uint64_t seed) {
   };
 }
 
-// One sequence per seed; the failing seed is printed by the trace.
+// Runs one sequence per seed. The trace prints the failing seed.
 template <class Sequence>
 void ForEachSeed(Sequence sequence) {
   const std::uint64_t first = FromEnvironment("PENSTOCK_PROPERTY_SEED", 1);
@@ -58,7 +58,8 @@ void ForEachSeed(Sequence sequence) {
   }
 }
 
-// One store of each kind for all sequences: threads are not made and joined per sequence.
+// One store of each kind for all sequences, so that threads are not started and joined per
+// sequence.
 struct Stores {
   std::shared_ptr<ObjectStore> inline_store = MakeStore(Completion::kInline);
   std::shared_ptr<ObjectStore> threaded_store = MakeStore(Completion::kThreaded);
@@ -74,7 +75,7 @@ Bytes Expected(const Bytes& content, std::uint64_t begin, std::optional<std::uin
                content.begin() + static_cast<std::ptrdiff_t>(last));
 }
 
-TEST(TransferProperties, ADownloadDeliversExactlyTheRangeOrFails) {
+TEST(TransferProperties, DownloadDeliversExactlyTheRangeOrFails) {
   const Stores stores;
   std::uint64_t succeeded = 0;
   std::uint64_t failed = 0;
@@ -108,10 +109,10 @@ TEST(TransferProperties, ADownloadDeliversExactlyTheRangeOrFails) {
     EXPECT_EQ(result->bytes, expected.size());
   });
   EXPECT_GT(succeeded, 0u);
-  EXPECT_TRUE(failed > 0 || succeeded < 100);  // else the faults did not bite
+  EXPECT_TRUE(failed > 0 || succeeded < 100);  // otherwise no fault was injected
 }
 
-TEST(TransferProperties, AStreamDeliversAPrefixOfTheRangeThenEndsOrFails) {
+TEST(TransferProperties, StreamDeliversAPrefixOfTheRangeThenEndsOrFails) {
   const Stores stores;
   ForEachSeed([&](std::uint64_t seed, Random& random) {
     const auto inner = stores.Pick(random);
@@ -130,7 +131,7 @@ TEST(TransferProperties, AStreamDeliversAPrefixOfTheRangeThenEndsOrFails) {
     const auto stream = ObjectStream::Open(store, source, options);
     Bytes got;
     for (;;) {
-      if (Below(random, 40) == 0) return;  // dropped midway
+      if (Below(random, 40) == 0) return;  // destroyed midway
       const auto block = stream->Next();
       if (!block.ok()) break;
       if (!*block) {
@@ -154,9 +155,8 @@ UploadOptions RandomOptions(Random& random) {
   return options;
 }
 
-// What must hold after any upload, whatever happened: success means exactly the new bytes, and a
-// failure that S3 can have seen as one leaves the old object. No parts stay behind unless the
-// aborts themselves failed.
+// Checks the state after any upload. A success means exactly the new bytes. A failure that S3 can
+// have seen as one keeps the old object. No parts remain unless the aborts failed too.
 void ExpectSettled(ObjectStore& inner, const Result<UploadResponse>& result, const Bytes& content,
                    const Bytes& before, const ETag& before_etag) {
   const auto stored = Stored(inner);
@@ -176,7 +176,7 @@ void ExpectSettled(ObjectStore& inner, const Result<UploadResponse>& result, con
   }
 }
 
-TEST(TransferProperties, AWriterPublishesExactlyItsBytesOrNothing) {
+TEST(TransferProperties, WriterPublishesExactlyItsBytesOrNothing) {
   const Stores stores;
   std::uint64_t succeeded = 0;
   ForEachSeed([&](std::uint64_t seed, Random& random) {
@@ -208,7 +208,7 @@ TEST(TransferProperties, AWriterPublishesExactlyItsBytesOrNothing) {
   EXPECT_GT(succeeded, 0u);
 }
 
-TEST(TransferProperties, AnUploadPublishesExactlyItsBytesOrNothing) {
+TEST(TransferProperties, UploadPublishesExactlyItsBytesOrNothing) {
   const Stores stores;
   ForEachSeed([&](std::uint64_t seed, Random& random) {
     const auto inner = stores.Pick(random);
@@ -221,9 +221,8 @@ TEST(TransferProperties, AnUploadPublishesExactlyItsBytesOrNothing) {
   });
 }
 
-TEST(TransferProperties, LostAnswersNeverHideAPublishedUpload) {
-  // Only answers are lost, and only those of uploads: the object is there, and that is what must be
-  // reported.
+TEST(TransferProperties, LostResponsesNeverHideAPublishedUpload) {
+  // Only responses of uploads are lost, so the object exists and must be reported as published.
   const Stores stores;
   ForEachSeed([&](std::uint64_t seed, Random& random) {
     const auto inner = stores.Pick(random);

@@ -1,5 +1,5 @@
-// What the tests of this module share: contents from a seed, a store with one bucket, whole objects
-// in and out.
+// Helpers for the tests of this module: contents from a seed, a store with one bucket, reading and
+// writing whole objects.
 #ifndef PENSTOCK_CLIENT_TRANSFER_TRANSFER_TEST_SUPPORT_H_
 #define PENSTOCK_CLIENT_TRANSFER_TRANSFER_TEST_SUPPORT_H_
 
@@ -31,14 +31,15 @@ inline Bytes MakeContent(std::uint64_t size, std::uint64_t seed = 1) {
   return bytes;
 }
 
-// A store in memory without the 5 MiB rule, so that tests move little, and one bucket.
+// Returns a memory store with one bucket and without the 5 MiB rule, so that tests transfer little
+// data.
 inline std::shared_ptr<penstock::testing::MemoryObjectStore> MakeStore(
     Completion completion = Completion::kThreaded) {
   penstock::testing::MemoryObjectStoreOptions options;
   options.completion = completion;
   options.threads = 3;
   options.min_part_size_bytes = 0;
-  options.chunk_size_bytes = 7;  // odd and small: windows and pieces never line up
+  options.chunk_size_bytes = 7;  // odd and small, so that windows and pieces never align
   auto store = std::make_shared<penstock::testing::MemoryObjectStore>(options);
   CreateBucketRequest request;
   request.bucket = kBucket;
@@ -57,7 +58,7 @@ inline ETag Put(ObjectStore& store, ByteView content, const ObjectKey& key = kKe
   return put->etag;
 }
 
-// Fills a vector from a whole body.
+// Collects a whole body in a vector.
 class VectorSink final : public BodySink {
  public:
   Result<void> Begin(const ObjectMetadata&, std::optional<std::uint64_t> body_length) override {
@@ -74,7 +75,7 @@ class VectorSink final : public BodySink {
   std::size_t position = 0;
 };
 
-// The whole object as the store has it; nullopt when there is none.
+// Returns the content of the object in the store, or nullopt if there is none.
 inline std::optional<Bytes> Stored(ObjectStore& store, const ObjectKey& key = kKey) {
   VectorSink sink;
   GetObjectRequest request;

@@ -35,24 +35,25 @@ Error ConnectError(const std::string& peer, const CurlFailure& failure) {
   }
 }
 
-// With https:// the time to connect goes on after TCP's handshake, through that of TLS.
+// With https://, the connect timeout includes the TLS handshake.
 Error ConnectTimeout(const std::string& peer, const Request& request, const CurlFailure& failure) {
   const std::string limit = std::to_string(request.connect_timeout.count()) + " ms";
   if (!failure.connected)
     return Error::Make(ErrorKind::kTimeout, "no connection to " + peer + " within " + limit);
   return Error::Make(ErrorKind::kTimeout,
-                     peer + " took the connection but did not answer the TLS handshake within " +
-                         limit + "; if it speaks plain http, its URL starts with http://");
+                     peer +
+                         " accepted the connection but did not answer the TLS handshake within " +
+                         limit + "; if the server speaks plain http, use an http:// URL");
 }
 
 Error HandshakeError(const std::string& peer, const CurlFailure& failure) {
-  // OpenSSL's words for a first record that is none: text, of a server without TLS. The next
-  // attempt would hear the same.
+  // OpenSSL's message if the first record is not TLS: a server without TLS sent text. A retry would
+  // fail in the same way.
   if (failure.detail.find("wrong version number") != std::string_view::npos) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        peer +
-                           " answers the TLS handshake in plain text: if it speaks plain http, its "
-                           "URL starts with http://");
+                           " answered the TLS handshake with plain text: if the server speaks "
+                           "plain http, use an http:// URL");
   }
   return Unavailable("TLS handshake with " + peer + " failed: " + Detail(failure));
 }
@@ -70,14 +71,15 @@ Error CutError(const std::string& peer, const CurlFailure& failure) {
                      (failure.detail.empty() ? "" : ": " + Detail(failure)));
 }
 
-// No connection was tried: what libcurl cannot read in the URL of a proxy, in words that do not
-// quote it.
-std::optional<Error> ProxyFault(const std::string& server, const EnvironmentProxy& proxy,
+// No connection was tried: libcurl cannot parse the URL of the proxy. The message must not quote
+// that URL.
+std::optional<Error> ProxyError(const std::string& server, const EnvironmentProxy& proxy,
                                 const CurlFailure& failure) {
-  // the system's error may be an older transfer's
+  // os_error may belong to an earlier transfer.
   if (proxy.fault.empty() || failure.connected) return std::nullopt;
-  return Error::Make(ErrorKind::kInvalidArgument, "no way to " + server + ": the proxy's URL in " +
-                                                      proxy.variable + " " + proxy.fault);
+  return Error::Make(
+      ErrorKind::kInvalidArgument,
+      "cannot connect to " + server + ": the proxy URL in " + proxy.variable + " " + proxy.fault);
 }
 
 }  // namespace
@@ -89,7 +91,7 @@ CurlFailure FailureOf(CURL* handle, CURLcode code, std::string_view detail) {
   long os_error = 0;
   curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &os_error);
   failure.os_error = static_cast<int>(os_error);
-  long local_port = 0;  // known once TCP's handshake is through
+  long local_port = 0;  // set once the TCP handshake is done
   curl_easy_getinfo(handle, CURLINFO_LOCAL_PORT, &local_port);
   failure.connected = local_port > 0;
   return failure;
@@ -98,13 +100,13 @@ CurlFailure FailureOf(CURL* handle, CURLcode code, std::string_view detail) {
 Error ErrorFromCurl(const Request& request, const CurlFailure& failure) {
   const std::string server = Authority(request.endpoint);
   const std::optional<EnvironmentProxy> proxy = ProxyFor(request.endpoint);
-  // Who was to answer, and who it was that a connection was made to.
+  // `peer` is the server that had to respond; `first` is the host that the connection was made to.
   const std::string peer = proxy ? server + " (through the proxy " + proxy->address + ")" : server;
   const std::string first =
       proxy ? "the proxy " + proxy->address + " (" + proxy->variable + ") on the way to " + server
             : server;
   if (proxy) {
-    if (auto fault = ProxyFault(server, *proxy, failure)) return *std::move(fault);
+    if (auto fault = ProxyError(server, *proxy, failure)) return *std::move(fault);
   }
   switch (failure.code) {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -114,7 +116,7 @@ Error ErrorFromCurl(const Request& request, const CurlFailure& failure) {
                          (proxy ? first : "the proxy on the way to " + server));
     case CURLE_COULDNT_CONNECT:
     case CURLE_INTERFACE_FAILED: return ConnectError(first, failure);
-    // only the connect timeout is libcurl's, the others are the I/O thread's
+    // libcurl enforces only the connect timeout; the I/O thread enforces the others.
     case CURLE_OPERATION_TIMEDOUT:
       return ConnectTimeout(failure.connected ? peer : first, request, failure);
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -135,9 +137,9 @@ Error ErrorFromCurl(const Request& request, const CurlFailure& failure) {
     case CURLE_SEND_ERROR: return CutError(peer, failure);
     case CURLE_OUT_OF_MEMORY:
       return Error::Make(ErrorKind::kResourceExhausted,
-                         "out of memory talking to " + peer +
-                             ", or a line of the response's head is longer than libcurl takes");
-    default: return Unavailable("exchange with " + peer + " failed: " + Detail(failure));
+                         "out of memory during the request to " + peer +
+                             ", or a header line of the response is longer than libcurl accepts");
+    default: return Unavailable("request to " + peer + " failed: " + Detail(failure));
   }
 }
 

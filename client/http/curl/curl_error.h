@@ -1,4 +1,4 @@
-// libcurl's result codes as Errors that name the peer and say what happened.
+// Converts libcurl's result codes to Errors that name the peer and the cause.
 #ifndef PENSTOCK_CLIENT_HTTP_CURL_CURL_ERROR_H_
 #define PENSTOCK_CLIENT_HTTP_CURL_CURL_ERROR_H_
 
@@ -14,11 +14,11 @@
 
 namespace penstock::http {
 
-// How far the transfer had come, for the message.
+// The progress of the transfer, for the message.
 struct CurlFailure {
   CURLcode code = CURLE_OK;
-  bool connected = false;   // TCP was through; what failed came after
-  int os_error = 0;         // errno of the connect, 0: unknown
+  bool connected = false;   // the TCP connection was established; a later step failed
+  int os_error = 0;         // errno of the connect; 0: unknown
   std::string_view detail;  // libcurl's error buffer
   bool head_received = false;
   std::uint64_t received_bytes = 0;
@@ -26,10 +26,11 @@ struct CurlFailure {
   std::uint64_t sent_bytes = 0;
 };
 
-// What libcurl can say of a handle's failure; how far the transfer had come is the caller's to add.
+// Returns what libcurl knows about a handle's failure. The caller adds the progress of the
+// transfer.
 CurlFailure FailureOf(CURL* handle, CURLcode code, std::string_view detail);
 
-// Never holds the target, a header or a body byte.
+// The message never contains the target, a header or body bytes.
 Error ErrorFromCurl(const Request& request, const CurlFailure& failure);
 
 }  // namespace penstock::http

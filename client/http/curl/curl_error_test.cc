@@ -23,16 +23,16 @@ bool Has(const Error& error, std::string_view text) {
   return error.message.find(text) != std::string::npos;
 }
 
-TEST(CurlError, EveryCodeNamesThePeerOrHostAndNeverTheTarget) {
+TEST(CurlError, MessagesNameThePeerAndNeverTheTarget) {
   for (int code = 1; code < CURL_LAST; ++code) {
-    if (code == CURLE_SSL_CACERT_BADFILE) continue;  // names the file
+    if (code == CURLE_SSL_CACERT_BADFILE) continue;  // its message names the file
     const Error error = From({.code = static_cast<CURLcode>(code)});
     EXPECT_TRUE(Has(error, "s3.local")) << code << ": " << error.message;
     EXPECT_FALSE(Has(error, "secret")) << error.message;
   }
 }
 
-TEST(CurlError, RefusedAndFullTablesAreTold) {
+TEST(CurlError, ReportsRefusedConnectionsAndTooManyFiles) {
   EXPECT_TRUE(Has(From({.code = CURLE_COULDNT_CONNECT, .os_error = ECONNREFUSED}),
                   "refused by s3.local:9000"));
   EXPECT_EQ(From({.code = CURLE_COULDNT_CONNECT, .os_error = EMFILE}).kind,
@@ -41,7 +41,7 @@ TEST(CurlError, RefusedAndFullTablesAreTold) {
       Has(From({.code = CURLE_COULDNT_CONNECT, .os_error = EHOSTUNREACH}), "No route to host"));
 }
 
-TEST(CurlError, AProxyIsNamedWithoutItsCredentials) {
+TEST(CurlError, NamesTheProxyWithoutItsCredentials) {
   ASSERT_EQ(::setenv("https_proxy", "http://user:secret@127.0.0.1:3128", 1), 0);
   const Error refused = From({.code = CURLE_COULDNT_CONNECT, .os_error = ECONNREFUSED});
   const Error unknown = From({.code = CURLE_COULDNT_RESOLVE_PROXY});
@@ -62,7 +62,7 @@ TEST(CurlError, AProxyIsNamedWithoutItsCredentials) {
   EXPECT_EQ(direct.message, "connection refused by s3.local:9000: nothing listens there");
 }
 
-TEST(CurlError, AProxyThatLibcurlCannotReadIsToldInWordsThatDoNotQuoteIt) {
+TEST(CurlError, ReportsAnInvalidProxyUrlWithoutQuotingIt) {
   for (const char* variable : {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
     for (const std::string url :
          {"sock5://u:SEKRET@127.0.0.1:1", "http://u:SEKRET", "http://u:SEKRET@127.0.0.1:port"}) {
@@ -88,14 +88,14 @@ TEST(CurlError, ConnectTimeoutIsATimeoutWithItsLimit) {
   EXPECT_TRUE(Has(error, "1500 ms"));
 }
 
-TEST(CurlError, AHandshakeThatTimesOutIsNotCalledAMissingConnection) {
+TEST(CurlError, HandshakeTimeoutIsNotReportedAsMissingConnection) {
   const Error error = From({.code = CURLE_OPERATION_TIMEDOUT, .connected = true});
   EXPECT_EQ(error.kind, ErrorKind::kTimeout);
   EXPECT_TRUE(Has(error, "did not answer the TLS handshake within 1500 ms")) << error.message;
   EXPECT_FALSE(Has(error, "no connection"));
 }
 
-TEST(CurlError, OnlyAHandshakeAnsweredInTextIsNotWorthARetry) {
+TEST(CurlError, OnlyAHandshakeAnsweredWithTextIsPermanent) {
   EXPECT_EQ(From({.code = CURLE_SSL_CONNECT_ERROR, .detail = "Connection reset by peer"}).kind,
             ErrorKind::kUnavailable);
   EXPECT_EQ(
@@ -103,20 +103,20 @@ TEST(CurlError, OnlyAHandshakeAnsweredInTextIsNotWorthARetry) {
       ErrorKind::kInvalidArgument);
 }
 
-TEST(CurlError, CertificateThatIsNotTrustedIsUnauthenticated) {
+TEST(CurlError, UntrustedCertificateIsUnauthenticated) {
   const Error error =
       From({.code = CURLE_PEER_FAILED_VERIFICATION, .detail = "self-signed certificate"});
   EXPECT_EQ(error.kind, ErrorKind::kUnauthenticated);
   EXPECT_TRUE(Has(error, "self-signed certificate"));
 }
 
-TEST(CurlError, CaBundleThatCannotBeReadIsNamed) {
+TEST(CurlError, ErrorNamesAnUnreadableCaBundle) {
   const Error error = From({.code = CURLE_SSL_CACERT_BADFILE});
   EXPECT_EQ(error.kind, ErrorKind::kInvalidArgument);
   EXPECT_TRUE(Has(error, "/etc/my.pem"));
 }
 
-TEST(CurlError, CutBodyTellsExpectedAndReceived) {
+TEST(CurlError, TruncatedBodyReportsExpectedAndReceivedBytes) {
   const Error error = From({.code = CURLE_PARTIAL_FILE,
                             .head_received = true,
                             .received_bytes = 3,
@@ -125,7 +125,7 @@ TEST(CurlError, CutBodyTellsExpectedAndReceived) {
   EXPECT_TRUE(Has(error, "expected 9 bytes of body, received 3"));
 }
 
-TEST(CurlError, LossBeforeTheHeadTellsHowMuchWasSent) {
+TEST(CurlError, LossBeforeTheHeadReportsTheBytesSent) {
   const Error error = From({.code = CURLE_SEND_ERROR, .sent_bytes = 77});
   EXPECT_EQ(error.kind, ErrorKind::kUnavailable);
   EXPECT_TRUE(Has(error, "before a response, after 77 bytes"));

@@ -1,5 +1,5 @@
-// The curl transport when things go wrong: peers that refuse, cut, reset, stall or lie, and callers
-// that give up.
+// The curl transport with failing peers (refused, truncated, reset, stalled or invalid responses)
+// and cancelled requests.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 // Every test runs on both data planes.
 class CurlFailure : public ::testing::TestWithParam<DataPlane> {
  protected:
-  // The error that `script` causes a GET.
+  // Returns the error of a GET to a server that runs `script`.
   Error ErrorOf(RawServer::Script script, Collector sink = Collector()) {
     RawServer server(std::move(script));
     Call call(std::move(sink));
@@ -55,7 +55,7 @@ TEST_P(CurlFailure, RefusedConnectionNamesThePeer) {
       << result.error().message;
 }
 
-TEST_P(CurlFailure, TruncatedBodySaysWhatWasExpectedAndReceived) {
+TEST_P(CurlFailure, TruncatedBodyReportsExpectedAndReceivedBytes) {
   const Error error = ErrorOf([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n1234");
@@ -99,13 +99,13 @@ TEST_P(CurlFailure, ResetBeforeAResponseIsUnavailable) {
   EXPECT_TRUE(Has(error, "lost before a response")) << error.message;
 }
 
-TEST_P(CurlFailure, SomethingElseThanHttpIsUnavailable) {
+TEST_P(CurlFailure, OtherProtocolIsUnavailable) {
   const Error error =
       ErrorOf([](RawConnection& connection) { connection.Send("220 mail.example ESMTP\r\n\r\n"); });
   EXPECT_EQ(error.kind, ErrorKind::kUnavailable);
 }
 
-TEST_P(CurlFailure, EndlessHeadIsRefused) {
+TEST_P(CurlFailure, RejectsAnEndlessHead) {
   const Error error = ErrorOf([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\n");
@@ -117,7 +117,7 @@ TEST_P(CurlFailure, EndlessHeadIsRefused) {
   EXPECT_TRUE(Has(error, "256 KiB")) << error.message;
 }
 
-TEST_P(CurlFailure, MoreBytesThanRoomIsDataLoss) {
+TEST_P(CurlFailure, TooManyBytesAreDataLoss) {
   const auto script = [](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12345");
@@ -126,7 +126,7 @@ TEST_P(CurlFailure, MoreBytesThanRoomIsDataLoss) {
   EXPECT_EQ(error.kind, ErrorKind::kDataLoss);
 }
 
-TEST_P(CurlFailure, ErrorsOfTheReaderEndTheTransfer) {
+TEST_P(CurlFailure, ErrorsOfTheResponseBodyEndTheTransfer) {
   Collector sink;
   sink.commit_error = Error::Make(ErrorKind::kResourceExhausted, "disk full");
   const auto script = [](RawConnection& connection) {
@@ -139,7 +139,7 @@ TEST_P(CurlFailure, ErrorsOfTheReaderEndTheTransfer) {
   EXPECT_EQ(error.message, "disk full");
 }
 
-TEST_P(CurlFailure, ErrorOfBeginEndsABodylessResponseToo) {
+TEST_P(CurlFailure, ErrorInBeginEndsAResponseWithoutABody) {
   RawServer server([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 204 No Content\r\n\r\n");
@@ -151,7 +151,7 @@ TEST_P(CurlFailure, ErrorOfBeginEndsABodylessResponseToo) {
   EXPECT_EQ(result.error().message, "no");
 }
 
-TEST_P(CurlFailure, DeadlineEndsAResponseThatNeverComes) {
+TEST_P(CurlFailure, DeadlineEndsAMissingResponse) {
   RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
   Call call;
   const Result<Outcome> result =
@@ -186,7 +186,7 @@ TEST_P(CurlFailure, IdleTimeoutEndsAStalledBody) {
   EXPECT_TRUE(Has(result.error(), "no byte moved for 50 ms")) << result.error().message;
 }
 
-// Sends `start`, then `piece` again and again for as long as the client listens.
+// Sends `start`, then `piece` repeatedly until the client closes the connection.
 RawServer::Script Dripping(std::string start, std::string piece) {
   return [start = std::move(start), piece = std::move(piece)](RawConnection& connection) {
     connection.ReadHead();
@@ -195,9 +195,9 @@ RawServer::Script Dripping(std::string start, std::string piece) {
   };
 }
 
-// Symptom: a server that sent a byte of its head, or 100 Continue, now and then held a request for
-// ever.
-TEST_P(CurlFailure, OnlyTheEndOfTheHeadAndBytesOfTheBodyRestartTheIdleTimeout) {
+// Regression test: a server that sent a byte of its head, or 100 Continue, now and then, held a
+// request open forever.
+TEST_P(CurlFailure, OnlyTheEndOfTheHeadAndBodyBytesRestartTheIdleTimeout) {
   const std::string chunk = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n";
   struct Case {
     const char* what;
@@ -212,7 +212,7 @@ TEST_P(CurlFailure, OnlyTheEndOfTheHeadAndBytesOfTheBodyRestartTheIdleTimeout) {
                 "interim responses or an unfinished head for 200 ms"},
            Case{"headers", "HTTP/1.1 200 OK\r\n", "A: b\r\n",
                 "interim responses or an unfinished head for 200 ms"},
-           // which libcurl keeps to itself
+           // libcurl does not deliver chunk extensions.
            Case{"a chunk extension", chunk + "1;", "e", "for 200 ms"},
            Case{"trailers", chunk + "0\r\n", "A: b\r\n", "no byte of the body for 200 ms"},
        }) {
@@ -227,7 +227,7 @@ TEST_P(CurlFailure, OnlyTheEndOfTheHeadAndBytesOfTheBodyRestartTheIdleTimeout) {
   }
 }
 
-TEST_P(CurlFailure, ABodyThatComesSteadilyIsNotIdle) {
+TEST_P(CurlFailure, SlowButSteadyBodyIsNotIdle) {
   RawServer server([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n");
@@ -244,7 +244,7 @@ TEST_P(CurlFailure, ABodyThatComesSteadilyIsNotIdle) {
   EXPECT_EQ(result->body_bytes, 20u);
 }
 
-TEST_P(CurlFailure, EndlessInterimResponsesAreRefused) {
+TEST_P(CurlFailure, RejectsEndlessInterimResponses) {
   const Error error = ErrorOf([](RawConnection& connection) {
     connection.ReadHead();
     while (connection.Send("HTTP/1.1 100 Continue\r\n\r\n")) {
@@ -254,13 +254,13 @@ TEST_P(CurlFailure, EndlessInterimResponsesAreRefused) {
   EXPECT_TRUE(Has(error, "more than 32 interim responses")) << error.message;
 }
 
-TEST_P(CurlFailure, CancelEndsARequestInItsBody) {
+TEST_P(CurlFailure, CancelEndsARequestDuringItsBody) {
   RawServer server([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n1234");
     connection.WaitForClose();
   });
-  // Stops itself once bytes have come: no guess at timing.
+  // stops itself once bytes have arrived, so the test needs no timing
   class Stopper final : public ResponseBody {
    public:
     explicit Stopper(std::stop_source& stop) : stop_(stop) {}
@@ -365,7 +365,7 @@ TEST_P(CurlFailure, RequestsThatCannotBeSentAreInvalid) {
   EXPECT_EQ(server.connections(), 0);
 }
 
-TEST_P(CurlFailure, MissingCaBundleIsNamed) {
+TEST_P(CurlFailure, ErrorNamesAMissingCaBundle) {
   RawServer server(RawServer::Ok);
   Request request = server.Get();
   request.endpoint.scheme = "https";
@@ -377,7 +377,7 @@ TEST_P(CurlFailure, MissingCaBundleIsNamed) {
   EXPECT_TRUE(Has(result.error(), "/nonexistent/ca.pem")) << result.error().message;
 }
 
-TEST_P(CurlFailure, TlsToAPlainServerNamesThatAndIsNotWorthARetry) {
+TEST_P(CurlFailure, TlsToAPlainServerIsAPermanentError) {
   RawServer server(
       [](RawConnection& connection) { connection.Send("HTTP/1.1 400 Bad Request\r\n\r\n"); });
   Request request = server.Get();
@@ -389,7 +389,7 @@ TEST_P(CurlFailure, TlsToAPlainServerNamesThatAndIsNotWorthARetry) {
   EXPECT_TRUE(Has(result.error(), "plain http")) << result.error().message;
 }
 
-TEST_P(CurlFailure, AServerThatIsSilentToTlsDidTakeTheConnection) {
+TEST_P(CurlFailure, HandshakeTimeoutSaysThatTheConnectionWasAccepted) {
   RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
   Request request = server.Get();
   request.endpoint.scheme = "https";
@@ -398,13 +398,13 @@ TEST_P(CurlFailure, AServerThatIsSilentToTlsDidTakeTheConnection) {
   const Result<Outcome> result = call.Start(*transport_, request).Wait();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kTimeout);
-  EXPECT_TRUE(Has(result.error(), "took the connection")) << result.error().message;
+  EXPECT_TRUE(Has(result.error(), "accepted the connection")) << result.error().message;
 }
 
-TEST_P(CurlFailure, AnUploadThatASlowPeerTakesSteadilyIsNotIdle) {
+TEST_P(CurlFailure, SlowButSteadyUploadIsNotIdle) {
   constexpr std::size_t kBytes = 3 << 20;
   RawServer server([](RawConnection& connection) {
-    // Before it one that leaves the connection: its end is found on a kept one too.
+    // The first response leaves the connection open, so the end of a kept connection is tested too.
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
     connection.ReadHead();
@@ -419,7 +419,7 @@ TEST_P(CurlFailure, AnUploadThatASlowPeerTakesSteadilyIsNotIdle) {
   });
   Request request = server.Get();
   request.method = "PUT";
-  // the system takes all of it in less, and sends it in four times as long
+  // The system accepts the whole body in less time, and needs four times as long to send it.
   request.idle_timeout = milliseconds(1000);
   TextBody body(std::string(kBytes, 'x'));
   Call before;
@@ -431,7 +431,7 @@ TEST_P(CurlFailure, AnUploadThatASlowPeerTakesSteadilyIsNotIdle) {
   EXPECT_TRUE(result->connection_reused);
 }
 
-TEST_P(CurlFailure, AHeadThatIsCutOffIsNoResponse) {
+TEST_P(CurlFailure, TruncatedHeadIsNotAResponse) {
   RawServer server([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nC");

@@ -1,4 +1,4 @@
-// The curl transport across fork(). Left out under ThreadSanitizer, which ends a process that
+// The curl transport across fork(). Excluded under ThreadSanitizer, which terminates a process that
 // starts threads after a fork of a multi-threaded one.
 #if !defined(__SANITIZE_THREAD__)
 
@@ -17,7 +17,7 @@
 namespace penstock::http {
 namespace {
 
-// Exit status of a child that runs `body`.
+// Returns the exit status of a child that runs `body`.
 template <class Body>
 int InChild(Body body) {
   const pid_t child = ::fork();
@@ -42,7 +42,7 @@ TEST_P(CurlFork, TransportWorksInTheChildAndStillInTheParent) {
   ASSERT_TRUE(one_request());
   EXPECT_EQ(InChild(one_request), 0);
   EXPECT_TRUE(one_request());
-  EXPECT_EQ(server.connections(), 2);  // the parent's connection survived, the child made its own
+  EXPECT_EQ(server.connections(), 2);  // the parent's connection survived; the child made its own
 }
 
 TEST_P(CurlFork, ForkDuringTransfersLeavesBothSidesWorking) {
@@ -56,7 +56,7 @@ TEST_P(CurlFork, ForkDuringTransfersLeavesBothSidesWorking) {
   const int status = InChild([&] {
     Call call;
     const bool good = call.Start(*SharedTransport(), server.Get()).Wait().ok();
-    // the parent's: must do nothing here
+    // These calls belong to the parent: stopping them must have no effect here.
     for (const auto& inherited : calls) inherited->stop.request_stop();
     return good;
   });
@@ -64,13 +64,13 @@ TEST_P(CurlFork, ForkDuringTransfersLeavesBothSidesWorking) {
   for (const auto& call : calls) EXPECT_TRUE(call->Wait().ok());
 }
 
-TEST_P(CurlFork, ChildMayDropATransportItInherited) {
+TEST_P(CurlFork, ChildMayDestroyAnInheritedTransport) {
   RawServer server(RawServer::Ok);
   auto transport = MakeCurlTransport({.plane = GetParam()});
   Call call;
   ASSERT_TRUE(call.Start(*transport, server.Get()).Wait().ok());
   EXPECT_EQ(InChild([&] {
-              transport.reset();  // must not join a thread that is not there
+              transport.reset();  // must not join a thread that does not exist
               return true;
             }),
             0);

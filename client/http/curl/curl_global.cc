@@ -11,7 +11,7 @@ namespace penstock::http {
 namespace {
 
 std::atomic<unsigned> generation{0};
-Mutex init_mutex;  // held across fork(), so that a child never inherits a half-done initialisation
+Mutex init_mutex;  // held across fork(), so that a child never inherits a partial initialisation
 bool initialised PENSTOCK_GUARDED_BY(init_mutex) = false;
 
 void BeforeFork() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS { init_mutex.Lock(); }
@@ -21,7 +21,7 @@ void AfterForkInChild() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
   init_mutex.Unlock();
 }
 
-// Registered while the program loads: a lazy registration could itself be caught by a fork.
+// Registered at load time: a fork could interrupt a lazy registration.
 [[maybe_unused]] const int registered =
     pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
 

@@ -1,15 +1,15 @@
-// What libcurl and fork() need once per process.
+// Process-wide state for libcurl and fork().
 #ifndef PENSTOCK_CLIENT_HTTP_CURL_CURL_GLOBAL_H_
 #define PENSTOCK_CLIENT_HTTP_CURL_CURL_GLOBAL_H_
 
 namespace penstock::http {
 
-// Changes in every forked child, so that what holds threads or sockets can tell it was inherited.
-// Thread safety: any thread.
+// Returns a number that changes in every forked child. Owners of threads or sockets compare it to
+// detect that they were inherited. Thread safety: any thread.
 unsigned ForkGeneration();
 
-// curl_global_init, at the first call. False when libcurl cannot start. Safe from any thread, also
-// while another one forks.
+// Calls curl_global_init once. Returns false if libcurl cannot start. Safe from any thread, also
+// while another thread forks.
 bool InitCurl();
 
 }  // namespace penstock::http

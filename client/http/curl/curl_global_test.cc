@@ -9,12 +9,12 @@
 namespace penstock::http {
 namespace {
 
-TEST(CurlGlobal, InitialisesAnyNumberOfTimes) {
+TEST(CurlGlobal, CanBeInitialisedRepeatedly) {
   EXPECT_TRUE(InitCurl());
   EXPECT_TRUE(InitCurl());
 }
 
-TEST(CurlGlobal, EveryChildIsAnotherGeneration) {
+TEST(CurlGlobal, GenerationChangesInEveryChild) {
   const unsigned before = ForkGeneration();
   const pid_t child = ::fork();
   if (child == 0) {

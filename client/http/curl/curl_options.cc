@@ -23,7 +23,8 @@ bool HasProxyFor(std::string_view scheme) {
 ResolveList::ResolveList(const std::vector<std::string>& entries) {
   for (const std::string& entry : entries) {
     curl_slist* const longer = curl_slist_append(list_, entry.c_str());
-    if (longer != nullptr) list_ = longer;  // else: no memory, and soon no handle either
+    if (longer != nullptr)
+      list_ = longer;  // otherwise out of memory, and creating the handle will fail too
   }
 }
 
@@ -36,16 +37,15 @@ void ResolveList::Apply(CURL* handle) const {
 void SetConnectionOptions(CURL* handle, CURLSH* share, const std::string& ca_bundle_path) {
   curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  // S3 has no HTTP/2
+  // S3 does not support HTTP/2.
   curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPIDLE, 15L);
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPINTVL, 15L);
   curl_easy_setopt(handle, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
-  // What is kept of a lookup keeps its order too, and all connections of a burst would pile up on
-  // the first address.
+  // A cached lookup keeps its order, so all connections of a burst would use the first address.
   curl_easy_setopt(handle, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
-  // a proxy's head is not the response's
+  // The response head of a proxy must not be taken for the response head of the server.
   curl_easy_setopt(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   curl_easy_setopt(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   curl_easy_setopt(handle, CURLOPT_SHARE, share);

@@ -1,4 +1,4 @@
-// What every connection that libcurl makes for this module is set to.
+// The libcurl options of every connection of this module.
 #ifndef PENSTOCK_CLIENT_HTTP_CURL_CURL_OPTIONS_H_
 #define PENSTOCK_CLIENT_HTTP_CURL_CURL_OPTIONS_H_
 
@@ -11,27 +11,27 @@
 
 namespace penstock::http {
 
-// Names with the addresses they have, as CURLOPT_RESOLVE takes them. Outlives the handles it is
-// given to.
+// Fixed addresses of host names, in the format of CURLOPT_RESOLVE. Must outlive the handles that
+// use it.
 class ResolveList {
  public:
   explicit ResolveList(const std::vector<std::string>& entries);
   ~ResolveList();
   ResolveList(const ResolveList&) = delete;
   ResolveList& operator=(const ResolveList&) = delete;
-  // Makes `handle` use it, where there are entries.
+  // Applies the list to `handle` if it has entries.
   void Apply(CURL* handle) const;
 
  private:
   curl_slist* list_ = nullptr;
 };
 
-// Whether the environment names a proxy for "http" or "https" requests.
+// Returns whether the environment names a proxy for "http" or "https" requests.
 bool HasProxyFor(std::string_view scheme);
 
-// `share` may be null and outlives the handle; an empty bundle path: the system's. Each new
-// connection looks its host up anew and tries the addresses in random order, so that connections
-// spread over all that a service has.
+// `share` may be null and must outlive the handle. An empty bundle path selects the system's
+// bundle. Each new connection resolves its host again and tries the addresses in random order, so
+// that connections use all addresses of a service.
 void SetConnectionOptions(CURL* handle, CURLSH* share, const std::string& ca_bundle_path);
 void SetConnectTimeout(CURL* handle, std::chrono::milliseconds timeout);
 

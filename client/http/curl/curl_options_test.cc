@@ -7,8 +7,8 @@
 namespace penstock::http {
 namespace {
 
-// libcurl gives no option back; what one of them does can be seen.
-TEST(CurlOptions, OnlyHttpIsSpoken) {
+// libcurl does not return option values, but the effect of one of them is visible.
+TEST(CurlOptions, OnlyHttpIsAllowed) {
   ASSERT_EQ(curl_global_init(CURL_GLOBAL_DEFAULT), CURLE_OK);
   CURL* const handle = curl_easy_init();
   ASSERT_NE(handle, nullptr);
@@ -18,18 +18,18 @@ TEST(CurlOptions, OnlyHttpIsSpoken) {
   curl_easy_cleanup(handle);
 }
 
-TEST(CurlOptions, AConnectTimeoutOfNothingIsNotForever) {
+TEST(CurlOptions, ZeroConnectTimeoutIsNotInfinite) {
   CURL* const handle = curl_easy_init();
   ASSERT_NE(handle, nullptr);
   SetConnectionOptions(handle, nullptr, "");
   SetConnectTimeout(handle, std::chrono::milliseconds(0));
-  // reserved for documentation: nobody answers
+  // Reserved for documentation (RFC 5737): no host responds.
   curl_easy_setopt(handle, CURLOPT_URL, "http://192.0.2.1:9/");
   EXPECT_NE(curl_easy_perform(handle), CURLE_OK);
   curl_easy_cleanup(handle);
 }
 
-TEST(CurlOptions, AProxyIsNamedForOneSchemeOrForBoth) {
+TEST(CurlOptions, FindsAProxyForOneSchemeOrBoth) {
   for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
     ASSERT_EQ(::unsetenv(name), 0);
   EXPECT_FALSE(HasProxyFor("http") || HasProxyFor("https"));

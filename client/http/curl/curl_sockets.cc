@@ -17,7 +17,7 @@ PeerAddress LocalEnd(int fd) {
   return ::getsockname(fd, address, &length) == 0 ? PeerAddress::Of(address) : PeerAddress();
 }
 
-PeerAddress Told(CURL* handle, CURLINFO ip_info, CURLINFO port_info) {
+PeerAddress AddressFromInfo(CURL* handle, CURLINFO ip_info, CURLINFO port_info) {
   const char* ip = nullptr;
   long port = 0;
   curl_easy_getinfo(handle, ip_info, &ip);
@@ -34,10 +34,10 @@ void CurlSockets::Install(CURL* handle) {
   curl_easy_setopt(handle, CURLOPT_CLOSESOCKETDATA, this);
 }
 
-// Both ends: connections to two peers may share a local port.
+// Compares both addresses, because connections to two peers may share a local port.
 std::optional<int> CurlSockets::Of(CURL* handle) const {
-  const PeerAddress local = Told(handle, CURLINFO_LOCAL_IP, CURLINFO_LOCAL_PORT);
-  const PeerAddress peer = Told(handle, CURLINFO_PRIMARY_IP, CURLINFO_PRIMARY_PORT);
+  const PeerAddress local = AddressFromInfo(handle, CURLINFO_LOCAL_IP, CURLINFO_LOCAL_PORT);
+  const PeerAddress peer = AddressFromInfo(handle, CURLINFO_PRIMARY_IP, CURLINFO_PRIMARY_PORT);
   if (!local.known() || !peer.known()) return std::nullopt;
   for (const int fd : open_) {
     if (LocalEnd(fd) == local && PeerAddress::OfSocket(fd) == peer) return fd;

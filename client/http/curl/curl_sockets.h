@@ -1,4 +1,5 @@
-// The sockets of libcurl's plane: libcurl tells which one a request uses only when that has ended.
+// The sockets of libcurl's data plane. libcurl reports the socket of a request only after the
+// request has ended.
 #ifndef PENSTOCK_CLIENT_HTTP_CURL_CURL_SOCKETS_H_
 #define PENSTOCK_CLIENT_HTTP_CURL_CURL_SOCKETS_H_
 
@@ -10,21 +11,23 @@
 
 namespace penstock::http {
 
-// Knows every socket that the handles it was installed in have open. Outlives these handles and
+// Tracks all open sockets of the handles that it was installed in. Must outlive these handles and
 // their connections.
 //
 // Thread safety: belongs to one I/O thread.
 class CurlSockets {
  public:
   void Install(CURL* handle);
-  // The one that the handle's request is on, told by its two ends; nullopt where it has none yet.
+  // Returns the socket of the handle's request, found by its two addresses. Nullopt if it has no
+  // connection yet.
   std::optional<int> Of(CURL* handle) const;
-  // Whether bytes wait on one of them; the end of a connection is none. Asked where no request is
-  // on any: such bytes are no response to a request of ours, and libcurl would take them for the
-  // next one.
+  // Returns whether a socket has readable bytes; the end of a connection does not count. Call it
+  // while no request uses the sockets: such bytes are not a response, but libcurl would take them
+  // for the next one.
   bool HaveInput() const;
-  // Whether one was closed since the last time. It may have been refused, and libcurl, run at once,
-  // tries the next address; by itself it waits for its timer (direct_connector.cc).
+  // Returns whether a socket was closed since the last call. The connection may have been refused.
+  // libcurl tries the next address at once if it runs again now, otherwise only when its timer is
+  // due (direct_connector.cc).
   bool TakeClosed() { return std::exchange(closed_, false); }
 
  private:

@@ -18,7 +18,7 @@ struct Seen {
   PeerAddress peer;
 };
 
-// While the answer's body arrives.
+// Called while the body of the response arrives.
 std::size_t OnBody(char*, std::size_t size, std::size_t count, void* self) {
   Seen& seen = *static_cast<Seen*>(self);
   seen.socket = seen.sockets->Of(seen.handle);
@@ -26,7 +26,7 @@ std::size_t OnBody(char*, std::size_t size, std::size_t count, void* self) {
   return size * count;
 }
 
-TEST(CurlSocketsTest, TellsTheSocketOfARequestInUseAndThatOneWasClosed) {
+TEST(CurlSocketsTest, FindsTheSocketOfARequestAndReportsClosedSockets) {
   ASSERT_TRUE(InitCurl());
   RawServer server(RawServer::Ok);
   CurlSockets sockets;
@@ -38,7 +38,7 @@ TEST(CurlSocketsTest, TellsTheSocketOfARequestInUseAndThatOneWasClosed) {
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, OnBody);
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, &seen);
   EXPECT_EQ(sockets.Of(handle), std::nullopt) << "not connected yet";
-  for (int i = 0; i < 2; ++i) {  // the second on the kept connection
+  for (int i = 0; i < 2; ++i) {  // the second request uses the kept connection
     seen.socket.reset();
     ASSERT_EQ(curl_easy_perform(handle), CURLE_OK);
     ASSERT_TRUE(seen.socket);

@@ -16,7 +16,7 @@ namespace {
 
 Transfer& TransferOf(void* slot) { return *static_cast<EasySlot*>(slot)->transfer; }
 
-// The transfer whose received bytes libcurl hands over.
+// The transfer whose received bytes libcurl delivers.
 Transfer& Receiving(void* slot) {
   TransferOf(slot).OnArrival();
   return TransferOf(slot);
@@ -43,13 +43,13 @@ std::size_t ReadCallback(char* data, std::size_t size, std::size_t count, void* 
   return sent.value_or(CURL_READFUNC_ABORT);
 }
 
-// Before each sending of the request, the first too.
+// Runs before the request is sent, each time including the first.
 int PrereqCallback(void* slot, char*, char*, int, int) {
   return static_cast<EasySlot*>(slot)->MaySend() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
 int SeekCallback(void* slot, curl_off_t offset, int origin) {
-  // libcurl only ever starts over
+  // libcurl only rewinds to the start.
   if (offset != 0 || origin != SEEK_SET) return CURL_SEEKFUNC_FAIL;
   return static_cast<EasySlot*>(slot)->transfer->OnRewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
@@ -74,14 +74,15 @@ void EasySlot::SetConstants(const HttpTransportOptions& options, CURLSH* share) 
   SetConnectionOptions(handle, share, ca_bundle_path);
   resolve->Apply(handle);
   if (sockets != nullptr) sockets->Install(handle);
-  curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);  // a key may hold "..": never tidy it away
+  curl_easy_setopt(handle, CURLOPT_PATH_AS_IS,
+                   1L);  // a key may contain "..": libcurl must not normalize it
   curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, static_cast<long>(options.receive_buffer_bytes));
   curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, static_cast<long>(options.send_buffer_bytes));
   curl_easy_setopt(handle, CURLOPT_MAXAGE_CONN, static_cast<long>(options.max_idle_age.count()));
   curl_easy_setopt(handle, CURLOPT_MAXLIFETIME_CONN,
                    static_cast<long>(options.max_lifetime.count()));
   curl_easy_setopt(handle, CURLOPT_EXPECT_100_TIMEOUT_MS,
-                   static_cast<long>(options.expect_continue_patience.count()));
+                   static_cast<long>(options.expect_continue_timeout.count()));
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, error_text.data());
   curl_easy_setopt(handle, CURLOPT_PRIVATE, this);
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, HeaderCallback);
@@ -104,10 +105,10 @@ void EasySlot::SetHeaders(const Transfer& next, const HttpTransportOptions& opti
     header_text.append(name).append(separator).append(value).push_back('\0');
   };
   for (const Header& header : next.request.headers) {
-    // libcurl's way of writing an empty value is "Name;": "Name:" would remove the header.
+    // libcurl writes a header with an empty value for "Name;". "Name:" would remove the header.
     header.value.empty() ? add(header.name, ";", "") : add(header.name, ": ", header.value);
   }
-  // What libcurl would add on its own.
+  // Suppresses headers that libcurl would add by itself.
   if (!FindHeader(next.request.headers, "Accept")) add("Accept", ":", "");
   if (!FindHeader(next.request.headers, "Expect") &&
       UploadSize(next.request_body) < options.expect_continue_from_bytes) {
@@ -124,11 +125,11 @@ void EasySlot::SetHeaders(const Transfer& next, const HttpTransportOptions& opti
 void EasySlot::SetMethod(const Transfer& next) {
   const std::string& method = next.request.method;
   curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, nullptr);
-  curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);  // undoes the UPLOAD or NOBODY of the last use
+  curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);  // undoes UPLOAD or NOBODY of the previous request
   if (method == "HEAD") {
     curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
   } else if (Uploads(next.request, next.request_body)) {
-    // UPLOAD for POST too: libcurl's own POST adds a Content-Type.
+    // UPLOAD for POST too, because libcurl's own POST adds a Content-Type.
     curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
     curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE,
                      static_cast<curl_off_t>(UploadSize(next.request_body)));
@@ -164,7 +165,7 @@ bool EasySlot::MaySend() {
   const std::string& method = transfer->request.method;
   if (!std::exchange(sent_before, true) || !took_all || method == "GET" || method == "HEAD")
     return true;
-  // refused, for its Expect header: libcurl sends it without
+  // The server rejected the Expect header: libcurl repeats the request without it.
   if (transfer->head.complete()) return true;
   transfer->error = Error::Make(
       ErrorKind::kUnavailable, "connection to " + Authority(transfer->request.endpoint) +
@@ -193,8 +194,8 @@ Result<Outcome> EasySlot::Conclude(CURLcode code) const {
   if (code == CURLE_OK && transfer->error == std::nullopt && transfer->head.complete())
     transfer->BeginOnce();
   if (transfer->error) return *transfer->error;
-  // libcurl takes the end of the connection inside a head for the end of that head (RFC 9112 §8: it
-  // is incomplete).
+  // libcurl accepts a connection that ends inside a head as the end of that head, but the head is
+  // incomplete (RFC 9112, section 8).
   if (code == CURLE_OK && !transfer->head.complete()) code = CURLE_GOT_NOTHING;
   if (code != CURLE_OK) {
     CurlFailure failure = FailureOf(handle, code, error_text.data());

@@ -1,4 +1,4 @@
-// A libcurl easy handle, configured once and reused, with the memory a request lends to it.
+// A reusable libcurl easy handle and the memory that a request needs while it uses the handle.
 #ifndef PENSTOCK_CLIENT_HTTP_CURL_EASY_SLOT_H_
 #define PENSTOCK_CLIENT_HTTP_CURL_EASY_SLOT_H_
 
@@ -20,37 +20,38 @@ namespace penstock::http {
 // Thread safety: belongs to one I/O thread.
 struct EasySlot {
   CURL* handle = nullptr;
-  Transfer* transfer = nullptr;  // the one it carries; null when free
-  std::string ca_bundle_path;    // what the handle is set to
+  Transfer* transfer = nullptr;  // the current transfer; null when free
+  std::string ca_bundle_path;    // current setting of the handle
   std::string url;
-  std::string header_text;  // lines, each ended by NUL
-  // pointing into header_text: libcurl reads the list, it never frees it
+  std::string header_text;  // lines, each terminated by NUL
+  // Nodes pointing into header_text: libcurl reads the list and never frees it.
   std::vector<curl_slist> header_nodes;
   std::array<char, CURL_ERROR_SIZE> error_text{};
-  bool sent_before = false;  // the request, or some of it, and no answer came
-  bool took_all = false;     // of the body; libcurl may have sent the whole request
+  bool sent_before = false;  // at least part of the request was sent, without a response
+  bool took_all = false;     // libcurl took the whole body, so it may have sent the whole request
   bool ended_early = false;  // EndEarly returned true
 
   CurlSockets* sockets = nullptr;
-  std::unique_ptr<ResolveList> resolve;  // outlives the handle
+  std::unique_ptr<ResolveList> resolve;  // must outlive the handle
 
   EasySlot() = default;
   EasySlot(const EasySlot&) = delete;
   EasySlot& operator=(const EasySlot&) = delete;
   ~EasySlot();
 
-  // Null when libcurl gives no handle. `share` and `sockets` may be null and outlive the slot.
+  // Returns null if libcurl cannot create a handle. `share` and `sockets` may be null and must
+  // outlive the slot.
   static std::unique_ptr<EasySlot> Create(const HttpTransportOptions& options, CURLSH* share,
                                           CurlSockets* sockets = nullptr);
 
-  // Sets the handle up for `next`. kInvalidArgument naming what cannot be sent: a target that does
-  // not start with '/' or holds a blank, control or non-ASCII byte or '#'; a header with a line
-  // break; no Host; an own Content-Length.
+  // Configures the handle for `next`. Returns kInvalidArgument if the request cannot be sent; see
+  // CheckRequest.
   Result<void> Load(Transfer& next, const HttpTransportOptions& options, CURLSH* share);
 
-  // Whether libcurl, which is about to send, may: it repeats by itself what a kept connection took
-  // and did not answer. What changes something and may have arrived is for whoever retries to
-  // judge; false, with the transfer's error set.
+  // Returns whether libcurl, which is about to send, may do so. libcurl repeats a request by itself
+  // if a kept connection accepted it and died without a response. If such a request changes state
+  // and may have arrived, this returns false and sets the transfer's error, so that the retry
+  // policy decides.
   bool MaySend();
 
   // Call after each received piece. A final response before the end of the request body closes the
@@ -59,18 +60,18 @@ struct EasySlot {
   // Content-Length, because only libcurl sees its end.
   bool EndEarly();
 
-  // What its transfer's request goes out on; nullopt where that has no connection yet.
+  // Returns the socket of the current request. Nullopt if it has no connection yet.
   std::optional<int> Socket() const {
     return sockets == nullptr ? std::nullopt : sockets->Of(handle);
   }
 
-  // Of the transfer it carries: how it ended, when libcurl ended it with `code`.
+  // Returns the result of the current transfer after libcurl ended it with `code`.
   Result<Outcome> Conclude(CURLcode code) const;
-  // Whether bytes wait behind the response, over TLS: libcurl would take them for the next one.
-  // CurlSockets::HaveInput is for plain sockets.
+  // Returns whether bytes follow the response, for TLS: libcurl would take them for the next
+  // response. CurlSockets::HaveInput does the same for plain sockets.
   bool FollowedByBytes() const;
-  // Tells the transfer's response body which connection it went out on, if it got one. Once, at the
-  // end.
+  // Reports the connection of the request, if any, to the transfer's response body. Called once, at
+  // the end.
   void RecordConnection() const;
 
  private:

@@ -32,19 +32,19 @@ class EasySlotTest : public ::testing::Test {
   Transfer transfer_;
 };
 
-TEST_F(EasySlotTest, UrlHoldsAuthorityAndTarget) {
+TEST_F(EasySlotTest, UrlContainsAuthorityAndTarget) {
   ASSERT_TRUE(Load().ok());
   EXPECT_EQ(slot_->url, "http://[::1]:9000/b/k?x=1");
   EXPECT_EQ(slot_->transfer, &transfer_);
   EXPECT_EQ(transfer_.slot, slot_.get());
 }
 
-TEST_F(EasySlotTest, SuppressesWhatLibcurlWouldAdd) {
+TEST_F(EasySlotTest, SuppressesHeadersThatLibcurlWouldAdd) {
   ASSERT_TRUE(Load().ok());
   EXPECT_EQ(HeaderLines(), (std::vector<std::string>{"Host: h", "Accept:", "Expect:"}));
 }
 
-TEST_F(EasySlotTest, GivenExpectAndAcceptStay) {
+TEST_F(EasySlotTest, KeepsGivenExpectAndAccept) {
   transfer_.request.headers = {
       {"Host", "h"}, {"Expect", "100-continue"}, {"Accept", "text/xml"}, {"Empty", ""}};
   ASSERT_TRUE(Load().ok());
@@ -60,7 +60,7 @@ TEST_F(EasySlotTest, LargeUploadsLeaveExpectToLibcurl) {
   EXPECT_EQ(HeaderLines(), (std::vector<std::string>{"Host: h", "Accept:"}));
 }
 
-TEST_F(EasySlotTest, RefusesRequestsThatWouldSplitOrSmuggle) {
+TEST_F(EasySlotTest, RejectsRequestSplittingAndSmuggling) {
   transfer_.request.headers.push_back({"A\r\nB", "x"});
   EXPECT_EQ(Load().error().kind, ErrorKind::kInvalidArgument);
   transfer_.request.headers = {{"Host", "h"}};
@@ -71,7 +71,7 @@ TEST_F(EasySlotTest, RefusesRequestsThatWouldSplitOrSmuggle) {
   EXPECT_EQ(Load().error().kind, ErrorKind::kInvalidArgument);
 }
 
-TEST_F(EasySlotTest, BadTargetIsNamedByPositionOnly) {
+TEST_F(EasySlotTest, BadTargetIsReportedByOffsetOnly) {
   transfer_.request.target = "/k?X-Amz-Signature=secret x";
   const Result<void> loaded = Load();
   ASSERT_FALSE(loaded.ok());

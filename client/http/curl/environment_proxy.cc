@@ -20,7 +20,7 @@ std::string_view Trimmed(std::string_view text, char what) {
   return text;
 }
 
-// The bytes of a numeric address; empty: it is a name.
+// Returns the bytes of a numeric address; empty for a name.
 std::vector<unsigned char> AddressBytes(std::string_view text) {
   if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
   const std::string host(text);
@@ -40,8 +40,8 @@ bool SamePrefix(const std::vector<unsigned char>& a, const std::vector<unsigned 
   return bits % 8 == 0 || ((a[whole] ^ b[whole]) >> (8 - bits % 8)) == 0;
 }
 
-// Whether an entry of no_proxy means this host: an address or a network for addresses, a domain for
-// names.
+// Returns whether an entry of no_proxy matches this host. An entry is an address, a network in CIDR
+// form, or a domain.
 bool Excludes(std::string_view entry, const std::string& host) {
   const std::vector<unsigned char> address = AddressBytes(host);
   if (!address.empty()) {
@@ -68,17 +68,17 @@ bool IsExcluded(std::string_view list, const std::string& host) {
   return false;
 }
 
-// A proxy's URL in its pieces. A password may hold any character, also '/': what stands before the
-// last '@' is all of it.
-struct Pieces {
+// The components of a proxy URL. A password may contain any character, also '/', so the credentials
+// end at the last '@'.
+struct UrlParts {
   std::string_view scheme;       // may be empty, as the others
   std::string_view credentials;  // "user:password"
   std::string_view host;
   std::optional<std::string_view> port;
 };
 
-Pieces PiecesOf(std::string_view url) {
-  Pieces pieces;
+UrlParts SplitUrl(std::string_view url) {
+  UrlParts pieces;
   if (const std::size_t scheme = url.find("://"); scheme != std::string_view::npos) {
     pieces.scheme = url.substr(0, scheme);
     url.remove_prefix(scheme + 3);
@@ -108,9 +108,9 @@ bool IsScheme(std::string_view text) {
   });
 }
 
-// "http://user:secret@proxy:3128/" as "proxy:3128".
-std::string AddressOf(const Pieces& url) {
-  // "user:secret" without a host: what looks like a port is none.
+// Converts "http://user:secret@proxy:3128/" to "proxy:3128".
+std::string AddressOf(const UrlParts& url) {
+  // "user:secret" without a host: the text after ':' is not a port.
   if (url.host.empty() || (url.port && !IsPort(*url.port))) return "?";
   const std::string_view usual = AsciiLower(url.scheme) == "https" ? "443" : "1080";  // libcurl's
   std::string address = std::string(url.host) + ":" + std::string(url.port.value_or(usual));
@@ -119,8 +119,8 @@ std::string AddressOf(const Pieces& url) {
   return address;
 }
 
-// libcurl would say it too, but with the URL, and so with its password.
-std::string FaultOf(const Pieces& url) {
+// libcurl reports this too, but quotes the URL with its password.
+std::string ProblemOf(const UrlParts& url) {
   constexpr std::string_view kShape =
       "write it as http://host:port or http://user:password@host:port, special characters of "
       "user and password as %XX";
@@ -129,13 +129,12 @@ std::string FaultOf(const Pieces& url) {
   const std::string scheme = AsciiLower(url.scheme);
   if (!scheme.empty() && std::ranges::find(kSchemes, scheme) == kSchemes.end()) {
     const std::string shown = IsScheme(scheme)
-                                  ? "has the scheme '" + scheme + "', which no proxy has"
+                                  ? "has the scheme '" + scheme + "', which is not supported"
                                   : "has no valid scheme";
     return shown + ": use http, https, socks4, socks4a, socks5 or socks5h";
   }
-  if (url.host.empty()) return "names no host: " + std::string(kShape);
-  if (url.port && !IsPort(*url.port))
-    return "has no number from 0 to 65535 as its port: " + std::string(kShape);
+  if (url.host.empty()) return "has no host: " + std::string(kShape);
+  if (url.port && !IsPort(*url.port)) return "has no port from 0 to 65535: " + std::string(kShape);
   return {};
 }
 
@@ -156,13 +155,13 @@ std::optional<EnvironmentProxy> ProxyFor(const Endpoint& endpoint, const GetVari
   };
   const std::string_view excluded = set("no_proxy").empty() ? set("NO_PROXY") : set("no_proxy");
   if (IsExcluded(excluded, endpoint.host)) return std::nullopt;
-  // HTTP_PROXY is not among them: a CGI program would take it from a stranger's header.
+  // HTTP_PROXY is ignored, because a CGI program gets it from a request header.
   const bool tls = endpoint.scheme == "https";
   for (const char* const name : {tls ? "https_proxy" : "http_proxy",
                                  tls ? "HTTPS_PROXY" : "all_proxy", "all_proxy", "ALL_PROXY"}) {
     if (set(name).empty()) continue;
-    const Pieces pieces = PiecesOf(set(name));
-    return EnvironmentProxy{AddressOf(pieces), name, FaultOf(pieces)};
+    const UrlParts pieces = SplitUrl(set(name));
+    return EnvironmentProxy{AddressOf(pieces), name, ProblemOf(pieces)};
   }
   return std::nullopt;
 }
@@ -177,7 +176,7 @@ std::string WithoutProxies(std::string_view text, const GetVariable& environment
        {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
     const char* const value = environment(name);
     if (value == nullptr) continue;
-    const Pieces pieces = PiecesOf(value);
+    const UrlParts pieces = SplitUrl(value);
     Hide(shown, value);
     Hide(shown, pieces.credentials);
     const std::size_t colon = pieces.credentials.find(':');

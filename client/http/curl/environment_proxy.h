@@ -1,5 +1,5 @@
-// Which proxy of the environment is on the way to an endpoint, for messages. Who goes through it is
-// libcurl, by the same rules.
+// Finds the proxy that the environment configures for an endpoint, for messages. libcurl itself
+// chooses the proxy, by the same rules.
 #ifndef PENSTOCK_CLIENT_HTTP_CURL_ENVIRONMENT_PROXY_H_
 #define PENSTOCK_CLIENT_HTTP_CURL_ENVIRONMENT_PROXY_H_
 
@@ -13,21 +13,21 @@
 namespace penstock::http {
 
 struct EnvironmentProxy {
-  // "host:port": no scheme, no credentials, printable; "?" where there is no telling them apart
+  // "host:port" without scheme and credentials, printable. "?" if it cannot be parsed.
   std::string address;
-  std::string variable;  // that names it
-  // why no request can go through it, and what to write instead; empty: nothing is known
+  std::string variable;  // the environment variable
+  // Why no request can use it, and the correct form. Empty: no known problem.
   std::string fault;
 };
 
-// `environment`: getenv or a stand-in. nullopt: no variable names one, or `no_proxy` excludes the
-// endpoint.
+// `environment` is getenv or a substitute. Returns nullopt if no variable names a proxy, or if
+// `no_proxy` excludes the endpoint.
 using GetVariable = std::function<const char*(const char* name)>;
 std::optional<EnvironmentProxy> ProxyFor(const Endpoint& endpoint, const GetVariable& environment);
 std::optional<EnvironmentProxy> ProxyFor(const Endpoint& endpoint);
 
-// libcurl's words, which may quote a proxy's URL, without any that a variable of the environment
-// holds, or its credentials.
+// Returns a libcurl message, which may quote a proxy URL, without the proxy URLs and credentials of
+// the environment.
 std::string WithoutProxies(std::string_view text, const GetVariable& environment);
 std::string WithoutProxies(std::string_view text);
 

@@ -10,7 +10,7 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-// "address (variable)", or nothing.
+// Returns "address (variable)", or an empty string.
 std::string Named(const Variables& variables, const std::string& scheme = "http",
                   const std::string& host = "s3.local") {
   const auto proxy = ProxyFor({scheme, host, 9000}, [&](const char* name) -> const char* {
@@ -20,18 +20,18 @@ std::string Named(const Variables& variables, const std::string& scheme = "http"
   return proxy ? proxy->address + " (" + proxy->variable + ")" : std::string();
 }
 
-TEST(EnvironmentProxy, TheSchemesOwnVariableComesFirst) {
+TEST(EnvironmentProxy, SchemeVariableTakesPrecedence) {
   EXPECT_EQ(Named({}), "");
   EXPECT_EQ(Named({{"http_proxy", "http://p:3128"}, {"all_proxy", "http://q:1"}}),
             "p:3128 (http_proxy)");
   EXPECT_EQ(Named({{"http_proxy", "http://p:3128"}, {"all_proxy", "http://q:1"}}, "https"),
             "q:1 (all_proxy)");
   EXPECT_EQ(Named({{"HTTPS_PROXY", "p:1"}}, "https"), "p:1 (HTTPS_PROXY)");
-  EXPECT_EQ(Named({{"HTTP_PROXY", "p:1"}}), "") << "libcurl does not read it";
+  EXPECT_EQ(Named({{"HTTP_PROXY", "p:1"}}), "") << "libcurl ignores it";
   EXPECT_EQ(Named({{"http_proxy", ""}, {"ALL_PROXY", "p:1"}}), "p:1 (ALL_PROXY)");
 }
 
-TEST(EnvironmentProxy, CredentialsAreNeverShown) {
+TEST(EnvironmentProxy, NeverShowsCredentials) {
   for (const char* url : {"http://user:secret@p:3128/", "user:secret@p:3128",
                           "http://user:se/cret@p:3128", "http://u@secret@p:3128/x"}) {
     EXPECT_EQ(Named({{"http_proxy", url}}), "p:3128 (http_proxy)") << url;
@@ -44,7 +44,7 @@ std::optional<EnvironmentProxy> Only(const std::string& url) {
   });
 }
 
-TEST(EnvironmentProxy, WhatNoRequestCanGoThroughHasAFaultThatQuotesNoSecret) {
+TEST(EnvironmentProxy, InvalidProxyHasAFaultWithoutSecrets) {
   for (const char* url :
        {"sock5://u:SEKRET@p:1", "htps://u:SEKRET@p", "SEK_RET://p:1", "u:SEKRET@://p:1",
         "http://u:SEKRET@", "http://u:SEKRET", "u:SEKRET", "http://u:SEKRET@p:x",
@@ -55,19 +55,20 @@ TEST(EnvironmentProxy, WhatNoRequestCanGoThroughHasAFaultThatQuotesNoSecret) {
     EXPECT_EQ((proxy->fault + proxy->address).find("SEK"), std::string::npos)
         << url << ": " << proxy->fault << proxy->address;
   }
-  EXPECT_EQ(Only("sock5://u:x@p:1")->fault,
-            "has the scheme 'sock5', which no proxy has: use http, https, socks4, socks4a, socks5 "
-            "or socks5h");
+  EXPECT_EQ(
+      Only("sock5://u:x@p:1")->fault,
+      "has the scheme 'sock5', which is not supported: use http, https, socks4, socks4a, socks5 "
+      "or socks5h");
 }
 
-TEST(EnvironmentProxy, WhatLibcurlTakesHasNoFault) {
+TEST(EnvironmentProxy, ValidProxyHasNoFault) {
   for (const char* url : {"http://u:SEK/RET@p:1", "p", "p:3128", "u:x@p:3128/", "SOCKS5H://p",
                           "https://[::1]", "[::1]:8", "socks4a://p:0"}) {
     EXPECT_EQ(Only(url)->fault, "") << url;
   }
 }
 
-TEST(EnvironmentProxy, NoTextShowsAProxysUrlOrItsCredentials) {
+TEST(EnvironmentProxy, RemovesProxyUrlsAndCredentialsFromMessages) {
   const Variables variables{{"ALL_PROXY", "http://u:one@p:1"}, {"https_proxy", "q:two"}};
   const auto get = [&](const char* name) {
     const auto found = variables.find(name);
@@ -78,18 +79,18 @@ TEST(EnvironmentProxy, NoTextShowsAProxysUrlOrItsCredentials) {
   EXPECT_EQ(WithoutProxies("nothing", get), "nothing");
 }
 
-TEST(EnvironmentProxy, APortThatIsNotGivenIsLibcurls) {
+TEST(EnvironmentProxy, MissingPortIsLibcurlsDefault) {
   EXPECT_EQ(Named({{"http_proxy", "http://p"}}), "p:1080 (http_proxy)");
   EXPECT_EQ(Named({{"http_proxy", "HTTPS://p/"}}), "p:443 (http_proxy)");
   EXPECT_EQ(Named({{"http_proxy", "socks5h://[::1]"}}), "[::1]:1080 (http_proxy)");
   EXPECT_EQ(Named({{"http_proxy", "http://[::1]:8"}}), "[::1]:8 (http_proxy)");
 }
 
-TEST(EnvironmentProxy, WhatCannotBePrintedIsNot) {
+TEST(EnvironmentProxy, ReplacesUnprintableCharacters) {
   EXPECT_EQ(Named({{"http_proxy", "p\r\nx:1"}}), "p??x:1 (http_proxy)");
 }
 
-TEST(EnvironmentProxy, NamesAreExcludedByDomain) {
+TEST(EnvironmentProxy, ExcludesNamesByDomain) {
   for (const char* list :
        {"*", "s3.local", "S3.LOCAL", "local", ".local", "a, b ,local", "x,s3.local.", "x\tlocal"}) {
     EXPECT_EQ(Named({{"http_proxy", "p:1"}, {"no_proxy", list}}), "") << list;
@@ -100,10 +101,10 @@ TEST(EnvironmentProxy, NamesAreExcludedByDomain) {
   }
   EXPECT_EQ(Named({{"http_proxy", "p:1"}, {"NO_PROXY", "local"}}), "");
   EXPECT_NE(Named({{"http_proxy", "p:1"}, {"NO_PROXY", "local"}, {"no_proxy", "x"}}), "")
-      << "the small one counts";
+      << "the lower-case variable takes precedence";
 }
 
-TEST(EnvironmentProxy, AddressesAreExcludedByNetwork) {
+TEST(EnvironmentProxy, ExcludesAddressesByNetwork) {
   for (const char* list : {"10.1.2.3", "10.0.0.0/8", "10.1.2.0/23", "x,10.1.2.2/31", "0.0.0.0/0"}) {
     EXPECT_EQ(Named({{"http_proxy", "p:1"}, {"no_proxy", list}}, "http", "10.1.2.3"), "") << list;
   }

@@ -16,7 +16,7 @@
 namespace penstock::http {
 namespace {
 
-constexpr std::chrono::milliseconds kExitPatience{500};
+constexpr std::chrono::milliseconds kExitTimeout{500};
 constexpr std::string_view kStart = "the start of a request";
 constexpr std::string_view kCompletion = "the completion of a request";
 
@@ -25,9 +25,9 @@ int ThreadCount(const HttpTransportOptions& options) {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 4);
 }
 
-// The reactors of one process. A forked child never touches its parent's engine again: it makes its
-// own and keeps the old one unfreed and unlocked, since another thread may have held any of its
-// locks at the moment of the fork.
+// The reactors of one process. A forked child never uses the engine of its parent: it creates its
+// own. The old one is leaked, because another thread may have held any of its locks during the
+// fork.
 struct Engine {
   Engine(const HttpTransportOptions& options, const Engine* inherited_engine)
       : generation(ForkGeneration()), inherited(inherited_engine) {
@@ -42,7 +42,7 @@ struct Engine {
   }
 
   const unsigned generation;
-  const Engine* const inherited;                   // leaked on purpose; kept reachable
+  const Engine* const inherited;  // leaked on purpose; kept reachable for leak checkers
   std::vector<std::shared_ptr<Reactor>> reactors;  // shared with their threads
 };
 
@@ -89,30 +89,31 @@ class HttpTransport final : public Transport {
   void Park() {
     const Engine* engine = engine_.load(std::memory_order_acquire);
     if (engine == nullptr || engine->generation != ForkGeneration()) return;
-    for (const auto& reactor : engine->reactors) reactor->Park(kExitPatience);
+    for (const auto& reactor : engine->reactors) reactor->Park(kExitTimeout);
   }
 
  private:
-  // An error or an exception: no reactor took it.
+  // After an error or an exception, no reactor has accepted the transfer.
   Result<void> Submit(const TransferPtr& transfer) {
     Engine& engine = Current();
     Reactor& chosen = engine.LeastLoaded();
     Result<void> submitted = chosen.TrySubmit(transfer);
-    // Where its thread cannot start, another's may run already.
+    // If the thread of this reactor cannot start, another one may already run.
     for (auto at = engine.reactors.begin(); !submitted.ok() && at != engine.reactors.end(); ++at) {
       if (at->get() != &chosen && (*at)->TrySubmit(transfer).ok()) return Ok();
     }
     return submitted;
   }
 
-  // This process's engine. Lock-free, because a lock could be inherited closed.
+  // Returns the engine of this process. Lock-free, because a forked child could inherit a held
+  // lock.
   Engine& Current() {
     Engine* engine = engine_.load(std::memory_order_acquire);
     if (engine != nullptr && engine->generation == ForkGeneration()) return *engine;
     auto fresh = std::make_unique<Engine>(options_, engine);
     if (engine_.compare_exchange_strong(engine, fresh.get(), std::memory_order_acq_rel))
       return *fresh.release();
-    return *engine;  // another thread of this process was faster; ours has started nothing yet
+    return *engine;  // another thread was faster; `fresh` has started nothing yet
   }
 
   const HttpTransportOptions options_;
@@ -121,7 +122,7 @@ class HttpTransport final : public Transport {
 
 using SharedPtr = std::shared_ptr<HttpTransport>;
 
-// Lock-free as Current(): a local static's guard could be inherited half-way by a forked child.
+// Lock-free as Current(): a forked child could inherit the guard of a local static locked.
 std::atomic<SharedPtr*> shared_transport{nullptr};
 
 void ParkShared() {
@@ -137,8 +138,8 @@ std::shared_ptr<Transport> MakeCurlTransport(HttpTransportOptions options) {
 std::shared_ptr<Transport> SharedTransport() {
   SharedPtr* existing = shared_transport.load(std::memory_order_acquire);
   if (existing != nullptr) return *existing;
-  // What our threads use must outlive them: both are set up before our exit handler, so they go
-  // after it has parked us.
+  // The objects that I/O threads use must outlive the threads. They are created before the exit
+  // handler is registered, so they are destroyed after it has stopped the threads.
   InitCurl();
   SystemClock();
   auto fresh = std::make_unique<SharedPtr>(std::make_shared<HttpTransport>(HttpTransportOptions{}));

@@ -14,46 +14,46 @@
 
 namespace penstock::http {
 
-// The defaults are those of spec/performance.md §2.
+// Options of the transport.
 struct HttpTransportOptions {
-  DataPlane plane = DataPlane::kDirect;  // of requests that name none
-  int io_threads = 0;                    // 0: half the cores, at least 1, at most 4
-  // at a time, over all threads; more wait in order of Start
+  DataPlane plane = DataPlane::kDirect;  // for requests with kDefault
+  int io_threads = 0;                    // 0: half the cores, 1 to 4
+  // Limit over all threads. More requests wait in FIFO order.
   int max_transfers = 256;
   std::size_t receive_buffer_bytes = 256 << 10;
   std::size_t send_buffer_bytes = 64 << 10;
-  // that one connection moves before others have their turn (direct plane)
+  // Bytes that one connection transfers before the next connection gets its turn (direct plane).
   std::size_t turn_bytes = 2 << 20;
-  // S3 drops a connection after about 5 s without a request
+  // S3 closes a connection after about 5 s without a request.
   std::chrono::seconds max_idle_age{4};
-  // then a fresh one, so that load spreads over the service's addresses
+  // Older connections are replaced, so that load spreads over the addresses of the service.
   std::chrono::seconds max_lifetime{300};
-  // A body of at least so many bytes asks first (Expect: 100-continue), unless the request has its
-  // own Expect header.
+  // A body of at least this size is sent with Expect: 100-continue, unless the request has its own
+  // Expect header.
   std::uint64_t expect_continue_from_bytes = 1 << 20;
-  // without an answer the body goes out then
-  std::chrono::milliseconds expect_continue_patience{1000};
-  // Addresses of names, instead of asking the system: "host:port:address,address", as
-  // CURLOPT_RESOLVE takes them.
+  // The body is sent after this time without a 100 response.
+  std::chrono::milliseconds expect_continue_timeout{1000};
+  // Addresses of host names, instead of DNS: "host:port:address,address", in the format of
+  // CURLOPT_RESOLVE.
   std::vector<std::string> resolve;
 };
 
-// Starts no thread and opens no socket before the first request. Destroying it completes what is in
-// flight with kCancelled and runs waiting RunAt tasks early; a Start from there on completes with
-// kCancelled at once. So does the end of the process with SharedTransport's.
+// Starts no thread and opens no socket before the first request. Destruction completes requests in
+// flight with kCancelled and runs waiting RunAt tasks early. A later Start completes with
+// kCancelled immediately. Process exit does the same with SharedTransport.
 //
-// Header order on the wire: Host first, then the request's headers as given, then Content-Length. A
-// request is repeated here only when a reused connection died before any byte of the response, and
-// then only if the server cannot have had all of it, or it reads (GET, HEAD); Rewind() is called
-// then. The proxy variables of the environment are honoured.
+// Header order on the wire: Host first, then the request's headers as given, then Content-Length.
+// A request is repeated here only if a reused connection died before any byte of the response. In
+// addition, the server cannot have received all of it, or it only reads (GET, HEAD). Rewind() is
+// called before. The proxy variables of the environment are used.
 //
-// fork(): a child's first request builds new threads and connections. What was in flight belongs to
-// the parent: the child never completes it.
+// fork(): the first request of a child creates new threads and connections. Requests in flight
+// belong to the parent: the child never completes them.
 //
 // Thread safety: safe from any thread.
 std::shared_ptr<Transport> MakeCurlTransport(HttpTransportOptions options);
 
-// The process's own, made at the first call and never destroyed. Never null.
+// Returns the transport of the process, created at the first call and never destroyed. Never null.
 std::shared_ptr<Transport> SharedTransport();
 
 }  // namespace penstock::http

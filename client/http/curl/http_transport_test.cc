@@ -31,7 +31,7 @@ class HttpTransport : public ::testing::TestWithParam<DataPlane> {
 INSTANTIATE_TEST_SUITE_P(Planes, HttpTransport,
                          ::testing::Values(DataPlane::kDirect, DataPlane::kCurl), PlaneName);
 
-// The request head as it arrived for `request`, sent through a fresh transport.
+// Returns the request head that the server receives for `request`, sent through a new transport.
 std::string HttpTransport::HeadOnTheWire(Request request, RequestBody* body) const {
   std::string head;
   RawServer server([&](RawConnection& connection) {
@@ -103,7 +103,7 @@ TEST_P(HttpTransport, DeliversErrorStatusesAsResponses) {
   EXPECT_EQ(call.body.text, "<E>");
 }
 
-TEST_P(HttpTransport, DoesNotFollowRedirectsNorTrailersAsHeaders) {
+TEST_P(HttpTransport, DoesNotFollowRedirectsOrTreatTrailersAsHeaders) {
   RawServer server([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send(
@@ -156,7 +156,7 @@ TEST_P(HttpTransport, SendsOnlyTheGivenHeadersInTheirOrder) {
             "1\r\nX-Empty:\r\nUser-Agent: u\r\n\r\n");
 }
 
-TEST_P(HttpTransport, UploadsAnnounceTheirLengthAndNothingElse) {
+TEST_P(HttpTransport, UploadsAddOnlyContentLength) {
   TextBody body("hello");
   EXPECT_EQ(HeadOnTheWire(Plain("PUT"), &body),
             "PUT /k HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n");
@@ -177,7 +177,7 @@ TEST_P(HttpTransport, MethodsWithoutBodySendTheRightLengths) {
   EXPECT_EQ(HeadOnTheWire(Plain("PUT")), "PUT /k HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
 }
 
-TEST_P(HttpTransport, MethodsFollowEachOtherOnOneHandleWithoutTraces) {
+TEST_P(HttpTransport, ReusedHandleKeepsNoStateBetweenMethods) {
   std::vector<std::string> heads;
   RawServer server([&](RawConnection& connection) {
     while (auto head = connection.ReadHead()) {
@@ -204,7 +204,7 @@ TEST_P(HttpTransport, MethodsFollowEachOtherOnOneHandleWithoutTraces) {
   EXPECT_EQ(server.connections(), 1);
 }
 
-TEST_P(HttpTransport, LargeBodyArrivesWholeThroughTheWindows) {
+TEST_P(HttpTransport, LargeBodyArrivesCompletely) {
   const std::string payload(40 << 20, 'x');
   RawServer server([&](RawConnection& connection) {
     connection.ReadHead();
@@ -220,7 +220,7 @@ TEST_P(HttpTransport, LargeBodyArrivesWholeThroughTheWindows) {
   EXPECT_TRUE(call.body.text == payload);
 }
 
-TEST_P(HttpTransport, LargeUploadAsksFirstAndArrivesWhole) {
+TEST_P(HttpTransport, LargeUploadUsesExpectAndArrivesCompletely) {
   std::string received;
   bool asked = false;
   const std::string payload(8 << 20, 'u');
@@ -242,7 +242,7 @@ TEST_P(HttpTransport, LargeUploadAsksFirstAndArrivesWhole) {
   EXPECT_TRUE(received == payload);
 }
 
-TEST_P(HttpTransport, UploadRefusedBeforeItsBodyGivesTheResponse) {
+TEST_P(HttpTransport, UploadRejectedBeforeItsBodyReturnsTheResponse) {
   RawServer server([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 503 Slow Down\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno");
@@ -259,7 +259,7 @@ TEST_P(HttpTransport, UploadRefusedBeforeItsBodyGivesTheResponse) {
   EXPECT_EQ(call.body.text, "no");
 }
 
-TEST_P(HttpTransport, AnUploadOnAReusedConnectionThatDiesIsNotLostSilently) {
+TEST_P(HttpTransport, UploadOnAReusedConnectionThatDiesIsAnError) {
   Mutex mutex;
   std::vector<std::string> bodies;
   const auto keep = [&](std::string body) {
@@ -290,14 +290,14 @@ TEST_P(HttpTransport, AnUploadOnAReusedConnectionThatDiesIsNotLostSilently) {
   Call call;
   const Result<Outcome> result = call.Start(*transport, request, &body).Wait();
   const MutexLock lock(mutex);
-  // All of it had been sent: the peer may have acted upon it, and whether to try again is not the
-  // transport's to say.
+  // The whole request had been sent, so the peer may have processed it. The transport must not
+  // decide about a retry.
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kUnavailable);
   EXPECT_EQ(bodies.size(), 1u);
 }
 
-TEST_P(HttpTransport, ManyRequestsAtOnceAllSucceed) {
+TEST_P(HttpTransport, ManyConcurrentRequestsSucceed) {
   RawServer server(RawServer::Ok);
   const auto transport = Make();
   std::vector<std::unique_ptr<Call>> calls;
@@ -310,7 +310,7 @@ TEST_P(HttpTransport, ManyRequestsAtOnceAllSucceed) {
   EXPECT_EQ(good, 200);
 }
 
-TEST_P(HttpTransport, KeepsToItsLimitOfTransfers) {
+TEST_P(HttpTransport, LimitsConcurrentTransfers) {
   RawServer server(RawServer::Ok);
   HttpTransportOptions options;
   options.io_threads = 2;
@@ -355,7 +355,7 @@ TEST_P(HttpTransport, RunsTasksInOrderOfTimeAndNeverEarly) {
   EXPECT_EQ(order, "ab");
 }
 
-TEST_P(HttpTransport, DestructionCompletesWhatIsInFlight) {
+TEST_P(HttpTransport, DestructionCompletesRequestsInFlight) {
   RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
   Call call;
   bool task_ran = false;
@@ -373,7 +373,7 @@ TEST_P(HttpTransport, DestructionCompletesWhatIsInFlight) {
   EXPECT_TRUE(task_ran);
 }
 
-TEST_P(HttpTransport, MayBeDestroyedByItsOwnCompletion) {
+TEST_P(HttpTransport, CanBeDestroyedByItsOwnCompletion) {
   RawServer server(RawServer::Ok);
   auto transport = Make();
   Transport& raw = *transport;
@@ -387,10 +387,10 @@ TEST_P(HttpTransport, MayBeDestroyedByItsOwnCompletion) {
   EXPECT_TRUE(finished.get_future().get());
 }
 
-TEST(SharedTransport, IsOneForTheProcess) { EXPECT_EQ(SharedTransport(), SharedTransport()); }
+TEST(SharedTransport, IsOnePerProcess) { EXPECT_EQ(SharedTransport(), SharedTransport()); }
 
 TEST(SharedTransport, ProcessWithConnectionsOpenExitsCleanly) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own, not a fork of this one
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a separate process, not a fork of this one
   const auto exit_with_connections = [] {
     RawServer idle(RawServer::Ok);
     RawServer silent([](RawConnection& connection) { connection.WaitForClose(); });
@@ -403,8 +403,8 @@ TEST(SharedTransport, ProcessWithConnectionsOpenExitsCleanly) {
   EXPECT_EXIT(exit_with_connections(), ::testing::ExitedWithCode(0), "");
 }
 
-// Three addresses, all of them the same server.
-TEST_P(HttpTransport, NewConnectionsSpreadOverTheAddressesOfAName) {
+// Three addresses of the same server.
+TEST_P(HttpTransport, NewConnectionsUseAllAddressesOfAHost) {
   Mutex mutex;
   std::map<std::string, int> seen;
   RawServer server(
@@ -431,10 +431,10 @@ TEST_P(HttpTransport, NewConnectionsSpreadOverTheAddressesOfAName) {
   for (const auto& call : calls) EXPECT_TRUE(call->Wait().ok());
   const MutexLock lock(mutex);
   EXPECT_EQ(seen.size(), 3u)
-      << "of 64 connections, one address in three has none about once in 10^11 runs";
+      << "with 64 connections, one of three addresses gets none about once in 10^11 runs";
 }
 
-TEST_P(HttpTransport, AnAddressThatRefusesIsPassedOver) {
+TEST_P(HttpTransport, SkipsAnAddressThatRefuses) {
   RawServer server([](RawConnection& connection) {
     if (connection.ReadHead())
       connection.Send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
@@ -452,8 +452,8 @@ TEST_P(HttpTransport, AnAddressThatRefusesIsPassedOver) {
     EXPECT_TRUE(call.Start(*transport, std::move(request)).Wait().ok());
   }
   EXPECT_EQ(server.connections(), 16);
-  // Symptom: behind an address that was passed over the next one was tried after half of the
-  // connect timeout.
+  // Regression test: after a skipped address, the next one was tried after half of the connect
+  // timeout.
   EXPECT_LT(SystemClock().Monotonic() - began, std::chrono::seconds(20));
 }
 

@@ -1,4 +1,4 @@
-// The reactor's side of libcurl's own plane: its handles and its pool of connections.
+// The reactor's part of libcurl's data plane: handles and connection pool.
 #include <utility>
 
 #include "client/http/reactor.h"
@@ -7,7 +7,7 @@ namespace penstock::http {
 
 CURLM* Reactor::MakeMulti(std::size_t max_connections) {
   CURLM* const multi = curl_multi_init();
-  // Without a pinned size libcurl recomputes it from the number of handles and drops warm
+  // Without a fixed size, libcurl recomputes it from the number of handles and closes idle
   // connections.
   if (multi != nullptr)
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(max_connections));
@@ -15,15 +15,16 @@ CURLM* Reactor::MakeMulti(std::size_t max_connections) {
 }
 
 void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
-  // Over TLS what waits may be a message of TLS itself (EasySlot::FollowedByBytes).
+  // Over TLS, readable bytes may be a TLS message; see EasySlot::FollowedByBytes.
   const bool is_plain = transfer->request.endpoint.scheme == "http";
   if (on_curl_ == 0 && (curl_tainted_ || (is_plain && curl_sockets_.HaveInput())))
-    CloseIdleOfCurl();
+    CloseIdleCurlConnections();
   if (free_slots_.empty()) {
     std::unique_ptr<EasySlot> fresh = EasySlot::Create(options_, share_, &curl_sockets_);
     if (fresh == nullptr)
-      return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
-    free_slots_.reserve(slots_.size() + 1);  // for all of them, so that Finish cannot fail
+      return Finish(transfer,
+                    Error::Make(ErrorKind::kResourceExhausted, "libcurl is out of memory"));
+    free_slots_.reserve(slots_.size() + 1);  // for all slots, so that Finish cannot fail
     slots_.push_back(std::move(fresh));
     free_slots_.push_back(slots_.back().get());
   }
@@ -39,8 +40,8 @@ void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
   }
   if (curl_multi_add_handle(multi_, slot->handle) != CURLM_OK) {
     transfer->slot = nullptr;
-    return Finish(transfer,
-                  Error::Make(ErrorKind::kResourceExhausted, "libcurl takes no further request"));
+    return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted,
+                                        "libcurl does not accept another request"));
   }
   free_slots_.pop_back();
   transfer->state = TransferState::kActive;
@@ -64,12 +65,12 @@ void Reactor::ReapFinished() {
   }
 }
 
-// libcurl looks at the age of its idle connections when it needs one; with no request it keeps them
-// for good. They go with their pool.
-void Reactor::CloseIdleOfCurl() {
+// libcurl checks the age of idle connections only when it needs one, so without requests it keeps
+// them forever. Replacing the multi handle closes them.
+void Reactor::CloseIdleCurlConnections() {
   curl_idle_until_ = MonotonicTime::max();
   CURLM* const fresh = MakeMulti(max_transfers_);
-  if (fresh == nullptr) return;  // no memory: they stay for now
+  if (fresh == nullptr) return;  // out of memory: the connections stay for now
   curl_multi_cleanup(std::exchange(multi_, fresh));
   curl_tainted_ = false;
 }

@@ -10,7 +10,7 @@
 namespace penstock::http {
 namespace {
 
-TEST(ReactorCurl, TheCurlPlaneGoesOnAfterItsIdleConnectionsWereClosed) {
+TEST(ReactorCurl, CurlPlaneWorksAfterItsIdleConnectionsWereClosed) {
   std::atomic<int> closed = 0;
   RawServer server([&](RawConnection& connection) {
     RawServer::Ok(connection);
@@ -29,14 +29,14 @@ TEST(ReactorCurl, TheCurlPlaneGoesOnAfterItsIdleConnectionsWereClosed) {
   reactor->Stop();
 }
 
-// Bytes that nobody asked for, behind a response over TLS, were the next request's response.
-TEST(ReactorCurl, WhatFollowsAResponseOverTlsIsNotTheNextOnesOnEitherPlane) {
+// Regression test: unrequested bytes after a response over TLS were taken for the next response.
+TEST(ReactorCurl, BytesAfterAResponseOverTlsAreNotTheNextResponse) {
   for (const DataPlane plane : {DataPlane::kDirect, DataPlane::kCurl}) {
     TlsServer server([&](TlsConnection& connection) {
       while (connection.ReadHead()) {
-        connection.Say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        connection.Write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
         if (connection.raw().index() == 0)
-          connection.Say("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
+          connection.Write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
         connection.Flush();
       }
     });
@@ -48,7 +48,7 @@ TEST(ReactorCurl, WhatFollowsAResponseOverTlsIsNotTheNextOnesOnEitherPlane) {
       ASSERT_TRUE(outcome.ok()) << outcome.error().message;
       EXPECT_EQ(outcome->body_bytes, 2u) << i;
     }
-    EXPECT_EQ(server.connections(), 2) << "the second is kept";
+    EXPECT_EQ(server.connections(), 2) << "the second connection is kept";
     reactor->Stop();
   }
 }

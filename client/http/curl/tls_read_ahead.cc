@@ -13,19 +13,19 @@ namespace {
 
 constexpr long kAheadBytes = 128 << 10;
 
-// libcurl names what it runs with; two copies of one release agree on what they point to.
+// libcurl reports its OpenSSL version. Two copies of the same release have the same structures.
 bool IsOurOpenSsl() {
   const char* const theirs = curl_version_info(CURLVERSION_NOW)->ssl_version;
   return theirs != nullptr &&
          theirs == std::string("OpenSSL/") + OpenSSL_version(OPENSSL_VERSION_STRING);
 }
 
-// OpenSSL's own read-ahead moves all that it has not taken, record for record. A buffer between it
+// OpenSSL's own read-ahead moves the unread rest for each record. A buffering BIO between OpenSSL
 // and the socket does not.
 void OnState(const SSL* tls, int where, int /*result*/) {
   if ((where & SSL_CB_HANDSHAKE_DONE) == 0) return;
   BIO* const socket = SSL_get_rbio(tls);
-  // each ticket is another handshake's end
+  // A session ticket ends another handshake, so the buffer may already exist.
   if (socket == nullptr || BIO_method_type(socket) == BIO_TYPE_BUFFER) return;
   BIO* const ahead = BIO_new(BIO_f_buffer());
   if (ahead == nullptr) return;
@@ -33,14 +33,14 @@ void OnState(const SSL* tls, int where, int /*result*/) {
     BIO_free(ahead);
     return;
   }
-  // The connection lets go of its reference to the socket's, and owns the buffer, which owns that.
+  // Transfers ownership: the connection owns the buffer, which owns the socket BIO.
   SSL_set0_rbio(const_cast<SSL*>(tls), BIO_push(ahead, socket));
 }
 
 CURLcode OnContext(CURL*, void* context, void*) {
   auto* const tls = static_cast<SSL_CTX*>(context);
   SSL_CTX_set_info_callback(tls, OnState);
-  // libcurl's choice: memory taken and given back for each record
+  // libcurl sets this mode, which allocates and frees memory for each record.
   SSL_CTX_clear_mode(tls, SSL_MODE_RELEASE_BUFFERS);
   return CURLE_OK;
 }
@@ -48,7 +48,7 @@ CURLcode OnContext(CURL*, void* context, void*) {
 }  // namespace
 
 bool LetTlsReadAhead(CURL* handle) {
-  // Not a local static, whose guard a forked child could inherit locked.
+  // Not a local static, because a forked child could inherit its guard locked.
   enum class Whose { kUnknown, kOurs, kOther };
   static constinit std::atomic<Whose> known{Whose::kUnknown};
   Whose whose = known.load(std::memory_order_relaxed);

@@ -1,5 +1,5 @@
-// Lets libcurl's TLS receive many records at a time, where by itself it asks for each record's head
-// and for its body.
+// Lets libcurl's TLS receive many records with one system call. By default it makes two calls per
+// record, one for its header and one for its body.
 #ifndef PENSTOCK_CLIENT_HTTP_CURL_TLS_READ_AHEAD_H_
 #define PENSTOCK_CLIENT_HTTP_CURL_TLS_READ_AHEAD_H_
 
@@ -7,11 +7,12 @@
 
 namespace penstock::http {
 
-// For a handle that only connects: whoever receives through it asks until it would block, since
-// what has come may wait inside, where no poll sees it; libcurl's own transfers do not ask so. From
-// the end of the handshake on.
+// For a handle that only connects. The reader must read until it would block, because received
+// bytes may be buffered inside, where poll does not see them. libcurl's own transfers do not do
+// that. Takes effect at the end of the handshake.
 //
-// False, and nothing is changed: libcurl's TLS is not the OpenSSL that this program is linked with.
+// Returns false and changes nothing if libcurl's TLS is not the OpenSSL that this program is linked
+// with.
 bool LetTlsReadAhead(CURL* handle);
 
 }  // namespace penstock::http

@@ -37,12 +37,12 @@ std::shared_ptr<Transport> Make(DataPlane plane) {
   return MakeCurlTransport(std::move(options));
 }
 
-// A receive of one byte takes all that has come out of the socket.
+// Receiving one byte takes all available bytes out of the socket.
 TEST(TlsReadAhead, OneReceiveEmptiesTheSocket) {
   ASSERT_TRUE(InitCurl());
   TlsServer server([](TlsConnection& connection) {
     connection.ReadHead();
-    for (int i = 0; i < 8; ++i) connection.Say(std::string(1000, 'r'));
+    for (int i = 0; i < 8; ++i) connection.Write(std::string(1000, 'r'));
     connection.Flush();
     connection.raw().WaitForClose();
   });
@@ -61,7 +61,7 @@ TEST(TlsReadAhead, OneReceiveEmptiesTheSocket) {
   char byte = 0;
   CURLcode code = CURLE_AGAIN;
   int waiting = 0;
-  while (code == CURLE_AGAIN) {  // a session's ticket may be alone at first
+  while (code == CURLE_AGAIN) {  // a session ticket may arrive alone first
     pollfd readable{fd, POLLIN, 0};
     ASSERT_EQ(::poll(&readable, 1, 30'000), 1);
     code = curl_easy_recv(handle, &byte, 1, &count);
@@ -73,13 +73,13 @@ TEST(TlsReadAhead, OneReceiveEmptiesTheSocket) {
   curl_easy_cleanup(handle);
 }
 
-// Of our plane; libcurl's does take it for that.
-TEST(TlsReadAhead, WhatFollowsAResponseIsNotTheNextOne) {
+// Only for the direct plane; libcurl's plane takes the bytes for the next response.
+TEST(TlsReadAhead, BytesAfterAResponseAreNotTheNextResponse) {
   const std::shared_ptr<Transport> transport = Make(DataPlane::kDirect);
   TlsServer server([](TlsConnection& connection) {
     while (connection.ReadHead()) {
-      connection.Say(Ok("right"));
-      connection.Say(Ok("wrong"));
+      connection.Write(Ok("right"));
+      connection.Write(Ok("wrong"));
       connection.Flush();
     }
   });
@@ -101,7 +101,7 @@ class TlsTransfer : public ::testing::TestWithParam<DataPlane> {
 INSTANTIATE_TEST_SUITE_P(Planes, TlsTransfer,
                          ::testing::Values(DataPlane::kDirect, DataPlane::kCurl), PlaneName);
 
-TEST_P(TlsTransfer, LargeBodiesComeWholeOnOneConnection) {
+TEST_P(TlsTransfer, LargeBodiesArriveCompletelyOnOneConnection) {
   const std::string body = Pattern(3'000'001);
   TlsServer server([&](TlsConnection& connection) {
     while (connection.ReadHead()) connection.Send(Ok(body));
@@ -116,11 +116,11 @@ TEST_P(TlsTransfer, LargeBodiesComeWholeOnOneConnection) {
   EXPECT_EQ(server.connections(), 1);
 }
 
-TEST_P(TlsTransfer, ManySmallRecordsInOnePieceAreAllTaken) {
+TEST_P(TlsTransfer, ReadsManySmallRecordsFromOneSegment) {
   const std::string body = Pattern(5'000);
   TlsServer server([&](TlsConnection& connection) {
     connection.ReadHead();
-    for (const char& byte : Ok(body)) connection.Say({&byte, 1});
+    for (const char& byte : Ok(body)) connection.Write({&byte, 1});
     connection.Flush();
     connection.raw().WaitForClose();
   });
@@ -130,13 +130,13 @@ TEST_P(TlsTransfer, ManySmallRecordsInOnePieceAreAllTaken) {
   EXPECT_EQ(call.body.text, body);
 }
 
-// The refusal waits inside while the request's body waits for the socket.
-TEST_P(TlsTransfer, ARefusalRightBehind100ContinueIsSeen) {
-  std::promise<void> over;  // until then the server takes nothing of the body
+// The rejection is buffered inside TLS while the request body waits for the socket.
+TEST_P(TlsTransfer, SeesARejectionRightAfter100Continue) {
+  std::promise<void> over;  // until then the server reads nothing of the body
   TlsServer server([ended = over.get_future().share()](TlsConnection& connection) {
     connection.ReadHead();
-    connection.Say("HTTP/1.1 100 Continue\r\n\r\n");
-    connection.Say("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno");
+    connection.Write("HTTP/1.1 100 Continue\r\n\r\n");
+    connection.Write("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno");
     connection.Flush();
     ended.wait();
   });
@@ -150,13 +150,13 @@ TEST_P(TlsTransfer, ARefusalRightBehind100ContinueIsSeen) {
   EXPECT_EQ(result->head.status, 403);
 }
 
-TEST_P(TlsTransfer, ABodyThatIsCutShortIsAnError) {
+TEST_P(TlsTransfer, TruncatedBodyIsAnError) {
   for (const bool says_farewell : {true, false}) {
     TlsServer server([=](TlsConnection& connection) {
       connection.ReadHead();
-      connection.Say("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" +
-                     std::string(1'000'000, 'h'));
-      if (says_farewell) connection.Farewell();
+      connection.Write("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" +
+                       std::string(1'000'000, 'h'));
+      if (says_farewell) connection.SendCloseNotify();
       connection.Flush();
     });
     Call call;
@@ -166,8 +166,8 @@ TEST_P(TlsTransfer, ABodyThatIsCutShortIsAnError) {
   }
 }
 
-// Far less has come than a plentiful body lets the socket wait for.
-TEST_P(TlsTransfer, APeerThatStallsIsTimedOutWithWhatItSent) {
+// Much less has arrived than the low-water mark of a large body.
+TEST_P(TlsTransfer, StalledPeerTimesOutAfterDeliveringItsBytes) {
   TlsServer server([](TlsConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" +
@@ -183,7 +183,7 @@ TEST_P(TlsTransfer, APeerThatStallsIsTimedOutWithWhatItSent) {
   EXPECT_EQ(call.body.text.size(), 20'000u);
 }
 
-TEST_P(TlsTransfer, ASlowPeersBytesArriveBeforeTheLastOfThem) {
+TEST_P(TlsTransfer, DeliversBytesOfASlowPeerImmediately) {
   const std::string body = Pattern(1'500'000);
   TlsServer server([&](TlsConnection& connection) {
     connection.ReadHead();

@@ -1,5 +1,5 @@
-// Addresses that refused a connection or did not answer: passed over for a while where a host has
-// others, then tried again.
+// Remembers addresses that refused a connection or did not respond. They are skipped for a while if
+// a host has other addresses, then tried again.
 #ifndef PENSTOCK_CLIENT_HTTP_DIRECT_ADDRESS_CIRCUIT_BREAKER_H_
 #define PENSTOCK_CLIENT_HTTP_DIRECT_ADDRESS_CIRCUIT_BREAKER_H_
 
@@ -14,22 +14,22 @@
 
 namespace penstock::http {
 
-// A table of fixed size without locks; of two addresses that collide the later failure is
-// remembered.
+// A fixed-size table without locks. If two addresses collide, the later failure is kept.
 //
-// Thread safety: safe from any thread, also in a forked child, which goes on with what was known at
-// the fork.
+// Thread safety: safe from any thread, also in a forked child, which keeps the state at the fork.
 class AddressCircuitBreaker {
  public:
-  static constexpr std::chrono::seconds kFirst{
-      1};  // passed over for so long, doubled with every failure in a row,
-  static constexpr std::chrono::seconds kLongest{60};  // up to this
-  static constexpr std::chrono::seconds kProbe{10};    // meanwhile one connection tries it
+  // Initial time to skip an address. Doubles with every failure in a row, up to kLongest.
+  static constexpr std::chrono::seconds kFirst{1};
+  static constexpr std::chrono::seconds kLongest{60};
+  // Retry interval: one connection at a time probes the address.
+  static constexpr std::chrono::seconds kProbe{10};
 
   static AddressCircuitBreaker& PerProcess();
 
-  // Whether to pass the address over. Once its time is up the first who asks is told no, and the
-  // others yes until that one has connected, has failed, or kProbe is over.
+  // Returns whether to skip the address. When its time is over, the first caller gets false and
+  // probes the address. Other callers get true until that connection has succeeded or failed, or
+  // kProbe has passed.
   bool Avoids(const PeerAddress& address, MonotonicTime now);
   void OnFailure(const PeerAddress& address, MonotonicTime now);
   void OnSuccess(const PeerAddress& address);

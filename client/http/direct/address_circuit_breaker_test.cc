@@ -11,7 +11,7 @@ using std::chrono::seconds;
 const MonotonicTime kNow{seconds(1000)};
 const PeerAddress kDead = PeerAddress::OfText("192.0.2.1", 443);
 
-TEST(AddressCircuitBreakerTest, WhoFailedIsPassedOverAndThenTriedByOne) {
+TEST(AddressCircuitBreakerTest, SkipsAFailedAddressAndThenProbesItOnce) {
   AddressCircuitBreaker circuit;
   EXPECT_FALSE(circuit.Avoids(kDead, kNow));
   circuit.OnFailure(kDead, kNow);
@@ -20,8 +20,8 @@ TEST(AddressCircuitBreakerTest, WhoFailedIsPassedOverAndThenTriedByOne) {
   EXPECT_FALSE(circuit.Avoids(PeerAddress::OfText("192.0.2.1", 80), kNow))
       << "another port is another service";
   EXPECT_FALSE(circuit.Avoids(kDead, kNow + seconds(1))) << "the probe";
-  EXPECT_TRUE(circuit.Avoids(kDead, kNow + seconds(1))) << "the others wait for it";
-  EXPECT_FALSE(circuit.Avoids(kDead, kNow + seconds(12))) << "but not for ever";
+  EXPECT_TRUE(circuit.Avoids(kDead, kNow + seconds(1))) << "other callers skip the address";
+  EXPECT_FALSE(circuit.Avoids(kDead, kNow + seconds(12))) << "but not forever";
 }
 
 TEST(AddressCircuitBreakerTest, FailuresInARowDoubleTheTimeUpToAMinute) {
@@ -33,7 +33,7 @@ TEST(AddressCircuitBreakerTest, FailuresInARowDoubleTheTimeUpToAMinute) {
   }
 }
 
-TEST(AddressCircuitBreakerTest, ASuccessForgetsThem) {
+TEST(AddressCircuitBreakerTest, SuccessResetsFailures) {
   AddressCircuitBreaker circuit;
   circuit.OnFailure(kDead, kNow);
   circuit.OnFailure(kDead, kNow);

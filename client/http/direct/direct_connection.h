@@ -1,4 +1,4 @@
-// A connection of the fast data plane with what it is doing.
+// A connection of the direct data plane and its state.
 #ifndef PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_CONNECTION_H_
 #define PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_CONNECTION_H_
 
@@ -14,9 +14,9 @@
 
 namespace penstock::http {
 
-// Touched by its I/O thread only.
+// Used by its I/O thread only.
 struct DirectConnection {
-  std::string peer;  // scheme, host, port and CA bundle: who may use it
+  std::string peer;  // scheme, host, port and CA bundle: the requests that may use it
   std::unique_ptr<ConnectHandle> handle;
   std::optional<DirectSocket> socket;  // once connected
   DirectExchange exchange;
@@ -24,11 +24,11 @@ struct DirectConnection {
   PeerAddress address;   // once connected
   MonotonicTime made{};
   MonotonicTime idle_since{};
-  MonotonicTime continue_by = MonotonicTime::max();  // the body goes out then
-  std::uint32_t watched = 0;                         // epoll events asked for
+  MonotonicTime continue_by = MonotonicTime::max();  // the body is sent at this time
+  std::uint32_t watched = 0;                         // registered epoll events
   bool reused = false;                               // the transfer is not its first
-  bool in_again = false;
-  bool expects = true;  // may send Expect: 100-continue
+  bool in_ready = false;
+  bool expects = true;  // may use Expect: 100-continue
   bool dropped = false;
 };
 

@@ -29,9 +29,9 @@ curl_socket_t ConnectHandle::OnOpenSocket(void* self, curlsocktype, curl_sockadd
   const PeerAddress peer = PeerAddress::Of(&address->addr);
   if (peer.known() && !handle.tries_all_ &&
       AddressCircuitBreaker::PerProcess().Avoids(peer, SystemClock().Monotonic())) {
-    handle.passed_over_ = true;
+    handle.skipped_ = true;
     handle.connector_.lost_.push_back(&handle);
-    return CURL_SOCKET_BAD;  // libcurl goes on to the host's next address
+    return CURL_SOCKET_BAD;  // libcurl tries the host's next address
   }
   if (peer.known()) handle.tried_.push_back(peer);
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -45,7 +45,7 @@ void ConnectHandle::RecordResult(CURLcode code) const {
   const PeerAddress winner = fd < 0 ? PeerAddress() : PeerAddress::OfSocket(fd);
   for (const PeerAddress& address : tried_) {
     if (address == winner) break;
-    // One of the other family may only have been slower.
+    // An address of the other family may only have been slower.
     if (!winner.known() || winner.ip_bytes == address.ip_bytes)
       circuit.OnFailure(address, SystemClock().Monotonic());
   }
@@ -89,7 +89,7 @@ std::unique_ptr<ConnectHandle> DirectConnector::Connect(const Request& request, 
   curl_easy_setopt(handle, CURLOPT_URL, made->url_.c_str());
   curl_easy_setopt(handle, CURLOPT_CONNECT_ONLY, 1L);
   SetConnectionOptions(handle, share_, request.ca_bundle_path);
-  // Not in a tunnel: a proxy with TLS of its own is read by libcurl, which polls.
+  // Not with a proxy: libcurl reads a proxy connection over TLS itself, and polls the socket.
   if (request.endpoint.scheme == "https" && !HasProxyFor("https")) LetTlsReadAhead(handle);
   curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, &ConnectHandle::OnOpenSocket);
   curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, made.get());
@@ -130,12 +130,12 @@ int DirectConnector::OnTimer(CURLM*, long timeout_ms, void* self) {
   return 0;
 }
 
-// Where an address refuses or is passed over, libcurl 7.88 tries the next when its timer is due:
-// after 200 ms, and then after half of the connect timeout. Waiting for nothing, it is better run
-// at once, which unpausing asks for.
-void DirectConnector::HaveNextAddressTried() {
+// If an address refuses or is skipped, libcurl 7.88 tries the next one only when its timer is due:
+// after 200 ms, and then after half of the connect timeout. If it waits for nothing else, unpausing
+// the handle makes it run at once.
+void DirectConnector::TryNextAddresses() {
   for (ConnectHandle* const handle : std::exchange(lost_, {})) {
-    if (handle->sockets_ > 0 || handle->Socket() >= 0) continue;  // it waits, or is connected
+    if (handle->sockets_ > 0 || handle->Socket() >= 0) continue;  // it still waits, or is connected
     curl_easy_pause(handle->handle_, CURLPAUSE_ALL);
     curl_easy_pause(handle->handle_, CURLPAUSE_CONT);
   }
@@ -147,7 +147,7 @@ void DirectConnector::OnEvents(int fd, std::uint32_t events) {
                    ((events & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0);
   int running = 0;
   curl_multi_socket_action(multi_, fd, what, &running);
-  HaveNextAddressTried();
+  TryNextAddresses();
 }
 
 void DirectConnector::OnTime(MonotonicTime now) {
@@ -155,10 +155,10 @@ void DirectConnector::OnTime(MonotonicTime now) {
   timer_ = MonotonicTime::max();
   int running = 0;
   curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
-  HaveNextAddressTried();
+  TryNextAddresses();
 }
 
-void DirectConnector::Finished(const std::function<void(void* owner, CURLcode code)>& told) {
+void DirectConnector::Finished(const std::function<void(void* owner, CURLcode code)>& callback) {
   if (multi_ == nullptr) return;
   int left = 0;
   while (CURLMsg* message = curl_multi_info_read(multi_, &left)) {
@@ -166,7 +166,7 @@ void DirectConnector::Finished(const std::function<void(void* owner, CURLcode co
     const CURLcode code = message->data.result;
     ConnectHandle* handle = nullptr;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &handle);
-    told(handle->owner_, code);
+    callback(handle->owner_, code);
   }
 }
 

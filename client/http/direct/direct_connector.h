@@ -1,4 +1,4 @@
-// Makes connections through libcurl (names, proxies' tunnels, TLS) and hands them over connected.
+// Creates connections through libcurl (DNS, proxy tunnels, TLS) and hands them over when connected.
 #ifndef PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_CONNECTOR_H_
 #define PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_CONNECTOR_H_
 
@@ -21,7 +21,7 @@ namespace penstock::http {
 
 class DirectConnector;
 
-// A libcurl handle that connects, or has connected. Its end closes the connection.
+// A libcurl handle that connects or is connected. Destruction closes the connection.
 class ConnectHandle {
  public:
   ConnectHandle(DirectConnector& connector, CURL* handle)
@@ -31,14 +31,14 @@ class ConnectHandle {
   ConnectHandle& operator=(const ConnectHandle&) = delete;
 
   CURL* get() const { return handle_; }
-  // Once connected. -1: the connection is gone.
+  // The socket, once connected. -1: the connection is gone.
   int Socket() const;
   CurlFailure Failure(CURLcode code) const;
-  // How it went, for the addresses that were tried: those that failed are passed over for a while
+  // Records the result for the addresses that were tried. Failed addresses are skipped for a while
   // (address_circuit_breaker.h).
   void RecordResult(CURLcode code) const;
-  // It failed because every address was passed over: none was tried.
-  bool passed_all_over() const { return passed_over_ && tried_.empty(); }
+  // True if the attempt failed because every address was skipped.
+  bool skipped_all() const { return skipped_ && tried_.empty(); }
   const std::vector<PeerAddress>& tried() const { return tried_; }
 
  private:
@@ -49,32 +49,33 @@ class ConnectHandle {
 
   void* owner_ = nullptr;
   bool tries_all_ = false;
-  bool passed_over_ = false;        // some address
-  int sockets_ = 0;                 // that libcurl waits for
-  std::vector<PeerAddress> tried_;  // in that order
+  bool skipped_ = false;            // at least one address was skipped
+  int sockets_ = 0;                 // sockets that libcurl waits for
+  std::vector<PeerAddress> tried_;  // in this order
   std::string url_;
   std::array<char, CURL_ERROR_SIZE> error_text_{};
 };
 
-// Thread safety: belongs to one I/O thread, whose epoll set it fills: with the descriptors of
-// connections that are being made, tagged as Tag says.
+// Thread safety: belongs to one I/O thread. Adds the descriptors of connections in progress to the
+// thread's epoll set, tagged by Tag().
 class DirectConnector {
  public:
-  // `share` outlives this, and this every handle. `resolve` as in HttpTransportOptions.
+  // `share` must outlive this object, and this object every handle. `resolve` as in
+  // HttpTransportOptions.
   DirectConnector(CURLSH* share, std::size_t max_connections, int epoll_fd,
                   const std::vector<std::string>& resolve = {});
   ~DirectConnector();
   DirectConnector(const DirectConnector&) = delete;
   DirectConnector& operator=(const DirectConnector&) = delete;
 
-  // epoll_event.data.u64 of a descriptor, and back.
+  // Converts a descriptor to epoll_event.data.u64, and back.
   static std::uint64_t Tag(int fd) {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(fd)) << 1 | 1;
   }
   static std::optional<int> FromTag(std::uint64_t tag);
 
-  // Begins to connect; how it went is Finished's to say, with `owner`. Null: libcurl has no memory.
-  // `tries_all`: also addresses that failed of late.
+  // Starts to connect. Finished() reports the result with `owner`. Returns null if libcurl is out
+  // of memory. `tries_all`: also tries addresses that failed recently.
   std::unique_ptr<ConnectHandle> Connect(const Request& request, void* owner,
                                          bool tries_all = false);
 
@@ -82,21 +83,22 @@ class DirectConnector {
   void OnTime(MonotonicTime now);
   MonotonicTime timer() const { return timer_; }  // when OnTime is due; max(): never
 
-  // Calls back for every attempt that ended since the last time.
-  void Finished(const std::function<void(void* owner, CURLcode code)>& told);
+  // Calls `callback` for every attempt that ended since the last call.
+  void Finished(const std::function<void(void* owner, CURLcode code)>& callback);
 
  private:
   friend class ConnectHandle;
   static int OnSocket(CURL* handle, curl_socket_t fd, int what, void* self, void* known);
   static int OnTimer(CURLM* multi, long timeout_ms, void* self);
-  void HaveNextAddressTried();
+  void TryNextAddresses();
 
   CURLSH* const share_;
   const ResolveList resolve_;
   const int epoll_fd_;
   CURLM* const multi_;
   MonotonicTime timer_ = MonotonicTime::max();
-  std::vector<ConnectHandle*> lost_;  // an address, of late
+  // Handles that lost a socket or skipped an address since the last check.
+  std::vector<ConnectHandle*> lost_;
 };
 
 }  // namespace penstock::http

@@ -53,19 +53,20 @@ class DirectConnectorTest : public ::testing::Test {
   std::unique_ptr<ConnectHandle> handle_;
 };
 
-TEST_F(DirectConnectorTest, HandsOverAConnectedSocketAndWatchesItNoMore) {
+TEST_F(DirectConnectorTest, HandsOverAConnectedSocketAndStopsWatchingIt) {
   RawServer server([](RawConnection& connection) { connection.Send("hello"); });
   ASSERT_EQ(Connect(server.Get()), CURLE_OK);
   const int fd = handle_->Socket();
   ASSERT_GE(fd, 0);
   epoll_event event{};
   event.events = EPOLLIN;
-  EXPECT_EQ(::epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, fd, &event), 0) << "it is still in the set";
+  EXPECT_EQ(::epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, fd, &event), 0)
+      << "the descriptor is still in the set";
   EXPECT_EQ(::epoll_wait(epoll_fd_, &event, 1, 10'000), 1);
   ::epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, fd, nullptr);
 }
 
-TEST_F(DirectConnectorTest, SaysWhyThereIsNoConnection) {
+TEST_F(DirectConnectorTest, ReportsWhyConnectingFailed) {
   Request request;
   request.endpoint = {"http", "127.0.0.1", UnusedPort()};
   const CURLcode code = Connect(request);
@@ -74,7 +75,7 @@ TEST_F(DirectConnectorTest, SaysWhyThereIsNoConnection) {
   EXPECT_EQ(handle_->Socket(), -1);
 }
 
-TEST_F(DirectConnectorTest, ItsEndClosesTheConnection) {
+TEST_F(DirectConnectorTest, DestructionClosesTheConnection) {
   std::promise<void> closed;
   RawServer server([&](RawConnection& connection) {
     connection.WaitForClose();
@@ -85,7 +86,7 @@ TEST_F(DirectConnectorTest, ItsEndClosesTheConnection) {
   EXPECT_EQ(closed.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
 }
 
-TEST_F(DirectConnectorTest, PassesOverAnAddressThatFailedWhereThereIsAnother) {
+TEST_F(DirectConnectorTest, SkipsAFailedAddressIfThereIsAnother) {
   RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
   Request request = server.Get();
   const int port = request.endpoint.port;
@@ -101,20 +102,20 @@ TEST_F(DirectConnectorTest, PassesOverAnAddressThatFailedWhereThereIsAnother) {
   }
 }
 
-TEST_F(DirectConnectorTest, WhereAllFailedAllAreTried) {
+TEST_F(DirectConnectorTest, TriesAllAddressesIfAllFailed) {
   RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
   const Request request = server.Get();
   const PeerAddress only = PeerAddress::OfText("127.0.0.1", request.endpoint.port);
   for (int i = 0; i < 8; ++i)
     AddressCircuitBreaker::PerProcess().OnFailure(only, SystemClock().Monotonic());
   EXPECT_NE(Connect(request), CURLE_OK);
-  EXPECT_TRUE(handle_->passed_all_over());
+  EXPECT_TRUE(handle_->skipped_all());
   EXPECT_EQ(Connect(request, true), CURLE_OK);
   handle_->RecordResult(CURLE_OK);
-  EXPECT_EQ(Connect(request), CURLE_OK) << "it is alive again";
+  EXPECT_EQ(Connect(request), CURLE_OK) << "the server is up again";
 }
 
-TEST_F(DirectConnectorTest, LearnsWhichAddressFailed) {
+TEST_F(DirectConnectorTest, RecordsWhichAddressFailed) {
   Request request;
   request.endpoint = {"http", "127.0.0.1", UnusedPort()};
   const CURLcode code = Connect(request);
@@ -124,7 +125,7 @@ TEST_F(DirectConnectorTest, LearnsWhichAddressFailed) {
       SystemClock().Monotonic() - std::chrono::hours(1)));
 }
 
-TEST(DirectConnectorTag, IsItsDescriptorsAndNoPointers) {
+TEST(DirectConnectorTag, DistinguishesDescriptorsFromPointers) {
   EXPECT_EQ(DirectConnector::FromTag(DirectConnector::Tag(0)), 0);
   EXPECT_EQ(DirectConnector::FromTag(DirectConnector::Tag(1'000'000)), 1'000'000);
   int aligned = 0;

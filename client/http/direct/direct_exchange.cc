@@ -9,13 +9,13 @@
 namespace penstock::http {
 namespace {
 
-// what one system call moves at the most: what the caches hold
+// Limit of one system call: what fits in the CPU caches.
 constexpr std::size_t kSlice = 256 << 10;
-// Below, a wake-up costs less than what is waited for.
+// Below this size, a wake-up costs less than the wait.
 constexpr std::size_t kLowWater = 256 << 10;
-constexpr std::size_t kHeadRoom = 96;  // for what the transport adds to a head
+constexpr std::size_t kHeadRoom = 96;  // for headers that the transport adds
 
-// Into a head that has room.
+// Appends to a head with reserved capacity.
 void AddHeader(std::string& head, std::string_view name, std::string_view value) {
   const std::size_t begin = head.size();
   const std::size_t blank = value.empty() ? 0 : 1;
@@ -91,13 +91,13 @@ DirectExchange::Step DirectExchange::Send(DirectSocket& socket) {
     const IoResult sent = socket.Send(head, piece_);
     if (sent.kind == IoResult::Kind::kWouldBlock) return Step::kSend;
     if (!sent.moved()) {
-      // The server may have said why before it hung up; what it said is still there to be read.
+      // The server may have sent a response before it closed the connection. Receive it.
       sending_ = whole_ = false;
       cut_reason_ = sent.reason;
       break;
     }
     turn += sent.count;
-    if (sending_more) transfer_->Touch();  // the first piece goes out as the transfer begins
+    if (sending_more) transfer_->Touch();  // the first piece is sent when the transfer starts
     sending_more = true;
     const std::size_t of_head = std::min(sent.count, head.size());
     head_sent_ += of_head;
@@ -131,22 +131,22 @@ DirectExchange::Step DirectExchange::Receive(DirectSocket& socket, MutableByteVi
       return step;
     }
     if (framer_.done()) return Step::kDone;
-    if (sending_ && framer_.has_final_head()) OnEarlyAnswer();
+    if (sending_ && framer_.has_final_head()) OnEarlyResponse();
     if (waits_ && framer_.continues()) {
       waits_ = false;
       const Step step = Send(socket);
-      // What came behind it may wait inside.
+      // Bytes that followed may be buffered inside TLS.
       return socket.buffers() && step != Step::kFailed ? Step::kAgain : step;
     }
-    // Less than asked for: the socket is empty, and will say when it no longer is.
+    // Fewer bytes than requested: the socket is empty, and epoll reports the next bytes.
     if (got.count < into.size() && !socket.buffers())
       return sending_ && !waits_ ? Step::kSend : Step::kReceive;
   }
   return Step::kAgain;
 }
 
-void DirectExchange::OnEarlyAnswer() {
-  if (transfer_->head.head().status < 300 && !waits_) return;  // it takes the body all the same
+void DirectExchange::OnEarlyResponse() {
+  if (transfer_->head.head().status < 300 && !waits_) return;  // the server accepts the body anyway
   sending_ = waits_ = whole_ = false;
 }
 
@@ -168,7 +168,7 @@ DirectExchange::Step DirectExchange::Cut(std::string reason) {
 
 void DirectExchange::SetLowWater(DirectSocket& socket) const {
   const std::uint64_t left = framer_.direct_bytes();
-  // Of a body that ends when the connection does, nobody knows how much is left.
+  // If the body ends with the connection, the number of remaining bytes is unknown.
   const bool plenty =
       left > 2 * kLowWater && transfer_->head.head().Find("Content-Length").has_value();
   socket.SetLowWater(plenty ? kLowWater : 1);
@@ -200,7 +200,7 @@ Error DirectExchange::error() const {
   failure.code = framer_.has_final_head() ? CURLE_PARTIAL_FILE : CURLE_GOT_NOTHING;
   failure.connected = true;
   failure.detail =
-      cut_reason_.empty() ? std::string_view("the peer closed it") : std::string_view(cut_reason_);
+      cut_reason_.empty() ? std::string_view("closed by the peer") : std::string_view(cut_reason_);
   failure.head_received = framer_.has_final_head();
   failure.received_bytes = transfer_->received;
   failure.expected_bytes = ContentLength(transfer_->head.head());

@@ -1,4 +1,5 @@
-// One request and its response on one connection: what is sent when, and where what comes goes.
+// One request and its response on one connection: decides what to send when, and where received
+// bytes go.
 #ifndef PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_EXCHANGE_H_
 #define PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_EXCHANGE_H_
 
@@ -17,37 +18,37 @@ namespace penstock::http {
 class DirectExchange {
  public:
   enum class Step {
-    kReceive,  // go on when the socket is readable
-    kSend,     // go on when it is writable, or readable
-    kAgain,    // go on soon; others may go first
+    kReceive,  // continue when the socket is readable
+    kSend,     // continue when it is writable or readable
+    kAgain,    // continue soon, after other connections
     kDone,
-    kFailed,  // error() says how
+    kFailed,  // error() has the cause
   };
 
-  // `transfer` outlives the exchange. `expect_from_bytes`: a body of at least so many bytes is
-  // announced with Expect: 100-continue, unless the request has its own Expect header.
-  // `turn_bytes`: what Send or Receive moves at the most before it says kAgain.
+  // `transfer` must outlive the exchange. A body of at least `expect_from_bytes` is announced with
+  // Expect: 100-continue, unless the request has its own Expect header. Send and Receive transfer
+  // at most `turn_bytes` before they return kAgain.
   void Begin(Transfer& transfer, std::uint64_t expect_from_bytes,
              std::size_t turn_bytes = kTurnBytes);
-  static constexpr std::size_t kTurnBytes = 2 << 20;  // others wait that long at the most
+  static constexpr std::size_t kTurnBytes = 2 << 20;  // limits the time that other connections wait
 
-  // Both move on as far as they can without waiting. `scratch`: at least a few KiB, for heads and
-  // chunk lines.
+  // Both continue until they would block. `scratch`, for heads and chunk lines, has at least a few
+  // KiB.
   Step Send(DirectSocket& socket);
   Step Receive(DirectSocket& socket, MutableByteView scratch);
 
-  // The peer should have said "100 Continue" by now: the body goes out without.
+  // The peer did not send "100 Continue" in time: sends the body without it.
   void StopWaiting() { waits_ = false; }
   bool waits() const { return waits_; }
 
-  // After kFailed on a connection that had been used before: it was at its end already, and nobody
-  // has acted upon the request. Without a byte of response that is so where not all of it was
-  // taken; all else is repeated if it only reads.
+  // Valid after kFailed on a reused connection. Returns true if the request may be repeated on
+  // another connection. No byte of a response arrived, and the server either did not get the whole
+  // request or only reads (GET, HEAD).
   bool may_repeat() const;
-  // After kDone: the server will not have the Expect header (417); nobody has seen the response
-  // yet.
+  // Valid after kDone: the server rejected the Expect header (417). The response has not been
+  // delivered.
   bool refused_expect() const { return framer_.refused_expect(); }
-  // After kDone: whether the connection may carry another request.
+  // Valid after kDone: returns whether the connection may carry another request.
   bool keeps_connection() const;
   Outcome TakeOutcome();
   Error error() const;
@@ -58,19 +59,19 @@ class DirectExchange {
   Step Consume(ByteView bytes);
   Step Cut(std::string reason);
   void SetLowWater(DirectSocket& socket) const;
-  // A final answer has come while the body was on its way or waited.
-  void OnEarlyAnswer();
+  // A final response arrived before the body was sent completely.
+  void OnEarlyResponse();
 
   Transfer* transfer_ = nullptr;
   std::size_t turn_bytes_ = kTurnBytes;
   std::string head_;
   std::size_t head_sent_ = 0;
-  ByteView piece_;        // of the body, not yet sent
-  bool sending_ = false;  // something of the request is left to send
+  ByteView piece_;        // unsent piece of the body
+  bool sending_ = false;  // part of the request is unsent
   bool waits_ = false;    // for 100 Continue
-  bool whole_ = true;     // the server had all of the request
-  bool excess_ = false;   // it said more than its response
-  bool cut_ = false;      // the connection ended inside the exchange
+  bool whole_ = true;     // the server got the whole request
+  bool excess_ = false;   // more bytes arrived than the response
+  bool cut_ = false;      // the connection ended during the exchange
   std::string cut_reason_;
   std::optional<Error> malformed_;
   ResponseFramer framer_;

@@ -41,7 +41,7 @@ class DirectExchangeTest : public ::testing::Test {
   DirectExchange exchange_;
 };
 
-TEST_F(DirectExchangeTest, AReadIsOneMessageAndItsAnswer) {
+TEST_F(DirectExchangeTest, GetIsOneRequestAndOneResponse) {
   exchange_.Begin(transfer_, 1);
   EXPECT_EQ(Send(), Step::kReceive);
   EXPECT_EQ(PeerReads(), "GET /k HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n");
@@ -57,7 +57,7 @@ TEST_F(DirectExchangeTest, AReadIsOneMessageAndItsAnswer) {
   EXPECT_EQ(sink_.text, "hello");
 }
 
-TEST_F(DirectExchangeTest, SaysMoreThanItsResponseAndLosesTheConnection) {
+TEST_F(DirectExchangeTest, ExtraBytesAfterTheResponseCloseTheConnection) {
   exchange_.Begin(transfer_, 1);
   EXPECT_EQ(Send(), Step::kReceive);
   Answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more");
@@ -66,14 +66,14 @@ TEST_F(DirectExchangeTest, SaysMoreThanItsResponseAndLosesTheConnection) {
   EXPECT_FALSE(exchange_.keeps_connection());
 }
 
-TEST_F(DirectExchangeTest, ASmallBodyGoesWithItsHead) {
+TEST_F(DirectExchangeTest, SendsASmallBodyWithItsHead) {
   TextBody body("hello");
   Upload(body);
   EXPECT_EQ(Send(), Step::kReceive);
   EXPECT_EQ(PeerReads(), "PUT /k HTTP/1.1\r\nHost: h\r\nA: b\r\nContent-Length: 5\r\n\r\nhello");
 }
 
-TEST_F(DirectExchangeTest, ALargeBodyWaitsForItsInvitation) {
+TEST_F(DirectExchangeTest, LargeBodyWaitsFor100Continue) {
   TextBody body("hello");
   Upload(body, 5);
   EXPECT_EQ(Send(), Step::kReceive);
@@ -87,7 +87,7 @@ TEST_F(DirectExchangeTest, ALargeBodyWaitsForItsInvitation) {
   EXPECT_FALSE(exchange_.waits());
 }
 
-TEST_F(DirectExchangeTest, WhoNeverInvitesGetsTheBodyInTheEnd) {
+TEST_F(DirectExchangeTest, SendsTheBodyIf100ContinueNeverArrives) {
   TextBody body("hello");
   Upload(body, 1);
   EXPECT_EQ(Send(), Step::kReceive);
@@ -97,7 +97,7 @@ TEST_F(DirectExchangeTest, WhoNeverInvitesGetsTheBodyInTheEnd) {
   EXPECT_EQ(PeerReads(), "hello");
 }
 
-TEST_F(DirectExchangeTest, ARefusalKeepsTheBodyBackAndEndsTheConnection) {
+TEST_F(DirectExchangeTest, RejectionSkipsTheBodyAndClosesTheConnection) {
   TextBody body("hello");
   Upload(body, 1);
   EXPECT_EQ(Send(), Step::kReceive);
@@ -109,7 +109,7 @@ TEST_F(DirectExchangeTest, ARefusalKeepsTheBodyBackAndEndsTheConnection) {
   EXPECT_EQ(PeerReads(), "");
 }
 
-TEST_F(DirectExchangeTest, ARefusalInTheMiddleOfABodyStopsIt) {
+TEST_F(DirectExchangeTest, RejectionDuringTheBodyStopsIt) {
   TextBody body(std::string(8 << 20, 'x'));
   Upload(body);
   EXPECT_EQ(Send(), Step::kSend);  // the peer does not read
@@ -124,7 +124,7 @@ TEST_F(DirectExchangeTest, ARefusalInTheMiddleOfABodyStopsIt) {
   EXPECT_LT(transfer_.sent, body.size());
 }
 
-TEST_F(DirectExchangeTest, TheAnswerOfAPeerThatHungUpIsStillRead) {
+TEST_F(DirectExchangeTest, ReadsTheResponseOfAPeerThatClosed) {
   TextBody body(std::string(8 << 20, 'x'));
   Upload(body);
   EXPECT_EQ(Send(), Step::kSend);
@@ -135,7 +135,7 @@ TEST_F(DirectExchangeTest, TheAnswerOfAPeerThatHungUpIsStillRead) {
   EXPECT_EQ(sink_.text, "bad");
 }
 
-TEST_F(DirectExchangeTest, OnlyWhatNobodyCanHaveActedUponIsRepeated) {
+TEST_F(DirectExchangeTest, RepeatsOnlyRequestsThatCannotHaveBeenProcessed) {
   exchange_.Begin(transfer_, 1);
   EXPECT_EQ(Send(), Step::kReceive);
   ClosePeer();
@@ -146,7 +146,7 @@ TEST_F(DirectExchangeTest, OnlyWhatNobodyCanHaveActedUponIsRepeated) {
       << exchange_.error().message;
 }
 
-TEST_F(DirectExchangeTest, AWriteThatWasTakenWholeIsNot) {
+TEST_F(DirectExchangeTest, DoesNotRepeatAWriteThatWasSentCompletely) {
   TextBody body("hello");
   Upload(body);
   EXPECT_EQ(Send(), Step::kReceive);
@@ -155,7 +155,7 @@ TEST_F(DirectExchangeTest, AWriteThatWasTakenWholeIsNot) {
   EXPECT_FALSE(exchange_.may_repeat());
 }
 
-TEST_F(DirectExchangeTest, NorIsWhatWasAnsweredInPart) {
+TEST_F(DirectExchangeTest, DoesNotRepeatAfterAPartialResponse) {
   exchange_.Begin(transfer_, 1);
   EXPECT_EQ(Send(), Step::kReceive);
   Answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n1234");
@@ -167,7 +167,7 @@ TEST_F(DirectExchangeTest, NorIsWhatWasAnsweredInPart) {
             std::string::npos);
 }
 
-TEST_F(DirectExchangeTest, ARepetitionStartsAllOver) {
+TEST_F(DirectExchangeTest, RepetitionStartsFromTheBeginning) {
   TextBody body("hello");
   Upload(body);
   EXPECT_EQ(Send(), Step::kReceive);

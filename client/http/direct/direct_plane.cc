@@ -57,8 +57,8 @@ DirectPlane::~DirectPlane() = default;
 DirectPlane::Descriptor::~Descriptor() { ::close(fd); }
 
 bool DirectPlane::Carries(const Request& request) {
-  // libcurl builds a tunnel for TLS; for plain requests a proxy wants to be asked in its own way,
-  // which is libcurl's too.
+  // For https, libcurl builds a tunnel through the proxy. Plain requests to a proxy have a
+  // different form, which only libcurl's plane writes.
   return request.endpoint.scheme == "https" || !HasProxyFor(request.endpoint.scheme);
 }
 
@@ -88,19 +88,20 @@ void DirectPlane::BeginOnFresh(const TransferPtr& transfer) {
   if (connection.handle != nullptr) return;
   transfer->direct = nullptr;
   Drop(connection);
-  finish_(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
+  finish_(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl is out of memory"));
 }
 
 void DirectPlane::OnConnected(DirectConnection& connection, CURLcode code) {
   const int fd = code == CURLE_OK ? connection.handle->Socket() : -1;
   const TransferPtr transfer = connection.transfer;
   connection.handle->RecordResult(code);
-  if (fd < 0 && connection.handle->passed_all_over()) {
+  if (fd < 0 && connection.handle->skipped_all()) {
     connection.handle = connector_.Connect(transfer->request, &connection, true);
     if (connection.handle != nullptr) return;
     transfer->direct = nullptr;
     Drop(connection);
-    return finish_(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
+    return finish_(transfer,
+                   Error::Make(ErrorKind::kResourceExhausted, "libcurl is out of memory"));
   }
   if (fd < 0) {
     CurlFailure failure =
@@ -127,9 +128,9 @@ void DirectPlane::StartExchange(DirectConnection& connection) {
   });
   if (!begun.ok()) connection.transfer->error = begun.error();
   if (connection.transfer->error) return OnFailed(connection);
-  GoOn(connection, false);
+  Continue(connection, false);
   if (connection.transfer == nullptr || !connection.exchange.waits()) return;
-  connection.continue_by = Now() + options_.expect_continue_patience;
+  connection.continue_by = Now() + options_.expect_continue_timeout;
   waiting_.push_back(&connection);
 }
 
@@ -143,13 +144,13 @@ void DirectPlane::Watch(DirectConnection& connection, std::uint32_t events) {
   connection.watched = events;
 }
 
-void DirectPlane::GoOn(DirectConnection& connection, bool readable) {
-  Follow(connection, Move(connection, readable));
+void DirectPlane::Continue(DirectConnection& connection, bool readable) {
+  HandleStep(connection, RunExchange(connection, readable));
 }
 
-DirectExchange::Step DirectPlane::Move(DirectConnection& connection, bool readable) {
+DirectExchange::Step DirectPlane::RunExchange(DirectConnection& connection, bool readable) {
   try {
-    // What the server says may make the rest of the request needless.
+    // A response may make the rest of the request unnecessary.
     if (readable) {
       const DirectExchange::Step step =
           connection.exchange.Receive(*connection.socket, {scratch_.get(), kScratchBytes});
@@ -162,12 +163,12 @@ DirectExchange::Step DirectPlane::Move(DirectConnection& connection, bool readab
   }
 }
 
-void DirectPlane::Follow(DirectConnection& connection, DirectExchange::Step step) {
+void DirectPlane::HandleStep(DirectConnection& connection, DirectExchange::Step step) {
   switch (step) {
     case DirectExchange::Step::kReceive: return Watch(connection, EPOLLIN);
     case DirectExchange::Step::kSend: return Watch(connection, EPOLLIN | EPOLLOUT);
     case DirectExchange::Step::kAgain:
-      if (!std::exchange(connection.in_again, true)) again_.push_back(&connection);
+      if (!std::exchange(connection.in_ready, true)) ready_.push_back(&connection);
       return;
     case DirectExchange::Step::kDone: return OnDone(connection);
     case DirectExchange::Step::kFailed: return OnFailed(connection);
@@ -188,7 +189,7 @@ void DirectPlane::OnDone(DirectConnection& connection) {
   transfer->direct = nullptr;
   connection.continue_by = MonotonicTime::max();
   connection.socket->SetLowWater(1);
-  if (connection.exchange.keeps_connection() && IsSilent(*connection.socket)) {
+  if (connection.exchange.keeps_connection() && HasNoInput(*connection.socket)) {
     Watch(connection, EPOLLIN);
     if (auto longest_idle = pool_.PutIdle(connection, transfer->arrived); longest_idle != nullptr)
       Retire(std::move(longest_idle));
@@ -198,9 +199,9 @@ void DirectPlane::OnDone(DirectConnection& connection) {
   finish_(transfer, std::move(outcome));
 }
 
-// Nothing came after the response. What waits inside TLS no poll would show, and the next response
-// must not begin with it.
-bool DirectPlane::IsSilent(DirectSocket& socket) {
+// Returns true if no bytes follow the response. poll does not see bytes inside TLS, and they must
+// not be taken for the next response.
+bool DirectPlane::HasNoInput(DirectSocket& socket) {
   std::byte byte;
   return !socket.buffers() || socket.Receive({&byte, 1}).kind == IoResult::Kind::kWouldBlock;
 }
@@ -229,7 +230,7 @@ void DirectPlane::Retire(std::unique_ptr<DirectConnection> connection) {
     ::epoll_ctl(epoll_.fd, EPOLL_CTL_DEL, connection->socket->fd(), nullptr);
   connection->watched = 0;
   connection->dropped = true;
-  if (connection->in_again) std::erase(again_, connection.get());
+  if (connection->in_ready) std::erase(ready_, connection.get());
   if (connection->continue_by != MonotonicTime::max()) std::erase(waiting_, connection.get());
   dropped_.push_back(std::move(connection));
 }
@@ -237,14 +238,14 @@ void DirectPlane::Retire(std::unique_ptr<DirectConnection> connection) {
 void DirectPlane::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
   DirectConnection& connection = *transfer->direct;
   if (!connection.socket) {
-    transfer->last_activity = now;  // still connecting: that is the connect timeout's time
+    transfer->last_activity = now;  // still connecting: the connect timeout applies
   } else {
-    GoOn(connection, true);  // a low-water mark keeps quiet about what a slow peer has sent
+    Continue(connection, true);  // the low-water mark hides bytes that a slow peer has sent
   }
 }
 
 MonotonicTime DirectPlane::NextTimer() const {
-  if (!again_.empty()) return MonotonicTime();
+  if (!ready_.empty()) return MonotonicTime();
   MonotonicTime next = std::min(connector_.timer(), pool_.next_expiry());
   for (const DirectConnection* connection : waiting_)
     next = std::min(next, connection->continue_by);
@@ -264,7 +265,7 @@ void DirectPlane::RunDue(MonotonicTime now) {
   for (DirectConnection* connection : due) {
     if (connection->dropped) continue;
     connection->exchange.StopWaiting();
-    GoOn(*connection, false);
+    Continue(*connection, false);
   }
 }
 
@@ -282,7 +283,7 @@ void DirectPlane::Wait(int timeout_ms) {
 
 void DirectPlane::DropIdleWithInput() {
   if (pool_.idle() == 0) return;
-  if (seen_events_ == 0 && !std::exchange(looked_, true)) Wait(0);
+  if (seen_events_ == 0 && !std::exchange(polled_, true)) Wait(0);
   for (std::size_t i = 0; i < seen_events_; ++i) {
     const epoll_event& event = events_[i];
     if (event.data.u64 == kWakeTag || DirectConnector::FromTag(event.data.u64)) continue;
@@ -293,22 +294,22 @@ void DirectPlane::DropIdleWithInput() {
 }
 
 void DirectPlane::Work() {
-  if (!std::exchange(looked_, false) && seen_events_ == 0) Wait(0);
+  if (!std::exchange(polled_, false) && seen_events_ == 0) Wait(0);
   const std::size_t count = std::exchange(seen_events_, 0);
   for (std::size_t i = 0; i < count; ++i) OnEvent(events_[i]);
   if (connector_.timer() != MonotonicTime::max() || !waiting_.empty()) RunDue(Now());
-  // Without events it may be time; with some the last response tells it, and asking the clock each
-  // time would cost more.
+  // Without events the clock is read. With events the time of the last response is close enough,
+  // and reading the clock each time would cost more.
   if (pool_.idle() != 0 && pool_.next_expiry() <= (count == 0 ? Now() : last_done_))
     RetireExpired(Now());
   connector_.Finished([this](void* owner, CURLcode code) {
     auto& connection = *static_cast<DirectConnection*>(owner);
     if (!connection.dropped) OnConnected(connection, code);
   });
-  for (DirectConnection* connection : std::exchange(again_, {})) {
-    connection->in_again = false;
-    // An event may have been first, and the last of what there was to do.
-    if (!connection->dropped && connection->transfer != nullptr) GoOn(*connection, true);
+  for (DirectConnection* connection : std::exchange(ready_, {})) {
+    connection->in_ready = false;
+    // An event in this round may have finished or dropped the connection.
+    if (!connection->dropped && connection->transfer != nullptr) Continue(*connection, true);
   }
   dropped_.clear();
 }
@@ -327,8 +328,9 @@ void DirectPlane::OnEvent(const epoll_event& event) {
 
 void DirectPlane::OnConnectionEvent(DirectConnection& connection, std::uint32_t events) {
   if (connection.transfer != nullptr)
-    return GoOn(connection, (events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0);
-  // An idle one has nothing to say but farewell; over TLS it may have something for libcurl.
+    return Continue(connection, (events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0);
+  // An idle connection is readable at its end, or, over TLS, for a TLS message that libcurl
+  // handles.
   std::byte byte;
   const IoResult got = connection.socket->Receive({&byte, 1});
   if (got.kind != IoResult::Kind::kWouldBlock) Drop(connection);

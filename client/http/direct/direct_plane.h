@@ -1,5 +1,5 @@
-// The fast data plane of one I/O thread: requests written and responses received by our own code,
-// on connections that libcurl made.
+// The direct data plane of one I/O thread: writes requests and reads responses itself, on
+// connections that libcurl made.
 #ifndef PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_PLANE_H_
 #define PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_PLANE_H_
 
@@ -24,36 +24,36 @@ class DirectPlane {
  public:
   using Finish = std::function<void(const TransferPtr&, Result<Outcome>)>;
 
-  // Null: no descriptor left. `options` and `share` outlive it; `finish` is told how a transfer
-  // ended, and may be in the middle of Begin, Work or CheckTimer. What it is told of is no longer
-  // the plane's.
+  // Returns null if no descriptor is left. `options` and `share` must outlive it. `finish` receives
+  // the result of each transfer, possibly during Begin, Work or CheckTimer. The plane does not use
+  // the transfer afterwards.
   static std::unique_ptr<DirectPlane> Create(const HttpTransportOptions& options, CURLSH* share,
                                              std::size_t max_connections, Finish finish);
   ~DirectPlane();
   DirectPlane(const DirectPlane&) = delete;
   DirectPlane& operator=(const DirectPlane&) = delete;
 
-  // Whether this plane can carry it. False: a proxy of the environment's may be in the way.
+  // Returns whether this plane can carry the request. False if the environment may require a proxy.
   static bool Carries(const Request& request);
 
   void Begin(const TransferPtr& transfer);
-  // The transfer ends for another reason; its connection is closed.
+  // The transfer ends for another reason. Closes its connection.
   void Abandon(Transfer& transfer);
-  // The transfer's idle time may be over. What waits on its socket is taken first.
+  // Called when the idle timeout may be over. Reads the available bytes first.
   void CheckTimer(const TransferPtr& transfer, MonotonicTime now);
 
-  // Closes the idle connections on which bytes, or the end, have arrived: those bytes are no
-  // response to a later request. Before Begin.
+  // Closes idle connections with readable bytes or a closed peer: the bytes are not a response to a
+  // later request. Call it before Begin.
   void DropIdleWithInput();
-  // Does what can be done without waiting.
+  // Does all work that does not block.
   void Work();
-  // When Work has something to do whatever the sockets say; max(): never.
+  // Returns when Work is due without a socket event; max(): never.
   MonotonicTime NextTimer() const;
   // Readable when Work has something to do.
   int fd() const { return epoll_.fd; }
-  // Waits for that, for up to so many milliseconds.
+  // Waits for that, at most `timeout_ms`.
   void Wait(int timeout_ms);
-  // From any thread: ends a Wait, now or next.
+  // Ends the current or next Wait. Thread safety: any thread.
   void Wake();
 
  private:
@@ -65,14 +65,14 @@ class DirectPlane {
   void StartExchange(DirectConnection& connection);
   void OnEvent(const epoll_event& event);
   void OnConnectionEvent(DirectConnection& connection, std::uint32_t events);
-  void GoOn(DirectConnection& connection, bool readable);
-  DirectExchange::Step Move(DirectConnection& connection, bool readable);
-  void Follow(DirectConnection& connection, DirectExchange::Step step);
+  void Continue(DirectConnection& connection, bool readable);
+  DirectExchange::Step RunExchange(DirectConnection& connection, bool readable);
+  void HandleStep(DirectConnection& connection, DirectExchange::Step step);
   void OnDone(DirectConnection& connection);
   void OnFailed(DirectConnection& connection);
-  static bool IsSilent(DirectSocket& socket);
+  static bool HasNoInput(DirectSocket& socket);
   void Watch(DirectConnection& connection, std::uint32_t events);
-  // Out of the pool; it dies when nobody up the stack can look at it any more.
+  // Removes the connection from the pool. It is destroyed once no caller on the stack can use it.
   void Drop(DirectConnection& connection);
   void Retire(std::unique_ptr<DirectConnection> connection);
   void RunDue(MonotonicTime now);
@@ -85,18 +85,19 @@ class DirectPlane {
   };
 
   const HttpTransportOptions& options_;
-  const Descriptor epoll_;  // first: the connector takes descriptors out of it to the end
+  // First: the connector removes descriptors from it until its destruction.
+  const Descriptor epoll_;
   const Descriptor wake_;
   const Finish finish_;
   DirectConnector connector_;
   DirectPool pool_;
-  std::vector<DirectConnection*> again_;    // have more to do at once
+  std::vector<DirectConnection*> ready_;    // have more to do immediately
   std::vector<DirectConnection*> waiting_;  // for 100 Continue
   std::vector<std::unique_ptr<DirectConnection>> dropped_;
   std::vector<epoll_event> events_;
-  std::size_t seen_events_ = 0;  // of events_, by Wait
-  bool looked_ = false;          // for events, since the last Work
-  MonotonicTime last_done_{};    // when the last response was there
+  std::size_t seen_events_ = 0;  // in events_, from Wait
+  bool polled_ = false;          // events were polled since the last Work
+  MonotonicTime last_done_{};    // when the last response ended
   const std::unique_ptr<std::byte[]> scratch_;
 };
 

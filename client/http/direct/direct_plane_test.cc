@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-// The plane on the test's own thread.
+// Runs the plane on the test's thread.
 class DirectPlaneTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -48,21 +48,21 @@ class DirectPlaneTest : public ::testing::Test {
     EXPECT_TRUE(condition());
   }
   Result<Outcome> Run(const TransferPtr& transfer) {
-    begun_.push_back(transfer);  // so that no other has its address
+    begun_.push_back(transfer);  // kept alive, so that no other transfer gets its address
     plane_->Begin(transfer);
     WorkUntil([&] { return outcomes_.contains(transfer.get()); });
     return outcomes_.at(transfer.get());
   }
 
   HttpTransportOptions options_{.expect_continue_from_bytes = 5,
-                                .expect_continue_patience = std::chrono::milliseconds(20)};
+                                .expect_continue_timeout = std::chrono::milliseconds(20)};
   Collector sink_;
   std::vector<TransferPtr> begun_;
   std::map<Transfer*, Result<Outcome>> outcomes_;
   std::unique_ptr<DirectPlane> plane_;
 };
 
-TEST_F(DirectPlaneTest, ASecondRequestTakesTheFirstOnesConnection) {
+TEST_F(DirectPlaneTest, SecondRequestReusesTheConnection) {
   RawServer server(RawServer::Ok);
   const Result<Outcome> first = Run(Make(server.Get()));
   const Result<Outcome> second = Run(Make(server.Get()));
@@ -72,7 +72,7 @@ TEST_F(DirectPlaneTest, ASecondRequestTakesTheFirstOnesConnection) {
   EXPECT_EQ(server.connections(), 1);
 }
 
-TEST_F(DirectPlaneTest, AnIdleConnectionThatThePeerClosedIsNotUsed) {
+TEST_F(DirectPlaneTest, DoesNotUseAnIdleConnectionThatThePeerClosed) {
   std::promise<void> close;
   const std::shared_future<void> closing = close.get_future().share();
   RawServer server([&](RawConnection& connection) {
@@ -83,13 +83,13 @@ TEST_F(DirectPlaneTest, AnIdleConnectionThatThePeerClosedIsNotUsed) {
   ASSERT_TRUE(Run(Make(server.Get())).ok());
   close.set_value();
   const Result<Outcome> second = Run(Make(server.Get()));
-  // noticed while idle, or repeated: a read may be
+  // Detected while idle, or repeated, because a read may be repeated.
   ASSERT_TRUE(second.ok()) << second.error().ToString();
   EXPECT_FALSE(second->connection_reused);
   EXPECT_EQ(server.connections(), 2);
 }
 
-TEST_F(DirectPlaneTest, AServerThatWillNotHaveExpectGetsTheBodyWithoutIt) {
+TEST_F(DirectPlaneTest, RepeatsWithoutExpectAfter417) {
   std::vector<std::string> heads;
   std::string body_there;
   RawServer server([&](RawConnection& connection) {
@@ -114,7 +114,7 @@ TEST_F(DirectPlaneTest, AServerThatWillNotHaveExpectGetsTheBodyWithoutIt) {
   EXPECT_EQ(sink_.heads.size(), 1u);
 }
 
-TEST_F(DirectPlaneTest, AServerThatNeverInvitesGetsTheBodyAfterAWhile) {
+TEST_F(DirectPlaneTest, SendsTheBodyAfterTheExpectTimeout) {
   std::string body_there;
   RawServer server([&](RawConnection& connection) {
     connection.ReadHead();
@@ -128,7 +128,7 @@ TEST_F(DirectPlaneTest, AServerThatNeverInvitesGetsTheBodyAfterAWhile) {
   EXPECT_EQ(body_there, "hello");
 }
 
-TEST_F(DirectPlaneTest, WhatIsAbandonedIsToldNoMoreAndItsConnectionIsClosed) {
+TEST_F(DirectPlaneTest, AbandonClosesTheConnectionWithoutAResult) {
   std::promise<void> closed;
   RawServer server([&](RawConnection& connection) {
     connection.ReadHead();
@@ -145,7 +145,7 @@ TEST_F(DirectPlaneTest, WhatIsAbandonedIsToldNoMoreAndItsConnectionIsClosed) {
   EXPECT_EQ(transfer->direct, nullptr);
 }
 
-TEST_F(DirectPlaneTest, ATimerTakesWhatALowWaterMarkKeptQuiet) {
+TEST_F(DirectPlaneTest, TimerReadsBytesBelowTheLowWaterMark) {
   constexpr std::size_t kBody = 4 << 20;
   RawServer server([&](RawConnection& connection) {
     connection.ReadHead();
@@ -161,7 +161,7 @@ TEST_F(DirectPlaneTest, ATimerTakesWhatALowWaterMarkKeptQuiet) {
   plane_->Abandon(*transfer);
 }
 
-TEST_F(DirectPlaneTest, AWakeEndsAWaitFromAnotherThread) {
+TEST_F(DirectPlaneTest, WakeFromAnotherThreadEndsWait) {
   std::thread waker([&] { plane_->Wake(); });
   plane_->Wait(30'000);
   plane_->Work();
@@ -169,7 +169,7 @@ TEST_F(DirectPlaneTest, AWakeEndsAWaitFromAnotherThread) {
   EXPECT_EQ(plane_->NextTimer(), MonotonicTime::max());
 }
 
-TEST(DirectPlane, LeavesPlainRequestsToAProxysPlane) {
+TEST(DirectPlane, DoesNotCarryPlainRequestsWithAProxy) {
   Request request;
   request.endpoint = {"http", "h", 80};
   ASSERT_EQ(::unsetenv("http_proxy"), 0);
@@ -183,11 +183,11 @@ TEST(DirectPlane, LeavesPlainRequestsToAProxysPlane) {
   ASSERT_EQ(::unsetenv("http_proxy"), 0);
 }
 
-// A crash under load: a connection that had more to do at once was first woken by its socket, came
-// to its end there, and was then gone on with: it found the peer's farewell and ended a second
-// time. Here all of the answer and the farewell wait in the socket. Two turns are the first Work's
-// (its event, and its list); the third is the next one's event, before that list.
-TEST_F(DirectPlaneTest, AConnectionThatEndsByAnEventIsNotGoneOnWith) {
+// Regression test for a crash under load. A connection with more work was handled by a socket event
+// first, and ended there. It was then handled again from the list, found the closed peer, and ended
+// a second time. Here the whole response and the close are in the socket. The first Work takes two
+// turns (event and list). The third turn is the event of the next Work, before its list.
+TEST_F(DirectPlaneTest, DoesNotContinueAConnectionThatEndedInAnEvent) {
   options_.turn_bytes = 16 << 10;
   const std::string body(40 << 10, 'b');
   RawServer server([&](RawConnection& connection) {
@@ -211,7 +211,7 @@ TEST_F(DirectPlaneTest, AConnectionThatEndsByAnEventIsNotGoneOnWith) {
   EXPECT_TRUE(outcomes_.at(transfer.get()).ok());
   EXPECT_EQ(sink_.text, body);
   EXPECT_EQ(rounds, 2);
-  plane_->Work();  // nothing is left of it
+  plane_->Work();  // the connection no longer exists
   EXPECT_NE(plane_->NextTimer(), MonotonicTime());
 }
 

@@ -9,7 +9,7 @@ namespace penstock::http {
 
 std::string PeerOf(const Request& request) {
   const std::string authority = Authority(request.endpoint);
-  std::string peer;  // of every request: one allocation
+  std::string peer;  // built for every request: one allocation
   peer.reserve(request.endpoint.scheme.size() + authority.size() + request.ca_bundle_path.size() +
                4);
   return peer.append(request.endpoint.scheme)
@@ -38,8 +38,8 @@ DirectConnection* DirectPool::TakeIdle(const std::string& peer, MonotonicTime no
                                        std::vector<std::unique_ptr<DirectConnection>>& expired) {
   const auto found = idle_.find(peer);
   if (found == idle_.end()) return nullptr;
-  // The last used is the least likely to be closed meanwhile. Older ones in front of an expired one
-  // have expired too, unless a lifetime ended; those are found out when it is their turn.
+  // Prefers the most recently used connection, because the peer is least likely to have closed it.
+  // If it has expired, older ones have too, unless its lifetime ended; those are checked in turn.
   while (!found->second.empty()) {
     DirectConnection* const last = found->second.back();
     if (now < ExpiryOf(*last)) {
@@ -92,8 +92,8 @@ void DirectPool::ForgetIdle(DirectConnection& connection) {
   const auto found = idle_.find(connection.peer);
   if (found == idle_.end()) return;
   idle_count_ -= std::erase(found->second, &connection);
-  // Nobody takes what has expired out of an empty pool: a time left here would be over for good,
-  // and never be waited for.
+  // An empty pool has no expiry. Otherwise the time would be in the past forever, and the I/O
+  // thread would not sleep.
   if (idle_count_ == 0) next_expiry_ = MonotonicTime::max();
 }
 

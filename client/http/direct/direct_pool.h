@@ -1,5 +1,4 @@
-// The connections of one I/O thread, by whom they lead to: those in use, and the idle ones for the
-// next request.
+// The connections of one I/O thread, by peer: connections in use, and idle ones for later requests.
 #ifndef PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_POOL_H_
 #define PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_POOL_H_
 
@@ -14,7 +13,7 @@
 
 namespace penstock::http {
 
-// Who a connection for this request leads to.
+// Returns the key of the connections that this request can use.
 std::string PeerOf(const Request& request);
 
 struct DirectPoolOptions {
@@ -29,18 +28,18 @@ class DirectPool {
   explicit DirectPool(DirectPoolOptions options) : options_(options) {}
 
   DirectConnection& Add(std::unique_ptr<DirectConnection> connection);
-  // Out of the pool, whatever it is doing.
+  // Removes the connection from the pool in any state.
   std::unique_ptr<DirectConnection> Remove(DirectConnection& connection);
 
-  // The idle connection that was used last; null when there is none. Too old ones go to `expired`
-  // instead.
+  // Returns the most recently used idle connection, or null. Expired ones are moved to `expired`.
   DirectConnection* TakeIdle(const std::string& peer, MonotonicTime now,
                              std::vector<std::unique_ptr<DirectConnection>>& expired);
-  // The idle ones that are too old.
+  // Moves expired idle connections to `expired`.
   void TakeExpired(MonotonicTime now, std::vector<std::unique_ptr<DirectConnection>>& expired);
-  // No idle one is too old before; may be early.
+  // No idle connection expires before this time; may be too early.
   MonotonicTime next_expiry() const { return next_expiry_; }
-  // For the next request. Beyond max_idle, the one that waits longest leaves the pool; else null.
+  // Makes the connection available for the next request. If there are more than max_idle, returns
+  // the one idle for longest; else null.
   std::unique_ptr<DirectConnection> PutIdle(DirectConnection& connection, MonotonicTime now);
 
   std::size_t size() const { return all_.size(); }
@@ -52,7 +51,7 @@ class DirectPool {
 
   const DirectPoolOptions options_;
   std::unordered_map<DirectConnection*, std::unique_ptr<DirectConnection>> all_;
-  // by peer, longest idle first
+  // By peer; longest idle first.
   std::unordered_map<std::string, std::vector<DirectConnection*>> idle_;
   std::size_t idle_count_ = 0;
   MonotonicTime next_expiry_ = MonotonicTime::max();

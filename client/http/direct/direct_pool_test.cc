@@ -29,7 +29,7 @@ class DirectPoolTest : public ::testing::Test {
   std::vector<std::unique_ptr<DirectConnection>> expired_;
 };
 
-TEST_F(DirectPoolTest, GivesTheLastUsedOfThatPeer) {
+TEST_F(DirectPoolTest, ReturnsTheMostRecentlyUsedConnectionOfThePeer) {
   DirectConnection& a1 = Add("a");
   DirectConnection& a2 = Add("a");
   PutIdle(a1, seconds(1));
@@ -41,17 +41,17 @@ TEST_F(DirectPoolTest, GivesTheLastUsedOfThatPeer) {
   EXPECT_EQ(pool_.size(), 2u);
 }
 
-TEST_F(DirectPoolTest, TheOldAreNotUsedAgain) {
+TEST_F(DirectPoolTest, DoesNotReuseExpiredConnections) {
   PutIdle(Add("a"), seconds(1));
   EXPECT_EQ(TakeIdle("a", seconds(6)), nullptr);
   PutIdle(Add("a"), seconds(59));
-  EXPECT_EQ(TakeIdle("a", seconds(61)), nullptr);  // idle for two seconds only, but made at 0
+  EXPECT_EQ(TakeIdle("a", seconds(61)), nullptr);  // idle for only two seconds, but created at 0
   EXPECT_EQ(expired_.size(), 2u);
   EXPECT_EQ(pool_.size(), 0u);
   EXPECT_EQ(pool_.idle(), 0u);
 }
 
-TEST_F(DirectPoolTest, TheOldAreTakenWithoutARequest) {
+TEST_F(DirectPoolTest, ExpiresConnectionsWithoutARequest) {
   EXPECT_EQ(pool_.next_expiry(), MonotonicTime::max());
   DirectConnection& early = Add("a");
   DirectConnection& late = Add("b");
@@ -70,9 +70,9 @@ TEST_F(DirectPoolTest, TheOldAreTakenWithoutARequest) {
   EXPECT_EQ(pool_.next_expiry(), MonotonicTime::max());
 }
 
-// The I/O thread turned without end, from 4 s after the last idle connection was taken or closed by
-// its peer.
-TEST_F(DirectPoolTest, WhereNoneIsIdleThereIsNoTimeToWaitFor) {
+// Regression test: the I/O thread spun from 4 s after the last idle connection was reused or closed
+// by its peer.
+TEST_F(DirectPoolTest, HasNoExpiryWithoutIdleConnections) {
   DirectConnection& one = Add("a");
   PutIdle(one, seconds(1));
   ASSERT_EQ(TakeIdle("a", seconds(2)), &one);
@@ -83,7 +83,7 @@ TEST_F(DirectPoolTest, WhereNoneIsIdleThereIsNoTimeToWaitFor) {
   EXPECT_EQ(pool_.next_expiry(), MonotonicTime::max());
 }
 
-TEST_F(DirectPoolTest, AConnectionInUseIsNeverTooOld) {
+TEST_F(DirectPoolTest, ConnectionsInUseDoNotExpire) {
   DirectConnection& busy = Add("a");
   PutIdle(busy, seconds(1));
   ASSERT_EQ(TakeIdle("a", seconds(2)), &busy);
@@ -92,7 +92,7 @@ TEST_F(DirectPoolTest, AConnectionInUseIsNeverTooOld) {
   EXPECT_EQ(pool_.size(), 1u);
 }
 
-TEST_F(DirectPoolTest, BeyondItsRoomTheLongestIdleGoes) {
+TEST_F(DirectPoolTest, EvictsTheLongestIdleConnection) {
   DirectConnection& first = Add("a");
   PutIdle(first, seconds(1));
   PutIdle(Add("b"), seconds(2));
@@ -102,7 +102,7 @@ TEST_F(DirectPoolTest, BeyondItsRoomTheLongestIdleGoes) {
   EXPECT_EQ(pool_.idle(), 2u);
 }
 
-TEST_F(DirectPoolTest, RemovesWhateverItsState) {
+TEST_F(DirectPoolTest, RemovesConnectionsInAnyState) {
   DirectConnection& idle = Add("a");
   PutIdle(idle, seconds(1));
   DirectConnection& busy = Add("a");
@@ -112,7 +112,7 @@ TEST_F(DirectPoolTest, RemovesWhateverItsState) {
   EXPECT_EQ(TakeIdle("a", seconds(1)), nullptr);
 }
 
-TEST(PeerOf, TellsApartWhoMayNotShare) {
+TEST(PeerOf, DiffersForRequestsThatMayNotShareAConnection) {
   Request request;
   request.endpoint = {"https", "h", 443};
   const std::string peer = PeerOf(request);

@@ -65,7 +65,7 @@ IoResult DirectSocket::Receive(MutableByteView into) {
 void DirectSocket::SetLowWater(std::size_t bytes) {
   if (bytes == low_water_) return;
   const int value = static_cast<int>(bytes);
-  // Where the system refuses, there are more wake-ups; no more than that.
+  // If the system rejects the option, there are only more wake-ups.
   static_cast<void>(::setsockopt(fd_, SOL_SOCKET, SO_RCVLOWAT, &value, sizeof value));
   low_water_ = bytes;
 }

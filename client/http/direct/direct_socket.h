@@ -1,5 +1,4 @@
-// One connection that libcurl made and this module reads and writes itself: bytes go where they
-// belong, without a copy.
+// One connection that libcurl made and this module reads and writes itself, without copying.
 #ifndef PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_SOCKET_H_
 #define PENSTOCK_CLIENT_HTTP_DIRECT_DIRECT_SOCKET_H_
 
@@ -16,8 +15,8 @@ struct IoResult {
   enum class Kind {
     kMoved,  // `count` bytes, at least one
     kWouldBlock,
-    kClosed,  // the peer has ended its side
-    kBroken,  // `reason` says why
+    kClosed,  // the peer has closed its side
+    kBroken,  // `reason` has the cause
   };
   Kind kind = Kind::kMoved;
   std::size_t count = 0;
@@ -30,20 +29,21 @@ struct IoResult {
 // Thread safety: belongs to one I/O thread.
 class DirectSocket {
  public:
-  // `handle` has connected with CURLOPT_CONNECT_ONLY, owns the descriptor and outlives this. Over
-  // TLS every byte goes through it, else past it.
+  // `handle` has connected with CURLOPT_CONNECT_ONLY, owns the descriptor and must outlive this
+  // object. TLS uses the handle for all bytes; plain connections use the descriptor.
   DirectSocket(CURL* handle, int fd, bool is_tls) : handle_(handle), fd_(fd), is_tls_(is_tls) {}
 
   int fd() const { return fd_; }
-  // True: what was not received may wait inside, where no poll sees it; receive until kWouldBlock.
+  // If true, received bytes may be buffered inside, where poll does not see them: receive until
+  // kWouldBlock.
   bool buffers() const { return is_tls_; }
 
-  // Neither waits. Send: of `head`, then of `body`; either may be empty, not both.
+  // Neither blocks. Send writes bytes of `head`, then of `body`. One of them may be empty.
   IoResult Send(ByteView head, ByteView body);
   IoResult Receive(MutableByteView into);
 
-  // The socket becomes readable only with so many bytes, or at its end; 1: with any. Over TLS its
-  // records' bytes count, which are more than they carry.
+  // The socket becomes readable only with this many bytes, or at its end. 1: with any byte. Over
+  // TLS the bytes of the records count, which are more than their content.
   void SetLowWater(std::size_t bytes);
 
  private:

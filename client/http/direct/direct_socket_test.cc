@@ -29,7 +29,7 @@ TEST_F(DirectSocketTest, SendsHeadAndBodyTogether) {
   EXPECT_EQ(PeerReads(), "rest!");
 }
 
-TEST_F(DirectSocketTest, ReceivesWhatIsThereAndNeverWaits) {
+TEST_F(DirectSocketTest, ReceivesAvailableBytesWithoutBlocking) {
   DirectSocket socket(nullptr, pair_.ours(), false);
   EXPECT_EQ(socket.Receive(memory_).kind, IoResult::Kind::kWouldBlock);
   ASSERT_EQ(::send(pair_.peers(), "abc", 3, 0), 3);
@@ -40,7 +40,7 @@ TEST_F(DirectSocketTest, ReceivesWhatIsThereAndNeverWaits) {
   EXPECT_EQ(socket.Receive(memory_).kind, IoResult::Kind::kClosed);
 }
 
-TEST_F(DirectSocketTest, AFullSocketWouldBlockAndAGoneOneIsBroken) {
+TEST_F(DirectSocketTest, FullSocketWouldBlockAndClosedSocketIsBroken) {
   DirectSocket socket(nullptr, pair_.ours(), false);
   const std::string much(1 << 22, 'x');
   IoResult sent = socket.Send({}, AsBytes(much));
@@ -52,7 +52,7 @@ TEST_F(DirectSocketTest, AFullSocketWouldBlockAndAGoneOneIsBroken) {
   EXPECT_FALSE(sent.reason.empty());
 }
 
-TEST_F(DirectSocketTest, BelowTheLowWaterMarkItIsQuietButCanBeRead) {
+TEST_F(DirectSocketTest, NotReadableBelowTheLowWaterMarkButCanBeRead) {
   DirectSocket socket(nullptr, pair_.ours(), false);
   socket.SetLowWater(10);
   int value = 0;

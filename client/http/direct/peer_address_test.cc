@@ -8,14 +8,14 @@
 namespace penstock::http {
 namespace {
 
-TEST(PeerAddressTest, ReadsLiteralsAndWritesThemWithTheirPort) {
+TEST(PeerAddressTest, ParsesLiteralsAndFormatsThemWithTheirPort) {
   EXPECT_EQ(PeerAddress::OfText("192.0.2.1", 443).ToString(), "192.0.2.1:443");
   EXPECT_EQ(PeerAddress::OfText("2001:db8::1", 9000).ToString(), "[2001:db8::1]:9000");
   EXPECT_FALSE(PeerAddress::OfText("localhost", 443).known());
   EXPECT_EQ(PeerAddress().ToString(), "");
 }
 
-TEST(PeerAddressTest, ReadsWhatTheKernelKnows) {
+TEST(PeerAddressTest, ReadsTheRemoteAddressOfASocket) {
   const int server = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -16,7 +16,7 @@ Error Malformed(const Transfer& transfer, const std::string& what) {
                                                   ": the response is not HTTP/1.1: " + what);
 }
 
-// What the transfer's own callback refused with.
+// The error of the transfer's own callback.
 Error Refused(const Transfer& transfer) { return *transfer.error; }
 
 std::string_view WithoutLineEnd(std::string_view line) {
@@ -35,7 +35,7 @@ bool HasToken(std::string_view list, std::string_view token) {
   return false;
 }
 
-// The head's parser has seen to it that all Content-Length headers are the same number.
+// The head parser has checked that all Content-Length headers have the same value.
 std::optional<std::uint64_t> ReadLength(const ResponseHead& head) {
   const auto text = head.Find("Content-Length");
   if (!text) return std::nullopt;
@@ -130,7 +130,7 @@ Result<void> ResponseFramer::OnLine(Transfer& transfer, std::string_view line) {
   switch (state_) {
     case State::kChunkSize:
       if (Result<void> read = OnChunkSize(line); !read.ok())
-        return Malformed(transfer, "a chunk has no size");
+        return Malformed(transfer, "a chunk without a valid size");
       return Ok();
     case State::kChunkEnd:
       if (!line.empty()) return Malformed(transfer, "a chunk is longer than its size");
@@ -155,8 +155,7 @@ Result<void> ResponseFramer::OnHeadLine(Transfer& transfer, std::string_view lin
 Result<void> ResponseFramer::OnHeadEnd(Transfer& transfer) {
   const ResponseHead& head = transfer.head.head();
   if (!transfer.head.complete()) {  // an interim head
-    if (head.status == 101)
-      return Malformed(transfer, "a change of protocol that nobody asked for");
+    if (head.status == 101) return Malformed(transfer, "an unrequested change of protocol");
     continues_ = continues_ || head.status == 100;
     return Ok();
   }
@@ -189,7 +188,7 @@ Result<void> ResponseFramer::ChooseLength(const ResponseHead& head) {
     if (!EqualsIgnoringCase(*encoding, "chunked")) {
       return Error::Make(ErrorKind::kUnavailable, "its transfer encoding is not 'chunked'");
     }
-    // somebody between us and the server may believe the other one
+    // An intermediary may have used the other length.
     if (length) keeps_connection_ = false;
     state_ = State::kChunkSize;
   } else if (length) {
@@ -206,7 +205,7 @@ Result<void> ResponseFramer::OnChunkSize(std::string_view line) {
   const char* const end = line.data() + line.size();
   std::uint64_t size = 0;
   const auto read = std::from_chars(line.data(), end, size, 16);
-  // What may follow: blanks, and extensions after a semicolon.
+  // Spaces, and extensions after a semicolon, may follow.
   const bool whole = read.ptr == end || *read.ptr == ';' || *read.ptr == ' ' || *read.ptr == '\t';
   if (read.ec != std::errc() || !whole) return Error::Make(ErrorKind::kUnavailable, "no size");
   left_ = size;

@@ -1,7 +1,7 @@
-// Finds the response in the bytes of a connection: where its head ends, how long its body is, which
-// bytes are the body's.
+// Finds the response in the bytes of a connection: the end of the head, the length of the body, and
+// the bytes of the body.
 //
-// Knows HTTP/1.1's framing, not sockets. What it is given may be anything; all it keeps is bounded.
+// Knows the framing of HTTP/1.1, but no sockets. The input may be arbitrary; all state is bounded.
 #ifndef PENSTOCK_CLIENT_HTTP_DIRECT_RESPONSE_FRAMER_H_
 #define PENSTOCK_CLIENT_HTTP_DIRECT_RESPONSE_FRAMER_H_
 
@@ -14,35 +14,35 @@
 
 namespace penstock::http {
 
-// One response to one request. Errors: the transfer's own where its body refused, else
+// One response to one request. Errors: the transfer's own error if its body failed, else
 // kUnavailable.
 class ResponseFramer {
  public:
   static constexpr std::size_t kMaxChunkLineBytes = 4 << 10;
   static constexpr std::size_t kMaxTrailerBytes = 64 << 10;
 
-  // `head_only`: the request was a HEAD. `expects`: it had the Expect header that a 417 refuses;
-  // the body is not begun for that one.
+  // `head_only`: the request was a HEAD. `expects`: it had the Expect header that a 417 rejects;
+  // the body of such a 417 is not delivered.
   void Reset(bool head_only, bool expects);
 
-  // Takes bytes as they came; stops at the end of the response. How many it took.
+  // Consumes received bytes up to the end of the response. Returns how many it consumed.
   Result<std::size_t> Feed(Transfer& transfer, ByteView bytes);
 
-  // So many bytes of body come next and may be received straight into the body's window; 0: a head
-  // or a chunk's line does, which goes through Feed.
+  // Returns the number of body bytes that come next and may be received directly into the body's
+  // window. 0: a head or a chunk line comes next; pass it to Feed.
   std::uint64_t direct_bytes() const;
-  // `count` of them have been.
+  // `count` of these bytes have been received.
   Result<void> Received(Transfer& transfer, std::size_t count);
 
-  // The peer has closed. False: that does not end the response, it cuts it short.
+  // The peer has closed the connection. Returns false if that truncates the response.
   bool OnClosed();
 
   bool done() const { return state_ == State::kDone; }
-  bool has_bytes() const { return has_bytes_; }  // of this response, any
+  bool has_bytes() const { return has_bytes_; }  // any byte of this response has arrived
   bool has_final_head() const { return has_final_head_; }
-  bool continues() const { return continues_; }  // 100 Continue has come
+  bool continues() const { return continues_; }  // 100 Continue has arrived
   bool refused_expect() const { return refused_expect_; }
-  // After the end: the peer said nothing against another request on this connection.
+  // Valid after the end: the peer allows another request on this connection.
   bool keeps_connection() const { return done() && keeps_connection_; }
 
  private:
@@ -74,9 +74,9 @@ class ResponseFramer {
   bool has_final_head_ = false;
   bool continues_ = false;
   bool keeps_connection_ = true;
-  std::uint64_t left_ = 0;  // of the body, or of the chunk
+  std::uint64_t left_ = 0;  // bytes left of the body or the chunk
   std::size_t trailer_bytes_ = 0;
-  std::string line_;  // the start of a line whose end has not come
+  std::string line_;  // an incomplete line
 };
 
 }  // namespace penstock::http

@@ -9,7 +9,7 @@
 namespace penstock::http {
 namespace {
 
-// What became of bytes that were given in steps of `step`.
+// The result of bytes that were fed in steps of `step`.
 struct Read {
   std::string body;
   std::size_t taken = 0;
@@ -68,7 +68,7 @@ TEST_P(ResponseFramerTest, StopsAtTheLength) {
             std::string_view("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello").size());
 }
 
-TEST_P(ResponseFramerTest, TakesChunksExtensionsAndTrailersApart) {
+TEST_P(ResponseFramerTest, ParsesChunksExtensionsAndTrailers) {
   const Read read =
       Of("HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n5;a=b\r\nhello\r\nA \r\n "
          "123456789\r\n0\r\nT: v\r\n\r\nx");
@@ -77,27 +77,27 @@ TEST_P(ResponseFramerTest, TakesChunksExtensionsAndTrailersApart) {
   EXPECT_EQ(read.body, "hello 123456789");
 }
 
-TEST_P(ResponseFramerTest, SomeResponsesHaveNoBodyWhateverTheySay) {
+TEST_P(ResponseFramerTest, IgnoresLengthsOfResponsesWithoutABody) {
   EXPECT_TRUE(Of("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", true).done);
   EXPECT_TRUE(Of("HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n").done);
   EXPECT_TRUE(Of("HTTP/1.1 304 No\r\nTransfer-Encoding: chunked\r\n\r\n").done);
   EXPECT_TRUE(Of("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").done);
 }
 
-TEST_P(ResponseFramerTest, WithoutALengthTheConnectionsEndIsTheBodys) {
+TEST_P(ResponseFramerTest, WithoutALengthTheBodyEndsWithTheConnection) {
   const Read read = Of("HTTP/1.1 200 OK\r\n\r\nall of it");
   EXPECT_TRUE(read.done);
   EXPECT_FALSE(read.keeps);
   EXPECT_EQ(read.body, "all of it");
 }
 
-TEST_P(ResponseFramerTest, ACutIsNoEnd) {
+TEST_P(ResponseFramerTest, TruncatedResponseIsNotDone) {
   EXPECT_FALSE(Of("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell").done);
   EXPECT_FALSE(Of("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n").done);
   EXPECT_FALSE(Of("HTTP/1.1 200 OK\r\nContent-Le").done);
 }
 
-TEST_P(ResponseFramerTest, InterimHeadsArePassedOver) {
+TEST_P(ResponseFramerTest, SkipsInterimHeads) {
   const Read read =
       Of("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nA: b\r\n\r\nHTTP/1.1 200 "
          "OK\r\nContent-Length: 1\r\n\r\nx");
@@ -107,7 +107,7 @@ TEST_P(ResponseFramerTest, InterimHeadsArePassedOver) {
   EXPECT_EQ(read.body, "x");
 }
 
-TEST_P(ResponseFramerTest, WhoKeepsTheConnection) {
+TEST_P(ResponseFramerTest, DecidesWhetherTheConnectionIsKept) {
   const auto keeps = [](const std::string& head) {
     return Of(head + "Content-Length: 0\r\n\r\n").keeps;
   };
@@ -119,7 +119,7 @@ TEST_P(ResponseFramerTest, WhoKeepsTheConnection) {
   EXPECT_FALSE(keeps("HTTP/1.1 200 OK\r\nConnection: close\r\nConnection: keep-alive\r\n"));
 }
 
-TEST_P(ResponseFramerTest, ARefusedExpectBeginsNoBody) {
+TEST_P(ResponseFramerTest, RejectedExpectDeliversNoBody) {
   const Read read =
       Of("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 3\r\n\r\nno!", false, true);
   EXPECT_TRUE(read.refused_expect);
@@ -128,7 +128,7 @@ TEST_P(ResponseFramerTest, ARefusedExpectBeginsNoBody) {
   EXPECT_FALSE(Of("HTTP/1.1 417 No\r\nContent-Length: 0\r\n\r\n").refused_expect);
 }
 
-TEST_P(ResponseFramerTest, WhatIsNotHttpIsAnError) {
+TEST_P(ResponseFramerTest, InvalidHttpIsAnError) {
   for (const std::string_view bad : {
            "garbage\r\n\r\n",
            "HTTP/2 200\r\n\r\n",
@@ -153,7 +153,7 @@ TEST_P(ResponseFramerTest, WhatIsNotHttpIsAnError) {
   }
 }
 
-TEST_P(ResponseFramerTest, LengthAndChunksTogetherEndTheConnection) {
+TEST_P(ResponseFramerTest, LengthWithChunksClosesTheConnection) {
   const Read read =
       Of("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: "
          "chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n");
@@ -162,7 +162,7 @@ TEST_P(ResponseFramerTest, LengthAndChunksTogetherEndTheConnection) {
   EXPECT_FALSE(read.keeps);
 }
 
-TEST_P(ResponseFramerTest, EndlessLinesAreRefused) {
+TEST_P(ResponseFramerTest, RejectsEndlessLines) {
   const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
   EXPECT_TRUE(Of("HTTP/1.1 200 " + std::string(300 << 10, 'x')).error.has_value());
   EXPECT_TRUE(
@@ -173,7 +173,7 @@ TEST_P(ResponseFramerTest, EndlessLinesAreRefused) {
   EXPECT_TRUE(Of(trailers).error.has_value());
 }
 
-TEST(ResponseFramer, DirectBytesAreTheBodysAndNothingElse) {
+TEST(ResponseFramer, DirectBytesAreOnlyBodyBytes) {
   Collector sink;
   Transfer transfer;
   transfer.response_body = &sink;

@@ -1,4 +1,4 @@
-// A whole object, or a range of it, into the caller's memory by one request or several.
+// Downloads a whole object or a range into the caller's memory, with one or several requests.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -32,36 +32,37 @@ Result<void> Check(const DownloadRequest& request) {
     return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
   };
   if (request.options.part_size_bytes == 0)
-    return invalid("part_size_bytes is 0; it takes at least 1");
+    return invalid("part_size_bytes is 0; the minimum is 1");
   if (request.options.max_parallel_parts && *request.options.max_parallel_parts < 1) {
     return invalid("max_parallel_parts is " + std::to_string(*request.options.max_parallel_parts) +
-                   "; it takes at least 1");
+                   "; the minimum is 1");
   }
   if (request.end && *request.end < request.begin) {
     return invalid("the range [" + std::to_string(request.begin) + ", " +
                    std::to_string(*request.end) + ") ends before it begins");
   }
   if (!request.destination == !request.ask_memory)
-    return invalid("set one of `destination` and `ask_memory`");
+    return invalid("set exactly one of `destination` and `ask_memory`");
   return Ok();
 }
 
-constexpr std::uint64_t kGrantBytes = 1ull << 20;  // what the front may be ahead of the division
-// While the caller's memory is waited for: of the first bytes, and between two looks whether it is
-// there.
-constexpr std::uint64_t kMostStagedBytes = 64ull << 20;
+constexpr std::uint64_t kGrantBytes = 1ull << 20;  // how far the front may be ahead of the division
+// Limits while the download waits for the caller's memory: the bytes staged at most, and the step
+// between two checks for the memory.
+constexpr std::uint64_t kMaxStagedBytes = 64ull << 20;
 constexpr std::uint64_t kStagedStepBytes = 256ull << 10;
-constexpr std::uint64_t kMostPooledBytes = 8ull << 20;
+constexpr std::uint64_t kMaxPooledBytes = 8ull << 20;
 constexpr std::string_view kCallback = "the callback of a download";
 constexpr std::string_view kBookkeeping = "the bookkeeping of a download";
 constexpr std::string_view kProgress = "the progress callback of a download";
 
-// What arrives before the caller's memory is there. Pages that nothing arrives in cost nothing.
+// Memory for bytes that arrive before the caller's memory is available. Pages that receive no bytes
+// are never mapped.
 class StagedBytes {
  public:
-  // Exactly `size` bytes.
+  // Allocates exactly `size` bytes.
   Result<void> Take(std::uint64_t size) {
-    if (size >= BufferPool::kLeastHuge && size <= kMostPooledBytes) {
+    if (size >= BufferPool::kLeastHuge && size <= kMaxPooledBytes) {
       PENSTOCK_ASSIGN(std::optional<PooledBuffer> pooled,
                       BufferPool::PerProcess().TryTake(static_cast<std::size_t>(size)));
       if (pooled) {
@@ -91,11 +92,11 @@ class StagedBytes {
   PooledBuffer pooled_;
 };
 
-// One download. Its front asks for everything and runs from the begin; the answer's head tells
-// size, ETag and checksum. While it runs, parts are taken from the end by further requests, as many
-// as its rate makes worth having, until the front meets them and lets go of the rest of its answer.
-// The first failure stops all, and the completion waits for all of them, since afterwards the
-// memory is the caller's again.
+// One download. The first request, the front, asks for the whole range and reads it from the start.
+// The head of its response gives size, ETag and checksum. Meanwhile, further requests fetch parts
+// from the end, as many as the measured rate justifies. When the front reaches the parts, the rest
+// of its response is dropped. The first failure stops all requests. The completion waits for all of
+// them, because the caller owns the memory again afterwards.
 class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
  public:
   DownloadTask(std::shared_ptr<ObjectStore> store, DownloadRequest request)
@@ -104,7 +105,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
         stop_(request_.options.call.cancel),
         progress_(request_.options.progress) {}
 
-  // `done` runs exactly once, also where memory runs out.
+  // `done` runs exactly once, even if memory runs out.
   void Run(Callback<DownloadResponse> done) {
     done_ = std::move(done);
     Result<void> begun = Caught(kBookkeeping, [this] { return Begin(); });
@@ -113,7 +114,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   }
 
  private:
-  // An error or an exception: nothing is on its way.
+  // After an error or an exception, no request is in flight.
   Result<void> Begin() {
     PENSTOCK_TRY(Check(request_));
     ObjectMetadata known;
@@ -130,7 +131,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   }
 
   void StartFront() {
-    // the download may complete before the store's Start returns
+    // The download may complete before the store's Start returns.
     const std::shared_ptr<ObjectStore> kept = store_;
     transfer::RangeFetchSpec spec = SpecFor({request_.begin, request_.end.value_or(UINT64_MAX)});
     spec.etag = request_.known_etag;
@@ -149,9 +150,8 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   Result<transfer::Placement> PlaceFront(const ObjectMetadata& metadata, std::uint64_t length) {
     if (request_.known_size && *request_.known_size != metadata.size) {
       return Error::Make(ErrorKind::kPreconditionFailed,
-                         "the object has " + std::to_string(metadata.size) +
-                             " bytes, not the known " + std::to_string(*request_.known_size) +
-                             ": it changed");
+                         "the object changed: it has " + std::to_string(metadata.size) +
+                             " bytes, expected " + std::to_string(*request_.known_size));
     }
     bool placed = false;
     {
@@ -164,17 +164,16 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     const MutexLock lock(mutex_);
     front_began_ = SystemClock().Monotonic();
     front_etag_known_ = !metadata.etag.empty();
-    // An object that comes whole in one answer is the store's to verify, which then also tries
-    // again.
+    // If one response contains the whole object, the store verifies it and retries if necessary.
     const std::uint64_t most =
-        staged_.bytes().empty() ? FirstGrant() : std::min(FirstGrant(), kMostStagedBytes);
+        staged_.bytes().empty() ? FirstGrant() : std::min(FirstGrant(), kMaxStagedBytes);
     if (whole_.size() == metadata.size && metadata.size > most)
       checksum_ = transfer::ChecksumOf(metadata);
     return transfer::Placement{staged_.bytes().empty() ? target_.first(length) : staged_.bytes(),
                                checksum_.crc};
   }
 
-  // On the front's thread: it goes on, and others may be worth having by now.
+  // Called on the front's thread while it makes progress. More requests may be useful now.
   transfer::Grant GrantFront(std::uint64_t reached) {
     Pump(reached);
     const MutexLock lock(mutex_);
@@ -189,8 +188,8 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     return grant;
   }
 
-  // So far without the caller's memory: in steps, since it may be there soon, and no further than
-  // `staged_` reaches.
+  // Grant while the caller's memory is missing: in steps, because the memory may arrive soon, and
+  // within `staged_`.
   std::uint64_t GrantStaged(std::uint64_t reached) const PENSTOCK_REQUIRES(mutex_) {
     return std::min<std::uint64_t>(reached + kStagedStepBytes, staged_.bytes().size());
   }
@@ -201,14 +200,14 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     staged_.Release();
   }
 
-  // The size is known, the memory is not: the front fills `staged_` meanwhile. The caller is asked
-  // now, or, where one wake-up is worth more than time, once all of it is there.
+  // The size is known but the memory is not, so the front fills `staged_` meanwhile. Asks the
+  // caller for memory now, or for small objects once all bytes are staged, which saves a wake-up.
   Result<void> Stage(const ObjectMetadata& metadata) {
     const ByteRange whole = transfer::ClipRange(request_.begin, request_.end, metadata.size);
-    // Without an ETag nothing pins another request to this version: all of it has to come by this
-    // one.
+    // Without an ETag, other requests cannot be pinned to this version, so this request must fetch
+    // everything.
     const std::uint64_t most =
-        metadata.etag.empty() ? UINT64_MAX : std::min(FirstGrant(), kMostStagedBytes);
+        metadata.etag.empty() ? UINT64_MAX : std::min(FirstGrant(), kMaxStagedBytes);
     progress_.SetTotal(whole.size());
     {
       const MutexLock lock(mutex_);
@@ -218,7 +217,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       claims_ = transfer::RangeClaims(whole, staged_.bytes().size());
       placed_ = true;
       waits_for_memory_ = true;
-      ++in_flight_;  // until GiveMemory: the download cannot end before
+      ++in_flight_;  // until TakeMemory, so that the download cannot end before
     }
     if (whole.size() > kStagedStepBytes) AskMemory();
     return Ok();
@@ -274,9 +273,9 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
 
   static Error WrongSize(std::uint64_t given, std::uint64_t wanted) {
     return Error::Make(ErrorKind::kInvalidArgument,
-                       "`destination` returned " + std::to_string(given) + " bytes, but " +
-                           std::to_string(wanted) +
-                           " will arrive: return memory of exactly that size");
+                       "`destination` returned " + std::to_string(given) +
+                           " bytes of memory, but the download has " + std::to_string(wanted) +
+                           ": return memory of exactly that size");
   }
 
   // The size is known: asks for the memory, once.
@@ -299,13 +298,13 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     return Ok();
   }
 
-  // Objects up to this size are one request.
+  // Objects up to this size take one request.
   std::uint64_t FirstGrant() const {
-    return request_.options.part_size_bytes.value_or(transfer::kLeastPartBytes);
+    return request_.options.part_size_bytes.value_or(transfer::kMinPlannedPartBytes);
   }
 
-  // Requests at a time, when the front has come so far. Parts can be pinned to the front's version
-  // only by its ETag.
+  // Returns the number of parallel requests when the front has received `front_bytes`. Parts can be
+  // pinned to the front's version only by its ETag.
   int Wanted(std::uint64_t front_bytes) const PENSTOCK_REQUIRES(mutex_) {
     if (!front_etag_known_) return 1;
     if (request_.options.max_parallel_parts) return *request_.options.max_parallel_parts;
@@ -337,15 +336,15 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
                                                 std::uint64_t) -> Result<transfer::Placement> {
       if (metadata.size == size) return slice;
       return Error::Make(ErrorKind::kPreconditionFailed,
-                         "the object has " + std::to_string(metadata.size) + " bytes, not " +
-                             std::to_string(size) + ": it changed");
+                         "the object changed: it has " + std::to_string(metadata.size) +
+                             " bytes, expected " + std::to_string(size));
     };
     return spec;
   }
 
-  // Keeps the parts flowing. A store may complete calls before Start returns, so parts that end
-  // during a round are taken up by that round instead of a deeper one. `front_bytes`: where the
-  // front is, if that is news.
+  // Starts parts as long as they are useful. A store may complete calls before Start returns. The
+  // running round handles parts that end during it, so the recursion stays flat. `front_bytes` is
+  // the new position of the front, or 0.
   void Pump(std::uint64_t front_bytes = 0) {
     mutex_.Lock();
     front_bytes_ = std::max(front_bytes_, front_bytes);
@@ -359,7 +358,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       if (in_flight_ >= wanted) break;
       std::uint64_t part_bytes = request_.options.part_size_bytes.value_or(
           transfer::PlannedPartSize(claims_.unclaimed(), wanted));
-      // no front will come to what is left
+      // The front has ended and will not fetch the rest.
       if (front_over_) part_bytes = std::min(part_bytes, claims_.unclaimed());
       const auto part = claims_.TakePart(part_bytes);
       if (!part) break;
@@ -380,13 +379,13 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     if (over) Finish();
   }
 
-  // An exception leaves it only before the request is on its way.
+  // Throws only before the request is in flight.
   void StartPart(const transfer::ChecksumPiece& part) {
     Callback<RangeFetched> done = DoneWith(part);
     transfer::StartRangeFetch(*store_, PinnedSpec(part.range), std::move(done));
   }
 
-  // `part`: what a part is to bring; unset: the front, which brings as much as nobody else does.
+  // `part` is the range of a part request; unset for the front, which fetches what no part does.
   Callback<RangeFetched> DoneWith(std::optional<transfer::ChecksumPiece> part) {
     return [self = shared_from_this(), part](Result<RangeFetched> result) {
       self->Fetched(std::move(result), part);
@@ -395,7 +394,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
 
   void Fetched(Result<RangeFetched> result, std::optional<transfer::ChecksumPiece> part) {
     Result<std::optional<RangeFetched>> brought =
-        Caught(kBookkeeping, [&] { return Brought(std::move(result)); });
+        Caught(kBookkeeping, [&] { return ResolveFetched(std::move(result)); });
     bool failed = !brought.ok();
     {
       const MutexLock lock(mutex_);
@@ -416,8 +415,8 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     Pump();
   }
 
-  // What a request brought; nullopt: it was the front's, and there is nothing from `begin` on.
-  Result<std::optional<RangeFetched>> Brought(Result<RangeFetched> result) {
+  // Resolves the result of a request. Nullopt: the front found no bytes from `begin` on.
+  Result<std::optional<RangeFetched>> ResolveFetched(Result<RangeFetched> result) {
     if (result.ok()) return std::optional<RangeFetched>(std::move(result).value());
     bool placed = false;
     {
@@ -427,7 +426,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     const auto beyond =
         placed ? std::nullopt : transfer::BeyondTheEnd(result.error(), request_.begin);
     if (!beyond) return std::move(result).error();
-    PENSTOCK_TRY(PlaceNothing(*beyond));
+    PENSTOCK_TRY(PlaceEmpty(*beyond));
     return std::optional<RangeFetched>();
   }
 
@@ -444,14 +443,13 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     pieces_.push_back(*part);
   }
 
-  // The front was refused because there is nothing from `begin` on. An error: what is wrong with
-  // that.
-  Result<void> PlaceNothing(ObjectMetadata metadata) {
+  // The front failed because the object has no bytes from `begin` on. Returns an error if that
+  // contradicts the request.
+  Result<void> PlaceEmpty(ObjectMetadata metadata) {
     if (request_.known_size) {
       return Error::Make(ErrorKind::kPreconditionFailed,
-                         "the object no longer reaches byte " + std::to_string(request_.begin) +
-                             ", though " + std::to_string(*request_.known_size) +
-                             " bytes were known");
+                         "the object changed: it has no byte " + std::to_string(request_.begin) +
+                             ", expected " + std::to_string(*request_.known_size) + " bytes");
     }
     metadata.size = std::min(metadata.size, request_.begin);
     if (request_.known_etag) metadata.etag = *request_.known_etag;
@@ -462,18 +460,19 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     Contain(kBookkeeping,
             [&] { error.At("GetObject", request_.bucket.value, request_.key.value); });
     const auto done = std::exchange(done_, nullptr);
-    store_.reset();  // before the caller lets go of it: a store may not end on a thread of its own
+    // Released before the callback, so that the caller destroys the store: a store must not be
+    // destroyed on its own thread.
+    store_.reset();
     Contain(kCallback, [&] { done(std::move(error)); });
   }
 
-  // After the last request, so nobody else is here.
+  // Called after the last request, so no other thread uses this object.
   Result<DownloadResponse> TakeResponse() {
     const MutexLock lock(mutex_);
     if (error_) return WithDifference(*std::move(error_));
     if (delivered_ != target_.size()) {
-      return Error::Make(
-          ErrorKind::kDataLoss,
-          std::to_string(delivered_) + " of " + std::to_string(target_.size()) + " bytes arrived");
+      return Error::Make(ErrorKind::kDataLoss, "received " + std::to_string(delivered_) + " of " +
+                                                   std::to_string(target_.size()) + " bytes");
     }
     if (Result<void> same = transfer::VerifyPieces(checksum_, std::move(pieces_), target_);
         !same.ok()) {
@@ -527,14 +526,16 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     if (!taken.ok() && first_read && reads_again()) return ReadAgain();
     if (!taken.ok()) return Fail(std::move(taken).error());
     DownloadResponse response = std::move(taken).value();
-    Result<void> told = Caught(kProgress, [&] { progress_.Finish(response.bytes); });
-    if (!told.ok()) return Fail(std::move(told).error());
+    Result<void> reported = Caught(kProgress, [&] { progress_.Finish(response.bytes); });
+    if (!reported.ok()) return Fail(std::move(reported).error());
     const auto done = std::exchange(done_, nullptr);
-    store_.reset();  // before the caller lets go of it: a store may not end on a thread of its own
+    // Released before the callback, so that the caller destroys the store: a store must not be
+    // destroyed on its own thread.
+    store_.reset();
     Contain(kCallback, [&] { done(std::move(response)); });
   }
 
-  // shared with the caller, who may let go of it; null once all requests have ended
+  // Shared with the caller, who may release it. Null once all requests have ended.
   std::shared_ptr<ObjectStore> store_;
   const DownloadRequest request_;
   Callback<DownloadResponse> done_;
@@ -545,13 +546,14 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   bool placed_ PENSTOCK_GUARDED_BY(mutex_) = false;  // size and version are known
   bool waits_for_memory_ PENSTOCK_GUARDED_BY(mutex_) = false;
   bool memory_asked_ PENSTOCK_GUARDED_BY(mutex_) = false;
-  StagedBytes staged_ PENSTOCK_GUARDED_BY(mutex_);  // the front's memory; empty: it has target_
+  // Memory of the front; empty: the front writes to target_.
+  StagedBytes staged_ PENSTOCK_GUARDED_BY(mutex_);
   bool front_over_ PENSTOCK_GUARDED_BY(mutex_) = false;
   ByteRange whole_ PENSTOCK_GUARDED_BY(mutex_);
   MutableByteView target_ PENSTOCK_GUARDED_BY(mutex_);
   ObjectMetadata metadata_ PENSTOCK_GUARDED_BY(mutex_);
   transfer::RangeClaims claims_ PENSTOCK_GUARDED_BY(mutex_);
-  // of kNone: not to be verified here
+  // kNone: not verified here.
   transfer::ObjectChecksum checksum_ PENSTOCK_GUARDED_BY(mutex_);
   std::vector<transfer::ChecksumPiece> pieces_ PENSTOCK_GUARDED_BY(mutex_);
   MonotonicTime front_began_ PENSTOCK_GUARDED_BY(mutex_){};
@@ -584,7 +586,7 @@ Result<DownloadResponse> Download(ObjectStore& store, DownloadRequest request,
   const transfer::ChainedStop stop(request.options.call.cancel);
   request.options.call.cancel = stop.token();
   Waiter<DownloadResponse> waiter;
-  // Not owned: this waits for the completion.
+  // Not owned: this function waits for the completion.
   StartDownload({std::shared_ptr<void>(), &store}, std::move(request), waiter.Done());
   return waiter.Wait(interrupt, stop.source());
 }

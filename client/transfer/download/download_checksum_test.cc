@@ -1,4 +1,4 @@
-// Downloads in several requests against the checksum of the whole object.
+// Downloads with several requests, compared with the checksum of the whole object.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class DownloadChecksumTest : public ::testing::TestWithParam<Completion> {
   Bytes memory_;
 };
 
-TEST_P(DownloadChecksumTest, ManyPartsAmountToTheObjectsChecksum) {
+TEST_P(DownloadChecksumTest, PartsMatchTheObjectsChecksum) {
   ChecksummedStore store(inner_, checksum_);
   const auto result = Get(store);
   ASSERT_TRUE(result.ok()) << result.error().ToString();
@@ -47,7 +47,7 @@ TEST_P(DownloadChecksumTest, ManyPartsAmountToTheObjectsChecksum) {
   EXPECT_GT(store.count("GetObject"), 1u);
 }
 
-TEST_P(DownloadChecksumTest, AFlippedBitAnywhereIsDataLossThatNamesBoth) {
+TEST_P(DownloadChecksumTest, FlippedBitIsDataLossThatNamesBothValues) {
   for (const std::uint64_t where : {0u, 9u, 10u, 500u, 1004u}) {
     ChecksummedStore store(inner_, checksum_);
     store.flip = where;
@@ -141,7 +141,7 @@ TEST_P(DownloadChecksumTest, RetriedPartsCountOnce) {
   EXPECT_EQ(memory_, content_);
 }
 
-TEST_P(DownloadChecksumTest, PartsThatStartBeforeTheChecksumIsKnownAreVerifiedToo) {
+TEST_P(DownloadChecksumTest, VerifiesPartsThatStartBeforeTheChecksumIsKnown) {
   DownloadRequest request;
   request.known_size = content_.size();
   request.known_etag = etag_;
@@ -152,14 +152,14 @@ TEST_P(DownloadChecksumTest, PartsThatStartBeforeTheChecksumIsKnownAreVerifiedTo
   EXPECT_EQ(Get(store, request).error().kind, ErrorKind::kDataLoss);
 }
 
-TEST_P(DownloadChecksumTest, APieceOfTheObjectIsNotHeldAgainstTheWhole) {
+TEST_P(DownloadChecksumTest, DoesNotVerifyARangeOfTheObject) {
   DownloadRequest request;
   request.begin = 1;
   ChecksummedStore store(inner_, checksum_);
   EXPECT_TRUE(Get(store, request).ok());
 }
 
-TEST_P(DownloadChecksumTest, OneAnswerIsLeftToTheStoreToVerify) {
+TEST_P(DownloadChecksumTest, StoreVerifiesASingleResponse) {
   const Bytes small = MakeContent(10);
   Put(*inner_, small);
   ChecksummedStore store(inner_, Crc64Text(small));

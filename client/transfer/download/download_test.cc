@@ -51,7 +51,7 @@ class DownloadTest : public ::testing::TestWithParam<Completion> {
   std::shared_ptr<ObjectStore> inner_ = MakeStore(GetParam());
 };
 
-TEST_P(DownloadTest, BringsTheWholeObjectInParts) {
+TEST_P(DownloadTest, DownloadsTheWholeObjectInParts) {
   const Bytes content = MakeContent(95);
   const ETag etag = Put(*inner_, content);
   FaultyObjectStore store(inner_, nullptr);
@@ -61,7 +61,7 @@ TEST_P(DownloadTest, BringsTheWholeObjectInParts) {
   EXPECT_EQ(got.result->bytes, 95u);
   EXPECT_EQ(got.result->metadata.etag, etag);
   EXPECT_EQ(got.destinations, 1);
-  // The front may come farther than its own part before the others have asked.
+  // The front may get past its own part before the other requests start.
   EXPECT_LE(store.count("GetObject"), 10u);
   EXPECT_EQ(store.count("HeadObject"), 0u);
 }
@@ -82,7 +82,7 @@ TEST_P(DownloadTest, EmptyObjectIsZeroBytes) {
   EXPECT_EQ(got.destinations, 1);
 }
 
-// Gives the memory when told to; keeps it alive.
+// Provides the memory when the test asks for it, and owns it.
 struct LateMemory {
   std::function<void(std::uint64_t, GiveMemory)> ask() {
     return [this](std::uint64_t size, GiveMemory give) {
@@ -110,8 +110,8 @@ Result<DownloadResponse> DownloadLate(const std::shared_ptr<ObjectStore>& store,
   return waiter.Wait({}, {});
 }
 
-TEST_P(DownloadTest, MemoryThatComesLateHoldsEveryByte) {
-  // Within what is gathered, what is staged, and beyond: by one part and by several.
+TEST_P(DownloadTest, LateMemoryGetsEveryByte) {
+  // Sizes within one step, within the staged bytes, and beyond, with one and several parts.
   const std::uint64_t sizes[] = {1, 10, 256 << 10, (256 << 10) + 1, 700'001, 3'000'003};
   for (const std::uint64_t part_size :
        {std::uint64_t{64} << 10, std::uint64_t{512} << 10, std::uint64_t{8} << 20}) {
@@ -128,7 +128,7 @@ TEST_P(DownloadTest, MemoryThatComesLateHoldsEveryByte) {
   }
 }
 
-TEST_P(DownloadTest, MemoryThatComesAtOnceIsAsGood) {
+TEST_P(DownloadTest, ImmediateMemoryGetsEveryByte) {
   const Bytes content = MakeContent(3'000'003);
   Put(*inner_, content);
   Bytes bytes;
@@ -141,7 +141,7 @@ TEST_P(DownloadTest, MemoryThatComesAtOnceIsAsGood) {
   EXPECT_TRUE(bytes == content);
 }
 
-TEST_P(DownloadTest, MemoryThatIsRefusedEndsTheDownload) {
+TEST_P(DownloadTest, FailedMemoryRequestEndsTheDownload) {
   for (const std::uint64_t size : {std::uint64_t{100}, std::uint64_t{3'000'003}}) {
     Put(*inner_, MakeContent(size));
     DownloadRequest request = Request(512 << 10);
@@ -160,7 +160,7 @@ TEST_P(DownloadTest, MemoryThatIsRefusedEndsTheDownload) {
   }
 }
 
-TEST_P(DownloadTest, AFailureBeforeTheMemoryIsThereEndsTheDownloadWithoutIt) {
+TEST_P(DownloadTest, FailureBeforeTheMemoryArrivesEndsTheDownload) {
   Put(*inner_, MakeContent(3'000'003));
   const auto store = std::make_shared<FaultyObjectStore>(inner_, [](const CallPoint&) {
     return MakeFault(ErrorKind::kAccessDenied, Fault::Moment::kMidBody, 300'000);
@@ -173,7 +173,7 @@ TEST_P(DownloadTest, AFailureBeforeTheMemoryIsThereEndsTheDownloadWithoutIt) {
   memory.Give();  // too late, and harmless
 }
 
-TEST_P(DownloadTest, AnEmptyObjectNeedsNoMemory) {
+TEST_P(DownloadTest, EmptyObjectNeedsNoMemory) {
   Put(*inner_, {});
   LateMemory memory;
   DownloadRequest request = Request();
@@ -182,14 +182,14 @@ TEST_P(DownloadTest, AnEmptyObjectNeedsNoMemory) {
   EXPECT_EQ(memory.asked, 0);
 }
 
-TEST_P(DownloadTest, ADestinationThatThrowsEndsTheDownload) {
+TEST_P(DownloadTest, ThrowingDestinationEndsTheDownload) {
   Put(*inner_, MakeContent(95));
   DownloadRequest request = Request();
   request.destination = [](std::uint64_t) -> Result<MutableByteView> { throw std::bad_alloc(); };
   EXPECT_EQ(Download(*inner_, std::move(request)).error().kind, ErrorKind::kResourceExhausted);
 }
 
-TEST_P(DownloadTest, AProgressCallbackThatThrowsAtTheEndEndsTheDownload) {
+TEST_P(DownloadTest, ThrowingProgressCallbackEndsTheDownload) {
   Put(*inner_, MakeContent(95));
   DownloadRequest request = Request();
   request.options.progress = [](const TransferProgress&) { throw std::runtime_error("broken"); };
@@ -208,7 +208,7 @@ TEST_P(DownloadTest, RangesAreClippedToTheObject) {
             Bytes(content.begin() + 33, content.begin() + 47));
 }
 
-TEST_P(DownloadTest, BeginBeyondTheEndIsZeroBytes) {
+TEST_P(DownloadTest, StartAfterTheEndIsZeroBytes) {
   Put(*inner_, MakeContent(5));
   DownloadRequest request = Request();
   request.begin = 6;
@@ -218,7 +218,7 @@ TEST_P(DownloadTest, BeginBeyondTheEndIsZeroBytes) {
   EXPECT_EQ(got.result->metadata.size, 5u);
 }
 
-TEST_P(DownloadTest, KnownSizeAndETagStartAllPartsAtOnce) {
+TEST_P(DownloadTest, KnownSizeAndETagStartAllPartsImmediately) {
   const Bytes content = MakeContent(30);
   const ETag etag = Put(*inner_, content);
   FaultyObjectStore store(inner_, nullptr);
@@ -259,7 +259,7 @@ TEST_P(DownloadTest, ObjectReplacedBetweenPartsFails) {
   EXPECT_EQ(DownloadFrom(store, Request()).result.error().kind, ErrorKind::kPreconditionFailed);
 }
 
-TEST_P(DownloadTest, OneFailedPartFailsTheDownloadAfterAllEnded) {
+TEST_P(DownloadTest, FailedPartFailsTheDownloadAfterAllPartsEnded) {
   Put(*inner_, MakeContent(200));
   FaultyObjectStore store(inner_, [](const CallPoint& point) -> std::optional<Fault> {
     if (point.ordinal == 1) return MakeFault(ErrorKind::kAccessDenied);
@@ -272,7 +272,7 @@ TEST_P(DownloadTest, OneFailedPartFailsTheDownloadAfterAllEnded) {
   EXPECT_LT(store.count("GetObject"), 20u);
 }
 
-TEST_P(DownloadTest, PartsThatTheStoreRetriesAreWhole) {
+TEST_P(DownloadTest, RetriedPartsAreComplete) {
   const Bytes content = MakeContent(95);
   Put(*inner_, content);
   FaultyObjectStore store(inner_, [](const CallPoint& point) -> std::optional<Fault> {
@@ -285,13 +285,13 @@ TEST_P(DownloadTest, PartsThatTheStoreRetriesAreWhole) {
   EXPECT_EQ(got.bytes, content);
 }
 
-TEST_P(DownloadTest, MissingKeyIsNotFoundAndTakesNoMemory) {
+TEST_P(DownloadTest, MissingKeyIsNotFoundAndRequestsNoMemory) {
   const Downloaded got = DownloadFrom(*inner_, Request());
   EXPECT_EQ(got.result.error().code, "NoSuchKey");
   EXPECT_EQ(got.destinations, 0);
 }
 
-TEST_P(DownloadTest, ErrorOfTheDestinationIsTheResult) {
+TEST_P(DownloadTest, ReturnsTheErrorOfTheDestination) {
   Put(*inner_, MakeContent(30));
   DownloadRequest request = Request();
   request.destination = [](std::uint64_t) -> Result<MutableByteView> {
@@ -300,7 +300,7 @@ TEST_P(DownloadTest, ErrorOfTheDestinationIsTheResult) {
   EXPECT_EQ(Download(*inner_, std::move(request)).error().kind, ErrorKind::kResourceExhausted);
 }
 
-TEST_P(DownloadTest, BadOptionsAreNamed) {
+TEST_P(DownloadTest, ErrorsNameInvalidOptions) {
   DownloadRequest request = Request(0);
   EXPECT_EQ(DownloadFrom(*inner_, request).result.error().kind, ErrorKind::kInvalidArgument);
   request = Request();
@@ -309,7 +309,7 @@ TEST_P(DownloadTest, BadOptionsAreNamed) {
   EXPECT_EQ(DownloadFrom(*inner_, request).result.error().kind, ErrorKind::kInvalidArgument);
 }
 
-TEST_P(DownloadTest, CancelledBeforehandAsksForNothing) {
+TEST_P(DownloadTest, CancelledBeforehandSendsNoRequest) {
   Put(*inner_, MakeContent(30));
   std::stop_source stop;
   stop.request_stop();
@@ -321,7 +321,7 @@ TEST_P(DownloadTest, CancelledBeforehandAsksForNothing) {
 INSTANTIATE_TEST_SUITE_P(Completions, DownloadTest,
                          ::testing::Values(Completion::kInline, Completion::kThreaded));
 
-TEST(DownloadPlan, AnObjectOfEightMebibytesIsOneRequestAndALargerOneIsShared) {
+TEST(DownloadPlan, ObjectOfEightMebibytesIsOneRequestAndALargerOneIsSplit) {
   penstock::testing::MemoryObjectStoreOptions options;
   options.completion = Completion::kInline;
   auto inner = std::make_shared<penstock::testing::MemoryObjectStore>(options);

@@ -1,4 +1,4 @@
-// What a stream could do without, offered to the process's memory budget.
+// The memory that a stream can give up, registered with the process's memory budget.
 #ifndef PENSTOCK_CLIENT_TRANSFER_DOWNLOAD_EVICTABLE_STREAM_H_
 #define PENSTOCK_CLIENT_TRANSFER_DOWNLOAD_EVICTABLE_STREAM_H_
 
@@ -11,7 +11,7 @@
 
 namespace penstock::transfer {
 
-// The budget may know it a little longer than there is a stream.
+// The budget may keep a reference for a short time after the stream is destroyed.
 //
 // Thread safety: safe from any thread.
 class EvictableStream final : public MemoryBudget::Evictable {
@@ -19,13 +19,14 @@ class EvictableStream final : public MemoryBudget::Evictable {
   explicit EvictableStream(std::function<std::uint64_t(std::uint64_t)> give_up)
       : give_up_(std::move(give_up)) {}
 
-  // Under the lock, which keeps the stream alive meanwhile; nobody who holds another waits for it.
+  // Runs under the lock, which keeps the stream alive meanwhile. No caller waits for this lock
+  // while it holds another one.
   std::uint64_t GiveUp(std::uint64_t bytes) override {
     const MutexLock lock(mutex_);
     return give_up_ ? give_up_(bytes) : 0;
   }
 
-  // The stream is gone when this returns.
+  // The stream is not used after this returns.
   void Detach() {
     const MutexLock lock(mutex_);
     give_up_ = nullptr;

@@ -1,4 +1,4 @@
-// An object's bytes in order, block by block, with the next blocks already on their way.
+// Reads an object in order, block by block, and fetches the next blocks ahead.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -33,9 +33,9 @@ constexpr std::string_view kBookkeeping = "the bookkeeping of a stream";
 using Slot = transfer::StreamQueue::Slot;
 
 Error Changed(std::uint64_t size, std::uint64_t known) {
-  return Error::Make(ErrorKind::kPreconditionFailed, "the object has " + std::to_string(size) +
-                                                         " bytes, not " + std::to_string(known) +
-                                                         ": it changed");
+  return Error::Make(ErrorKind::kPreconditionFailed,
+                     "the object changed: it has " + std::to_string(size) + " bytes, expected " +
+                         std::to_string(known));
 }
 
 class StreamImpl final : public ObjectStream {
@@ -46,24 +46,24 @@ class StreamImpl final : public ObjectStream {
         source_(std::move(source)),
         options_(std::move(options)),
         plan_(options_),
-        // The first answer of such a stream tells the checksum: S3 sends it only with what covers
-        // the whole object.
+        // S3 sends the checksum only with a response that covers the whole object. So the first
+        // request of such a stream covers the whole object.
         covers_object_(
             source_.ranges.empty() && source_.begin == 0 &&
             (!source_.end || (source_.known_size && *source_.end >= *source_.known_size))),
         stop_(options_.call.cancel),
-        spare_(std::make_shared<transfer::EvictableStream>(
+        evictable_(std::make_shared<transfer::EvictableStream>(
             [this](std::uint64_t bytes) { return GiveUp(bytes); })),
         position_(source_.begin),
         checksum_(std::move(checksum)) {}
 
   ~StreamImpl() override {
-    pool_.budget().Withdraw(*spare_);
-    spare_->Detach();
+    pool_.budget().Withdraw(*evictable_);
+    evictable_->Detach();
     stop_.RequestStop();
     const MutexLock lock(mutex_);
     while (in_flight_ > 0) changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
-    // its request's last word may still hold the slot
+    // The completion callback of a request may still hold the slot.
     while (!queue_.empty()) queue_.Pop()->memory = {};
   }
 
@@ -84,7 +84,7 @@ class StreamImpl final : public ObjectStream {
       position_ = rest.offset;
       queue_.Return(std::move(rest), given_.begin, given_held_);
     }
-    pool_.budget().Register(spare_);
+    pool_.budget().Register(evictable_);
   }
 
   std::uint64_t asked_until() const override {
@@ -99,9 +99,9 @@ class StreamImpl final : public ObjectStream {
   }
 
  private:
-  // From here to EndReading the block that the reader waits for is not spare.
+  // From here to EndReading, the block that the reader waits for cannot be evicted.
   void BeginReading(std::uint64_t wanted_bytes, std::uint64_t used_bytes) {
-    pool_.budget().Register(spare_);
+    pool_.budget().Register(evictable_);
     const MutexLock lock(mutex_);
     reading_ = true;
     read_.reached = std::max(read_.reached, std::min(read_.bytes, used_bytes) + wanted_bytes);
@@ -110,10 +110,10 @@ class StreamImpl final : public ObjectStream {
   void EndReading() {
     mutex_.Lock();
     reading_ = false;
-    // and keeps its share, also where it holds nothing now
-    const bool goes_on = !queue_.empty() || !queue_.asked_for_all();
+    // The stream keeps its share of the budget even if it holds no memory now.
+    const bool goes_on = !queue_.empty() || !queue_.all_requested();
     mutex_.Unlock();
-    goes_on ? pool_.budget().Register(spare_) : pool_.budget().Unregister(*spare_);
+    goes_on ? pool_.budget().Register(evictable_) : pool_.budget().Unregister(*evictable_);
   }
 
   Error At(Error error) const {
@@ -132,18 +132,18 @@ class StreamImpl final : public ObjectStream {
       {
         const MutexLock lock(mutex_);
         if (error_) return *error_;
-        if (placed_ && queue_.empty() && queue_.asked_for_all())
+        if (placed_ && queue_.empty() && queue_.all_requested())
           return std::optional<StreamBlock>();
         if (!queue_.empty() && queue_.front()->ready) break;
         changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
         if (error_ || (!queue_.empty() && queue_.front()->ready)) continue;
       }
-      // The fetches go on: after an interrupt the next call finds their blocks.
+      // The fetches continue: after an interrupt, the next call finds their blocks.
       if (interrupt && interrupt())
         return At(Error::Make(ErrorKind::kCancelled, "the wait for a block was interrupted"));
     }
     PENSTOCK_ASSIGN(StreamBlock block, Take());
-    // what goes wrong with blocks ahead is told when they are wanted
+    // Errors of blocks ahead are reported when the reader reaches them.
     static_cast<void>(Pump(nullptr));
     if (block.size == 0) return std::optional<StreamBlock>();  // an empty object
     return std::optional<StreamBlock>(std::move(block));
@@ -163,7 +163,8 @@ class StreamImpl final : public ObjectStream {
     return Probe(interrupt);
   }
 
-  // The size is known. `asked_bytes`: of the range, by the request that told it.
+  // Called when the size is known. `asked_bytes` is the length that the first request already
+  // covers.
   void Place(const ObjectMetadata& metadata, std::uint64_t asked_bytes,
              const ExpectedCrc& checksum) {
     const MutexLock lock(mutex_);
@@ -178,8 +179,8 @@ class StreamImpl final : public ObjectStream {
     placed_ = true;
   }
 
-  // The first block, asked for before the checksum is known, and mostly before the size is. Where
-  // it is the begin of the whole object that is asked for, the answer is let go at the block's end.
+  // Requests the first block before the checksum is known, and usually before the size is. If the
+  // request covers the whole object, the response is dropped at the end of the block.
   Result<void> Probe(const Interrupt& interrupt) {
     const std::uint64_t object_bytes =
         covers_object_ ? source_.known_size.value_or(options_.part_size_bytes) : UINT64_MAX;
@@ -187,7 +188,7 @@ class StreamImpl final : public ObjectStream {
     const ByteRange first = transfer::PartAt(wanted, source_.begin, plan_.FirstBlock(object_bytes));
     const auto slot = std::make_shared<transfer::StreamSlot>(stop_.token());
     slot->offset = source_.begin;
-    slot->tells_size = true;
+    slot->is_first_request = true;
     PENSTOCK_ASSIGN(slot->memory, BlockMemory::Take(pool_, first.size(), interrupt));
     transfer::RangeFetchSpec spec =
         SpecFor(covers_object_ ? ByteRange{0, UINT64_MAX} : first, *slot);
@@ -211,14 +212,14 @@ class StreamImpl final : public ObjectStream {
     if (source_.known_size && *source_.known_size != metadata.size)
       return Changed(metadata.size, *source_.known_size);
     slot.size = covers_object_ ? std::min(length, plan_.FirstBlock(metadata.size)) : length;
-    // Neither a small object nor the first block of a large one needs what was taken for a part.
+    // A small object, or the first block of a large one, needs less memory than was reserved for a
+    // part.
     if (BlockMemory::Cost(slot.size) < slot.memory.held()) {
       PENSTOCK_ASSIGN(std::optional<BlockMemory> less, BlockMemory::TryTake(pool_, slot.size));
       if (less) slot.memory = std::move(*less);
       slot.memory.SetInFlight(true);
     }
-    // An object that comes whole in one answer is the store's to verify, which then also tries
-    // again.
+    // If one response contains the whole object, the store verifies it and retries if necessary.
     ExpectedCrc checksum;
     if (covers_object_ && slot.size < length) checksum = transfer::ChecksumOf(metadata);
     slot.crc = checksum.crc;
@@ -241,8 +242,8 @@ class StreamImpl final : public ObjectStream {
     return spec;
   }
 
-  // Starts the blocks that the plan allows. `reader`: he waits, so one at least is started, and its
-  // memory waited for.
+  // Starts the blocks that the plan allows. If `reader` is set, a reader waits: at least one block
+  // is started, and the call waits for its memory.
   Result<void> Pump(const Interrupt* reader) {
     const std::uint64_t share = pool_.budget().FairShare();
     mutex_.Lock();
@@ -253,27 +254,27 @@ class StreamImpl final : public ObjectStream {
     pumping_ = true;
     read_.share = share;
     Result<void> result = Ok();
-    while (placed_ && !error_ && !queue_.asked_for_all()) {
+    while (placed_ && !error_ && !queue_.all_requested()) {
       const ByteRange range =
           transfer::PartAt(queue_.remaining(), queue_.remaining().begin, plan_.NextBlock(read_));
       const bool awaited = queue_.empty() && reader != nullptr;
       if (!awaited && !plan_.MayFetchAhead(read_, queue_.ahead(), range.size())) break;
       mutex_.Unlock();
       Result<bool> goes_on =
-          Caught(kBookkeeping, [&] { return Ask(range, awaited ? reader : nullptr); });
+          Caught(kBookkeeping, [&] { return RequestBlock(range, awaited ? reader : nullptr); });
       mutex_.Lock();
       if (!goes_on.ok()) result = std::move(goes_on).error();
       if (!result.ok() || !*goes_on) break;
     }
     pumping_ = false;
-    changed_.NotifyAll();  // the reader may have come meanwhile, and left it to this
+    changed_.NotifyAll();  // a reader may have arrived meanwhile and left the work to this call
     mutex_.Unlock();
     return result;
   }
 
-  // Asks for the block of `range`. False: there is no memory for it now. An exception leaves it
-  // only before the block is in the queue.
-  Result<bool> Ask(ByteRange range, const Interrupt* reader) {
+  // Requests the block of `range`. Returns false if there is no memory for it now. Throws only
+  // before the block is in the queue.
+  Result<bool> RequestBlock(ByteRange range, const Interrupt* reader) {
     PENSTOCK_ASSIGN(std::optional<BlockMemory> memory, TakeMemory(range.size(), reader));
     if (!memory) return false;
     const auto slot = std::make_shared<transfer::StreamSlot>(stop_.token());
@@ -284,14 +285,14 @@ class StreamImpl final : public ObjectStream {
     transfer::RangeFetchSpec spec;
     {
       const MutexLock lock(mutex_);
-      // What was last may have been dropped meanwhile, and is then to be asked for first.
-      if (queue_.asked_for_all() || queue_.remaining().begin != range.begin ||
+      // The last block may have been dropped meanwhile. Then it must be requested first.
+      if (queue_.all_requested() || queue_.remaining().begin != range.begin ||
           queue_.remaining().end < range.end)
         return true;
       slot->crc = checksum_.crc();
       spec = PinnedSpec(range, slot);
       Enqueue(slot);
-      queue_.AskUntil(range.end);
+      queue_.MarkRequested(range.end);
     }
     Start(std::move(spec), std::move(done));
     return true;
@@ -320,32 +321,34 @@ class StreamImpl final : public ObjectStream {
     ++in_flight_;
   }
 
-  // `this` stays: the destructor waits for in_flight_ to reach zero.
+  // `this` stays valid, because the destructor waits until in_flight_ is zero.
   Callback<RangeFetched> DoneWith(const Slot& slot) {
     return [this, slot](Result<RangeFetched> result) { Fetched(slot, std::move(result)); };
   }
 
   void Start(transfer::RangeFetchSpec spec, Callback<RangeFetched> done) {
-    Contain(kBookkeeping, [this] { pool_.budget().Register(spare_); });
+    Contain(kBookkeeping, [this] { pool_.budget().Register(evictable_); });
     transfer::StartRangeFetch(*store_, std::move(spec), std::move(done));
   }
 
   void Fetched(const Slot& slot, Result<RangeFetched> result) {
     Result<bool> usable = Caught(kBookkeeping, [&]() -> Result<bool> {
-      return result.ok() || AcceptNothing(slot, result.error()) || IsDropped(slot);
+      return result.ok() || AcceptEmptyRange(slot, result.error()) || IsDropped(slot);
     });
     const bool failed = !usable.ok() || !*usable;
     if (failed) stop_.RequestStop();
     slot->memory.SetInFlight(false);
-    // Only now can the stream do without it.
-    if (slot->tells_size) Contain(kBookkeeping, [this] { pool_.budget().Register(spare_); });
+    // Only from now on can the stream do without this block.
+    if (slot->is_first_request)
+      Contain(kBookkeeping, [this] { pool_.budget().Register(evictable_); });
     const MutexLock lock(mutex_);
     if (failed && !error_)
       error_ = usable.ok() ? std::move(result).error() : std::move(usable).error();
     if (result.ok()) slot->crc_value = result->crc;
     if (slot->dropped) slot->memory = {};
     slot->ready = !failed;
-    // Under the lock to the end: once in_flight_ is zero and the lock free, the stream may be gone.
+    // Keep the lock until the end: once in_flight_ is zero and the lock is free, the stream may be
+    // destroyed.
     --in_flight_;
     changed_.NotifyAll();
   }
@@ -355,12 +358,12 @@ class StreamImpl final : public ObjectStream {
     return slot->dropped;
   }
 
-  // Lets go of what nobody waits for, from the end; what is in flight is cancelled. As
+  // Drops blocks from the end that no reader waits for, and cancels their requests. Implements
   // MemoryBudget::Evictable::GiveUp.
   std::uint64_t GiveUp(std::uint64_t bytes) {
     std::uint64_t coming = 0;
     std::vector<Slot> dropped;
-    std::vector<BlockMemory> freed;  // after the lock
+    std::vector<BlockMemory> freed;  // destroyed after the lock is released
     {
       const MutexLock lock(mutex_);
       if (!placed_) return 0;
@@ -380,8 +383,8 @@ class StreamImpl final : public ObjectStream {
     return coming;
   }
 
-  // The first block of an object with nothing from `begin` on: no block, no error.
-  bool AcceptNothing(const Slot& slot, const Error& error) {
+  // The object has no bytes from `begin` on: there is no first block, and that is not an error.
+  bool AcceptEmptyRange(const Slot& slot, const Error& error) {
     std::optional<ObjectMetadata> beyond = transfer::BeyondTheEnd(error, source_.begin);
     if (!beyond || source_.known_size) return false;
     const MutexLock lock(mutex_);
@@ -395,15 +398,15 @@ class StreamImpl final : public ObjectStream {
     return true;
   }
 
-  // The block that is ready. The one that makes the object whole only when all amount to its
-  // checksum.
+  // Takes the block that is ready. The last block is returned only if all blocks together match the
+  // object's checksum.
   Result<StreamBlock> Take() {
     const MutexLock lock(mutex_);
     Slot slot = queue_.front();
     if (!slot->rest) {
       given_ = {slot->offset, slot->offset + slot->size};
       given_held_ = slot->held_bytes();
-      const bool last = queue_.size() == 1 && queue_.asked_for_all();
+      const bool last = queue_.size() == 1 && queue_.all_requested();
       if (Result<void> compared = checksum_.Give(given_, slot->crc_value, last); !compared.ok()) {
         error_ = At(std::move(compared).error());
         return *error_;
@@ -423,18 +426,18 @@ class StreamImpl final : public ObjectStream {
   const bool covers_object_;
   BufferPool& pool_ = BufferPool::PerProcess();
   transfer::ChainedStop stop_;
-  // shared with the budget, which may be asking it
-  const std::shared_ptr<transfer::EvictableStream> spare_;
-  bool started_ = false;  // the reader's
+  // Shared with the budget, which may be calling it.
+  const std::shared_ptr<transfer::EvictableStream> evictable_;
+  bool started_ = false;  // used by the reader only
 
   mutable Mutex mutex_;
   CondVar changed_;
   transfer::StreamQueue queue_ PENSTOCK_GUARDED_BY(mutex_);
   ObjectMetadata metadata_ PENSTOCK_GUARDED_BY(mutex_);
-  std::uint64_t position_ PENSTOCK_GUARDED_BY(mutex_);  // the reader's, in the object
+  std::uint64_t position_ PENSTOCK_GUARDED_BY(mutex_);  // of the reader, in the object
   transfer::StreamProgress read_ PENSTOCK_GUARDED_BY(mutex_);
-  ByteRange given_ PENSTOCK_GUARDED_BY(mutex_);             // the block that he was given last
-  std::size_t given_held_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // bytes of memory, by that
+  ByteRange given_ PENSTOCK_GUARDED_BY(mutex_);             // the block that the reader got last
+  std::size_t given_held_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // memory held by that block
   transfer::StreamChecksum checksum_ PENSTOCK_GUARDED_BY(mutex_);
   bool placed_ PENSTOCK_GUARDED_BY(mutex_) = false;
   bool reading_ PENSTOCK_GUARDED_BY(mutex_) = false;

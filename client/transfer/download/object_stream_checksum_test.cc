@@ -1,4 +1,4 @@
-// Streams of several blocks against the checksum of the whole object.
+// Streams of several blocks, compared with the checksum of the whole object.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -22,7 +22,7 @@ class ObjectStreamChecksumTest : public ::testing::TestWithParam<Completion> {
     return ObjectStream::Open(store_, std::move(source), options);
   }
 
-  // What arrived before the end or the error.
+  // Reads until the end or an error.
   Result<void> Read(ObjectStream& stream) {
     for (;;) {
       PENSTOCK_ASSIGN(const std::optional<StreamBlock> block, stream.Next());
@@ -39,7 +39,7 @@ class ObjectStreamChecksumTest : public ::testing::TestWithParam<Completion> {
   Bytes read_;
 };
 
-TEST_P(ObjectStreamChecksumTest, BlocksAmountToTheObjectsChecksum) {
+TEST_P(ObjectStreamChecksumTest, BlocksMatchTheObjectsChecksum) {
   const auto stream = Open();
   ASSERT_TRUE(Read(*stream).ok());
   EXPECT_EQ(read_, content_);
@@ -47,7 +47,7 @@ TEST_P(ObjectStreamChecksumTest, BlocksAmountToTheObjectsChecksum) {
   EXPECT_EQ(store_->count("GetObject"), 11u);
 }
 
-TEST_P(ObjectStreamChecksumTest, AFlippedBitAnywhereKeepsTheLastBlockBack) {
+TEST_P(ObjectStreamChecksumTest, FlippedBitWithholdsTheLastBlock) {
   for (const std::uint64_t where : {0u, 99u, 100u, 500u, 1004u}) {
     store_ = std::make_shared<ChecksummedStore>(inner_, Crc64Text(content_));
     store_->flip = where;
@@ -60,7 +60,7 @@ TEST_P(ObjectStreamChecksumTest, AFlippedBitAnywhereKeepsTheLastBlockBack) {
     EXPECT_NE(result.error().message.find(Crc64Text(content_)), std::string::npos)
         << result.error().message;
     EXPECT_EQ(read_.size(), 1000u);
-    EXPECT_EQ(stream->Next().error().kind, ErrorKind::kDataLoss);  // and it stays so
+    EXPECT_EQ(stream->Next().error().kind, ErrorKind::kDataLoss);  // the error is final
   }
 }
 
@@ -77,7 +77,7 @@ TEST_P(ObjectStreamChecksumTest, RetriedBlocksCountOnce) {
   EXPECT_EQ(read_, content_);
 }
 
-TEST_P(ObjectStreamChecksumTest, AKnownVersionIsVerifiedToo) {
+TEST_P(ObjectStreamChecksumTest, VerifiesAKnownVersion) {
   ObjectStream::Source source;
   source.known_size = content_.size();
   source.known_etag = etag_;
@@ -87,7 +87,7 @@ TEST_P(ObjectStreamChecksumTest, AKnownVersionIsVerifiedToo) {
   EXPECT_EQ(Read(*Open(source)).error().kind, ErrorKind::kDataLoss);
 }
 
-TEST_P(ObjectStreamChecksumTest, APieceOfTheObjectIsNotHeldAgainstTheWhole) {
+TEST_P(ObjectStreamChecksumTest, DoesNotVerifyARangeOfTheObject) {
   ObjectStream::Source source;
   source.begin = 1;
   EXPECT_TRUE(Read(*Open(source)).ok());
@@ -96,7 +96,7 @@ TEST_P(ObjectStreamChecksumTest, APieceOfTheObjectIsNotHeldAgainstTheWhole) {
   EXPECT_TRUE(Read(*Open(source)).ok());
 }
 
-TEST_P(ObjectStreamChecksumTest, OneAnswerIsLeftToTheStoreToVerify) {
+TEST_P(ObjectStreamChecksumTest, StoreVerifiesASingleResponse) {
   const Bytes small = MakeContent(100);
   Put(*inner_, small);
   store_ = std::make_shared<ChecksummedStore>(inner_, Crc64Text(small));
@@ -106,8 +106,8 @@ TEST_P(ObjectStreamChecksumTest, OneAnswerIsLeftToTheStoreToVerify) {
   EXPECT_EQ(store_->count("GetObject"), 1u);
 }
 
-// Ranges of a known version, in an order of their own, with what came before of it.
-TEST_P(ObjectStreamChecksumTest, RangesAndWhatWasReadBeforeAmountToTheObjectsChecksum) {
+// Ranges of a known version in arbitrary order, and bytes that were read before.
+TEST_P(ObjectStreamChecksumTest, RangesAndEarlierBytesMatchTheObjectsChecksum) {
   const auto open = [&] {
     ObjectStream::Source source;
     source.known_size = content_.size();
@@ -124,12 +124,12 @@ TEST_P(ObjectStreamChecksumTest, RangesAndWhatWasReadBeforeAmountToTheObjectsChe
     read_.clear();
     const auto stream = open();
     EXPECT_EQ(Read(*stream).error().kind, ErrorKind::kDataLoss) << where;
-    EXPECT_EQ(read_.size(), 850u);  // the last block is kept back
+    EXPECT_EQ(read_.size(), 850u);  // the last block is withheld
     EXPECT_EQ(stream->Next().error().kind, ErrorKind::kDataLoss);
   }
 }
 
-TEST_P(ObjectStreamChecksumTest, RangesThatAreNotTheRestAreNotHeldAgainstTheWhole) {
+TEST_P(ObjectStreamChecksumTest, DoesNotVerifyRangesThatDoNotCoverTheObject) {
   store_->flip = 100;
   for (const std::vector<ByteRange>& ranges :
        {std::vector<ByteRange>{{50, 999}}, {{50, 1000}, {50, 60}}, {{0, 950}}}) {

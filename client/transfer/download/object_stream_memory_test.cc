@@ -1,4 +1,4 @@
-// Streams that share less memory than they would like to have.
+// Streams that share a small memory budget.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace {
 using penstock::testing::FaultyObjectStore;
 
 constexpr std::uint64_t kKiB = 1 << 10;
-constexpr std::uint64_t kBlock = 64 * kKiB;  // the least that the plan of a stream goes down to
+constexpr std::uint64_t kBlock = 64 * kKiB;  // the smallest block size of StreamPlan
 
 class ObjectStreamMemoryTest : public ::testing::Test {
  protected:
@@ -25,7 +25,7 @@ class ObjectStreamMemoryTest : public ::testing::Test {
   ~ObjectStreamMemoryTest() override {
     EXPECT_EQ(budget_.usage().held, before_.held);
     EXPECT_EQ(budget_.usage().in_flight, before_.in_flight);
-    // Nobody's patience was tried: whoever waits longer than that is let beyond the limit.
+    // No waiter timed out: a waiter that times out may exceed the limit.
     EXPECT_EQ(budget_.usage().beyond_limit, before_.beyond_limit);
     EXPECT_LE(budget_.usage().most_held, std::max<std::uint64_t>(before_.most_held, 8 * kBlock));
     budget_.SetLimit(before_.limit);
@@ -44,7 +44,7 @@ class ObjectStreamMemoryTest : public ::testing::Test {
     return ObjectStream::Open(store, source, options);
   }
 
-  // Reads `count` bytes and gives the rest of their block back.
+  // Reads `count` bytes and returns the rest of their block.
   bool ReadOn(ObjectStream& stream, std::uint64_t& position, std::size_t count) const {
     while (count > 0) {
       auto next = stream.Next();
@@ -58,7 +58,7 @@ class ObjectStreamMemoryTest : public ::testing::Test {
     return true;
   }
 
-  // Looks at `most` bytes of a block and gives the rest back.
+  // Uses `most` bytes of a block and returns the rest.
   std::uint64_t Use(ObjectStream& stream, StreamBlock block, std::uint64_t most) const {
     const std::uint64_t used = std::min<std::uint64_t>(block.size, most);
     EXPECT_TRUE(std::equal(block.data.get(), block.data.get() + used,
@@ -77,7 +77,7 @@ class ObjectStreamMemoryTest : public ::testing::Test {
   const ETag etag_ = Put(*store_, content_);
 };
 
-TEST_F(ObjectStreamMemoryTest, AReaderIsServedWhileOthersHoldWhatNobodyReads) {
+TEST_F(ObjectStreamMemoryTest, EvictsUnreadBlocksForAWaitingReader) {
   std::vector<std::unique_ptr<ObjectStream>> streams;
   for (int i = 0; i < 40; ++i) {
     std::uint64_t position = 0;
@@ -87,7 +87,7 @@ TEST_F(ObjectStreamMemoryTest, AReaderIsServedWhileOthersHoldWhatNobodyReads) {
   EXPECT_GT(budget_.usage().taken_back, before_.taken_back);
 }
 
-TEST_F(ObjectStreamMemoryTest, ManyReadersInTurnAllGetTheirBytes) {
+TEST_F(ObjectStreamMemoryTest, ManyInterleavedReadersGetTheirBytes) {
   std::vector<std::pair<std::unique_ptr<ObjectStream>, std::uint64_t>> streams;
   for (int i = 0; i < 20; ++i) streams.emplace_back(Open(store_, i % 2 == 0), 0);
   for (bool more = true; more;) {
@@ -96,7 +96,7 @@ TEST_F(ObjectStreamMemoryTest, ManyReadersInTurnAllGetTheirBytes) {
   for (auto& [stream, position] : streams) EXPECT_EQ(position, content_.size());
 }
 
-TEST_F(ObjectStreamMemoryTest, ReadersOfManyThreadsAllGetTheirBytes) {
+TEST_F(ObjectStreamMemoryTest, ReadersOnManyThreadsGetTheirBytes) {
   std::vector<std::jthread> threads;
   for (unsigned seed = 0; seed < 4; ++seed) {
     threads.emplace_back([this, seed] {
@@ -129,10 +129,10 @@ TEST_F(ObjectStreamMemoryTest, ReadersShareEvenlyFromTheSecondRoundOn) {
   }
   EXPECT_EQ(budget_.usage().taken_back, taken_back);
   for (auto& [stream, position] : streams)
-    EXPECT_GT(stream->asked_until(), position) << "nobody has all";
+    EXPECT_GT(stream->asked_until(), position) << "every stream fetches ahead";
 }
 
-// Keeps every request from `from` on back until it is cancelled.
+// Holds every request from `from` on until it is cancelled.
 class StallingStore final : public FaultyObjectStore {
  public:
   StallingStore(std::shared_ptr<ObjectStore> inner, std::uint64_t from)
@@ -161,7 +161,7 @@ class StallingStore final : public FaultyObjectStore {
   std::vector<std::shared_ptr<Stalled>> calls_;
 };
 
-TEST_F(ObjectStreamMemoryTest, WhatIsFetchedAheadIsCancelledForOneWhoWaits) {
+TEST_F(ObjectStreamMemoryTest, CancelsReadAheadForAWaitingReader) {
   const auto stalling = std::make_shared<StallingStore>(MakeStore(Completion::kInline), kBlock);
   ASSERT_EQ(Put(*stalling, content_), etag_);
   std::uint64_t position = 0;
@@ -177,7 +177,7 @@ TEST_F(ObjectStreamMemoryTest, WhatIsFetchedAheadIsCancelledForOneWhoWaits) {
   EXPECT_GT(budget_.usage().taken_back, before_.taken_back);
 }
 
-TEST_F(ObjectStreamMemoryTest, AWriterIsServedBeforeWhatIsFetchedAhead) {
+TEST_F(ObjectStreamMemoryTest, EvictsReadAheadForAWaitingWriter) {
   const auto stream = Open(store_);
   std::uint64_t position = 0;
   EXPECT_TRUE(ReadOn(*stream, position, 10));
@@ -185,7 +185,7 @@ TEST_F(ObjectStreamMemoryTest, AWriterIsServedBeforeWhatIsFetchedAhead) {
   EXPECT_TRUE(ReadOn(*stream, position, content_.size() - 10));
 }
 
-TEST_F(ObjectStreamMemoryTest, WhatIsGivenBackComesAgainWithoutARequest) {
+TEST_F(ObjectStreamMemoryTest, ReturnedBytesNeedNoNewRequest) {
   const auto counted = std::make_shared<FaultyObjectStore>(store_, nullptr);
   const auto stream = Open(counted);
   std::uint64_t position = 0;
@@ -194,11 +194,11 @@ TEST_F(ObjectStreamMemoryTest, WhatIsGivenBackComesAgainWithoutARequest) {
   EXPECT_GE(stream->asked_until(), kBlock);
 }
 
-// Takes all memory for a moment, so that streams have nothing left.
+// Takes all memory for a moment, so that the streams lose their blocks.
 void Squeeze(MemoryBudget& budget) { EXPECT_TRUE(budget.Take(budget.limit()).ok()); }
 
-TEST_F(ObjectStreamMemoryTest, WhatWasTakenBackIsHeldToTheObjectsChecksumToo) {
-  // in one block, in several
+TEST_F(ObjectStreamMemoryTest, VerifiesBlocksThatWereEvictedAndFetchedAgain) {
+  // In one block, and in several.
   for (const std::uint64_t size : {std::uint64_t{50'000}, 3 * kBlock + 7}) {
     const Bytes content(content_.begin(), content_.begin() + static_cast<std::ptrdiff_t>(size));
     const auto inner = MakeStore();
@@ -219,9 +219,9 @@ TEST_F(ObjectStreamMemoryTest, WhatWasTakenBackIsHeldToTheObjectsChecksumToo) {
           ASSERT_TRUE(next->has_value());
           position += Use(*stream, **std::move(next), step);
           Squeeze(budget_);
-          if (flipped) store->flip = size - 1;  // of what comes from now on
+          if (flipped) store->flip = size - 1;  // bytes that arrive from now on
         }
-        // Where the first block was all there was and was used at once, nothing came again.
+        // If the first block was the whole object and was used at once, nothing was fetched again.
         EXPECT_EQ(wrong, flipped && step < size) << size << " in steps of " << step;
       }
     }

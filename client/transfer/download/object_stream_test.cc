@@ -100,7 +100,7 @@ TEST_P(ObjectStreamTest, ReadsRangesInTheOrderGiven) {
   EXPECT_EQ(offsets, (std::vector<std::uint64_t>{50, 60, 70, 0, 3, 94}));
 }
 
-TEST_P(ObjectStreamTest, RefusesRangesItCannotPlan) {
+TEST_P(ObjectStreamTest, RejectsInvalidRanges) {
   ObjectStream::Source source = Whole();
   source.ranges = {{0, 3}};
   EXPECT_EQ(ObjectStream::Open(inner_, source, Options())->Next().error().kind,
@@ -121,14 +121,14 @@ TEST_P(ObjectStreamTest, ReadAheadIsBounded) {
   source.known_size = 200;
   const auto store = std::make_shared<FaultyObjectStore>(inner_, nullptr);
   const auto stream = ObjectStream::Open(store, source, Options(3));
-  EXPECT_EQ(store->count("GetObject"), 0u);  // opening costs no request
+  EXPECT_EQ(store->count("GetObject"), 0u);  // opening sends no request
   ASSERT_TRUE(stream->Next().ok());
-  EXPECT_LE(store->count("GetObject"), 4u);  // one handed out, three ahead
+  EXPECT_LE(store->count("GetObject"), 4u);  // one returned, three ahead
   ASSERT_TRUE(stream->Next().ok());
   EXPECT_LE(store->count("GetObject"), 5u);
 }
 
-TEST_P(ObjectStreamTest, OneWhoStopsEarlyCostsLittle) {
+TEST_P(ObjectStreamTest, StoppingEarlySendsFewRequests) {
   constexpr std::uint64_t kMiB = 1 << 20;
   Put(*inner_, MakeContent(3 * kMiB));
   const auto store = std::make_shared<FaultyObjectStore>(inner_, nullptr);
@@ -137,14 +137,14 @@ TEST_P(ObjectStreamTest, OneWhoStopsEarlyCostsLittle) {
   options.first_part_bytes = 100;
   const auto stream = ObjectStream::Open(store, Whole(), options);
   EXPECT_EQ(stream->Next().value()->size, 100u);
-  EXPECT_EQ(store->count("GetObject"), 1u);  // nothing ahead before a second block is wanted
+  EXPECT_EQ(store->count("GetObject"), 1u);  // no read-ahead before the second block is requested
   EXPECT_EQ(stream->Next().value()->size, 100u);
-  // the second, and what makes it four times what was read
+  // The second block, and enough blocks for four times the bytes read.
   EXPECT_LE(store->count("GetObject"), 4u);
   ASSERT_TRUE(ReadAll(*stream).ok());
 }
 
-TEST_P(ObjectStreamTest, WhatTheReaderPassedOverDoesNotCountAsRead) {
+TEST_P(ObjectStreamTest, SkippedBytesDoNotCountAsRead) {
   const Bytes content = MakeContent(1000);
   ObjectStream::Source source = Whole();
   source.known_etag = Put(*inner_, content);
@@ -162,11 +162,11 @@ TEST_P(ObjectStreamTest, WhatTheReaderPassedOverDoesNotCountAsRead) {
       EXPECT_LE(stream->asked_until() - source.begin,
                 std::max<std::uint64_t>(4 * (used * block + 1), given));
     }
-    EXPECT_EQ(given > 40, used == 10) << "reading on grows";
+    EXPECT_EQ(given > 40, used == 10) << "read-ahead grows with the bytes used";
   }
 }
 
-TEST_P(ObjectStreamTest, WhatIsOnItsWayCountsIntoTheProcessesBudget) {
+TEST_P(ObjectStreamTest, BlocksInFlightCountTowardsTheMemoryBudget) {
   constexpr std::uint64_t kMiB = 1 << 20;
   const Bytes content = MakeContent(4 * kMiB);
   Put(*inner_, content);
@@ -178,7 +178,7 @@ TEST_P(ObjectStreamTest, WhatIsOnItsWayCountsIntoTheProcessesBudget) {
   EXPECT_GE(MemoryBudget::PerProcess().usage().held, before + kMiB);
   EXPECT_EQ(ReadAll(*stream).value(), Bytes(content.begin() + kMiB, content.end()));
   stream.reset();
-  // of the kept block: pooled memory is whole 2 MiB
+  // Memory of the block that the test keeps: pooled memory has a granularity of 2 MiB.
   EXPECT_EQ(MemoryBudget::PerProcess().usage().held, before + 2 * kMiB);
   EXPECT_EQ(MemoryBudget::PerProcess().usage().in_flight, 0u);
 }
@@ -190,7 +190,7 @@ TEST_P(ObjectStreamTest, WorksWithoutReadAhead) {
   EXPECT_EQ(ReadAll(*stream).value(), content);
 }
 
-TEST_P(ObjectStreamTest, ErrorsStay) {
+TEST_P(ObjectStreamTest, ErrorsAreFinal) {
   Put(*inner_, MakeContent(95));
   const auto store = std::make_shared<FaultyObjectStore>(
       inner_, [](const CallPoint& point) -> std::optional<Fault> {
@@ -224,7 +224,7 @@ TEST_P(ObjectStreamTest, BlocksOutliveTheStream) {
   EXPECT_EQ(Bytes(block.data.get(), block.data.get() + block.size), content);
 }
 
-TEST_P(ObjectStreamTest, DroppedMidwayWaitsForWhatIsInFlight) {
+TEST_P(ObjectStreamTest, DestructionWaitsForRequestsInFlight) {
   Put(*inner_, MakeContent(5000));
   for (int i = 0; i < 50; ++i) {
     auto stream = ObjectStream::Open(inner_, Whole(), Options(8));
@@ -235,7 +235,7 @@ TEST_P(ObjectStreamTest, DroppedMidwayWaitsForWhatIsInFlight) {
 INSTANTIATE_TEST_SUITE_P(Completions, ObjectStreamTest,
                          ::testing::Values(Completion::kInline, Completion::kThreaded));
 
-// Keeps GETs back until Release.
+// Holds GETs until Release.
 class GateStore final : public FaultyObjectStore {
  public:
   explicit GateStore(std::shared_ptr<ObjectStore> inner)
@@ -254,7 +254,7 @@ class GateStore final : public FaultyObjectStore {
   std::function<void()> held_;
 };
 
-TEST(ObjectStreamInterrupt, LosesNoBlock) {
+TEST(ObjectStreamInterrupt, KeepsEveryBlock) {
   const auto inner = MakeStore(Completion::kInline);
   const Bytes content = MakeContent(25);
   Put(*inner, content);

@@ -23,13 +23,14 @@ Error Changed(std::string what) {
                          "; read it again from the start");
 }
 
-constexpr const char* kActualSize = "ActualObjectSize";  // an element of S3's InvalidRange error
+// An element of S3's InvalidRange error document.
+constexpr const char* kActualSize = "ActualObjectSize";
 
 bool IsInvalidRange(const Error& error) {
   return error.code == "InvalidRange" || error.http_status == 416;
 }
 
-std::optional<std::uint64_t> ToldSize(const Error& error) {
+std::optional<std::uint64_t> SizeInError(const Error& error) {
   for (const auto& [name, text] : error.details) {
     std::uint64_t size = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), size);
@@ -39,12 +40,12 @@ std::optional<std::uint64_t> ToldSize(const Error& error) {
   return std::nullopt;
 }
 
-// Memory in one piece or several, and how far it is filled.
-class Landing {
+// Receive memory, in one piece or several, with its fill position.
+class ReceiveBuffer {
  public:
-  Landing() = default;
-  explicit Landing(MutableByteView memory) : here_(memory), size_(memory.size()) {}
-  explicit Landing(std::vector<MutableByteView> pieces) : pieces_(std::move(pieces)) {
+  ReceiveBuffer() = default;
+  explicit ReceiveBuffer(MutableByteView memory) : here_(memory), size_(memory.size()) {}
+  explicit ReceiveBuffer(std::vector<MutableByteView> pieces) : pieces_(std::move(pieces)) {
     for (const MutableByteView piece : pieces_) {
       PENSTOCK_CHECK(!piece.empty());
       size_ += piece.size();
@@ -53,7 +54,7 @@ class Landing {
   }
 
   std::uint64_t size() const { return size_; }
-  // What is left of the piece that is being filled; empty at the end.
+  // Returns the unfilled rest of the current piece. Empty at the end.
   MutableByteView Window() const { return here_.subspan(filled_); }
 
   void Advance(std::uint64_t count) {
@@ -71,10 +72,10 @@ class Landing {
   }
 
  private:
-  std::vector<MutableByteView> pieces_;  // empty: here_ is all
+  std::vector<MutableByteView> pieces_;  // empty: here_ is the only piece
   std::size_t index_ = 0;
   MutableByteView here_;
-  std::uint64_t filled_ = 0;  // of here_
+  std::uint64_t filled_ = 0;  // bytes of here_
   std::uint64_t size_ = 0;
 };
 
@@ -84,7 +85,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   RangeFetch(ObjectStore& store, RangeFetchSpec spec)
       : store_(store), spec_(std::move(spec)), pinned_(spec_.etag) {}
 
-  // `done` runs exactly once, also where memory runs out.
+  // `done` runs exactly once, even if memory runs out.
   void Start(Callback<RangeFetched> done) {
     done_ = std::move(done);
     Result<void> started = Caught(kStart, [this] { Send(); });
@@ -106,8 +107,8 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
                      std::to_string(metadata_.size));
     }
     if (body_length && *body_length != length_) {
-      return Error::Make(ErrorKind::kDataLoss, "a range of " + std::to_string(length_) +
-                                                   " bytes was answered with " +
+      return Error::Make(ErrorKind::kDataLoss, "the response to a range of " +
+                                                   std::to_string(length_) + " bytes has " +
                                                    std::to_string(*body_length) + " bytes");
     }
     crc_value_ = 0;
@@ -132,7 +133,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   }
 
  private:
-  // An exception leaves it only before the store takes the request.
+  // Throws only before the store accepts the request.
   void Send() {
     GetObjectRequest request;
     request.bucket = spec_.bucket;
@@ -147,8 +148,8 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     });
   }
 
-  // A whole object is requested without a range: then its checksum comes along, and an empty object
-  // is no invalid range.
+  // A whole object is requested without a range. Then the response has its checksum, and an empty
+  // object is not an invalid range.
   std::optional<RangeRequest> Wanted() const {
     if (spec_.range.end != UINT64_MAX) return RangeRequest{spec_.range.begin, spec_.range.end, {}};
     if (spec_.range.begin > 0) return RangeRequest{spec_.range.begin, {}, {}};
@@ -164,14 +165,14 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     if (position_ == length_ || !spec_.grant) return Ok();
     const Grant grant = spec_.grant(position_);
     if (grant.memory) {
-      target_ = Landing(*grant.memory);
+      target_ = ReceiveBuffer(*grant.memory);
       target_.Advance(position_);
     }
     granted_ = grant.until;
     PENSTOCK_CHECK(granted_ >= position_ && granted_ <= target_.size());
     enough_ = granted_ == position_;
     if (enough_)
-      return Error::Make(ErrorKind::kCancelled, "the rest of the range comes by other requests");
+      return Error::Make(ErrorKind::kCancelled, "other requests fetch the rest of the range");
     return Ok();
   }
 
@@ -182,21 +183,21 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     if (!pinned_ && !metadata.etag.empty()) pinned_ = metadata.etag;
     placed_ = true;
     PENSTOCK_ASSIGN(Placement placement, spec_.place(metadata, length_));
-    target_ =
-        placement.pieces.empty() ? Landing(placement.memory) : Landing(std::move(placement.pieces));
+    target_ = placement.pieces.empty() ? ReceiveBuffer(placement.memory)
+                                       : ReceiveBuffer(std::move(placement.pieces));
     crc_ = placement.crc;
     if (target_.size() != length_ && !spec_.grant) {
       return Error::Make(ErrorKind::kInvalidArgument,
-                         "the destination has " + std::to_string(target_.size()) + " bytes, but " +
-                             std::to_string(length_) +
-                             " will arrive: return memory of exactly that size");
+                         "the destination has " + std::to_string(target_.size()) +
+                             " bytes of memory, but the range has " + std::to_string(length_) +
+                             ": return memory of exactly that size");
     }
     return Ok();
   }
 
   void Ended(Result<ObjectMetadata> result) {
     if (!result.ok() && !placed_ && !enough_ && IsInvalidRange(result.error()) &&
-        !ToldSize(result.error())) {
+        !SizeInError(result.error())) {
       return AskForSize(std::move(result).error());
     }
     Result<void> read = Caught(kEnd, [&] { return ResultOf(std::move(result)); });
@@ -206,15 +207,15 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   Result<void> ResultOf(Result<ObjectMetadata> answer) {
     if (enough_) return Ok();
     if (!answer.ok()) return std::move(answer).error();
-    // A store may answer an empty body without touching the sink.
+    // A store may complete an empty body without calling the sink.
     if (!placed_) PENSTOCK_TRY(Begin(*answer, std::nullopt));
     if (position_ == length_) return Ok();
-    return Error::Make(ErrorKind::kDataLoss, "only " + std::to_string(position_) + " of " +
-                                                 std::to_string(length_) + " bytes arrived");
+    return Error::Make(ErrorKind::kDataLoss, "received only " + std::to_string(position_) + " of " +
+                                                 std::to_string(length_) + " bytes");
   }
 
-  // S3 names the object's size in a 416, other servers may not. Without the size nothing shows that
-  // the range is beyond the end.
+  // S3 puts the object's size in a 416 response, but other servers may not. Only the size shows
+  // that the range is beyond the end.
   void AskForSize(const Error& error) {
     Result<void> asked = Caught(kEnd, [&] {
       HeadObjectRequest request;
@@ -248,18 +249,18 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     std::exchange(done_, nullptr)(std::move(error));
   }
 
-  ObjectStore& store_;  // outlives the completion
+  ObjectStore& store_;  // must outlive the completion
   const RangeFetchSpec spec_;
   Callback<RangeFetched> done_;
   std::optional<ETag> pinned_;
   bool placed_ = false;
-  Landing target_;
+  ReceiveBuffer target_;
   std::uint64_t length_ = 0;
-  std::uint64_t position_ = 0;  // bytes in place, within the range
-  std::uint64_t granted_ = 0;   // how far Window() may go
-  bool enough_ = false;         // the asker wants no more than what is here
+  std::uint64_t position_ = 0;  // bytes received, within the range
+  std::uint64_t granted_ = 0;   // limit of Window()
+  bool enough_ = false;         // the caller needs no more bytes
   Crc crc_ = Crc::kNone;
-  std::uint64_t crc_value_ = 0;  // of the bytes in place
+  std::uint64_t crc_value_ = 0;  // of the bytes received
   ObjectMetadata metadata_;
 };
 
@@ -273,7 +274,8 @@ void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetc
 }
 
 std::optional<ObjectMetadata> BeyondTheEnd(const Error& error, std::uint64_t begin_bytes) {
-  const std::optional<std::uint64_t> size = IsInvalidRange(error) ? ToldSize(error) : std::nullopt;
+  const std::optional<std::uint64_t> size =
+      IsInvalidRange(error) ? SizeInError(error) : std::nullopt;
   if (!size || *size > begin_bytes) return std::nullopt;
   ObjectMetadata metadata;
   metadata.size = *size;

@@ -1,7 +1,7 @@
-// One byte range of one object into memory, pinned to one ETag.
+// Fetches one byte range of one object into memory, pinned to one ETag.
 //
-// Download, ObjectStream and RangeReader are built on it: they plan the ranges and own the memory.
-// The store retries, and resumes a response body that broke off; this does not.
+// Download, ObjectStream and RangeReader use it: they plan the ranges and own the memory. The store
+// retries requests and resumes interrupted bodies; this code does not.
 #ifndef PENSTOCK_CLIENT_TRANSFER_DOWNLOAD_RANGE_FETCH_H_
 #define PENSTOCK_CLIENT_TRANSFER_DOWNLOAD_RANGE_FETCH_H_
 
@@ -16,57 +16,57 @@
 
 namespace penstock::transfer {
 
-// The memory for a range, and the CRC that is to be computed of it. With kNone the store compares
-// whole objects with their checksum, and tries again; otherwise that is the asker's.
+// The memory for a range and the CRC to compute over it. With kNone, the store verifies whole
+// objects and retries. Otherwise the caller verifies.
 struct Placement {
   MutableByteView memory;
   Crc crc = Crc::kNone;
-  // Instead of `memory`: where the range's bytes go, one view after the other, none empty.
+  // Alternative to `memory`: the range is written to these views in order. None is empty.
   std::vector<MutableByteView> pieces = {};
 };
 
 struct Grant {
-  // How far to go now, as a length from the range's begin; `reached_bytes` itself: enough, the
-  // fetch succeeds with fewer bytes than the range has.
+  // How many bytes from the start of the range to receive now. If equal to `reached_bytes`, the
+  // fetch stops and succeeds with fewer bytes than the range has.
   std::uint64_t until = 0;
-  // Where set: replaces the memory, and holds the bytes that were reached already.
+  // If set, replaces the memory. It must contain the bytes received so far.
   std::optional<MutableByteView> memory;
 };
 
 struct RangeFetchSpec {
   BucketName bucket;
   ObjectKey key;
-  ByteRange range;           // not empty; may reach beyond the object's end; UINT64_MAX: to the end
-  std::optional<ETag> etag;  // sent as If-Match; unset: the first response pins its own
+  ByteRange range;           // not empty; may end after the object; UINT64_MAX: to the end
+  std::optional<ETag> etag;  // sent as If-Match; unset: the first response sets it
   CallOptions call;
-  // Memory for the range, asked for once, when the first response says how long it is (clipped to
-  // the object). Returns exactly `length_bytes`, or as much as `grant` will ever give, alive until
-  // the completion. On the thread that delivers the response; may start other calls.
+  // Returns memory for the range. Called once, when the first response gives the length (clipped to
+  // the object). The memory has exactly `length_bytes`, or as much as `grant` will ever allow, and
+  // must stay valid until the completion. Runs on the thread that delivers the response, and may
+  // start other calls.
   std::function<Result<Placement>(const ObjectMetadata& metadata, std::uint64_t length_bytes)>
       place;
-  // Where set: asked at each response's begin and whenever the bytes up to the last answer are
-  // there. May start other calls.
+  // If set, called at the start of each response and whenever the granted bytes have arrived. May
+  // start other calls.
   std::function<Grant(std::uint64_t reached_bytes)> grant;
-  // counts the bytes; null: nobody does. Outlives the completion.
+  // Counts the bytes. May be null. Must outlive the completion.
   ProgressMeter* progress = nullptr;
-  VersionId version_id;  // empty: the object as it is now
+  VersionId version_id;  // empty: the current version
 };
 
 struct RangeFetched {
   std::uint64_t bytes = 0;
-  std::uint64_t crc = 0;    // of these bytes, as Placement::crc says
-  ObjectMetadata metadata;  // of the first response
+  std::uint64_t crc = 0;    // of these bytes, as set by Placement::crc
+  ObjectMetadata metadata;  // from the first response
 };
 
-// Asynchronous. Succeeds only when every byte of the clipped range arrived from one version of the
-// object: kPreconditionFailed when it changed, kDataLoss when a response is shorter or longer than
-// the range. `store` outlives the completion.
+// Asynchronous. Succeeds only if every byte of the clipped range arrived from one version of the
+// object. Fails with kPreconditionFailed if the object changed, and with kDataLoss if a response is
+// shorter or longer than the range. `store` must outlive the completion.
 void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done);
 
-// S3 answers a range that begins at or beyond the end, as any range of an empty object, with 416
-// and the object's size. Then the metadata that is known: the size. nullopt for every other error,
-// and for a 416 that names no size or one above `begin_bytes`, where the range begins: that object
-// has bytes there.
+// S3 answers 416 with the object's size if a range starts at or after the end, which includes any
+// range of an empty object. Returns metadata with that size. Returns nullopt for every other error,
+// for a 416 without a size, and for a size above `begin_bytes`, the start of the range.
 std::optional<ObjectMetadata> BeyondTheEnd(const Error& error, std::uint64_t begin_bytes);
 
 }  // namespace penstock::transfer

@@ -54,16 +54,16 @@ class RangeFetchTest : public ::testing::Test {
   const ETag etag_ = Put(*inner_, content_);
 };
 
-TEST_F(RangeFetchTest, BringsTheRangeClippedToTheObject) {
+TEST_F(RangeFetchTest, FetchesTheRangeClippedToTheObject) {
   const Fetch fetch = FetchFrom(*inner_, Range(90, 200));
   ASSERT_TRUE(fetch.result.ok());
   EXPECT_EQ(fetch.bytes, Slice(content_, 90, 100));
   EXPECT_EQ(fetch.result->metadata.size, 100u);
 }
 
-TEST_F(RangeFetchTest, AsksForTheVersionThatIsMeant) {
+TEST_F(RangeFetchTest, RequestsTheGivenVersion) {
   RangeFetchSpec spec = Range(0, 100);
-  // what the store in memory calls every object's only version
+  // The memory store gives every object this version id.
   spec.version_id = VersionId("null");
   EXPECT_EQ(FetchFrom(*inner_, spec).bytes, content_);
   spec.version_id = VersionId("another");
@@ -80,7 +80,7 @@ TEST_F(RangeFetchTest, LeavesRetriesToTheStore) {
   EXPECT_EQ(store.count("GetObject"), 1u);
 }
 
-TEST_F(RangeFetchTest, ARetryBelowStartsTheBodyAgain) {
+TEST_F(RangeFetchTest, RetryInTheStoreRestartsTheBody) {
   FaultyObjectStore store(inner_, [](const CallPoint&) {
     return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kRetried, 33);
   });
@@ -90,14 +90,14 @@ TEST_F(RangeFetchTest, ARetryBelowStartsTheBodyAgain) {
   EXPECT_EQ(fetch.placements, 1);
 }
 
-TEST_F(RangeFetchTest, AnotherVersionThanThePinnedFails) {
+TEST_F(RangeFetchTest, FailsIfTheVersionDiffersFromThePinnedETag) {
   RangeFetchSpec spec = Range(0, 10);
   spec.etag = ETag("other");
   EXPECT_EQ(FetchFrom(*inner_, std::move(spec)).result.error().kind,
             ErrorKind::kPreconditionFailed);
 }
 
-TEST_F(RangeFetchTest, MemoryOfTheWrongSizeIsRefused) {
+TEST_F(RangeFetchTest, RejectsMemoryOfTheWrongSize) {
   RangeFetchSpec spec = Range(0, 10);
   spec.bucket = kBucket;
   spec.key = kKey;
@@ -110,8 +110,8 @@ TEST_F(RangeFetchTest, MemoryOfTheWrongSizeIsRefused) {
   EXPECT_EQ(waiter.Wait({}, {}).error().kind, ErrorKind::kInvalidArgument);
 }
 
-// A store whose GET claims success but delivers `bytes` bytes under a given declared length.
-class LyingSinkFeeder {
+// A store whose GET reports success but delivers `bytes` bytes with a given declared length.
+class WrongLengthStore {
  public:
   static Result<RangeFetched> Feed(std::uint64_t delivered, std::optional<std::uint64_t> declared) {
     class Store final : public penstock::testing::FaultyObjectStore {
@@ -144,20 +144,20 @@ class LyingSinkFeeder {
   }
 };
 
-TEST(RangeFetchLength, ShortBodyIsDataLossEvenWhenTheStoreSaysSuccess) {
-  EXPECT_EQ(LyingSinkFeeder::Feed(49, std::nullopt).error().kind, ErrorKind::kDataLoss);
-  EXPECT_TRUE(LyingSinkFeeder::Feed(50, std::nullopt).ok());
+TEST(RangeFetchLength, ShortBodyIsDataLossEvenIfTheStoreReportsSuccess) {
+  EXPECT_EQ(WrongLengthStore::Feed(49, std::nullopt).error().kind, ErrorKind::kDataLoss);
+  EXPECT_TRUE(WrongLengthStore::Feed(50, std::nullopt).ok());
 }
 
-TEST(RangeFetchLength, AnswerOfAnotherLengthIsDataLoss) {
-  // As from a server that ignores Range and sends the whole object.
-  EXPECT_EQ(LyingSinkFeeder::Feed(50, 100).error().kind, ErrorKind::kDataLoss);
+TEST(RangeFetchLength, ResponseOfAnotherLengthIsDataLoss) {
+  // A server that ignores Range sends the whole object.
+  EXPECT_EQ(WrongLengthStore::Feed(50, 100).error().kind, ErrorKind::kDataLoss);
 }
 
-// Answers every GET with a 416 that does not name the object's size, as some servers do.
-class NoRangeIsSatisfiable final : public FaultyObjectStore {
+// Responds to every GET with a 416 without the object's size, as some servers do.
+class Always416Store final : public FaultyObjectStore {
  public:
-  explicit NoRangeIsSatisfiable(std::shared_ptr<ObjectStore> inner)
+  explicit Always416Store(std::shared_ptr<ObjectStore> inner)
       : FaultyObjectStore(std::move(inner), nullptr) {}
   using FaultyObjectStore::Start;
   void Start(GetObjectRequest, Callback<ObjectMetadata> done) override {
@@ -167,8 +167,8 @@ class NoRangeIsSatisfiable final : public FaultyObjectStore {
   }
 };
 
-TEST_F(RangeFetchTest, A416WithoutASizeIsComparedWithTheObject) {
-  NoRangeIsSatisfiable store(inner_);
+TEST_F(RangeFetchTest, RequestsTheSizeAfterA416WithoutASize) {
+  Always416Store store(inner_);
   const Fetch whole = FetchFrom(store, Range(0, UINT64_MAX));
   EXPECT_FALSE(BeyondTheEnd(whole.result.error(), 0).has_value()) << "the object has 100 bytes";
   const auto beyond = BeyondTheEnd(FetchFrom(store, Range(100, 200)).result.error(), 100);
@@ -176,7 +176,7 @@ TEST_F(RangeFetchTest, A416WithoutASizeIsComparedWithTheObject) {
   EXPECT_EQ(beyond->size, 100u);
 }
 
-TEST(BeyondTheEnd, TellsTheSizeS3Named) {
+TEST(BeyondTheEnd, ReturnsTheSizeInTheError) {
   Error error = Error::Make(ErrorKind::kInvalidArgument, "range");
   EXPECT_FALSE(BeyondTheEnd(error, 20).has_value());
   error.code = "InvalidRange";

@@ -1,5 +1,5 @@
-// Which requests bring scattered pieces of an object, and where the bytes of each request land. No
-// I/O. Unless said otherwise pieces ascend without overlap, and none is empty.
+// Plans the requests for scattered pieces of an object, and where the bytes of each request go. No
+// I/O. Unless stated otherwise, pieces ascend without overlap and none is empty.
 #ifndef PENSTOCK_CLIENT_TRANSFER_DOWNLOAD_RANGE_PLAN_H_
 #define PENSTOCK_CLIENT_TRANSFER_DOWNLOAD_RANGE_PLAN_H_
 
@@ -16,43 +16,43 @@
 
 namespace penstock::transfer {
 
-// Smaller pieces are copied to their place: a window of their own would cost more.
+// Smaller pieces are copied, because a receive window for each would cost more.
 inline constexpr std::size_t kDirectBytes = 4096;
 
-// kInvalidArgument where one reaches beyond 2^63 bytes.
+// Returns kInvalidArgument if a piece ends beyond 2^63 bytes.
 Result<void> CheckPieces(std::span<const RangePiece> pieces);
 
-// The gap that is worth reading through where nobody said (RangeReaderOptions::max_gap_bytes).
+// Returns the gap that is worth reading through if RangeReaderOptions::max_gap_bytes is unset.
 std::uint64_t GapWorthReading(std::span<const RangePiece> pieces);
 
-// The ranges to ask for, ascending: stretches of pieces with gaps of at most `max_gap_bytes`, in
-// requests of at most `max_request_bytes` (at least 1).
+// Returns the ranges to request, in ascending order. Joins pieces with gaps of at most
+// `max_gap_bytes`. Each request has at most `max_request_bytes` (at least 1).
 std::vector<ByteRange> PlanRequests(std::span<const RangePiece> pieces, std::uint64_t max_gap_bytes,
                                     std::uint64_t max_request_bytes);
 
-// Where the bytes of one request go. Movable; the views stay valid.
-class RangeLanding {
+// Receive memory of one request. Movable; the views stay valid.
+class RangeBuffer {
  public:
-  // `range` is one that PlanRequests gave for these pieces.
-  RangeLanding(std::span<const RangePiece> pieces, ByteRange range);
+  // `range` must be a result of PlanRequests for these pieces.
+  RangeBuffer(std::span<const RangePiece> pieces, ByteRange range);
 
-  // One after the other, together as long as the range.
+  // The views in order. Their total size is the size of the range.
   const std::vector<MutableByteView>& views() const { return views_; }
-  // Once everything has landed: brings small pieces to their place.
-  void Settle();
+  // Copies small pieces to their memory. Call it after all bytes have arrived.
+  void CopyStaged();
 
  private:
   struct Copy {
-    std::size_t from = 0;  // in staging_
+    std::size_t from = 0;  // offset in staging_
     MutableByteView to;
   };
-  struct Stretch {
+  struct Segment {
     MutableByteView wanted;  // empty: a gap
     std::uint64_t size = 0;
   };
-  bool Add(const Stretch& stretch);
+  bool Add(const Segment& segment);
   void Stage(std::uint64_t size);
-  // a longer gap is received over and over into so much
+  // Larger gaps are received repeatedly into a buffer of this size.
   static constexpr std::size_t kHoleBytes = 64 << 10;
 
   std::size_t staged_ = 0;

@@ -31,22 +31,22 @@ TEST(RangePlanTest, PiecesWithinTheGapAreOneRequest) {
   EXPECT_EQ(Plan({{0, 10}, {10, 10}, {25, 5}, {36, 4}}, 5, 1000), (Ranges{{0, 30}, {36, 40}}));
 }
 
-TEST(RangePlanTest, WithoutAGapOnlyNeighboursMeet) {
+TEST(RangePlanTest, WithoutAGapOnlyAdjacentPiecesAreJoined) {
   EXPECT_EQ(Plan({{0, 10}, {10, 10}, {21, 5}}, 0, 1000), (Ranges{{0, 20}, {21, 26}}));
 }
 
-TEST(RangePlanTest, LongStretchesAreShared) {
+TEST(RangePlanTest, LongRangesAreSplit) {
   EXPECT_EQ(Plan({{5, 25}}, 0, 10), (Ranges{{5, 15}, {15, 25}, {25, 30}}));
 }
 
-TEST(RangePlanTest, ARequestBeginsAndEndsWithWhatIsWanted) {
-  // The cut at 10 falls into a gap: the first ends before it, the second begins behind it.
+TEST(RangePlanTest, RequestStartsAndEndsWithBytesOfAPiece) {
+  // The cut at 10 is in a gap: the first request ends before the gap, the second starts after it.
   EXPECT_EQ(Plan({{0, 8}, {14, 6}}, 6, 10), (Ranges{{0, 8}, {14, 20}}));
 }
 
-TEST(RangePlanTest, NothingIsNoRequest) { EXPECT_TRUE(Plan({}, 10, 10).empty()); }
+TEST(RangePlanTest, NoPiecesGiveNoRequest) { EXPECT_TRUE(Plan({}, 10, 10).empty()); }
 
-TEST(RangePlanTest, RefusesWhatEndsBeyondAnyObject) {
+TEST(RangePlanTest, RejectsPiecesBeyondTheMaximumOffset) {
   Bytes memory(100);
   EXPECT_TRUE(CheckPieces(PiecesIn(memory, {{0, 10}, {10, 10}})).ok());
   const std::vector<RangePiece> beyond = {{INT64_MAX, memory}};
@@ -55,7 +55,7 @@ TEST(RangePlanTest, RefusesWhatEndsBeyondAnyObject) {
   EXPECT_EQ(checked.error().kind, ErrorKind::kInvalidArgument);
 }
 
-// 100 pieces of 1 MiB; memory is never looked at.
+// 100 pieces of 1 MiB. The memory is never accessed.
 std::vector<RangePiece> Megabytes(std::uint64_t gap) {
   std::vector<RangePiece> pieces;
   std::byte* const nowhere = nullptr;
@@ -64,7 +64,7 @@ std::vector<RangePiece> Megabytes(std::uint64_t gap) {
   return pieces;
 }
 
-TEST(RangePlanTest, GapsAreReadThroughWhileTheyCostASixtyFourth) {
+TEST(RangePlanTest, ReadsThroughGapsUpToOneSixtyFourth) {
   EXPECT_EQ(GapWorthReading(Megabytes(1000)), 32u << 10);
   EXPECT_EQ(GapWorthReading(Megabytes(40 << 10)), 32u << 10);  // 3.9 % of all
   auto pieces = Megabytes(0);
@@ -74,8 +74,8 @@ TEST(RangePlanTest, GapsAreReadThroughWhileTheyCostASixtyFourth) {
   EXPECT_EQ(GapWorthReading(pieces), 900u << 10);
 }
 
-// What a request brings lands where it belongs, whatever the sizes and the cuts.
-TEST(RangePlanTest, EveryByteLandsInItsPlace) {
+// Every byte must be written to its piece, for all sizes and splits.
+TEST(RangePlanTest, EveryByteIsWrittenToItsPiece) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 200; ++round) {
     Extents extents;
@@ -94,7 +94,7 @@ TEST(RangePlanTest, EveryByteLandsInItsPlace) {
     for (const ByteRange range : requests) {
       EXPECT_GE(range.begin, last);
       last = range.end;
-      RangeLanding landing(pieces, range);
+      RangeBuffer landing(pieces, range);
       std::uint64_t position = range.begin;
       for (const MutableByteView view : landing.views()) {
         ASSERT_FALSE(view.empty());
@@ -102,7 +102,7 @@ TEST(RangePlanTest, EveryByteLandsInItsPlace) {
         position += view.size();
       }
       ASSERT_EQ(position, range.end);
-      landing.Settle();
+      landing.CopyStaged();
     }
     for (const auto& [begin, size] : extents) {
       ASSERT_EQ(std::memcmp(memory.data() + begin, content.data() + begin, size), 0)
@@ -111,11 +111,11 @@ TEST(RangePlanTest, EveryByteLandsInItsPlace) {
   }
 }
 
-TEST(RangePlanTest, SmallNeighboursAreReceivedAtOnce) {
+TEST(RangePlanTest, SmallAdjacentPiecesShareOneView) {
   Bytes memory(1 << 20);
   const auto pieces = PiecesIn(
       memory, {{0, 600}, {600, 100'000}, {100'600, 500}, {101'100, 700}, {101'900, 50'000}});
-  EXPECT_EQ(RangeLanding(pieces, {0, 151'900}).views().size(), 4u);
+  EXPECT_EQ(RangeBuffer(pieces, {0, 151'900}).views().size(), 4u);
 }
 
 }  // namespace

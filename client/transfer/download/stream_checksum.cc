@@ -7,7 +7,7 @@ Result<void> StreamChecksum::Give(ByteRange range, std::uint64_t value, bool las
   if (given_ && given_->range.size() > 0) PENSTOCK_TRY(settled_->Add(given_->range, given_->value));
   given_ = Given{range, value};
   if (!last) return Ok();
-  // to be changed only when the reader is through with the block
+  // settled_ must not change before the reader has finished with the block.
   PiecewiseChecksum all = *settled_;
   return all.Add(range, value);
 }
@@ -17,7 +17,7 @@ void StreamChecksum::ExpectAgain(const ObjectMetadata& metadata) {
   if (settled_ || expected.crc == Crc::kNone) return;
   settled_.emplace(expected, metadata.size);
   crc_ = expected.crc;
-  given_ = Given{};  // to be cut by Keep, where the reader has used some
+  given_ = Given{};  // Keep shortens it if the reader has used some bytes
 }
 
 void StreamChecksum::Keep(ByteView bytes) {

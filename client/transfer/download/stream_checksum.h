@@ -1,4 +1,4 @@
-// What a stream gave to its reader, against the checksum of the whole object.
+// Compares the bytes that a stream returned with the checksum of the whole object.
 #ifndef PENSTOCK_CLIENT_TRANSFER_DOWNLOAD_STREAM_CHECKSUM_H_
 #define PENSTOCK_CLIENT_TRANSFER_DOWNLOAD_STREAM_CHECKSUM_H_
 
@@ -10,26 +10,26 @@
 
 namespace penstock::transfer {
 
-// Each byte counts once, also where a part of the block that was given last is fetched and given
-// again.
+// Each byte counts once, even if part of the last returned block is fetched and returned again.
 class StreamChecksum {
  public:
-  // Of nothing to be verified.
+  // Verifies nothing.
   StreamChecksum() = default;
-  // `arrived`: what came another way is in it.
+  // `arrived` includes the bytes that were read outside the stream.
   StreamChecksum(PiecewiseChecksum arrived, Crc crc) : settled_(std::move(arrived)), crc_(crc) {}
 
-  Crc crc() const { return crc_; }  // of each block; kNone: nobody asks
+  Crc crc() const { return crc_; }  // of each block; kNone: not needed
 
-  // The block `range`, of that CRC, is about to be given. `last`: and then all was. kDataLoss where
-  // that does not amount to the object's checksum, which names both values.
+  // Adds the block `range` with its CRC before it is returned. `last`: this block completes the
+  // object. Returns kDataLoss with both values in the message if the object's checksum does not
+  // match.
   Result<void> Give(ByteRange range, std::uint64_t value, bool last);
 
-  // An object that came whole was the store's to verify. Dropped, it comes again in ranges, which
-  // are ours.
+  // Called when the block of a whole object, which the store verified, is dropped. The object will
+  // arrive again in ranges, which this class verifies.
   void ExpectAgain(const ObjectMetadata& metadata);
 
-  // Of the block given last only `bytes`, its begin, count; the rest will be given another time.
+  // Only `bytes`, the start of the last returned block, count. The rest will be returned again.
   void Keep(ByteView bytes);
 
  private:
@@ -40,7 +40,7 @@ class StreamChecksum {
 
   std::optional<PiecewiseChecksum> settled_;
   Crc crc_ = Crc::kNone;
-  std::optional<Given> given_;  // last; not in settled_ yet
+  std::optional<Given> given_;  // last block; not in settled_ yet
 };
 
 }  // namespace penstock::transfer

@@ -24,20 +24,20 @@ class StreamChecksumTest : public ::testing::Test {
   const Bytes content_ = MakeContent(100);
 };
 
-TEST_F(StreamChecksumTest, BlocksInOrderAmountToTheObject) {
+TEST_F(StreamChecksumTest, BlocksInOrderMatchTheObject) {
   StreamChecksum checksum = Expecting(content_);
   EXPECT_TRUE(Give(checksum, 0, 40).ok());
   EXPECT_TRUE(Give(checksum, 40, 90).ok());
   EXPECT_TRUE(Give(checksum, 90, 100).ok());
 }
 
-TEST_F(StreamChecksumTest, TheLastBlockTellsOfAnyThatWasWrong) {
+TEST_F(StreamChecksumTest, LastBlockFailsIfAnyBlockWasWrong) {
   StreamChecksum checksum = Expecting(MakeContent(100, 2));
   EXPECT_TRUE(Give(checksum, 0, 99).ok());
   EXPECT_EQ(Give(checksum, 99, 100).error().kind, ErrorKind::kDataLoss);
 }
 
-TEST_F(StreamChecksumTest, WhatIsGivenAgainCountsOnce) {
+TEST_F(StreamChecksumTest, BlocksReturnedAgainCountOnce) {
   StreamChecksum checksum = Expecting(content_);
   EXPECT_TRUE(Give(checksum, 0, 40).ok());
   checksum.Keep(Piece(0, 7));
@@ -46,7 +46,7 @@ TEST_F(StreamChecksumTest, WhatIsGivenAgainCountsOnce) {
   EXPECT_TRUE(Give(checksum, 7, 100).ok());
 }
 
-TEST_F(StreamChecksumTest, TheEndOfTheLastBlockIsComparedAgainWhenItComesAgain) {
+TEST_F(StreamChecksumTest, VerifiesTheRestOfTheLastBlockAgain) {
   StreamChecksum checksum = Expecting(content_);
   EXPECT_TRUE(Give(checksum, 0, 100).ok());
   checksum.Keep(Piece(0, 80));
@@ -55,7 +55,7 @@ TEST_F(StreamChecksumTest, TheEndOfTheLastBlockIsComparedAgainWhenItComesAgain) 
   EXPECT_EQ(checksum.Give({90, 100}, 1, true).error().kind, ErrorKind::kDataLoss);
 }
 
-TEST_F(StreamChecksumTest, AnObjectThatCameWholeIsVerifiedWhenItComesAgain) {
+TEST_F(StreamChecksumTest, VerifiesADroppedWholeObjectWhenItIsFetchedAgain) {
   ObjectMetadata metadata;
   metadata.size = content_.size();
   metadata.checksums = {{"crc64nvme", Crc64Text(content_)}};
@@ -72,7 +72,7 @@ TEST_F(StreamChecksumTest, AnObjectThatCameWholeIsVerifiedWhenItComesAgain) {
   }
 }
 
-TEST(StreamChecksum, WithoutAnExpectationEverythingIsRight) {
+TEST(StreamChecksum, AcceptsEverythingWithoutAnExpectedChecksum) {
   StreamChecksum none;
   EXPECT_EQ(none.crc(), Crc::kNone);
   EXPECT_TRUE(none.Give({0, 10}, 5, true).ok());

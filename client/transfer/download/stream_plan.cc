@@ -9,19 +9,20 @@ namespace {
 
 constexpr std::uint64_t kBlocksOfShare = 4;
 
-// A block that leaves room for others: whole units of the pool's, or less than it gives.
-std::uint64_t MostOf(std::uint64_t share) {
+// Returns a block size that leaves room for other streams: a multiple of BufferPool::kUnit, or less
+// than the smallest huge-page block.
+std::uint64_t MaxBlockFor(std::uint64_t share) {
   const std::uint64_t bytes = share / kBlocksOfShare;
   if (bytes >= BufferPool::kUnit) return bytes / BufferPool::kUnit * BufferPool::kUnit;
-  return std::clamp<std::uint64_t>(bytes, StreamPlan::kLeastBlock,
-                                   BlockMemory::kLeastHuge - StreamPlan::kLeastBlock);
+  return std::clamp<std::uint64_t>(bytes, StreamPlan::kMinBlock,
+                                   BlockMemory::kLeastHuge - StreamPlan::kMinBlock);
 }
 
 }  // namespace
 
 StreamPlan::StreamPlan(const StreamOptions& options)
     : part_bytes_(options.part_size_bytes),
-      most_blocks_(static_cast<std::size_t>(options.read_ahead_parts)),
+      max_blocks_(static_cast<std::size_t>(options.read_ahead_parts)),
       first_bytes_(std::min(options.first_part_bytes.value_or(part_bytes_), part_bytes_)),
       grows_(options.first_part_bytes.has_value()) {}
 
@@ -30,19 +31,19 @@ std::uint64_t StreamPlan::FirstBlock(std::uint64_t object_bytes) const {
 }
 
 std::uint64_t StreamPlan::NextBlock(const StreamProgress& read) const {
-  const std::uint64_t most = std::min(part_bytes_, MostOf(read.share));
+  const std::uint64_t most = std::min(part_bytes_, MaxBlockFor(read.share));
   return grows_ ? std::min(most, std::max(first_bytes_, read.reached)) : most;
 }
 
 bool StreamPlan::MayFetchAhead(const StreamProgress& read, const StreamAhead& ahead,
                                std::uint64_t bytes) const {
-  if (ahead.blocks >= most_blocks_ || bytes > read.share || ahead.bytes > read.share - bytes)
+  if (ahead.blocks >= max_blocks_ || bytes > read.share || ahead.bytes > read.share - bytes)
     return false;
   if (!grows_) return true;
   const std::uint64_t in_all = read.bytes + ahead.bytes + bytes;
   if (in_all <= read.reached) return true;
-  // A second block that was asked for shows that the reader goes on; before that it may have wanted
-  // no more than the first.
+  // A request for a second block shows that the reader continues. Before that, it may need only the
+  // first block.
   if (read.blocks + ahead.blocks < 2) return false;
   return in_all <= 4 * read.reached;
 }

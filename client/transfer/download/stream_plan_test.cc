@@ -19,7 +19,7 @@ StreamOptions Options(std::optional<std::uint64_t> first = std::nullopt) {
   return options;
 }
 
-// Of a reader who has come so far, in so many blocks, and waits for the next `wanted` bytes.
+// A reader that got `bytes` in `blocks` blocks and waits for the next `wanted` bytes.
 StreamProgress Read(std::size_t blocks, std::uint64_t bytes, std::uint64_t wanted = 0) {
   StreamProgress read;
   read.blocks = blocks;
@@ -28,7 +28,7 @@ StreamProgress Read(std::size_t blocks, std::uint64_t bytes, std::uint64_t wante
   return read;
 }
 
-// Blocks under way while the reader waits for one, as the stream asks for them.
+// The blocks in flight while the reader waits for one, requested as the stream does.
 std::vector<std::uint64_t> Waiting(const StreamPlan& plan, const StreamProgress& read) {
   std::vector<std::uint64_t> blocks;
   std::uint64_t bytes = 0;
@@ -44,36 +44,36 @@ std::uint64_t Sum(const std::vector<std::uint64_t>& blocks) {
   return std::accumulate(blocks.begin(), blocks.end(), std::uint64_t{0});
 }
 
-TEST(StreamPlan, WithoutAFirstPartItIsFullFromTheStart) {
+TEST(StreamPlan, WithoutAFirstPartFetchesAheadFromTheStart) {
   const StreamPlan plan(Options());
   EXPECT_EQ(plan.FirstBlock(100 * kMiB), 8 * kMiB);
   EXPECT_EQ(Waiting(plan, {}), std::vector<std::uint64_t>(4, 8 * kMiB));
 }
 
-TEST(StreamPlan, AnObjectOfOnePartIsOneBlock) {
+TEST(StreamPlan, ObjectOfOnePartIsOneBlock) {
   EXPECT_EQ(StreamPlan(Options(kMiB)).FirstBlock(8 * kMiB), 8 * kMiB);
   EXPECT_EQ(StreamPlan(Options(kMiB)).FirstBlock(8 * kMiB + 1), kMiB);
   EXPECT_EQ(StreamPlan(Options(kMiB)).FirstBlock(UINT64_MAX), kMiB);
 }
 
-TEST(StreamPlan, OneWhoReadsOneBlockCostsOneBlock) {
+TEST(StreamPlan, ReadingOneBlockFetchesOneBlock) {
   const StreamPlan plan(Options(64 << 10));
   const StreamProgress read = Read(1, 64 << 10);
   EXPECT_FALSE(plan.MayFetchAhead(read, {}, plan.NextBlock(read)));
 }
 
-TEST(StreamPlan, TheFirstBlockIsSmallAlsoWhereTheSizeIsKnown) {
+TEST(StreamPlan, FirstBlockIsSmallEvenIfTheSizeIsKnown) {
   EXPECT_EQ(Waiting(StreamPlan(Options(100)), {}), std::vector<std::uint64_t>(1, 100));
 }
 
-TEST(StreamPlan, GrowsWithWhatWasRead) {
+TEST(StreamPlan, GrowsWithTheBytesRead) {
   const StreamPlan plan(Options(64 << 10));
   EXPECT_EQ(Waiting(plan, Read(1, 64 << 10)), std::vector<std::uint64_t>(3, 64 << 10));
   EXPECT_EQ(Waiting(plan, Read(2, kMiB)), std::vector<std::uint64_t>(3, kMiB));
   EXPECT_EQ(Waiting(plan, Read(9, 40 * kMiB)), std::vector<std::uint64_t>(4, 8 * kMiB));
 }
 
-TEST(StreamPlan, NeverMoreThanFourTimesWhatWasReachedNorThanItsParts) {
+TEST(StreamPlan, FetchesAtMostFourTimesTheBytesReached) {
   for (const std::uint64_t first : {std::uint64_t{64} << 10, std::uint64_t{70'000}, kMiB}) {
     const StreamPlan plan(Options(first));
     for (std::uint64_t read = first; read < 200 * kMiB; read += read / 3) {
@@ -86,14 +86,14 @@ TEST(StreamPlan, NeverMoreThanFourTimesWhatWasReachedNorThanItsParts) {
   }
 }
 
-TEST(StreamPlan, WhatTheReaderWaitsForIsAskedForAtOnce) {
+TEST(StreamPlan, RequestsAllBytesThatTheReaderWaitsFor) {
   StreamProgress read = Read(0, 0, 4 * kMiB);
-  read.share = 4 * kMiB;  // too little for one block of it
+  read.share = 4 * kMiB;  // less than one block
   EXPECT_EQ(Waiting(StreamPlan(Options(4 * kMiB)), read),
             std::vector<std::uint64_t>(4, kMiB - (64 << 10)));
 }
 
-TEST(StreamPlan, ManyReadersHaveSmallerBlocksAndFewerOfThem) {
+TEST(StreamPlan, ManyReadersGetFewerAndSmallerBlocks) {
   for (const StreamPlan& plan : {StreamPlan(Options()), StreamPlan(Options(kMiB))}) {
     StreamProgress read = Read(9, 40 * kMiB);
     read.share = 17 * kMiB;
@@ -105,7 +105,7 @@ TEST(StreamPlan, ManyReadersHaveSmallerBlocksAndFewerOfThem) {
   }
 }
 
-TEST(StreamPlan, WithoutReadAheadOnlyWhatIsWaitedFor) {
+TEST(StreamPlan, WithoutReadAheadFetchesOnlyOnDemand) {
   StreamOptions options = Options();
   options.read_ahead_parts = 0;
   EXPECT_EQ(Waiting(StreamPlan(options), {}).size(), 1u);

@@ -8,7 +8,7 @@ StreamBlock StreamSlot::TakeBlock() {
   return {offset, std::shared_ptr<const std::byte[]>(owner, owner->data()), size};
 }
 
-void StreamQueue::AskUntil(std::uint64_t end) {
+void StreamQueue::MarkRequested(std::uint64_t end) {
   remaining_.front().begin = end;
   if (remaining_.front().size() == 0) remaining_.pop_front();
 }

@@ -12,24 +12,24 @@ StreamQueue::Slot Block(std::uint64_t offset, std::uint64_t size) {
   return slot;
 }
 
-// Of [0, 100), blocks of ten, the first `blocks` asked for.
-StreamQueue AskedFor(int blocks) {
+// A queue of [0, 100) in blocks of ten, of which the first `blocks` are requested.
+StreamQueue QueueWithRequested(int blocks) {
   StreamQueue queue;
   queue.Append({0, 100});
   for (int i = 0; i < blocks; ++i) {
     queue.Push(Block(10 * i, 10));
-    queue.AskUntil(10 * i + 10);
+    queue.MarkRequested(10 * i + 10);
   }
   return queue;
 }
 
-TEST(StreamQueue, KnowsWhatIsNotYetAskedFor) {
-  EXPECT_EQ(AskedFor(3).remaining().begin, 30u);
-  EXPECT_TRUE(AskedFor(10).asked_for_all());
+TEST(StreamQueue, KnowsTheRangesNotYetRequested) {
+  EXPECT_EQ(QueueWithRequested(3).remaining().begin, 30u);
+  EXPECT_TRUE(QueueWithRequested(10).all_requested());
 }
 
-TEST(StreamQueue, WhatIsDroppedIsAskedForAnew) {
-  StreamQueue queue = AskedFor(10);
+TEST(StreamQueue, DroppedBlocksAreRequestedAgain) {
+  StreamQueue queue = QueueWithRequested(10);
   const StreamQueue::Slot last = queue.Drop();
   EXPECT_TRUE(last->dropped);
   EXPECT_EQ(queue.remaining().begin, 90u);
@@ -39,21 +39,21 @@ TEST(StreamQueue, WhatIsDroppedIsAskedForAnew) {
   EXPECT_EQ(queue.size(), 8u);
 }
 
-TEST(StreamQueue, RangesThatDoNotMeetStayApart) {
+TEST(StreamQueue, SeparateRangesStaySeparate) {
   StreamQueue queue;
   queue.Append({50, 60});
   queue.Append({0, 10});
   queue.Push(Block(50, 10));
-  queue.AskUntil(60);
+  queue.MarkRequested(60);
   EXPECT_EQ(queue.EndFrom(50), 60u);
   queue.Drop();
   EXPECT_EQ(queue.remaining().begin, 50u);
-  queue.AskUntil(60);
+  queue.MarkRequested(60);
   EXPECT_EQ(queue.remaining().begin, 0u);
 }
 
-TEST(StreamQueue, AReturnedEndIsAheadButNoBlockOfItsOwn) {
-  StreamQueue queue = AskedFor(2);
+TEST(StreamQueue, ReturnedRestCountsBytesButNoBlock) {
+  StreamQueue queue = QueueWithRequested(2);
   queue.Pop();
   const auto bytes = std::make_shared<std::byte[]>(10);
   queue.Return({4, {bytes, bytes.get() + 4}, 6}, 0, 10);
@@ -65,11 +65,11 @@ TEST(StreamQueue, AReturnedEndIsAheadButNoBlockOfItsOwn) {
   EXPECT_EQ(queue.Pop()->TakeBlock().data.get(), bytes.get() + 4);
 }
 
-TEST(StreamQueue, WhatIsAwaitedOrTellsTheSizeStays) {
-  StreamQueue queue = AskedFor(1);
+TEST(StreamQueue, DoesNotDropTheAwaitedBlockOrTheFirstRequest) {
+  StreamQueue queue = QueueWithRequested(1);
   EXPECT_TRUE(queue.MayDrop(0));
   EXPECT_FALSE(queue.MayDrop(1));
-  queue.front()->tells_size = true;
+  queue.front()->is_first_request = true;
   EXPECT_FALSE(queue.MayDrop(0));
   queue.front()->ready = true;
   EXPECT_TRUE(queue.MayDrop(0));

@@ -40,7 +40,7 @@ StreamChecksum ChecksumOfRanges(const ObjectStream::Source& source) {
   if (bytes != *source.known_size) return {};
   PiecewiseChecksum arrived(checksum, *source.known_size);
   for (const auto& [begin, piece] : source.already_read) {
-    // a range is missing
+    // An error means that a range is missing.
     static_cast<void>(
         arrived.Add({begin, begin + piece.size()}, UpdateCrc(checksum.crc, piece, 0)));
   }

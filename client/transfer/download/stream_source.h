@@ -1,4 +1,5 @@
-// What a stream is asked to read: whether that can be, and what it is held to.
+// Validates the source of a stream, and computes the checksum state of bytes that were already
+// read.
 #ifndef PENSTOCK_CLIENT_TRANSFER_DOWNLOAD_STREAM_SOURCE_H_
 #define PENSTOCK_CLIENT_TRANSFER_DOWNLOAD_STREAM_SOURCE_H_
 
@@ -8,11 +9,11 @@
 
 namespace penstock::transfer {
 
-// kInvalidArgument, naming what is wrong.
+// Returns kInvalidArgument with the invalid value if the source or the options are invalid.
 Result<void> CheckStream(const ObjectStream::Source& source, const StreamOptions& options);
 
-// Of an object whose bytes are in `source.ranges` and read elsewhere; verifies nothing where they
-// are not all of it.
+// Returns the checksum state for an object whose bytes are in `source.ranges` and
+// `source.already_read`. Verifies nothing if these do not cover the object.
 StreamChecksum ChecksumOfRanges(const ObjectStream::Source& source);
 
 }  // namespace penstock::transfer

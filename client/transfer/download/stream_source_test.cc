@@ -14,7 +14,7 @@ ObjectStream::Source Known(std::uint64_t size) {
   return source;
 }
 
-TEST(CheckStream, NamesTheRangeThatCannotBe) {
+TEST(CheckStream, ReportsTheInvalidRange) {
   ObjectStream::Source source = Known(10);
   source.ranges = {{0, 3}, {8, 11}};
   const Result<void> checked = CheckStream(source, {});
@@ -25,7 +25,7 @@ TEST(CheckStream, NamesTheRangeThatCannotBe) {
   EXPECT_TRUE(CheckStream(source, {}).ok());
 }
 
-TEST(CheckStream, RefusesAnEndBeforeTheBeginAndPartsOfNothing) {
+TEST(CheckStream, RejectsAnEndBeforeTheStartAndEmptyParts) {
   ObjectStream::Source source;
   source.begin = 5;
   source.end = 4;
@@ -37,7 +37,7 @@ TEST(CheckStream, RefusesAnEndBeforeTheBeginAndPartsOfNothing) {
   EXPECT_FALSE(CheckStream(source, options).ok());
 }
 
-TEST(ChecksumOfRanges, VerifiesOnlyWhereTheRangesAndTheRestAreTheObject) {
+TEST(ChecksumOfRanges, VerifiesOnlyIfAllBytesOfTheObjectAreCovered) {
   const Bytes content = MakeContent(10);
   ObjectStream::Source source = Known(10);
   source.known_checksums = {{"crc64nvme", Crc64Text(content)}};

@@ -1,4 +1,4 @@
-// Whole listings, several prefixes at a time.
+// Whole listings, with several prefixes in parallel.
 #include <algorithm>
 #include <deque>
 #include <iterator>
@@ -15,10 +15,9 @@
 namespace penstock {
 namespace {
 
-// A stretch of the listing: objects that are here, or a common prefix whose objects a listing of
-// its own brings.
-struct Stretch {
-  std::string prefix;  // empty: there is none
+// A section of the listing: objects, or a common prefix whose objects are listed separately.
+struct Section {
+  std::string prefix;  // empty: none
   std::unique_ptr<Lister> pages;
   bool complete = false;
   ObjectList objects;
@@ -28,35 +27,35 @@ void AppendAll(ObjectList& list, const ObjectList& more) {
   for (std::size_t i = 0; i < more.size(); ++i) list.Append(more[i]);
 }
 
-// The first level of a listing, and below it a listing per common prefix, several at a time: while
-// a page of one is waited for, the others' are on their way too.
+// Lists the first level, and a listing per common prefix below it, several in parallel: while it
+// waits for a page of one listing, pages of the others are in flight.
 class PrefixListing {
  public:
   PrefixListing(std::shared_ptr<ObjectStore> store, const ListObjectsRequest& request,
                 const ListAllOptions& options)
       : store_(std::move(store)),
         request_(request),
-        most_(static_cast<std::size_t>(std::max(1, options.parallel))) {
+        max_running_(static_cast<std::size_t>(std::max(1, options.parallel))) {
     ListObjectsRequest top = request;
     top.delimiter = options.delimiter;
     top_ = Lister::Create(store_, std::move(top));
   }
 
   Result<ObjectList> Run(const Interrupt& interrupt) {
-    while (top_ || !stretches_.empty()) {
-      if (top_ && waiting_ == 0 && running_ < most_) PENSTOCK_TRY(TakeTopPage(interrupt));
+    while (top_ || !sections_.empty()) {
+      if (top_ && waiting_ == 0 && running_ < max_running_) PENSTOCK_TRY(TakeTopPage(interrupt));
       StartListings();
       PENSTOCK_TRY(TakePages(interrupt));
-      for (; !stretches_.empty() && stretches_.front().complete; stretches_.pop_front()) {
-        AppendAll(all_, stretches_.front().objects);
+      for (; !sections_.empty() && sections_.front().complete; sections_.pop_front()) {
+        AppendAll(all_, sections_.front().objects);
       }
     }
     return std::move(all_);
   }
 
  private:
-  // Objects and common prefixes of a page come apart, each in order; every key below a prefix
-  // stands where the prefix does.
+  // A page has objects and common prefixes separately, each in order. All keys below a prefix sort
+  // at the position of the prefix.
   Result<void> TakeTopPage(const Interrupt& interrupt) {
     PENSTOCK_ASSIGN(std::optional<ListObjectsResponse> page, top_->Next(interrupt));
     if (!page) {
@@ -67,43 +66,43 @@ class PrefixListing {
     for (const ObjectSummary& object : page->objects) {
       for (; prefix != page->common_prefixes.end() && *prefix < object.key.value; ++prefix)
         AddPrefix(std::move(*prefix));
-      if (stretches_.empty() || !stretches_.back().prefix.empty())
-        stretches_.emplace_back().complete = true;
-      stretches_.back().objects.Append(object);
+      if (sections_.empty() || !sections_.back().prefix.empty())
+        sections_.emplace_back().complete = true;
+      sections_.back().objects.Append(object);
     }
     for (; prefix != page->common_prefixes.end(); ++prefix) AddPrefix(std::move(*prefix));
     return Ok();
   }
 
   void AddPrefix(std::string prefix) {
-    stretches_.emplace_back().prefix = std::move(prefix);
+    sections_.emplace_back().prefix = std::move(prefix);
     ++waiting_;
   }
 
   void StartListings() {
-    for (Stretch& stretch : stretches_) {
-      if (waiting_ == 0 || running_ == most_) return;
-      if (stretch.complete || stretch.pages) continue;
+    for (Section& section : sections_) {
+      if (waiting_ == 0 || running_ == max_running_) return;
+      if (section.complete || section.pages) continue;
       ListObjectsRequest below = request_;
-      below.prefix = stretch.prefix;
-      stretch.pages = Lister::Create(store_, std::move(below));
-      stretch.pages->Start();
+      below.prefix = section.prefix;
+      section.pages = Lister::Create(store_, std::move(below));
+      section.pages->Start();
       --waiting_;
       ++running_;
     }
   }
 
-  // One page of every listing that runs.
+  // Takes one page of every running listing.
   Result<void> TakePages(const Interrupt& interrupt) {
-    for (Stretch& stretch : stretches_) {
-      if (!stretch.pages) continue;
+    for (Section& section : sections_) {
+      if (!section.pages) continue;
       PENSTOCK_ASSIGN(const std::optional<ListObjectsResponse> page,
-                      stretch.pages->Next(interrupt));
+                      section.pages->Next(interrupt));
       if (page) {
-        for (const ObjectSummary& object : page->objects) stretch.objects.Append(object);
+        for (const ObjectSummary& object : page->objects) section.objects.Append(object);
       } else {
-        stretch.pages.reset();
-        stretch.complete = true;
+        section.pages.reset();
+        section.complete = true;
         --running_;
       }
     }
@@ -112,15 +111,16 @@ class PrefixListing {
 
   const std::shared_ptr<ObjectStore> store_;
   const ListObjectsRequest request_;
-  const std::size_t most_;
+  const std::size_t max_running_;
   std::unique_ptr<Lister> top_;
-  std::deque<Stretch> stretches_;  // in order
-  std::size_t waiting_ = 0;        // common prefixes whose listing has not begun
-  std::size_t running_ = 0;        // and has
+  std::deque<Section> sections_;  // in order
+  std::size_t waiting_ = 0;       // common prefixes whose listing has not started
+  std::size_t running_ = 0;       // common prefixes whose listing has started
   ObjectList all_;
 };
 
-// Page by page, since nobody promises that a common prefix comes once, and put in order at the end.
+// Lists page by page and sorts at the end, because a directory bucket may return a common prefix
+// more than once.
 Result<ObjectList> ListDirectoryBucket(std::shared_ptr<ObjectStore> store, ListObjectsRequest whole,
                                        const Interrupt& interrupt) {
   const auto pages = Lister::Create(std::move(store), std::move(whole));

@@ -39,7 +39,7 @@ class ListAllTest : public ::testing::TestWithParam<Completion> {
   std::shared_ptr<ObjectStore> inner_ = MakeStore(GetParam());
 };
 
-TEST_P(ListAllTest, SeveralPrefixesAtATimeGiveTheListingPageByPage) {
+TEST_P(ListAllTest, ParallelPrefixesGiveTheSameListing) {
   std::mt19937 random(5);
   std::set<std::string> keys{"!", "a", "a/", "a//", "a/b", "a0", "b/", "~", "z/z/z"};
   while (keys.size() < 150) {
@@ -65,7 +65,7 @@ TEST_P(ListAllTest, SeveralPrefixesAtATimeGiveTheListingPageByPage) {
   }
 }
 
-TEST_P(ListAllTest, AnErrorBelowAPrefixIsTheListings) {
+TEST_P(ListAllTest, ErrorBelowAPrefixFailsTheListing) {
   Fill({"a/1", "b/1", "c/1"});
   const auto store = std::make_shared<FaultyObjectStore>(
       inner_, [](const CallPoint& point) -> std::optional<Fault> {

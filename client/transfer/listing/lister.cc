@@ -1,4 +1,4 @@
-// Pages of a listing, the next one requested while the reader works on the last.
+// Reads the pages of a listing and requests the next page while the caller uses the last.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,10 +11,10 @@
 namespace penstock {
 namespace {
 
-// A page of S3 may have fewer keys than the request allows, down to none, and not be the last one.
-constexpr int kMostEmptyPages = 10'000;
+// A page of S3 may have fewer keys than requested, even none, without being the last one.
+constexpr int kMaxEmptyPages = 10'000;
 
-// A page on its way.
+// A page in flight.
 struct PendingPage {
   explicit PendingPage(const std::stop_token& caller)
       : chain(caller, [source = stop]() mutable noexcept { source.request_stop(); }) {}
@@ -44,22 +44,23 @@ class ListerImpl final : public Lister {
     if (!pending_) Ask();
     Result<ListObjectsResponse> page = pending_->waiter.Wait(interrupt, pending_->stop);
     pending_.reset();
-    // request_ still names this page, so the next call asks for it again: no page is lost to an
+    // request_ still names this page, so the next call requests it again. No page is lost after an
     // error.
     if (!page.ok()) return std::move(page).error();
     empty_pages_ = page->objects.empty() && page->common_prefixes.empty() ? empty_pages_ + 1 : 0;
     if (page->next_token.empty()) {
       ended_ = true;
-    } else if (empty_pages_ >= kMostEmptyPages) {
-      // the next call asks for this page again, and fails again where it is still empty
+    } else if (empty_pages_ >= kMaxEmptyPages) {
+      // The next call requests this page again, and fails again if it is still empty.
       --empty_pages_;
       return Error::Make(ErrorKind::kDataLoss,
-                         "the listing does not advance: " + std::to_string(kMostEmptyPages) +
+                         "the listing does not advance: " + std::to_string(kMaxEmptyPages) +
                              " pages in succession had neither keys nor common prefixes")
           .At("ListObjectsV2", request_.bucket.value);
     } else if (page->next_token == request_.continuation_token || Repeats(page->next_token)) {
       return Error::Make(ErrorKind::kDataLoss,
-                         "the listing does not advance: the same continuation token came twice")
+                         "the listing does not advance: the service returned the same continuation "
+                         "token twice")
           .At("ListObjectsV2", request_.bucket.value);
     } else {
       request_.continuation_token = page->next_token;
@@ -69,8 +70,9 @@ class ListerImpl final : public Lister {
   }
 
  private:
-  // Finds a cycle of any length with one token kept (Brent, "An improved Monte Carlo factorization
-  // algorithm", 1980): the token after 1, 2, 4, 8, ... pages is compared with those that follow it.
+  // Finds a cycle of any length while keeping one token (Brent, "An improved Monte Carlo
+  // factorization algorithm", 1980). The token after 1, 2, 4, 8, ... pages is compared with the
+  // following ones.
   bool Repeats(const std::string& token) {
     if (token == kept_token_) return true;
     if (++pages_ == next_kept_) {
@@ -87,9 +89,9 @@ class ListerImpl final : public Lister {
     store_->Start(std::move(request), pending_->waiter.Done());
   }
 
-  // shared with the creator: the page in flight needs it
+  // Shared with the creator: the page in flight needs it.
   const std::shared_ptr<ObjectStore> store_;
-  ListObjectsRequest request_;  // of the page in flight or next
+  ListObjectsRequest request_;  // of the page in flight, or of the next page
   std::unique_ptr<PendingPage> pending_;
   std::string kept_token_;
   std::uint64_t pages_ = 0;

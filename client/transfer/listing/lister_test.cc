@@ -65,7 +65,7 @@ TEST_P(ListerTest, FetchesOnePageAhead) {
   EXPECT_EQ(store->count("ListObjectsV2"), 2u);
 }
 
-TEST_P(ListerTest, StartAsksForTheFirstPageOnce) {
+TEST_P(ListerTest, StartRequestsTheFirstPageOnce) {
   const auto store = std::make_shared<FaultyObjectStore>(inner_, nullptr);
   const auto lister = Lister::Create(store, InPagesOfTwo());
   lister->Start();
@@ -74,7 +74,7 @@ TEST_P(ListerTest, StartAsksForTheFirstPageOnce) {
   EXPECT_EQ(Keys(lister->Next().value().value()), "ab");
 }
 
-TEST_P(ListerTest, AFailedPageIsAskedForAgain) {
+TEST_P(ListerTest, RequestsAFailedPageAgain) {
   const auto store = std::make_shared<FaultyObjectStore>(
       inner_, [](const CallPoint& point) -> std::optional<Fault> {
         if (point.ordinal == 1) return MakeFault(ErrorKind::kUnavailable);
@@ -92,15 +92,14 @@ TEST_P(ListerTest, MissingBucketIsNotFound) {
   EXPECT_EQ(Lister::Create(inner_, request)->Next().error().code, "NoSuchBucket");
 }
 
-TEST_P(ListerTest, DroppedMidwayIsCancelled) {
+TEST_P(ListerTest, DestructionCancelsTheListing) {
   for (int i = 0; i < 50; ++i) {
     const auto lister = Lister::Create(inner_, InPagesOfTwo());
     ASSERT_TRUE(lister->Next().ok());
   }
 }
 
-// A server whose listing never ends: `page(n)` is the nth page, with a continuation token that did
-// not come before.
+// A server whose listing never ends: `page(n)` is the nth page, with a new continuation token.
 class EndlessStore final : public FaultyObjectStore {
  public:
   EndlessStore(std::shared_ptr<ObjectStore> inner, std::function<ListObjectsResponse(int)> page)
@@ -135,7 +134,7 @@ void ExpectEndlessListing(const Error& error, const std::string& bucket) {
             "prefixes");
 }
 
-TEST_P(ListerTest, AListingOfEmptyPagesIsAnError) {
+TEST_P(ListerTest, EndlessEmptyPagesAreAnError) {
   const auto store =
       std::make_shared<EndlessStore>(inner_, [](int) { return ListObjectsResponse(); });
   const auto pages = CountPages(*Lister::Create(store, InPagesOfTwo()), 20'000);
@@ -160,7 +159,7 @@ TEST_P(ListerTest, AListingOfEmptyPagesIsAnError) {
   }
 }
 
-TEST_P(ListerTest, APageWithAKeyOrAPrefixEndsARunOfEmptyPages) {
+TEST_P(ListerTest, KeyOrPrefixResetsTheCountOfEmptyPages) {
   const auto store = std::make_shared<EndlessStore>(inner_, [](int number) {
     ListObjectsResponse page;
     if (number % 19'998 == 9'999) page.objects.emplace_back();

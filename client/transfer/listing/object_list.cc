@@ -12,20 +12,20 @@ namespace {
 
 constexpr std::size_t kSmallChunk = 4u << 10;
 constexpr std::size_t kFewBlocks = 64;
-// of which only pages that were written to take memory
+// Only the pages that were written to use memory.
 constexpr std::size_t kLargeChunk = 1u << 20;
 constexpr std::size_t kPage = 4u << 10;
 constexpr std::string_view kMagic = "penstock objects 1\n";
 
-// The byte that says how the rest of an object is packed.
+// Packing flags of an object: the low bits are the ETag kind.
 enum ETagKind : std::uint8_t { kNoETag = 0, kDigest = 1, kDigestOfParts = 2, kText = 3 };
 constexpr std::uint8_t kETagBits = 3;
-constexpr std::uint8_t kMilliseconds = 4;  // the time is in them, otherwise in seconds
-constexpr std::uint8_t kSameLength = 8;    // the key is as long as the one before
+constexpr std::uint8_t kMilliseconds = 4;  // the time is in milliseconds, otherwise in seconds
+constexpr std::uint8_t kSameLength = 8;    // the key has the same length as the previous key
 constexpr unsigned kClassShift = 4;
-constexpr std::size_t kClassFollows = 15;  // instead of an index: it needs more room
+constexpr std::size_t kClassFollows = 15;  // the storage class index follows as a separate number
 
-// What a WallTime can be, either way, in milliseconds: some 292 years.
+// The limit of a WallTime in either direction, in milliseconds: about 292 years.
 constexpr std::int64_t kLastTime =
     std::chrono::duration_cast<std::chrono::milliseconds>(WallTime::duration::max()).count();
 
@@ -55,7 +55,7 @@ bool TakeBytes(std::string_view& in, std::size_t count, std::string_view& bytes)
   return true;
 }
 
-// Small numbers of either sign become small ones without.
+// Maps signed numbers to unsigned ones, so that small absolute values stay small.
 std::uint64_t ZigZag(std::int64_t number) {
   return (static_cast<std::uint64_t>(number) << 1) ^ static_cast<std::uint64_t>(number >> 63);
 }
@@ -68,8 +68,8 @@ int HexDigit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-// The 16 bytes that `text` begins with in lower-case hex; false, and out as it was, when it does
-// not.
+// Appends the 16 bytes of the lower-case hex digest at the start of `text`. Returns false and
+// leaves `out` unchanged if there is none.
 bool PutDigest(std::string& out, std::string_view text) {
   if (text.size() < kDigestDigits) return false;
   const std::size_t before = out.size();
@@ -93,7 +93,7 @@ void AppendHex(std::string& out, std::string_view bytes) {
   }
 }
 
-// "-12" of an ETag of twelve parts; 0 when it is not written so.
+// Parses the suffix "-12" of the ETag of an object with twelve parts. Returns 0 for any other text.
 std::uint64_t PartCount(std::string_view suffix) {
   if (suffix.size() < 2 || suffix.size() > 8 || suffix[0] != '-' || suffix[1] == '0') return 0;
   std::uint64_t count = 0;
@@ -118,7 +118,7 @@ ETagKind PutETag(std::string& out, std::string_view etag) {
   return kText;
 }
 
-// Passes over an ETag, and appends it to `etag` where that is wanted.
+// Skips an ETag, and appends it to `etag` unless that is null.
 bool TakeETag(std::string_view& in, ETagKind kind, std::string* etag) {
   std::string_view bytes;
   std::uint64_t number = 0;
@@ -138,7 +138,7 @@ bool TakeETag(std::string_view& in, ETagKind kind, std::string* etag) {
 
 }  // namespace
 
-// One object while its block is walked: the next one's key and time build on its.
+// The state while a block is decoded: the next object's key and time are relative to it.
 struct ObjectList::Entry {
   std::string key;
   std::int64_t time = 0;  // milliseconds
@@ -191,7 +191,7 @@ void ObjectList::Append(const ObjectSummary& object) {
   ++size_;
 }
 
-// Moves the full tail to where it stays.
+// Moves the full tail to a chunk.
 void ObjectList::Seal() {
   if (tail_.empty()) return;
   if (chunks_.empty() || chunks_.back().capacity - chunks_.back().used < tail_.size()) {
@@ -206,7 +206,8 @@ void ObjectList::Seal() {
   tail_.clear();
 }
 
-// From the block's begin on: to its chunk's end, for it says itself where it ends.
+// Returns the bytes from the start of the block to the end of its chunk. The block itself marks its
+// end.
 std::string_view ObjectList::Block(std::size_t number) const {
   if (number == blocks_.size()) return tail_;
   const Chunk& chunk = chunks_[blocks_[number] >> 32];
@@ -271,8 +272,7 @@ std::string ObjectList::Save() const {
 }
 
 Result<ObjectList> ObjectList::Load(std::string_view saved) {
-  const Error damaged =
-      Error::Make(ErrorKind::kDataLoss, "the bytes are not those of a saved list of objects");
+  const Error damaged = Error::Make(ErrorKind::kDataLoss, "the bytes are not a saved object list");
   ObjectList list;
   list.classes_.clear();
   std::uint64_t size = 0, classes = 0;

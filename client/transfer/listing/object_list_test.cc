@@ -38,7 +38,7 @@ std::string Hex(std::mt19937_64& random, std::size_t digits) {
   return text;
 }
 
-// All that a listing may say, and what only odd servers do.
+// All fields that a listing can have, including values that only unusual servers return.
 std::vector<ObjectSummary> Odd() {
   const std::string digest = "0123456789abcdef0123456789abcdef";
   return {Object("", 0, ""),
@@ -54,9 +54,9 @@ std::vector<ObjectSummary> Odd() {
           Object(std::string("nul\0l", 5), 5, "e", At(999), "NEW_CLASS")};
 }
 
-TEST(ObjectListTest, GivesBackWhatWasAppended) {
+TEST(ObjectListTest, ReturnsTheAppendedObjects) {
   std::vector<ObjectSummary> objects;
-  for (int copies = 0; copies < 9; ++copies) {  // at every place in a block
+  for (int copies = 0; copies < 9; ++copies) {  // at every position in a block
     for (ObjectSummary& object : Odd()) objects.push_back(std::move(object));
   }
   ObjectList list;
@@ -64,7 +64,7 @@ TEST(ObjectListTest, GivesBackWhatWasAppended) {
   ExpectSame(list, objects);
 }
 
-TEST(ObjectListTest, TakesAnyNumberOfStorageClasses) {
+TEST(ObjectListTest, SupportsAnyNumberOfStorageClasses) {
   ObjectList list;
   std::vector<ObjectSummary> objects;
   for (int i = 0; i < 40; ++i) {
@@ -74,7 +74,7 @@ TEST(ObjectListTest, TakesAnyNumberOfStorageClasses) {
   ExpectSame(list, objects);
 }
 
-TEST(ObjectListTest, IsTheSameAfterATripToAnotherProcess) {
+TEST(ObjectListTest, SavesAndLoads) {
   std::mt19937_64 random(7);
   for (const std::size_t count : {0u, 1u, 31u, 32u, 33u, 500u}) {
     std::vector<ObjectSummary> objects;
@@ -89,13 +89,13 @@ TEST(ObjectListTest, IsTheSameAfterATripToAnotherProcess) {
     Result<ObjectList> loaded = ObjectList::Load(list.Save());
     ASSERT_TRUE(loaded.ok()) << loaded.error().message;
     ExpectSame(*loaded, objects);
-    loaded->Append(Object("zzz", 1, "e"));  // and can go on
+    loaded->Append(Object("zzz", 1, "e"));  // the loaded list can grow
     objects.push_back(Object("zzz", 1, "e"));
     ExpectSame(*loaded, objects);
   }
 }
 
-TEST(ObjectListTest, DamagedBytesAreRefused) {
+TEST(ObjectListTest, RejectsDamagedBytes) {
   ObjectList list;
   for (const ObjectSummary& object : Odd()) list.Append(object);
   const std::string saved = list.Save();
@@ -106,7 +106,7 @@ TEST(ObjectListTest, DamagedBytesAreRefused) {
   }
   EXPECT_FALSE(ObjectList::Load(saved + "x").ok());
   std::mt19937 random(3);
-  // whatever is said of other damage, it ends and reads nothing beyond
+  // For other damage, Load must return and not read out of bounds.
   for (int round = 0; round < 5000; ++round) {
     std::string damaged = saved;
     damaged[random() % damaged.size()] = static_cast<char>(random());
@@ -117,8 +117,8 @@ TEST(ObjectListTest, DamagedBytesAreRefused) {
   }
 }
 
-// Ten million keys fit in the memory that the issue allows, however they are named.
-TEST(ObjectListTest, TakesAtMost24BytesBesidesTheKey) {
+// Ten million keys must fit in the memory limit, for all key patterns.
+TEST(ObjectListTest, UsesAtMost24BytesPerObjectBesidesTheKey) {
   constexpr int kCount = 100'000;
   std::mt19937_64 random(11);
   for (const bool numbered : {true, false}) {
@@ -132,7 +132,7 @@ TEST(ObjectListTest, TakesAtMost24BytesBesidesTheKey) {
     std::uint64_t key_bytes = 0;
     for (const std::string& key : keys) {
       key_bytes += key.size();
-      // Written over a year, 100 KB to 1 GB, with the digests that S3 gives.
+      // Objects written over a year, 100 KB to 1 GB, with MD5 ETags as S3 assigns them.
       list.Append(
           Object(key, 100'000 + random() % 1'000'000'000, Hex(random, 32),
                  At(1767323045000 + static_cast<std::int64_t>(random() % 31'536'000) * 1000)));
@@ -144,7 +144,7 @@ TEST(ObjectListTest, TakesAtMost24BytesBesidesTheKey) {
   }
 }
 
-TEST(ObjectListTest, AFewObjectsTakeLittle) {
+TEST(ObjectListTest, FewObjectsUseLittleMemory) {
   ObjectList list;
   for (int i = 0; i < 40; ++i) list.Append(Object("k" + std::to_string(i), 1, "e"));
   EXPECT_LE(list.memory_bytes(), 8u << 10);

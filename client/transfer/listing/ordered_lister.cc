@@ -1,4 +1,4 @@
-// Lister::CreateOrdered: a listing whose keys ascend, whatever the bucket is.
+// Lister::CreateOrdered: a listing in ascending key order for every kind of bucket.
 #include <algorithm>
 #include <optional>
 #include <utility>

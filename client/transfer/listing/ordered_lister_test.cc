@@ -13,7 +13,7 @@ namespace {
 
 using penstock::testing::FaultyObjectStore;
 
-// Lists as directory buckets do: in an order of its own.
+// Lists in arbitrary order, as directory buckets do.
 class UnorderedStore final : public FaultyObjectStore {
  public:
   explicit UnorderedStore(std::shared_ptr<ObjectStore> inner)
@@ -61,20 +61,20 @@ struct OrderedListerTest {
 
 const std::vector<std::string> kKeys = {"a", "b/1", "b/2", "c", "d"};
 
-TEST(OrderedLister, ADirectoryBucketIsPutInOrder) {
+TEST(OrderedLister, SortsADirectoryBucket) {
   OrderedListerTest test("b--usw2-az1--x-s3");
   EXPECT_EQ(test.Keys(*Lister::CreateOrdered(test.store, test.Request())), kKeys);
   EXPECT_NE(test.Keys(*Lister::Create(test.store, test.Request())), kKeys);
 }
 
-TEST(OrderedLister, AGeneralPurposeBucketComesPageByPageAsItIs) {
+TEST(OrderedLister, StreamsAGeneralPurposeBucketPageByPage) {
   OrderedListerTest test("plain");
   const auto lister = Lister::CreateOrdered(test.store, test.Request());
   ASSERT_TRUE(lister->Next().ok());
   EXPECT_LT(test.store->pages, 3);
 }
 
-TEST(OrderedLister, AWholeListIsInOrderWithAndWithoutADelimiter) {
+TEST(OrderedLister, WholeListIsSortedWithAndWithoutADelimiter) {
   OrderedListerTest test("b--usw2-az1--x-s3");
   for (const char* delimiter : {"", "/"}) {
     const auto list = ListAll(test.store, test.Request(), {.delimiter = delimiter});

@@ -10,7 +10,7 @@ RangeClaims::RangeClaims(ByteRange whole, std::uint64_t first_grant_bytes)
       limit_(whole.end) {}
 
 std::uint64_t RangeClaims::Grant(std::uint64_t reached, std::uint64_t step_bytes) {
-  // After a new start the front is behind what it was granted before; that is still its own.
+  // After a restart the front is before its granted end. Those bytes still belong to it.
   if (reached < granted_) return granted_;
   granted_ += std::min(step_bytes, limit_ - granted_);
   return granted_;

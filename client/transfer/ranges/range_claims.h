@@ -1,5 +1,5 @@
-// Who fetches which bytes of a range: one front that runs through it from its begin, and parts
-// taken from its end. Pure arithmetic, no I/O.
+// Divides a range between one front, which reads it from the start, and parts that are taken from
+// its end. Pure arithmetic, no I/O.
 #ifndef PENSTOCK_CLIENT_TRANSFER_RANGES_RANGE_CLAIMS_H_
 #define PENSTOCK_CLIENT_TRANSFER_RANGES_RANGE_CLAIMS_H_
 
@@ -10,20 +10,21 @@
 
 namespace penstock::transfer {
 
-// The front may be anywhere in what was granted to it; parts are taken behind that, so no byte is
-// fetched twice. The range is divided when granted() == limit().
+// The front reads only the bytes granted to it. Parts are taken after those, so no byte is fetched
+// twice. The range is fully divided when granted() == limit().
 class RangeClaims {
  public:
   RangeClaims() = default;
-  // The front starts with the first `first_grant_bytes`.
+  // Grants the first `first_grant_bytes` to the front.
   RangeClaims(ByteRange whole, std::uint64_t first_grant_bytes);
 
-  // The front has reached `reached`: how far it may go now. `reached` itself when all behind it is
-  // taken or done.
+  // The front has reached offset `reached`. Returns the offset up to which it may continue. Returns
+  // `reached` if all bytes after it are taken.
   std::uint64_t Grant(std::uint64_t reached, std::uint64_t step_bytes);
 
-  // The last `part_bytes` that nobody has, on a grid counted from the range's begin. nullopt when
-  // what is left is less than half a part: the front will be there before another request would.
+  // Returns the last unclaimed `part_bytes`, aligned to multiples of `part_bytes` from the start of
+  // the range. Nullopt if less than half a part is left, because the front will be there before
+  // another request.
   std::optional<ByteRange> TakePart(std::uint64_t part_bytes);
 
   std::uint64_t granted() const { return granted_; }
@@ -32,8 +33,8 @@ class RangeClaims {
 
  private:
   ByteRange whole_;
-  std::uint64_t granted_ = 0;  // the front's, from whole_.begin on
-  std::uint64_t limit_ = 0;    // the lowest part's begin
+  std::uint64_t granted_ = 0;  // end of the front's bytes
+  std::uint64_t limit_ = 0;    // start of the lowest part
 };
 
 }  // namespace penstock::transfer

@@ -8,7 +8,7 @@
 namespace penstock::transfer {
 namespace {
 
-TEST(RangeClaims, PartsComeFromTheEndOnTheGridUntilTheFrontIsMet) {
+TEST(RangeClaims, TakesAlignedPartsFromTheEndUntilTheFront) {
   RangeClaims claims({100, 195}, 10);
   EXPECT_EQ(claims.TakePart(40), (ByteRange{180, 195}));
   EXPECT_EQ(claims.TakePart(40), (ByteRange{140, 180}));
@@ -17,7 +17,7 @@ TEST(RangeClaims, PartsComeFromTheEndOnTheGridUntilTheFrontIsMet) {
   EXPECT_EQ(claims.Grant(110, 5), 110u);
 }
 
-TEST(RangeClaims, TheFrontGoesStepByStepWhereNobodyIs) {
+TEST(RangeClaims, FrontAdvancesStepByStep) {
   RangeClaims claims({0, 100}, 30);
   EXPECT_EQ(claims.granted(), 30u);
   EXPECT_EQ(claims.Grant(30, 50), 80u);
@@ -25,7 +25,7 @@ TEST(RangeClaims, TheFrontGoesStepByStepWhereNobodyIs) {
   EXPECT_EQ(claims.Grant(100, 50), 100u);
 }
 
-TEST(RangeClaims, AFrontThatStartsAgainKeepsWhatItWasGranted) {
+TEST(RangeClaims, RestartedFrontKeepsItsGrant) {
   RangeClaims claims({0, 100}, 30);
   EXPECT_EQ(claims.Grant(30, 20), 50u);
   ASSERT_TRUE(claims.TakePart(50).has_value());
@@ -33,13 +33,13 @@ TEST(RangeClaims, AFrontThatStartsAgainKeepsWhatItWasGranted) {
   EXPECT_EQ(claims.Grant(50, 20), 50u);
 }
 
-TEST(RangeClaims, LessThanHalfAPartIsLeftToTheFront) {
+TEST(RangeClaims, LeavesLessThanHalfAPartToTheFront) {
   RangeClaims claims({0, 100}, 61);
   EXPECT_FALSE(claims.TakePart(80).has_value());
   EXPECT_EQ(claims.TakePart(78), (ByteRange{78, 100}));
 }
 
-TEST(RangeClaims, EveryByteIsFetchedOnceInWhateverOrderTheyCome) {
+TEST(RangeClaims, EveryByteIsFetchedOnceInAnyOrder) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     std::mt19937_64 random(seed);
     const std::uint64_t begin = random() % 50;

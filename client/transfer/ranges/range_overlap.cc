@@ -21,14 +21,14 @@ bool AreDisjoint(const std::vector<RangePiece>& pieces) {
 DisjointPieces WithoutOverlap(std::vector<RangePiece> pieces) {
   std::erase_if(pieces, [](const RangePiece& piece) { return piece.memory.empty(); });
   if (AreDisjoint(pieces)) return {std::move(pieces), {}};
-  // The longest of those that begin together first: it has all that the others want.
+  // Sorts the longest piece first among pieces with the same start: it contains the others.
   std::stable_sort(pieces.begin(), pieces.end(),
                    [](const RangePiece& one, const RangePiece& other) {
                      return one.begin != other.begin ? one.begin < other.begin
                                                      : one.memory.size() > other.memory.size();
                    });
   DisjointPieces disjoint;
-  RangePiece farthest;  // of those so far the one that ends last; it has all from its begin on
+  RangePiece farthest;  // the piece that ends last so far; it covers everything after its start
   for (const RangePiece& piece : pieces) {
     const std::uint64_t end = EndOf(farthest);
     const std::uint64_t here =

@@ -1,4 +1,4 @@
-// Pieces of an object that several ask for: each byte is brought once and copied to the others. No
+// Overlapping pieces of an object: each byte is fetched once and copied to the other pieces. No
 // I/O.
 #ifndef PENSTOCK_CLIENT_TRANSFER_RANGES_RANGE_OVERLAP_H_
 #define PENSTOCK_CLIENT_TRANSFER_RANGES_RANGE_OVERLAP_H_
@@ -11,16 +11,17 @@ namespace penstock::transfer {
 
 struct PieceCopy {
   ByteView from;
-  MutableByteView to;  // of the same size
+  MutableByteView to;  // same size as `from`
 };
 
 struct DisjointPieces {
   std::vector<RangePiece> pieces;  // ascending, without overlap, none empty
-  // once all pieces have landed, in this order: a later one may read what an earlier one wrote
+  // To be copied in this order after all pieces have arrived. A later copy may read what an earlier
+  // one wrote.
   std::vector<PieceCopy> copies;
 };
 
-// Pieces in any order, of which none ends beyond 2^63. Their memory must not overlap.
+// Takes pieces in any order, none of which ends beyond 2^63. Their memory must not overlap.
 DisjointPieces WithoutOverlap(std::vector<RangePiece> pieces);
 
 }  // namespace penstock::transfer

@@ -42,7 +42,7 @@ void Deliver(const DisjointPieces& disjoint) {
     std::memcpy(copy.to.data(), copy.from.data(), copy.to.size());
 }
 
-TEST(RangeOverlapTest, PiecesWithoutOverlapStayAsTheyAre) {
+TEST(RangeOverlapTest, KeepsPiecesWithoutOverlap) {
   Asked asked({{0, 10}, {10, 5}, {40, 1}});
   const DisjointPieces disjoint = WithoutOverlap(asked.pieces);
   EXPECT_EQ(ExtentsOf(disjoint.pieces), (Extents{{0, 10}, {10, 5}, {40, 1}}));
@@ -50,7 +50,7 @@ TEST(RangeOverlapTest, PiecesWithoutOverlapStayAsTheyAre) {
   EXPECT_EQ(disjoint.pieces[1].memory.data(), asked.memory[1].data());
 }
 
-TEST(RangeOverlapTest, TheSamePieceTwiceIsBroughtOnce) {
+TEST(RangeOverlapTest, FetchesDuplicatePiecesOnce) {
   Asked asked({{5, 10}, {5, 10}});
   const DisjointPieces disjoint = WithoutOverlap(asked.pieces);
   EXPECT_EQ(ExtentsOf(disjoint.pieces), (Extents{{5, 10}}));
@@ -58,7 +58,7 @@ TEST(RangeOverlapTest, TheSamePieceTwiceIsBroughtOnce) {
   EXPECT_EQ(disjoint.copies[0].to.size(), 10U);
 }
 
-TEST(RangeOverlapTest, OfAnOverlapTheRestIsBrought) {
+TEST(RangeOverlapTest, FetchesOnlyTheRestOfAnOverlap) {
   Asked asked({{8, 10}, {0, 10}});
   const DisjointPieces disjoint = WithoutOverlap(asked.pieces);
   EXPECT_EQ(ExtentsOf(disjoint.pieces), (Extents{{0, 10}, {10, 8}}));
@@ -66,12 +66,12 @@ TEST(RangeOverlapTest, OfAnOverlapTheRestIsBrought) {
   EXPECT_EQ(disjoint.copies[0].from.data(), asked.memory[1].data() + 8);
 }
 
-TEST(RangeOverlapTest, EmptyPiecesAreLeftOut) {
+TEST(RangeOverlapTest, DropsEmptyPieces) {
   Asked asked({{3, 0}, {0, 4}});
   EXPECT_EQ(ExtentsOf(WithoutOverlap(asked.pieces).pieces), (Extents{{0, 4}}));
 }
 
-TEST(RangeOverlapTest, EveryoneGetsHisBytesAndNoneIsBroughtTwice) {
+TEST(RangeOverlapTest, EveryPieceGetsItsBytesAndNoneIsFetchedTwice) {
   std::mt19937 generator(7);
   for (int round = 0; round < 500; ++round) {
     Extents extents;

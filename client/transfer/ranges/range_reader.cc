@@ -22,17 +22,16 @@
 namespace penstock {
 namespace {
 
+using transfer::RangeBuffer;
 using transfer::RangeFetched;
-using transfer::RangeLanding;
 
 constexpr std::string_view kCallback = "the callback of a batch of ranges";
 constexpr std::string_view kBookkeeping = "the bookkeeping of ranged reads";
-constexpr int kFirstRequests = 2;  // before anything is known of the way there
-// a first byte that takes longer crosses a network
-constexpr std::chrono::milliseconds kFarAway{4};
+constexpr int kFirstRequests = 2;  // before the latency is known
+// A first byte that takes longer came from a remote service.
+constexpr std::chrono::milliseconds kRemoteLatency{4};
 
-// One batch on its way. Its members are the reader's, under the reader's lock, but for those that
-// never change.
+// One batch in flight. The reader's lock guards the members that change.
 struct Batch {
   explicit Batch(std::stop_token all) : stop(std::move(all)) {}
 
@@ -52,19 +51,19 @@ struct Request {
   ByteRange range;
 };
 
-// How fast single requests are, their waiting for the first byte included.
-class Pace {
+// Measures the rate of single requests, including the time to the first byte.
+class RateEstimate {
  public:
   void Completed(std::uint64_t bytes, std::chrono::nanoseconds elapsed) {
     const double rate =
         static_cast<double>(bytes) / std::max(std::chrono::duration<double>(elapsed).count(), 1e-6);
     rate_ = rate_ == 0 ? rate : (rate_ + rate) / 2;
   }
-  void SawFirstByte(std::chrono::nanoseconds waited) { far_ = far_ || waited >= kFarAway; }
+  void SawFirstByte(std::chrono::nanoseconds waited) { far_ = far_ || waited >= kRemoteLatency; }
 
   int Wanted() const {
     if (rate_ > 0) return transfer::ConnectionsForRate(rate_);
-    return far_ ? transfer::kMostConnections : kFirstRequests;
+    return far_ ? transfer::kMaxConnections : kFirstRequests;
   }
 
  private:
@@ -77,7 +76,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
   Reader(ObjectStore& store, RangeReaderOptions options)
       : store_(store), options_(std::move(options)), stop_(options_.call.cancel) {}
 
-  // `done` runs exactly once, also where memory runs out.
+  // `done` runs exactly once, even if memory runs out.
   void Start(RangeBatch asked, Callback<RangesRead> done) {
     std::shared_ptr<Batch> batch;
     Result<void> queued = Caught(kBookkeeping, [&]() -> Result<void> {
@@ -87,7 +86,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
       return Ok();
     });
     if (!queued.ok()) return Contain(kCallback, [&] { done(std::move(queued).error()); });
-    if (done) return Contain(kCallback, [&] { done(RangesRead{}); });  // there is nothing to read
+    if (done) return Contain(kCallback, [&] { done(RangesRead{}); });  // no bytes to read
     Pump();
   }
 
@@ -115,20 +114,19 @@ class Reader : public std::enable_shared_from_this<Reader> {
 
   Result<void> Check(std::span<const RangePiece> pieces) const {
     if (options_.max_request_bytes == 0) {
-      return Error::Make(ErrorKind::kInvalidArgument,
-                         "max_request_bytes is 0; it takes at least 1");
+      return Error::Make(ErrorKind::kInvalidArgument, "max_request_bytes is 0; the minimum is 1");
     }
     if (options_.max_parallel_requests && *options_.max_parallel_requests < 1) {
       return Error::Make(ErrorKind::kInvalidArgument,
                          "max_parallel_requests is " +
                              std::to_string(*options_.max_parallel_requests) +
-                             "; it takes at least 1");
+                             "; the minimum is 1");
     }
     return transfer::CheckPieces(pieces);
   }
 
-  // Moves `done` into the batch where it has requests, which are then in the queue. An exception
-  // leaves it only before.
+  // Queues the requests of the batch. Moves `done` into the batch if there are any. If it throws,
+  // nothing is queued.
   void Queue(RangeBatch asked, const std::shared_ptr<Batch>& batch, Callback<RangesRead>& done) {
     batch->bucket = std::move(asked.bucket);
     batch->key = std::move(asked.key);
@@ -139,7 +137,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
     const std::uint64_t gap =
         options_.max_gap_bytes.value_or(transfer::GapWorthReading(batch->pieces));
     const std::uint64_t most = options_.max_request_bytes.value_or(
-        transfer::PlannedPartSize(batch->bytes, transfer::kMostConnections));
+        transfer::PlannedPartSize(batch->bytes, transfer::kMaxConnections));
     std::vector<Request> requests;
     for (const ByteRange range : transfer::PlanRequests(batch->pieces, gap, most))
       requests.push_back({batch, range});
@@ -148,18 +146,18 @@ class Reader : public std::enable_shared_from_this<Reader> {
     const MutexLock lock(mutex_);
     if (asked.known_etag && !asked.known_etag->empty())
       etags_.try_emplace(PlaceOf(*batch), *asked.known_etag);
-    // all of them, or an exception and none
+    // Inserts all requests, or throws and inserts none.
     waiting_.insert(waiting_.end(), requests.begin(), requests.end());
     usage_.bytes_wanted += batch->bytes;
     batch->done = std::exchange(done, nullptr);
   }
 
   int Wanted() const PENSTOCK_REQUIRES(mutex_) {
-    return options_.max_parallel_requests.value_or(pace_.Wanted());
+    return options_.max_parallel_requests.value_or(rate_estimate_.Wanted());
   }
 
-  // Keeps requests flowing. A store may complete calls before Start returns: one round takes them
-  // all up.
+  // Starts requests as long as allowed. A store may complete calls before Start returns; the
+  // running round handles those.
   void Pump() {
     mutex_.Lock();
     if (pumping_) {
@@ -190,7 +188,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
 
   void Drop(const Request& request) {
     Result<void> dropped = Caught(kBookkeeping, []() -> Result<void> {
-      return Error::Make(ErrorKind::kCancelled, "the rest of the batch is not wanted any more");
+      return Error::Make(ErrorKind::kCancelled, "the rest of the batch was cancelled");
     });
     Ended(request, std::move(dropped));
   }
@@ -212,14 +210,14 @@ class Reader : public std::enable_shared_from_this<Reader> {
     return known == etags_.end() ? std::nullopt : std::optional<ETag>(known->second);
   }
 
-  // An exception leaves it only before the request is on its way.
+  // Throws only before the request is in flight.
   void Fetch(const Request& request) {
     struct PendingRange {
-      RangeLanding landing;
+      RangeBuffer buffer;
       MonotonicTime began;
     };
-    auto flight = std::make_shared<PendingRange>(PendingRange{
-        RangeLanding(request.batch->pieces, request.range), SystemClock().Monotonic()});
+    auto pending = std::make_shared<PendingRange>(
+        PendingRange{RangeBuffer(request.batch->pieces, request.range), SystemClock().Monotonic()});
     transfer::RangeFetchSpec spec;
     spec.bucket = request.batch->bucket;
     spec.key = request.batch->key;
@@ -227,17 +225,17 @@ class Reader : public std::enable_shared_from_this<Reader> {
     spec.etag = KnownETag(*request.batch);
     spec.call = options_.call;
     spec.call.cancel = request.batch->stop.token();
-    spec.place = [this, request, flight](const ObjectMetadata& metadata,
-                                         std::uint64_t length) -> Result<transfer::Placement> {
+    spec.place = [this, request, pending](const ObjectMetadata& metadata,
+                                          std::uint64_t length) -> Result<transfer::Placement> {
       if (length != request.range.size()) return EndsEarly(request, metadata.size);
-      PENSTOCK_TRY(Pin(*request.batch, metadata, SystemClock().Monotonic() - flight->began));
-      return transfer::Placement{.pieces = flight->landing.views()};
+      PENSTOCK_TRY(Pin(*request.batch, metadata, SystemClock().Monotonic() - pending->began));
+      return transfer::Placement{.pieces = pending->buffer.views()};
     };
     Callback<RangeFetched> done = [self = shared_from_this(), request,
-                                   flight](Result<RangeFetched> result) {
-      Result<void> landed = Caught(kBookkeeping, [&]() -> Result<void> {
+                                   pending](Result<RangeFetched> result) {
+      Result<void> finished = Caught(kBookkeeping, [&]() -> Result<void> {
         if (result.ok()) {
-          flight->landing.Settle();
+          pending->buffer.CopyStaged();
           return Ok();
         }
         const auto beyond = transfer::BeyondTheEnd(result.error(), request.range.begin);
@@ -246,29 +244,30 @@ class Reader : public std::enable_shared_from_this<Reader> {
       {
         const MutexLock lock(self->mutex_);
         --self->in_flight_;
-        if (landed.ok())
-          self->pace_.Completed(request.range.size(), SystemClock().Monotonic() - flight->began);
+        if (finished.ok())
+          self->rate_estimate_.Completed(request.range.size(),
+                                         SystemClock().Monotonic() - pending->began);
       }
-      self->Ended(request, std::move(landed));
+      self->Ended(request, std::move(finished));
       self->Pump();
     };
     transfer::StartRangeFetch(store_, std::move(spec), std::move(done));
   }
 
   static Error EndsEarly(const Request& request, std::uint64_t size) {
-    return Error::Make(ErrorKind::kDataLoss, "the object has " + std::to_string(size) +
-                                                 " bytes, and bytes " +
-                                                 std::to_string(request.range.begin) + " to " +
-                                                 std::to_string(request.range.end) + " are wanted")
+    return Error::Make(ErrorKind::kDataLoss,
+                       "the object has " + std::to_string(size) + " bytes, but bytes " +
+                           std::to_string(request.range.begin) + " to " +
+                           std::to_string(request.range.end) + " were requested")
         .At("GetObject", request.batch->bucket.value, request.batch->key.value);
   }
 
-  // The first answer says which version is read.
+  // The first response pins the version.
   Result<void> Pin(const Batch& batch, const ObjectMetadata& metadata,
                    std::chrono::nanoseconds waited) {
     {
       const MutexLock lock(mutex_);
-      pace_.SawFirstByte(waited);
+      rate_estimate_.SawFirstByte(waited);
       if (metadata.etag.empty()) return Ok();
       const ETag& pinned = etags_.try_emplace(PlaceOf(batch), metadata.etag).first->second;
       if (pinned != metadata.etag) {
@@ -277,7 +276,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
                                " instead of " + pinned.value + "; read it again from the start");
       }
     }
-    Pump();  // more requests may be worth having by now
+    Pump();  // more requests may be useful now
     return Ok();
   }
 
@@ -298,7 +297,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
     idle_.NotifyAll();
   }
 
-  // After its last request, so nobody else is at the batch.
+  // Called after the last request of the batch, so no other thread uses it.
   void Complete(Batch& batch) {
     Result<RangesRead> read = Caught(kBookkeeping, [&]() -> Result<RangesRead> {
       {
@@ -315,24 +314,24 @@ class Reader : public std::enable_shared_from_this<Reader> {
     Contain(kCallback, [&] { done(std::move(read)); });
   }
 
-  ObjectStore& store_;  // not used once CancelAndWait has returned
+  ObjectStore& store_;  // not used after CancelAndWait has returned
   const RangeReaderOptions options_;
   transfer::ChainedStop stop_;
 
   mutable Mutex mutex_;
   CondVar idle_;
   std::deque<Request> waiting_ PENSTOCK_GUARDED_BY(mutex_);
-  // the version of each object that is read
+  // The version of each object being read.
   std::map<ObjectPlace, ETag> etags_ PENSTOCK_GUARDED_BY(mutex_);
   RangeReader::Usage usage_ PENSTOCK_GUARDED_BY(mutex_);
-  Pace pace_ PENSTOCK_GUARDED_BY(mutex_);
+  RateEstimate rate_estimate_ PENSTOCK_GUARDED_BY(mutex_);
   int in_flight_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   int ending_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // requests whose Ended has not returned
   bool pumping_ PENSTOCK_GUARDED_BY(mutex_) = false;
 };
 
-// Completions keep the reader alive, and this keeps the store, which may not end on a thread of its
-// own.
+// Completions keep the reader alive, and this object keeps the store, which must not be destroyed
+// on its own thread.
 struct OwnedReader {
   OwnedReader(std::shared_ptr<ObjectStore> given, RangeReaderOptions options)
       : store(std::move(given)), reader(std::make_shared<Reader>(*store, std::move(options))) {}

@@ -39,7 +39,7 @@ class RangeReaderTest : public ::testing::TestWithParam<Completion> {
   std::shared_ptr<FaultyObjectStore> store_ = std::make_shared<FaultyObjectStore>(inner_, nullptr);
 };
 
-TEST_P(RangeReaderTest, BringsEachPieceToItsMemory) {
+TEST_P(RangeReaderTest, WritesEachPieceToItsMemory) {
   const Bytes content = MakeContent(300'000);
   const ETag etag = Put(*inner_, content);
   Bytes memory(content.size());
@@ -74,7 +74,7 @@ TEST_P(RangeReaderTest, ReadsThroughSmallGaps) {
   EXPECT_EQ(reader->usage().bytes_wanted, 80'000u);
 }
 
-TEST_P(RangeReaderTest, ManyObjectsAtATimeWithinTheLimit) {
+TEST_P(RangeReaderTest, ReadsManyObjectsWithinTheParallelLimit) {
   std::vector<Bytes> contents;
   std::vector<Bytes> memory;
   for (int i = 0; i < 12; ++i) {
@@ -94,7 +94,7 @@ TEST_P(RangeReaderTest, ManyObjectsAtATimeWithinTheLimit) {
   EXPECT_LE(reader->usage().most_parallel, 3);
 }
 
-TEST_P(RangeReaderTest, AnObjectThatIsReplacedIsNeverMixed) {
+TEST_P(RangeReaderTest, NeverMixesVersionsOfAReplacedObject) {
   Put(*inner_, MakeContent(50'000, 1));
   Bytes memory(50'000);
   const auto reader = RangeReader::Create(store_, {});
@@ -105,7 +105,7 @@ TEST_P(RangeReaderTest, AnObjectThatIsReplacedIsNeverMixed) {
   EXPECT_EQ(second.error().kind, ErrorKind::kPreconditionFailed);
 }
 
-TEST_P(RangeReaderTest, AVersionThatIsKnownIsTheOneToRead) {
+TEST_P(RangeReaderTest, ReadsTheKnownVersion) {
   const ETag old = Put(*inner_, MakeContent(5'000, 1));
   Put(*inner_, MakeContent(5'000, 2));
   Bytes memory(5'000);
@@ -117,7 +117,7 @@ TEST_P(RangeReaderTest, AVersionThatIsKnownIsTheOneToRead) {
   EXPECT_EQ(read.error().kind, ErrorKind::kPreconditionFailed);
 }
 
-TEST_P(RangeReaderTest, AnObjectThatEndsEarlyIsDataLoss) {
+TEST_P(RangeReaderTest, TooShortObjectIsDataLoss) {
   Put(*inner_, MakeContent(1'000));
   Bytes memory(5'000);
   for (const auto& [begin, size] :
@@ -131,7 +131,7 @@ TEST_P(RangeReaderTest, AnObjectThatEndsEarlyIsDataLoss) {
   }
 }
 
-TEST_P(RangeReaderTest, AFailureEndsItsBatchAndNoOther) {
+TEST_P(RangeReaderTest, FailureEndsOnlyItsBatch) {
   const Bytes content = MakeContent(40'000);
   Put(*inner_, content);
   Bytes memory(40'000);
@@ -147,10 +147,11 @@ TEST_P(RangeReaderTest, AFailureEndsItsBatchAndNoOther) {
   EXPECT_EQ(failed.error().kind, ErrorKind::kNotFound);
   ASSERT_TRUE(there.Wait({}, std::stop_source()).ok());
   EXPECT_EQ(memory, content);
-  EXPECT_LE(store_->count("GetObject"), 43u);  // the missing one's were dropped
+  EXPECT_LE(store_->count("GetObject"),
+            43u);  // the remaining requests of the missing object were dropped
 }
 
-TEST_P(RangeReaderTest, DestroyingItEndsEverything) {
+TEST_P(RangeReaderTest, DestructionCancelsAllBatches) {
   Put(*inner_, MakeContent(100'000));
   Bytes memory(100'000);
   std::atomic<int> ended = 0;
@@ -163,7 +164,7 @@ TEST_P(RangeReaderTest, DestroyingItEndsEverything) {
   EXPECT_EQ(ended, 20);
 }
 
-TEST_P(RangeReaderTest, NothingIsDoneAtOnce) {
+TEST_P(RangeReaderTest, EmptyBatchCompletesImmediately) {
   const auto reader = RangeReader::Create(store_, {});
   Bytes memory(10);
   const auto read = Read(*reader, Batch(memory, {{0, 0}, {5, 0}}));
@@ -172,7 +173,7 @@ TEST_P(RangeReaderTest, NothingIsDoneAtOnce) {
   EXPECT_EQ(store_->count("GetObject"), 0u);
 }
 
-TEST_P(RangeReaderTest, WrongPiecesAndOptionsAreRefused) {
+TEST_P(RangeReaderTest, RejectsInvalidPiecesAndOptions) {
   Bytes memory(10);
   RangeBatch beyond = Batch(memory, {{0, 10}});
   beyond.pieces[0].begin = INT64_MAX;
@@ -189,8 +190,8 @@ TEST_P(RangeReaderTest, WrongPiecesAndOptionsAreRefused) {
       ErrorKind::kInvalidArgument);
 }
 
-// The store's retry starts the body again after it broke off in the middle of any piece.
-TEST_P(RangeReaderTest, ARetriedRangeFillsItsPieces) {
+// The store retries after a body breaks off in the middle of any piece.
+TEST_P(RangeReaderTest, RetriedRangeFillsItsPieces) {
   std::mt19937_64 random(3);
   for (int round = 0; round < 40; ++round) {
     const Bytes content = MakeContent(60'000, round);

@@ -14,7 +14,7 @@
 namespace penstock {
 namespace {
 
-// Compares what arrives with what should be there, and keeps nothing.
+// Compares received bytes with the expected ones and stores nothing.
 class ComparingSink final : public BodySink {
  public:
   explicit ComparingSink(ByteView expected) : expected_(expected) {}
@@ -35,7 +35,7 @@ class ComparingSink final : public BodySink {
     at_ += count;
     return Ok();
   }
-  // How many bytes there are before the first that differs.
+  // Returns the number of bytes before the first difference.
   std::size_t same() const { return same_; }
 
  private:
@@ -45,27 +45,26 @@ class ComparingSink final : public BodySink {
   std::array<std::byte, 64 << 10> window_{};
 };
 
-// S3 refused because the object is not as the writer left it: from then on it refuses all that
-// stands on that condition.
+// S3 rejected the request because the object differs from the writer's state. It will reject every
+// later request with that condition too.
 bool SaysChanged(const Error& error) {
   return error.kind == ErrorKind::kPreconditionFailed || error.code == "InvalidWriteOffset" ||
          error.code == "NoSuchKey";
 }
 
-// S3 counts each append and each part of an upload, and a copy as one. Not done here: whoever
-// appends while an object is copied and put in its place would lose it.
+// S3 counts each append, each part of an upload, and a copy as one part. The writer does not copy
+// the object itself, because a concurrent append of another writer would be lost.
 void ExplainLimit(Error& error) {
   if (error.code != "TooManyParts") return;
   error.message +=
-      " (the object is made of 10,000 appends and parts, the most S3 takes: go on in another "
-      "object; or, while "
-      "nobody else appends, copy it to another key, which makes it one piece, rename that over it "
-      "and open another "
-      "writer; and append more at a time)";
+      " (the object has 10,000 appends and parts, the maximum of S3: continue in another object; "
+      "or, "
+      "while no other writer appends, copy it to another key, which makes it one part, rename the "
+      "copy to this key and open another writer; and append more bytes at a time)";
 }
 
-// The CRC an object was stored with, which every append has to bring; "none" for what we do not
-// compute.
+// Returns the CRC that the object was stored with, which every append must have. Returns "none" if
+// this client cannot compute it.
 std::string AlgorithmOf(const ObjectMetadata& metadata) {
   for (const char* name : {"crc64nvme", "crc32c", "crc32"}) {
     for (const auto& [algorithm, value] : metadata.checksums) {
@@ -110,7 +109,7 @@ Result<std::unique_ptr<AppendWriter>> AppendWriter::Open(std::shared_ptr<ObjectS
 
 Result<void> AppendWriter::Append(ByteView data, const Interrupt& interrupt) {
   PENSTOCK_TRY(CheckTriedAgain(data));
-  // Twice at the most: after a try that had arrived comes what was written since.
+  // At most two rounds: if an earlier attempt had arrived, the second round appends the rest.
   while (!data.empty()) {
     if (!ended_.empty()) return Ended();
     Result<PutObjectResponse> put = Put(data, interrupt);
@@ -136,19 +135,18 @@ Result<PutObjectResponse> AppendWriter::Put(ByteView data, const Interrupt& inte
   return put;
 }
 
-// `count` bytes were appended, by the latest request and no other.
+// The latest request, and no other, appended `count` bytes.
 Result<void> AppendWriter::Take(std::uint64_t count, PutObjectResponse response) {
   tries_.clear();
   const std::uint64_t expected = size_ + count;
   if (response.object_size.value_or(expected) != expected) {
-    ended_ =
-        "an earlier append left open what the object holds; open another writer, and look at its "
-        "size";
-    return Error::Make(ErrorKind::kDataLoss,
-                       "the object has " + std::to_string(*response.object_size) +
-                           " bytes after an append that ends at " + std::to_string(expected) +
-                           " (whether these bytes were appended is not known; open another writer, "
-                           "and look at its size)")
+    ended_ = "the outcome of an earlier append is unknown; open another writer, and check its size";
+    return Error::Make(
+               ErrorKind::kDataLoss,
+               "the object has " + std::to_string(*response.object_size) +
+                   " bytes after an append that ends at " + std::to_string(expected) +
+                   " (it is unknown whether these bytes were appended; open another writer, "
+                   "and check its size)")
         .At("PutObject", bucket_.value, key_.value);
   }
   size_ = expected;
@@ -156,7 +154,7 @@ Result<void> AppendWriter::Take(std::uint64_t count, PutObjectResponse response)
   return Ok();
 }
 
-// What may arrive yet must not be taken for something else.
+// An unsettled append may still arrive, so new data must start with the same bytes.
 Result<void> AppendWriter::CheckTriedAgain(ByteView data) const {
   const std::uint64_t tried = unsettled_bytes();
   if (tried == 0 || data.empty()) return Ok();
@@ -164,8 +162,8 @@ Result<void> AppendWriter::CheckTriedAgain(ByteView data) const {
   return Error::Make(
              ErrorKind::kInvalidArgument,
              "an append of " + std::to_string(tried) + " bytes at " + std::to_string(size_) +
-                 " is unsettled, and these " + std::to_string(data.size()) +
-                 " bytes do not begin with it; begin with the same bytes, or open another writer")
+                 " has an unknown outcome, and these " + std::to_string(data.size()) +
+                 " bytes do not start with it; begin with the same bytes, or open another writer")
       .At("PutObject", bucket_.value, key_.value);
 }
 
@@ -179,7 +177,7 @@ Error AppendWriter::Ended() const {
   return Error::Make(ErrorKind::kConflict, ended_).At("PutObject", bucket_.value, key_.value);
 }
 
-// Ends this writer: `now` says what the object is like.
+// Ends this writer. `now` describes the current state of the object.
 Error AppendWriter::Changed(Error error, std::string_view now) {
   tries_.clear();
   ended_ = "the object, which had " + std::to_string(size_) + " bytes" + std::string(now) +
@@ -192,24 +190,24 @@ Error AppendWriter::Changed(Error error, std::string_view now) {
   return error;
 }
 
-// `error`, which leaves open what became of the tries.
+// Returns `error` with a note that the outcome of the attempts is unknown.
 Error AppendWriter::Unsettled(Error error) const {
-  error.message += " (" + std::to_string(unsettled_bytes()) + " bytes behind the first " +
+  error.message += " (" + std::to_string(unsettled_bytes()) + " bytes after the first " +
                    std::to_string(size_) +
                    " may have been appended or may still arrive; the next append of this writer "
-                   "settles it, and none is appended twice)";
+                   "determines the outcome, and no byte is appended twice)";
   return error;
 }
 
-// After `error`: how many of the first bytes of `data` are in the object after all, at least one;
-// else the error.
+// Called after `error`. Returns how many of the first bytes of `data` are in the object after all,
+// at least one; else the error.
 Result<std::uint64_t> AppendWriter::Settle(ByteView data, Error error, const Interrupt& interrupt) {
   const bool unknown = transfer::OutcomeUnknown(error);
   const bool changed = SaysChanged(error);
   if (unknown) NoteTry(data);
   if (tries_.empty()) return changed ? Changed(std::move(error), "") : std::move(error);
-  // Whoever interrupted does not wait to be told how it ended; another refusal says nothing of the
-  // tries before.
+  // After an interrupt, the caller does not wait for the outcome. A rejection for another reason
+  // gives no information about earlier attempts.
   if (error.kind == ErrorKind::kCancelled || (!unknown && !changed))
     return Unsettled(std::move(error));
   HeadObjectRequest head{bucket_, key_, {}, transfer::CleanupOptions(false)};
@@ -220,7 +218,8 @@ Result<std::uint64_t> AppendWriter::Settle(ByteView data, Error error, const Int
     if (gone && etag_) return Changed(std::move(error), " and is gone");
     return Unsettled(now.error().kind == ErrorKind::kCancelled ? now.error() : std::move(error));
   }
-  // As it was. What is to make the object may also follow an empty one.
+  // Unchanged. An attempt that would create the object may still arrive if the object is missing or
+  // empty.
   if (etag_ ? now->etag == *etag_ : now->size == 0) return Unsettled(std::move(error));
   const Result<std::uint64_t> arrived = Arrived(data, *now, interrupt);
   if (!arrived.ok())
@@ -231,13 +230,13 @@ Result<std::uint64_t> AppendWriter::Settle(ByteView data, Error error, const Int
   size_ += *arrived;
   etag_ = now->etag;
   tries_.clear();
-  // after it another writer appended
+  // Another writer appended after it.
   if (now->size != size_) static_cast<void>(Changed(std::move(error), sizes));
   return *arrived;
 }
 
-// The length of the longest try that the object has where it belongs; 0: none. The size alone could
-// be another writer's.
+// Returns the length of the longest attempt whose bytes are in the object at the right offset, or
+// 0. The size alone could come from another writer.
 Result<std::uint64_t> AppendWriter::Arrived(ByteView data, const ObjectMetadata& now,
                                             const Interrupt& interrupt) const {
   const std::uint64_t end = std::min(now.size, size_ + unsettled_bytes());

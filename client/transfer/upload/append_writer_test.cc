@@ -16,7 +16,7 @@ using penstock::testing::MemoryObjectStore;
 const BucketName kDirectory("data--usw2-az1--x-s3");
 const std::string kChanged = "changed under this writer; open another writer";
 
-// A store with a directory bucket, and the faults that the test plants in its calls.
+// A store with a directory bucket, and faults that the test injects.
 struct AppendTest {
   AppendTest() {
     EXPECT_TRUE(memory->Call(CreateBucketRequest{kDirectory, {}}).ok());
@@ -30,7 +30,7 @@ struct AppendTest {
     EXPECT_TRUE(writer.ok());
     return std::move(writer).value();
   }
-  // Makes the next PutObject fail so.
+  // Makes the next PutObject fail this way.
   void FailNextPut(ErrorKind kind, Fault::Moment moment, int attempts = 1) {
     const std::uint64_t number = store->count("PutObject");
     hook = [=](const CallPoint& point) -> std::optional<Fault> {
@@ -54,8 +54,8 @@ struct AppendTest {
     EXPECT_TRUE(Download(*memory, std::move(request)).ok());
     return std::string(AsText(ByteView(bytes)));
   }
-  // Another writer's append.
-  void Elsewhere(std::string_view text) {
+  // Appends through another writer.
+  void AppendByAnotherWriter(std::string_view text) {
     auto other = AppendWriter::Open(memory, kDirectory, kKey);
     EXPECT_TRUE(other.ok() && (*other)->Append(AsBytes(text)).ok());
   }
@@ -69,7 +69,7 @@ Result<void> Append(AppendWriter& writer, std::string_view text) {
   return writer.Append(AsBytes(text));
 }
 
-TEST(AppendWriterTest, TheFirstAppendMakesTheObjectTheNextOnesFollow) {
+TEST(AppendWriterTest, FirstAppendCreatesTheObjectAndLaterOnesExtendIt) {
   AppendTest test;
   const auto writer = test.Open();
   EXPECT_EQ(test.Text(), "(none)");
@@ -84,12 +84,12 @@ TEST(AppendWriterTest, TheFirstAppendMakesTheObjectTheNextOnesFollow) {
   EXPECT_EQ(test.Text(), "one two!");
 }
 
-TEST(AppendWriterTest, ALostAnswerIsFoundInTheObjectAndNothingAppendedTwice) {
+TEST(AppendWriterTest, LostResponseDoesNotAppendTwice) {
   for (const ErrorKind kind : {ErrorKind::kTimeout, ErrorKind::kUnavailable}) {
     AppendTest test;
     const auto writer = test.Open();
     test.FailNextPut(kind, Fault::Moment::kAfter);
-    EXPECT_TRUE(Append(*writer, "one ").ok());  // makes the object
+    EXPECT_TRUE(Append(*writer, "one ").ok());  // creates the object
     test.FailNextPut(kind, Fault::Moment::kAfter);
     EXPECT_TRUE(Append(*writer, "two ").ok());
     EXPECT_TRUE(Append(*writer, "three").ok());
@@ -97,8 +97,9 @@ TEST(AppendWriterTest, ALostAnswerIsFoundInTheObjectAndNothingAppendedTwice) {
   }
 }
 
-TEST(AppendWriterTest, AnObjectOfTooManyPiecesSaysWhatToDo) {
-  // Symptom: "You have attempted to add more parts than allowed", to a caller who had added none.
+TEST(AppendWriterTest, TooManyPartsErrorSaysWhatToDo) {
+  // Regression test: the caller, who had added no parts, got "You have attempted to add more parts
+  // than allowed".
   AppendTest test;
   const auto writer = test.Open();
   EXPECT_TRUE(Append(*writer, "one ").ok());
@@ -115,12 +116,12 @@ TEST(AppendWriterTest, AnObjectOfTooManyPiecesSaysWhatToDo) {
       << refused.error().message;
   EXPECT_EQ(writer->unsettled_bytes(), 0u);
   test.hook = nullptr;
-  EXPECT_TRUE(Append(*writer, "two").ok()) << "where S3 takes it after all";
+  EXPECT_TRUE(Append(*writer, "two").ok()) << "S3 accepts it after all";
   EXPECT_EQ(test.Text(), "one two");
 }
 
-// A retry inside the store met what the lost attempt had done.
-TEST(AppendWriterTest, ARefusalOfARetryIsLookedAtToo) {
+// A retry in the store found the effect of the lost attempt.
+TEST(AppendWriterTest, ChecksTheObjectAfterARejectedRetry) {
   AppendTest test;
   const auto writer = test.Open();
   EXPECT_TRUE(Append(*writer, "one ").ok());
@@ -129,7 +130,7 @@ TEST(AppendWriterTest, ARefusalOfARetryIsLookedAtToo) {
   EXPECT_EQ(test.Text(), "one two");
 }
 
-TEST(AppendWriterTest, WhatDidNotHappenIsAnErrorThatLeavesItOpenAndCanBeTriedAgain) {
+TEST(AppendWriterTest, FailedAppendIsUnsettledAndCanBeRetried) {
   AppendTest test;
   const auto writer = test.Open();
   for (const std::string_view text : {"one ", "two"}) {
@@ -144,38 +145,38 @@ TEST(AppendWriterTest, WhatDidNotHappenIsAnErrorThatLeavesItOpenAndCanBeTriedAga
   EXPECT_EQ(test.Text(), "one two");
 }
 
-TEST(AppendWriterTest, AnotherWritersAppendIsNeverTakenForOurs) {
+TEST(AppendWriterTest, DoesNotMistakeAnotherWritersAppendForItsOwn) {
   AppendTest test;
   const auto writer = test.Open();
   EXPECT_TRUE(Append(*writer, "one ").ok());
-  test.Elsewhere("abc");
+  test.AppendByAnotherWriter("abc");
   const auto refused = Append(*writer, "two");
   EXPECT_EQ(refused.error().kind, ErrorKind::kPreconditionFailed);
   EXPECT_NE(refused.error().message.find(kChanged), std::string::npos);
   EXPECT_EQ(Append(*writer, "two").error().kind, ErrorKind::kConflict);
   EXPECT_EQ(test.Text(), "one abc");
-  // As long as ours, and ours may have been carried out: the bytes tell.
+  // Same length as ours, and ours may have been executed: only the bytes differ.
   AppendTest again;
   const auto second = again.Open();
   EXPECT_TRUE(Append(*second, "one ").ok());
-  again.Elsewhere("abc");
+  again.AppendByAnotherWriter("abc");
   again.FailNextPut(ErrorKind::kTimeout, Fault::Moment::kBefore);
   EXPECT_EQ(Append(*second, "two").error().kind, ErrorKind::kConflict);
   EXPECT_EQ(Append(*second, "two").error().kind, ErrorKind::kConflict);
   EXPECT_EQ(again.Text(), "one abc");
 }
 
-// An append that S3 had still under way when its answer was given up came in later, and was taken
-// for refused.
-TEST(AppendWriterTest, WhatArrivesLateIsFoundByTheNextTry) {
-  for (const std::string_view before : {"", "first "}) {     // a new object, and one that is there
-    for (const std::string_view more : {"", "and more "}) {  // written since
+// Regression test: an append that S3 executed after the client gave up on its response was reported
+// as rejected.
+TEST(AppendWriterTest, NextAppendFindsALateArrival) {
+  for (const std::string_view before : {"", "first "}) {     // a new object, and an existing one
+    for (const std::string_view more : {"", "and more "}) {  // written since then
       AppendTest test;
-      if (!before.empty()) test.Elsewhere(before);
+      if (!before.empty()) test.AppendByAnotherWriter(before);
       const auto writer = test.Open();
       test.FailNextPut(ErrorKind::kTimeout, Fault::Moment::kBefore);
       EXPECT_EQ(Append(*writer, "record ").error().kind, ErrorKind::kTimeout);
-      test.Elsewhere("record ");
+      test.AppendByAnotherWriter("record ");
       EXPECT_TRUE(Append(*writer, "record " + std::string(more)).ok());
       EXPECT_EQ(writer->unsettled_bytes(), 0u);
       EXPECT_TRUE(Append(*writer, "last").ok());
@@ -185,28 +186,28 @@ TEST(AppendWriterTest, WhatArrivesLateIsFoundByTheNextTry) {
   }
 }
 
-// As the last, where any of three tries, each longer than the one before, is what arrives; 3: none
-// does.
-TEST(AppendWriterTest, AnyOfSeveralTriesMayBeTheOneThatArrives) {
+// Same, with three attempts, each longer than the previous one. Any one may arrive; 3: none does.
+TEST(AppendWriterTest, FindsWhicheverAttemptArrives) {
   const std::vector<std::string> tries = {"a", "a b", "a b c"};
   for (const std::string_view before : {"", "first "}) {
     for (std::size_t which = 0; which <= tries.size(); ++which) {
       AppendTest test;
-      if (!before.empty()) test.Elsewhere(before);
+      if (!before.empty()) test.AppendByAnotherWriter(before);
       const auto writer = test.Open();
       for (const std::string& text : tries) {
         test.FailNextPut(ErrorKind::kTimeout, Fault::Moment::kBefore);
         EXPECT_FALSE(Append(*writer, text).ok());
       }
-      if (which < tries.size()) test.Elsewhere(tries[which]);
+      if (which < tries.size()) test.AppendByAnotherWriter(tries[which]);
       EXPECT_TRUE(Append(*writer, "a b c d").ok());
       EXPECT_EQ(test.Text(), std::string(before) + "a b c d") << which;
     }
   }
 }
 
-// The try in between is refused for a reason of its own, which says nothing of the one before.
-TEST(AppendWriterTest, AnotherRefusalLeavesEarlierTriesOpen) {
+// The middle attempt is rejected for another reason, which gives no information about the previous
+// attempt.
+TEST(AppendWriterTest, OtherRejectionsKeepEarlierAttemptsUnsettled) {
   AppendTest test;
   const auto writer = test.Open();
   test.FailNextPut(ErrorKind::kTimeout, Fault::Moment::kBefore);
@@ -214,15 +215,15 @@ TEST(AppendWriterTest, AnotherRefusalLeavesEarlierTriesOpen) {
   test.FailNextPut(ErrorKind::kAccessDenied, Fault::Moment::kBefore, 1);
   const auto refused = Append(*writer, "one two");
   EXPECT_EQ(refused.error().kind, ErrorKind::kAccessDenied);
-  EXPECT_NE(refused.error().message.find("3 bytes behind the first 0 may have been appended"),
+  EXPECT_NE(refused.error().message.find("3 bytes after the first 0 may have been appended"),
             std::string::npos);
   EXPECT_EQ(writer->unsettled_bytes(), 3u);
-  test.Elsewhere("one");
+  test.AppendByAnotherWriter("one");
   EXPECT_TRUE(Append(*writer, "one two").ok());
   EXPECT_EQ(test.Text(), "one two");
 }
 
-TEST(AppendWriterTest, WhatIsUnsettledIsNotTakenForSomethingElse) {
+TEST(AppendWriterTest, UnsettledBytesMustBeRepeated) {
   AppendTest test;
   const auto writer = test.Open();
   test.FailNextPut(ErrorKind::kTimeout, Fault::Moment::kBefore);
@@ -240,42 +241,42 @@ TEST(AppendWriterTest, WhatIsUnsettledIsNotTakenForSomethingElse) {
   EXPECT_EQ(test.Text(), "one");
 }
 
-TEST(AppendWriterTest, AfterALateArrivalAnotherWritersAppendIsToldAndNothingClaimed) {
+TEST(AppendWriterTest, ReportsAnotherWritersAppendAfterALateArrival) {
   AppendTest test;
   const auto writer = test.Open();
   test.FailNextPut(ErrorKind::kTimeout, Fault::Moment::kBefore);
   EXPECT_FALSE(Append(*writer, "one ").ok());
-  test.Elsewhere("one ");
-  test.Elsewhere("abc");
+  test.AppendByAnotherWriter("one ");
+  test.AppendByAnotherWriter("abc");
   const auto changed = Append(*writer, "one two");
   EXPECT_EQ(changed.error().kind, ErrorKind::kConflict);
   EXPECT_NE(changed.error().message.find("which had 4 bytes and has 7, has " + kChanged),
             std::string::npos);
-  EXPECT_EQ(writer->size(), 4u);  // "one " is there, "two" is not
+  EXPECT_EQ(writer->size(), 4u);  // "one " is in the object, "two" is not
   EXPECT_EQ(test.Text(), "one abc");
-  // Nothing was left to append: that went well, and what follows does not.
+  // Nothing was left to append: that append succeeds, and the following one fails.
   AppendTest whole;
   const auto second = whole.Open();
   whole.FailNextPut(ErrorKind::kTimeout, Fault::Moment::kBefore);
   EXPECT_FALSE(Append(*second, "one ").ok());
-  whole.Elsewhere("one ");
-  whole.Elsewhere("abc");
+  whole.AppendByAnotherWriter("one ");
+  whole.AppendByAnotherWriter("abc");
   EXPECT_TRUE(Append(*second, "one ").ok());
   EXPECT_EQ(Append(*second, "two").error().kind, ErrorKind::kConflict);
   EXPECT_EQ(whole.Text(), "one abc");
 }
 
-// In place of the late bytes came others: as long, longer and shorter, or another object.
-TEST(AppendWriterTest, AChangeByAnotherWriterIsNeverTakenForALateArrival) {
+// Instead of the late bytes, others arrived: as long, longer or shorter, or another object.
+TEST(AppendWriterTest, DoesNotMistakeAnotherWritersChangeForALateArrival) {
   for (const std::string_view other :
        {"first abc", "first onx", "first abcdef", "first o", "fir", "second one"}) {
     AppendTest test;
-    test.Elsewhere("first ");
+    test.AppendByAnotherWriter("first ");
     const auto writer = test.Open();
     test.FailNextPut(ErrorKind::kTimeout, Fault::Moment::kBefore);
     EXPECT_FALSE(Append(*writer, "one").ok());
     EXPECT_TRUE(test.memory->Call(DeleteObjectRequest{kDirectory, kKey, {}, {}, {}}).ok());
-    test.Elsewhere(other);
+    test.AppendByAnotherWriter(other);
     for (int i = 0; i < 2; ++i) {
       const auto changed = Append(*writer, "one");
       ASSERT_FALSE(changed.ok()) << other;
@@ -286,10 +287,10 @@ TEST(AppendWriterTest, AChangeByAnotherWriterIsNeverTakenForALateArrival) {
   }
 }
 
-TEST(AppendWriterTest, AnObjectThatIsGoneHasChanged) {
+TEST(AppendWriterTest, DeletedObjectCountsAsChanged) {
   for (const bool unsettled : {false, true}) {
     AppendTest test;
-    test.Elsewhere("first ");
+    test.AppendByAnotherWriter("first ");
     const auto writer = test.Open();
     if (unsettled) test.FailNextPut(ErrorKind::kTimeout, Fault::Moment::kBefore);
     EXPECT_EQ(Append(*writer, "one").ok(), !unsettled);
@@ -301,8 +302,8 @@ TEST(AppendWriterTest, AnObjectThatIsGoneHasChanged) {
   }
 }
 
-// The look after a lost answer fails as well: the next append settles it.
-TEST(AppendWriterTest, WhereTheObjectCannotBeLookedAtTheNextAppendTells) {
+// Reading the object after a lost response fails too: the next append settles it.
+TEST(AppendWriterTest, NextAppendSettlesIfTheObjectCannotBeRead) {
   for (const std::string operation : {"HeadObject", "GetObject"}) {
     for (const bool arrives : {false, true}) {
       AppendTest test;
@@ -326,7 +327,7 @@ TEST(AppendWriterTest, WhereTheObjectCannotBeLookedAtTheNextAppendTells) {
   }
 }
 
-TEST(AppendWriterTest, AfterAnInterruptNothingMoreIsAskedAndTheNextAppendTells) {
+TEST(AppendWriterTest, NextAppendSettlesAfterAnInterrupt) {
   for (const Fault::Moment moment : {Fault::Moment::kBefore, Fault::Moment::kAfter}) {
     AppendTest test;
     const auto writer = test.Open();
@@ -339,25 +340,25 @@ TEST(AppendWriterTest, AfterAnInterruptNothingMoreIsAskedAndTheNextAppendTells) 
   }
 }
 
-// What S3 has been sent and its client has given up on: it is carried out at some later time, or
-// refused by its condition.
-struct Straggler {
+// A request that S3 received after its client gave up: it is executed later, or rejected by its
+// condition.
+struct LateRequest {
   std::optional<ETag> condition;
   std::uint64_t offset = 0;
   std::string bytes;
 };
 
-// One writer, all of whose requests may fail, be lost on either way, or come in late, and what it
-// writes grows meanwhile.
-std::string AppendInBadWeather(std::uint64_t seed, std::string& expected) {
+// One writer whose requests may fail, get lost in either direction, or arrive late, while the data
+// to append grows.
+std::string AppendWithRandomFaults(std::uint64_t seed, std::string& expected) {
   std::mt19937_64 random(seed);
   const auto one_in = [&random](std::uint64_t n) { return random() % n == 0; };
   AppendTest test;
-  if (one_in(2)) test.Elsewhere(expected = "before ");
+  if (one_in(2)) test.AppendByAnotherWriter(expected = "before ");
   const auto writer = test.Open();
   std::string pending;
   std::uint64_t start = writer->size();  // of `pending`
-  std::vector<Straggler> stragglers;
+  std::vector<LateRequest> stragglers;
   test.hook = [&](const CallPoint& point) -> std::optional<Fault> {
     for (auto next = stragglers.begin(); next != stragglers.end();) {
       if (!one_in(4)) {
@@ -391,7 +392,7 @@ std::string AppendInBadWeather(std::uint64_t seed, std::string& expected) {
     return fault;
   };
   for (int record = 0; record < 12; ++record) {
-    const std::string text = "tick" + std::string(random() % 3, '!');  // much the same each time
+    const std::string text = "tick" + std::string(random() % 3, '!');  // similar each time
     pending += text;
     expected += text;
     if (!one_in(2)) static_cast<void>(Append(*writer, pending));
@@ -403,15 +404,15 @@ std::string AppendInBadWeather(std::uint64_t seed, std::string& expected) {
   return test.Text();
 }
 
-TEST(AppendWriterTest, EveryByteIsThereOnceWhateverIsLostOrLate) {
+TEST(AppendWriterTest, EveryByteIsAppendedOnceDespiteLostAndLateRequests) {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     std::string expected;
-    const std::string text = AppendInBadWeather(seed, expected);
+    const std::string text = AppendWithRandomFaults(seed, expected);
     ASSERT_EQ(text, expected) << "seed " << seed;
   }
 }
 
-TEST(AppendWriterTest, AGeneralPurposeBucketIsRefusedBeforeAnyRequest) {
+TEST(AppendWriterTest, RejectsAGeneralPurposeBucketWithoutARequest) {
   AppendTest test;
   const auto writer = AppendWriter::Open(test.store, BucketName("plain"), kKey);
   ASSERT_FALSE(writer.ok());
@@ -420,7 +421,7 @@ TEST(AppendWriterTest, AGeneralPurposeBucketIsRefusedBeforeAnyRequest) {
   EXPECT_EQ(test.store->count("HeadObject"), 0u);
 }
 
-TEST(AppendWriterTest, AMissingBucketIsSaidWhenItIsOpened) {
+TEST(AppendWriterTest, OpenReportsAMissingBucket) {
   AppendTest test;
   const auto writer = AppendWriter::Open(test.store, BucketName("none--usw2-az1--x-s3"), kKey);
   ASSERT_FALSE(writer.ok());

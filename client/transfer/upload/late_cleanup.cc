@@ -14,8 +14,8 @@
 namespace penstock::transfer {
 namespace {
 
-// The cleanups of one process that are under way.
-class UnderWay {
+// Counts the running cleanups of one process.
+class RunningCleanups {
  public:
   void Begin() {
     const MutexLock lock(mutex_);
@@ -36,21 +36,21 @@ class UnderWay {
   int count_ PENSTOCK_GUARDED_BY(mutex_) = 0;
 };
 
-// Kept per process, so a forked child does not wait for its parent's, and never destroyed: a
-// cleanup may end while the process does.
-UnderWay& Mine() {
-  static memory::PerProcess<UnderWay> processes;
-  // The handler is registered after what the cleanups use was made, so it runs before that is
-  // destroyed. Running it again, for a parent or for another thread that was here at the same time,
-  // does nothing.
-  return processes.Mine([](const UnderWay*) {
-    std::atexit([] { Mine().AwaitAll(); });
-    return new UnderWay;
+// Per process, so that a forked child does not wait for cleanups of its parent. Never destroyed,
+// because a cleanup may end during process exit.
+RunningCleanups& OfThisProcess() {
+  static memory::PerProcess<RunningCleanups> processes;
+  // The exit handler is registered after the objects that cleanups use were created, so it runs
+  // before they are destroyed. Running it twice, for a parent or a concurrent thread, is
+  // harmless.
+  return processes.Mine([](const RunningCleanups*) {
+    std::atexit([] { OfThisProcess().AwaitAll(); });
+    return new RunningCleanups;
   });
 }
 
-// What one cleanup and whoever waits for it share.
-struct Watched {
+// State shared by one cleanup and the thread that waits for it.
+struct CleanupState {
   Mutex mutex;
   CondVar changed;
   bool over PENSTOCK_GUARDED_BY(mutex) = false;
@@ -58,33 +58,33 @@ struct Watched {
 
 }  // namespace
 
-bool RunCleanup(std::function<void()> task, std::chrono::milliseconds patience) {
-  UnderWay& under_way = Mine();
-  auto watched = std::make_shared<Watched>();
-  under_way.Begin();
+bool RunCleanup(std::function<void()> task, std::chrono::milliseconds max_wait) {
+  RunningCleanups& running = OfThisProcess();
+  auto state = std::make_shared<CleanupState>();
+  running.Begin();
   try {
     const SignalsBlocked blocked;
-    std::thread([&under_way, watched, task]() mutable {
+    std::thread([&running, state, task]() mutable {
       task();
-      task = nullptr;  // what it owned ends before it counts as ended
+      task = nullptr;  // destroys what the task owns before it counts as ended
       {
-        const MutexLock lock(watched->mutex);
-        watched->over = true;
-        watched->changed.NotifyAll();
+        const MutexLock lock(state->mutex);
+        state->over = true;
+        state->changed.NotifyAll();
       }
-      under_way.End();
+      running.End();
     }).detach();
   } catch (const std::system_error&) {
     const bool may_run_here = !OnIoThread();
     if (may_run_here) task();
-    under_way.End();
+    running.End();
     return may_run_here;
   }
-  const auto until = std::chrono::steady_clock::now() + patience;
-  const MutexLock lock(watched->mutex);
-  while (!watched->over && watched->changed.WaitUntil(watched->mutex, until)) {
+  const auto until = std::chrono::steady_clock::now() + max_wait;
+  const MutexLock lock(state->mutex);
+  while (!state->over && state->changed.WaitUntil(state->mutex, until)) {
   }
-  return watched->over;
+  return state->over;
 }
 
 }  // namespace penstock::transfer

@@ -1,4 +1,4 @@
-// Cleaning up behind the back of somebody who does not wait for it.
+// Runs cleanup work that may continue after the caller stops waiting.
 #ifndef PENSTOCK_CLIENT_TRANSFER_UPLOAD_LATE_CLEANUP_H_
 #define PENSTOCK_CLIENT_TRANSFER_UPLOAD_LATE_CLEANUP_H_
 
@@ -7,13 +7,12 @@
 
 namespace penstock::transfer {
 
-// Runs `task` on a thread of its own and waits for it, but no longer than `patience`. True: it is
-// over. Else it goes on by itself, and the end of the process (not of a forked child) waits for it;
-// so it is to end by itself, soon, and to own all that it uses. Where no thread can be started it
-// runs here, but never on an I/O thread: then it does not run at all.
-//
+// Runs `task` on its own thread and waits at most `max_wait` for it. Returns true if it has
+// finished. Otherwise it continues, and the exit of this process (not of a forked child) waits for
+// it. So the task must end by itself, soon, and own everything that it uses. If no thread can be
+// started, the task runs on the calling thread. On an I/O thread it then does not run at all.
 // Thread safety: any thread.
-bool RunCleanup(std::function<void()> task, std::chrono::milliseconds patience);
+bool RunCleanup(std::function<void()> task, std::chrono::milliseconds max_wait);
 
 }  // namespace penstock::transfer
 

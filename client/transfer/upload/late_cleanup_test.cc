@@ -16,13 +16,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(LateCleanup, IsAwaitedAsLongAsOnePleases) {
+TEST(LateCleanup, WaitsUpToTheGivenTime) {
   std::atomic<bool> ran{false};
   EXPECT_TRUE(RunCleanup([&] { ran = true; }, std::chrono::minutes(1)));
   EXPECT_TRUE(ran);
 }
 
-TEST(LateCleanup, GoesOnWhenNobodyWaitsAnyMore) {
+TEST(LateCleanup, ContinuesAfterTheWaitEnds) {
   auto gate = std::make_shared<std::promise<void>>();
   std::promise<void> over;
   EXPECT_FALSE(RunCleanup(
@@ -35,7 +35,7 @@ TEST(LateCleanup, GoesOnWhenNobodyWaitsAnyMore) {
   over.get_future().wait();
 }
 
-TEST(LateCleanup, WhatItOwnsIsGoneOnceItIsOver) {
+TEST(LateCleanup, DestroysItsCapturesBeforeItCountsAsFinished) {
   auto owned = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = owned;
   EXPECT_TRUE(
@@ -45,28 +45,27 @@ TEST(LateCleanup, WhatItOwnsIsGoneOnceItIsOver) {
 
 std::array<int, 2> at_exit{};
 
-// In a child, so that the end of a process can be watched. The cleanup goes on only once the
-// process is ending.
-TEST(LateCleanup, TheEndOfTheProcessWaitsForIt) {
-  std::array<int, 2> told{};
-  ASSERT_EQ(::pipe(told.data()), 0);
+// Runs in a child process to observe its exit. The cleanup continues only once the process exits.
+TEST(LateCleanup, ProcessExitWaitsForIt) {
+  std::array<int, 2> exit_pipe{};
+  ASSERT_EQ(::pipe(exit_pipe.data()), 0);
   ASSERT_EQ(::pipe(at_exit.data()), 0);
   const ::pid_t child = ::fork();
   if (child == 0) {
     RunCleanup(
-        [out = told[1]] {
+        [out = exit_pipe[1]] {
           char byte = 0;
           if (::read(at_exit[0], &byte, 1) == 1) static_cast<void>(!::write(out, "x", 1));
         },
         milliseconds(0));
-    // runs before what was registered earlier
+    // Exit handlers run in reverse order of registration.
     std::atexit([] { static_cast<void>(!::write(at_exit[1], "e", 1)); });
     std::exit(0);
   }
-  ::close(told[1]);
+  ::close(exit_pipe[1]);
   char byte = 0;
-  EXPECT_EQ(::read(told[0], &byte, 1), 1);
-  for (const int fd : {told[0], at_exit[0], at_exit[1]}) ::close(fd);
+  EXPECT_EQ(::read(exit_pipe[0], &byte, 1), 1);
+  for (const int fd : {exit_pipe[0], at_exit[0], at_exit[1]}) ::close(fd);
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);

@@ -16,22 +16,22 @@ namespace penstock::transfer {
 namespace {
 
 constexpr std::chrono::milliseconds kPoll{100};
-constexpr int kCompleteTries = 2;  // each with the client's own retries inside
+constexpr int kCompleteTries = 2;  // each includes the client's own retries
 constexpr int kAbortTries = 4;
-constexpr int kDamagedTries = 3;  // of one part, likewise
-constexpr int kRemovalsUnasked = 1;
+constexpr int kDamagedTries = 3;  // of one part; each includes the client's own retries
+constexpr int kAutomaticRemovals = 1;
 constexpr int kRemovalsByAbort = 2;
 constexpr std::string_view kPart = "the upload of a part";
 constexpr std::string_view kProgress = "the progress callback of an upload";
 
-// What is left of an upload at S3, to be removed; owns what that takes.
+// Removes the parts of an upload from S3. Owns everything that this needs.
 struct Removal {
   std::shared_ptr<ObjectStore> store;
   BucketName bucket;
   ObjectKey key;
   UploadId upload_id;
-  bool stray_part_possible = false;  // a part may still arrive at S3 after it failed here
-  CallOptions options;               // one time limit over all tries
+  bool stray_part_possible = false;  // a failed part may still arrive at S3
+  CallOptions options;               // one time limit for all tries
 };
 
 Result<void> RemoveParts(const Removal& removal) {
@@ -50,8 +50,8 @@ Result<void> RemoveParts(const Removal& removal) {
     }
     last = Ok();
     if (!removal.stray_part_possible) return last;
-    // A part that raced with the abort may still have been stored: abort until the upload is gone
-    // (spec §2.11).
+    // S3 may have stored a part that raced with the abort. Abort until the upload is gone (AWS API
+    // reference, "AbortMultipartUpload").
     ListPartsRequest list;
     list.bucket = removal.bucket;
     list.key = removal.key;
@@ -63,18 +63,19 @@ Result<void> RemoveParts(const Removal& removal) {
   return last;
 }
 
-// The same behind the back of whoever interrupted, as far as it takes longer than he waits.
-Result<void> RemovePartsSoon(Removal removal) {
+// Same after an interrupt: if it takes longer than kInterruptedWait, it continues in the
+// background.
+Result<void> RemovePartsInBackground(Removal removal) {
   struct Shared {
     Removal removal;
     Result<void> result = Ok();
   };
   auto shared = std::make_shared<Shared>(Shared{std::move(removal)});
-  if (RunCleanup([shared] { shared->result = RemoveParts(shared->removal); }, kInterruptedPatience))
+  if (RunCleanup([shared] { shared->result = RemoveParts(shared->removal); }, kInterruptedWait))
     return shared->result;
-  return Error::Make(ErrorKind::kTimeout, "the removal of its parts takes longer than " +
-                                              std::to_string(kInterruptedPatience.count()) +
-                                              " ms, and goes on");
+  return Error::Make(ErrorKind::kTimeout, "removing the parts takes longer than " +
+                                              std::to_string(kInterruptedWait.count()) +
+                                              " ms and continues in the background");
 }
 
 }  // namespace
@@ -89,7 +90,7 @@ MultipartUpload::MultipartUpload(std::shared_ptr<ObjectStore> store, BucketName 
       progress_(options_.progress) {}
 
 MultipartUpload::~MultipartUpload() {
-  const Result<void> ignored = GiveUp(kRemovalsUnasked);  // nobody is left to tell
+  const Result<void> ignored = GiveUp(kAutomaticRemovals);  // a destructor cannot report an error
   static_cast<void>(ignored);
 }
 
@@ -124,97 +125,99 @@ Result<void> MultipartUpload::Send(PartBody body, const Interrupt& interrupt) {
             .At("UploadPart", bucket_.value, key_.value));
   }
   Result<void> started = Caught(kPart, [&] { StartPart(std::move(body), held); });
-  // Without that part the object would have a hole.
+  // Without that part the object would have a gap.
   if (!started.ok()) return Fail(std::move(started).error());
   return Ok();
 }
 
-// An exception leaves it only before the part is in flight.
+// Throws only before the part is in flight.
 void MultipartUpload::StartPart(PartBody body, std::uint64_t held) {
-  auto flight = std::make_shared<PendingPart>();  // shared with the request's callback
-  flight->body = std::move(body);
-  flight->body.set_follows_checksum(keeps_crc_);
-  flight->body.set_progress(&progress_);
-  flight->body.SetInFlight(true);
-  flight->number = ++last_part_number_;
-  flight->started = std::chrono::steady_clock::now();
-  sent_bytes_ += flight->body.size();
+  auto pending = std::make_shared<PendingPart>();  // shared with the request's callback
+  pending->body = std::move(body);
+  pending->body.set_follows_checksum(keeps_crc_);
+  pending->body.set_progress(&progress_);
+  pending->body.SetInFlight(true);
+  pending->number = ++last_part_number_;
+  pending->started = std::chrono::steady_clock::now();
+  sent_bytes_ += pending->body.size();
   {
     const MutexLock lock(mutex_);
-    // For all parts, so that PartEnded needs no memory.
+    // Reserves memory for all parts, so that PartEnded does not allocate.
     const auto parts = static_cast<std::size_t>(last_part_number_);
     if (sent_.capacity() < parts) sent_.reserve(2 * parts);
     ++in_flight_;
-    borrowing_ += flight->body.borrows() ? 1 : 0;
+    borrowing_ += pending->body.borrows() ? 1 : 0;
     held_bytes_ += held;
   }
-  Result<void> launched = Caught(kPart, [&] { Launch(flight); });
-  if (!launched.ok()) PartEnded(*flight, std::move(launched).error());
+  Result<void> sent = Caught(kPart, [&] { SendRequest(pending); });
+  if (!sent.ok()) PartEnded(*pending, std::move(sent).error());
 }
 
-// An exception leaves it only before the store takes the request.
-void MultipartUpload::Launch(const std::shared_ptr<PendingPart>& flight) {
-  flight->body.Rewind();
+// Throws only before the store accepts the request.
+void MultipartUpload::SendRequest(const std::shared_ptr<PendingPart>& pending) {
+  pending->body.Rewind();
   UploadPartRequest request;
   request.bucket = bucket_;
   request.key = key_;
   request.upload_id = *upload_id_;
-  request.part_number = flight->number;
-  request.body = &flight->body;
+  request.part_number = pending->number;
+  request.body = &pending->body;
   request.options = options_.call;
   request.options.cancel = stop_.token();
-  store_->Start(std::move(request), [this, flight](Result<CompletedPart> result) {
-    OnAnswer(flight, std::move(result));
+  store_->Start(std::move(request), [this, pending](Result<CompletedPart> result) {
+    OnResponse(pending, std::move(result));
   });
 }
 
-void MultipartUpload::OnAnswer(const std::shared_ptr<PendingPart>& flight,
-                               Result<CompletedPart> result) {
+void MultipartUpload::OnResponse(const std::shared_ptr<PendingPart>& pending,
+                                 Result<CompletedPart> result) {
   bool sent_again = false;
   Result<void> checked = Caught(kPart, [&]() -> Result<void> {
     if (!result.ok() || !keeps_crc_ || result->checksum_crc64nvme.empty()) return Ok();
-    const std::string ours = CrcText(Crc::kCrc64Nvme, flight->body.Crc());
+    const std::string ours = CrcText(Crc::kCrc64Nvme, pending->body.Crc());
     if (ours == result->checksum_crc64nvme) return Ok();
-    if (++flight->times_damaged < kDamagedTries) {
-      Launch(flight);
+    if (++pending->times_damaged < kDamagedTries) {
+      SendRequest(pending);
       sent_again = true;
       return Ok();
     }
     return Error::Make(ErrorKind::kDataLoss,
-                       "part " + std::to_string(flight->number) + " arrived damaged " +
+                       "part " + std::to_string(pending->number) + " arrived damaged " +
                            std::to_string(kDamagedTries) + " times: its CRC64NVME is " + ours +
                            ", but the service received " + result->checksum_crc64nvme)
         .At("UploadPart", bucket_.value, key_.value);
   });
   if (sent_again) return;
   if (!checked.ok()) result = std::move(checked).error();
-  PartEnded(*flight, std::move(result));
+  PartEnded(*pending, std::move(result));
 }
 
-void MultipartUpload::PartEnded(PendingPart& flight, Result<CompletedPart> result) {
+void MultipartUpload::PartEnded(PendingPart& pending, Result<CompletedPart> result) {
   const bool failed = !result.ok();
   if (failed) {
     const MutexLock lock(mutex_);
     stray_part_possible_ = stray_part_possible_ || OutcomeUnknown(result.error());
     if (!part_error_) part_error_ = std::move(result).error();
   }
-  // The others are of no use any more. Only now: the cancellations they end with are not what went
-  // wrong.
+  // The other parts are useless now. Cancel them only after part_error_ is set, so that their
+  // cancellations do not hide the cause.
   if (failed) stop_.RequestStop();
-  const std::uint64_t held = flight.body.held_bytes();
-  const bool borrowed = flight.body.borrows();
-  Sent sent;
+  const std::uint64_t held = pending.body.held_bytes();
+  const bool borrowed = pending.body.borrows();
+  SentPart sent;
   if (!failed) {
-    sent = {std::move(result).value(), flight.body.size(), keeps_crc_ ? flight.body.Crc() : 0};
-    sent.part.part_number = flight.number;
+    sent = {std::move(result).value(), pending.body.size(), keeps_crc_ ? pending.body.Crc() : 0};
+    sent.part.part_number = pending.number;
   }
-  flight.body = PartBody();  // whoever waits for memory need not wait for the lock
+  // Frees the memory before the lock, so that waiters for memory need not wait for it.
+  pending.body = PartBody();
   const MutexLock lock(mutex_);
   if (!failed) {
-    Measure(flight.started, sent.size);
+    Measure(pending.started, sent.size);
     sent_.push_back(std::move(sent));
   }
-  // Under the lock to the end: once in_flight_ is zero and the lock free, the upload may be gone.
+  // Keep the lock until the end: once in_flight_ is zero and the lock is free, the upload may be
+  // destroyed.
   --in_flight_;
   borrowing_ -= borrowed ? 1 : 0;
   held_bytes_ -= held;
@@ -223,7 +226,8 @@ void MultipartUpload::PartEnded(PendingPart& flight, Result<CompletedPart> resul
 
 void MultipartUpload::Measure(std::chrono::steady_clock::time_point started, std::uint64_t bytes) {
   const PartRate part{bytes, std::chrono::steady_clock::now() - started};
-  // Each counts for as much as all before it: connections get faster, and networks slower.
+  // Exponential moving average with weight 1/2, because connections speed up and networks slow
+  // down.
   if (!rate_) rate_ = PartRate{};
   rate_ = PartRate{(rate_->bytes + part.bytes) / 2, (rate_->elapsed + part.elapsed) / 2};
 }
@@ -233,8 +237,8 @@ InFlightLimit MultipartUpload::limit() const {
   return PlanInFlight(rate_, sent_bytes_, options_);
 }
 
-// Until `ready`, asked under the lock, or a part fails, or the interrupt says so; the last two are
-// failures.
+// Waits until `ready`, which is called under the lock, returns true. Fails if a part fails or the
+// interrupt returns true.
 template <class Ready>
 Result<void> MultipartUpload::WaitUntil(const char* operation, const Interrupt& interrupt,
                                         Ready ready) {
@@ -261,14 +265,15 @@ Result<void> MultipartUpload::WaitForBorrowed(const Interrupt& interrupt) {
                    [&]() PENSTOCK_REQUIRES(mutex_) { return borrowing_ == 0; });
 }
 
-// In order; also combines their CRCs.
+// Returns the parts in order. Also combines their CRCs.
 std::vector<CompletedPart> MultipartUpload::TakeParts() {
   const MutexLock lock(mutex_);
-  std::sort(sent_.begin(), sent_.end(),
-            [](const Sent& a, const Sent& b) { return a.part.part_number < b.part.part_number; });
+  std::sort(sent_.begin(), sent_.end(), [](const SentPart& a, const SentPart& b) {
+    return a.part.part_number < b.part.part_number;
+  });
   std::vector<CompletedPart> parts;
   std::uint64_t crc = 0;
-  for (const Sent& sent : sent_) {
+  for (const SentPart& sent : sent_) {
     parts.push_back(sent.part);
     crc = CombineCrc(Crc::kCrc64Nvme, crc, sent.crc, sent.size);
   }
@@ -291,8 +296,8 @@ Result<PutObjectResponse> MultipartUpload::TryComplete(const std::vector<Complet
     request.crc64nvme = crc_;
     Result<PutObjectResponse> result = store_->Call(std::move(request), interrupt);
     if (result.ok()) return result;
-    // S3 answers a repeated Complete of a completed upload with success (spec §2.11), so asking
-    // again is safe.
+    // S3 answers a repeated CompleteMultipartUpload with success (recorded against Amazon S3), so a
+    // retry is safe.
     const ErrorKind kind = result.error().kind;
     const bool again = kind == ErrorKind::kUnavailable || kind == ErrorKind::kDataLoss ||
                        kind == ErrorKind::kInternal;
@@ -308,23 +313,24 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
   Result<PutObjectResponse> result = TryComplete(parts, interrupt);
   if (result.ok()) {
     upload_id_.reset();
-    // published, whatever the callback does
+    // The object is published, even if the callback throws.
     Contain(kProgress, [&] { progress_.Finish(sent_bytes_); });
     return UploadResponse{result->etag, sent_bytes_};
   }
-  // An upload that is gone may be gone because an earlier, unanswered Complete published it.
+  // If the upload does not exist, an earlier Complete whose response was lost may have published
+  // it.
   const bool unknown =
       OutcomeUnknown(result.error()) || result.error().kind == ErrorKind::kNotFound;
-  // The abort comes first: after it S3 has decided, and what the key holds is final.
+  // Abort first: after that, the outcome at S3 is final.
   Error error = Fail(std::move(result).error());
-  // Whoever interrupted does not wait to be told how it ended.
+  // After an interrupt, the caller does not wait for the outcome.
   if (!unknown || interrupted_) return error;
   const Fingerprint ours{sent_bytes_, MultipartETag(parts), crc_};
   if (std::optional<ETag> etag =
           FindPublished(*store_, bucket_, key_, ours, CleanupOptions(false))) {
     failed_.reset();
     upload_id_.reset();
-    // published, whatever the callback does
+    // The object is published, even if the callback throws.
     Contain(kProgress, [&] { progress_.Finish(sent_bytes_); });
     return UploadResponse{*std::move(etag), sent_bytes_};
   }
@@ -334,7 +340,7 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
 Error MultipartUpload::Fail(Error error) {
   interrupted_ = error.kind == ErrorKind::kCancelled;
   failed_ = std::move(error);
-  const Result<void> ignored = GiveUp(kRemovalsUnasked);  // the first error is the one to report
+  const Result<void> ignored = GiveUp(kAutomaticRemovals);  // the first error is the one to report
   static_cast<void>(ignored);
   return *failed_;
 }
@@ -365,7 +371,7 @@ Result<void> MultipartUpload::GiveUp(int removals_allowed) {
     const MutexLock lock(mutex_);
     removal.stray_part_possible = stray_part_possible_;
   }
-  removed_ = interrupted_ ? RemovePartsSoon(std::move(removal)) : RemoveParts(removal);
+  removed_ = interrupted_ ? RemovePartsInBackground(std::move(removal)) : RemoveParts(removal);
   if (removed_.ok()) upload_id_.reset();
   return removed_;
 }

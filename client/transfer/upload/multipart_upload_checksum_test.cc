@@ -14,7 +14,7 @@ namespace {
 
 using penstock::testing::FaultyObjectStore;
 
-// Tells another checksum than it received, `times` times, and counts the parts.
+// Returns a wrong checksum `times` times, and counts the parts.
 class DamagingStore final : public FaultyObjectStore {
  public:
   DamagingStore(std::shared_ptr<ObjectStore> inner, int times)
@@ -32,7 +32,7 @@ class DamagingStore final : public FaultyObjectStore {
   std::atomic<int> left_;
 };
 
-TEST(MultipartUploadChecksum, APartThatArrivedDamagedIsSentAgain) {
+TEST(MultipartUploadChecksum, SendsADamagedPartAgain) {
   const auto inner = MakeStore();
   const auto store = std::make_shared<DamagingStore>(inner, 2);
   MultipartUpload upload(store, kBucket, kKey, {});
@@ -44,7 +44,7 @@ TEST(MultipartUploadChecksum, APartThatArrivedDamagedIsSentAgain) {
   EXPECT_EQ(Stored(*inner), content);
 }
 
-TEST(MultipartUploadChecksum, APartThatKeepsArrivingDamagedFailsTheUpload) {
+TEST(MultipartUploadChecksum, RepeatedlyDamagedPartFailsTheUpload) {
   const auto inner = MakeStore();
   MultipartUpload upload(std::make_shared<DamagingStore>(inner, 1000), kBucket, kKey, {});
   const Bytes content = MakeContent(100);
@@ -57,9 +57,9 @@ TEST(MultipartUploadChecksum, APartThatKeepsArrivingDamagedFailsTheUpload) {
   EXPECT_FALSE(Stored(*inner).has_value());
 }
 
-TEST(MultipartUploadChecksum, WhatChangedWhileItWasSentIsNotPublished) {
-  // The store verifies the whole by the CRC of what was sent; here a part changes after its CRC was
-  // taken.
+TEST(MultipartUploadChecksum, DoesNotPublishDataThatChangedWhileItWasSent) {
+  // The store verifies the whole object by the CRC of the bytes sent. Here a part changes after its
+  // CRC was computed.
   const auto inner = MakeStore(Completion::kInline);
   class Changing final : public FaultyObjectStore {
    public:
@@ -69,11 +69,12 @@ TEST(MultipartUploadChecksum, WhatChangedWhileItWasSentIsNotPublished) {
       while (!request.body->Next(7).empty()) {
       }
       content_[3] ^= std::byte{1};
-      FaultyObjectStore::Start(
-          std::move(request), [done = std::move(done)](Result<CompletedPart> result) {
-            if (result.ok()) result->checksum_crc64nvme.clear();  // so that only the whole's tells
-            done(std::move(result));
-          });
+      FaultyObjectStore::Start(std::move(request),
+                               [done = std::move(done)](Result<CompletedPart> result) {
+                                 // So that only the CRC of the whole object detects it.
+                                 if (result.ok()) result->checksum_crc64nvme.clear();
+                                 done(std::move(result));
+                               });
     }
 
    private:
@@ -88,7 +89,7 @@ TEST(MultipartUploadChecksum, WhatChangedWhileItWasSentIsNotPublished) {
   EXPECT_EQ(OpenUploads(*inner), 0u);
 }
 
-TEST(MultipartUploadChecksum, AStoreThatKeepsNoneGetsOneWithEachPart) {
+TEST(MultipartUploadChecksum, SendsAChecksumPerPartIfTheStoreKeepsNone) {
   class Plain final : public FaultyObjectStore {
    public:
     explicit Plain(std::shared_ptr<ObjectStore> store)

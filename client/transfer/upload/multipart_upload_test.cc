@@ -23,7 +23,7 @@ class MultipartUploadTest : public ::testing::TestWithParam<Completion> {
     return std::make_shared<FaultyObjectStore>(inner_, std::move(hook));
   }
 
-  // The operation fails that way the first `times` times.
+  // Makes the operation fail this way the first `times` times.
   std::shared_ptr<FaultyObjectStore> Failing(const std::string& operation, Fault fault,
                                              std::uint64_t times = 1000) {
     return WithHook([=](const CallPoint& point) -> std::optional<Fault> {
@@ -32,7 +32,7 @@ class MultipartUploadTest : public ::testing::TestWithParam<Completion> {
     });
   }
 
-  // Three parts, then Complete.
+  // Sends three parts, then completes.
   Result<UploadResponse> UploadAll(std::shared_ptr<ObjectStore> store, UploadOptions options = {}) {
     MultipartUpload upload(std::move(store), kBucket, kKey, std::move(options));
     PENSTOCK_TRY(upload.Create({}));
@@ -71,7 +71,7 @@ TEST_P(MultipartUploadTest, FailedPartAbortsTheUpload) {
   EXPECT_FALSE(Stored(*inner_).has_value());
 }
 
-TEST_P(MultipartUploadTest, MemoryGoesBackWithThePartAlsoOnFailure) {
+TEST_P(MultipartUploadTest, ReleasesMemoryOfAPartAlsoOnFailure) {
   MemoryBudget budget(64 << 20);
   BufferPool pool(budget);
   for (const auto& store : {inner_, std::shared_ptr<ObjectStore>(
@@ -100,14 +100,14 @@ TEST_P(MultipartUploadTest, AbortIsRetried) {
   EXPECT_EQ(OpenUploads(*inner_), 0u);
 }
 
-TEST_P(MultipartUploadTest, LostAnswerOfCompleteIsSuccess) {
+TEST_P(MultipartUploadTest, LostResponseOfCompleteIsSuccess) {
   const auto done = UploadAll(Failing(
       "CompleteMultipartUpload", MakeFault(ErrorKind::kUnavailable, Fault::Moment::kAfter), 1));
   ASSERT_TRUE(done.ok());
   EXPECT_EQ(Stored(*inner_), content_);
 }
 
-TEST_P(MultipartUploadTest, CompleteWhoseAnswersAreAllLostIsSuccess) {
+TEST_P(MultipartUploadTest, CompleteWithAllResponsesLostIsSuccess) {
   const auto done = UploadAll(
       Failing("CompleteMultipartUpload", MakeFault(ErrorKind::kTimeout, Fault::Moment::kAfter)));
   ASSERT_TRUE(done.ok()) << done.error().ToString();
@@ -126,7 +126,7 @@ TEST_P(MultipartUploadTest, CompleteThatNeverArrivedIsAnErrorAndLeavesNothing) {
   EXPECT_FALSE(Stored(*inner_).has_value());
 }
 
-TEST_P(MultipartUploadTest, RefusedConditionLeavesTheOtherObject) {
+TEST_P(MultipartUploadTest, FailedConditionKeepsTheOtherObject) {
   const Bytes other = MakeContent(5, 9);
   Put(*inner_, other);
   UploadOptions options;
@@ -136,7 +136,7 @@ TEST_P(MultipartUploadTest, RefusedConditionLeavesTheOtherObject) {
   EXPECT_EQ(OpenUploads(*inner_), 0u);
 }
 
-TEST_P(MultipartUploadTest, OverOneVersionOnly) {
+TEST_P(MultipartUploadTest, IfMatchReplacesOnlyThatVersion) {
   UploadOptions options;
   options.if_match = Put(*inner_, MakeContent(5, 9));
   ASSERT_TRUE(UploadAll(inner_, options).ok());
@@ -145,7 +145,7 @@ TEST_P(MultipartUploadTest, OverOneVersionOnly) {
   EXPECT_EQ(OpenUploads(*inner_), 0u);
 }
 
-TEST_P(MultipartUploadTest, ErrorsStay) {
+TEST_P(MultipartUploadTest, ErrorsAreFinal) {
   MultipartUpload upload(Failing("CreateMultipartUpload", MakeFault(ErrorKind::kAccessDenied)),
                          kBucket, kKey, {});
   EXPECT_FALSE(upload.Create({}).ok());
@@ -156,7 +156,7 @@ TEST_P(MultipartUploadTest, ErrorsStay) {
 INSTANTIATE_TEST_SUITE_P(Completions, MultipartUploadTest,
                          ::testing::Values(Completion::kInline, Completion::kThreaded));
 
-// Stores parts in the reverse of their order, once `count` of them are there.
+// Completes parts in reverse order once `count` of them have arrived.
 class ReversedParts final : public FaultyObjectStore {
  public:
   ReversedParts(std::shared_ptr<ObjectStore> inner, std::size_t count)
@@ -223,10 +223,10 @@ TEST(MultipartUploadLimits, PartsInFlightAreBoundedByCountAndInterruptible) {
   EXPECT_EQ(OpenUploads(*inner), 0u);
 }
 
-// Notes how long each request that cleans up may take.
-class CleanupWatch final : public FaultyObjectStore {
+// Records the time limit of each cleanup request.
+class CleanupRecorder final : public FaultyObjectStore {
  public:
-  CleanupWatch(std::shared_ptr<ObjectStore> inner, FaultHook hook)
+  CleanupRecorder(std::shared_ptr<ObjectStore> inner, FaultHook hook)
       : FaultyObjectStore(std::move(inner), std::move(hook)) {}
   void Start(AbortMultipartUploadRequest request, Callback<NoResponse> done) override {
     aborts.push_back(request.options.deadline);
@@ -235,10 +235,10 @@ class CleanupWatch final : public FaultyObjectStore {
   std::vector<Deadline> aborts;
 };
 
-// Complete and every abort fail.
-std::shared_ptr<CleanupWatch> MakeDeadEnd(const std::shared_ptr<ObjectStore>& inner,
-                                          ErrorKind of_complete) {
-  return std::make_shared<CleanupWatch>(
+// Makes Complete and every abort fail.
+std::shared_ptr<CleanupRecorder> MakeStoreThatCannotCleanUp(
+    const std::shared_ptr<ObjectStore>& inner, ErrorKind of_complete) {
+  return std::make_shared<CleanupRecorder>(
       inner, [of_complete](const CallPoint& point) -> std::optional<Fault> {
         if (point.operation == "CompleteMultipartUpload") return MakeFault(of_complete);
         if (point.operation == "AbortMultipartUpload") return MakeFault(ErrorKind::kTimeout);
@@ -248,10 +248,11 @@ std::shared_ptr<CleanupWatch> MakeDeadEnd(const std::shared_ptr<ObjectStore>& in
 
 constexpr std::uint64_t kTriesPerRemoval = 4;
 
-TEST(MultipartUploadCleanup, AFailedRemovalIsNotRepeatedUnasked) {
-  // Symptom: on a hanging network a failed write blocked for 30 s, and its writer's destruction for
-  // 30 s more.
-  const auto store = MakeDeadEnd(MakeStore(Completion::kInline), ErrorKind::kAccessDenied);
+TEST(MultipartUploadCleanup, FailedRemovalIsNotRepeatedAutomatically) {
+  // Regression test: on a hanging network a failed write blocked for 30 s, and the destructor of
+  // its writer for another 30 s.
+  const auto store =
+      MakeStoreThatCannotCleanUp(MakeStore(Completion::kInline), ErrorKind::kAccessDenied);
   {
     MultipartUpload upload(store, kBucket, kKey, {});
     ASSERT_TRUE(upload.Create({}).ok());
@@ -261,9 +262,11 @@ TEST(MultipartUploadCleanup, AFailedRemovalIsNotRepeatedUnasked) {
   EXPECT_EQ(store->count("AbortMultipartUpload"), kTriesPerRemoval);
 }
 
-TEST(MultipartUploadCleanup, AnExplicitAbortRepeatsItOnce) {
-  // Symptom: every Abort of a failed upload asked a service that does not answer again, 30 s each.
-  const auto store = MakeDeadEnd(MakeStore(Completion::kInline), ErrorKind::kAccessDenied);
+TEST(MultipartUploadCleanup, ExplicitAbortRepeatsTheRemovalOnce) {
+  // Regression test: every Abort of a failed upload sent requests to an unresponsive service, 30 s
+  // each.
+  const auto store =
+      MakeStoreThatCannotCleanUp(MakeStore(Completion::kInline), ErrorKind::kAccessDenied);
   {
     MultipartUpload upload(store, kBucket, kKey, {});
     ASSERT_TRUE(upload.Create({}).ok());
@@ -276,10 +279,11 @@ TEST(MultipartUploadCleanup, AnExplicitAbortRepeatsItOnce) {
   EXPECT_GT(store->aborts.back().Left(SystemClock()), kInterruptedCleanupLimit);
 }
 
-TEST(MultipartUploadCleanup, AfterAnInterruptItIsBoundedAndNobodyAsksHowItEnded) {
-  // Symptom: after Ctrl-C on a hanging network the abort and the check for a published object took
-  // 30 s each.
-  const auto store = MakeDeadEnd(MakeStore(Completion::kInline), ErrorKind::kCancelled);
+TEST(MultipartUploadCleanup, CleanupAfterAnInterruptIsShortAndSkipsTheOutcome) {
+  // Regression test: after Ctrl-C on a hanging network, the abort and the check for a published
+  // object took 30 s each.
+  const auto store =
+      MakeStoreThatCannotCleanUp(MakeStore(Completion::kInline), ErrorKind::kCancelled);
   MultipartUpload upload(store, kBucket, kKey, {});
   const Bytes content = MakeContent(10);
   ASSERT_TRUE(upload.Create({}).ok());
@@ -292,7 +296,7 @@ TEST(MultipartUploadCleanup, AfterAnInterruptItIsBoundedAndNobodyAsksHowItEnded)
   EXPECT_LE(store->aborts.back().Left(SystemClock()), kInterruptedCleanupLimit);
 }
 
-// Holds aborts until they are let through.
+// Holds aborts until the test releases them.
 class SlowAborts final : public FaultyObjectStore {
  public:
   using FaultyObjectStore::FaultyObjectStore;
@@ -319,8 +323,8 @@ class SlowAborts final : public FaultyObjectStore {
   std::function<void()> held_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
-TEST(MultipartUploadCleanup, WhoeverInterruptsDoesNotWaitForAServiceThatIsSlow) {
-  // Symptom: Ctrl-C on a hanging network took effect after 5 s.
+TEST(MultipartUploadCleanup, InterruptDoesNotWaitForASlowService) {
+  // Regression test: Ctrl-C on a hanging network took effect after 5 s.
   const auto inner = MakeStore(Completion::kInline);
   const auto store = std::make_shared<SlowAborts>(inner, FaultHook());
   {
@@ -335,7 +339,7 @@ TEST(MultipartUploadCleanup, WhoeverInterruptsDoesNotWaitForAServiceThatIsSlow) 
   while (OpenUploads(*inner) != 0) std::this_thread::yield();
 }
 
-TEST(MultipartUploadLimits, PartsInFlightAreBoundedByBytesOfOurMemory) {
+TEST(MultipartUploadLimits, PartsInFlightAreBoundedByMemory) {
   const auto inner = MakeStore();
   const auto store = std::make_shared<StuckParts>(inner);
   UploadOptions options;
@@ -354,9 +358,9 @@ TEST(MultipartUploadLimits, PartsInFlightAreBoundedByBytesOfOurMemory) {
   EXPECT_EQ(store->held(), 1u);
 }
 
-TEST(MultipartUploadLimits, APartsErrorIsNotHiddenByTheCancellationOfTheOthers) {
-  // Symptom: a refused part cancelled its siblings, and the upload reported "cancelled" instead of
-  // the refusal.
+TEST(MultipartUploadLimits, ReportsThePartErrorInsteadOfCancellations) {
+  // Regression test: a rejected part cancelled the other parts, and the upload reported "cancelled"
+  // instead of the rejection.
   class SecondRefused final : public FaultyObjectStore {
    public:
     explicit SecondRefused(std::shared_ptr<ObjectStore> inner)

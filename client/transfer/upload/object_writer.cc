@@ -1,4 +1,4 @@
-// A stream of writes as one object: a single PUT while it is small, growing parts beyond.
+// Writes a stream as one object: a single PUT while it is small, growing parts beyond.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -19,11 +19,12 @@ namespace {
 
 using transfer::PartBody;
 
-constexpr std::uint64_t kPieceBytes = 8ull << 20;  // of one buffer: no less than S3's least part
-constexpr std::uint64_t kHeapBytes = 64ull << 10;  // up to this it is not worth a huge page
-constexpr std::uint64_t kLeastLentBytes = 4ull << 20;
-constexpr std::uint64_t kLeastLentPiece = 64ull << 10;
-constexpr std::uint64_t kMostHeapBytes = 1ull << 20;  // of one part, between pieces that were lent
+// Size of one buffer; at least S3's minimum part size.
+constexpr std::uint64_t kPieceBytes = 8ull << 20;
+constexpr std::uint64_t kHeapBytes = 64ull << 10;  // smaller buffers do not use a huge page
+constexpr std::uint64_t kMinLentBytes = 4ull << 20;
+constexpr std::uint64_t kMinLentPieceBytes = 64ull << 10;
+constexpr std::uint64_t kMaxHeapBytes = 1ull << 20;  // of one part, between borrowed pieces
 
 class WriterImpl final : public ObjectWriter {
  public:
@@ -34,7 +35,7 @@ class WriterImpl final : public ObjectWriter {
         key_(std::move(key)),
         options_(std::move(options)) {}
 
-  // The upload's destructor cancels and awaits the parts, then aborts.
+  // The upload's destructor cancels the parts, waits for them, and aborts.
   ~WriterImpl() override = default;
 
   Result<void> Write(ByteView data, const Interrupt& interrupt) override {
@@ -52,7 +53,7 @@ class WriterImpl final : public ObjectWriter {
     if (failed_) return *failed_;
     lends_ = true;
     Result<void> taken =
-        data.size() < kLeastLentPiece ? Append(data, interrupt) : AppendLent(data, interrupt);
+        data.size() < kMinLentPieceBytes ? Append(data, interrupt) : AppendLent(data, interrupt);
     if (!taken.ok()) return Fail(std::move(taken).error());
     return Ok();
   }
@@ -90,7 +91,7 @@ class WriterImpl final : public ObjectWriter {
         .At("PutObject", bucket_.value, key_.value);
   }
 
-  // No part borrows the caller's memory any more when this returns.
+  // After this returns, no part borrows the caller's memory.
   Error Fail(Error error) {
     failed_ = std::move(error);
     DropParts();
@@ -122,7 +123,7 @@ class WriterImpl final : public ObjectWriter {
     return Ok();
   }
 
-  // The same without copying it or waiting for its end.
+  // Appends without copying and without waiting until the data is sent.
   Result<void> AppendLent(ByteView data, const Interrupt& interrupt) {
     if (written_ == 0) PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
     while (!data.empty()) {
@@ -133,15 +134,15 @@ class WriterImpl final : public ObjectWriter {
       written_ += lent.size();
       data = data.subspan(lent.size());
     }
-    // It would wait for the next write otherwise, and nothing be sent meanwhile.
+    // Otherwise the full part would wait for the next write.
     if (upload_ && part_.room() == 0) return NextPart(interrupt);
     return Ok();
   }
 
-  // A part with room for some of `data`.
+  // Ensures that the part has room for some of `data`.
   Result<void> MakeRoom(ByteView data, const Interrupt& interrupt) {
-    // Only once more bytes are there: an object that just fits is still one PUT, and no part is
-    // empty.
+    // Starts an upload only once more bytes exist: an object that just fits stays a single PUT, and
+    // no part is empty.
     const std::uint64_t expected =
         std::max(written_ + data.size(), options_.size_hint_bytes.value_or(0));
     if (!upload_ && expected > options_.single_put_limit_bytes) PENSTOCK_TRY(Begin(interrupt));
@@ -152,7 +153,7 @@ class WriterImpl final : public ObjectWriter {
   Result<void> SettleParts(const Interrupt& interrupt) {
     if (!upload_ && !waiting_.empty()) PENSTOCK_TRY(Begin(interrupt));
     if (part_.borrows()) {
-      if (upload_ && part_.size() >= transfer::LeastPartSize(written_, options_)) {
+      if (upload_ && part_.size() >= transfer::MinPartSize(written_, options_)) {
         PENSTOCK_TRY(NextPart(interrupt));
       } else {
         PENSTOCK_TRY(OwnPart(interrupt));
@@ -161,7 +162,7 @@ class WriterImpl final : public ObjectWriter {
     return upload_ ? upload_->WaitForBorrowed(interrupt) : Ok();
   }
 
-  // Copies what the part has been lent.
+  // Copies the bytes that the part borrows.
   Result<void> OwnPart(const Interrupt& interrupt) {
     PartBody lent = std::move(part_);
     part_ = PartBody(lent.size() + lent.room());
@@ -178,7 +179,7 @@ class WriterImpl final : public ObjectWriter {
     return Ok();
   }
 
-  // A part is full, or there is none: the next.
+  // Sends the full part, if there is one, and starts the next.
   Result<void> NextPart(const Interrupt& interrupt) {
     PartBody full = std::move(part_);
     const auto connections = upload_ ? upload_->limit().connections : transfer::Connections::kQuick;
@@ -189,7 +190,7 @@ class WriterImpl final : public ObjectWriter {
     return Ok();
   }
 
-  // It will not be a single PUT.
+  // Switches from a single PUT to a multipart upload.
   Result<void> Begin(const Interrupt& interrupt) {
     upload_ = std::make_unique<transfer::MultipartUpload>(store_, bucket_, key_, options_);
     PENSTOCK_TRY(upload_->Create(interrupt));
@@ -199,18 +200,18 @@ class WriterImpl final : public ObjectWriter {
     return Ok();
   }
 
-  // How much of `data` the part should be sent with from where the caller has it: all but what may
-  // be copied, which then is under way when the call returns and the caller goes on. 0: none.
+  // Returns how many bytes of `data` to send directly from the caller's memory, or 0. The last
+  // bytes are copied instead, so that the call can return while they are sent.
   std::size_t LendableBytes(ByteView data) {
     const std::uint64_t behind = upload_->limit().behind_bytes;
     const std::uint64_t room = part_.room();
-    if (room < kLeastLentBytes || data.size() < room || data.size() - room < behind) return 0;
+    if (room < kMinLentBytes || data.size() < room || data.size() - room < behind) return 0;
     if (!options_.part_size_bytes) part_.Widen(transfer::LentPartSize(data.size()));
     return static_cast<std::size_t>(std::min<std::uint64_t>(part_.room(), data.size() - behind));
   }
 
-  // Adds the first `count` bytes of `data` to the part without a copy, and sends it. Write waits
-  // for its end.
+  // Adds the first `count` bytes of `data` to the part without copying, and sends it. Write waits
+  // until it has been sent.
   Result<void> Lend(ByteView& data, std::size_t count, const Interrupt& interrupt) {
     const ByteView lent = data.first(count);
     part_.Borrow(lent);
@@ -220,12 +221,13 @@ class WriterImpl final : public ObjectWriter {
     return NextPart(interrupt);
   }
 
-  // Memory for the part; false: none was needed after all. Where the budget is spent, what is there
-  // leaves first, so that whoever waits holds nothing that does not come back by itself.
+  // Gets memory for the part. Returns false if none was needed after all. If the budget is
+  // exhausted, sends the existing bytes first, so that a waiting writer holds only memory that will
+  // be released without its help.
   Result<bool> AddMemory(ByteView& data, const Interrupt& interrupt) {
     const std::uint64_t room = part_.room();
     const bool little = data.size() <= kHeapBytes &&
-                        (written_ == 0 || (lends_ && part_.held_bytes() < kMostHeapBytes));
+                        (written_ == 0 || (lends_ && part_.held_bytes() < kMaxHeapBytes));
     if (room <= kHeapBytes || little) {
       part_.AddHeap(static_cast<std::size_t>(std::min(room, kHeapBytes)));
       return true;
@@ -234,11 +236,11 @@ class WriterImpl final : public ObjectWriter {
     PENSTOCK_ASSIGN(std::optional<PooledBuffer> buffer, pool_.TryTake(size));
     if (!buffer) {
       if (!upload_ && !waiting_.empty()) PENSTOCK_TRY(Begin(interrupt));
-      if (upload_ && room >= kLeastLentBytes && data.size() >= room) {
+      if (upload_ && room >= kMinLentBytes && data.size() >= room) {
         PENSTOCK_TRY(Lend(data, static_cast<std::size_t>(room), interrupt));
         return false;
       }
-      if (part_.size() >= transfer::LeastPartSize(written_, options_) && part_.size() > 0) {
+      if (part_.size() >= transfer::MinPartSize(written_, options_) && part_.size() > 0) {
         if (!upload_) PENSTOCK_TRY(Begin(interrupt));
         PENSTOCK_TRY(NextPart(interrupt));
         return false;
@@ -266,10 +268,10 @@ class WriterImpl final : public ObjectWriter {
   const ObjectKey key_;
   const UploadOptions options_;
   BufferPool& pool_ = BufferPool::PerProcess();
-  PartBody part_;                                      // being filled
-  std::vector<PartBody> waiting_;                      // full, before there is an upload
-  std::unique_ptr<transfer::MultipartUpload> upload_;  // null while a single PUT may do
-  bool lent_ = false;   // parts in flight may be of the memory of the Write that runs
+  PartBody part_;                                      // part being filled
+  std::vector<PartBody> waiting_;                      // full parts, before there is an upload
+  std::unique_ptr<transfer::MultipartUpload> upload_;  // null while a single PUT may suffice
+  bool lent_ = false;   // parts in flight may borrow memory of the current Write
   bool lends_ = false;  // Lend was called
   std::uint64_t written_ = 0;
   std::optional<Error> failed_;

@@ -34,13 +34,12 @@ class LendTest : public ::testing::Test {
   std::shared_ptr<FaultyObjectStore> store_ = std::make_shared<FaultyObjectStore>(inner_, nullptr);
 };
 
-TEST_F(LendTest, WhatIsLentAndWhatIsWrittenFollowEachOther) {
+TEST_F(LendTest, KeepsTheOrderOfLentAndWrittenBytes) {
   for (const UploadOptions& options : {UploadOptions{}, Parts()}) {
     const Bytes content = MakeContent(30 * kMiB + 17);
     const auto writer = Open(options);
     std::size_t at = 0;
-    // Headers between tensors, as in a checkpoint: of sizes that are copied, lent, more than a
-    // part.
+    // Headers between tensors, as in a checkpoint. Sizes: copied, borrowed, and larger than a part.
     for (const std::size_t size :
          {100 * kKiB, std::size_t{0}, 3 * kKiB, 64 * kKiB, 9 * kMiB, 1 * kMiB, 17 * kMiB}) {
       const std::size_t header = 1000;
@@ -55,18 +54,18 @@ TEST_F(LendTest, WhatIsLentAndWhatIsWrittenFollowEachOther) {
   }
 }
 
-TEST_F(LendTest, WhatIsLentIsNotCopied) {
+TEST_F(LendTest, DoesNotCopyLentBytes) {
   Bytes content = MakeContent(10 * kMiB);
   const auto writer = Open();
   ASSERT_TRUE(writer->Lend(content).ok());
-  content[5 * kMiB] ^= std::byte{1};  // nobody may; but it shows where the bytes come from
+  content[5 * kMiB] ^= std::byte{1};  // not allowed, but shows that the bytes were not copied
   const Bytes changed = content;
   ASSERT_TRUE(writer->Finish().ok());
   EXPECT_TRUE(Stored(*inner_) == changed);
   EXPECT_EQ(store_->count("PutObject"), 1u);
 }
 
-TEST_F(LendTest, HeadersBetweenWhatIsLentTakeNoPooledMemory) {
+TEST_F(LendTest, SmallWritesBetweenLentBytesUseNoPooledMemory) {
   const std::uint64_t before = MemoryBudget::PerProcess().usage().held;
   const Bytes content = MakeContent(100 * kKiB);
   const auto writer = Open();
@@ -79,8 +78,8 @@ TEST_F(LendTest, HeadersBetweenWhatIsLentTakeNoPooledMemory) {
   EXPECT_EQ(Stored(*inner_)->size(), 100 * (1000 + 100 * kKiB));
 }
 
-TEST_F(LendTest, AfterSettlingTheMemoryIsTheCallersAgain) {
-  // Less than a part may have, parts and a rest, and a stream that is not yet in parts.
+TEST_F(LendTest, SettleReleasesTheCallersMemory) {
+  // Smaller than the minimum part size, several parts and a rest, and a stream without parts.
   for (const auto& [options, size] :
        {std::pair{Parts(), 3 * kMiB}, std::pair{Parts(), 30 * kMiB},
         std::pair{UploadOptions{}, 30 * kMiB}, std::pair{UploadOptions{}, 200 * kKiB}}) {
@@ -100,7 +99,7 @@ TEST_F(LendTest, AfterSettlingTheMemoryIsTheCallersAgain) {
   }
 }
 
-TEST_F(LendTest, AHintOfMoreThanOnePutSendsTheFirstPartAtOnce) {
+TEST_F(LendTest, SizeHintAboveTheLimitSendsTheFirstPartImmediately) {
   UploadOptions options;
   options.size_hint_bytes = 100 * kMiB;
   const Bytes content = MakeContent(9 * kMiB);
@@ -112,7 +111,7 @@ TEST_F(LendTest, AHintOfMoreThanOnePutSendsTheFirstPartAtOnce) {
   EXPECT_TRUE(Stored(*inner_) == content);
 }
 
-TEST_F(LendTest, AFailureReturnsOnlyOnceNoPartNeedsTheMemory) {
+TEST_F(LendTest, FailureWaitsUntilNoPartUsesTheMemory) {
   store_ = std::make_shared<FaultyObjectStore>(inner_,
                                                [](const CallPoint& point) -> std::optional<Fault> {
                                                  if (point.part_number == 2)
@@ -123,7 +122,7 @@ TEST_F(LendTest, AFailureReturnsOnlyOnceNoPartNeedsTheMemory) {
   auto content = std::make_unique<Bytes>(MakeContent(40 * kMiB));
   Result<void> last = writer->Lend(*content);
   if (last.ok()) last = writer->Settle();
-  content.reset();  // a sanitizer would see a part that still reads it
+  content.reset();  // AddressSanitizer detects a part that still reads it
   EXPECT_EQ(last.error().kind, ErrorKind::kAccessDenied);
   EXPECT_EQ(writer->Lend({}).error().kind, ErrorKind::kAccessDenied);
   EXPECT_EQ(writer->Settle().error().kind, ErrorKind::kAccessDenied);
@@ -131,7 +130,7 @@ TEST_F(LendTest, AFailureReturnsOnlyOnceNoPartNeedsTheMemory) {
   EXPECT_EQ(OpenUploads(*inner_), 0u);
 }
 
-TEST_F(LendTest, GivingUpReturnsOnlyOnceNoPartNeedsTheMemory) {
+TEST_F(LendTest, AbortWaitsUntilNoPartUsesTheMemory) {
   auto content = std::make_unique<Bytes>(MakeContent(40 * kMiB));
   const auto writer = Open(Parts());
   ASSERT_TRUE(writer->Lend(*content).ok());
@@ -141,7 +140,7 @@ TEST_F(LendTest, GivingUpReturnsOnlyOnceNoPartNeedsTheMemory) {
   EXPECT_EQ(OpenUploads(*inner_), 0u);
 }
 
-TEST_F(LendTest, DroppingTheWriterWaitsForTheMemoryToo) {
+TEST_F(LendTest, DestructionWaitsUntilNoPartUsesTheMemory) {
   auto content = std::make_unique<Bytes>(MakeContent(40 * kMiB));
   auto writer = Open(Parts());
   ASSERT_TRUE(writer->Lend(*content).ok());
@@ -151,7 +150,7 @@ TEST_F(LendTest, DroppingTheWriterWaitsForTheMemoryToo) {
   EXPECT_EQ(OpenUploads(*inner_), 0u);
 }
 
-TEST_F(LendTest, NothingIsLentAfterTheEnd) {
+TEST_F(LendTest, LendFailsAfterFinish) {
   const auto writer = Open();
   ASSERT_TRUE(writer->Finish().ok());
   EXPECT_EQ(writer->Lend(MakeContent(1)).error().kind, ErrorKind::kCancelled);

@@ -47,7 +47,7 @@ class ObjectWriterTest : public ::testing::TestWithParam<Completion> {
   std::shared_ptr<FaultyObjectStore> store_;
 };
 
-TEST_P(ObjectWriterTest, UpToTheLimitItIsOnePut) {
+TEST_P(ObjectWriterTest, UsesOnePutUpToTheLimit) {
   for (const std::size_t size : {0, 1, 19, 20}) {
     const Bytes content = MakeContent(size);
     const auto writer = Open();
@@ -61,7 +61,7 @@ TEST_P(ObjectWriterTest, UpToTheLimitItIsOnePut) {
   }
 }
 
-TEST_P(ObjectWriterTest, BeyondTheLimitItIsMultipart) {
+TEST_P(ObjectWriterTest, UsesMultipartAboveTheLimit) {
   const Bytes content = MakeContent(21);
   const auto writer = Open();
   ASSERT_TRUE(WriteInPieces(*writer, content, 7).ok());
@@ -98,13 +98,13 @@ TEST_P(ObjectWriterTest, NothingIsVisibleBeforeFinish) {
   EXPECT_EQ(writer->bytes_written(), 100u);
 }
 
-TEST_P(ObjectWriterTest, DestroyedWithoutFinishItLeavesNothing) {
+TEST_P(ObjectWriterTest, DestructionWithoutFinishLeavesNothing) {
   Open()->Write(MakeContent(100)).ok();
   EXPECT_FALSE(Stored(*inner_).has_value());
   EXPECT_EQ(OpenUploads(*inner_), 0u);
 }
 
-TEST_P(ObjectWriterTest, AbortLeavesNothingAndStays) {
+TEST_P(ObjectWriterTest, AbortLeavesNothingAndIsFinal) {
   const auto writer = Open();
   ASSERT_TRUE(writer->Write(MakeContent(100)).ok());
   EXPECT_TRUE(writer->Abort().ok());
@@ -128,7 +128,7 @@ TEST_P(ObjectWriterTest, FinishTwiceGivesTheFirstResult) {
   EXPECT_FALSE(writer->Write(MakeContent(1)).ok());
 }
 
-TEST_P(ObjectWriterTest, FailedFinishStaysFailed) {
+TEST_P(ObjectWriterTest, FailedFinishIsFinal) {
   const auto writer = Open([](const CallPoint& point) -> std::optional<Fault> {
     if (point.operation == "CompleteMultipartUpload") return MakeFault(ErrorKind::kAccessDenied);
     return std::nullopt;
@@ -139,7 +139,7 @@ TEST_P(ObjectWriterTest, FailedFinishStaysFailed) {
   EXPECT_EQ(OpenUploads(*inner_), 0u);
 }
 
-TEST_P(ObjectWriterTest, AFailedPartIsReportedByTheNextCallsAndAborts) {
+TEST_P(ObjectWriterTest, FailedPartAbortsAndIsReportedByTheNextCalls) {
   const auto writer = Open([](const CallPoint& point) -> std::optional<Fault> {
     if (point.part_number == 2) return MakeFault(ErrorKind::kAccessDenied);
     return std::nullopt;
@@ -152,7 +152,7 @@ TEST_P(ObjectWriterTest, AFailedPartIsReportedByTheNextCallsAndAborts) {
   EXPECT_FALSE(Stored(*inner_).has_value());
 }
 
-TEST_P(ObjectWriterTest, RefusesPartsS3WouldRefuse) {
+TEST_P(ObjectWriterTest, RejectsPartSizesThatS3Rejects) {
   UploadOptions options;
   options.part_size_bytes = 1 << 20;
   const auto writer = Open(nullptr, options);
@@ -163,7 +163,7 @@ TEST_P(ObjectWriterTest, SizeHintSizesTheParts) {
   UploadOptions options = Options();
   options.single_put_limit_bytes = 10;
   options.part_size_bytes.reset();
-  options.size_hint_bytes = 320 << 20;  // so parts of 10 MiB
+  options.size_hint_bytes = 320 << 20;  // so the parts have 10 MiB
   const auto writer = Open(nullptr, options);
   const Bytes content = MakeContent((20u << 20) + 1);
   ASSERT_TRUE(WriteInPieces(*writer, content, 100'000).ok());
@@ -172,10 +172,10 @@ TEST_P(ObjectWriterTest, SizeHintSizesTheParts) {
   EXPECT_EQ(Stored(*inner_), content);
 }
 
-// Notes where the bodies of parts lie and how long they are, and holds them while it is told to.
-class PartSpy final : public FaultyObjectStore {
+// Records the memory and the sizes of part bodies, and holds them on request.
+class PartRecorder final : public FaultyObjectStore {
  public:
-  explicit PartSpy(std::shared_ptr<ObjectStore> inner)
+  explicit PartRecorder(std::shared_ptr<ObjectStore> inner)
       : FaultyObjectStore(std::move(inner), nullptr) {}
   void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
     sizes.push_back(request.body->size());
@@ -187,34 +187,34 @@ class PartSpy final : public FaultyObjectStore {
     lent_parts += lent ? 1 : 0;
     FaultyObjectStore::Start(std::move(request), std::move(done));
   }
-  ByteView memory;  // a caller's
+  ByteView memory;  // of a caller
   int lent_parts = 0;
   std::vector<std::uint64_t> sizes;
 };
 
 constexpr std::size_t kMiB = 1 << 20;
 
-TEST(ObjectWriterMemory, MostOfALargeWriteIsSentFromWhereItLiesAndNoneOfItAfterwards) {
+TEST(ObjectWriterMemory, SendsMostOfALargeWriteWithoutCopyingIt) {
   const auto inner = MakeStore();
-  const auto store = std::make_shared<PartSpy>(inner);
+  const auto store = std::make_shared<PartRecorder>(inner);
   UploadOptions options;
   options.part_size_bytes = 8 * kMiB;
   options.max_parallel_parts = 2;
   const auto writer = ObjectWriter::Create(store, kBucket, kKey, options);
   Bytes content = MakeContent(80 * kMiB);
   const Bytes before = content;
-  // as a checkpoint's headers between tensors
+  // Like the headers between tensors in a checkpoint.
   ASSERT_TRUE(writer->Write(ByteView(content).first(100)).ok());
   store->memory = ByteView(content).subspan(100);
   ASSERT_TRUE(writer->Write(store->memory).ok());
   std::fill(content.begin(), content.end(), std::byte{0});
   ASSERT_TRUE(writer->Finish().ok());
   EXPECT_TRUE(Stored(*inner) == before);
-  EXPECT_EQ(store->lent_parts, 8);  // all but what two parts hold
+  EXPECT_EQ(store->lent_parts, 8);  // all except the bytes in two parts
   EXPECT_EQ(store->count("PutObject"), 0u);
 }
 
-// Holds parts until it is told to go on.
+// Holds parts until the test releases them.
 class HeldParts final : public FaultyObjectStore {
  public:
   explicit HeldParts(std::shared_ptr<ObjectStore> inner)
@@ -225,7 +225,7 @@ class HeldParts final : public FaultyObjectStore {
   std::vector<std::function<void()>> held;
 };
 
-TEST(ObjectWriterMemory, AWriteWaitsForThePartsThatItLent) {
+TEST(ObjectWriterMemory, WriteWaitsForThePartsThatBorrowItsMemory) {
   const auto inner = MakeStore();
   const auto store = std::make_shared<HeldParts>(inner);
   UploadOptions options;
@@ -233,18 +233,18 @@ TEST(ObjectWriterMemory, AWriteWaitsForThePartsThatItLent) {
   const auto writer = ObjectWriter::Create(store, kBucket, kKey, options);
   const Bytes content = MakeContent(24 * kMiB);
   bool waited = false;
-  const auto interrupt = [&] {  // asked while it waits, and never otherwise here
+  const auto interrupt = [&] {  // called only while the write waits
     waited = true;
     for (const auto& part : std::exchange(store->held, {})) part();
     return false;
   };
   ASSERT_TRUE(writer->Write(content, interrupt).ok());
   EXPECT_TRUE(waited);
-  // or the writer's end would wait for ever where this failed
+  // Otherwise the writer's destructor would block forever if this test failed.
   for (const auto& part : store->held) part();
 }
 
-TEST(ObjectWriterMemory, AFailedLargeWriteReturnsOnlyOnceNoPartNeedsItsMemory) {
+TEST(ObjectWriterMemory, FailedLargeWriteWaitsUntilNoPartUsesItsMemory) {
   const auto inner = MakeStore();
   const auto store = std::make_shared<FaultyObjectStore>(
       inner, [](const CallPoint& point) -> std::optional<Fault> {
@@ -254,13 +254,13 @@ TEST(ObjectWriterMemory, AFailedLargeWriteReturnsOnlyOnceNoPartNeedsItsMemory) {
   const auto writer = ObjectWriter::Create(store, kBucket, kKey, {});
   auto content = std::make_unique<Bytes>(MakeContent(80 * kMiB));
   const Result<void> written = writer->Write(*content);
-  content.reset();  // a sanitizer would see a part that still reads it
+  content.reset();  // AddressSanitizer detects a part that still reads it
   EXPECT_EQ(written.error().kind, ErrorKind::kAccessDenied);
   EXPECT_EQ(writer->Finish().error().kind, ErrorKind::kAccessDenied);
   EXPECT_EQ(OpenUploads(*inner), 0u);
 }
 
-TEST(ObjectWriterMemory, AnInterruptedLargeWriteReturnsOnlyOnceNoPartNeedsItsMemory) {
+TEST(ObjectWriterMemory, InterruptedLargeWriteWaitsUntilNoPartUsesItsMemory) {
   const auto inner = MakeStore();
   const auto writer = ObjectWriter::Create(inner, kBucket, kKey, {});
   auto content = std::make_unique<Bytes>(MakeContent(200 * kMiB));
@@ -270,11 +270,11 @@ TEST(ObjectWriterMemory, AnInterruptedLargeWriteReturnsOnlyOnceNoPartNeedsItsMem
     EXPECT_EQ(written.error().kind, ErrorKind::kCancelled);
     EXPECT_EQ(OpenUploads(*inner), 0u);
   }
-  // it may be interrupted when all is taken
+  // The interrupt may come after all bytes were accepted.
   EXPECT_TRUE(writer->bytes_written() == 200 * kMiB || !written.ok());
 }
 
-TEST(ObjectWriterMemory, LittleIsKeptOnTheHeap) {
+TEST(ObjectWriterMemory, KeepsSmallObjectsOnTheHeap) {
   const auto store = MakeStore();
   const std::uint64_t before = MemoryBudget::PerProcess().usage().held;
   const auto writer = ObjectWriter::Create(store, kBucket, kKey, {});
@@ -294,12 +294,12 @@ class ObjectWriterBudget : public ::testing::Test {
   const std::uint64_t before_ = budget_.limit();
 };
 
-TEST_F(ObjectWriterBudget, WhereItIsSpentPartsLeaveEarly) {
+TEST_F(ObjectWriterBudget, ExhaustedBudgetSendsPartsEarly) {
   const auto inner = MakeStore();
-  const auto store = std::make_shared<PartSpy>(inner);
+  const auto store = std::make_shared<PartRecorder>(inner);
   const std::uint64_t beyond = budget_.usage().beyond_limit;
   const auto writer = ObjectWriter::Create(store, kBucket, kKey, {});
-  const Bytes content = MakeContent(40 * kMiB);  // one PUT, had it the memory
+  const Bytes content = MakeContent(40 * kMiB);  // a single PUT if there were memory
   for (std::size_t at = 0; at < content.size(); at += kMiB) {
     ASSERT_TRUE(writer->Write(ByteView(content).subspan(at, kMiB)).ok());
     ASSERT_LE(budget_.usage().held, 16 * kMiB);
@@ -312,9 +312,9 @@ TEST_F(ObjectWriterBudget, WhereItIsSpentPartsLeaveEarly) {
   EXPECT_EQ(budget_.usage().beyond_limit, beyond);
 }
 
-TEST_F(ObjectWriterBudget, WhatASpentBudgetCannotCopyIsSentFromWhereItLies) {
+TEST_F(ObjectWriterBudget, ExhaustedBudgetSendsFromTheCallersMemory) {
   const auto inner = MakeStore();
-  const auto store = std::make_shared<PartSpy>(inner);
+  const auto store = std::make_shared<PartRecorder>(inner);
   const auto writer = ObjectWriter::Create(store, kBucket, kKey, {});
   const Bytes content = MakeContent(65 * kMiB);
   store->memory = content;
@@ -324,8 +324,8 @@ TEST_F(ObjectWriterBudget, WhatASpentBudgetCannotCopyIsSentFromWhereItLies) {
   EXPECT_LE(budget_.usage().held, 0u);
 }
 
-TEST_F(ObjectWriterBudget, ManyWritersOfOneThreadAllFinish) {
-  // None of them gives anything back before the thread comes round to it again.
+TEST_F(ObjectWriterBudget, ManyWritersOnOneThreadFinish) {
+  // No writer releases memory before the thread uses it again.
   const auto inner = MakeStore();
   const Bytes content = MakeContent(9 * kMiB);
   std::vector<std::unique_ptr<ObjectWriter>> writers;
@@ -341,7 +341,7 @@ TEST_F(ObjectWriterBudget, ManyWritersOfOneThreadAllFinish) {
   EXPECT_EQ(budget_.usage().held, 0u);
 }
 
-TEST_F(ObjectWriterBudget, ManyWritersOfManyThreadsStayWithinItAndAllFinish) {
+TEST_F(ObjectWriterBudget, ManyWritersOnManyThreadsStayWithinTheBudgetAndFinish) {
   const auto inner = MakeStore();
   const Bytes content = MakeContent(20 * kMiB);
   std::vector<std::jthread> threads;

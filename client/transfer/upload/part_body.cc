@@ -10,7 +10,7 @@
 namespace penstock::transfer {
 namespace {
 
-constexpr std::size_t kStep = 128 << 10;  // copied and counted while the caches have it
+constexpr std::size_t kStep = 128 << 10;  // copied and checksummed while it is in the CPU cache
 
 }  // namespace
 
@@ -45,7 +45,7 @@ void PartBody::AddHeap(std::size_t size) {
 std::size_t PartBody::Append(ByteView data) {
   const std::size_t count = std::min(data.size(), open_.size());
   if (count == 0) return 0;
-  // What follows the last piece in memory belongs to it.
+  // Bytes that follow the last piece in memory extend it.
   if (pieces_.empty() ||
       pieces_.back().bytes.data() + pieces_.back().bytes.size() != open_.data()) {
     pieces_.push_back({ByteView(open_.data(), 0)});

@@ -1,5 +1,5 @@
-// One part on its way out: bytes copied into memory of ours, bytes that a caller lends, or both in
-// turn.
+// The body of one part: bytes copied into own memory, bytes that a caller lends, or both in
+// sequence.
 #ifndef PENSTOCK_CLIENT_TRANSFER_UPLOAD_PART_BODY_H_
 #define PENSTOCK_CLIENT_TRANSFER_UPLOAD_PART_BODY_H_
 
@@ -16,14 +16,14 @@
 
 namespace penstock::transfer {
 
-// Filled by one thread, then read by one at a time. The CRC64NVME of copied bytes is taken as they
-// are copied, that of lent ones as they are read for the first time: each byte is counted once,
-// while the caches have it.
+// Filled by one thread, then read by one thread at a time. The CRC64NVME of copied bytes is
+// computed while they are copied, that of borrowed bytes when they are first read. Each byte is
+// checksummed once, while it is in the CPU cache.
 class PartBody final : public BodySource {
  public:
   // Holds up to `capacity` bytes.
   explicit PartBody(std::uint64_t capacity = 0) : capacity_(capacity) {}
-  // All of `data`, which the caller keeps alive until the part has been sent.
+  // Borrows all of `data`, which the caller must keep valid until the part has been sent.
   static PartBody Of(ByteView data);
   PartBody(PartBody&&) = default;
   PartBody& operator=(PartBody&&) = default;
@@ -31,33 +31,35 @@ class PartBody final : public BodySource {
   // ---- Filling
 
   std::uint64_t room() const { return capacity_ - size_; }
-  // Holds up to `capacity` bytes, if that is more than before.
+  // Increases the capacity to `capacity`; never decreases it.
   void Widen(std::uint64_t capacity) { capacity_ = std::max(capacity_, capacity); }
-  // Bytes that Append would take now; 0 when it is full or wants memory.
+  // Returns the number of bytes that Append can take now. 0 if the part is full or needs memory.
   std::size_t writable() const { return open_.size(); }
-  // Memory for the next bytes; not before writable() is 0. Never more than room() is used.
+  // Adds memory for the next bytes. Requires writable() == 0. At most room() bytes of it are used.
   void AddMemory(PooledBuffer buffer);
-  // The same for little, and not counted: `size` bytes of the heap.
+  // Same for small amounts: `size` bytes of the heap, not counted by held_bytes().
   void AddHeap(std::size_t size);
-  // Copies as much as fits; returns how much that was.
+  // Copies as much as fits and returns the number of bytes.
   std::size_t Append(ByteView data);
-  // Lends all of `data`, at most room(); the caller keeps it alive until the part has been sent.
+  // Borrows all of `data`, at most room() bytes. The caller must keep it valid until the part has
+  // been sent.
   void Borrow(ByteView data);
-  // What `next` holds follows what this holds.
+  // Appends the content of `next`.
   void Join(PartBody next);
 
   // ---- Sending
 
   bool borrows() const { return borrows_; }
-  // Bytes in memory of ours.
+  // Returns the number of bytes in pooled memory.
   std::uint64_t held_bytes() const { return held_; }
-  // Says whether its memory comes back by itself (memory.h).
+  // Sets whether the memory will be released without further action of the caller (memory.h).
   void SetInFlight(bool in_flight);
-  // True: whoever reads it need not compute its checksum before (BodySource::FollowsChecksum).
+  // If true, the reader need not compute the checksum beforehand (BodySource::FollowsChecksum).
   void set_follows_checksum(bool follows) { follows_ = follows; }
-  // Counts what is read, and what is to be read again; outlives this, or is set to null.
+  // Counts the bytes read, and subtracts bytes that are read again. Must outlive this object, or be
+  // set to null.
   void set_progress(ProgressMeter* progress) { progress_ = progress; }
-  // CRC64NVME of all its bytes; reads what has not been read.
+  // Returns the CRC64NVME of all bytes. Reads the bytes that have not been read.
   std::uint64_t Crc();
 
   std::uint64_t size() const override { return size_; }
@@ -70,7 +72,7 @@ class PartBody final : public BodySource {
   struct Piece {
     ByteView bytes;
     std::uint64_t crc = 0;
-    std::size_t counted = 0;  // its first bytes, of which `crc` is
+    std::size_t counted = 0;  // number of leading bytes included in `crc`
     void Count(std::size_t end);
   };
   void Open(MutableByteView memory);
@@ -84,7 +86,7 @@ class PartBody final : public BodySource {
   std::vector<Piece> pieces_;
   std::vector<PooledBuffer> buffers_;
   std::vector<std::unique_ptr<std::byte[]>> heap_;
-  MutableByteView open_;  // the rest of the last memory
+  MutableByteView open_;  // the unused rest of the last memory
   std::size_t at_piece_ = 0;
   std::size_t at_byte_ = 0;
   std::uint64_t read_ = 0;

@@ -20,7 +20,7 @@ Bytes ReadAll(PartBody& part, std::size_t limit) {
   return all;
 }
 
-// 10 bytes on the heap, 20 lent, 30 in pooled memory.
+// 10 bytes on the heap, 20 borrowed, 30 in pooled memory.
 PartBody Mixed(BufferPool& pool, ByteView content) {
   PartBody part(100);
   part.AddHeap(10);
@@ -39,7 +39,7 @@ class PartBodyTest : public ::testing::Test {
   const Bytes content_ = MakeContent(60);
 };
 
-TEST_F(PartBodyTest, GivesItsPiecesInOrderAndAgainAfterARewind) {
+TEST_F(PartBodyTest, ReturnsItsPiecesInOrderAndAgainAfterRewind) {
   PartBody part = Mixed(pool_, content_);
   EXPECT_EQ(part.size(), 60u);
   EXPECT_EQ(part.room(), 40u);
@@ -49,7 +49,7 @@ TEST_F(PartBodyTest, GivesItsPiecesInOrderAndAgainAfterARewind) {
   }
 }
 
-TEST_F(PartBodyTest, AppendsWhatFitsAndNoMoreThanItsCapacity) {
+TEST_F(PartBodyTest, AppendsOnlyUpToItsCapacity) {
   PartBody part(12);
   EXPECT_EQ(part.Append(content_), 0u) << "no memory yet";
   part.AddHeap(5);
@@ -62,7 +62,7 @@ TEST_F(PartBodyTest, AppendsWhatFitsAndNoMoreThanItsCapacity) {
   EXPECT_EQ(ReadAll(part, 100), Bytes(content_.begin(), content_.begin() + 12));
 }
 
-TEST_F(PartBodyTest, KnowsTheChecksumOfCopiedBytesAtOnce) {
+TEST_F(PartBodyTest, KnowsTheChecksumOfCopiedBytesImmediately) {
   PartBody part(60);
   part.AddHeap(60);
   part.Append(content_);
@@ -70,25 +70,25 @@ TEST_F(PartBodyTest, KnowsTheChecksumOfCopiedBytesAtOnce) {
   EXPECT_EQ(PartBody().crc64nvme(), CrcOf({}));
 }
 
-TEST_F(PartBodyTest, LearnsTheChecksumOfLentBytesAsTheyPassOnce) {
+TEST_F(PartBodyTest, ComputesTheChecksumOfBorrowedBytesWhenFirstRead) {
   Bytes content = content_;
   PartBody part = PartBody::Of(content);
   part.set_follows_checksum(true);
   EXPECT_TRUE(part.borrows());
   EXPECT_EQ(part.crc64nvme(), std::nullopt);
   part.Next(20);
-  part.Rewind();  // a retry
+  part.Rewind();  // as for a retry
   part.Next(10);
   EXPECT_EQ(part.crc64nvme(), std::nullopt);
   ReadAll(part, 7);
   EXPECT_EQ(part.crc64nvme(), CrcOf(content_));
-  content[5] ^= std::byte{1};  // not read for it a second time
+  content[5] ^= std::byte{1};  // not read for the checksum again
   part.Rewind();
   ReadAll(part, 7);
   EXPECT_EQ(part.crc64nvme(), CrcOf(content_));
 }
 
-TEST_F(PartBodyTest, DoesNotCountWhatNobodyAsksToBeFollowed) {
+TEST_F(PartBodyTest, ComputesNoChecksumUnlessRequested) {
   PartBody part = PartBody::Of(content_);
   ReadAll(part, 7);
   EXPECT_EQ(part.crc64nvme(), std::nullopt);
@@ -100,7 +100,7 @@ TEST_F(PartBodyTest, CombinesTheChecksumsOfItsPieces) {
   EXPECT_EQ(Mixed(pool_, content_).Crc(), CrcOf(content_));
 }
 
-TEST_F(PartBodyTest, LargeCopiesAreCountedWhole) {
+TEST_F(PartBodyTest, ComputesTheChecksumOfLargeCopies) {
   const Bytes content = MakeContent(300'001);
   PartBody part(content.size());
   part.AddMemory(pool_.Take(content.size()).value());
@@ -123,11 +123,11 @@ TEST_F(PartBodyTest, JoinedPartsAreOneBody) {
   EXPECT_EQ(whole.Crc(), CrcOf(expected));
 }
 
-TEST_F(PartBodyTest, TellsWhatIsReadAndTakesItBackWhenItIsReadAgain) {
-  std::vector<std::uint64_t> told;
+TEST_F(PartBodyTest, ReportsProgressAndSubtractsBytesThatAreReadAgain) {
+  std::vector<std::uint64_t> reports;
   FakeClock clock;
   ProgressMeter meter(
-      [&](const TransferProgress& progress) { told.push_back(progress.bytes_done); }, clock);
+      [&](const TransferProgress& progress) { reports.push_back(progress.bytes_done); }, clock);
   PartBody part = PartBody::Of(content_);
   part.set_progress(&meter);
   part.Next(40);
@@ -136,10 +136,10 @@ TEST_F(PartBodyTest, TellsWhatIsReadAndTakesItBackWhenItIsReadAgain) {
   part.Next(50);
   part.Next(10);
   meter.Finish(60);
-  EXPECT_EQ(told, (std::vector<std::uint64_t>{50, 60}));
+  EXPECT_EQ(reports, (std::vector<std::uint64_t>{50, 60}));
 }
 
-TEST_F(PartBodyTest, ItsMemoryIsCountedAndGivenBack) {
+TEST_F(PartBodyTest, CountsAndReleasesItsMemory) {
   {
     PartBody part = Mixed(pool_, content_);
     EXPECT_EQ(part.held_bytes(), BufferPool::kUnit + 10);

@@ -11,7 +11,7 @@ ByteRange ClipRange(std::uint64_t begin, std::optional<std::uint64_t> end, std::
 }
 
 ByteRange PartAt(ByteRange whole, std::uint64_t position, std::uint64_t part_size_bytes) {
-  // Compared as a length, so that a huge part size cannot overflow.
+  // Compares lengths, so that a huge part size cannot overflow.
   return {position, position + std::min(part_size_bytes, whole.end - position)};
 }
 
@@ -22,16 +22,16 @@ std::uint64_t NextPartSize(std::uint64_t written_bytes, std::uint64_t first_part
   return std::min(size, kMaxPartBytes);
 }
 
-Result<std::uint64_t> PartSizeFor(std::uint64_t object_bytes, std::uint64_t least_part_size_bytes) {
+Result<std::uint64_t> PartSizeFor(std::uint64_t object_bytes, std::uint64_t min_part_size_bytes) {
   if (object_bytes > kMaxObjectBytes) {
     return Error::Make(ErrorKind::kInvalidArgument, "an object of " + std::to_string(object_bytes) +
-                                                        " bytes is larger than S3 takes (" +
+                                                        " bytes exceeds S3's limit of " +
                                                         std::to_string(kMaxObjectBytes) +
-                                                        " bytes): split it into several objects");
+                                                        " bytes: split it into several objects");
   }
   constexpr std::uint64_t kMiB = 1ull << 20;
   const std::uint64_t needed = (object_bytes + kMaxParts - 1) / kMaxParts;
-  if (needed <= least_part_size_bytes) return least_part_size_bytes;
+  if (needed <= min_part_size_bytes) return min_part_size_bytes;
   return (needed + kMiB - 1) / kMiB * kMiB;
 }
 

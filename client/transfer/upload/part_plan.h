@@ -1,4 +1,4 @@
-// Which bytes belong to which part. Pure arithmetic, no I/O.
+// Computes which bytes belong to which part. Pure arithmetic, no I/O.
 #ifndef PENSTOCK_CLIENT_TRANSFER_UPLOAD_PART_PLAN_H_
 #define PENSTOCK_CLIENT_TRANSFER_UPLOAD_PART_PLAN_H_
 
@@ -10,32 +10,33 @@
 
 namespace penstock::transfer {
 
-// S3's limits (spec/protocol.md §0).
+// S3's limits: Amazon S3 User Guide, "Amazon S3 multipart upload limits".
 inline constexpr int kMaxParts = 10'000;
 inline constexpr std::uint64_t kMaxPartBytes = 5ull << 30;
 inline constexpr std::uint64_t kMaxObjectBytes = kMaxParts * kMaxPartBytes;  // 48.8 TiB
 
-// ---- Reading: equal parts, counted from the range's begin.
+// ---- Reading: equal parts, counted from the start of the range.
 
-// [begin, end) cut to an object of `size` bytes; empty (begin == end) when it starts at or beyond
-// the end.
+// Returns [begin, end) clipped to an object of `size` bytes. Empty (begin == end) if it starts at
+// or after the end.
 ByteRange ClipRange(std::uint64_t begin, std::optional<std::uint64_t> end, std::uint64_t size);
 
-// The part that starts at `position`: at most `part_size_bytes`, within `whole`. whole.begin <=
-// position < whole.end.
+// Returns the part that starts at `position`: at most `part_size_bytes`, within `whole`. Requires
+// whole.begin <= position < whole.end.
 ByteRange PartAt(ByteRange whole, std::uint64_t position, std::uint64_t part_size_bytes);
 
-// ---- Writing: parts that grow, since the size of a stream is not known in advance.
+// ---- Writing: growing parts, because the size of a stream is unknown.
 
-// Size of the next part after `written_bytes` went into earlier parts: `first_part_size_bytes` for
-// the first 1000 parts, then its doublings so that a part is at least a thousandth of what is
-// already written, at most 5 GiB. From 8 MiB, 10,000 such parts hold over 17 TiB. The steps are
-// few, so buffers are reused for long.
+// Returns the size of the next part after `written_bytes` in earlier parts. The first 1000 parts
+// have `first_part_size_bytes`. Later sizes double, so that a part is at least 1/1000 of the bytes
+// written, at most 5 GiB. Starting from 8 MiB, 10,000 such parts hold over 17 TiB. There are few
+// different sizes, so buffers can be reused.
 std::uint64_t NextPartSize(std::uint64_t written_bytes, std::uint64_t first_part_size_bytes);
 
-// Size of equal parts for an object of known size: `least_part_size_bytes`, or as much more (whole
-// MiB) as 10,000 parts need. kInvalidArgument when the object exceeds 48.8 TiB.
-Result<std::uint64_t> PartSizeFor(std::uint64_t object_bytes, std::uint64_t least_part_size_bytes);
+// Returns the size of equal parts for an object of known size: `min_part_size_bytes`, or more (in
+// whole MiB) if 10,000 parts would not suffice. Returns kInvalidArgument if the object exceeds 48.8
+// TiB.
+Result<std::uint64_t> PartSizeFor(std::uint64_t object_bytes, std::uint64_t min_part_size_bytes);
 
 }  // namespace penstock::transfer
 

@@ -14,7 +14,7 @@ TEST(ClipRange, EndsWithTheObject) {
   EXPECT_EQ(ClipRange(3, 70, 10), (ByteRange{3, 10}));
 }
 
-TEST(ClipRange, IsEmptyFromTheEndOn) {
+TEST(ClipRange, IsEmptyAtAndAfterTheEnd) {
   EXPECT_EQ(ClipRange(10, std::nullopt, 10).size(), 0u);
   EXPECT_EQ(ClipRange(11, 20, 10).size(), 0u);
   EXPECT_EQ(ClipRange(0, std::nullopt, 0).size(), 0u);
@@ -61,8 +61,8 @@ TEST(NextPartSize, TenThousandPartsHoldSeventeenTiB) {
   EXPECT_GT(written, 17 * kTiB);
 }
 
-TEST(NextPartSize, StaysSmallBesideWhatIsWritten) {
-  // Buffers stay in proportion: a part is at most twice a thousandth of the bytes before it.
+TEST(NextPartSize, StaysSmallRelativeToTheBytesWritten) {
+  // Parts stay proportional: at most 2/1000 of the bytes before them.
   for (std::uint64_t written = 16'000 * kMiB; written < 2 * kTiB; written += 777 * kMiB) {
     ASSERT_LE(NextPartSize(written, 8 * kMiB), written / 1000 * 2);
   }
@@ -78,12 +78,12 @@ TEST(PartSizeFor, FitsTenThousandParts) {
   }
 }
 
-TEST(PartSizeFor, KeepsTheLeastSizeWhileItSuffices) {
+TEST(PartSizeFor, KeepsTheMinimumSizeIfItSuffices) {
   EXPECT_EQ(PartSizeFor(80'000 * kMiB, 8 * kMiB).value(), 8 * kMiB);
   EXPECT_EQ(PartSizeFor(80'000 * kMiB + 1, 8 * kMiB).value(), 9 * kMiB);
 }
 
-TEST(PartSizeFor, RefusesMoreThanS3Takes) {
+TEST(PartSizeFor, RejectsObjectsAboveS3sLimit) {
   EXPECT_EQ(PartSizeFor(kMaxObjectBytes + 1, 8 * kMiB).error().kind, ErrorKind::kInvalidArgument);
 }
 

@@ -1,7 +1,7 @@
-// After an upload's last request failed: was the object published, or not?
+// Determines whether an object was published although the last request of its upload failed.
 //
-// A lost answer says nothing about what happened on the other side. These look, so that a published
-// upload is never reported as failed and none that failed as published.
+// A lost response says nothing about its effect. These functions read the object, so that a
+// published upload is never reported as failed, and a failed upload never as published.
 #ifndef PENSTOCK_CLIENT_TRANSFER_UPLOAD_SETTLE_H_
 #define PENSTOCK_CLIENT_TRANSFER_UPLOAD_SETTLE_H_
 
@@ -14,39 +14,40 @@
 
 namespace penstock::transfer {
 
-// True when the request may have taken effect although this error came back: no answer arrived, or
-// an earlier attempt's may have been lost.
+// Returns true if the request may have taken effect despite this error: no response arrived, or the
+// response of an earlier attempt may have been lost.
 bool OutcomeUnknown(const Error& error);
 
-// hex(MD5(the parts' raw MD5s))-N (spec/protocol.md §2.5). nullopt when a part's ETag is not an
-// MD5, as with SSE-KMS.
+// Returns hex(MD5(concatenated MD5s of the parts))-N, the ETag of a multipart object (recorded
+// against Amazon S3). Nullopt if the ETag of a part is not an MD5, for example with SSE-KMS.
 std::optional<ETag> MultipartETag(const std::vector<CompletedPart>& parts);
 
-// Hex MD5 of the content: the ETag of a single PUT, unless encrypted with a customer's key.
+// Returns the hex MD5 of the content: the ETag of a single PUT, unless it is encrypted with SSE-KMS
+// or SSE-C.
 ETag ContentETag(ByteView content);
-// The same of all of `content`, which is rewound.
+// Same for all of `content`, which is rewound.
 ETag ContentETag(BodySource& content);
 
-// What an object of ours is known by.
+// Properties that identify an uploaded object.
 struct Fingerprint {
   std::uint64_t size_bytes = 0;
-  std::optional<ETag> etag;                // unset: not known before S3 says it
-  std::optional<std::uint64_t> crc64nvme;  // of the whole; unset: not known
+  std::optional<ETag> etag;                // unset: unknown until S3 returns it
+  std::optional<std::uint64_t> crc64nvme;  // of the whole object; unset: unknown
 };
 
-// The object's ETag if it now has that size, and that ETag or checksum. Blocks, within `cleanup`.
+// Returns the ETag of the object if it has that size, and that ETag or checksum. Blocks, within the
+// limits of `cleanup`.
 std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket,
                                   const ObjectKey& key, const Fingerprint& ours,
                                   CallOptions cleanup);
 
-// What cleaning up and settling may take, and how long someone who interrupted an upload waits for
-// it.
+// Time limits of cleanup requests, and how long the caller waits for them after an interrupt.
 inline constexpr std::chrono::seconds kCleanupLimit{30};
 inline constexpr std::chrono::seconds kInterruptedCleanupLimit{5};
-inline constexpr std::chrono::milliseconds kInterruptedPatience{75};
+inline constexpr std::chrono::milliseconds kInterruptedWait{75};
 
-// One such limit from now on, with neither the caller's deadline nor its cancellation: those may be
-// why there is something to clean up.
+// Returns options with the matching time limit from now, but without the caller's deadline and
+// cancellation, which may be the reason for the cleanup.
 CallOptions CleanupOptions(bool interrupted);
 
 }  // namespace penstock::transfer

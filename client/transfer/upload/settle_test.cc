@@ -7,7 +7,7 @@
 namespace penstock::transfer {
 namespace {
 
-TEST(OutcomeUnknown, DependsOnWhetherAnAnswerCanHaveBeenLost) {
+TEST(OutcomeUnknown, DependsOnWhetherAResponseMayHaveBeenLost) {
   EXPECT_TRUE(OutcomeUnknown(Error::Make(ErrorKind::kTimeout, "")));
   EXPECT_TRUE(OutcomeUnknown(Error::Make(ErrorKind::kUnavailable, "")));
   EXPECT_TRUE(OutcomeUnknown(Error::Make(ErrorKind::kCancelled, "")));
@@ -15,7 +15,7 @@ TEST(OutcomeUnknown, DependsOnWhetherAnAnswerCanHaveBeenLost) {
   refused.http_status = 412;
   refused.attempts = 1;
   EXPECT_FALSE(OutcomeUnknown(refused));
-  refused.attempts = 2;  // the first attempt may have been the one that created the object
+  refused.attempts = 2;  // the first attempt may have created the object
   EXPECT_TRUE(OutcomeUnknown(refused));
 }
 
@@ -26,12 +26,12 @@ TEST(MultipartETag, IsMd5OfMd5s) {
   EXPECT_EQ(MultipartETag({first, second})->value, "e09e4fd6265b36115fe3db32df945d84-2");
 }
 
-TEST(MultipartETag, IsUnknownWhenPartsAreNotMd5) {
+TEST(MultipartETag, IsUnknownIfPartETagsAreNotMd5) {
   EXPECT_FALSE(MultipartETag({CompletedPart{1, ETag("not-hex"), {}}}).has_value());
   EXPECT_FALSE(MultipartETag({CompletedPart{1, ETag("abcd"), {}}}).has_value());
 }
 
-TEST(ContentETag, IsThatOfASourceTooAndRewindsIt) {
+TEST(ContentETag, ReadsAndRewindsASource) {
   const Bytes content = MakeContent(10);
   MemorySource source(content);
   source.Next(3);
@@ -51,8 +51,8 @@ TEST(FindPublished, NeedsETagAndSize) {
   EXPECT_FALSE(FindPublished(*store, kBucket, ObjectKey("none"), {10, etag, {}}, {}));
 }
 
-TEST(FindPublished, TakesTheChecksumOfTheWholeWhereETagsAreNoMd5) {
-  // As with SSE-KMS, where nobody but S3 knows the ETag.
+TEST(FindPublished, ComparesTheChecksumIfETagsAreNotMd5) {
+  // As with SSE-KMS, where only S3 knows the ETag.
   class Encrypted final : public penstock::testing::FaultyObjectStore {
    public:
     explicit Encrypted(std::shared_ptr<ObjectStore> inner)
@@ -77,7 +77,7 @@ TEST(FindPublished, TakesTheChecksumOfTheWholeWhereETagsAreNoMd5) {
   EXPECT_FALSE(FindPublished(store, kBucket, kKey, {9, ETag("never-this"), {}}, {}));
 }
 
-TEST(CleanupOptions, AreShortForWhoeverInterrupted) {
+TEST(CleanupOptions, AreShortAfterAnInterrupt) {
   const auto left = [](bool interrupted) {
     return CleanupOptions(interrupted).deadline.Left(SystemClock());
   };

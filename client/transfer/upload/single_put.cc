@@ -25,19 +25,19 @@ Result<void> CheckUploadOptions(const UploadOptions& options) {
   const std::uint64_t part_size =
       options.part_size_bytes.value_or(std::max(options.min_part_size_bytes, std::uint64_t{1}));
   if (part_size == 0 || part_size < options.min_part_size_bytes || part_size > kMaxPartBytes) {
-    return invalid("part_size_bytes is " + std::to_string(part_size) + "; S3 takes " +
+    return invalid("part_size_bytes is " + std::to_string(part_size) + "; S3 accepts " +
                    std::to_string(options.min_part_size_bytes) + " (5 MiB) to " +
                    std::to_string(kMaxPartBytes) + " (5 GiB)");
   }
   if (options.single_put_limit_bytes > kMaxPartBytes) {
     return invalid("single_put_limit_bytes is " + std::to_string(options.single_put_limit_bytes) +
-                   "; a single PUT takes at most " + std::to_string(kMaxPartBytes) + " (5 GiB)");
+                   "; a single PUT accepts at most " + std::to_string(kMaxPartBytes) + " (5 GiB)");
   }
   if (options.if_match && options.if_none_match_any)
-    return invalid("if_match and if_none_match_any exclude each other");
+    return invalid("if_match and if_none_match_any are mutually exclusive");
   if (options.max_parallel_parts && *options.max_parallel_parts < 1) {
     return invalid("max_parallel_parts is " + std::to_string(*options.max_parallel_parts) +
-                   "; it takes at least 1");
+                   "; the minimum is 1");
   }
   return Ok();
 }
@@ -57,13 +57,13 @@ Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, co
   request.if_none_match_any = options.if_none_match_any;
   request.options = options.call;
   Result<PutObjectResponse> put = store.Call(std::move(request), interrupt);
-  body.set_progress(nullptr);  // what is read from here on is not sent
+  body.set_progress(nullptr);  // bytes read from here on are not sent
   if (put.ok()) {
-    // published, whatever the callback does
+    // The object is published, even if the callback throws.
     Contain(kProgress, [&] { progress.Finish(body.size()); });
     return UploadResponse{put->etag, body.size()};
   }
-  // Whoever interrupted does not wait to be told how it ended.
+  // After an interrupt, the caller does not wait for the outcome.
   const bool interrupted = put.error().kind == ErrorKind::kCancelled;
   if (OutcomeUnknown(put.error()) && !interrupted) {
     const Fingerprint ours{body.size(), ContentETag(body), body.crc64nvme()};

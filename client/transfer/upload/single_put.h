@@ -1,4 +1,4 @@
-// An object in one PutObject, and the limits every upload's options obey.
+// Uploads an object with one PutObject, and validates the options of all uploads.
 #ifndef PENSTOCK_CLIENT_TRANSFER_UPLOAD_SINGLE_PUT_H_
 #define PENSTOCK_CLIENT_TRANSFER_UPLOAD_SINGLE_PUT_H_
 
@@ -7,10 +7,10 @@
 
 namespace penstock::transfer {
 
-// kInvalidArgument naming the option, its value and its limits.
+// Returns kInvalidArgument with the option, its value and its limits.
 Result<void> CheckUploadOptions(const UploadOptions& options);
 
-// Blocks. What was published is reported as such, even when the answer was lost.
+// Blocks. A published object is reported as a success even if the response was lost.
 Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, const ObjectKey& key,
                                 PartBody& body, const UploadOptions& options,
                                 const Interrupt& interrupt);

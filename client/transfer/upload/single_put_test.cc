@@ -18,7 +18,7 @@ Result<UploadResponse> PutContent(ObjectStore& store, ByteView content,
   return PutWhole(store, kBucket, kKey, body, options, {});
 }
 
-TEST(CheckUploadOptions, NamesValueAndLimit) {
+TEST(CheckUploadOptions, ErrorsNameValueAndLimit) {
   UploadOptions options;
   EXPECT_TRUE(CheckUploadOptions(options).ok());
   options.part_size_bytes = (5ull << 20) - 1;
@@ -44,7 +44,7 @@ TEST(PutWhole, PublishesTheBytes) {
   EXPECT_EQ(Stored(*store), content);
 }
 
-TEST(PutWhole, LostAnswerIsStillSuccess) {
+TEST(PutWhole, LostResponseIsStillSuccess) {
   const auto inner = MakeStore(Completion::kInline);
   FaultyObjectStore store(inner, [](const CallPoint& point) -> std::optional<Fault> {
     if (point.operation == "PutObject")
@@ -54,8 +54,8 @@ TEST(PutWhole, LostAnswerIsStillSuccess) {
   EXPECT_TRUE(PutContent(store, MakeContent(10)).ok());
 }
 
-TEST(PutWhole, AfterAnInterruptNothingMoreIsAsked) {
-  // Symptom: after Ctrl-C on a hanging network the check for a published object took 30 s.
+TEST(PutWhole, SendsNoRequestAfterAnInterrupt) {
+  // Regression test: after Ctrl-C on a hanging network, the check for a published object took 30 s.
   FaultyObjectStore store(MakeStore(Completion::kInline),
                           [](const CallPoint& point) -> std::optional<Fault> {
                             if (point.operation == "PutObject")
@@ -76,7 +76,7 @@ TEST(PutWhole, FailureWithoutEffectIsAnError) {
   EXPECT_EQ(PutContent(store, MakeContent(10)).error().kind, ErrorKind::kTimeout);
 }
 
-TEST(PutWhole, RefusedConditionIsNotSettledAsSuccess) {
+TEST(PutWhole, FailedConditionIsNotReportedAsSuccess) {
   const auto store = MakeStore(Completion::kInline);
   const Bytes content = MakeContent(10);
   Put(*store, content);
@@ -85,7 +85,7 @@ TEST(PutWhole, RefusedConditionIsNotSettledAsSuccess) {
   EXPECT_EQ(PutContent(*store, content, options).error().kind, ErrorKind::kPreconditionFailed);
 }
 
-TEST(PutWhole, OverOneVersionOnly) {
+TEST(PutWhole, IfMatchReplacesOnlyThatVersion) {
   const auto store = MakeStore(Completion::kInline);
   const ETag first = Put(*store, MakeContent(10));
   UploadOptions over_first;
@@ -97,7 +97,7 @@ TEST(PutWhole, OverOneVersionOnly) {
   EXPECT_EQ(Stored(*store), second);
 }
 
-TEST(PutWhole, TwoConditionsExcludeEachOther) {
+TEST(PutWhole, RejectsTwoConditions) {
   const auto store = MakeStore(Completion::kInline);
   UploadOptions options;
   options.if_match = ETag("e");

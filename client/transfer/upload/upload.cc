@@ -1,4 +1,4 @@
-// Memory to one object without copying it: the parts are slices of the caller's memory.
+// Uploads memory as one object without copying it: the parts are slices of the caller's memory.
 #include <algorithm>
 #include <memory>
 #include <utility>

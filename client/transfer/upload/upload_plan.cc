@@ -8,8 +8,8 @@ namespace penstock::transfer {
 namespace {
 
 constexpr std::uint64_t kMiB = 1ull << 20;
-constexpr std::uint64_t kLeastPlanned = 8 * kMiB;
-constexpr std::uint64_t kMostPlanned = 64 * kMiB;
+constexpr std::uint64_t kMinPlannedBytes = 8 * kMiB;
+constexpr std::uint64_t kMaxPlannedBytes = 64 * kMiB;
 constexpr std::uint64_t kPartsOfKnown = 32;
 constexpr double kSlowBytesPerSecond = 200e6;
 constexpr double kFastBytesPerSecond = 800e6;
@@ -21,20 +21,20 @@ constexpr int kManyParts = 16;
 Result<std::uint64_t> KnownPartSize(std::uint64_t object_bytes, const UploadOptions& options) {
   const std::uint64_t share = (object_bytes / kPartsOfKnown + kMiB - 1) / kMiB * kMiB;
   return PartSizeFor(object_bytes, options.part_size_bytes.value_or(
-                                       std::clamp(share, kLeastPlanned, kMostPlanned)));
+                                       std::clamp(share, kMinPlannedBytes, kMaxPlannedBytes)));
 }
 
 std::uint64_t StreamPartSize(std::uint64_t written_bytes, const UploadOptions& options,
                              Connections connections) {
   const bool quick = connections == Connections::kQuick;
-  std::uint64_t first = kMostPlanned;
+  std::uint64_t first = kMaxPlannedBytes;
   if (options.size_hint_bytes) {
     const Result<std::uint64_t> sized = KnownPartSize(*options.size_hint_bytes, options);
     if (sized.ok()) first = *sized;
   } else if (options.part_size_bytes) {
     first = *options.part_size_bytes;
   } else if (written_bytes < (quick ? 64 : kSlowGrowsFrom) * kMiB) {
-    first = kLeastPlanned;
+    first = kMinPlannedBytes;
   } else if (written_bytes < (quick ? 512 : 8192) * kMiB) {
     first = 16 * kMiB;
   } else if (written_bytes < (quick ? 4096 : 32768) * kMiB) {
@@ -44,16 +44,17 @@ std::uint64_t StreamPartSize(std::uint64_t written_bytes, const UploadOptions& o
 }
 
 std::uint64_t LentPartSize(std::uint64_t lent_bytes) {
-  return std::clamp(lent_bytes / kManyParts / kMiB * kMiB, kLeastPlanned, kMostPlanned);
+  return std::clamp(lent_bytes / kManyParts / kMiB * kMiB, kMinPlannedBytes, kMaxPlannedBytes);
 }
 
-std::uint64_t LeastPartSize(std::uint64_t written_bytes, const UploadOptions& options) {
+std::uint64_t MinPartSize(std::uint64_t written_bytes, const UploadOptions& options) {
   return std::min(std::max(options.min_part_size_bytes, written_bytes / 1000), kMaxPartBytes);
 }
 
 InFlightLimit PlanInFlight(const std::optional<PartRate>& rate, std::uint64_t sent_bytes,
                            const UploadOptions& options) {
-  const std::uint64_t much = sent_bytes < kSlowGrowsFrom * kMiB ? 14 * kLeastPlanned : 256 * kMiB;
+  const std::uint64_t much =
+      sent_bytes < kSlowGrowsFrom * kMiB ? 14 * kMinPlannedBytes : 256 * kMiB;
   if (options.max_parallel_parts) {
     const int parts = *options.max_parallel_parts;
     if (!options.part_size_bytes) return {Connections::kQuick, parts, much, much / 2};

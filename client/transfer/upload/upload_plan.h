@@ -1,4 +1,4 @@
-// How an upload is cut into parts, and how many of them fly at a time. Pure arithmetic, no I/O.
+// Computes part sizes and the number of parallel parts of an upload. Pure arithmetic, no I/O.
 #ifndef PENSTOCK_CLIENT_TRANSFER_UPLOAD_UPLOAD_PLAN_H_
 #define PENSTOCK_CLIENT_TRANSFER_UPLOAD_UPLOAD_PLAN_H_
 
@@ -13,32 +13,32 @@ namespace penstock::transfer {
 
 // ---- Sizes
 
-// Of the equal parts (but the last) of an object of known size: a thirty-second of it in whole MiB,
-// within 8 and 64 MiB, so that 64 MiB to 2 GiB take 34 requests at the most; more beyond 625 GiB,
-// where S3's 10,000 parts ask for it. options.part_size_bytes, where set, takes the place of the
-// first. kInvalidArgument beyond S3's 48.8 TiB.
+// Returns the size of equal parts for an object of known size: 1/32 of it in whole MiB, between 8
+// and 64 MiB. So objects from 64 MiB to 2 GiB take at most 34 requests. Above 625 GiB the parts are
+// larger, because of S3's limit of 10,000 parts. options.part_size_bytes replaces the 1/32 rule.
+// Returns kInvalidArgument above S3's limit of 48.8 TiB.
 Result<std::uint64_t> KnownPartSize(std::uint64_t object_bytes, const UploadOptions& options);
 
 enum class Connections { kQuick, kSlow };
 
-// Of the next part of a stream after `written_bytes` went into earlier ones: 8 MiB, 16 after 64
-// MiB, 32 after 512 MiB, 64 after 4 GiB, then by NextPartSize. Where connections are slow it grows
-// later (2, 8 and 32 GiB), so that many parts fly in little memory. options.part_size_bytes and
-// options.size_hint_bytes, where set, decide instead.
+// Returns the size of the next part of a stream after `written_bytes` in earlier parts: 8 MiB, 16
+// MiB after 64 MiB, 32 MiB after 512 MiB, 64 MiB after 4 GiB, then as NextPartSize. With slow
+// connections it grows later (at 2, 8 and 32 GiB), so that many parts are in flight with little
+// memory. options.part_size_bytes and options.size_hint_bytes take precedence.
 std::uint64_t StreamPartSize(std::uint64_t written_bytes, const UploadOptions& options,
                              Connections connections);
 
-// Of a part in memory that a caller lends `lent_bytes` of, which costs none of ours: a sixteenth,
-// within 8 and 64 MiB.
+// Returns the size of a part in borrowed memory of `lent_bytes`, which needs no own memory: 1/16 of
+// it, between 8 and 64 MiB.
 std::uint64_t LentPartSize(std::uint64_t lent_bytes);
 
-// The least that a part may have when it has to leave early, to give its memory back: S3's 5 MiB,
-// and a thousandth of what is written, so that 10,000 parts still hold over 12 TiB.
-std::uint64_t LeastPartSize(std::uint64_t written_bytes, const UploadOptions& options);
+// Returns the minimum size of a part that is sent early to release its memory: S3's 5 MiB, or
+// 1/1000 of the bytes written, so that 10,000 parts still hold over 12 TiB.
+std::uint64_t MinPartSize(std::uint64_t written_bytes, const UploadOptions& options);
 
 // ---- Parallelism
 
-// How the latest parts went; unset while none has ended.
+// The rate of the latest parts; unset until one has finished.
 struct PartRate {
   std::uint64_t bytes = 0;
   std::chrono::nanoseconds elapsed{};
@@ -47,13 +47,14 @@ struct PartRate {
 struct InFlightLimit {
   Connections connections = Connections::kQuick;
   int parts = 0;
-  std::uint64_t held_bytes = 0;    // of parts in memory of ours; what callers lend is not counted
-  std::uint64_t behind_bytes = 0;  // of what a caller wrote, copied so that he need not wait for it
+  std::uint64_t held_bytes = 0;  // of parts in own memory; borrowed memory is not counted
+  // Trailing bytes of a write that are copied, so that the caller need not wait.
+  std::uint64_t behind_bytes = 0;
 };
 
-// options.max_parallel_parts, where set. Else 4 parts and few bytes until it is known how fast one
-// is; 16 where a connection moves under 200 MB/s, as on S3; 2 where it moves over 800 MB/s, as on
-// this machine: more would cost more per byte.
+// options.max_parallel_parts decides, if set. Otherwise 4 parts and little memory until the rate is
+// known. Then 16 parts if a connection has less than 200 MB/s, as on S3. 2 parts if it has more
+// than 800 MB/s, as on the same machine, where more would only cost more CPU per byte.
 InFlightLimit PlanInFlight(const std::optional<PartRate>& rate, std::uint64_t sent_bytes,
                            const UploadOptions& options);
 

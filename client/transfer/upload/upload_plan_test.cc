@@ -17,17 +17,17 @@ std::uint64_t Requests(std::uint64_t size) {
   return (size + part - 1) / part + 2;
 }
 
-TEST(KnownPartSize, AGibibyteTakes34Requests) {
+TEST(KnownPartSize, OneGibibyteTakes34Requests) {
   EXPECT_EQ(KnownPartSize(kGiB, {}).value(), 32 * kMiB);
   EXPECT_EQ(Requests(kGiB), 34u);
 }
 
-TEST(KnownPartSize, UpToTwoGibibytesNoMoreThan34RequestsAreMade) {
+TEST(KnownPartSize, ObjectsUpToTwoGibibytesTakeAtMost34Requests) {
   for (std::uint64_t size = 64 * kMiB + 1; size <= 2 * kGiB; size += 7 * kMiB + 13)
     EXPECT_LE(Requests(size), 34u) << size;
 }
 
-TEST(KnownPartSize, StaysWithin8And64MiBAsLongAsTenThousandPartsHoldTheObject) {
+TEST(KnownPartSize, StaysBetween8And64MiBIfTenThousandPartsSuffice) {
   EXPECT_EQ(KnownPartSize(1, {}).value(), 8 * kMiB);
   EXPECT_EQ(KnownPartSize(100 * kGiB, {}).value(), 64 * kMiB);
   EXPECT_EQ(KnownPartSize(10'000 * 64 * kMiB, {}).value(), 64 * kMiB);
@@ -35,11 +35,12 @@ TEST(KnownPartSize, StaysWithin8And64MiBAsLongAsTenThousandPartsHoldTheObject) {
   EXPECT_FALSE(KnownPartSize(kMaxObjectBytes + 1, {}).ok());
 }
 
-TEST(KnownPartSize, AChosenSizeIsTaken) {
+TEST(KnownPartSize, UsesTheConfiguredSize) {
   UploadOptions options;
   options.part_size_bytes = 5 * kMiB;
   EXPECT_EQ(KnownPartSize(kGiB, options).value(), 5 * kMiB);
-  EXPECT_EQ(KnownPartSize(100 * kGiB, options).value(), 11 * kMiB);  // 10,000 parts hold no less
+  EXPECT_EQ(KnownPartSize(100 * kGiB, options).value(),
+            11 * kMiB);  // 10,000 parts of 11 MiB are enough
 }
 
 std::uint64_t Quick(std::uint64_t written, const UploadOptions& options) {
@@ -50,7 +51,7 @@ std::uint64_t Slow(std::uint64_t written, const UploadOptions& options) {
   return StreamPartSize(written, options, Connections::kSlow);
 }
 
-TEST(StreamPartSize, GrowsWithWhatIsWritten) {
+TEST(StreamPartSize, GrowsWithTheBytesWritten) {
   EXPECT_EQ(Quick(0, {}), 8 * kMiB);
   EXPECT_EQ(Quick(64 * kMiB, {}), 16 * kMiB);
   EXPECT_EQ(Quick(512 * kMiB, {}), 32 * kMiB);
@@ -58,7 +59,7 @@ TEST(StreamPartSize, GrowsWithWhatIsWritten) {
   EXPECT_EQ(Quick(100 * kGiB, {}), 128 * kMiB);
 }
 
-TEST(StreamPartSize, GrowsLaterWhereConnectionsAreSlow) {
+TEST(StreamPartSize, GrowsLaterOnSlowConnections) {
   EXPECT_EQ(Slow(2 * kGiB - 1, {}), 8 * kMiB);
   EXPECT_EQ(Slow(2 * kGiB, {}), 16 * kMiB);
   EXPECT_EQ(Slow(8 * kGiB, {}), 32 * kMiB);
@@ -66,26 +67,26 @@ TEST(StreamPartSize, GrowsLaterWhereConnectionsAreSlow) {
   EXPECT_EQ(Slow(100 * kGiB, {}), 128 * kMiB);
 }
 
-TEST(LentPartSize, IsASixteenthWithin8And64MiB) {
+TEST(LentPartSize, IsOneSixteenthBetween8And64MiB) {
   EXPECT_EQ(LentPartSize(1), 8 * kMiB);
   EXPECT_EQ(LentPartSize(kGiB / 2), 32 * kMiB);
   EXPECT_EQ(LentPartSize(100 * kGiB), 64 * kMiB);
 }
 
-// Parts that `size` bytes of a stream take.
+// Returns the number of parts for a stream of `size` bytes.
 int PartsOf(std::uint64_t size, std::uint64_t (*next)(std::uint64_t, const UploadOptions&)) {
   int parts = 0;
   for (std::uint64_t written = 0; written < size; written += next(written, {})) ++parts;
   return parts;
 }
 
-TEST(StreamPartSize, AGibibyteTakes52PartsAndTenThousandHoldATenthOfSThreesLargest) {
+TEST(StreamPartSize, OneGibibyteTakes52PartsAndTenThousandHoldOneTenthOfTheMaximum) {
   EXPECT_EQ(PartsOf(kGiB, Quick), 52);
   EXPECT_LE(PartsOf(kMaxObjectBytes / 10, Quick), kMaxParts);
   EXPECT_LE(PartsOf(kMaxObjectBytes / 10, Slow), kMaxParts);
 }
 
-TEST(StreamPartSize, ChosenSizesAndHintsAreTaken) {
+TEST(StreamPartSize, UsesConfiguredSizesAndHints) {
   UploadOptions options;
   options.part_size_bytes = 5 * kMiB;
   EXPECT_EQ(Quick(0, options), 5 * kMiB);
@@ -96,13 +97,13 @@ TEST(StreamPartSize, ChosenSizesAndHintsAreTaken) {
   EXPECT_EQ(Quick(0, options), 64 * kMiB);
 }
 
-TEST(LeastPartSize, IsS3sAndGrowsSoThatTenThousandHoldAQuarterOfSThreesLargest) {
-  EXPECT_EQ(LeastPartSize(0, {}), 5 * kMiB);
-  EXPECT_EQ(LeastPartSize(1000 * kGiB, {}), kGiB);
-  EXPECT_LE(PartsOf(kMaxObjectBytes / 4, LeastPartSize), kMaxParts);
+TEST(MinPartSize, IsS3sMinimumAndGrowsSoThatTenThousandHoldAQuarterOfTheMaximum) {
+  EXPECT_EQ(MinPartSize(0, {}), 5 * kMiB);
+  EXPECT_EQ(MinPartSize(1000 * kGiB, {}), kGiB);
+  EXPECT_LE(PartsOf(kMaxObjectBytes / 4, MinPartSize), kMaxParts);
 }
 
-TEST(PlanInFlight, IsWhatWasChosen) {
+TEST(PlanInFlight, UsesTheConfiguredLimit) {
   UploadOptions options;
   options.max_parallel_parts = 3;
   options.part_size_bytes = 10;
@@ -113,7 +114,7 @@ TEST(PlanInFlight, IsWhatWasChosen) {
   }
 }
 
-TEST(PlanInFlight, HasFewPartsAndHoldsLittleWhereAConnectionMovesMuch) {
+TEST(PlanInFlight, UsesFewPartsAndLittleMemoryOnFastConnections) {
   EXPECT_EQ(PlanInFlight(std::nullopt, 0, {}).parts, 4);
   EXPECT_EQ(PlanInFlight(PartRate{16 * kMiB, milliseconds(40)}, 0, {}).parts, 4);
   const InFlightLimit here = PlanInFlight(PartRate{16 * kMiB, milliseconds(16)}, 0, {});
@@ -121,12 +122,12 @@ TEST(PlanInFlight, HasFewPartsAndHoldsLittleWhereAConnectionMovesMuch) {
   EXPECT_LE(here.held_bytes, 64 * kMiB);
 }
 
-TEST(PlanInFlight, HasManyPartsWhereAConnectionMovesLittle) {
-  // S3: 90 MB/s a connection (spec/performance.md §0).
+TEST(PlanInFlight, UsesManyPartsOnSlowConnections) {
+  // S3: about 90 MB/s per connection.
   const InFlightLimit s3 = PlanInFlight(PartRate{16 * kMiB, milliseconds(186)}, 0, {});
   EXPECT_EQ(s3.connections, Connections::kSlow);
   EXPECT_EQ(s3.parts, 16);
-  EXPECT_EQ(s3.held_bytes, 14 * 8 * kMiB);  // and one that is filled: within 128 MiB
+  EXPECT_EQ(s3.held_bytes, 14 * 8 * kMiB);  // with the part being filled: within 128 MiB
   EXPECT_EQ(PlanInFlight(PartRate{16 * kMiB, milliseconds(186)}, 2 * kGiB, {}).held_bytes,
             256 * kMiB);
 }

@@ -40,10 +40,10 @@ TEST(Upload, LargeMemoryIsSentInParts) {
   EXPECT_EQ(store->count("UploadPart"), 10u);
 }
 
-// Remembers where the bodies of parts lie.
-class BodySpy final : public FaultyObjectStore {
+// Records the memory of part bodies.
+class BodyRecorder final : public FaultyObjectStore {
  public:
-  explicit BodySpy(std::shared_ptr<ObjectStore> inner)
+  explicit BodyRecorder(std::shared_ptr<ObjectStore> inner)
       : FaultyObjectStore(std::move(inner), nullptr) {}
   void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
     addresses.push_back(request.body->Next(1).data());
@@ -54,7 +54,7 @@ class BodySpy final : public FaultyObjectStore {
 };
 
 TEST(Upload, SendsFromTheCallersMemory) {
-  const auto store = std::make_shared<BodySpy>(MakeStore());
+  const auto store = std::make_shared<BodyRecorder>(MakeStore());
   const Bytes content = MakeContent(30);
   ASSERT_TRUE(Upload(store, kBucket, kKey, content, Options()).ok());
   ASSERT_EQ(store->addresses.size(), 3u);

@@ -1,5 +1,5 @@
-// Which threads may wait for the network. The client's I/O threads may not: they would wait for
-// themselves.
+// Marks the threads that must not block. The client's I/O threads must not wait for the network,
+// because they would wait for themselves.
 #ifndef PENSTOCK_BASE_BLOCKING_H_
 #define PENSTOCK_BASE_BLOCKING_H_
 
@@ -9,15 +9,15 @@
 
 namespace penstock {
 
-// Whether the calling thread is one of the client's I/O threads, on which callbacks, sinks and
-// sources run.
+// Returns true if the calling thread is one of the client's I/O threads, which run callbacks, sinks
+// and sources.
 bool OnIoThread();
 
-// kInvalidArgument on an I/O thread; `operation` names the blocking call in the message. Thread
-// safety: any thread.
+// Returns kInvalidArgument on an I/O thread. `operation` names the blocking call in the message.
+// Thread safety: any thread.
 Result<void> CheckMayBlock(std::string_view operation);
 
-// Marks the calling thread as an I/O thread while it lives.
+// Marks the calling thread as an I/O thread during its lifetime.
 class IoThreadScope {
  public:
   IoThreadScope();

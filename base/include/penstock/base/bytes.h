@@ -1,4 +1,4 @@
-// Views of raw bytes and the two casts everybody needs.
+// Views of raw bytes, and casts between bytes and text.
 #ifndef PENSTOCK_BASE_BYTES_H_
 #define PENSTOCK_BASE_BYTES_H_
 
@@ -11,12 +11,12 @@ namespace penstock {
 using ByteView = std::span<const std::byte>;
 using MutableByteView = std::span<std::byte>;
 
-// The same memory, read as bytes. The view lives as long as the text does.
+// Returns the same memory as bytes. The view is valid as long as the memory of `text`.
 inline ByteView AsBytes(std::string_view text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }
 
-// The same memory, read as characters.
+// Returns the same memory as characters.
 inline std::string_view AsText(ByteView bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

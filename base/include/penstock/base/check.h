@@ -1,4 +1,5 @@
-// PENSTOCK_CHECK: for our bugs, never for the world's failures. Prints the place and aborts.
+// PENSTOCK_CHECK asserts an internal invariant. On failure it prints the condition, file and line,
+// then aborts. Not for errors at run time: those are Results.
 #ifndef PENSTOCK_BASE_CHECK_H_
 #define PENSTOCK_BASE_CHECK_H_
 

@@ -1,4 +1,4 @@
-// Time, injected: whoever needs the date or a deadline is handed a Clock, so tests own time.
+// Clocks and deadlines. Code that needs the time takes a Clock, so that tests control it.
 #ifndef PENSTOCK_BASE_CLOCK_H_
 #define PENSTOCK_BASE_CLOCK_H_
 
@@ -18,10 +18,10 @@ class Clock {
   virtual MonotonicTime Monotonic() const = 0;  // deadlines, durations
 };
 
-// The machine's clocks. One shared instance, never null, lives forever.
+// Returns the system clocks: one shared instance that is never destroyed.
 const Clock& SystemClock();
 
-// A point after which nobody waits any more.
+// A point in time after which an operation stops waiting.
 class Deadline {
  public:
   static Deadline Never() { return Deadline(MonotonicTime::max()); }
@@ -31,9 +31,9 @@ class Deadline {
   bool IsNever() const { return when_ == MonotonicTime::max(); }
   MonotonicTime when() const { return when_; }
   bool Passed(const Clock& clock) const { return !IsNever() && clock.Monotonic() >= when_; }
-  // Time left, at least zero; nanoseconds::max() when never.
+  // Returns the time left, at least zero. nanoseconds::max() if this is Never().
   std::chrono::nanoseconds Left(const Clock& clock) const;
-  // The earlier of two.
+  // Returns the earlier of the two deadlines.
   Deadline Min(Deadline other) const { return when_ < other.when_ ? *this : other; }
 
  private:

@@ -1,4 +1,4 @@
-// A mutex that clang's thread-safety analysis understands (-Wthread-safety, part of the lint).
+// A mutex with annotations for clang's thread-safety analysis (-Wthread-safety, part of the lint).
 #ifndef PENSTOCK_BASE_MUTEX_H_
 #define PENSTOCK_BASE_MUTEX_H_
 
@@ -24,7 +24,7 @@ class PENSTOCK_TSA_(capability("mutex")) Mutex {
   void Lock() PENSTOCK_TSA_(acquire_capability()) { mutex_.lock(); }
   void Unlock() PENSTOCK_TSA_(release_capability()) { mutex_.unlock(); }
   bool TryLock() PENSTOCK_TSA_(try_acquire_capability(true)) { return mutex_.try_lock(); }
-  // For std::unique_lock inside CondVar only.
+  // For std::unique_lock in CondVar only.
   std::mutex& native() { return mutex_; }
 
  private:
@@ -44,15 +44,15 @@ class PENSTOCK_TSA_(scoped_lockable) MutexLock {
   Mutex& mutex_;
 };
 
-// Waits on a held Mutex. Every wait takes a time point: a loop checks its condition and its
-// deadline.
+// Condition variable for a Mutex. Every wait takes a time point, so that callers check their
+// condition and their deadline in a loop.
 class CondVar {
  public:
   void NotifyOne() { condition_.notify_one(); }
   void NotifyAll() { condition_.notify_all(); }
 
-  // Returns false when `until` has passed. Spurious wake-ups happen. `mutex` is held on entry and
-  // on return.
+  // Returns false if `until` has passed. Spurious wake-ups happen. `mutex` is held on entry and on
+  // return.
   template <class TimePoint>
   bool WaitUntil(Mutex& mutex, TimePoint until)
       PENSTOCK_REQUIRES(mutex) PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
@@ -62,7 +62,8 @@ class CondVar {
     return in_time;
   }
 
-  // For a thread whose only job is the queue this guards and whose owner notifies it on shutdown.
+  // Waits without a deadline. Only for a thread that serves one queue and whose owner notifies it
+  // on shutdown.
   void WaitIdle(Mutex& mutex) PENSTOCK_REQUIRES(mutex) PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
     std::unique_lock<std::mutex> lock(mutex.native(), std::adopt_lock);
     condition_.wait(lock);

@@ -1,5 +1,5 @@
-// Result<T>: a value or an Error. Fallible functions return it; nothing of ours throws across a
-// module.
+// Result<T>: a value or an Error. Functions that can fail return it; exceptions do not cross
+// modules.
 #ifndef PENSTOCK_BASE_RESULT_H_
 #define PENSTOCK_BASE_RESULT_H_
 
@@ -13,8 +13,7 @@
 
 namespace penstock {
 
-// A T or an Error. `ok()` first, then `value()` or `error()`; asking for the wrong one is a bug and
-// aborts.
+// Either a T or an Error. Check ok() first: value() of an error, or error() of a value, aborts.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -62,7 +61,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-// Success without a value: `return Ok();`
+// Success without a value: `return Ok();`.
 template <>
 class [[nodiscard]] Result<void> {
  public:
@@ -97,14 +96,14 @@ inline Result<void> Ok() { return {}; }
 #define PENSTOCK_CONCAT_INNER_(a, b) a##b
 #define PENSTOCK_CONCAT_(a, b) PENSTOCK_CONCAT_INNER_(a, b)
 
-// PENSTOCK_TRY(expr): returns the error of a Result from the enclosing function; drops the value.
+// PENSTOCK_TRY(expr): returns the error of a Result from the enclosing function. Drops the value.
 #define PENSTOCK_TRY(expr)                                                  \
   do {                                                                      \
     auto penstock_result_ = (expr);                                         \
     if (!penstock_result_.ok()) return std::move(penstock_result_).error(); \
   } while (false)
 
-// PENSTOCK_ASSIGN(auto x, expr): x is the value, or the enclosing function returns the error.
+// PENSTOCK_ASSIGN(auto x, expr): x becomes the value, or the enclosing function returns the error.
 #define PENSTOCK_ASSIGN(declaration, expr) \
   PENSTOCK_ASSIGN_IMPL_(PENSTOCK_CONCAT_(penstock_result_, __LINE__), declaration, expr)
 #define PENSTOCK_ASSIGN_IMPL_(result, declaration, expr) \

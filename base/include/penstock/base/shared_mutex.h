@@ -1,5 +1,5 @@
-// A reader-writer mutex that clang's thread-safety analysis understands (-Wthread-safety, part of
-// the lint).
+// A reader-writer mutex with annotations for clang's thread-safety analysis (-Wthread-safety, part
+// of the lint).
 #ifndef PENSTOCK_BASE_SHARED_MUTEX_H_
 #define PENSTOCK_BASE_SHARED_MUTEX_H_
 
@@ -22,7 +22,7 @@ class PENSTOCK_TSA_(capability("shared_mutex")) SharedMutex {
   std::shared_mutex mutex_;
 };
 
-// Holds the mutex for writing.
+// Holds the mutex exclusively.
 class PENSTOCK_TSA_(scoped_lockable) WriterLock {
  public:
   explicit WriterLock(SharedMutex& mutex) PENSTOCK_TSA_(acquire_capability(mutex)) : mutex_(mutex) {
@@ -36,7 +36,7 @@ class PENSTOCK_TSA_(scoped_lockable) WriterLock {
   SharedMutex& mutex_;
 };
 
-// Holds the mutex for reading.
+// Holds the mutex shared.
 class PENSTOCK_TSA_(scoped_lockable) ReaderLock {
  public:
   explicit ReaderLock(SharedMutex& mutex) PENSTOCK_TSA_(acquire_shared_capability(mutex))

@@ -1,4 +1,4 @@
-// Distinct meanings as distinct types: a bucket name cannot be passed where a key is wanted.
+// Distinct string types, so that a bucket name cannot be passed as a key.
 #ifndef PENSTOCK_BASE_TYPES_H_
 #define PENSTOCK_BASE_TYPES_H_
 
@@ -9,8 +9,7 @@
 
 namespace penstock {
 
-// A string with a meaning. Holds any bytes; whoever needs a rule (bucket naming, key length) checks
-// it.
+// A typed string of any bytes. Code that has a rule (bucket naming, key length) checks it.
 template <class Tag>
 struct NamedString {
   std::string value;
@@ -27,7 +26,7 @@ using UploadId = NamedString<struct UploadIdTag>;
 using VersionId = NamedString<struct VersionIdTag>;
 using ETag = NamedString<struct ETagTag>;  // without the surrounding quotes
 
-// Half-open range of bytes [begin, end).
+// Half-open byte range [begin, end).
 struct ByteRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
