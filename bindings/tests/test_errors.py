@@ -271,7 +271,7 @@ def test_a_redirect_to_the_same_region_reports_the_response():
     with answering(301, headers=headers, body=body) as (client, _), pytest.raises(penstock.S3WrongRegionError) as caught:
         get(client, "bucket", "k")
     assert str(caught.value).startswith("Client error: Wrong region (expecting eu-west-3) (GetObject s3://bucket/k, ")
-    assert "Elsewhere (the bucket is said to be in region eu-west-3, which is the one that was asked" in str(caught.value)
+    assert "Elsewhere (the response names region eu-west-3, to which the request was sent" in str(caught.value)
     assert len(caught.value.attempt_history) == 2
 
 
@@ -295,5 +295,6 @@ def test_a_web_page_is_reported_as_not_s3(use, requests, says):
     with answering(200, headers={"Content-Type": "text/html"}, body=page) as (client, asked):
         with pytest.raises(penstock.S3Exception, match=says) as caught:
             use(client)
-        assert f"answered by {client.endpoint.removeprefix('http://')}, which is perhaps no S3 endpoint" in str(caught.value)
+        address = client.endpoint.removeprefix("http://")
+        assert f"the response came from {address}, which may not be an S3 endpoint" in str(caught.value)
     assert len(asked) == requests

@@ -25,7 +25,7 @@ bool IsSigned(std::string_view name) {
       [name](std::string_view other) { return http::EqualsIgnoringCase(name, other); });
 }
 
-// By lower-case name; headers of one name as they stand in the request.
+// Sorts by lower-case name; headers of the same name keep their order in the request.
 bool ComesFirst(const http::Header* a, const http::Header* b) {
   const std::size_t common = std::min(a->name.size(), b->name.size());
   for (std::size_t i = 0; i < common; ++i) {
@@ -36,8 +36,9 @@ bool ComesFirst(const http::Header* a, const http::Header* b) {
   return a->name.size() != b->name.size() ? a->name.size() < b->name.size() : a < b;
 }
 
-// No blank at the ends, none beside another, none but spaces: most values are what they canonically
-// are. The C library looks for blanks many bytes at a time.
+// Returns whether the value is already canonical, as most are: no leading or trailing blank, no two
+// blanks in a row, no blank other than a space. std::string_view::find compares many bytes at a
+// time.
 bool IsCanonical(std::string_view value) {
   if (value.empty()) return true;
   if (value.front() == ' ' || value.back() == ' ') return false;
@@ -121,7 +122,7 @@ CanonicalHeaders CanonicalizeHeaders(const std::vector<http::Header>& headers) {
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const http::Header& header = *sorted[i];
     if (i > 0 && http::EqualsIgnoringCase(header.name, sorted[i - 1]->name)) {
-      out.lines.back() = ',';  // in place of the line end
+      out.lines.back() = ',';  // Replaces the line end.
     } else {
       if (i > 0) out.names.push_back(';');
       AppendLowerCase(out.names, header.name);

@@ -1,5 +1,5 @@
-// The canonical request of SigV4 (spec/protocol.md §2.14): what exactly a signature covers. Pure
-// text, no keys.
+// The canonical request of SigV4: the text that a signature covers ("Create a signed AWS API
+// request", AWS IAM User Guide). Pure text functions without keys.
 #ifndef PENSTOCK_CLIENT_AUTH_CANONICAL_H_
 #define PENSTOCK_CLIENT_AUTH_CANONICAL_H_
 
@@ -11,24 +11,24 @@
 
 namespace penstock::auth {
 
-// "a=&b=1": parameters sorted by encoded name, then value; every one with '='. Each name and value
-// is brought to the one encoding that the server will compute (so "prefix=a/b" counts as
-// "prefix=a%2Fb"); a '%' that encodes nothing stands for itself.
+// Returns "a=&b=1": parameters sorted by encoded name, then value, each with '='. Names and values
+// are re-encoded as the server encodes them, so "prefix=a/b" becomes "prefix=a%2Fb". A '%' that
+// encodes nothing is literal.
 std::string CanonicalQuery(std::string_view query);
 
-// Leading and trailing blanks removed, runs of blanks and line breaks made one space.
+// Removes leading and trailing blanks and replaces runs of blanks and line breaks by one space.
 std::string CanonicalHeaderValue(std::string_view value);
 
 struct CanonicalHeaders {
-  std::string lines;  // "name:value\n" each, sorted, duplicates joined with ','
-  std::string names;  // "a;b"
+  std::string lines;  // "name:value\n" each, sorted; duplicates are joined with ','.
+  std::string names;  // "a;b".
 };
 
-// All headers but those that a hop may change or that the signature itself is: authorization,
-// connection, expect, transfer-encoding, user-agent, x-amzn-trace-id.
+// Uses all headers except those that a proxy may change or that contain the signature:
+// authorization, connection, expect, transfer-encoding, user-agent, x-amzn-trace-id.
 CanonicalHeaders CanonicalizeHeaders(const std::vector<http::Header>& headers);
 
-// `path` as it goes on the wire: S3 neither re-encodes nor normalises it. Empty counts as "/".
+// `path` is used as sent: S3 neither re-encodes nor normalises it. Empty means "/".
 std::string CanonicalRequest(std::string_view method, std::string_view path,
                              std::string_view canonical_query, const CanonicalHeaders& headers,
                              std::string_view payload_hash);

@@ -17,13 +17,13 @@ TEST(CanonicalQuery, GivesValuelessParametersAnEqualsSign) {
   EXPECT_EQ(CanonicalQuery("acl"), "acl=");
 }
 
-TEST(CanonicalQuery, BringsEveryValueToOneEncoding) {
+TEST(CanonicalQuery, ReencodesEveryValue) {
   EXPECT_EQ(CanonicalQuery("prefix=a/b%2fc&x=~%7E"), "prefix=a%2Fb%2Fc&x=~~");
 }
 
-TEST(CanonicalQuery, PlusIsAPlus) { EXPECT_EQ(CanonicalQuery("a=b+c"), "a=b%2Bc"); }
+TEST(CanonicalQuery, PlusIsLiteral) { EXPECT_EQ(CanonicalQuery("a=b+c"), "a=b%2Bc"); }
 
-TEST(CanonicalQuery, PercentThatEncodesNothingStandsForItself) {
+TEST(CanonicalQuery, PercentThatEncodesNothingIsLiteral) {
   EXPECT_EQ(CanonicalQuery("a=5%"), "a=5%25");
 }
 
@@ -45,7 +45,7 @@ TEST(CanonicalHeaders, JoinsDuplicatesInWireOrder) {
   EXPECT_EQ(headers.names, "a;b");
 }
 
-TEST(CanonicalHeaders, LeavesOutWhatAHopMayChange) {
+TEST(CanonicalHeaders, OmitsHeadersThatAProxyMayChange) {
   const CanonicalHeaders headers = CanonicalizeHeaders({{"Host", "h"},
                                                         {"User-Agent", "u"},
                                                         {"Expect", "100-continue"},

@@ -18,14 +18,13 @@ class StaticProvider final : public CredentialsProvider {
       : credentials_(std::make_shared<const Credentials>(std::move(credentials))) {}
   void Start(std::function<void(Result<CredentialsPtr>)> done) override {
     if (credentials_->access_key_id.empty() || credentials_->secret_access_key.empty()) {
-      return done(
-          Unusable("the credentials given need both an access key id and a secret access key"));
+      return done(Unusable("the credentials need both an access key id and a secret access key"));
     }
     done(credentials_);
   }
 
  private:
-  const CredentialsPtr credentials_;  // shared with every request that is signed with them
+  const CredentialsPtr credentials_;  // Shared with every request that they sign.
 };
 
 class AnonymousProvider final : public CredentialsProvider {
@@ -43,7 +42,7 @@ class EnvironmentProvider final : public CredentialsProvider {
     const auto id = environment_.Get("AWS_ACCESS_KEY_ID");
     const auto secret = environment_.Get("AWS_SECRET_ACCESS_KEY");
     if (!id && !secret)
-      return NothingHere("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set");
+      return NotConfigured("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set");
     if (!id)
       return Unusable(
           "AWS_SECRET_ACCESS_KEY is set but AWS_ACCESS_KEY_ID is not; set both or neither");
@@ -51,7 +50,7 @@ class EnvironmentProvider final : public CredentialsProvider {
       return Unusable(
           "AWS_ACCESS_KEY_ID is set but AWS_SECRET_ACCESS_KEY is not; set both or neither");
     Credentials found{*id, *secret, {}, {}};
-    // AWS_SECURITY_TOKEN is the old name.
+    // AWS_SECURITY_TOKEN is the older name.
     if (auto token = environment_.Get("AWS_SESSION_TOKEN")) {
       found.session_token = *token;
     } else {
@@ -61,7 +60,7 @@ class EnvironmentProvider final : public CredentialsProvider {
       found.expires_at = ParseIso8601(*expiry);
       if (!found.expires_at) {
         return Unusable("AWS_CREDENTIAL_EXPIRATION is '" + *expiry +
-                        "', not an ISO 8601 time as 2026-01-02T03:04:05Z");
+                        "', not an ISO 8601 time such as 2026-01-02T03:04:05Z");
       }
     }
     return Found(std::move(found));
@@ -83,7 +82,7 @@ class ChainProvider final : public CredentialsProvider {
   }
 
  private:
-  // One walk along the chain, shared by the callbacks of its links.
+  // One search of the chain, shared by the callbacks of its links.
   struct Search {
     std::shared_ptr<const std::vector<ChainLink>> links;
     std::function<void(Result<CredentialsPtr>)> done;
@@ -92,7 +91,7 @@ class ChainProvider final : public CredentialsProvider {
 
   static void Ask(const std::shared_ptr<Search>& search, std::size_t index) {
     if (index == search->links->size()) {
-      return search->done(Unusable("no credentials found; looked at " + search->looked_at));
+      return search->done(Unusable("no credentials found; tried " + search->looked_at));
     }
     (*search->links)[index].provider->Start([search, index](Result<CredentialsPtr> result) {
       if (result.ok() || result.error().kind != ErrorKind::kNotFound)
@@ -105,7 +104,7 @@ class ChainProvider final : public CredentialsProvider {
     });
   }
 
-  const std::shared_ptr<const std::vector<ChainLink>> links_;  // shared with searches in progress
+  const std::shared_ptr<const std::vector<ChainLink>> links_;  // Shared with searches in progress.
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Where credentials come from: given, the environment, and a chain of providers behind a cache
-// (spec/protocol.md §3.1, §3.8). Each of the other places has a header of its own.
+// Credentials providers: static, environment, chain and cache ("Standardized credential providers",
+// AWS SDKs and Tools Reference Guide). Other providers have their own headers.
 #ifndef PENSTOCK_CLIENT_AUTH_CREDENTIALS_H_
 #define PENSTOCK_CLIENT_AUTH_CREDENTIALS_H_
 
@@ -14,45 +14,47 @@
 
 namespace penstock::auth {
 
-// shared: one provider serves many clients
+// Shared: one provider serves many clients.
 using ProviderPtr = std::shared_ptr<CredentialsProvider>;
 
-// Always `credentials`. kUnauthenticated from Start when key id or secret is empty.
+// Always returns `credentials`, or kUnauthenticated if the access key id or the secret is empty.
 ProviderPtr MakeStaticProvider(Credentials credentials);
 
-// Always null: requests go unsigned.
+// Always returns null: requests are not signed.
 ProviderPtr MakeAnonymousProvider();
 
-// A place of the chain. kNotFound from its provider means "nothing configured here, ask the next";
-// any other error ends the search.
+// A link of the chain. kNotFound from its provider means that nothing is configured here, so the
+// chain tries the next link. Any other error ends the search.
 struct ChainLink {
-  std::string place;  // for the final message: "environment (AWS_ACCESS_KEY_ID)"
+  std::string place;  // For the final message: "environment (AWS_ACCESS_KEY_ID)".
   ProviderPtr provider;
 };
 
-// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN (AWS_SECURITY_TOKEN),
-// AWS_CREDENTIAL_EXPIRATION. kNotFound when neither key is set, kUnauthenticated when only one is.
+// Reads AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN (or AWS_SECURITY_TOKEN) and
+// AWS_CREDENTIAL_EXPIRATION. Returns kNotFound if neither key is set, kUnauthenticated if only one
+// is.
 ProviderPtr MakeEnvironmentProvider(Environment environment);
 
-// Asks each in order. kUnauthenticated listing all places when none has credentials.
+// Tries each link in order. Returns kUnauthenticated with a list of all places if none has
+// credentials.
 ProviderPtr MakeChainProvider(std::vector<ChainLink> links);
 
 class CachedProvider : public CredentialsProvider {
  public:
-  // The service refused `refused` as expired: while these are the credentials that are remembered,
-  // the next Start has the provider asked again. Thread safety: any thread.
+  // Called after the service rejected `refused` as expired. If these are the cached credentials,
+  // the next Start calls the inner provider again. Thread safety: may be called from any thread.
   virtual void Forget(const CredentialsPtr& refused) = 0;
 };
 
-// Remembers what `inner` gave. Concurrent callers share one refresh. Credentials that expire are
-// refreshed 5 minutes early (§3.8); while they are still valid a failed refresh keeps the old ones.
-// Credentials without expiry are kept until they are refused. An error is not remembered; an
-// exception of `inner` is one. `clock` outlives the provider.
+// Caches the credentials of `inner`. Concurrent callers share one refresh. Credentials with an
+// expiry are refreshed 5 minutes early; if that fails while they are valid, they stay in use.
+// Credentials without an expiry are kept until they are rejected. Errors and exceptions of `inner`
+// are not cached. `clock` must outlive the provider.
 std::shared_ptr<CachedProvider> MakeCachedProvider(ProviderPtr inner, const Clock& clock);
 
-// The default: environment (left out when `explicit_profile` is given, as botocore does), profile
-// files, web identity of the environment, container, EC2 instance; cached. A place that is
-// configured and fails ends the search.
+// The default chain, cached: environment (skipped if `explicit_profile` is given, as in botocore),
+// profile files, web identity from the environment, container, EC2 instance. A configured place
+// that fails ends the search.
 ProviderPtr MakeDefaultProvider(const RemoteContext& context, std::string explicit_profile);
 
 }  // namespace penstock::auth

@@ -7,15 +7,15 @@
 namespace penstock::auth {
 namespace {
 
-TEST(StaticProvider, GivesWhatItWasGiven) {
+TEST(StaticProvider, ReturnsTheGivenCredentials) {
   EXPECT_EQ((*Ask(MakeStaticProvider({"ID", "SECRET", "T", {}})))->session_token, "T");
 }
 
-TEST(StaticProvider, HalfAPairIsUnauthenticated) {
+TEST(StaticProvider, AMissingKeyIsUnauthenticated) {
   EXPECT_EQ(ErrorOf(MakeStaticProvider({"ID", "", "", {}})).kind, ErrorKind::kUnauthenticated);
 }
 
-TEST(AnonymousProvider, GivesNull) { EXPECT_EQ(*Ask(MakeAnonymousProvider()), nullptr); }
+TEST(AnonymousProvider, ReturnsNull) { EXPECT_EQ(*Ask(MakeAnonymousProvider()), nullptr); }
 
 TEST(EnvironmentProvider, ReadsKeysTokenAndExpiry) {
   const Result<CredentialsPtr> answer = Ask(MakeEnvironmentProvider(
@@ -30,14 +30,14 @@ TEST(EnvironmentProvider, ReadsKeysTokenAndExpiry) {
   EXPECT_EQ((*answer)->expires_at, WallTime(std::chrono::seconds(1369357200)));
 }
 
-TEST(EnvironmentProvider, KnowsTheOldNameOfTheToken) {
+TEST(EnvironmentProvider, AcceptsTheOlderNameOfTheToken) {
   const TextMap variables = {{"AWS_ACCESS_KEY_ID", "ID"},
                              {"AWS_SECRET_ACCESS_KEY", "SECRET"},
                              {"AWS_SECURITY_TOKEN", "T"}};
   EXPECT_EQ((*Ask(MakeEnvironmentProvider(FakeEnvironment(variables))))->session_token, "T");
 }
 
-TEST(EnvironmentProvider, NothingSetIsNotFoundHalfIsAnErrorWithoutTheSecret) {
+TEST(EnvironmentProvider, NoKeyIsNotFoundAndOneKeyIsAnErrorWithoutTheSecret) {
   EXPECT_EQ(ErrorOf(MakeEnvironmentProvider(FakeEnvironment({}))).kind, ErrorKind::kNotFound);
   const Error half =
       ErrorOf(MakeEnvironmentProvider(FakeEnvironment({{"AWS_SECRET_ACCESS_KEY", "s3cr3t"}})));
@@ -46,7 +46,7 @@ TEST(EnvironmentProvider, NothingSetIsNotFoundHalfIsAnErrorWithoutTheSecret) {
   EXPECT_NE(half.message.find("AWS_ACCESS_KEY_ID"), std::string::npos);
 }
 
-TEST(EnvironmentProvider, UnreadableExpiryIsAnError) {
+TEST(EnvironmentProvider, AnInvalidExpiryIsAnError) {
   const TextMap variables = {{"AWS_ACCESS_KEY_ID", "ID"},
                              {"AWS_SECRET_ACCESS_KEY", "SECRET"},
                              {"AWS_CREDENTIAL_EXPIRATION", "soon"}};
@@ -54,7 +54,7 @@ TEST(EnvironmentProvider, UnreadableExpiryIsAnError) {
             ErrorKind::kUnauthenticated);
 }
 
-TEST(ChainProvider, FirstThatHasCredentialsWins) {
+TEST(ChainProvider, ReturnsTheFirstCredentials) {
   const ProviderPtr chain =
       MakeChainProvider({{"nothing", MakeEnvironmentProvider(FakeEnvironment({}))},
                          {"first", MakeStaticProvider({"1", "s", "", {}})},
@@ -62,14 +62,14 @@ TEST(ChainProvider, FirstThatHasCredentialsWins) {
   EXPECT_EQ((*Ask(chain))->access_key_id, "1");
 }
 
-TEST(ChainProvider, ProviderThatFailsEndsTheSearch) {
+TEST(ChainProvider, AnErrorEndsTheSearch) {
   const ProviderPtr chain = MakeChainProvider(
       {{"half", MakeEnvironmentProvider(FakeEnvironment({{"AWS_ACCESS_KEY_ID", "ID"}}))},
        {"whole", MakeStaticProvider({"1", "s", "", {}})}});
   EXPECT_EQ(ErrorOf(chain).kind, ErrorKind::kUnauthenticated);
 }
 
-TEST(DefaultProvider, ListsThePlacesItLookedAt) {
+TEST(DefaultProvider, ListsThePlacesTried) {
   http::FakeTransport transport;
   transport.Expect(http::FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "no route")));
   const Error error = ErrorOf(MakeDefaultProvider(FakeContext(transport, {}), ""));
@@ -81,7 +81,7 @@ TEST(DefaultProvider, ListsThePlacesItLookedAt) {
   }
 }
 
-TEST(DefaultProvider, APlaceThatIsConfiguredAndFailsEndsTheSearch) {
+TEST(DefaultProvider, AConfiguredPlaceThatFailsEndsTheSearch) {
   http::FakeTransport transport;
   transport.Expect(http::FakeReply::Respond(403, {}, "no"));
   const Error error = ErrorOf(MakeDefaultProvider(
@@ -90,7 +90,7 @@ TEST(DefaultProvider, APlaceThatIsConfiguredAndFailsEndsTheSearch) {
   EXPECT_EQ(transport.requests().size(), 1u);
 }
 
-TEST(DefaultProvider, ExplicitProfileShutsOutTheEnvironment) {
+TEST(DefaultProvider, AnExplicitProfileExcludesTheEnvironment) {
   http::FakeTransport transport;
   const RemoteContext context = FakeContext(
       transport, {{"AWS_ACCESS_KEY_ID", "ENV"}, {"AWS_SECRET_ACCESS_KEY", "S"}},

@@ -1,4 +1,4 @@
-// The process's own environment and files, behind the interface of profile.h.
+// The process's environment and files, behind the interface of profile.h.
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -10,7 +10,7 @@
 namespace penstock::auth {
 namespace {
 
-// nobody's is near it; a device file has no end
+// Far larger than any real profile file; a device file has no end.
 constexpr std::size_t kMaxProfileFileBytes = std::size_t{4} << 20;
 
 Result<std::string> ReadFile(const std::string& path) {
@@ -29,7 +29,7 @@ Result<std::string> ReadFile(const std::string& path) {
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > kMaxProfileFileBytes) {
     return Error::Make(ErrorKind::kInvalidArgument,
-                       "'" + path + "' is longer than 4 MiB: not a profile file");
+                       "'" + path + "' is larger than 4 MiB, so it cannot be a profile file");
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// An environment made of maps.
+// An environment based on maps.
 #ifndef PENSTOCK_CLIENT_AUTH_ENVIRONMENT_FOR_TEST_H_
 #define PENSTOCK_CLIENT_AUTH_ENVIRONMENT_FOR_TEST_H_
 
@@ -12,7 +12,7 @@ namespace penstock::auth {
 
 using TextMap = std::map<std::string, std::string>;
 
-// HOME is "/home/u" unless given.
+// HOME is "/home/u" unless set.
 inline Environment FakeEnvironment(TextMap variables, TextMap files = {}) {
   variables.emplace("HOME", "/home/u");
   Environment environment;

@@ -9,14 +9,14 @@
 namespace penstock::auth {
 namespace {
 
-TEST(Environment, ReadsTheProcessesVariables) {
+TEST(Environment, ReadsTheVariablesOfTheProcess) {
   ::setenv("PENSTOCK_ENVIRONMENT_TEST", "v", 1);
   EXPECT_EQ(Environment::PerProcess().Get("PENSTOCK_ENVIRONMENT_TEST"), "v");
   ::unsetenv("PENSTOCK_ENVIRONMENT_TEST");
   EXPECT_FALSE(Environment::PerProcess().Get("PENSTOCK_ENVIRONMENT_TEST").has_value());
 }
 
-TEST(Environment, EmptyVariableCountsAsUnset) {
+TEST(Environment, AnEmptyVariableCountsAsUnset) {
   ::setenv("PENSTOCK_ENVIRONMENT_TEST", "", 1);
   EXPECT_FALSE(Environment::PerProcess().Get("PENSTOCK_ENVIRONMENT_TEST").has_value());
   ::unsetenv("PENSTOCK_ENVIRONMENT_TEST");
@@ -31,13 +31,13 @@ TEST(Environment, ReadsWholeFiles) {
   std::filesystem::remove(path);
 }
 
-TEST(Environment, MissingFileIsNotFoundAndADirectoryIsAnError) {
+TEST(Environment, AMissingFileIsNotFoundAndADirectoryIsAnError) {
   const Environment environment = Environment::PerProcess();
   EXPECT_EQ(environment.read_file("/nonexistent/file").error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(environment.read_file("/").error().kind, ErrorKind::kInvalidArgument);
 }
 
-TEST(Environment, EndlessFileIsRefused) {
+TEST(Environment, RejectsAnEndlessFile) {
   EXPECT_EQ(Environment::PerProcess().read_file("/dev/zero").error().kind,
             ErrorKind::kInvalidArgument);
 }

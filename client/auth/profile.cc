@@ -26,7 +26,7 @@ bool IsName(std::string_view text) {
 
 bool IsCommentStart(char c) { return c == '#' || c == ';'; }
 
-// A comment in a value starts at '#' or ';' after a blank.
+// A comment in a value starts with '#' or ';' after a blank.
 std::string_view WithoutComment(std::string_view value) {
   if (!value.empty() && IsCommentStart(value[0])) return {};
   for (std::size_t i = 1; i < value.size(); ++i) {
@@ -35,23 +35,23 @@ std::string_view WithoutComment(std::string_view value) {
   return value;
 }
 
-// The first line of a section.
+// The header line of a section.
 struct Header {
-  std::string type;        // "profile" of [profile x]; empty without one
-  std::string name;        // empty: no name, or several
-  std::size_t length = 0;  // up to and with the closing bracket
+  std::string type;        // "profile" of [profile x]; empty if there is none.
+  std::string name;        // Empty: no name, or several.
+  std::size_t length = 0;  // Up to and including the closing bracket.
 };
 
-// The header of a section of the credentials file: everything between the brackets is the name.
+// Parses a section header of the credentials file: everything between the brackets is the name.
 std::optional<Header> WholeHeader(std::string_view text) {
   const std::size_t close = text.find(']');
   if (close == std::string_view::npos) return std::nullopt;
   return Header{{}, std::string(Trim(text.substr(1, close - 1))), close + 1};
 }
 
-// The header of a section of the config file. The name is one word of a POSIX shell, as Python's
-// shlex reads it: `aws configure` quotes names that have blanks, and botocore splits them so. Null
-// when no ']' ends it.
+// Parses a section header of the config file. The name is one word in the syntax of Python's shlex:
+// `aws configure` quotes names with blanks, and botocore splits them this way. Returns nullopt
+// without a closing ']'.
 std::optional<Header> SplitHeader(std::string_view text) {
   std::vector<std::string> words;
   bool in_word = false;
@@ -78,7 +78,7 @@ std::optional<Header> SplitHeader(std::string_view text) {
       words.back().push_back(c);
     }
   }
-  if (i >= text.size()) {  // without the quotes there may be one
+  if (i >= text.size()) {  // Inside quotes there may be one.
     if (text.find(']') == std::string_view::npos) return std::nullopt;
     return Header{{}, {}, text.size()};
   }
@@ -88,14 +88,15 @@ std::optional<Header> SplitHeader(std::string_view text) {
   return Header{{}, {}, length};
 }
 
-// Reads one file line by line. Values may be secrets: messages hold names and line numbers only.
+// Parses one file line by line. Values may be secrets, so messages contain only names and line
+// numbers.
 class Parser {
  public:
   Parser(const std::string& path, ProfileFileKind kind, ProfileSet& into)
       : path_(path), kind_(kind), into_(into) {}
 
-  // As Python's configparser, which botocore and the AWS CLI use: a line with a deeper indentation
-  // than the line of the setting above it belongs to that setting; any other line is a section or a
+  // Follows Python's configparser, which botocore and the AWS CLI use. A line with deeper
+  // indentation than the setting above it continues that setting. Any other line is a section or a
   // setting, at any indentation.
   Result<void> Line(std::string_view line) {
     ++number_;
@@ -145,7 +146,7 @@ class Parser {
     } else if (type == "services") {
       section_ = &into_.services[name];
     } else if (type == "profile") {
-      // [profile default] beats [default], wherever it stands.
+      // [profile default] takes precedence over [default], in any order.
       if (name == "default" && !prefixed_default_) into_.profiles.erase("default");
       prefixed_default_ = prefixed_default_ || name == "default";
       section_ = &into_.profiles[name];
@@ -153,7 +154,7 @@ class Parser {
       if (!prefixed_default_) section_ = &into_.profiles["default"];
     } else {
       Warn(
-          "section skipped: the config file takes [default], [profile NAME], [sso-session NAME] "
+          "section skipped: the config file allows [default], [profile NAME], [sso-session NAME] "
           "and [services NAME]");
     }
     return Ok();
@@ -167,14 +168,14 @@ class Parser {
   }
 
   Result<void> PropertyLine(std::string_view text) {
-    if (!in_section_) return Fatal("a setting stands before the first section");
+    if (!in_section_) return Fatal("a setting precedes the first section");
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) return Fatal("expected 'name = value'");
     property_.emplace();
     if (section_ == nullptr) return Ok();
     const std::string name = AsciiLower(Trim(text.substr(0, equals)));
     if (!IsName(name)) {
-      Warn("setting skipped: its name has a character that no setting has");
+      Warn("setting skipped: its name contains an invalid character");
       return Ok();
     }
     property_ = name;
@@ -182,7 +183,7 @@ class Parser {
     return Ok();
   }
 
-  // After "name = value" another line of the value; after "name =" a sub-property.
+  // After "name = value": another line of the value. After "name =": a sub-property.
   Result<void> Continuation(std::string_view text) {
     if (property_->empty()) return Ok();
     const std::string& value = section_->settings[*property_];
@@ -206,17 +207,17 @@ class Parser {
   int number_ = 0;
   bool in_section_ = false;
   bool prefixed_default_ = false;
-  Section* section_ = nullptr;  // null: of a section that is skipped
-  // the setting above in this section; "": a setting that is skipped
+  Section* section_ = nullptr;  // Null: in a skipped section.
+  // The setting above in this section; "": a skipped setting.
   std::optional<std::string> property_;
-  std::size_t indentation_ = 0;  // of the last section or setting
+  std::size_t indentation_ = 0;  // Of the last section or setting.
 };
 
 std::string HomePath(const Environment& environment, const std::string& below) {
   return environment.Get("HOME").value_or("~") + below;
 }
 
-// The path with a leading "~/" replaced.
+// Replaces a leading "~/".
 std::string Expand(const Environment& environment, const std::string& path) {
   return path.starts_with("~/") ? HomePath(environment, path.substr(1)) : path;
 }

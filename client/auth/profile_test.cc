@@ -35,13 +35,13 @@ TEST(Profile, ReadsSettingsOfNamedAndDefaultProfiles) {
   EXPECT_EQ(Setting(set, "dev", "region"), "us-west-2");
 }
 
-TEST(Profile, UnprefixedSectionOfConfigIsIgnored) {
+TEST(Profile, IgnoresAnUnprefixedSectionOfTheConfigFile) {
   const ProfileSet set = Config("[dev]\nregion = x\n");
   EXPECT_EQ(set.FindProfile("dev"), nullptr);
   EXPECT_EQ(set.warnings.size(), 1u);
 }
 
-TEST(Profile, PrefixedDefaultBeatsTheBareOneInEitherOrder) {
+TEST(Profile, ThePrefixedDefaultTakesPrecedenceInEitherOrder) {
   EXPECT_EQ(Setting(Config("[profile default]\nregion = a\n[default]\nregion = b\noutput = t\n"),
                     "default", "region"),
             "a");
@@ -51,7 +51,7 @@ TEST(Profile, PrefixedDefaultBeatsTheBareOneInEitherOrder) {
   EXPECT_FALSE(Setting(bare_first, "default", "output").has_value());
 }
 
-TEST(Profile, CommentsNeedABlankBeforeThemInsideAValue) {
+TEST(Profile, ACommentInAValueNeedsABlankBeforeIt) {
   const ProfileSet set =
       Config("# c\n; c\n[default] ; c\na = x ;c\nb = x;c\nc = x #c\nd = #c\ne = ; # c\n");
   EXPECT_EQ(Setting(set, "default", "a"), "x");
@@ -61,11 +61,11 @@ TEST(Profile, CommentsNeedABlankBeforeThemInsideAValue) {
   EXPECT_EQ(Setting(set, "default", "e"), "");
 }
 
-TEST(Profile, OnlyTheFirstEqualsSplits) {
+TEST(Profile, OnlyTheFirstEqualsSignSeparates) {
   EXPECT_EQ(Setting(Config("[default]\nk = a=b=\n"), "default", "k"), "a=b=");
 }
 
-TEST(Profile, IndentedLineContinuesANonEmptyValue) {
+TEST(Profile, AnIndentedLineContinuesANonEmptyValue) {
   const ProfileSet set = Config("[default]\nk = one\n\n  two ; kept\nl = 3\n");
   EXPECT_EQ(Setting(set, "default", "k"), "one\ntwo ; kept");
   EXPECT_EQ(Setting(set, "default", "l"), "3");
@@ -80,7 +80,7 @@ TEST(Profile, IndentedLinesUnderAnEmptyValueAreSubProperties) {
 }
 
 // The expected results are those of botocore 1.x (`botocore.configloader.load_config`).
-TEST(Profile, SettingsMayBeIndentedInTheirSection) {
+TEST(Profile, SettingsMayBeIndented) {
   const ProfileSet set = Config("[default]\n  # c\n  a = 1\n  b = 2\n c = 3\n\n   more\n");
   EXPECT_EQ(Setting(set, "default", "a"), "1");
   EXPECT_EQ(Setting(set, "default", "b"), "2");
@@ -93,7 +93,7 @@ TEST(Profile, LinesIndentedDeeperThanASettingBelongToIt) {
   EXPECT_EQ(set.FindProfile("default")->settings.size(), 1u);
 }
 
-TEST(Profile, SectionsMayBeIndentedAsTheirSettings) {
+TEST(Profile, SectionsMayBeIndentedLikeSettings) {
   const ProfileSet set = Config("  [default]\n  a = 1\n  [profile p]\n  b = 2\n");
   EXPECT_EQ(Setting(set, "default", "a"), "1");
   EXPECT_EQ(Setting(set, "p", "b"), "2");
@@ -109,7 +109,7 @@ TEST(Profile, SubPropertiesOfAnIndentedSettingAreIndentedDeeper) {
   EXPECT_EQ(Setting(set, "default", "m"), "1");
 }
 
-TEST(Profile, IndentedKeysOfTheCredentialsFileAreRead) {
+TEST(Profile, ReadsIndentedKeysOfTheCredentialsFile) {
   ProfileSet set;
   ASSERT_TRUE(
       ParseProfileFile("[default]\n  aws_access_key_id = A\n  # c\n  aws_secret_access_key = S\n",
@@ -120,11 +120,11 @@ TEST(Profile, IndentedKeysOfTheCredentialsFileAreRead) {
   EXPECT_EQ(set.FindProfile("default")->from_credentials_file.size(), 2u);
 }
 
-TEST(Profile, CommentLinesAreNoPartOfAValue) {
+TEST(Profile, CommentLinesAreNotPartOfAValue) {
   EXPECT_EQ(Setting(Config("[default]\nk = one\n  # c\n  two\n"), "default", "k"), "one\ntwo");
 }
 
-TEST(Profile, NamesOfConfigMayBeQuotedAsForAShell) {
+TEST(Profile, NamesInTheConfigFileMayBeQuotedAsInAShell) {
   const std::vector<std::pair<std::string, std::string>> names = {
       {"\"a b\"", "a b"},         {"'a b'", "a b"},           {"\"x\"", "x"},
       {"a\\ b", "a b"},           {"a\"b c\"d", "ab cd"},     {"\"a]b\"", "a]b"},
@@ -138,7 +138,7 @@ TEST(Profile, NamesOfConfigMayBeQuotedAsForAShell) {
   EXPECT_TRUE(other.services.contains("a b"));
 }
 
-TEST(Profile, NamesOfTheCredentialsFileAreTakenLiterally) {
+TEST(Profile, NamesInTheCredentialsFileAreLiteral) {
   ProfileSet set;
   ASSERT_TRUE(ParseProfileFile("[a b]\nk = 1\n[\"q\"]\nk = 2\n[profile x]\nk = 3\n", "c",
                                ProfileFileKind::kCredentials, set)
@@ -149,7 +149,7 @@ TEST(Profile, NamesOfTheCredentialsFileAreTakenLiterally) {
   EXPECT_EQ(set.FindProfile("x"), nullptr);
 }
 
-TEST(Profile, SectionsWithoutOneNameAreSkipped) {
+TEST(Profile, SkipsSectionsWithoutExactlyOneName) {
   for (const std::string name :
        {"profile a b", "profile \"\"", "profile", "", "\"\"", "profile joe's"}) {
     const ProfileSet set = Config("[" + name + "]\nk = v\n");
@@ -158,14 +158,14 @@ TEST(Profile, SectionsWithoutOneNameAreSkipped) {
   }
 }
 
-TEST(Profile, RepeatedSectionsMergeAndTheLaterSettingWins) {
+TEST(Profile, MergesRepeatedSectionsAndUsesTheLaterSetting) {
   const ProfileSet set =
       Config("[profile a]\nx = 1\ny = 1\n[profile b]\nx = 9\n[profile a]\nX = 2\n");
   EXPECT_EQ(Setting(set, "a", "x"), "2");
   EXPECT_EQ(Setting(set, "a", "y"), "1");
 }
 
-TEST(Profile, ServicesSectionGivesServiceSettings) {
+TEST(Profile, ReadsServiceSettings) {
   const ProfileSet set = Config(
       "[profile p]\nservices = dev\n[services dev]\ns3 =\n  endpoint_url = "
       "http://localhost:9000\n");
@@ -175,28 +175,28 @@ TEST(Profile, ServicesSectionGivesServiceSettings) {
   EXPECT_FALSE(set.FindServiceSetting(*profile, "sts", "endpoint_url").has_value());
 }
 
-TEST(Profile, ByteOrderMarkAndWindowsLineEndsAreTolerated) {
+TEST(Profile, AcceptsByteOrderMarkAndWindowsLineEnds) {
   EXPECT_EQ(Setting(Config("\xEF\xBB\xBF[default]\r\nregion = r\r\n"), "default", "region"), "r");
 }
 
-TEST(Profile, BadNamesAreSkippedWithAWarning) {
+TEST(Profile, SkipsInvalidNamesWithAWarning) {
   const ProfileSet set = Config("[profile a b]\nx = 1\n[default]\nb!d = 1\n  sub\ngood = 2\n");
   EXPECT_EQ(set.profiles.size(), 1u);
   EXPECT_EQ(Setting(set, "default", "good"), "2");
   EXPECT_GE(set.warnings.size(), 2u);
 }
 
-TEST(Profile, BrokenLinesNameFileAndLineButNoValue) {
+TEST(Profile, ErrorsNameFileAndLineButNoValue) {
   EXPECT_EQ(ConfigError("[default\n"), "config line 1: ']' is missing after the section name");
   EXPECT_EQ(ConfigError("\nsecret = s3cr3t\n"),
-            "config line 2: a setting stands before the first section");
+            "config line 2: a setting precedes the first section");
   EXPECT_EQ(ConfigError("[default]\ns3cr3t\n"), "config line 2: expected 'name = value'");
   EXPECT_EQ(ConfigError("[default] x\n"), "config line 1: only a comment may follow ']'");
   EXPECT_EQ(ConfigError("[profile \"a\n"), "config line 1: ']' is missing after the section name");
   EXPECT_EQ(ConfigError("[default]\n  s3cr3t\n"), "config line 2: expected 'name = value'");
 }
 
-TEST(Profile, CredentialsOverrideConfigPropertyByProperty) {
+TEST(Profile, CredentialsFileOverridesConfigFilePerSetting) {
   const Environment environment = FakeEnvironment(
       {}, {{"/home/u/.aws/config", "[profile p]\nregion = r\naws_access_key_id = OLD\n"},
            {"/home/u/.aws/credentials", "[p]\naws_access_key_id = NEW\n[profile q]\nx = 1\n"}});
@@ -208,7 +208,7 @@ TEST(Profile, CredentialsOverrideConfigPropertyByProperty) {
   EXPECT_EQ(set->FindProfile("q"), nullptr);
 }
 
-TEST(Profile, VariablesMoveTheFiles) {
+TEST(Profile, VariablesChangeThePathsOfTheFiles) {
   const Environment environment = FakeEnvironment(
       {{"AWS_CONFIG_FILE", "~/c"}, {"AWS_SHARED_CREDENTIALS_FILE", "/etc/k"}},
       {{"/home/u/c", "[default]\nregion = r\n"}, {"/etc/k", "[default]\naws_access_key_id = K\n"}});
@@ -225,7 +225,7 @@ TEST(Profile, MissingFilesAreEmptyAndListed) {
   EXPECT_EQ(set->files_missing.size(), 2u);
 }
 
-TEST(Profile, NameComesFromTheArgumentThenTheEnvironment) {
+TEST(Profile, TheNameComesFromTheArgumentThenTheEnvironment) {
   const TextMap both = {{"AWS_PROFILE", "a"}, {"AWS_DEFAULT_PROFILE", "b"}};
   EXPECT_EQ(SelectProfileName(FakeEnvironment(both), "x"), "x");
   EXPECT_EQ(SelectProfileName(FakeEnvironment(both), ""), "a");

@@ -1,4 +1,4 @@
-// What providers that ask somebody for credentials need of the world.
+// Dependencies of providers that send requests.
 #ifndef PENSTOCK_CLIENT_AUTH_REMOTE_CONTEXT_H_
 #define PENSTOCK_CLIENT_AUTH_REMOTE_CONTEXT_H_
 
@@ -13,11 +13,12 @@ namespace penstock::auth {
 
 struct RemoteContext {
   Environment environment;
-  const Clock* clock = nullptr;              // lives forever
-  std::function<TransportPtr()> transport;   // asked at every call: a fork may change the answer
-  std::string region;                        // whose STS and SSO are asked; may be empty
-  std::string dns_suffix = "amazonaws.com";  // of the region's partition
-  std::string ca_bundle_path;                // empty: the system's
+  const Clock* clock = nullptr;  // Lives forever.
+  std::function<TransportPtr()>
+      transport;       // Called for each call, because the result changes after a fork.
+  std::string region;  // Region of STS and SSO; may be empty.
+  std::string dns_suffix = "amazonaws.com";  // Of the region's partition.
+  std::string ca_bundle_path;                // Empty: the system's.
 };
 
 }  // namespace penstock::auth

@@ -96,7 +96,8 @@ std::string StringToSign(std::string_view amz_date, std::string_view credential_
 
 }  // namespace
 
-// The end of the HMAC chain. Holds the secret it was made from, to notice other credentials.
+// The last key of the HMAC chain, with the secret it was derived from, to detect changed
+// credentials.
 struct Signer::CachedKey {
   CachedKey(std::string_view of_day, const std::string& of_secret, const Sha256Digest& derived)
       : day(of_day), secret(of_secret), key(derived) {}
@@ -177,9 +178,9 @@ Result<void> Signer::Presign(http::Request& request, const Credentials& credenti
                              const PresignInput& input, SignatureTrace* trace) const {
   PENSTOCK_TRY(Check(request, credentials));
   if (input.expires < std::chrono::seconds(1) || input.expires > kLongestPresign) {
-    return Error::Make(
-        ErrorKind::kInvalidArgument,
-        "a presigned URL lives 1 to 604800 seconds, not " + std::to_string(input.expires.count()));
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "a presigned URL is valid for 1 to 604800 seconds, not " +
+                           std::to_string(input.expires.count()));
   }
   const std::string amz_date = FormatAmzDate(input.now);
   const std::string_view day = std::string_view(amz_date).substr(0, 8);

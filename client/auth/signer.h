@@ -1,8 +1,8 @@
-// AWS Signature Version 4, as S3's client side needs it (spec/protocol.md §2.14).
+// AWS Signature Version 4 for S3 requests ("AWS Signature Version 4 for API requests", AWS IAM User
+// Guide).
 //
-// Signs what will be sent: the path and query exactly as they stand in Request::target, encoded
-// once, not normalised. Does not know verbs, and does not stream-sign bodies (STREAMING-* hashes
-// may be named; the chunks are not made here).
+// Signs path and query exactly as in Request::target: encoded once, not normalised. It is
+// independent of the operation. STREAMING-* hashes can be given, but chunks are not signed here.
 #ifndef PENSTOCK_CLIENT_AUTH_SIGNER_H_
 #define PENSTOCK_CLIENT_AUTH_SIGNER_H_
 
@@ -25,16 +25,15 @@ inline constexpr std::string_view kUnsignedPayload = "UNSIGNED-PAYLOAD";
 inline constexpr std::string_view kEmptyPayloadSha256 =
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-// Lower-case hex SHA-256 of a body that is in memory (the small XML bodies are signed with it).
+// Returns the lower-case hex SHA-256 of a body in memory. Small XML bodies are signed with it.
 std::string PayloadSha256(ByteView body);
 
-// How object bodies are covered by the signature. S3 accepts UNSIGNED-PAYLOAD over https and over
-// plain http, and hashing a body costs a pass over it before the first byte can leave; kSigned buys
-// integrity on plain http.
+// Whether the signature covers object bodies. S3 accepts UNSIGNED-PAYLOAD over https and http.
+// kSigned reads the body once before the first byte is sent, and protects it over http.
 enum class PayloadSigning { kUnsigned, kSigned };
 
-// Where the token of the credentials goes: x-amz-security-token, or, for those that CreateSession
-// gave out, x-amz-s3session-token.
+// Header of the session token: x-amz-security-token, or x-amz-s3session-token for credentials of
+// CreateSession.
 enum class TokenKind { kSecurity, kS3Session };
 
 struct SigningScope {
@@ -45,8 +44,8 @@ struct SigningScope {
   friend bool operator==(const SigningScope&, const SigningScope&) = default;
 };
 
-// What was computed, for tests and for explaining a SignatureDoesNotMatch. Holds no secret but the
-// signature.
+// Intermediate results, for tests and to explain SignatureDoesNotMatch. Contains no secret except
+// the signature.
 struct SignatureTrace {
   std::string canonical_request;
   std::string string_to_sign;
@@ -56,19 +55,19 @@ struct SignatureTrace {
 
 struct SignInput {
   WallTime now{};
-  // hex SHA-256, UNSIGNED-PAYLOAD or STREAMING-...
+  // Hex SHA-256, UNSIGNED-PAYLOAD or STREAMING-...
   std::string_view payload_hash = kUnsignedPayload;
 };
 
 struct PresignInput {
   WallTime now{};
-  std::chrono::seconds expires{3600};  // 1 s to 7 days
+  std::chrono::seconds expires{3600};  // 1 s to 7 days.
   std::string_view payload_hash = kUnsignedPayload;
 };
 
-// Signs for one scope; keeps the derived key of the day, so that a signature costs one short HMAC.
+// Signs for one scope. Keeps the derived key of the day, so that a signature costs one short HMAC.
 //
-// Thread safety: safe from any thread.
+// Thread safety: may be used from any thread.
 class Signer {
  public:
   explicit Signer(SigningScope scope);
@@ -76,18 +75,17 @@ class Signer {
 
   const SigningScope& scope() const { return scope_; }
 
-  // Replaces x-amz-date, x-amz-content-sha256, the token header and Authorization of `request` by
-  // those of this attempt. (x-amz-content-sha256 for S3's services only: s3, s3express,
-  // s3-object-lambda.) Signs every header present except those a hop may touch: connection, expect,
-  // transfer-encoding, user-agent, x-amzn-trace-id. kInvalidArgument when the request has no Host
-  // header, or a target that does not start with '/'; kUnauthenticated when the key id or secret is
+  // Replaces x-amz-date, x-amz-content-sha256, the token header and Authorization of `request`.
+  // x-amz-content-sha256 is set only for s3, s3express and s3-object-lambda. Signs all other
+  // headers except those that a proxy may change: connection, expect, transfer-encoding,
+  // user-agent, x-amzn-trace-id. Returns kInvalidArgument if the request has no Host header or its
+  // target does not start with '/'. Returns kUnauthenticated if the access key id or the secret is
   // empty. `trace` may be null.
   Result<void> Sign(http::Request& request, const Credentials& credentials, const SignInput& input,
                     SignatureTrace* trace = nullptr) const;
 
-  // Appends X-Amz-... parameters to the target; the headers of `request` are the ones the user of
-  // the URL must send. Errors as Sign, and kInvalidArgument when `expires` is not within 1 s to
-  // 604800 s.
+  // Appends X-Amz-... parameters to the target. The user of the URL must send the headers of
+  // `request`. Errors as in Sign, and kInvalidArgument if `expires` is outside 1 s to 604800 s.
   Result<void> Presign(http::Request& request, const Credentials& credentials,
                        const PresignInput& input, SignatureTrace* trace = nullptr) const;
 
@@ -98,7 +96,7 @@ class Signer {
 
   const SigningScope scope_;
   mutable Mutex mutex_;
-  // shared with signatures in progress
+  // Shared with signatures in progress.
   mutable std::shared_ptr<const CachedKey> cached_ PENSTOCK_GUARDED_BY(mutex_);
 };
 

@@ -1,6 +1,6 @@
-// The generic SigV4 suite of aws-c-auth (tests/aws-signing-test-suite/v4, Apache-2.0;
-// spec/protocol.md appendix C), all cases that make sense without path normalisation and with the
-// token signed. Signatures are the suite's.
+// The SigV4 test suite of aws-c-auth (tests/aws-signing-test-suite/v4, Apache-2.0): all cases that
+// apply without path normalisation and with a signed token. The expected signatures are those of
+// the suite.
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -16,7 +16,7 @@ namespace {
 struct SuiteCase {
   const char* name;
   const char* method;
-  const char* path;  // raw: encoded once before it is sent
+  const char* path;  // Raw: encoded once before it is sent.
   const char* query;
   std::vector<http::Header> headers;
   const char* body;
@@ -345,7 +345,7 @@ class SignerSuite : public ::testing::TestWithParam<SuiteCase> {
     hash_ = PayloadSha256(AsBytes(given.body));
     credentials_.session_token = given.token;
   }
-  // The suite's sign_body cases carry the hash in a header too.
+  // The sign_body cases of the suite also send the hash in a header.
   bool signs_body() const { return *GetParam().body != '\0'; }
 
   http::Request request_;
@@ -355,7 +355,7 @@ class SignerSuite : public ::testing::TestWithParam<SuiteCase> {
   SignatureTrace trace_;
 };
 
-TEST_P(SignerSuite, HeaderSignatureIsTheSuites) {
+TEST_P(SignerSuite, HeaderSignatureMatches) {
   if (signs_body()) request_.headers.push_back({"x-amz-content-sha256", hash_});
   ASSERT_TRUE(signer_.Sign(request_, credentials_, {kSuiteTime, hash_}, &trace_).ok());
   EXPECT_EQ(trace_.signature, GetParam().header_signature) << trace_.canonical_request;
@@ -365,7 +365,7 @@ TEST_P(SignerSuite, HeaderSignatureIsTheSuites) {
                 trace_.signed_headers + ", Signature=" + GetParam().header_signature);
 }
 
-TEST_P(SignerSuite, QuerySignatureIsTheSuites) {
+TEST_P(SignerSuite, QuerySignatureMatches) {
   const PresignInput input{kSuiteTime, std::chrono::seconds(3600), hash_};
   ASSERT_TRUE(signer_.Presign(request_, credentials_, input, &trace_).ok());
   EXPECT_EQ(trace_.signature, GetParam().query_signature) << trace_.canonical_request;

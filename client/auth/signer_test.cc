@@ -1,5 +1,5 @@
-// Vectors of spec/protocol.md §6.1 (the S3 documentation's examples) and §6.2 (made with
-// botocore 1.43.11), then the signer's own rules.
+// Examples of the Amazon S3 documentation, vectors made with botocore 1.43.11, and the signer's own
+// rules.
 #include "client/auth/signer.h"
 
 #include <gtest/gtest.h>
@@ -182,7 +182,7 @@ TEST(SignerVectors, ExpressPresignedGet) {
   EXPECT_EQ(trace.signature, "27b0f4d43716498c46d8f390ba000d2de7128eb17f9db42d46b5b71c03c85ddc");
 }
 
-TEST(Signer, ATokenOfTheIdentityKeepsItsOwnHeaderForExpressToo) {
+TEST(Signer, TheClientsTokenUsesItsOwnHeaderForExpress) {
   http::Request request = Make("GET", "/?session", {{"Host", kExpressHost}});
   ASSERT_TRUE(
       Signer({"us-east-1", "s3express"}).Sign(request, Example("TESTTOKEN=="), {kTime}).ok());
@@ -190,7 +190,7 @@ TEST(Signer, ATokenOfTheIdentityKeepsItsOwnHeaderForExpressToo) {
   EXPECT_FALSE(http::FindHeader(request.headers, "x-amz-s3session-token"));
 }
 
-TEST(Signer, SigningAgainReplacesTheLastAttempt) {
+TEST(Signer, SigningAgainReplacesThePreviousAttempt) {
   const Signer signer({"us-east-1", "s3"});
   http::Request again = Make("GET", "/k");
   ASSERT_TRUE(signer.Sign(again, Example("old"), {kTime + std::chrono::hours(30), "x"}).ok());
@@ -204,7 +204,7 @@ TEST(Signer, SigningAgainReplacesTheLastAttempt) {
   }
 }
 
-TEST(Signer, CachedKeyFollowsTheDayAndTheSecret) {
+TEST(Signer, TheCachedKeyFollowsTheDayAndTheSecret) {
   const Signer cached({"us-east-1", "s3"});
   const auto signature = [&](const Signer& signer, const Credentials& credentials, WallTime now) {
     http::Request request = Make("GET", "/k");
@@ -222,7 +222,7 @@ TEST(Signer, CachedKeyFollowsTheDayAndTheSecret) {
   }
 }
 
-TEST(Signer, ManyThreadsMaySignAtOnce) {
+TEST(Signer, SeveralThreadsMaySignConcurrently) {
   const Signer signer({"us-east-1", "s3"});
   Credentials other = Example();
   other.secret_access_key = "another";
@@ -249,7 +249,7 @@ TEST(Signer, ManyThreadsMaySignAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Signer, RefusesIncompleteInput) {
+TEST(Signer, RejectsIncompleteInput) {
   const Signer signer({"us-east-1", "s3"});
   http::Request no_host = Make("GET", "/k");
   no_host.headers.clear();
@@ -261,7 +261,7 @@ TEST(Signer, RefusesIncompleteInput) {
             ErrorKind::kUnauthenticated);
 }
 
-TEST(Signer, PresignedUrlsLiveASecondToAWeek) {
+TEST(Signer, PresignedUrlsAreValidForOneSecondToOneWeek) {
   const Signer signer({"us-east-1", "s3"});
   for (const auto& [seconds, good] :
        {std::pair{0, false}, {1, true}, {604'800, true}, {604'801, false}}) {

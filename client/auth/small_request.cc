@@ -10,13 +10,14 @@
 namespace penstock::auth {
 namespace {
 
-constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 10;
+constexpr std::size_t kMaxResponseBytes = std::size_t{64} << 10;
 
-// All of one call, shared with the transport's callbacks. Its attempts follow one another.
+// The state of one call, shared with the transport's callbacks. Its attempts run one after the
+// other.
 class SmallCall final : public http::ResponseBody, public std::enable_shared_from_this<SmallCall> {
  public:
   SmallCall(TransportPtr transport, const Clock& clock, SmallRequest request,
-            std::function<void(Result<SmallAnswer>)> done)
+            std::function<void(Result<SmallResponse>)> done)
       : transport_(std::move(transport)),
         clock_(clock),
         request_(std::move(request)),
@@ -46,7 +47,7 @@ class SmallCall final : public http::ResponseBody, public std::enable_shared_fro
   }
   MutableByteView Window() override {
     return MutableByteView(window_).first(
-        std::min(window_.size(), kMaxAnswerBytes - answer_.body.size()));
+        std::min(window_.size(), kMaxResponseBytes - answer_.body.size()));
   }
   Result<void> Commit(std::size_t count) override {
     answer_.body.append(reinterpret_cast<const char*>(window_.data()), count);
@@ -68,15 +69,15 @@ class SmallCall final : public http::ResponseBody, public std::enable_shared_fro
     End(std::move(answer_));
   }
 
-  void End(Result<SmallAnswer> result) { std::exchange(done_, nullptr)(std::move(result)); }
+  void End(Result<SmallResponse> result) { std::exchange(done_, nullptr)(std::move(result)); }
 
   const TransportPtr transport_;
   const Clock& clock_;
   const SmallRequest request_;
-  std::function<void(Result<SmallAnswer>)> done_;
+  std::function<void(Result<SmallResponse>)> done_;
   int attempts_ = 0;
   http::TextSource body_;
-  SmallAnswer answer_;
+  SmallResponse answer_;
   std::array<std::byte, 4096> window_;
 };
 
@@ -96,7 +97,7 @@ Result<http::Request> RequestTo(std::string method, const std::string& url,
 }
 
 void FetchSmall(TransportPtr transport, const Clock& clock, SmallRequest request,
-                std::function<void(Result<SmallAnswer>)> done) {
+                std::function<void(Result<SmallResponse>)> done) {
   std::make_shared<SmallCall>(std::move(transport), clock, std::move(request), std::move(done))
       ->Attempt();
 }

@@ -1,7 +1,7 @@
-// One small request and its whole answer in memory: how services that hand out credentials are
-// asked.
+// Sends one small request and reads the whole response into memory, for services that return
+// credentials.
 //
-// Tries again after what may pass (no answer, 5xx). Knows no service.
+// Retries temporary failures (no response, 5xx). Independent of the service.
 #ifndef PENSTOCK_CLIENT_AUTH_SMALL_REQUEST_H_
 #define PENSTOCK_CLIENT_AUTH_SMALL_REQUEST_H_
 
@@ -15,35 +15,35 @@
 
 namespace penstock::auth {
 
-using TransportPtr = std::shared_ptr<http::Transport>;  // shared: a request in progress keeps it
+using TransportPtr =
+    std::shared_ptr<http::Transport>;  // Shared: kept alive by requests in progress.
 
-struct SmallAnswer {
+struct SmallResponse {
   int status = 0;
   std::string body;
 };
 
 struct SmallRequest {
-  http::Request request;  // with its Host header
-  std::string body;       // sent unless empty
+  http::Request request;  // With its Host header.
+  std::string body;       // Sent unless empty.
   std::chrono::milliseconds attempt_timeout{5'000};
   int attempts = 3;
-  std::chrono::milliseconds pause{1'000};  // between attempts
-  // Whether an answer below 500 is worth another attempt. Unset: none is.
-  std::function<bool(const SmallAnswer&)> transient;
-  // Called before every attempt, to sign it. Unset: nothing.
+  std::chrono::milliseconds pause{1'000};  // Between attempts.
+  // Returns whether a response below 500 is retried. Unset: none is.
+  std::function<bool(const SmallResponse&)> transient;
+  // Called before every attempt, to sign it. Unset: no action.
   std::function<Result<void>(http::Request&)> prepare;
 };
 
-// "GET" or another method of a URL, as `request` wants it. kInvalidArgument when the URL cannot be
-// one.
+// Converts a URL to a request with the given method. Returns kInvalidArgument for an invalid URL.
 Result<http::Request> RequestTo(std::string method, const std::string& url,
                                 const std::string& ca_bundle_path);
 
-// `done` runs once: with the last answer of whatever status, or with the transport's error when the
-// last attempt had none. An answer longer than 64 KiB is kDataLoss. Never blocks. `clock` lives
+// `done` runs once, with the last response of any status, or with the transport's error if the last
+// attempt had no response. A response above 64 KiB is kDataLoss. Never blocks. `clock` lives
 // forever.
 void FetchSmall(TransportPtr transport, const Clock& clock, SmallRequest request,
-                std::function<void(Result<SmallAnswer>)> done);
+                std::function<void(Result<SmallResponse>)> done);
 
 }  // namespace penstock::auth
 

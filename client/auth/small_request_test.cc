@@ -20,14 +20,14 @@ SmallRequest To(const std::string& url) {
   return request;
 }
 
-Result<SmallAnswer> Fetch(FakeTransport& transport, SmallRequest request) {
-  std::optional<Result<SmallAnswer>> answer;
+Result<SmallResponse> Fetch(FakeTransport& transport, SmallRequest request) {
+  std::optional<Result<SmallResponse>> answer;
   FetchSmall(TransportPtr(TransportPtr(), &transport), transport.clock(), std::move(request),
-             [&](Result<SmallAnswer> result) { answer.emplace(std::move(result)); });
+             [&](Result<SmallResponse> result) { answer.emplace(std::move(result)); });
   return *answer;
 }
 
-TEST(SmallRequestTest, SendsABodyAndBringsTheAnswerWhateverItsStatus) {
+TEST(SmallRequestTest, SendsABodyAndReturnsTheResponseWithAnyStatus) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(404, {}, "nothing"));
   SmallRequest request = To("http://host:81/a?b=c");
@@ -41,7 +41,7 @@ TEST(SmallRequestTest, SendsABodyAndBringsTheAnswerWhateverItsStatus) {
   EXPECT_EQ(transport.requests().at(0).Header("Host"), "host:81");
 }
 
-TEST(SmallRequestTest, TriesAgainAfterWhatMayPassAndPreparesEachAttempt) {
+TEST(SmallRequestTest, RetriesTemporaryFailuresAndPreparesEachAttempt) {
   FakeTransport transport;
   transport.Expect(FakeReply::Fail(Gone()));
   transport.Expect(FakeReply::Respond(503, {}, "later"));
@@ -57,23 +57,23 @@ TEST(SmallRequestTest, TriesAgainAfterWhatMayPassAndPreparesEachAttempt) {
   EXPECT_EQ(transport.run_at_times().size(), 2u);
 }
 
-TEST(SmallRequestTest, GivesUpAfterItsAttempts) {
+TEST(SmallRequestTest, StopsAfterItsAttempts) {
   FakeTransport transport;
   for (int i = 0; i < 3; ++i) transport.Expect(FakeReply::Fail(Gone()));
   EXPECT_EQ(Fetch(transport, To("http://host/")).error().message, "gone");
   EXPECT_EQ(transport.requests().size(), 3u);
 }
 
-TEST(SmallRequestTest, AnAnswerBelow500IsRepeatedOnlyWhereTheAskerSaysSo) {
+TEST(SmallRequestTest, AResponseBelow500IsRetriedOnlyOnRequest) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(400, {}, "busy"));
   transport.Expect(FakeReply::Respond(400, {}, "wrong"));
   SmallRequest request = To("http://host/");
-  request.transient = [](const SmallAnswer& answer) { return answer.body == "busy"; };
+  request.transient = [](const SmallResponse& answer) { return answer.body == "busy"; };
   EXPECT_EQ(Fetch(transport, std::move(request))->body, "wrong");
 }
 
-TEST(SmallRequestTest, AnEndlessAnswerIsAnError) {
+TEST(SmallRequestTest, AnEndlessResponseIsAnError) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, std::string(65537, 'x')));
   EXPECT_FALSE(Fetch(transport, To("http://host/")).ok());
@@ -81,14 +81,14 @@ TEST(SmallRequestTest, AnEndlessAnswerIsAnError) {
   EXPECT_TRUE(Fetch(transport, To("http://host/")).ok());
 }
 
-TEST(SmallRequestTest, AHangEndsWithItsTimeOut) {
+TEST(SmallRequestTest, AHangEndsWithTheTimeout) {
   FakeTransport transport;
   transport.Expect(FakeReply::Hang());
   SmallRequest request = To("http://host/");
   request.attempts = 1;
-  std::optional<Result<SmallAnswer>> answer;
+  std::optional<Result<SmallResponse>> answer;
   FetchSmall(TransportPtr(TransportPtr(), &transport), transport.clock(), std::move(request),
-             [&](Result<SmallAnswer> result) { answer.emplace(std::move(result)); });
+             [&](Result<SmallResponse> result) { answer.emplace(std::move(result)); });
   transport.Advance(std::chrono::seconds(6));
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->error().kind, ErrorKind::kTimeout);

@@ -12,8 +12,8 @@
 namespace penstock::s3 {
 namespace {
 
-// Host, two of the SDK, User-Agent, and the signer's four: room for all, or the last would move the
-// others.
+// Capacity for Host, two SDK headers, User-Agent and the signer's four, so that adding the last one
+// does not reallocate.
 constexpr std::size_t kOwnHeaders = 8;
 
 }  // namespace

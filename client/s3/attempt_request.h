@@ -1,4 +1,5 @@
-// From a verb's request and an endpoint to the HTTP request of one attempt, before signing.
+// Builds the HTTP request of one attempt, before signing, from the operation's request and an
+// endpoint.
 #ifndef PENSTOCK_CLIENT_S3_ATTEMPT_REQUEST_H_
 #define PENSTOCK_CLIENT_S3_ATTEMPT_REQUEST_H_
 
@@ -13,21 +14,21 @@
 namespace penstock::s3 {
 
 struct AttemptFacts {
-  std::string_view invocation_id;  // the same for all attempts of a call
+  std::string_view invocation_id;  // The same for all attempts of a call.
   int attempt = 1;
   std::string_view user_agent;
 };
 
-// Path and query on the wire, percent-encoded: "/prefix/bucket/key?list-type=2".
+// Returns path and query, percent-encoded: "/prefix/bucket/key?list-type=2".
 std::string MakeTarget(const WireRequest& request, const ResolvedEndpoint& endpoint);
 
 http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& endpoint,
                           const ClientConfig& config, const AttemptFacts& facts);
 
-// "<prefix> penstock/<version> ua/2.1 os/linux lang/c++".
+// Returns "<prefix> penstock/<version> ua/2.1 os/linux lang/c++".
 std::string MakeUserAgent(std::string_view prefix);
 
-// The caller's source as the transport's.
+// Adapts the caller's source to the transport.
 class SourceBody final : public http::RequestBody {
  public:
   explicit SourceBody(BodySource& source) : source_(source) {}

@@ -24,13 +24,13 @@ ResolvedEndpoint PathStyle(std::string prefix = "") {
   return endpoint;
 }
 
-TEST(AttemptRequestTest, PathStyleTargetsBeginWithTheBucket) {
+TEST(AttemptRequestTest, PathStyleTargetsStartWithTheBucket) {
   EXPECT_EQ(MakeTarget(Request("b", "k"), PathStyle()), "/b/k");
   EXPECT_EQ(MakeTarget(Request("b", ""), PathStyle()), "/b");
   EXPECT_EQ(MakeTarget(Request("b", "k"), PathStyle("/pre")), "/pre/b/k");
 }
 
-TEST(AttemptRequestTest, VirtualHostedTargetsBeginWithTheKey) {
+TEST(AttemptRequestTest, VirtualHostedTargetsStartWithTheKey) {
   EXPECT_EQ(MakeTarget(Request("b", "k"), {}), "/k");
   EXPECT_EQ(MakeTarget(Request("b", ""), {}), "/");
   ResolvedEndpoint prefixed;
@@ -38,12 +38,12 @@ TEST(AttemptRequestTest, VirtualHostedTargetsBeginWithTheKey) {
   EXPECT_EQ(MakeTarget(Request("b", ""), prefixed), "/pre");
 }
 
-TEST(AttemptRequestTest, KeysAreNotFilePaths) {
+TEST(AttemptRequestTest, KeysAreNotNormalisedAsFilePaths) {
   EXPECT_EQ(MakeTarget(Request("b", "/a//../b/."), PathStyle()), "/b//a//../b/.");
   EXPECT_EQ(MakeTarget(Request("b", "a b?c#d%e+f"), PathStyle()), "/b/a%20b%3Fc%23d%25e%2Bf");
 }
 
-TEST(AttemptRequestTest, CarriesIdentityOfCallAndAttempt) {
+TEST(AttemptRequestTest, SendsInvocationIdAndAttemptNumber) {
   ClientConfig config;
   config.max_attempts = 4;
   config.ca_bundle_path = "ca.pem";
@@ -59,14 +59,14 @@ TEST(AttemptRequestTest, CarriesIdentityOfCallAndAttempt) {
   EXPECT_EQ(request.ca_bundle_path, "ca.pem");
 }
 
-TEST(AttemptRequestTest, EveryAttemptIsBoundedByDefault) {
+TEST(AttemptRequestTest, EveryAttemptHasALimitByDefault) {
   using std::chrono::minutes;
   const auto limit = [](Operation operation, std::uint64_t body_bytes, const ClientConfig& config) {
     return AttemptTimeout(Info(operation), body_bytes, config);
   };
   ClientConfig config;
   EXPECT_TRUE(HasSpeedFloor(Info(Operation::kGetObject), config));
-  EXPECT_EQ(limit(Operation::kGetObject, 0, config), minutes(0)) << "the floor bounds it";
+  EXPECT_EQ(limit(Operation::kGetObject, 0, config), minutes(0)) << "the speed floor limits it";
   EXPECT_EQ(limit(Operation::kDeleteObject, 0, config), minutes(15));
   EXPECT_EQ(limit(Operation::kUploadPart, 60 * 1024, config), minutes(16));
   config.attempt_timeout = minutes(2);
@@ -76,7 +76,7 @@ TEST(AttemptRequestTest, EveryAttemptIsBoundedByDefault) {
   EXPECT_EQ(limit(Operation::kUploadPart, 60 * 1024, config), minutes(0)) << "all limits are off";
 }
 
-TEST(AttemptRequestTest, AReadWithASpeedFloorMayBeIdleNoLongerThanItsTime) {
+TEST(AttemptRequestTest, IdleTimeoutOfAReadIsAtMostTheSpeedFloorTime) {
   ClientConfig config;
   config.low_speed_time = std::chrono::seconds(5);
   const auto idle = [&config](Operation operation) {
@@ -85,7 +85,7 @@ TEST(AttemptRequestTest, AReadWithASpeedFloorMayBeIdleNoLongerThanItsTime) {
     return MakeAttempt(wire, PathStyle(), config, {}).idle_timeout;
   };
   config.low_speed_bytes_per_second = 0;
-  EXPECT_EQ(idle(Operation::kGetObject), config.idle_timeout) << "without a floor";
+  EXPECT_EQ(idle(Operation::kGetObject), config.idle_timeout) << "without a speed floor";
   config.low_speed_bytes_per_second = 1;
   for (const Operation read :
        {Operation::kGetObject, Operation::kHeadObject, Operation::kListObjectsV2}) {
@@ -96,15 +96,15 @@ TEST(AttemptRequestTest, AReadWithASpeedFloorMayBeIdleNoLongerThanItsTime) {
     EXPECT_EQ(idle(write), config.idle_timeout);
   }
   config.idle_timeout = std::chrono::seconds(2);
-  EXPECT_EQ(idle(Operation::kGetObject), config.idle_timeout) << "the shorter one holds";
+  EXPECT_EQ(idle(Operation::kGetObject), config.idle_timeout) << "the shorter timeout applies";
 }
 
-TEST(AttemptRequestTest, TheUserAgentBeginsWithTheCallersPart) {
+TEST(AttemptRequestTest, UserAgentStartsWithTheCallersPrefix) {
   EXPECT_EQ(MakeUserAgent("mine/1").find("mine/1 penstock/"), 0u);
   EXPECT_EQ(MakeUserAgent("").find("penstock/"), 0u);
 }
 
-TEST(AttemptRequestTest, SourceBodiesAreTheCallersSource) {
+TEST(AttemptRequestTest, SourceBodyForwardsToTheCallersSource) {
   StringSource source("abcde");
   SourceBody body(source);
   EXPECT_EQ(body.size(), 5u);

@@ -30,9 +30,9 @@ Result<std::string> ChecksumText(Crc kind, BodySource& source) {
   }
   source.Rewind();
   if (total != source.size()) {
-    return Error::Make(ErrorKind::kInvalidArgument, "the body gave " + std::to_string(total) +
-                                                        " bytes, but its size is " +
-                                                        std::to_string(source.size()));
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the body source returned " + std::to_string(total) +
+                           " bytes, but its size() is " + std::to_string(source.size()));
   }
   return CrcText(kind, crc);
 }

@@ -1,5 +1,5 @@
-// Checksums of bodies: the CRC64NVME sent with an upload, and the check of a whole object as it
-// passes.
+// Checksums of bodies: the CRC64NVME sent with an upload, and the verification of a downloaded
+// object.
 #ifndef PENSTOCK_CLIENT_S3_BODY_CHECKSUM_H_
 #define PENSTOCK_CLIENT_S3_BODY_CHECKSUM_H_
 
@@ -22,28 +22,28 @@ inline constexpr const char* kCrc64NvmeHeader = "x-amz-checksum-crc64nvme";
 // Base64 of the big-endian CRC-64/NVME of `bytes`.
 std::string Crc64NvmeText(ByteView bytes);
 
-// The same of all of `source`: what it knows already, else computed in one pass that leaves it
-// rewound. kInvalidArgument when the source yields more or fewer bytes than its size(): the
-// checksum would stand for other bytes than those sent.
+// Same for all of `source`. Returns the checksum that the source knows, or computes it in one pass
+// and rewinds the source. Returns kInvalidArgument if the source yields more or fewer bytes than
+// its size(), because the checksum would not match the bytes sent.
 Result<std::string> Crc64NvmeText(BodySource& source);
-// Another CRC of all of `source`, computed in such a pass.
+// Computes another CRC of all of `source`, also in one pass.
 Result<std::string> ChecksumText(Crc crc, BodySource& source);
 
-// Where S3 confirms an upload it names the checksum of the bytes that it received. kDataLoss when
-// that is another CRC64NVME than the one in the headers `sent`. An append
-// (x-amz-write-offset-bytes) is confirmed with the whole object's checksum.
+// Compares the CRC64NVME in the headers `sent` with the one that S3 computed and returned. Returns
+// kDataLoss if they differ. Appends (x-amz-write-offset-bytes) are not checked, because S3 returns
+// the checksum of the whole object for them.
 Result<void> CheckConfirmedChecksum(const std::vector<http::Header>& sent,
                                     const http::ResponseHead& head);
 
-// Follows the bytes of one object and compares at the end. Copyable value.
+// Computes the checksum of one object and compares it at the end. Copyable value.
 class ChecksumVerifier {
  public:
-  // Picks crc64nvme, crc32c or crc32, in this order, from the object's checksums; nullopt when it
-  // has none of them.
+  // Picks crc64nvme, crc32c or crc32, in this order, from the object's checksums. Returns nullopt
+  // if it has none of them.
   static std::optional<ChecksumVerifier> For(const ObjectMetadata& metadata);
 
   void Update(ByteView bytes);
-  // kDataLoss naming both values when they differ.
+  // Returns kDataLoss with both values if they differ.
   Result<void> Finish() const;
 
  private:

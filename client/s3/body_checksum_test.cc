@@ -7,8 +7,8 @@
 namespace penstock::s3 {
 namespace {
 
-// Check values of "123456789" (spec/protocol.md §6.3): CRC64NVME ae8b14860a799888, CRC32C e3069283,
-// CRC32 cbf43926.
+// Check values of "123456789" (catalogue of parametrised CRC algorithms): CRC64NVME
+// ae8b14860a799888, CRC32C e3069283, CRC32 cbf43926.
 constexpr std::string_view kText = "123456789";
 
 ObjectMetadata With(std::vector<std::pair<std::string, std::string>> checksums) {
@@ -22,19 +22,19 @@ TEST(BodyChecksumTest, ValuesAreBase64OfTheBigEndianCrc) {
   EXPECT_EQ(Crc64NvmeText(AsBytes("")), "AAAAAAAAAAA=");
 }
 
-TEST(BodyChecksumTest, ASourceIsReadInPiecesAndRewound) {
+TEST(BodyChecksumTest, ReadsASourceInPiecesAndRewindsIt) {
   StringSource source{std::string(kText)};
   EXPECT_EQ(Crc64NvmeText(source).value(), "rosUhgp5mIg=");
   EXPECT_EQ(AsText(source.Next(1)), "1");
 }
 
-TEST(BodyChecksumTest, ASourceThatLiesAboutItsSizeIsRefused) {
+TEST(BodyChecksumTest, RejectsASourceWhoseSizeIsWrong) {
   StringSource source{std::string(kText)};
   source.claimed_size = 8;
   EXPECT_EQ(Crc64NvmeText(source).error().kind, ErrorKind::kInvalidArgument);
 }
 
-TEST(BodyChecksumTest, AcceptsBytesThatMatch) {
+TEST(BodyChecksumTest, AcceptsMatchingBytes) {
   for (const auto& [algorithm, value] :
        {std::pair{"crc64nvme", "rosUhgp5mIg="}, std::pair{"crc32c", "4waSgw=="},
         std::pair{"crc32", "y/Q5Jg=="}}) {
@@ -46,7 +46,7 @@ TEST(BodyChecksumTest, AcceptsBytesThatMatch) {
   }
 }
 
-TEST(BodyChecksumTest, RefusesBytesThatDiffer) {
+TEST(BodyChecksumTest, RejectsDifferingBytes) {
   auto verifier = ChecksumVerifier::For(With({{"crc32c", "4waSgw=="}}));
   ASSERT_TRUE(verifier);
   verifier->Update(AsBytes("123456780"));
@@ -56,7 +56,7 @@ TEST(BodyChecksumTest, RefusesBytesThatDiffer) {
   EXPECT_NE(result.error().message.find("4waSgw=="), std::string::npos);
 }
 
-TEST(BodyChecksumTest, PrefersTheStrongestAndIgnoresTheUnknown) {
+TEST(BodyChecksumTest, PrefersTheStrongestAndIgnoresUnknownChecksums) {
   auto verifier =
       ChecksumVerifier::For(With({{"crc32", "AAAAAA=="}, {"crc64nvme", "rosUhgp5mIg="}}));
   ASSERT_TRUE(verifier);
@@ -65,14 +65,14 @@ TEST(BodyChecksumTest, PrefersTheStrongestAndIgnoresTheUnknown) {
   EXPECT_FALSE(ChecksumVerifier::For(With({{"sha256", "x"}})));
 }
 
-TEST(BodyChecksumTest, AnUploadConfirmedWithAnotherChecksumIsDataLoss) {
+TEST(BodyChecksumTest, AnotherConfirmedChecksumIsDataLoss) {
   const std::vector<http::Header> sent = {{kCrc64NvmeHeader, "rosUhgp5mIg="}};
   EXPECT_TRUE(CheckConfirmedChecksum(sent, {200, {}}).ok());
   EXPECT_TRUE(
       CheckConfirmedChecksum(sent, {200, {{"X-Amz-Checksum-Crc64nvme", "rosUhgp5mIg="}}}).ok());
   EXPECT_EQ(CheckConfirmedChecksum(sent, {200, {{kCrc64NvmeHeader, "AAAAAAAAAAA="}}}).error().kind,
             ErrorKind::kDataLoss);
-  // An append is confirmed with the checksum of the whole object.
+  // S3 confirms an append with the checksum of the whole object.
   const std::vector<http::Header> append = {{"x-amz-write-offset-bytes", "5"}, sent[0]};
   EXPECT_TRUE(CheckConfirmedChecksum(append, {200, {{kCrc64NvmeHeader, "AAAAAAAAAAA="}}}).ok());
 }

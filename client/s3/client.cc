@@ -36,8 +36,8 @@ namespace {
 
 using s3::Operation;
 
-// The typed ends of a call: its request, which sinks refer to, and the answer on its way to the
-// callback.
+// The typed part of a call: its request, which sinks refer to, and its response until the callback
+// receives it.
 template <class Request>
 struct TypedCall {
   using Response = typename Request::Response;
@@ -45,7 +45,7 @@ struct TypedCall {
   Request request;
   Callback<Response> done;
   std::optional<Response> response;
-  std::optional<s3::ObjectBody> object_body;  // GetObject only
+  std::optional<s3::ObjectBody> object_body;  // GetObject only.
 
   Result<void> Accept(const s3::WireResponse& wire) {
     if constexpr (std::is_same_v<Request, GetObjectRequest>) {
@@ -56,8 +56,8 @@ struct TypedCall {
     return Ok();
   }
 
-  // A call that succeeded by its echo (operations.h) has no answer to read; its response has no
-  // members.
+  // A call that succeeds by already_done_code (operations.h) has no response to parse. Its response
+  // type has no members.
   void Done(Result<void> result) {
     if (!result.ok()) return done(std::move(result).error());
     done(response ? *std::move(response) : Response{});
@@ -65,14 +65,14 @@ struct TypedCall {
 };
 
 template <class Request>
-// shared by the functions of a PreparedCall
+// Shared by the functions of a PreparedCall.
 using TypedCallPtr = std::shared_ptr<TypedCall<Request>>;
 
-// What the dispatcher needs of `typed`, which keeps it.
+// Builds the dispatcher's call, which keeps `typed` alive.
 template <class Request>
 Result<s3::PreparedCall> Prepare(const s3::ClientState& state, const TypedCallPtr<Request>& typed) {
   s3::PreparedCall call;
-  // Reads the body of an upload, which is the caller's code, for its checksum.
+  // For the checksum of an upload this reads the body, which is the caller's code.
   PENSTOCK_ASSIGN(call.request, s3::BuildRequest(typed->request, state.build_context));
   call.options = typed->request.options;
   if constexpr (std::is_same_v<Request, GetObjectRequest>) {
@@ -84,7 +84,7 @@ Result<s3::PreparedCall> Prepare(const s3::ClientState& state, const TypedCallPt
   return call;
 }
 
-// A call that ends before it was sent.
+// Ends a call that was not sent.
 template <class Request>
 void Refuse(s3::ClientState& state, Operation operation, TypedCall<Request>& typed, Error error) {
   Contain("the report of a failed call", [&] {
@@ -102,7 +102,7 @@ void Refuse(s3::ClientState& state, Operation operation, TypedCall<Request>& typ
   Contain("the callback of a call", [&] { typed.Done(std::move(error)); });
 }
 
-// `done` runs exactly once, whatever is thrown here.
+// `done` runs exactly once, even if this function catches an exception.
 template <class Request>
 void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Request request,
          Callback<typename Request::Response> done) {
@@ -123,13 +123,13 @@ void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Req
 }  // namespace
 
 Result<std::unique_ptr<Client>> Client::Impl::Make(ClientConfig config,
-                                                   s3::ClientDependencies surroundings) {
-  PENSTOCK_TRY(s3::ApplyLogLevel(surroundings.environment));
+                                                   s3::ClientDependencies dependencies) {
+  PENSTOCK_TRY(s3::ApplyLogLevel(dependencies.environment));
   PENSTOCK_ASSIGN(s3::ResolvedConfig resolved,
-                  s3::ResolveConfig(std::move(config), surroundings.environment));
+                  s3::ResolveConfig(std::move(config), dependencies.environment));
   s3::LogClientMade(resolved);
   auto impl = std::make_shared<Impl>();
-  impl->state = std::make_shared<s3::ClientState>(std::move(resolved), std::move(surroundings));
+  impl->state = std::make_shared<s3::ClientState>(std::move(resolved), std::move(dependencies));
   return std::unique_ptr<Client>(new Client(std::move(impl)));
 }
 
@@ -163,7 +163,7 @@ void Client::Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse>
                                            Callback<DeleteObjectsResponse> listed) {
     Run(state, Operation::kDeleteObjects, std::move(list), std::move(listed));
   };
-  // What a list must not hold is refused as a list.
+  // DeleteObjects with an invalid list fails as one call.
   const bool refused = request.keys.size() > s3::kMaxKeysToDelete ||
                        std::ranges::count(request.keys, ObjectKey("")) > 0;
   if (refused || !s3::NeedsSingleDeletes(request)) return many(std::move(request), std::move(done));
@@ -223,7 +223,7 @@ void Client::Start(ListBucketsRequest request, Callback<ListBucketsResponse> don
 
 void Client::Start(RenameObjectRequest request, Callback<NoResponse> done) {
   if (request.client_token.empty())
-    request.client_token = s3::MakeUuid(impl_->state->surroundings.random);
+    request.client_token = s3::MakeUuid(impl_->state->dependencies.random);
   Run(impl_->state, Operation::kRenameObject, std::move(request), std::move(done));
 }
 void Client::Start(ListDirectoryBucketsRequest request,

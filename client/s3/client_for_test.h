@@ -1,5 +1,5 @@
-// A Client on a scripted transport, with a fixed identity, a fake clock, no environment and
-// predictable jitter.
+// A Client on a scripted transport, with fixed credentials, a fake clock, an empty environment and
+// fixed jitter.
 #ifndef PENSTOCK_CLIENT_S3_CLIENT_FOR_TEST_H_
 #define PENSTOCK_CLIENT_S3_CLIENT_FOR_TEST_H_
 
@@ -42,19 +42,19 @@ inline FakeReply Object(std::string text, std::vector<http::Header> headers = {}
   return FakeReply::Respond(200, std::move(headers), std::move(text));
 }
 
-// The pieces of one test. `transport` outlives the client.
+// The parts of one test. `transport` outlives the client.
 struct ClientUnderTest {
   explicit ClientUnderTest(ClientConfig config = {}) {
     if (config.endpoint_url.empty() && config.region.empty())
       config.endpoint_url = "http://127.0.0.1:9000";
     if (config.credentials == nullptr)
       config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
-    // Not owned: the transport is the test's.
+    // Not owned: the transport belongs to the test.
     auto shared = std::shared_ptr<http::Transport>(&transport, [](http::Transport*) {});
-    ClientDependencies surroundings{[shared] { return shared; }, &transport.clock(),
+    ClientDependencies dependencies{[shared] { return shared; }, &transport.clock(),
                                     [] { return std::uint64_t{1} << 63; }, EmptyEnvironment(),
                                     [this]() -> RateControl& { return rates; }};
-    client = Client::Impl::Make(std::move(config), std::move(surroundings)).value();
+    client = Client::Impl::Make(std::move(config), std::move(dependencies)).value();
   }
 
   Result<ObjectMetadata> Get(CallOptions options = {}) {
@@ -64,7 +64,7 @@ struct ClientUnderTest {
                                 .options = std::move(options)});
   }
 
-  // The result, if it came before Start returned.
+  // Returns the result if it arrived before Start returned.
   template <class Request>
   Result<typename Request::Response> Run(Request request) {
     std::optional<Result<typename Request::Response>> result;
@@ -84,16 +84,16 @@ struct ClientUnderTest {
   std::unique_ptr<Client> client;
 };
 
-// A client that has seen first bytes after 20 ms, with reads enough behind it for two hedges. Its
-// transport is held.
-struct Experienced : ClientUnderTest {
-  explicit Experienced(ClientConfig config = {}) : ClientUnderTest(std::move(config)) {
+// A client that has recorded first bytes after 20 ms and enough reads for two hedges. Its transport
+// is on hold.
+struct HedgingClient : ClientUnderTest {
+  explicit HedgingClient(ClientConfig config = {}) : ClientUnderTest(std::move(config)) {
     HedgePolicy& policy = Client::Impl::StateOf(*client).hedging;
     for (int i = 0; i < 128; ++i) policy.OnFirstByte(std::chrono::milliseconds(20));
     for (int i = 0; i < 100; ++i) policy.OnRead(transport.clock().Monotonic());
     transport.Hold();
   }
-  // A read in progress; its result, once there is one, and how many there were.
+  // The result of the read in progress, once it exists, and the number of completions.
   std::optional<Result<ObjectMetadata>> result;
   int completions = 0;
   void Begin(CallOptions options = {}) {

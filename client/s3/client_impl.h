@@ -1,4 +1,4 @@
-// What stands behind a Client, for client.cc and for tests that bring their own transport, clock
+// The implementation of Client, for client.cc and for tests that inject their own transport, clock
 // and environment.
 #ifndef PENSTOCK_CLIENT_S3_CLIENT_IMPL_H_
 #define PENSTOCK_CLIENT_S3_CLIENT_IMPL_H_
@@ -11,11 +11,11 @@
 namespace penstock {
 
 struct Client::Impl {
-  std::shared_ptr<s3::ClientState> state;  // shared with the calls in flight
+  std::shared_ptr<s3::ClientState> state;  // Shared with the calls in flight.
 
-  // Client::Create with injected surroundings.
+  // Client::Create with injected dependencies.
   static Result<std::unique_ptr<Client>> Make(ClientConfig config,
-                                              s3::ClientDependencies surroundings);
+                                              s3::ClientDependencies dependencies);
   // For tests.
   static s3::ClientState& StateOf(const Client& client) { return *client.impl_->state; }
 };

@@ -18,13 +18,13 @@ const BucketName kBucket("bucket");
 const ObjectKey kKey("key");
 const UploadId kUpload("u");
 
-// "METHOD target" of the last request.
+// Returns "METHOD target" of the last request.
 std::string Sent(const ClientUnderTest& test) {
   const http::Request request = test.transport.requests().back().request;
   return request.method + " " + request.target;
 }
 
-TEST(ClientTest, EveryObjectVerbGoesItsWay) {
+TEST(ClientTest, SendsEveryObjectOperation) {
   ClientUnderTest test;
   StringSource body("abc");
   test.transport.Expect(Object("abc"));
@@ -50,7 +50,7 @@ TEST(ClientTest, EveryObjectVerbGoesItsWay) {
   EXPECT_EQ(Sent(test), "PUT /bucket/copy");
 }
 
-TEST(ClientTest, ListsVersionsAndTriesAgain) {
+TEST(ClientTest, ListsVersionsAndRetries) {
   ClientUnderTest test;
   test.transport.Expect(FakeReply::Respond(503, {}, "<Error><Code>SlowDown</Code></Error>"));
   test.transport.Expect(FakeReply::Respond(200, {}, "<ListVersionsResult/>"));
@@ -59,7 +59,7 @@ TEST(ClientTest, ListsVersionsAndTriesAgain) {
   EXPECT_EQ(test.sent(), 2u);
 }
 
-TEST(ClientTest, EveryMultipartVerbGoesItsWay) {
+TEST(ClientTest, SendsEveryMultipartOperation) {
   ClientUnderTest test;
   StringSource body("abc");
   test.transport.Expect(FakeReply::Respond(
@@ -96,7 +96,7 @@ TEST(ClientTest, EveryMultipartVerbGoesItsWay) {
   EXPECT_EQ(Sent(test), "DELETE /bucket/key?uploadId=u");
 }
 
-TEST(ClientTest, EveryBucketVerbGoesItsWay) {
+TEST(ClientTest, SendsEveryBucketOperation) {
   ClientUnderTest test;
   test.transport.Expect(FakeReply::Respond(200));
   EXPECT_TRUE(test.Run(CreateBucketRequest{kBucket, {}}).ok());
@@ -116,7 +116,7 @@ TEST(ClientTest, EveryBucketVerbGoesItsWay) {
   EXPECT_EQ(Sent(test), "DELETE /bucket");
 }
 
-TEST(ClientTest, ARequestThatCannotBeBuiltNamesItsTarget) {
+TEST(ClientTest, ErrorsOfInvalidRequestsNameTheirTarget) {
   ClientUnderTest test;
   const auto result = test.Run(UploadPartRequest{kBucket, kKey, kUpload, 0, nullptr, {}});
   ASSERT_FALSE(result.ok());
@@ -140,20 +140,20 @@ TEST(ClientTest, ACallOutlivesItsClient) {
   EXPECT_TRUE(result->ok());
 }
 
-TEST(ClientTest, ConfigTellsWhatApplies) {
+TEST(ClientTest, ConfigReturnsTheEffectiveSettings) {
   ClientUnderTest test;
   EXPECT_EQ(test.client->config().region, "us-east-1");
   EXPECT_EQ(test.client->config().endpoint_url, "http://127.0.0.1:9000");
 }
 
-TEST(ClientTest, ABadEndpointIsRefusedAtOnce) {
+TEST(ClientTest, CreateRejectsAnInvalidEndpoint) {
   const auto client = Client::Impl::Make({.region = "r", .endpoint_url = "INVALID"},
                                          {nullptr, &SystemClock(), nullptr, EmptyEnvironment()});
   ASSERT_FALSE(client.ok());
   EXPECT_EQ(client.error().kind, ErrorKind::kInvalidArgument);
 }
 
-// Answers every request on the calling thread, without a lock that a fork could leave taken.
+// Responds to every request on the calling thread, without a lock that a fork could leave locked.
 class InlineTransport final : public http::Transport {
  public:
   void Start(http::Request, http::RequestBody*, http::ResponseBody* body, http::CallContext,
@@ -171,9 +171,9 @@ class InlineTransport final : public http::Transport {
   }
 };
 
-TEST(ClientTest, AForkUnderLoadLeavesTheChildAWorkingClient) {
+TEST(ClientTest, ClientWorksInAChildForkedUnderLoad) {
   const auto transport = std::make_shared<InlineTransport>();
-  // The default chain, whose cache has a lock: the environment gives the keys.
+  // The default chain, whose cache has a lock. The environment provides the keys.
   auth::Environment environment = EmptyEnvironment();
   environment.variable = [](const std::string& name) -> std::optional<std::string> {
     if (name == "AWS_ACCESS_KEY_ID") return "AKID";
@@ -197,7 +197,7 @@ TEST(ClientTest, AForkUnderLoadLeavesTheChildAWorkingClient) {
   for (int round = 0; round < 20; ++round) {
     const pid_t child = ::fork();
     if (child == 0) {
-      ::alarm(20);  // a lock left taken would hang here
+      ::alarm(20);  // Ends the test if a locked lock hangs here.
       StringSink sink;
       bool good = false;
       client->Start(GetObjectRequest{.bucket = kBucket, .key = kKey, .sink = &sink},

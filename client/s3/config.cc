@@ -17,7 +17,7 @@ Error Invalid(std::string message, std::string_view setting = {}) {
   return Error::Make(ErrorKind::kInvalidArgument, std::move(message)).About(setting);
 }
 
-// A setting and where it was found, for messages.
+// The value of a setting and its origin, for messages.
 struct Setting {
   std::string value;
   std::string origin;
@@ -138,8 +138,8 @@ Result<AddressingStyle> FindAddressing(AddressingStyle configured, const Setting
   const std::string value = AsciiLower(setting->value);
   if (value == "auto") return AddressingStyle::kAuto;
   if (value == "path") return AddressingStyle::kPath;
-  // The profile's word is a wish, as botocore has it: it falls back where the bucket cannot be in
-  // the host.
+  // The profile's "virtual" is a preference, as in botocore: a bucket name that does not fit in the
+  // host falls back to path style.
   if (value == "virtual") return AddressingStyle::kAuto;
   return Invalid(setting->origin + " is `" + setting->value + "`; use auto, virtual or path");
 }
@@ -183,7 +183,7 @@ Result<void> CheckClient(const ClientConfig& config) {
   return Ok();
 }
 
-// What code says, else the variable or the profile's key.
+// The configured value if set, else the variable or the profile key.
 Result<bool> ReadSwitch(std::optional<bool> given, const std::optional<Setting>& setting,
                         bool unset = false) {
   return given ? Result<bool>(*given) : ReadFlag(setting, unset);
@@ -241,7 +241,7 @@ Result<void> ReadChecksumPolicies(const Settings& settings, ResolvedConfig& out)
   return Ok();
 }
 
-// Ours alone, so the profile has no word for it.
+// This option is specific to Penstock, so there is no profile key for it.
 Result<DataPlane> ReadDataPlane(DataPlane given, const auth::Environment& environment) {
   if (given != DataPlane::kDefault) return given;
   const std::string value = AsciiLower(environment.Get("PENSTOCK_DATA_PLANE").value_or(""));
@@ -250,8 +250,8 @@ Result<DataPlane> ReadDataPlane(DataPlane given, const auth::Environment& enviro
   return Invalid("PENSTOCK_DATA_PLANE is `" + value + "`; use direct or curl");
 }
 
-// The limit belongs to the process (SetMemoryLimit); a variable that cannot be parsed is an error
-// of the first Client.
+// The limit applies to the process (SetMemoryLimit). A variable that cannot be parsed fails the
+// first Client.
 Result<void> CheckMemoryLimit(const auth::Environment& environment) {
   const std::optional<std::string> text = environment.Get("PENSTOCK_MEMORY_LIMIT");
   if (text && !text->empty()) PENSTOCK_TRY(memory::ParseMemoryLimit(*text));
@@ -304,7 +304,7 @@ Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environmen
   PENSTOCK_ASSIGN(out.hedge_reads, ReadSwitch(out.client.hedge_reads,
                                               settings.Variable("PENSTOCK_HEDGE_READS"), true));
   PENSTOCK_TRY(ReadChecksumPolicies(settings, out));
-  // What no bucket could make right is said now, not at the first request.
+  // Reports errors that are independent of the bucket now instead of at the first request.
   PENSTOCK_TRY(ResolveEndpoint(out.EndpointFor("", out.client.region)));
   return out;
 }

@@ -1,5 +1,5 @@
-// ClientConfig completed from the environment and the profile, and checked (spec/protocol.md §3.2,
-// §3.3, §4).
+// ClientConfig completed from the environment and the profile, and validated. The order of lookup
+// is that of the "AWS SDKs and Tools Reference Guide".
 #ifndef PENSTOCK_CLIENT_S3_CONFIG_H_
 #define PENSTOCK_CLIENT_S3_CONFIG_H_
 
@@ -16,9 +16,9 @@
 namespace penstock::s3 {
 
 struct ResolvedConfig {
-  // region, endpoint_url, max_attempts, ca_bundle_path, profile as they apply
+  // With the effective region, endpoint_url, max_attempts, ca_bundle_path and profile.
   ClientConfig client;
-  std::optional<EndpointUrl> endpoint;  // of client.endpoint_url
+  std::optional<EndpointUrl> endpoint;  // Parsed client.endpoint_url.
   bool fips = false;
   bool dualstack = false;
   bool accelerate = false;
@@ -29,18 +29,18 @@ struct ResolvedConfig {
   bool hedge_reads = true;
   bool upload_checksums = true;
   bool verify_downloads = true;
-  int max_attempts = 10;  // also in client.max_attempts
-  // of client.retry_mode, which is not kDefault any more
+  int max_attempts = 10;  // Also in client.max_attempts.
+  // Of client.retry_mode, which is never kDefault here.
   const RetryRules* retry_rules = &kRetryRules.front();
 
-  // The resolver's inputs for an operation on one bucket, signed for `region`.
+  // Returns the resolver's inputs for an operation on one bucket, signed for `region`.
   EndpointInputs EndpointFor(const std::string& bucket, const std::string& region,
                              const OperationRules& rules = {}) const;
 };
 
-// Precedence: `config` (where set), environment, profile, default. Without a region anywhere:
-// us-east-1 with a custom endpoint, else an error. kInvalidArgument naming the value, where it came
-// from, the limit and the fix.
+// Precedence: `config` (where set), environment, profile, default. Without any region: us-east-1
+// with a custom endpoint, else an error. Returns kInvalidArgument with the value, its origin, the
+// limit and the fix.
 Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environment& environment);
 
 }  // namespace penstock::s3

@@ -36,7 +36,7 @@ std::string Failure(ClientConfig config, Variables variables = {}) {
   return resolved.error().message;
 }
 
-TEST(ConfigTest, RegionComesFromCodeThenEnvironmentThenProfile) {
+TEST(ConfigTest, RegionPrecedenceIsCodeEnvironmentProfile) {
   const std::string file = "[default]\nregion = r-profile\n";
   EXPECT_EQ(Resolve({.region = "r-code"}, {{"AWS_REGION", "r-env"}}, file)->client.region,
             "r-code");
@@ -52,7 +52,7 @@ TEST(ConfigTest, WithoutARegionOnlyACustomEndpointWorks) {
   EXPECT_EQ(Failure({}).find("A region must be set when sending requests to S3."), 0u);
 }
 
-TEST(ConfigTest, EndpointComesFromTheMostSpecificPlace) {
+TEST(ConfigTest, TheMostSpecificEndpointSettingApplies) {
   const std::string file =
       "[default]\nregion = r\nendpoint_url = http://profile\nservices = mine\n[services mine]\ns3 "
       "=\n"
@@ -75,7 +75,7 @@ TEST(ConfigTest, ConfiguredEndpointsCanBeIgnored) {
   EXPECT_TRUE(Resolve({.region = "r", .endpoint_url = "http://code"}, variables)->endpoint);
 }
 
-TEST(ConfigTest, MaxAttemptsComesFromCodeThenEnvironmentThenProfileThenDefault) {
+TEST(ConfigTest, MaxAttemptsPrecedenceIsCodeEnvironmentProfileDefault) {
   const std::string file = "[default]\nmax_attempts = 4\n";
   const Variables variables = {{"AWS_MAX_ATTEMPTS", "7"}};
   EXPECT_EQ(Resolve({.region = "r", .max_attempts = 3}, variables, file)->max_attempts, 3);
@@ -86,7 +86,7 @@ TEST(ConfigTest, MaxAttemptsComesFromCodeThenEnvironmentThenProfileThenDefault) 
   EXPECT_EQ(Resolve({.region = "r"})->client.max_attempts, 10);
 }
 
-TEST(ConfigTest, BadNumbersNameValueLimitAndOrigin) {
+TEST(ConfigTest, InvalidNumbersNameValueLimitAndOrigin) {
   EXPECT_EQ(Failure({.region = "r", .max_attempts = 0}),
             "max_attempts is 0; use 1 to 64 (1 means no retries)");
   EXPECT_EQ(Failure({.region = "r", .max_attempts = 65}),
@@ -97,7 +97,7 @@ TEST(ConfigTest, BadNumbersNameValueLimitAndOrigin) {
             "idle_timeout is 0 ms; use a positive time");
 }
 
-TEST(ConfigTest, SettingsThatExcludeEachOtherAreRefused) {
+TEST(ConfigTest, RejectsMutuallyExclusiveSettings) {
   EXPECT_EQ(Failure({.region = "r", .signing = Signing::kUnsigned, .requester_pays = true})
                 .find("requester_pays requires authenticated requests and cannot be combined with "
                       "unsigned"),
@@ -118,7 +118,7 @@ TEST(ConfigTest, FlagsAreTrueOrFalse) {
             "AWS_USE_FIPS_ENDPOINT is `1`; use true or false");
 }
 
-TEST(ConfigTest, FlagsOfEndpointsComeFromCodeThenEnvironmentThenProfile) {
+TEST(ConfigTest, EndpointFlagPrecedenceIsCodeEnvironmentProfile) {
   const std::string file =
       "[default]\nregion = r\ns3_disable_express_session_auth = true\ns3_use_arn_region = false\n"
       "s3_disable_multiregion_access_points = true\ns3 =\n  use_accelerate_endpoint = true\n"
@@ -141,12 +141,12 @@ TEST(ConfigTest, FlagsOfEndpointsComeFromCodeThenEnvironmentThenProfile) {
               unset->multi_region_access_points && !unset->accelerate);
 }
 
-TEST(ConfigTest, DisablingSessionsIsStrictlyTrueOrFalse) {
+TEST(ConfigTest, DisablingSessionsRequiresTrueOrFalse) {
   EXPECT_EQ(Failure({.region = "r"}, {{"AWS_S3_DISABLE_EXPRESS_SESSION_AUTH", "yes"}}),
             "AWS_S3_DISABLE_EXPRESS_SESSION_AUTH is `yes`; use true or false");
 }
 
-TEST(ConfigTest, AccelerateIsForObjectsOnly) {
+TEST(ConfigTest, AccelerateAppliesToObjectsOnly) {
   const auto config = Resolve({.region = "us-west-2", .use_accelerate_endpoint = true});
   EXPECT_EQ(ResolveEndpoint(config->EndpointFor("bucket", "us-west-2"))->authority,
             "bucket.s3-accelerate.amazonaws.com");
@@ -157,7 +157,7 @@ TEST(ConfigTest, AccelerateIsForObjectsOnly) {
             "A custom endpoint cannot be combined with S3 Accelerate");
 }
 
-TEST(ConfigTest, LegacyUsEast1IsTheGlobalHost) {
+TEST(ConfigTest, LegacyUsEast1UsesTheGlobalHost) {
   const auto legacy =
       Resolve({.region = "us-east-1"}, {{"AWS_S3_US_EAST_1_REGIONAL_ENDPOINT", "legacy"}});
   ASSERT_TRUE(legacy.ok());
@@ -168,7 +168,7 @@ TEST(ConfigTest, LegacyUsEast1IsTheGlobalHost) {
             "AWS_S3_US_EAST_1_REGIONAL_ENDPOINT is `old`; use legacy or regional");
 }
 
-TEST(ConfigTest, ChecksumsCanBeTurnedOff) {
+TEST(ConfigTest, ChecksumsCanBeDisabled) {
   EXPECT_TRUE(Resolve({.region = "r"})->upload_checksums);
   EXPECT_TRUE(Resolve({.region = "r"})->verify_downloads);
   const Variables off = {{"AWS_REQUEST_CHECKSUM_CALCULATION", "when_required"},
@@ -184,14 +184,14 @@ TEST(ConfigTest, ChecksumsCanBeTurnedOff) {
             std::string::npos);
 }
 
-TEST(ConfigTest, AddressingOfTheProfileAppliesWhereCodeLeavesItOpen) {
+TEST(ConfigTest, ProfileAddressingAppliesIfCodeDoesNotSetIt) {
   const std::string file = "[default]\nregion = r\ns3 =\n  addressing_style = path\n";
   EXPECT_EQ(Resolve({}, {}, file)->client.addressing, AddressingStyle::kPath);
   EXPECT_EQ(Resolve({.addressing = AddressingStyle::kVirtual}, {}, file)->client.addressing,
             AddressingStyle::kVirtual);
 }
 
-TEST(ConfigTest, TheCaBundleComesFromTheEnvironmentOrTheProfile) {
+TEST(ConfigTest, CaBundleComesFromTheEnvironmentOrTheProfile) {
   EXPECT_EQ(Resolve({.region = "r"}, {{"AWS_CA_BUNDLE", "env.pem"}})->client.ca_bundle_path,
             "env.pem");
   EXPECT_EQ(
@@ -202,13 +202,13 @@ TEST(ConfigTest, TheCaBundleComesFromTheEnvironmentOrTheProfile) {
             "code.pem");
 }
 
-TEST(ConfigTest, AnotherProfileCanBeChosen) {
+TEST(ConfigTest, SelectsAnotherProfile) {
   const std::string file = "[default]\nregion = one\n[profile other]\nregion = two\n";
   EXPECT_EQ(Resolve({.profile = "other"}, {}, file)->client.region, "two");
   EXPECT_EQ(Resolve({}, {{"AWS_PROFILE", "other"}}, file)->client.region, "two");
 }
 
-TEST(ConfigTest, TheDataPlaneIsOursUnlessSomebodySaysOtherwise) {
+TEST(ConfigTest, DataPlaneIsDirectByDefault) {
   EXPECT_EQ(Resolve({.region = "r"})->client.data_plane, DataPlane::kDirect);
   EXPECT_EQ(Resolve({.region = "r"}, {{"PENSTOCK_DATA_PLANE", "Curl"}})->client.data_plane,
             DataPlane::kCurl);
@@ -221,7 +221,7 @@ TEST(ConfigTest, TheDataPlaneIsOursUnlessSomebodySaysOtherwise) {
             std::string::npos);
 }
 
-TEST(ConfigTest, AMemoryLimitThatCannotBeParsedIsRefused) {
+TEST(ConfigTest, RejectsAnInvalidMemoryLimit) {
   EXPECT_TRUE(Resolve({.region = "r"}, {{"PENSTOCK_MEMORY_LIMIT", ""}}).ok());
   EXPECT_TRUE(Resolve({.region = "r"}, {{"PENSTOCK_MEMORY_LIMIT", "256MiB"}}).ok());
   EXPECT_NE(Failure({.region = "r"}, {{"PENSTOCK_MEMORY_LIMIT", "lots"}})
@@ -229,7 +229,7 @@ TEST(ConfigTest, AMemoryLimitThatCannotBeParsedIsRefused) {
             std::string::npos);
 }
 
-TEST(ConfigTest, TheUserAgentCannotBreakOutOfItsLine) {
+TEST(ConfigTest, RejectsAUserAgentWithLineBreaks) {
   EXPECT_NE(Failure({.region = "r", .user_agent = "a\r\nx-amz-acl: public-read"}), "(accepted)");
 }
 

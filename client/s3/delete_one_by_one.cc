@@ -16,7 +16,7 @@
 namespace penstock::s3 {
 namespace {
 
-constexpr int kAtATime = 8;
+constexpr int kMaxParallel = 8;
 constexpr std::string_view kCallback = "the callback of a call";
 
 bool IsXmlControl(char c) {
@@ -26,8 +26,8 @@ bool IsXmlControl(char c) {
 
 using Failures = std::vector<DeleteObjectsResponse::Failure>;
 
-// Every function that can throw runs before the step that gives a request away, or ends in an error
-// of the call.
+// Steps that can throw run before a request is handed over, or their exception becomes an error of
+// the call.
 class Deletion : public std::enable_shared_from_this<Deletion> {
  public:
   Deletion(DeleteVerbs verbs, DeleteObjectsRequest request,
@@ -44,8 +44,8 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
   }
 
  private:
-  // The request for the keys that XML can name. Returns an empty list with the memory for the
-  // failures of the others.
+  // Builds the request for the keys that XML can represent. Returns an empty list with capacity for
+  // the failures of the others.
   Result<Failures> Prepare(DeleteObjectsRequest& many, Callback<DeleteObjectsResponse>& listed) {
     many = {request_.bucket, {}, request_.options};
     for (const ObjectKey& key : request_.keys) {
@@ -79,8 +79,8 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
     Pump();
   }
 
-  // Keeps a few requests under way. Calls may complete before they have been started, so one round
-  // takes up what ends in it.
+  // Keeps up to kMaxParallel requests in flight. Calls may complete before Start returns, so a
+  // nested Pump returns and the outer loop continues.
   void Pump() {
     mutex_.Lock();
     if (pumping_) {
@@ -88,7 +88,7 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
       return;
     }
     pumping_ = true;
-    while (!error_ && next_ < singles_.size() && under_way_ < kAtATime) {
+    while (!error_ && next_ < singles_.size() && under_way_ < kMaxParallel) {
       const std::size_t index = next_++;
       ++under_way_;
       mutex_.Unlock();
@@ -115,8 +115,8 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
     verbs_.one(std::move(request), std::move(ended));
   }
 
-  // Needs no memory: Run and Listed have reserved it. Each index ends once, so its key can be moved
-  // from.
+  // Allocates nothing: Run and Listed have reserved the memory. Each index ends once, so its key
+  // can be moved from.
   void Ended(std::size_t index, Result<NoResponse> result) {
     std::optional<Error> error;
     if (!result.ok()) error = std::move(result).error();
@@ -133,7 +133,7 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
     Pump();
   }
 
-  // No request is under way any more, so no other thread runs this call's code.
+  // No request is in flight, so no other thread runs code of this call.
   void Finish() {
     mutex_.Lock();
     DeleteObjectsResponse response{std::move(failures_)};
@@ -145,7 +145,7 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
               [&] { error->At("DeleteObjects", request_.bucket.value); });
       return Contain(kCallback, [&] { done(std::move(*error)); });
     }
-    // Sorts in place where there is no memory for a buffer.
+    // stable_sort falls back to sorting in place if it cannot allocate a buffer.
     std::ranges::stable_sort(response.failures, {}, [&](const auto& failure) {
       const auto found = place_.find(failure.key.value);
       return found == place_.end() ? request_.keys.size() : found->second;
@@ -157,7 +157,7 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
   const DeleteObjectsRequest request_;
   Callback<DeleteObjectsResponse> done_;
   std::vector<ObjectKey> singles_;
-  std::map<std::string_view, std::size_t> place_;  // of each key in request_
+  std::map<std::string_view, std::size_t> place_;  // Index of each key in request_.
 
   Mutex mutex_;
   std::size_t next_ PENSTOCK_GUARDED_BY(mutex_) = 0;
@@ -184,7 +184,7 @@ bool NeedsSingleDeletes(const DeleteObjectsRequest& request) {
 void StartDeleteOneByOne(DeleteVerbs verbs, DeleteObjectsRequest request,
                          Callback<DeleteObjectsResponse> done) {
   std::shared_ptr<Deletion> deletion;
-  // An allocation that fails leaves the arguments as they are: the constructor moves them after it.
+  // If the allocation fails, the arguments are still intact: the constructor moves them afterwards.
   Result<void> made = Caught("the start of a call", [&] {
     deletion = std::make_shared<Deletion>(std::move(verbs), std::move(request), std::move(done));
   });

@@ -15,7 +15,7 @@ DeleteObjectsRequest Request(std::vector<std::string> keys) {
   return request;
 }
 
-// "METHOD target" of each request.
+// Returns "METHOD target" of each request.
 std::vector<std::string> Sent(const ClientUnderTest& test) {
   std::vector<std::string> sent;
   for (const auto& call : test.transport.requests())
@@ -23,7 +23,7 @@ std::vector<std::string> Sent(const ClientUnderTest& test) {
   return sent;
 }
 
-TEST(DeleteOneByOne, KeysThatXmlHasNoCharactersForDoNotFit) {
+TEST(DeleteOneByOne, KeysWithoutAnXmlRepresentationDoNotFit) {
   for (const char* key : {"a\x01", "\x1f", "\xEF\xBF\xBE", "x\xEF\xBF\xBF", "\xff"})
     EXPECT_FALSE(FitsXml(key)) << key;
   EXPECT_FALSE(FitsXml(std::string_view("a\0b", 3)));
@@ -31,7 +31,7 @@ TEST(DeleteOneByOne, KeysThatXmlHasNoCharactersForDoNotFit) {
     EXPECT_TRUE(FitsXml(key)) << key;
 }
 
-TEST(DeleteOneByOne, TheOthersGoInOneRequestFirst) {
+TEST(DeleteOneByOne, SendsFittingKeysInOneRequestFirst) {
   ClientUnderTest test;
   test.transport.Expect(FakeReply::Respond(200, {}, "<DeleteResult/>"));
   test.transport.Expect(FakeReply::Respond(204));
@@ -43,14 +43,14 @@ TEST(DeleteOneByOne, TheOthersGoInOneRequestFirst) {
             (std::vector<std::string>{"POST /b?delete=", "DELETE /b/x%01", "DELETE /b/%02y"}));
 }
 
-TEST(DeleteOneByOne, WithoutOthersThereIsNoList) {
+TEST(DeleteOneByOne, WithoutFittingKeysThereIsNoListRequest) {
   ClientUnderTest test;
   test.transport.Expect(FakeReply::Respond(204));
   ASSERT_TRUE(test.Run(Request({"x\x01"})).ok());
   EXPECT_EQ(Sent(test), std::vector<std::string>{"DELETE /b/x%01"});
 }
 
-TEST(DeleteOneByOne, ListsThatFitAreOneRequest) {
+TEST(DeleteOneByOne, AFittingListIsOneRequest) {
   ClientUnderTest test;
   test.transport.Expect(FakeReply::Respond(200, {}, "<DeleteResult/>"));
   ASSERT_TRUE(test.Run(Request({"a", "b\n"})).ok());
@@ -74,7 +74,7 @@ TEST(DeleteOneByOne, FailuresAreInTheOrderOfTheKeys) {
                                               "z\x01 AccessDenied"}));
 }
 
-TEST(DeleteOneByOne, WhatIsNotAboutOneKeyFailsTheCall) {
+TEST(DeleteOneByOne, ErrorsThatConcernNoSingleKeyFailTheCall) {
   for (const FakeReply& reply : {Refuse(404, "NoSuchBucket"),
                                  FakeReply::Fail(Error::Make(ErrorKind::kInvalidArgument, "no"))}) {
     ClientUnderTest test;
@@ -87,7 +87,7 @@ TEST(DeleteOneByOne, WhatIsNotAboutOneKeyFailsTheCall) {
   EXPECT_EQ(test.sent(), 1u);
 }
 
-TEST(DeleteOneByOne, AThousandAreAllDeletedWithoutDeepCalls) {
+TEST(DeleteOneByOne, DeletesAThousandKeysWithoutDeepRecursion) {
   ClientUnderTest test;
   std::vector<std::string> keys;
   for (int i = 0; i < 1000; ++i) {
@@ -98,7 +98,7 @@ TEST(DeleteOneByOne, AThousandAreAllDeletedWithoutDeepCalls) {
   EXPECT_EQ(test.sent(), 1000u);
 }
 
-TEST(DeleteOneByOne, ListsThatAreRefusedAreRefusedAsEver) {
+TEST(DeleteOneByOne, RejectsInvalidListsLikeDeleteObjects) {
   ClientUnderTest test;
   EXPECT_FALSE(test.Run(Request({"x\x01", ""})).ok());
   EXPECT_FALSE(test.Run(Request(std::vector<std::string>(1001, "x\x01"))).ok());

@@ -32,19 +32,19 @@ std::uint64_t Flight::BeginWait() {
 }
 
 void Flight::OnStop() {
-  // Not here: this is the thread that asked to stop, and completions belong to I/O threads.
+  // Not here: this thread requested the stop, and completions run on I/O threads.
   const auto end = [self = shared_from_this()] {
     if (self->waiting_.exchange(0, std::memory_order_acq_rel) == 0) return;
     self->Proceed([&] { self->Finish(Cancelled()); });
   };
   const Result<void> accepted = Caught("the cancellation of a call",
                                        [&] { return transport_->RunAt(clock().Monotonic(), end); });
-  if (!accepted.ok()) end();  // there is no other thread left
+  if (!accepted.ok()) end();  // No other thread is left.
 }
 
 template <class Task>
 void Flight::WakeAt(MonotonicTime when, std::uint64_t ticket, Task task) {
-  // An exception must not pass the ticket: what else waits for it could end the call a second time.
+  // Do not let an exception skip the ticket: another waiter could then end the call a second time.
   Result<void> accepted = Caught("a timer of a call", [&] {
     return transport_->RunAt(when, [self = shared_from_this(), ticket, task] {
       if (self->Claim(ticket)) self->Proceed([&] { task(*self); });
@@ -59,11 +59,11 @@ void Flight::OnException(Error error) noexcept {
   if (!finished.ok() && call_.done != nullptr) Complete(std::move(error));
 }
 
-void Flight::GiveUpIfStoppedWhileWaiting(std::uint64_t ticket) {
+void Flight::FinishIfStopped(std::uint64_t ticket) {
   if (call_.options.cancel.stop_requested() && Claim(ticket)) Finish(Cancelled());
 }
 
-std::optional<Error> Flight::StoppedOrLate() const {
+std::optional<Error> Flight::StoppedOrExpired() const {
   if (call_.options.cancel.stop_requested()) return Cancelled();
   if (call_.options.deadline.Passed(clock())) {
     return Error::Make(ErrorKind::kTimeout, "the deadline passed before the request could be sent");
@@ -73,7 +73,7 @@ std::optional<Error> Flight::StoppedOrLate() const {
 
 void Flight::Start() {
   Proceed([this] {
-    if (auto over = StoppedOrLate()) return Finish(*std::move(over));
+    if (auto over = StoppedOrExpired()) return Finish(*std::move(over));
     on_stop_.emplace(call_.options.cancel, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->OnStop();
     });
@@ -82,8 +82,8 @@ void Flight::Start() {
 }
 
 void Flight::Attempt() {
-  if (auto over = StoppedOrLate()) return Finish(*std::move(over));
-  if (auto resolved = ResolveHere(); !resolved.ok()) return Finish(std::move(resolved));
+  if (auto over = StoppedOrExpired()) return Finish(*std::move(over));
+  if (auto resolved = ResolveForAttempt(); !resolved.ok()) return Finish(std::move(resolved));
   limiter_ = FindLimiter();
   if (limiter_ == nullptr) return FetchCredentials();
   turn_ = limiter_->Join(clock().Monotonic());
@@ -98,7 +98,7 @@ RateScope Flight::Scope() const {
 RateLimiter* Flight::FindLimiter() const {
   if (state_->config.retry_rules->mode == RetryMode::kAdaptive)
     return &state_->process.adaptive_rate(clock().Monotonic());
-  return PacesPrefixes() ? state_->surroundings.rates().Find(Scope()) : nullptr;
+  return PacesPrefixes() ? state_->dependencies.rates().Find(Scope()) : nullptr;
 }
 
 void Flight::AwaitTurn() {
@@ -113,10 +113,10 @@ void Flight::AwaitTurn() {
     if (!self.call_.options.deadline.Passed(self.clock())) return self.AwaitTurn();
     self.Finish(
         Error::Make(ErrorKind::kTimeout,
-                    "the deadline passed while the request waited for its turn: S3 had asked "
-                    "to slow down, and all requests to this prefix share what it admits"));
+                    "the deadline passed while the request waited for the rate limit: S3 throttled "
+                    "this prefix, and all requests to it share one rate"));
   });
-  GiveUpIfStoppedWhileWaiting(ticket);
+  FinishIfStopped(ticket);
 }
 
 void Flight::FetchCredentials() {
@@ -137,7 +137,7 @@ void Flight::FetchCredentials() {
                               "the deadline passed while credentials were being fetched"));
     });
   }
-  GiveUpIfStoppedWhileWaiting(ticket);
+  FinishIfStopped(ticket);
 }
 
 void Flight::OnCredentials(Result<CredentialsPtr> credentials) {
@@ -148,7 +148,7 @@ void Flight::OnCredentials(Result<CredentialsPtr> credentials) {
                          (fresh->access_key_id != credentials_->access_key_id ||
                           fresh->session_token != credentials_->session_token);
     if (!changed) return Finish(std::move(*std::exchange(expired_, nullptr)));
-    expired_.reset();  // a later retry may well find these unchanged
+    expired_.reset();  // A later retry may find these unchanged.
   }
   credentials_ = std::move(fresh);
   Send();
@@ -169,16 +169,16 @@ Result<void> Flight::Sign(http::Request& request) const {
       .Sign(request, *credentials_, {.now = CorrectedNow(), .payload_hash = hash});
 }
 
-// The transport is given one idle timeout. Where the floor's time is the shorter one, the error is
-// about the floor.
-void Flight::NameSetting(Error& error) const {
+// The transport has a single idle timeout. If the speed floor's time is shorter, the error names
+// the floor's setting.
+void Flight::CorrectSetting(Error& error) const {
   const ClientConfig& config = state_->config.client;
   if (error.setting == "idle_timeout" && IdleTimeout(info_, config) != config.idle_timeout) {
     error.setting = "low_speed_bytes_per_second";
   }
 }
 
-// One attempt's end as a success or a classified error.
+// Converts the end of one attempt to a success or a classified error.
 Result<void> Flight::Read(Result<http::Outcome> outcome) {
   Result<void> result = ReadUnlimited(std::move(outcome));
   if (!result.ok()) LimitTexts(result.error());
@@ -196,18 +196,18 @@ Result<void> Flight::CheckBodySent(int status, std::uint64_t sent_bytes) {
                          " bytes of the request body were sent, so it cannot have stored them");
 }
 
-// The texts of its error are as long as the server made them.
+// Does not limit the length of server texts in the error.
 Result<void> Flight::ReadUnlimited(Result<http::Outcome> outcome) {
   const auto& head = body().head();
   const bool refused = head && !IsSuccess(info_, head->status);
   if (!outcome.ok()) {
     const ErrorKind kind = outcome.error().kind;
-    // A refusal whose body broke off is still that refusal.
+    // If the body of an error response is incomplete, it is still that error.
     if (refused && kind != ErrorKind::kCancelled && kind != ErrorKind::kTimeout) {
       return ReadErrorResponse(*head, body().TakeText());
     }
     Error error = std::move(outcome).error();
-    NameSetting(error);
+    CorrectSetting(error);
     if (head) {
       error.http_status = head->status;
       error.request_id = std::string(head->Find("x-amz-request-id").value_or(std::string_view{}));
@@ -237,8 +237,8 @@ AttemptEnd Flight::EndOf(const Result<http::Outcome>& outcome) const {
                  .bucket = call_.request.bucket,
                  .key = call_.request.key,
                  .attempt = attempts_,
-                 .started = counting_->started,
-                 .duration = clock().Monotonic() - counting_->began,
+                 .started = selected_->started,
+                 .duration = clock().Monotonic() - selected_->began,
                  .connections = body().connections()};
   if (outcome.ok()) {
     end.http_status = outcome->head.status;
@@ -253,7 +253,7 @@ AttemptEnd Flight::EndOf(const Result<http::Outcome>& outcome) const {
 }
 
 void Flight::Report(AttemptEnd end, const Result<void>& result) {
-  if (!result.ok() && !IsEnough(result.error())) {
+  if (!result.ok() && !StoppedBySink(result.error())) {
     const Error& error = result.error();
     end.error_code = error.code.empty() ? ErrorKindName(error.kind) : std::string_view(error.code);
     end.throttled = error.kind == ErrorKind::kThrottled;
@@ -262,10 +262,10 @@ void Flight::Report(AttemptEnd end, const Result<void>& result) {
   LogAttempt(end);
 }
 
-void Flight::Learn(const http::Outcome& outcome) {
+void Flight::RecordFirstByte(const http::Outcome& outcome) {
   if (call_.success_body == nullptr || !IsSuccess(info_, outcome.head.status)) return;
-  // Where the second leg won, the first would have taken longer than that.
-  state_->hedging.OnFirstByte(counting_->began - first_.began + outcome.first_byte);
+  // If the second request won, the first would have taken longer than this.
+  state_->hedging.OnFirstByte(selected_->began - first_.began + outcome.first_byte);
 }
 
 void Flight::RecordOutcome(bool throttled) {
@@ -273,13 +273,13 @@ void Flight::RecordOutcome(bool throttled) {
   const MonotonicTime now = clock().Monotonic();
   if (throttled) state_->hedging.OnThrottled(now);
   if (throttled && limiter_ == nullptr && PacesPrefixes())
-    limiter_ = &state_->surroundings.rates().For(Scope());
+    limiter_ = &state_->dependencies.rates().For(Scope());
   if (limiter_ != nullptr) limiter_->OnAnswer(throttled, first_.began, now);
 }
 
 void Flight::OnOutcome(Result<http::Outcome> outcome) {
   const AttemptEnd end = EndOf(outcome);
-  if (outcome.ok()) Learn(*outcome);
+  if (outcome.ok()) RecordFirstByte(*outcome);
   Result<void> result = Read(std::move(outcome));
   Report(end, result);
   LearnRegion(result);
@@ -291,10 +291,10 @@ void Flight::OnOutcome(Result<http::Outcome> outcome) {
   Finish(Ok());
 }
 
-void Flight::Remember(const Error& error) {
-  constexpr std::size_t kLongest = 128;  // what a service sends may be anything
+void Flight::RecordFailure(const Error& error) {
+  constexpr std::size_t kLongest = 128;  // Server texts may be of any length.
   const std::string code = error.code.empty() ? std::string(ErrorKindName(error.kind)) : error.code;
-  history_.push_back({counting_->started, clock().Monotonic() - counting_->began,
+  history_.push_back({selected_->started, clock().Monotonic() - selected_->began,
                       body().connections().address.ToString(), error.http_status,
                       code.substr(0, kLongest), error.request_id.substr(0, kLongest)});
 }
@@ -331,9 +331,9 @@ void Flight::NoteAmbiguity(Error& error) const {
       " (an earlier attempt of this call got no clear answer and may have been carried out)";
 }
 
-// Whether the attempt that ended so may have been carried out. S3 throttles before it looks at a
-// request; without a connection nothing was sent. A 503 without a code may be a proxy's.
-bool Flight::LeftOpen(const Error& error) const {
+// Returns whether a failed attempt may have been executed. S3 throttles before it executes a
+// request, and without a connection nothing was sent. A 503 without a code may come from a proxy.
+bool Flight::OutcomeUnknown(const Error& error) const {
   if (!body().connections().any()) return false;
   if (!body().head() || IsSuccess(info_, error.http_status)) return true;
   const bool throttled =
@@ -342,20 +342,21 @@ bool Flight::LeftOpen(const Error& error) const {
 }
 
 void Flight::OnFailure(Error error, RetryDecision decision) {
-  if (attempts_ > 1 || decision != RetryDecision::kNo) Remember(error);
-  const bool echo = info_.retry_class == RetryClass::kAlreadyDoneIsSuccess && may_have_happened_ &&
-                    error.code == info_.already_done_code;
-  if (echo) return Finish(Ok());
+  if (attempts_ > 1 || decision != RetryDecision::kNo) RecordFailure(error);
+  const bool already_done = info_.retry_class == RetryClass::kAlreadyDoneIsSuccess &&
+                            may_have_happened_ && error.code == info_.already_done_code;
+  if (already_done) return Finish(Ok());
   if (body().refused_by_caller() || error.kind == ErrorKind::kCancelled)
     return Finish(std::move(error));
-  if (IsOfNoS3(error)) {
-    error.message += " (answered by " + endpoint_->authority + ", which is perhaps no S3 endpoint)";
-    // a proxy's page may pass
-    if (!std::exchange(met_no_s3_, true)) decision = RetryDecision::kTransient;
+  if (IsNotFromS3(error)) {
+    error.message +=
+        " (the response came from " + endpoint_->authority + ", which may not be an S3 endpoint)";
+    // A proxy's error page may be temporary: retry once.
+    if (!std::exchange(retried_non_s3_, true)) decision = RetryDecision::kTransient;
   }
-  // Cured at once, beside the retries: each at most once per call.
+  // These corrections retry immediately, each at most once per call.
   if (FollowRedirect(error) || CorrectClock(error) || AwaitNewCredentials(error)) {
-    if (history_.empty()) Remember(error);
+    if (history_.empty()) RecordFailure(error);
     return Attempt();
   }
   if (body().head()) ExplainRedirect(info_, *body().head(), *endpoint_, redirected_, error);
@@ -366,8 +367,7 @@ void Flight::OnFailure(Error error, RetryDecision decision) {
   }
   const int cost = state_->config.retry_rules->Cost(decision);
   if (!state_->quotas.For(endpoint_->endpoint.host).Take(cost)) {
-    error.message +=
-        " (not tried again: too many retries of late, the retry quota for this host is used up)";
+    error.message += " (not retried: recent retries have used up the retry quota for this host)";
     return Finish(std::move(error));
   }
   tokens_taken_ = cost;
@@ -375,7 +375,7 @@ void Flight::OnFailure(Error error, RetryDecision decision) {
 }
 
 void Flight::WaitAndRetry(RetryDecision decision, Error error) {
-  const double random = ToUnitInterval(state_->surroundings.random());
+  const double random = ToUnitInterval(state_->dependencies.random());
   const auto delay =
       BackOff(*state_->config.retry_rules, decision, attempts_, random, error.retry_after);
   const MonotonicTime when = clock().Monotonic() + delay;
@@ -385,12 +385,12 @@ void Flight::WaitAndRetry(RetryDecision decision, Error error) {
         "the deadline leaves no time for another attempt; the last one failed: " + error.message;
     return Finish(std::move(error));
   }
-  if (LeftOpen(error)) may_have_happened_ = true;
+  if (OutcomeUnknown(error)) may_have_happened_ = true;
   state_->counters.OnRetry();
   LogRetry(info_, call_.request.bucket, call_.request.key, attempts_, decision, delay, error);
   const std::uint64_t ticket = BeginWait();
   WakeAt(when, ticket, [](Flight& self) { self.Attempt(); });
-  GiveUpIfStoppedWhileWaiting(ticket);
+  FinishIfStopped(ticket);
 }
 
 void Flight::Finish(Result<void> result) {
@@ -399,9 +399,9 @@ void Flight::Finish(Result<void> result) {
     Error& error = result.error();
     if (history_.size() > 1) error.history = std::move(history_);
     error.At(info_.name, call_.request.bucket, call_.request.key);
-    error.attempts = std::max(error.attempts, attempts_);  // more: of the CreateSession that failed
+    error.attempts = std::max(error.attempts, attempts_);  // Larger: of a failed CreateSession.
     NoteAmbiguity(error);
-    if (!IsEnough(error)) {
+    if (!StoppedBySink(error)) {
       state_->counters.OnFailure();
       LogFailure(error);
     }
@@ -430,15 +430,15 @@ ClientDependencies ClientDependencies::PerProcess() {
 
 ClientState::ClientState(ResolvedConfig resolved, ClientDependencies outside)
     : config(std::move(resolved)),
-      surroundings(std::move(outside)),
+      dependencies(std::move(outside)),
       build_context(MakeBuildContext(config)),
       user_agent(MakeUserAgent(config.client.user_agent)),
-      process(ProviderMakerOf(config, surroundings), *surroundings.clock) {}
+      process(ProviderMakerOf(config, dependencies), *dependencies.clock) {}
 
 void Dispatch(std::shared_ptr<ClientState> state, PreparedCall call) {
   if (const auto limit = state->config.client.operation_timeout; limit.count() != 0) {
     call.options.deadline =
-        call.options.deadline.Min(Deadline::After(*state->surroundings.clock, limit));
+        call.options.deadline.Min(Deadline::After(*state->dependencies.clock, limit));
   }
   std::make_shared<Flight>(std::move(state), std::move(call))->Start();
 }

@@ -1,7 +1,7 @@
-// The loop every verb goes through, written once: resolve the endpoint, fetch credentials, build,
-// sign with this attempt's clock, send, classify, back off (spec/protocol.md §5, §2.16).
+// The loop of every call: resolve the endpoint, fetch credentials, build, sign with the current
+// clock, send, classify, back off.
 //
-// Knows the table of operations and wire.h, not the verbs.
+// It uses the operation table and wire.h, not the individual operations.
 #ifndef PENSTOCK_CLIENT_S3_DISPATCHER_H_
 #define PENSTOCK_CLIENT_S3_DISPATCHER_H_
 
@@ -26,24 +26,24 @@
 
 namespace penstock::s3 {
 
-// The outside world, injected so that tests own it.
+// External dependencies, injected so that tests can replace them.
 struct ClientDependencies {
-  // asked at every call: a fork may change the answer
+  // Called for each call, because the result changes after a fork.
   std::function<std::shared_ptr<http::Transport>()> transport;
-  const Clock* clock = nullptr;  // lives forever
+  const Clock* clock = nullptr;  // Lives forever.
   RandomBits random;
   auth::Environment environment;
-  std::function<RateControl&()> rates = RateControl::PerProcess;  // as transport
+  std::function<RateControl&()> rates = RateControl::PerProcess;  // Called like `transport`.
 
   static ClientDependencies PerProcess();
 };
 
-// What the calls of one Client share. Holds no lock but behind ProcessState.
+// State shared by the calls of one Client. Only ProcessState contains locks.
 struct ClientState {
   ClientState(ResolvedConfig resolved, ClientDependencies outside);
 
   const ResolvedConfig config;
-  const ClientDependencies surroundings;
+  const ClientDependencies dependencies;
   const BuildContext build_context;
   const std::string user_agent;
   ProcessState process;
@@ -52,7 +52,7 @@ struct ClientState {
   EndpointCache endpoints;
   CallCounters counters;
   HedgePolicy hedging;
-  // service's clock minus ours, where they differ much
+  // The service's clock minus the local clock, if they differ by minutes.
   std::atomic<std::int64_t> clock_skew_seconds{0};
 };
 
@@ -60,20 +60,20 @@ struct ClientState {
 struct PreparedCall {
   WireRequest request;
   CallOptions options;
-  // Where a success's body goes; null: into WireResponse::body. Lives as long as `accept`.
+  // Destination of the body of a success. Null: WireResponse::body. Lives as long as `accept`.
   SuccessBody* success_body = nullptr;
-  // Reads a success; an error from it is classified and retried like any other.
+  // Reads a success. Its errors are classified and retried like any other.
   std::function<Result<void>(const WireResponse&)> accept;
-  // Exactly once. The error has operation, bucket, key and attempts.
+  // Runs exactly once. The error has operation, bucket, key and attempts.
   std::function<void(Result<void>)> done;
 };
 
-// Sends until it succeeds or must not be tried again. Never blocks. `state` is shared: the call may
-// outlive the Client. An exception (no memory) leaves it only before the call is taken: `call.done`
-// then does not run.
+// Sends the call until it succeeds or must not be retried. Never blocks. `state` is shared because
+// the call may outlive the Client. An exception (no memory) leaves this function only before the
+// call is accepted; `call.done` then does not run.
 //
-// Cancellation and the deadline end the call in every phase: while credentials are fetched, in
-// flight, in back-off.
+// Cancellation and the deadline end the call in every phase: while it fetches credentials, in
+// flight, in backoff.
 void Dispatch(std::shared_ptr<ClientState> state, PreparedCall call);
 
 }  // namespace penstock::s3

@@ -1,5 +1,5 @@
-// What the dispatcher cures at once (clock, credentials) and what ends a call early (cancellation,
-// deadline).
+// Immediate corrections by the dispatcher (clock, credentials) and early ends of a call
+// (cancellation, deadline).
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -31,7 +31,7 @@ TEST(ClockSkewTest, IsCorrectedOnceAndKept) {
   EXPECT_EQ(test.Header(2, "x-amz-date"), "20130524T010000Z");
 }
 
-TEST(ClockSkewTest, ARefusalThatStaysIsReported) {
+TEST(ClockSkewTest, ARepeatedErrorIsReported) {
   ClientUnderTest test;
   test.transport.Expect(Skewed());
   test.transport.Expect(Skewed());
@@ -42,7 +42,7 @@ TEST(ClockSkewTest, ARefusalThatStaysIsReported) {
   EXPECT_EQ(test.sent(), 2u);
 }
 
-// Hands out the given identities in turn, the last one again and again; can hold its answer back.
+// Returns the given identities in turn, then the last one repeatedly. Can delay its result.
 class ScriptedProvider final : public CredentialsProvider {
  public:
   explicit ScriptedProvider(std::vector<std::string> ids) : ids_(std::move(ids)) {}
@@ -66,7 +66,7 @@ ClientConfig With(std::shared_ptr<CredentialsProvider> provider) {
   return {.endpoint_url = "http://127.0.0.1:9000", .credentials = std::move(provider)};
 }
 
-TEST(ExpiredTokenTest, IsRetriedWithOtherCredentials) {
+TEST(ExpiredTokenTest, IsRetriedWithNewCredentials) {
   ClientUnderTest test(
       With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD", "NEW"})));
   test.transport.Expect(Refuse(400, "ExpiredToken"));
@@ -75,9 +75,9 @@ TEST(ExpiredTokenTest, IsRetriedWithOtherCredentials) {
   EXPECT_NE(test.Header(1, "Authorization").find("Credential=NEW/"), std::string::npos);
 }
 
-TEST(ExpiredTokenTest, ARetryAfterNewCredentialsDoesNotBringTheOldErrorBack) {
-  // Symptom: ExpiredToken, new credentials, a passing 503: the call ended with the ExpiredToken
-  // cured long before.
+TEST(ExpiredTokenTest, ARetryWithNewCredentialsDoesNotReturnTheOldError) {
+  // Symptom: after ExpiredToken, new credentials and a temporary 503, the call ended with the
+  // earlier ExpiredToken.
   for (const bool reset : {false, true}) {
     ClientUnderTest test(
         With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD", "NEW"})));
@@ -93,7 +93,7 @@ TEST(ExpiredTokenTest, ARetryAfterNewCredentialsDoesNotBringTheOldErrorBack) {
   }
 }
 
-TEST(ExpiredTokenTest, IsCuredOncePerCall) {
+TEST(ExpiredTokenTest, CredentialsAreRenewedOncePerCall) {
   ClientUnderTest test(
       With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD", "NEW", "NEWER"})));
   test.transport.Expect(Refuse(400, "ExpiredToken"));
@@ -102,14 +102,14 @@ TEST(ExpiredTokenTest, IsCuredOncePerCall) {
   EXPECT_EQ(test.sent(), 2u);
 }
 
-TEST(ExpiredTokenTest, IsReportedWhenThereAreNoOthers) {
+TEST(ExpiredTokenTest, IsReportedWithoutNewCredentials) {
   ClientUnderTest test(With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD"})));
   test.transport.Expect(Refuse(400, "ExpiredToken"));
   EXPECT_EQ(test.Get().error().code, "ExpiredToken");
   EXPECT_EQ(test.sent(), 1u);
 }
 
-TEST(CredentialsTest, AFailureEndsTheCallBeforeAnythingIsSent) {
+TEST(CredentialsTest, AFailureEndsTheCallBeforeAnyRequest) {
   auto provider = std::make_shared<ScriptedProvider>(std::vector<std::string>{""});
   ClientUnderTest test(With(provider));
   const auto result = test.Get();
@@ -119,7 +119,7 @@ TEST(CredentialsTest, AFailureEndsTheCallBeforeAnythingIsSent) {
   EXPECT_EQ(result.error().message.find("secret\""), std::string::npos);
 }
 
-TEST(CancellationTest, BeforeTheStartNothingIsSent) {
+TEST(CancellationTest, BeforeTheStartSendsNothing) {
   ClientUnderTest test;
   std::stop_source stop;
   stop.request_stop();
@@ -127,7 +127,7 @@ TEST(CancellationTest, BeforeTheStartNothingIsSent) {
   EXPECT_EQ(test.sent(), 0u);
 }
 
-// Starts a GET on a held transport; `result` is filled when it ends.
+// Starts a GET on a transport on hold. `result` is set when it ends.
 struct HeldGet {
   explicit HeldGet(ClientUnderTest& test, Deadline deadline = Deadline::Never()) {
     test.client->Start(
@@ -141,7 +141,7 @@ struct HeldGet {
   std::optional<Result<ObjectMetadata>> result;
 };
 
-TEST(CancellationTest, DuringBackOffEndsTheCallWithoutAnotherAttempt) {
+TEST(CancellationTest, DuringBackoffEndsTheCallWithoutAnotherAttempt) {
   ClientUnderTest test;
   test.transport.Expect(Refuse(503, "SlowDown"));
   test.transport.Hold();
@@ -153,7 +153,7 @@ TEST(CancellationTest, DuringBackOffEndsTheCallWithoutAnotherAttempt) {
   ASSERT_TRUE(get.result);
   EXPECT_EQ(get.result->error().kind, ErrorKind::kCancelled);
   EXPECT_EQ(get.result->error().attempts, 1);
-  test.transport.Advance(seconds(60));  // the abandoned timer fires into nothing
+  test.transport.Advance(seconds(60));  // The abandoned timer must have no effect.
   EXPECT_EQ(test.sent(), 1u);
 }
 
@@ -168,7 +168,7 @@ TEST(CancellationTest, InFlightEndsTheCall) {
   EXPECT_EQ(get.result->error().operation, "GetObject");
 }
 
-TEST(CancellationTest, WhileCredentialsAreFetchedEndsTheCall) {
+TEST(CancellationTest, WhileFetchingCredentialsEndsTheCall) {
   auto provider = std::make_shared<ScriptedProvider>(std::vector<std::string>{"A"});
   provider->hold = true;
   ClientUnderTest test(With(provider));
@@ -177,11 +177,11 @@ TEST(CancellationTest, WhileCredentialsAreFetchedEndsTheCall) {
   get.stop.request_stop();
   ASSERT_TRUE(get.result);
   EXPECT_EQ(get.result->error().kind, ErrorKind::kCancelled);
-  std::exchange(provider->held, nullptr)(CredentialsPtr());  // too late, and harmless
+  std::exchange(provider->held, nullptr)(CredentialsPtr());  // Too late: must have no effect.
   EXPECT_EQ(test.sent(), 0u);
 }
 
-TEST(CancellationTest, ALateStopIsHarmless) {
+TEST(CancellationTest, ALateStopHasNoEffect) {
   ClientUnderTest test;
   test.transport.Expect(Object("abc"));
   HeldGet get(test);
@@ -190,7 +190,7 @@ TEST(CancellationTest, ALateStopIsHarmless) {
   EXPECT_TRUE(get.result->ok());
 }
 
-TEST(DeadlineTest, LeavesNoWaitBeyondIt) {
+TEST(DeadlineTest, NoWaitExceedsTheDeadline) {
   ClientUnderTest test;
   test.transport.Expect(Refuse(503, "SlowDown", {{"Retry-After", "4"}}));
   const auto result = test.Get({.deadline = Deadline::After(test.transport.clock(), seconds(3))});
@@ -201,7 +201,7 @@ TEST(DeadlineTest, LeavesNoWaitBeyondIt) {
   EXPECT_TRUE(test.transport.run_at_times().empty());
 }
 
-TEST(DeadlineTest, IsHandedToTheTransport) {
+TEST(DeadlineTest, IsPassedToTheTransport) {
   ClientUnderTest test;
   const Deadline deadline = Deadline::After(test.transport.clock(), seconds(3));
   test.transport.Expect(FakeReply::Hang());
@@ -220,12 +220,12 @@ TEST(DeadlineTest, EndsAWaitForCredentials) {
   HeldGet get(test, Deadline::After(test.transport.clock(), seconds(3)));
   ASSERT_FALSE(get.result);
   test.transport.Advance(seconds(3));
-  provider->held = nullptr;  // it keeps the call, which keeps the provider
+  provider->held = nullptr;  // It keeps the call alive, which keeps the provider alive.
   ASSERT_TRUE(get.result);
   EXPECT_EQ(get.result->error().kind, ErrorKind::kTimeout);
 }
 
-TEST(DeadlineTest, PassedBeforeTheStartNothingIsSent) {
+TEST(DeadlineTest, PassedBeforeTheStartSendsNothing) {
   ClientUnderTest test;
   EXPECT_EQ(test.Get({.deadline = Deadline::At(test.transport.clock().Monotonic())}).error().kind,
             ErrorKind::kTimeout);

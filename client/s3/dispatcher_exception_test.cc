@@ -1,5 +1,5 @@
-// What callers' code throws ends its own call at the most, and every call that was accepted
-// completes once.
+// An exception of the caller's code ends at most its own call, and every accepted call completes
+// once.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -14,7 +14,7 @@
 namespace penstock::s3 {
 namespace {
 
-// Makes room for what the answer announces, as a plain program does.
+// Allocates the announced length, as a simple program does.
 class ResizingSink final : public BodySink {
  public:
   Result<void> Begin(const ObjectMetadata&, std::optional<std::uint64_t> length) override {
@@ -33,9 +33,9 @@ Result<ObjectMetadata> GetInto(ClientUnderTest& test, BodySink& sink) {
       GetObjectRequest{.bucket = BucketName("bucket"), .key = ObjectKey("key"), .sink = &sink});
 }
 
-// `length_error` left a program written like examples/cpp/get_many.cc through an I/O thread and
-// ended it.
-TEST(ExceptionTest, AnAnnouncedLengthThatNoMemoryHoldsIsAnErrorOfTheCall) {
+// Symptom: `length_error` in a program like examples/cpp/get_many.cc escaped an I/O thread and
+// terminated the process.
+TEST(ExceptionTest, AnUnallocatableLengthIsAnErrorOfTheCall) {
   ClientUnderTest test;
   test.transport.SetHandler([](const http::RecordedRequest&) {
     return FakeReply::Respond(200, {{"Content-Length", "4611686018427387904"}, {"ETag", "\"e\""}});
@@ -49,7 +49,7 @@ TEST(ExceptionTest, AnAnnouncedLengthThatNoMemoryHoldsIsAnErrorOfTheCall) {
   EXPECT_EQ(test.client->stats().exceptions, 1u);
 }
 
-TEST(ExceptionTest, ASinkThatThrowsEndsItsCallWithoutARetry) {
+TEST(ExceptionTest, AThrowingSinkEndsItsCallWithoutARetry) {
   ClientUnderTest test;
   test.transport.Expect(Object("abc"));
   ResizingSink sink;
@@ -61,8 +61,8 @@ TEST(ExceptionTest, ASinkThatThrowsEndsItsCallWithoutARetry) {
   EXPECT_EQ(test.sent(), 1u);
 }
 
-// The one that throws while it is sent is in transfer_test.cc of client/http.
-TEST(ExceptionTest, ASourceThatThrowsWhileItsChecksumIsComputedEndsItsCall) {
+// The exception while a body is sent is tested in transfer_test.cc of client/http.
+TEST(ExceptionTest, ASourceThatThrowsDuringItsChecksumEndsItsCall) {
   class Source final : public BodySource {
    public:
     std::uint64_t size() const override { return 3; }
@@ -78,7 +78,7 @@ TEST(ExceptionTest, ASourceThatThrowsWhileItsChecksumIsComputedEndsItsCall) {
   EXPECT_EQ(test.sent(), 0u);
 }
 
-TEST(ExceptionTest, ACallbackThatThrowsIsCountedAndGoesNoFurther) {
+TEST(ExceptionTest, AThrowingCallbackIsCountedAndContained) {
   ClientUnderTest test;
   test.transport.Expect(Object("abc"));
   int called = 0;
@@ -92,7 +92,7 @@ TEST(ExceptionTest, ACallbackThatThrowsIsCountedAndGoesNoFurther) {
   EXPECT_EQ(test.client->stats().exceptions, 1u);
 }
 
-TEST(ExceptionTest, AnObserverThatThrowsChangesNothing) {
+TEST(ExceptionTest, AThrowingObserverHasNoEffect) {
   ClientUnderTest test;
   test.client->SetObserver([](const RequestEvent&) { throw std::runtime_error("broken"); });
   test.transport.Expect(Object("abc"));
@@ -107,7 +107,7 @@ class ThrowingProvider final : public CredentialsProvider {
   }
 };
 
-TEST(ExceptionTest, AProviderThatThrowsIsAnErrorOfTheCall) {
+TEST(ExceptionTest, AThrowingProviderIsAnErrorOfTheCall) {
   ClientUnderTest test({.credentials = std::make_shared<ThrowingProvider>()});
   const auto result = test.Get();
   ASSERT_FALSE(result.ok());
@@ -132,7 +132,7 @@ class CountingProvider final : public CredentialsProvider {
   std::vector<std::function<void(Result<CredentialsPtr>)>> waiting;
 };
 
-TEST(CustomProviderTest, IsAskedOnceForAllCallsAndAttempts) {
+TEST(CustomProviderTest, IsCalledOnceForAllCallsAndAttempts) {
   const auto provider = std::make_shared<CountingProvider>();
   provider->hold = true;
   ClientUnderTest test({.credentials = provider});
@@ -153,8 +153,9 @@ TEST(CustomProviderTest, IsAskedOnceForAllCallsAndAttempts) {
   EXPECT_EQ(provider->asked, 1);
 }
 
-// A transport that stops took the timer and never ran it: the call hung despite its deadline.
-TEST(LostTimerTest, ARetryThatCannotWaitEndsTheCall) {
+// Symptom: a stopping transport accepted the timer and never ran it, so the call hung despite its
+// deadline.
+TEST(LostTimerTest, ARetryWithoutATimerEndsTheCall) {
   ClientUnderTest test;
   test.transport.RefuseTimers();
   test.transport.Expect(Refuse(503, "SlowDown"));
@@ -164,15 +165,15 @@ TEST(LostTimerTest, ARetryThatCannotWaitEndsTheCall) {
   EXPECT_EQ(result.error().attempts, 1);
 }
 
-TEST(LostTimerTest, ACallThatCannotWaitForItsTurnEnds) {
+TEST(LostTimerTest, ACallThatCannotWaitForTheRateLimitEnds) {
   ClientUnderTest test({.retry_mode = RetryMode::kAdaptive});
   test.transport.SetHandler([](const http::RecordedRequest&) { return Refuse(503, "SlowDown"); });
-  ASSERT_FALSE(test.Get().ok());  // the limiter holds back from here on
+  ASSERT_FALSE(test.Get().ok());  // From here on the limiter delays requests.
   test.transport.RefuseTimers();
   for (int i = 0; i < 20; ++i) EXPECT_NE(test.Get().error().kind, ErrorKind::kInternal);
 }
 
-TEST(LostTimerTest, ADeadlineThatCannotBeWatchedEndsTheCall) {
+TEST(LostTimerTest, ADeadlineWithoutATimerEndsTheCall) {
   const auto provider = std::make_shared<CountingProvider>();
   provider->hold = true;
   ClientUnderTest test({.credentials = provider});
@@ -181,7 +182,7 @@ TEST(LostTimerTest, ADeadlineThatCannotBeWatchedEndsTheCall) {
       test.Get({.deadline = Deadline::After(test.transport.clock(), std::chrono::seconds(5))});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kCancelled);
-  provider->Answer();  // too late, and harmless
+  provider->Answer();  // Too late: must have no effect.
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Bodies that break off on real sockets, on both data planes: the object arrives whole, from the
-// byte reached.
+// Bodies that end early on real sockets, for both data planes: the object arrives complete, resumed
+// at the byte reached.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -28,7 +28,7 @@ std::string Content() {
 const std::string kContent = Content();
 const std::size_t kHalf = kContent.size() / 2;
 
-// What the remainder is asked for with.
+// The Range header of the request for the remainder.
 const std::string kRangeOfRest =
     "Range: bytes=" + std::to_string(kHalf) + "-" + std::to_string(kContent.size() - 1);
 
@@ -49,7 +49,7 @@ class DispatcherPlanes : public ::testing::TestWithParam<http::DataPlane> {
     Result<ObjectMetadata> result;
     std::string text;
     int begins = 0;
-    std::vector<std::string> heads;  // of the requests, by connection
+    std::vector<std::string> heads;  // Of the requests, by connection.
   };
 
   static ClientConfig ShortIdleTimeout() {
@@ -58,7 +58,7 @@ class DispatcherPlanes : public ::testing::TestWithParam<http::DataPlane> {
     config.idle_timeout = std::chrono::milliseconds(1500);
     return config;
   }
-  // Whoever waits for anything but the floor is late.
+  // Other timeouts than the speed floor would fire too late.
   static ClientConfig WithAFloor() {
     ClientConfig config;
     config.operation_timeout = std::chrono::seconds(20);
@@ -67,8 +67,8 @@ class DispatcherPlanes : public ::testing::TestWithParam<http::DataPlane> {
     return config;
   }
 
-  // Connection n is served by scripts[n], after its first request's head was read; all later ones
-  // by the last.
+  // After the first request head of connection n, scripts[n] runs; for later connections the last
+  // script.
   static Got Get(std::vector<RawServer::Script> scripts, ClientConfig config = ShortIdleTimeout()) {
     Mutex mutex;
     std::vector<std::string> heads;
@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(Planes, DispatcherPlanes,
                          ::testing::Values(http::DataPlane::kDirect, http::DataPlane::kCurl),
                          PlaneName);
 
-TEST_P(DispatcherPlanes, StatsTellConnectionsByPlaneAndTimesByOperation) {
+TEST_P(DispatcherPlanes, StatsCountConnectionsByPlaneAndTimesByOperation) {
   RawServer server([](RawConnection& connection) {
     while (connection.ReadHead()) connection.Send(WholeHead() + kContent);
   });
@@ -161,7 +161,7 @@ TEST_P(DispatcherPlanes, StatsTellConnectionsByPlaneAndTimesByOperation) {
 
 TEST_P(DispatcherPlanes, AShortBodyIsResumed) { ExpectResumed(Get({SendHalf, SendRest})); }
 
-TEST_P(DispatcherPlanes, ABodyThatStallsIsResumed) {
+TEST_P(DispatcherPlanes, AStalledBodyIsResumed) {
   ExpectResumed(Get({[](RawConnection& connection) {
                        SendHalf(connection);
                        connection.WaitForClose();
@@ -169,8 +169,8 @@ TEST_P(DispatcherPlanes, ABodyThatStallsIsResumed) {
                      SendRest}));
 }
 
-// Symptom: low_speed_limit=1_000_000, and a body that stood still for 25 s took 25 s.
-TEST_P(DispatcherPlanes, ABodyThatStandsStillIsBelowAnySpeedFloor) {
+// Symptom: with low_speed_limit=1_000_000, a body that stalled for 25 s took 25 s.
+TEST_P(DispatcherPlanes, AStalledBodyIsBelowAnySpeedFloor) {
   ExpectResumed(Get({[](RawConnection& connection) {
                        SendHalf(connection);
                        connection.WaitForClose();
@@ -179,7 +179,7 @@ TEST_P(DispatcherPlanes, ABodyThatStandsStillIsBelowAnySpeedFloor) {
                     WithAFloor()));
 }
 
-TEST_P(DispatcherPlanes, AReadThatDoesNotBeginIsBelowAnySpeedFloor) {
+TEST_P(DispatcherPlanes, AResponseThatDoesNotStartIsBelowAnySpeedFloor) {
   const Got got = Get({[](RawConnection& connection) { connection.WaitForClose(); },
                        [](RawConnection& connection) {
                          connection.Send(WholeHead() + kContent);
@@ -190,7 +190,7 @@ TEST_P(DispatcherPlanes, AReadThatDoesNotBeginIsBelowAnySpeedFloor) {
   EXPECT_EQ(got.text, kContent);
 }
 
-TEST_P(DispatcherPlanes, ASilenceBelowTheFloorNamesTheFloor) {
+TEST_P(DispatcherPlanes, ASilentConnectionNamesTheSpeedFloor) {
   ClientConfig config = WithAFloor();
   config.max_attempts = 1;
   const Got got = Get({[](RawConnection& connection) { connection.WaitForClose(); }}, config);
@@ -201,9 +201,9 @@ TEST_P(DispatcherPlanes, ASilenceBelowTheFloorNamesTheFloor) {
       << got.result.error().message;
 }
 
-// S3 says 200 and sends white space while it puts the parts together: an answer of a few bytes in
+// While S3 assembles the parts it has sent 200 and sends white space: a response of a few bytes in
 // minutes.
-TEST_P(DispatcherPlanes, AWriteMayTakeItsTimeWhateverTheFloor) {
+TEST_P(DispatcherPlanes, AWriteIgnoresTheSpeedFloor) {
   const std::string document =
       "<CompleteMultipartUploadResult><ETag>&quot;x-1&quot;</ETag></CompleteMultipartUploadResult>";
   RawServer server([&document](RawConnection& connection) {
@@ -237,9 +237,9 @@ TEST_P(DispatcherPlanes, AWriteMayTakeItsTimeWhateverTheFloor) {
   EXPECT_TRUE(result.ok()) << result.error().ToString();
 }
 
-// A reset may overtake bytes that were sent before it, so how far the first attempt came is the
-// system's to say.
-TEST_P(DispatcherPlanes, AResetInTheBodyLeavesTheObjectWhole) {
+// A reset may overtake earlier bytes, so the operating system decides how much of the first
+// response arrives.
+TEST_P(DispatcherPlanes, AResetInTheBodyLeavesTheObjectComplete) {
   const Got got = Get({[](RawConnection& connection) {
                          SendHalf(connection);
                          connection.Reset();
@@ -249,13 +249,13 @@ TEST_P(DispatcherPlanes, AResetInTheBodyLeavesTheObjectWhole) {
                          connection.Send(WholeHead() + kContent);
                          connection.WaitForClose();
                        }});
-  // The third answer is right for a request that starts anew and wrong for a remainder, which is
-  // then read anew.
+  // The third response fits a request for the whole object and not one for the remainder, which
+  // then starts over.
   ASSERT_TRUE(got.result.ok()) << got.result.error().ToString();
   EXPECT_EQ(got.text, kContent);
 }
 
-TEST_P(DispatcherPlanes, AWrongContentRangeForTheRemainderIsNeverDelivered) {
+TEST_P(DispatcherPlanes, AWrongContentRangeOfTheRemainderIsNotDelivered) {
   const Got got = Get({SendHalf,
                        [](RawConnection& connection) {
                          connection.Send(RestHead(kHalf - 1, 10) + std::string(10, '?'));
@@ -270,7 +270,7 @@ TEST_P(DispatcherPlanes, AWrongContentRangeForTheRemainderIsNeverDelivered) {
   EXPECT_EQ(got.begins, 2);
 }
 
-TEST_P(DispatcherPlanes, AChangedObjectIsOneClearError) {
+TEST_P(DispatcherPlanes, AChangedObjectIsOneError) {
   const Got got = Get({SendHalf, [](RawConnection& connection) {
                          const std::string text = ErrorXml("PreconditionFailed");
                          connection.Send("HTTP/1.1 412 Precondition Failed\r\nContent-Length: " +
@@ -282,7 +282,7 @@ TEST_P(DispatcherPlanes, AChangedObjectIsOneClearError) {
   EXPECT_EQ(got.heads.size(), 2u);
 }
 
-TEST_P(DispatcherPlanes, AServerThatNeverGetsFartherIsGivenUpAfterTheAttemptsAllowed) {
+TEST_P(DispatcherPlanes, StopsAfterMaxAttemptsWithoutProgress) {
   const Got got = Get({SendHalf, [](RawConnection& connection) {
                          connection.Send(RestHead(kHalf, kContent.size() - kHalf));
                        }});

@@ -1,4 +1,4 @@
-// Objects whose bodies break off: what the next attempt asks for, and what becomes of its answer.
+// Objects whose bodies end early: the next request, and how its response is handled.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,11 +9,11 @@ namespace penstock::s3 {
 namespace {
 
 constexpr const char* kDigits = "123456789";
-constexpr const char* kDigitsChecksum = "rosUhgp5mIg=";  // CRC64NVME, spec/protocol.md §6.3
+constexpr const char* kDigitsChecksum = "rosUhgp5mIg=";  // CRC64NVME of kDigits.
 
 Error Reset() { return Error::Make(ErrorKind::kUnavailable, "connection reset"); }
 
-// The head of an answer with all of `text`, of which `count` bytes come.
+// A response that announces all of `text` and delivers `count` bytes.
 FakeReply Cut(const std::string& text, std::size_t count, std::vector<http::Header> headers = {}) {
   FakeReply reply = Object(text, std::move(headers));
   reply.chunks = {text.substr(0, count)};
@@ -30,7 +30,7 @@ FakeReply Rest(const std::string& text, std::size_t from, std::size_t to,
 
 FakeReply RestOfDigits(std::size_t from) { return Rest(kDigits, from, 9); }
 
-TEST(DispatcherResumeTest, ABodyThatBreaksOffIsResumedAtTheByteReached) {
+TEST(DispatcherResumeTest, AnIncompleteBodyIsResumedAtTheByteReached) {
   ClientUnderTest test;
   test.transport.Expect(FakeReply::FailAfter(Cut(kDigits, 2), Reset()));
   test.transport.Expect(RestOfDigits(2));
@@ -56,7 +56,7 @@ TEST(DispatcherResumeTest, TheSinkSeesOneBody) {
   EXPECT_EQ(test.client->stats().bytes_received, 9u);
 }
 
-TEST(DispatcherResumeTest, AShortBodyTheTransportMissedIsResumed) {
+TEST(DispatcherResumeTest, AShortBodyThatTheTransportMissedIsResumed) {
   ClientUnderTest test;
   test.transport.Expect(Cut(kDigits, 2));
   test.transport.Expect(RestOfDigits(2));
@@ -64,7 +64,7 @@ TEST(DispatcherResumeTest, AShortBodyTheTransportMissedIsResumed) {
   EXPECT_EQ(test.sink.text, kDigits);
 }
 
-TEST(DispatcherResumeTest, AResumedRangeStaysWithinTheRangeAskedFor) {
+TEST(DispatcherResumeTest, AResumedRangeStaysWithinTheRequestedRange) {
   ClientUnderTest test;
   FakeReply first = Rest(kDigits, 3, 7);
   first.chunks = {"45"};
@@ -79,7 +79,7 @@ TEST(DispatcherResumeTest, AResumedRangeStaysWithinTheRangeAskedFor) {
   EXPECT_EQ(test.sink.text, "4567");
 }
 
-TEST(DispatcherResumeTest, TheChecksumSpansWhatWasResumed) {
+TEST(DispatcherResumeTest, TheChecksumCoversResumedBytes) {
   ClientUnderTest test({.endpoint_url = "http://127.0.0.1:9000", .max_attempts = 2});
   const std::vector<http::Header> checksum = {{"x-amz-checksum-crc64nvme", kDigitsChecksum}};
   test.transport.Expect(FakeReply::FailAfter(Cut(kDigits, 4, checksum), Reset()));
@@ -94,7 +94,7 @@ TEST(DispatcherResumeTest, TheChecksumSpansWhatWasResumed) {
   EXPECT_NE(wrong.error().message.find(kDigitsChecksum), std::string::npos);
 }
 
-TEST(DispatcherResumeTest, AResumedBodyWithAWrongChecksumIsReadAnew) {
+TEST(DispatcherResumeTest, AResumedBodyWithAWrongChecksumIsReadAgain) {
   ClientUnderTest test;
   const std::vector<http::Header> checksum = {{"x-amz-checksum-crc64nvme", kDigitsChecksum}};
   test.transport.Expect(FakeReply::FailAfter(Cut(kDigits, 4, checksum), Reset()));
@@ -107,7 +107,7 @@ TEST(DispatcherResumeTest, AResumedBodyWithAWrongChecksumIsReadAnew) {
   EXPECT_EQ(test.sink.text, kDigits);
 }
 
-TEST(DispatcherResumeTest, AnObjectThatChangedMeanwhileEndsTheCall) {
+TEST(DispatcherResumeTest, AChangedObjectEndsTheCall) {
   ClientUnderTest test;
   test.transport.Expect(FakeReply::FailAfter(Cut(kDigits, 4), Reset()));
   test.transport.Expect(Refuse(412, "PreconditionFailed"));
@@ -117,15 +117,15 @@ TEST(DispatcherResumeTest, AnObjectThatChangedMeanwhileEndsTheCall) {
   EXPECT_EQ(test.sent(), 2u);
 }
 
-// Whatever answers the remainder with something else is not asked for a remainder again.
-TEST(DispatcherResumeTest, AnAnswerThatDoesNotContinueTheBodyMakesItReadAnew) {
+// After such a response the client does not request a remainder again.
+TEST(DispatcherResumeTest, AResponseThatDoesNotResumeTheBodyRestartsIt) {
   const FakeReply others[] = {
-      Rest(kDigits, 3, 9),                                    // another range
-      Rest(kDigits, 4, 8),                                    // a shorter one
-      Rest(kDigits, 4, 9, "\"other\""),                       // another version
-      Rest(std::string(kDigits) + "0", 4, 9),                 // of another size
-      Object(kDigits),                                        // Range ignored
-      FakeReply::Respond(206, {{"ETag", "\"e\""}}, "56789"),  // no Content-Range
+      Rest(kDigits, 3, 9),                                    // Another range.
+      Rest(kDigits, 4, 8),                                    // A shorter range.
+      Rest(kDigits, 4, 9, "\"other\""),                       // Another version.
+      Rest(std::string(kDigits) + "0", 4, 9),                 // Another object size.
+      Object(kDigits),                                        // Range ignored.
+      FakeReply::Respond(206, {{"ETag", "\"e\""}}, "56789"),  // No Content-Range.
   };
   for (const FakeReply& other : others) {
     ClientUnderTest test;
@@ -140,7 +140,7 @@ TEST(DispatcherResumeTest, AnAnswerThatDoesNotContinueTheBodyMakesItReadAnew) {
   }
 }
 
-TEST(DispatcherResumeTest, WithoutAStrongETagTheBodyIsReadAnew) {
+TEST(DispatcherResumeTest, WithoutAStrongETagTheBodyIsReadAgain) {
   for (const char* etag : {"", "W/\"e\""}) {
     ClientUnderTest test;
     FakeReply broken = FakeReply::Respond(200, {{"Content-Length", "9"}, {"ETag", etag}}, "1234");
@@ -155,7 +155,7 @@ TEST(DispatcherResumeTest, WithoutAStrongETagTheBodyIsReadAnew) {
 TEST(DispatcherResumeTest, ResumptionsCountAsAttempts) {
   ClientUnderTest test({.endpoint_url = "http://127.0.0.1:9000", .max_attempts = 3});
   test.transport.Expect(FakeReply::FailAfter(Cut(kDigits, 1), Reset()));
-  // all bytes, and yet an error
+  // All bytes arrived, but the attempt failed.
   test.transport.Expect(FakeReply::FailAfter(RestOfDigits(1), Reset()));
   test.transport.Expect(FakeReply::FailAfter(Cut(kDigits, 1), Reset()));
   const auto result = test.Get();
@@ -164,10 +164,10 @@ TEST(DispatcherResumeTest, ResumptionsCountAsAttempts) {
   EXPECT_EQ(test.Header(2, "Range"), "(none)");
 }
 
-// Takes `most` bytes and then has enough.
-class SatedSink final : public BodySink {
+// Accepts `most` bytes and then stops the call.
+class StoppingSink final : public BodySink {
  public:
-  explicit SatedSink(std::size_t most) : bytes_(most) {}
+  explicit StoppingSink(std::size_t most) : bytes_(most) {}
   Result<void> Begin(const ObjectMetadata&, std::optional<std::uint64_t>) override { return Ok(); }
   MutableByteView Window() override { return MutableByteView(bytes_).subspan(taken_); }
   Result<void> Commit(std::size_t count) override {
@@ -181,12 +181,12 @@ class SatedSink final : public BodySink {
   std::size_t taken_ = 0;
 };
 
-TEST(DispatcherResumeTest, ASinkThatHasEnoughEndsTheCallWithoutAFailure) {
+TEST(DispatcherResumeTest, ASinkThatStopsEndsTheCallWithoutAFailure) {
   ClientUnderTest test;
   std::string code = "none seen";
   test.client->SetObserver([&code](const RequestEvent& event) { code = event.error_code; });
   test.transport.Expect(Object(kDigits));
-  SatedSink sink(4);
+  StoppingSink sink(4);
   const auto result =
       test.Run(GetObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"), .sink = &sink});
   ASSERT_FALSE(result.ok());

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 
 Error Reset() { return Error::Make(ErrorKind::kUnavailable, "connection reset"); }
 
-TEST(DispatcherTest, SignsWhatItSends) {
+TEST(DispatcherTest, SignsRequests) {
   ClientUnderTest test;
   test.transport.Expect(Object("abc"));
   ASSERT_TRUE(test.Get().ok());
@@ -28,7 +28,7 @@ TEST(DispatcherTest, SignsWhatItSends) {
   EXPECT_FALSE(requests[0].has_body);
 }
 
-TEST(DispatcherTest, HashesDocumentsAndLeavesObjectBodiesToTheirChecksum) {
+TEST(DispatcherTest, HashesDocumentsButNotObjectBodies) {
   ClientUnderTest test;
   test.transport.SetHandler([](const auto&) {
     return FakeReply::Respond(200, {{"ETag", "\"e\""}}, "<DeleteResult/>");
@@ -44,7 +44,7 @@ TEST(DispatcherTest, HashesDocumentsAndLeavesObjectBodiesToTheirChecksum) {
             auth::PayloadSha256(AsBytes(test.transport.requests()[1].body)));
 }
 
-TEST(DispatcherTest, WritesWithoutABodyStillSayTheirLength) {
+TEST(DispatcherTest, WritesWithoutABodySendContentLength) {
   ClientUnderTest test;
   test.transport.Expect(FakeReply::Respond(200));
   ASSERT_TRUE(test.Run(CreateBucketRequest{.bucket = BucketName("bucket")}).ok());
@@ -52,7 +52,7 @@ TEST(DispatcherTest, WritesWithoutABodyStillSayTheirLength) {
   EXPECT_EQ(test.transport.requests()[0].body, "");
 }
 
-TEST(DispatcherTest, AnonymousRequestsCarryNoSignature) {
+TEST(DispatcherTest, AnonymousRequestsAreNotSigned) {
   ClientUnderTest test({.endpoint_url = "http://127.0.0.1:9000", .signing = Signing::kUnsigned});
   test.transport.Expect(Object("abc"));
   ASSERT_TRUE(test.Get().ok());
@@ -60,7 +60,7 @@ TEST(DispatcherTest, AnonymousRequestsCarryNoSignature) {
   EXPECT_EQ(test.Header(0, "x-amz-date"), "(none)");
 }
 
-TEST(DispatcherTest, RetriesWithFreshSignatureAndTheSameInvocationId) {
+TEST(DispatcherTest, RetriesWithANewSignatureAndTheSameInvocationId) {
   ClientUnderTest test;
   test.transport.Expect(Refuse(503, "SlowDown", {{"x-amz-retry-after", "3000"}}));
   test.transport.Expect(FakeReply::Fail(Reset()));
@@ -88,7 +88,7 @@ TEST(DispatcherTest, WaitsLongerAfterThrottling) {
   EXPECT_EQ(test.transport.run_at_times(), expected);
 }
 
-TEST(DispatcherTest, GivesUpAfterMaxAttemptsAndSaysEverything) {
+TEST(DispatcherTest, StopsAfterMaxAttemptsWithACompleteError) {
   ClientUnderTest test({.endpoint_url = "http://127.0.0.1:9000", .max_attempts = 3});
   test.transport.SetHandler([](const auto&) {
     return Refuse(503, "SlowDown", {{"x-amz-id-2", "H"}});
@@ -108,7 +108,7 @@ TEST(DispatcherTest, GivesUpAfterMaxAttemptsAndSaysEverything) {
   EXPECT_EQ(test.sent(), 3u);
 }
 
-TEST(DispatcherTest, WhatStaysWrongIsSentOnce) {
+TEST(DispatcherTest, PermanentErrorsAreSentOnce) {
   for (const auto& [status, code] :
        {std::pair{404, "NoSuchKey"}, std::pair{403, "AccessDenied"},
         std::pair{412, "PreconditionFailed"}, std::pair{409, "OperationAborted"}}) {
@@ -133,7 +133,7 @@ TEST(DispatcherTest, BodiesAreRewoundForEveryAttempt) {
   EXPECT_EQ(test.transport.requests()[1].body, "123456789");
 }
 
-TEST(DispatcherTest, AWrongChecksumIsReadAnewAndThenReported) {
+TEST(DispatcherTest, AWrongChecksumIsRetriedAndThenReported) {
   ClientUnderTest test({.endpoint_url = "http://127.0.0.1:9000", .max_attempts = 2});
   const std::vector<http::Header> checksum = {{"x-amz-checksum-crc64nvme", "rosUhgp5mIg="}};
   test.transport.Expect(Object("123456788", checksum));
@@ -147,7 +147,7 @@ TEST(DispatcherTest, AWrongChecksumIsReadAnewAndThenReported) {
   EXPECT_EQ(result.error().attempts, 2);
 }
 
-TEST(DispatcherTest, TheSinksOwnErrorIsNotRetried) {
+TEST(DispatcherTest, ErrorsOfTheSinkAreNotRetried) {
   ClientUnderTest test;
   test.sink.refusal = Error::Make(ErrorKind::kDataLoss, "no room");
   test.transport.Expect(Object("abc"));
@@ -157,7 +157,7 @@ TEST(DispatcherTest, TheSinksOwnErrorIsNotRetried) {
   EXPECT_EQ(test.sent(), 1u);
 }
 
-TEST(DispatcherTest, ARefusalWhoseBodyBreaksOffIsStillThatRefusal) {
+TEST(DispatcherTest, AnErrorResponseWithAnIncompleteBodyIsStillThatError) {
   ClientUnderTest test;
   FakeReply refusal = FakeReply::Respond(404, {{"x-amz-request-id", "R2"}}, "<Error><Code>NoSu");
   test.transport.Expect(FakeReply::FailAfter(refusal, Reset()));
@@ -189,16 +189,16 @@ FakeReply Page() {
       200, {{"Content-Length", std::to_string(page.size())}, {"Content-Type", "text/html"}}, page);
 }
 
-TEST(DispatcherTest, WhatIsNoS3IsAskedOnceMoreAndThenTold) {
-  // Symptom: an endpoint that was no S3 was asked ten times, for 15 s, before the call said so.
+TEST(DispatcherTest, AResponseThatIsNotFromS3IsRetriedOnceAndReported) {
+  // Symptom: an endpoint other than S3 received ten requests in 15 s before the call failed.
   ClientUnderTest test;
   test.transport.SetHandler([](const auto&) { return Page(); });
   const auto listing = test.Run(ListObjectsRequest{.bucket = BucketName("bucket")});
   ASSERT_FALSE(listing.ok());
   EXPECT_EQ(listing.error().kind, ErrorKind::kUnsupported);
   EXPECT_EQ(listing.error().message,
-            "the 200 answer should hold a <ListBucketResult> document, but its root is <html> "
-            "(answered by 127.0.0.1:9000, which is perhaps no S3 endpoint)");
+            "the 200 response should contain a <ListBucketResult> document, but its root is <html> "
+            "(the response came from 127.0.0.1:9000, which may not be an S3 endpoint)");
   EXPECT_EQ(listing.error().attempts, 2);
   EXPECT_EQ(test.Get().error().attempts, 2);
   StringSource body("abc");
@@ -206,19 +206,19 @@ TEST(DispatcherTest, WhatIsNoS3IsAskedOnceMoreAndThenTold) {
       test.Run(PutObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body});
   ASSERT_FALSE(put.ok());
   EXPECT_EQ(put.error().attempts, 2);
-  EXPECT_NE(put.error().message.find("perhaps no S3 endpoint"), std::string::npos)
+  EXPECT_NE(put.error().message.find("may not be an S3 endpoint"), std::string::npos)
       << put.error().message;
   EXPECT_EQ(test.sent(), 6u);
 }
 
-TEST(DispatcherTest, APageInBetweenIsPassed) {
+TEST(DispatcherTest, AProxyPageBetweenResponsesIsRetried) {
   ClientUnderTest test;
   test.transport.Expect(Page());
   test.transport.Expect(FakeReply::Respond(200, {}, "<ListBucketResult/>"));
   EXPECT_TRUE(test.Run(ListObjectsRequest{.bucket = BucketName("bucket")}).ok());
 }
 
-TEST(DispatcherTest, ACutDocumentIsStillRetried) {
+TEST(DispatcherTest, AnIncompleteDocumentIsRetried) {
   ClientUnderTest test;
   for (int i = 0; i < 5; ++i)
     test.transport.Expect(FakeReply::Respond(200, {}, "<ListBucketResult><Name>"));
@@ -236,7 +236,7 @@ TEST(DispatcherTest, HeadErrorsHaveTheStatusAsTheirCode) {
   EXPECT_EQ(result.error().code, "404");
 }
 
-TEST(DispatcherTest, NothingIsSentWhereNoEndpointCanBe) {
+TEST(DispatcherTest, WithoutAnEndpointSendsNothing) {
   ClientUnderTest test;
   const auto result = test.Run(
       HeadBucketRequest{.bucket = BucketName("arn:aws:s3::123456789012:accesspoint/alias.mrap")});
@@ -247,10 +247,10 @@ TEST(DispatcherTest, NothingIsSentWhereNoEndpointCanBe) {
   EXPECT_EQ(test.sent(), 0u);
 }
 
-TEST(DispatcherTest, ADrainedQuotaStopsRetries) {
+TEST(DispatcherTest, AnEmptyQuotaStopsRetries) {
   ClientUnderTest test({.endpoint_url = "http://127.0.0.1:9000", .max_attempts = 11});
   test.transport.SetHandler([](const auto&) { return Refuse(500, "InternalError"); });
-  // 10 calls x 10 retries x 5 tokens
+  // 10 calls x 10 retries x 5 tokens.
   for (int call = 0; call < 10; ++call) EXPECT_FALSE(test.Get().ok());
   EXPECT_EQ(test.sent(), 110u);
   const auto result = test.Get();
@@ -259,9 +259,9 @@ TEST(DispatcherTest, ADrainedQuotaStopsRetries) {
   EXPECT_NE(result.error().message.find("retry quota"), std::string::npos);
 }
 
-TEST(DispatcherTest, FivePercentThrottlingIsPassedEasily) {
+TEST(DispatcherTest, SucceedsWithFivePercentThrottling) {
   ClientUnderTest test;
-  std::uint64_t state = 1;  // a linear congruential generator: the same run every time
+  std::uint64_t state = 1;  // A linear congruential generator, so that every run is the same.
   test.transport.SetHandler([&state](const auto&) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (state >> 33) % 100 < 5 ? Refuse(503, "SlowDown") : Object("abc");
@@ -296,7 +296,7 @@ TEST(DispatcherTest, TheObserverSeesEveryAttempt) {
   EXPECT_EQ(test.client->stats().requests.at("GetObject"), 3u);
 }
 
-TEST(DispatcherTest, ALostAnswerMakesTheEchoASuccess) {
+TEST(DispatcherTest, AlreadyDoneAfterALostResponseIsSuccess) {
   ClientUnderTest test;
   test.transport.Expect(FakeReply::Fail(Reset()));
   test.transport.Expect(Refuse(404, "NoSuchBucket"));
@@ -306,7 +306,7 @@ TEST(DispatcherTest, ALostAnswerMakesTheEchoASuccess) {
   EXPECT_TRUE(test.Run(CreateBucketRequest{.bucket = BucketName("bucket")}).ok());
 }
 
-TEST(DispatcherTest, WithoutALostAnswerTheSameCodeIsAnError) {
+TEST(DispatcherTest, AlreadyDoneWithoutALostResponseIsAnError) {
   ClientUnderTest test;
   test.transport.Expect(Refuse(404, "NoSuchBucket"));
   EXPECT_EQ(test.Run(DeleteBucketRequest{.bucket = BucketName("bucket")}).error().code,
@@ -317,7 +317,7 @@ TEST(DispatcherTest, WithoutALostAnswerTheSameCodeIsAnError) {
             "BucketNotEmpty");
 }
 
-TEST(DispatcherTest, AFailedConditionAfterALostAnswerSaysSo) {
+TEST(DispatcherTest, AFailedConditionAfterALostResponseSaysSo) {
   ClientUnderTest test;
   StringSource body("abc");
   const PutObjectRequest put{
@@ -329,8 +329,9 @@ TEST(DispatcherTest, AFailedConditionAfterALostAnswerSaysSo) {
   EXPECT_EQ(test.Run(put).error().message.find("may have been carried out"), std::string::npos);
 }
 
-// Told only of the throttling, a caller took for undone what the first request had done.
-TEST(DispatcherTest, AThrottledRepeatOfALostAnswerMayHaveBeenCarriedOut) {
+// Symptom: with only the throttling error, a caller treated the executed first request as not
+// executed.
+TEST(DispatcherTest, AThrottledRetryOfALostResponseMayHaveBeenCarriedOut) {
   ClientUnderTest test(
       {.endpoint_url = "http://127.0.0.1:9000", .disable_s3_express_session_auth = true});
   StringSource body("abc");
@@ -360,14 +361,14 @@ TEST(DispatcherTest, AThrottledRepeatOfALostAnswerMayHaveBeenCarriedOut) {
   throttle_to_the_end(FakeReply::Fail(Reset()));
   EXPECT_TRUE(says(test.Run(complete).error()));
   throttle_to_the_end(Refuse(503, "SlowDown"));
-  EXPECT_FALSE(says(test.Run(put).error())) << "S3 has taken none of them";
+  EXPECT_FALSE(says(test.Run(put).error())) << "S3 executed none of them";
   throttle_to_the_end(Refuse(503, "SlowDown"));
   EXPECT_FALSE(says(test.Run(complete).error()));
   throttle_to_the_end(FakeReply::Refuse(Reset()));
   EXPECT_FALSE(says(test.Run(put).error())) << "none was sent";
 }
 
-TEST(DispatcherTest, WhatIsThrottledHasNotHappened) {
+TEST(DispatcherTest, AThrottledRequestWasNotExecuted) {
   ClientUnderTest test;
   test.transport.Expect(Refuse(503, "SlowDown"));
   test.transport.Expect(Refuse(404, "NoSuchBucket"));
@@ -375,7 +376,7 @@ TEST(DispatcherTest, WhatIsThrottledHasNotHappened) {
             "NoSuchBucket");
 }
 
-TEST(DispatcherTest, WhatWasNeverSentCannotHaveHappened) {
+TEST(DispatcherTest, AnUnsentRequestWasNotExecuted) {
   ClientUnderTest test;
   const DeleteBucketRequest remove{.bucket = BucketName("bucket")};
   test.transport.Expect(FakeReply::Refuse(Reset()));

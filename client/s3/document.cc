@@ -17,9 +17,9 @@ Error Unreadable(std::string message) {
 }
 
 constexpr std::string_view kWhitespace = " \t\r\n";
-constexpr std::size_t kMostQuotedBytes = 128;  // of what a server sent, in a message
+constexpr std::size_t kMaxQuotedBytes = 128;  // of a server's text, in a message
 
-// Up to and with `mark`; false where the text ends before it.
+// Skips up to and including `mark`. Returns false if `text` does not contain it.
 bool SkipTo(std::string_view mark, std::string_view& text) {
   const std::size_t at = text.find(mark);
   if (at == std::string_view::npos) return false;
@@ -27,8 +27,8 @@ bool SkipTo(std::string_view mark, std::string_view& text) {
   return true;
 }
 
-// The local name of the root as its start tag has it, whatever comes after it; empty where the text
-// is no markup, nullopt where it ends before that can be said.
+// Returns the local name of the root element from its start tag; later text is ignored. Returns
+// empty if the text is not markup, nullopt if it ends before the name is complete.
 std::optional<std::string_view> RootName(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -46,10 +46,10 @@ std::optional<std::string_view> RootName(std::string_view text) {
   return name.substr(name.find(':') + 1);
 }
 
-Error NotThatRoot(const WireResponse& response, std::string_view root, std::string_view found) {
+Error UnexpectedRoot(const WireResponse& response, std::string_view root, std::string_view found) {
   Error error = UnreadableDocument(
       response, root,
-      found.empty() ? "it is no XML" : "its root is <" + Shortened(found, kMostQuotedBytes) + ">");
+      found.empty() ? "it is not XML" : "its root is <" + Shortened(found, kMaxQuotedBytes) + ">");
   error.kind = ErrorKind::kUnsupported;
   return error;
 }
@@ -58,7 +58,7 @@ Error NotThatRoot(const WireResponse& response, std::string_view root, std::stri
 
 Error UnreadableDocument(const WireResponse& response, std::string_view root,
                          std::string_view why) {
-  return Unreadable("the " + std::to_string(response.head.status) + " answer should hold a <" +
+  return Unreadable("the " + std::to_string(response.head.status) + " response should contain a <" +
                     std::string(root) + "> document, but " + std::string(why));
 }
 
@@ -71,13 +71,13 @@ Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view 
   if (!document.ok()) {
     const auto found = RootName(response.body);
     if (found && *found != "Error" && !is_expected(*found))
-      return NotThatRoot(response, root, *found);
+      return UnexpectedRoot(response, root, *found);
     return UnreadableDocument(response, root,
                               response.body.empty() ? "it is empty" : document.error().message);
   }
   const std::string_view found = document->root().name();
   if (found == "Error") return ReadErrorElement(response.head, document->root());
-  if (!is_expected(found)) return NotThatRoot(response, root, found);
+  if (!is_expected(found)) return UnexpectedRoot(response, root, found);
   return document;
 }
 
@@ -91,33 +91,33 @@ Result<void> CheckNoDocument(const WireResponse& response) {
   const bool is_page = root && (root->empty() || http::EqualsIgnoringCase(*root, "html"));
   if (root && !is_page && *root != "Error") return Ok();
   const std::string start =
-      "the " + std::to_string(response.head.status) + " answer should have no body, but ";
-  if (!is_page) return Unreadable(start + "it holds an unfinished document");
+      "the " + std::to_string(response.head.status) + " response should have no body, but ";
+  if (!is_page) return Unreadable(start + "it contains an incomplete document");
   return Error::Make(
       ErrorKind::kUnsupported,
-      start + (root->empty() ? "it holds text that is no XML" : "it holds a web page"));
+      start + (root->empty() ? "it contains text that is not XML" : "it contains a web page"));
 }
 
-bool IsOfNoS3(const Error& error) {
+bool IsNotFromS3(const Error& error) {
   const bool success = error.http_status >= 200 && error.http_status < 300;
   return success && error.kind == ErrorKind::kUnsupported && error.code.empty();
 }
 
 Result<void> CheckNamesObject(const http::ResponseHead& head) {
   if (const auto etag = head.Find("etag"); etag && !etag->empty()) return Ok();
-  // Where it does not say how long the body is the head may be cut short.
+  // Without a declared body length the head may be incomplete.
   const bool whole = head.Find("content-length") || head.Find("transfer-encoding");
   const ErrorKind kind = whole ? ErrorKind::kUnsupported : ErrorKind::kUnavailable;
   return Error::Make(kind, "the " + std::to_string(head.status) +
-                               " answer has no ETag, which S3 gives every object");
+                               " response has no ETag, which S3 sends for every object");
 }
 
 Result<std::uint64_t> ParseNumber(std::string_view name, std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
-    return Unreadable("the answer's <" + std::string(name) + "> is `" +
-                      Shortened(text, kMostQuotedBytes) + "`, not a number");
+    return Unreadable("the response's <" + std::string(name) + "> is `" +
+                      Shortened(text, kMaxQuotedBytes) + "`, not a number");
   }
   return value;
 }
@@ -145,8 +145,8 @@ Result<void> DecodeName(std::string& name) {
     if (c == '%') {
       const auto decoded = http::DecodePercent(std::string_view(name).substr(at, 3));
       if (!decoded) {
-        return Unreadable("the listing holds `" +
-                          Shortened(name.substr(0, kept) + name.substr(at), kMostQuotedBytes) +
+        return Unreadable("the listing contains `" +
+                          Shortened(name.substr(0, kept) + name.substr(at), kMaxQuotedBytes) +
                           "`, which is not URL-encoded as it declares");
       }
       c = decoded->front();

@@ -1,5 +1,4 @@
-// Reading S3's success documents: the root checked, listed names decoded, numbers and dates taken
-// out.
+// Parses S3's success documents: checks the root, decodes listed names, reads numbers and dates.
 #ifndef PENSTOCK_CLIENT_S3_DOCUMENT_H_
 #define PENSTOCK_CLIENT_S3_DOCUMENT_H_
 
@@ -17,51 +16,53 @@ namespace penstock::s3 {
 inline constexpr std::string_view kXmlNamespace =
     "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
 
-// The document of a success. A root <Error> is that error (a failure after the 200 went out); an
-// empty or unreadable body is kUnavailable: S3 did not mean it, ask again (spec/protocol.md §5).
-// Another root, or no markup at all, is kUnsupported (IsOfNoS3). `also` is a name of the root that
-// compatible servers use instead.
+// Returns the document of a success. A root <Error> returns that error: the operation failed after
+// S3 sent the 200. An empty or unreadable body is kUnavailable, which is retried. Another root, or
+// text that is not markup, is kUnsupported (IsNotFromS3). `also` is an alternative root name of
+// compatible servers.
 Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root,
                                  std::string_view also = {});
 
-// For an operation whose success has no document: the body is empty, white space or a document of a
-// compatible server. A root <Error> is that error; a body that is no XML, or an HTML page, is
-// kUnsupported (IsOfNoS3).
+// For operations whose success has no document. The body may be empty, white space or a document of
+// a compatible server. A root <Error> returns that error. Text that is not XML, or an HTML page, is
+// kUnsupported (IsNotFromS3).
 Result<void> CheckNoDocument(const WireResponse& response);
 
-// kUnavailable: the answer should hold a document of that root, but `why`.
+// Returns kUnavailable: the response should contain a document with that root, but `why`.
 Error UnreadableDocument(const WireResponse& response, std::string_view root, std::string_view why);
 
-// A success whose answer is not S3's: a page of a proxy or of a web server, or a service that does
-// not know the operation.
-bool IsOfNoS3(const Error& error);
+// Returns whether a success response did not come from S3, but from a proxy, a web server, or a
+// service that does not support the operation.
+bool IsNotFromS3(const Error& error);
 
-// Where the answer about an object has no ETag: kUnsupported (IsOfNoS3), or kUnavailable where its
-// head may be cut short.
+// Checks that the response for an object has an ETag. Without one it returns kUnsupported
+// (IsNotFromS3), or kUnavailable if the head may be incomplete.
 Result<void> CheckNamesObject(const http::ResponseHead& head);
 
-// The text of an element as a number; kUnavailable naming the element when it is not one.
+// Parses the text of an element as a number. Returns kUnavailable with the element's name if it is
+// not one.
 Result<std::uint64_t> ParseNumber(std::string_view name, std::string_view text);
 
-// A child's text as a number; kUnavailable naming the element when it is missing or not one.
+// Parses a child's text as a number. Returns kUnavailable with the element's name if it is missing
+// or not a number.
 Result<std::uint64_t> ReadNumber(const XmlElement& parent, std::string_view name);
 
-// "true" of a child; anything else is false.
+// Returns whether a child's text is "true".
 bool ReadFlag(const XmlElement& parent, std::string_view name);
 
-// A child's ISO 8601 time; the epoch when missing or unreadable (no caller depends on it for
-// correctness).
+// Returns a child's ISO 8601 time, or the epoch if it is missing or malformed. No caller depends on
+// it for correctness.
 WallTime ReadTime(const XmlElement& parent, std::string_view name);
 
-// Decodes a URL-encoded name of a listing in place: '+' and %20 are spaces. kUnavailable when it is
-// not URL-encoded.
+// Decodes a URL-encoded name of a listing in place; '+' and %20 are spaces. Returns kUnavailable if
+// it is not URL-encoded.
 Result<void> DecodeName(std::string& name);
 
-// Decodes names of a listing when it says <EncodingType>url</EncodingType>.
+// Decodes names of a listing if it declares <EncodingType>url</EncodingType>.
 class NameDecoder {
  public:
   explicit NameDecoder(const XmlElement& root);
-  // kUnavailable when the text is not what the document declares.
+  // Returns kUnavailable if the text is not encoded as the document declares.
   Result<std::string> Decode(std::string text) const;
 
  private:

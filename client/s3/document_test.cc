@@ -21,14 +21,14 @@ TEST(DocumentTest, AcceptsTheExpectedRootOnly) {
   EXPECT_EQ(ReadDocument(Answer("<Root>"), "Root").error().kind, ErrorKind::kUnavailable);
 }
 
-TEST(DocumentTest, SaysWhichOtherDocumentCame) {
+TEST(DocumentTest, NamesTheUnexpectedDocument) {
   const std::pair<const char*, const char*> answers[] = {
       {"<Other/>", "its root is <Other>"},
       {"<html><body>a<br></body></html>", "its root is <html>"},
       {"\xEF\xBB\xBF<!DOCTYPE html>\n<!-- <Root> -->\n<html lang=\"en\">", "its root is <html>"},
-      {"<?xml version=\"1.0\"?>\n<s:Other", nullptr},  // cut in its name
+      {"<?xml version=\"1.0\"?>\n<s:Other", nullptr},  // Ends within its name.
       {"<?xml version=\"1.0\"?>\n<s:Other ", "its root is <Other>"},
-      {"{\"ok\": true}", "it is no XML"},
+      {"{\"ok\": true}", "it is not XML"},
       {"  \n", nullptr},
       {"<!-- never ends", nullptr},
       {"<Root><A></Root>", nullptr},
@@ -44,7 +44,7 @@ TEST(DocumentTest, SaysWhichOtherDocumentCame) {
       EXPECT_NE(error.message.find(why), std::string::npos) << error.message;
     }
     error.http_status = 200;
-    EXPECT_EQ(IsOfNoS3(error), why != nullptr) << body;
+    EXPECT_EQ(IsNotFromS3(error), why != nullptr) << body;
   }
 }
 
@@ -58,7 +58,7 @@ TEST(DocumentTest, AnErrorRootIsThatError) {
   EXPECT_EQ(document.error().kind, ErrorKind::kNotFound);
 }
 
-TEST(DocumentTest, WhereNoDocumentBelongsAnErrorIsOneAndAPageIsOfNoS3) {
+TEST(DocumentTest, WithoutADocumentAnErrorCountsAndAPageIsNotFromS3) {
   for (const char* body : {"", " \r\n", "<CreateBucketResponse/>"})
     EXPECT_TRUE(CheckNoDocument(Answer(body)).ok()) << body;
   const auto error =
@@ -72,15 +72,15 @@ TEST(DocumentTest, WhereNoDocumentBelongsAnErrorIsOneAndAPageIsOfNoS3) {
     auto page = CheckNoDocument(Answer(body));
     ASSERT_FALSE(page.ok()) << body;
     page.error().http_status = 200;
-    EXPECT_TRUE(IsOfNoS3(page.error())) << page.error().message;
+    EXPECT_TRUE(IsNotFromS3(page.error())) << page.error().message;
   }
   for (const char* body : {"<Error><Code>x", "<Err", "<!-- "}) {
     EXPECT_EQ(CheckNoDocument(Answer(body)).error().kind, ErrorKind::kUnavailable) << body;
   }
 }
 
-// Symptom: a 200 with an <Error> document counted as done.
-TEST(DocumentTest, EveryOperationWithoutADocumentLooksForAnError) {
+// Symptom: a 200 with an <Error> document counted as success.
+TEST(DocumentTest, EveryOperationWithoutADocumentChecksForAnError) {
   const WireResponse answer = Answer("<Error><Code>InternalError</Code></Error>",
                                      {{"ETag", "\"e\""}, {"Content-Length", "41"}});
   const auto code_of = [](const auto& result) {
@@ -95,7 +95,7 @@ TEST(DocumentTest, EveryOperationWithoutADocumentLooksForAnError) {
   EXPECT_EQ(code_of(ParseResponse(UploadPartRequest{}, answer)), "InternalError");
 }
 
-TEST(DocumentTest, NumbersAreWholeAndPresent) {
+TEST(DocumentTest, NumbersMustBePresentAndComplete) {
   const auto document = ReadDocument(Answer("<R><A>12</A><B>12x</B><C></C><D>-1</D></R>"), "R");
   ASSERT_TRUE(document.ok());
   EXPECT_EQ(ReadNumber(document->root(), "A").value(), 12u);
@@ -111,7 +111,7 @@ TEST(DocumentTest, FlagsAndTimesHaveDefaults) {
   EXPECT_EQ(ReadTime(document->root(), "T"), WallTime{});
 }
 
-TEST(DocumentTest, DecodesBothFormsOfASpaceOnlyWhenDeclared) {
+TEST(DocumentTest, DecodesBothFormsOfASpaceOnlyIfDeclared) {
   const auto encoded = ReadDocument(Answer("<R><EncodingType>url</EncodingType></R>"), "R");
   const auto plain = ReadDocument(Answer("<R/>"), "R");
   EXPECT_EQ(NameDecoder(encoded->root()).Decode("a+b%20c%2Bd%7E*").value(), "a b c+d~*");

@@ -19,7 +19,8 @@ struct CodeKind {
   ErrorKind kind;
 };
 
-// Codes whose status does not already say it (KindOfStatus). Throttling codes: spec/protocol.md §5.
+// Codes whose kind differs from that of their status (KindOfStatus). The throttling codes are those
+// of "Retry behavior" in the AWS SDKs and Tools Reference Guide.
 constexpr std::array kKinds = {
     CodeKind{"AuthorizationHeaderMalformed", kUnauthenticated},
     CodeKind{"AuthorizationQueryParametersError", kUnauthenticated},
@@ -94,7 +95,7 @@ std::string_view StatusText(int status) {
     case 404: return "not found";
     case 405: return "method not allowed";
     case 412: return "a precondition failed";
-    case 416: return "the range lies beyond the end of the object";
+    case 416: return "the range starts beyond the end of the object";
     case 429: return "too many requests";
     case 500: return "internal error";
     case 501: return "not implemented";
@@ -121,7 +122,7 @@ std::optional<std::chrono::milliseconds> ReadRetryAfter(const http::ResponseHead
   const auto text = head.Find("retry-after");
   if (!text) return std::nullopt;
   if (parse(*text)) return std::chrono::seconds(number);
-  // The date form, measured against the server's own clock.
+  // The date form, relative to the server's clock.
   const auto until = ParseHttpDate(*text);
   const auto now = ParseHttpDate(HeaderText(head, "date"));
   if (!until || !now || *until < *now) return std::nullopt;
@@ -151,7 +152,7 @@ void FillFromDocument(const XmlElement& root, Error& error) {
     } else if (name == "HostId") {
       if (error.host_id.empty()) error.host_id = text;
     } else {
-      // Signature material and token echoes help nobody who may read a log.
+      // Do not log signature material and tokens that S3 echoes.
       const bool secret = name.starts_with("Token-") || name.starts_with("Signature") ||
                           name.starts_with("StringToSign") || name.starts_with("CanonicalRequest");
       if (!secret) error.details.emplace_back(std::string(name), text);
@@ -160,9 +161,10 @@ void FillFromDocument(const XmlElement& root, Error& error) {
   }
 }
 
-// What names no region is no region: nothing is asked of it or signed for it.
+// Removes a region that is not a valid host label, so that no request is sent to it or signed for
+// it. Returns the removed text.
 std::string TakeBadRegion(Error& error) {
-  constexpr std::size_t kLongest = 128;  // what a service sends may be anything
+  constexpr std::size_t kLongest = 128;  // Server texts may be of any length.
   if (error.region.empty() || IsHostLabel(error.region)) return {};
   return std::exchange(error.region, {}).substr(0, kLongest);
 }
@@ -170,15 +172,15 @@ std::string TakeBadRegion(Error& error) {
 void Classify(Error& error) {
   const std::string bad_region = TakeBadRegion(error);
   const auto by_code = KindOfCode(error.code);
-  // S3 names the right region with AuthorizationHeaderMalformed: then it is not the credentials
-  // that are wrong.
+  // AuthorizationHeaderMalformed with a region means that the request was signed for the wrong
+  // region, not with wrong credentials.
   const bool other_region = error.code == "AuthorizationHeaderMalformed" && !error.region.empty();
   error.kind = other_region ? kWrongRegion : by_code.value_or(KindOfStatus(error.http_status));
   if (error.code.empty()) error.code = std::to_string(error.http_status);
   if (error.message.empty()) error.message = StatusText(error.http_status);
   if (!bad_region.empty())
     error.message +=
-        " (the answer names the region `" + bad_region + "`, which is no region's name)";
+        " (the response names the region `" + bad_region + "`, which is not a valid region name)";
 }
 
 }  // namespace
@@ -205,7 +207,7 @@ ErrorKind KindOfStatus(int status) {
     case 412: return kPreconditionFailed;
     case 429: return kThrottled;
     case 501: return kUnsupported;
-    case 503: return kThrottled;  // a HEAD's 503 has no body: it may well be SlowDown (§7)
+    case 503: return kThrottled;  // A HEAD's 503 has no body and may be SlowDown.
     case 507: return kResourceExhausted;
     default: break;
   }
@@ -220,7 +222,7 @@ std::string Shortened(std::string_view text, std::size_t most_bytes) {
 }
 
 void LimitTexts(Error& error) {
-  constexpr std::size_t kLongestName = 256;  // S3's codes have at most 60 characters, its ids 76
+  constexpr std::size_t kLongestName = 256;  // S3's codes have at most 60 characters, its ids 76.
   constexpr std::size_t kLongestText = 2048;
   constexpr std::size_t kMostDetails = 32;
   const auto limit = [](std::string& text, std::size_t most) {
@@ -240,8 +242,8 @@ Error ReadErrorElement(const http::ResponseHead& head, const XmlElement& root) {
   Error error = FromHead(head);
   FillFromDocument(root, error);
   Classify(error);
-  // A failure after the 200 went out: unknown codes count as the 500 that S3 could no longer send
-  // (§5).
+  // The operation failed after S3 sent the 200. Unknown codes count as the 500 that S3 could no
+  // longer send.
   if (head.status < 300 && !KindOfCode(error.code)) error.kind = kUnavailable;
   return error;
 }

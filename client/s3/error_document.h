@@ -1,5 +1,5 @@
-// From S3's refusal to an Error: the error document, the headers, and what kind of failure a code
-// is (spec/protocol.md §0, §8). Whether to try again is retry_rules.h's.
+// Converts S3's error responses to Errors: the error document, the headers, and the kind of each
+// code. retry_rules.h decides about retries.
 #ifndef PENSTOCK_CLIENT_S3_ERROR_DOCUMENT_H_
 #define PENSTOCK_CLIENT_S3_ERROR_DOCUMENT_H_
 
@@ -13,24 +13,23 @@
 
 namespace penstock::s3 {
 
-// The answer `head` with `body` as an Error: code, message and details from the document where
-// there is one. Without one (HEAD, a proxy's page) the code is the status as text ("404"), as the
-// AWS SDKs have it. Operation, bucket and key are left to the caller.
+// Converts the response `head` with `body` to an Error. Code, message and details come from the
+// document. Without one (HEAD, a proxy's page) the code is the status as text ("404"), as in the
+// AWS SDKs. The caller adds operation, bucket and key.
 Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body);
 
-// `text`; of a text of more than `most_bytes` its begin and "...".
+// Returns `text`, or its begin and "..." if it has more than `most_bytes`.
 std::string Shortened(std::string_view text, std::size_t most_bytes);
 
-// Shortens texts that came from a server, so that an error is short enough for a log whatever the
-// server sent.
+// Truncates texts from a server, so that an error fits in a log.
 void LimitTexts(Error& error);
 
-// A document with root <Error>, whatever the status.
+// Converts a document with root <Error>, whatever the status.
 Error ReadErrorElement(const http::ResponseHead& head, const XmlElement& root);
 
-// What the caller may do about an S3 code; nullopt for a code the table does not have.
+// Returns the kind of an S3 error code, or nullopt for a code that is not in the table.
 std::optional<ErrorKind> KindOfCode(std::string_view code);
-// The same from the status alone.
+// Returns the kind for a status without a code.
 ErrorKind KindOfStatus(int status);
 
 }  // namespace penstock::s3

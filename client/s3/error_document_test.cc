@@ -11,7 +11,7 @@ Error Read(int status, std::string body, std::vector<http::Header> headers = {})
   return ReadErrorResponse({status, std::move(headers)}, body);
 }
 
-TEST(ErrorDocumentTest, TakesEverythingFromTheDocument) {
+TEST(ErrorDocumentTest, ReadsAllMembersOfTheDocument) {
   const Error error =
       Read(404,
            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>NoSuchKey</Code>"
@@ -26,7 +26,7 @@ TEST(ErrorDocumentTest, TakesEverythingFromTheDocument) {
   EXPECT_EQ(error.details, (std::vector<std::pair<std::string, std::string>>{{"Key", "k"}}));
 }
 
-TEST(ErrorDocumentTest, HeadersNameTheRequestFirst) {
+TEST(ErrorDocumentTest, HeadersOfTheRequestIdTakePrecedence) {
   const Error error =
       Read(500, "<Error><Code>InternalError</Code><RequestId>body</RequestId></Error>",
            {{"x-amz-request-id", "head"}, {"x-amz-id-2", "host"}});
@@ -63,7 +63,7 @@ TEST(ErrorDocumentTest, KindsFollowFromTheCode) {
   EXPECT_EQ(kind(599, "NobodyKnows"), ErrorKind::kUnavailable);
 }
 
-TEST(ErrorDocumentTest, NamesTheRightRegion) {
+TEST(ErrorDocumentTest, ReadsTheRightRegion) {
   const Error error = Read(
       400,
       "<Error><Code>AuthorizationHeaderMalformed</Code><Message>the region 'a' is wrong</Message>"
@@ -75,7 +75,7 @@ TEST(ErrorDocumentTest, NamesTheRightRegion) {
   EXPECT_EQ(Read(301, "", {{"x-amz-bucket-region", "r"}}).region, "r");
 }
 
-TEST(ErrorDocumentTest, TellsTheSizeWithAnInvalidRange) {
+TEST(ErrorDocumentTest, AnInvalidRangeHasTheObjectSize) {
   const std::vector<std::pair<std::string, std::string>> size = {{"ActualObjectSize", "7"}};
   const Error from_body =
       Read(416, "<Error><Code>InvalidRange</Code><ActualObjectSize>7</ActualObjectSize></Error>");
@@ -87,7 +87,7 @@ TEST(ErrorDocumentTest, TellsTheSizeWithAnInvalidRange) {
   EXPECT_EQ(from_header.details, size);
 }
 
-TEST(ErrorDocumentTest, KeepsSignatureMaterialAndTokensOut) {
+TEST(ErrorDocumentTest, OmitsSignatureMaterialAndTokens) {
   const Error error =
       Read(403,
            "<Error><Code>SignatureDoesNotMatch</Code><StringToSign>s</StringToSign>"
@@ -121,7 +121,7 @@ TEST(ErrorDocumentTest, TextsAreShortEnoughForALog) {
   EXPECT_LT(error.details[0].second.size(), 4096u);
 }
 
-TEST(ErrorDocumentTest, AnUnknownCodeIn200IsTransient) {
+TEST(ErrorDocumentTest, AnUnknownCodeInA200IsTransient) {
   const auto document = XmlDocument::Parse("<Error><Code>New</Code></Error>");
   EXPECT_EQ(ReadErrorElement({200, {}}, document->root()).kind, ErrorKind::kUnavailable);
   EXPECT_EQ(KindOfCode("New"), std::nullopt);

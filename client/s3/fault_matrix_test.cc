@@ -1,6 +1,7 @@
-// Every way a peer can fail, as a table: on both data planes, for a download and for the upload of
-// a part. Where one failure is followed by a healthy peer the bytes are right; where it goes on
-// there is one clear error. Never a hang, a leak (sanitizers) or a descriptor left.
+// A table of the ways in which a peer can fail, for both data planes, for a download and for the
+// upload of a part. If a healthy peer follows one failure, the bytes are correct. If the failure
+// persists, there is one clear error. No test may hang, leak memory (sanitizers) or leave an open
+// descriptor.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,7 +51,8 @@ std::string Refusal(int status, const std::string& code) {
          " No\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
 }
 
-// What a peer does once it has read the request's head. It never reads the body of a PUT by itself.
+// The action of a peer after it has read the request head. It does not read the body of a PUT
+// unless it says so.
 using Deed = void (*)(RawConnection& connection);
 
 void Stall(RawConnection& connection) { connection.WaitForClose(); }
@@ -63,9 +65,9 @@ void Flipped(RawConnection& connection) {
 struct Fault {
   std::string_view name;
   Deed deed;
-  std::vector<ErrorKind> kinds;  // of the error when it goes on
-  bool retried = true;           // a healthy peer afterwards makes it good
-  // with something whole: the connection is kept, the body of a PUT was read
+  std::vector<ErrorKind> kinds;  // Of the error if the fault persists.
+  bool retried = true;           // The call succeeds if a healthy peer follows.
+  // The response is complete: the connection is kept, and the body of a PUT was read.
   bool answers = false;
 };
 
@@ -73,7 +75,7 @@ const ErrorKind kGone = ErrorKind::kUnavailable;
 const ErrorKind kLate = ErrorKind::kTimeout;
 const ErrorKind kLoss = ErrorKind::kDataLoss;
 
-// Where the peer's script is run and what it may do; the same for both verbs.
+// Faults for both operations.
 const std::vector<Fault> kEitherVerb = {
     {"ResetAfterTheRequest", [](RawConnection& c) { c.Reset(); }, {kGone}},
     {"CloseAfterTheRequest", [](RawConnection&) {}, {kGone}},
@@ -142,7 +144,7 @@ const std::vector<Fault> kEitherVerb = {
      true},
 };
 
-// This peer ignores the range that the rest is asked for with: if it fails again, that is a loss.
+// This peer ignores the range of the request for the remainder. If it fails again, that is a loss.
 const std::vector<Fault> kOfGet = {
     {"ResetAfterTheHead",
      [](RawConnection& c) {
@@ -229,7 +231,7 @@ const std::vector<Fault> kOfPut = {
        c.ReadBody(kContent.size());
      },
      {ErrorKind::kThrottled,
-      kGone}},  // it closes unannounced: the next request may already be on its way
+      kGone}},  // It closes without notice, so the next request may already be in flight.
     {"BadDigest", [](RawConnection& c) { c.Send(Refusal(400, "BadDigest")); }, {kLoss}, true, true},
     {"AnAnswerWithoutAnETag",
      [](RawConnection& c) { c.Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"); },
@@ -244,7 +246,7 @@ struct Case {
   http::DataPlane plane;
   Verb verb;
   const Fault* fault;
-  bool kept;  // the fault hits the second request of its connection
+  bool kept;  // The fault affects the second request of its connection.
 };
 
 std::vector<Case> AllCases() {
@@ -276,8 +278,8 @@ std::size_t OpenDescriptors() {
   return count;
 }
 
-// A connection may be closed by the thread that ends last, a moment after the call has. `before` +
-// none left: right.
+// The last thread may close a connection shortly after the call has ended. Succeeds if no
+// descriptors beyond `before` remain.
 ::testing::AssertionResult NoDescriptorLeft(std::size_t before) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   std::size_t open = OpenDescriptors();
@@ -294,13 +296,13 @@ class FaultMatrix : public ::testing::TestWithParam<Case> {
  protected:
   struct Ended {
     Result<void> result = Ok();
-    std::string bytes;  // that the caller or, of a put, the peer has in the end
-    // requests the peer saw, but for the healthy one before a fault on a kept connection
+    std::string bytes;  // The bytes that the caller or, for a PUT, the peer has in the end.
+    // Requests at the peer, without the healthy one before a fault on a kept connection.
     int attempts = 0;
   };
 
-  // Serves as long as the client comes. The first `faults` requests meet the fault, all others a
-  // healthy peer.
+  // Serves until the client stops. The first `faults` requests get the fault, all others a healthy
+  // response.
   class Peer {
    public:
     Peer(const Case& c, int faults)
@@ -354,7 +356,7 @@ class FaultMatrix : public ::testing::TestWithParam<Case> {
     int left_ PENSTOCK_GUARDED_BY(mutex_);
     int requests_ PENSTOCK_GUARDED_BY(mutex_) = 0;
     std::string body_ PENSTOCK_GUARDED_BY(mutex_);
-    RawServer server_;  // last: its threads use the rest
+    RawServer server_;  // Last: its threads use the other members.
   };
 
   static Ended Once(Client& client, Peer& peer, Verb verb) {
@@ -388,7 +390,7 @@ class FaultMatrix : public ::testing::TestWithParam<Case> {
     config.endpoint_url = peer.endpoint();
     config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
     config.max_attempts = max_attempts;
-    // Short only for what stalls: a busy machine may take as long for what does not.
+    // Short only for faults that stall: on a busy machine others may take as long.
     const std::vector<ErrorKind> kinds(GetParam().fault->kinds.begin(),
                                        GetParam().fault->kinds.end());
     const bool stalls = std::find(kinds.begin(), kinds.end(), kLate) != kinds.end();
@@ -428,7 +430,7 @@ class FaultMatrix : public ::testing::TestWithParam<Case> {
 
 INSTANTIATE_TEST_SUITE_P(All, FaultMatrix, ::testing::ValuesIn(AllCases()), CaseName);
 
-TEST_P(FaultMatrix, OneFaultAndThenRightBytesOrOneClearError) {
+TEST_P(FaultMatrix, OneFaultGivesCorrectBytesOrOneClearError) {
   const Fault& fault = *GetParam().fault;
   const std::size_t open_before = OpenDescriptors();
   const Ended ended = Run(1, 3);
@@ -442,7 +444,7 @@ TEST_P(FaultMatrix, OneFaultAndThenRightBytesOrOneClearError) {
   EXPECT_TRUE(NoDescriptorLeft(open_before));
 }
 
-TEST_P(FaultMatrix, AFaultThatGoesOnIsOneClearError) {
+TEST_P(FaultMatrix, APersistentFaultIsOneClearError) {
   const Fault& fault = *GetParam().fault;
   const std::size_t open_before = OpenDescriptors();
   const Ended ended = Run(1000, 2);
@@ -456,8 +458,8 @@ TEST_P(FaultMatrix, AFaultThatGoesOnIsOneClearError) {
   EXPECT_TRUE(NoDescriptorLeft(open_before));
 }
 
-// Before there is a request: the connection itself and TLS on it. Nothing healthy follows; each is
-// one clear error.
+// Faults before any request: of the connection itself and of TLS on it. No healthy peer follows;
+// each is one clear error.
 struct ConnectFault {
   std::string_view name;
   Deed deed;
@@ -482,7 +484,7 @@ const std::vector<ConnectFault> kOfConnecting = {
        c.Send(std::string(64, 'x'));
        Stall(c);
      },
-     true, ErrorKind::kInvalidArgument},  // whoever speaks no TLS will not learn it
+     true, ErrorKind::kInvalidArgument},  // A peer without TLS will never support it.
 };
 
 std::string ConnectFaultName(
@@ -499,7 +501,7 @@ INSTANTIATE_TEST_SUITE_P(All, ConnectFaults,
                                             ::testing::Range(std::size_t{0}, kOfConnecting.size())),
                          ConnectFaultName);
 
-TEST_P(ConnectFaults, AreOneClearError) {
+TEST_P(ConnectFaults, EachIsOneClearError) {
   const ConnectFault& fault = kOfConnecting[std::get<1>(GetParam())];
   const std::size_t open_before = OpenDescriptors();
   Error error;
@@ -510,7 +512,7 @@ TEST_P(ConnectFaults, AreOneClearError) {
         (fault.tls ? "https://127.0.0.1:" : "http://127.0.0.1:") + std::to_string(server.port());
     config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
     config.max_attempts = 2;
-    // Short only for what stalls: a busy machine may take as long for what does not.
+    // Short only for faults that stall: on a busy machine others may take as long.
     const auto patience = std::chrono::milliseconds(fault.kind == kLate ? 150 : 20'000);
     config.idle_timeout = config.connect_timeout = patience;
     config.data_plane =

@@ -1,5 +1,4 @@
-// Which region and endpoint an attempt goes to, and what its answer teaches about where the bucket
-// is.
+// Chooses the region and endpoint of an attempt, and learns the bucket's region from responses.
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,44 +8,45 @@
 
 namespace penstock::s3 {
 
-Result<void> Flight::ResolveHere() {
+Result<void> Flight::ResolveForAttempt() {
   if (temporary_endpoint_) {
     endpoint_ = temporary_endpoint_;
     return Ok();
   }
   const std::string& bucket = call_.request.bucket;
   learned_region_.clear();
-  // A new bucket belongs where the client is configured, wherever one of that name was before.
+  // A new bucket is created in the configured region, wherever an earlier bucket of that name was.
   if (region_.empty() && info_.operation != Operation::kCreateBucket)
     learned_region_ = state_->regions.Find(bucket);
-  auto resolved = state_->endpoints.Resolve(state_->config, bucket, AskedRegion(), info_);
-  if (!resolved.ok() && !learned_region_.empty()) {  // not for this operation
+  auto resolved = state_->endpoints.Resolve(state_->config, bucket, RequestRegion(), info_);
+  if (!resolved.ok() && !learned_region_.empty()) {  // Not supported for this operation there.
     state_->regions.Forget(bucket, learned_region_);
     learned_region_.clear();
-    resolved = state_->endpoints.Resolve(state_->config, bucket, AskedRegion(), info_);
+    resolved = state_->endpoints.Resolve(state_->config, bucket, RequestRegion(), info_);
   }
   PENSTOCK_ASSIGN(endpoint_, std::move(resolved));
   return Ok();
 }
 
-const std::string& Flight::AskedRegion() const {
+const std::string& Flight::RequestRegion() const {
   return !region_.empty()           ? region_
          : !learned_region_.empty() ? learned_region_
                                     : state_->config.client.region;
 }
 
-// A region that a redirect named is the bucket's once somebody has answered there; it is not, or no
-// longer, where that is another redirect or nobody is there.
+// A redirect's region is stored for the bucket when a server there responds. It is forgotten on
+// another redirect or if no server can be reached there.
 void Flight::LearnRegion(const Result<void>& result) {
   const std::string& named = !region_.empty() ? region_ : learned_region_;
   if (named.empty() || temporary_endpoint_) return;
   const std::string& bucket = call_.request.bucket;
   const auto refutes = [this](const Error& error) {
-    const bool nobody = !body().connections().any() && error.kind != ErrorKind::kCancelled;
-    return nobody || error.kind == ErrorKind::kWrongRegion || SpeaksOfAnotherRegion(info_, error);
+    const bool unreachable = !body().connections().any() && error.kind != ErrorKind::kCancelled;
+    return unreachable || error.kind == ErrorKind::kWrongRegion ||
+           SpeaksOfAnotherRegion(info_, error);
   };
   if (!result.ok() && refutes(result.error())) return state_->regions.Forget(bucket, named);
-  // A server's failure may be a proxy's, which found nobody.
+  // A 5xx may come from a proxy that reached no server.
   if (body().head() && body().head()->status < 500) state_->regions.Learn(bucket, named);
 }
 
@@ -58,7 +58,8 @@ bool Flight::FollowRedirect(Error& error) {
     const auto there =
         state_->endpoints.Resolve(state_->config, call_.request.bucket, redirect->region, info_);
     if (!there.ok()) {
-      error.message += " (that region cannot be asked: " + there.error().message + ")";
+      error.message +=
+          " (the client has no endpoint for that region: " + there.error().message + ")";
       return false;
     }
   }

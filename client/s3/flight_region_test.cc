@@ -1,4 +1,4 @@
-// Redirects: followed once, and remembered where somebody has answered.
+// Redirects are followed once, and stored after a server there has responded.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,7 +10,7 @@ namespace {
 
 ClientConfig Aws() { return {.region = "us-east-1"}; }
 
-TEST(RegionRedirectTest, IsFollowedOnceAndRemembered) {
+TEST(RegionRedirectTest, IsFollowedOnceAndStored) {
   ClientUnderTest test(Aws());
   test.transport.Expect(Refuse(301, "PermanentRedirect", {{"x-amz-bucket-region", "eu-west-1"}}));
   test.transport.Expect(Object("abc"));
@@ -34,7 +34,7 @@ TEST(RegionRedirectTest, ACustomEndpointKeepsItsHostAndChangesTheSignature) {
   EXPECT_NE(test.Header(1, "Authorization").find("/eu-west-1/s3/"), std::string::npos);
 }
 
-TEST(RegionRedirectTest, ASecondOneIsAnErrorThatNamesTheRegion) {
+TEST(RegionRedirectTest, ASecondRedirectIsAnErrorWithTheRegion) {
   ClientUnderTest test(Aws());
   test.transport.Expect(Refuse(301, "PermanentRedirect", {{"x-amz-bucket-region", "eu-west-1"}}));
   test.transport.Expect(Refuse(301, "PermanentRedirect", {{"x-amz-bucket-region", "eu-west-2"}}));
@@ -43,43 +43,43 @@ TEST(RegionRedirectTest, ASecondOneIsAnErrorThatNamesTheRegion) {
   EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
   EXPECT_EQ(result.error().region, "eu-west-2");
   EXPECT_EQ(result.error().attempts, 2);
-  EXPECT_NE(
-      result.error().message.find(
-          "(answered 301 by bucket.s3.eu-west-1.amazonaws.com, where another redirect had led)"),
-      std::string::npos)
+  EXPECT_NE(result.error().message.find(
+                "(answered 301 by bucket.s3.eu-west-1.amazonaws.com, after another redirect)"),
+            std::string::npos)
       << result.error().message;
 }
 
-TEST(RegionRedirectTest, ARedirectToTheRegionThatWasAskedGivesNoAdviceToAskIt) {
-  // Symptom: a client of us-east-1 was told `the bucket is in region us-east-1; configure that
-  // region`.
+TEST(RegionRedirectTest, ARedirectToTheRequestedRegionDoesNotAdviseToConfigureIt) {
+  // Symptom: a client of us-east-1 got the advice `the bucket is in region us-east-1; configure
+  // that region`.
   ClientUnderTest test(Aws());
   test.transport.Expect(Refuse(301, "PermanentRedirect", {{"x-amz-bucket-region", "us-east-1"}}));
   const auto result = test.Get();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
   EXPECT_EQ(result.error().message,
-            "m (the bucket is said to be in region us-east-1, which is the one that was asked; the "
-            "endpoint is perhaps not that "
-            "region's) (answered 301 by bucket.s3.us-east-1.amazonaws.com)");
+            "m (the response names region us-east-1, to which the request was sent; the "
+            "endpoint may belong to another region) "
+            "(answered 301 by bucket.s3.us-east-1.amazonaws.com)");
   EXPECT_EQ(test.sent(), 1u);
 }
 
-TEST(RegionRedirectTest, AHeadThatAWrongRedirectLedAstraySaysSo) {
-  // Symptom: `bad request`, of a request that was good.
+TEST(RegionRedirectTest, AHeadAfterAWrongRedirectSaysSo) {
+  // Symptom: `bad request` for a valid request.
   ClientUnderTest test(Aws());
   test.transport.Expect(FakeReply::Respond(301, {{"x-amz-bucket-region", "eu-west-1"}}));
   test.transport.Expect(FakeReply::Respond(400));
   const auto result = test.Run(HeadBucketRequest{.bucket = BucketName("bucket")});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
-  EXPECT_EQ(result.error().message,
-            "bad request (a HEAD is not told why; the bucket is perhaps not in region eu-west-1) "
-            "(answered 400 by "
-            "bucket.s3.eu-west-1.amazonaws.com, where a redirect had led)");
+  EXPECT_EQ(
+      result.error().message,
+      "bad request (a response to HEAD gives no reason; the bucket may not be in region eu-west-1) "
+      "(answered 400 by "
+      "bucket.s3.eu-west-1.amazonaws.com, after a redirect)");
 }
 
-TEST(RegionRedirectTest, AHeadThatWasNotRedirectedIsABadRequest) {
+TEST(RegionRedirectTest, AHeadWithoutARedirectIsABadRequest) {
   ClientUnderTest test(Aws());
   test.transport.Expect(FakeReply::Respond(400));
   const auto result = test.Run(HeadBucketRequest{.bucket = BucketName("bucket")});
@@ -94,13 +94,13 @@ FakeReply To(const std::string& region) {
 
 const std::string kHere = "bucket.s3.us-east-1.amazonaws.com";
 
-TEST(RegionRedirectTest, OnlyAnAnswerFromThereIsRemembered) {
-  // Symptom: one redirect to a region that is not the bucket's, and the client asked that region
-  // for ever.
-  const FakeReply nobody =
+TEST(RegionRedirectTest, OnlyARespondingRegionIsStored) {
+  // Symptom: after one redirect to a wrong region, the client sent all requests to that region for
+  // ever.
+  const FakeReply unreachable =
       FakeReply::Refuse(Error::Make(ErrorKind::kUnavailable, "cannot resolve the host"));
   for (const FakeReply& there :
-       {nobody, To("eu-west-2"), Refuse(307, "TemporaryRedirect"), Refuse(502, "BadGateway"),
+       {unreachable, To("eu-west-2"), Refuse(307, "TemporaryRedirect"), Refuse(502, "BadGateway"),
         FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "connection reset"))}) {
     ClientUnderTest test({.region = "us-east-1", .max_attempts = 2});
     test.transport.Expect(To("nowhere-1"));
@@ -113,7 +113,7 @@ TEST(RegionRedirectTest, OnlyAnAnswerFromThereIsRemembered) {
   }
 }
 
-TEST(RegionRedirectTest, ARefusalIsAnAnswerToo) {
+TEST(RegionRedirectTest, AnErrorResponseCountsAsAResponse) {
   ClientUnderTest test(Aws());
   test.transport.Expect(To("eu-west-1"));
   test.transport.Expect(Refuse(404, "NoSuchKey"));
@@ -123,10 +123,10 @@ TEST(RegionRedirectTest, ARefusalIsAnAnswerToo) {
   EXPECT_EQ(test.Header(2, "Host"), "bucket.s3.eu-west-1.amazonaws.com");
 }
 
-TEST(RegionRedirectTest, ARegionThatNoLongerHasTheBucketIsForgotten) {
-  const FakeReply nobody =
+TEST(RegionRedirectTest, ARegionWithoutTheBucketIsForgotten) {
+  const FakeReply unreachable =
       FakeReply::Refuse(Error::Make(ErrorKind::kUnavailable, "cannot resolve the host"));
-  for (const FakeReply& later : {nobody, Refuse(301, "PermanentRedirect")}) {
+  for (const FakeReply& later : {unreachable, Refuse(301, "PermanentRedirect")}) {
     ClientUnderTest test({.region = "us-east-1", .max_attempts = 1});
     test.transport.Expect(To("eu-west-1"));
     test.transport.Expect(Object("abc"));
@@ -151,9 +151,9 @@ TEST(RegionRedirectTest, ABucketThatMovedIsFollowed) {
   }
 }
 
-TEST(RegionRedirectTest, WhatNamesNoRegionIsNotAskedAndNotRemembered) {
-  // Symptom: `Invalid region ... in the configuration, in AWS_REGION or in the profile`, and so for
-  // ever, without a request.
+TEST(RegionRedirectTest, AnInvalidRegionNameIsNeitherUsedNorStored) {
+  // Symptom: `Invalid region ... in the configuration, in AWS_REGION or in the profile` for ever,
+  // without a request.
   ClientUnderTest test(Aws());
   test.transport.Expect(To("evil.example/x"));
   const auto result = test.Get();
@@ -161,7 +161,8 @@ TEST(RegionRedirectTest, WhatNamesNoRegionIsNotAskedAndNotRemembered) {
   EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
   EXPECT_EQ(result.error().region, "");
   EXPECT_EQ(result.error().message,
-            "m (the answer names the region `evil.example/x`, which is no region's name) (answered "
+            "m (the response names the region `evil.example/x`, which is not a valid region name) "
+            "(answered "
             "301 by " +
                 kHere + ")");
   EXPECT_EQ(test.sent(), 1u);
@@ -170,23 +171,23 @@ TEST(RegionRedirectTest, WhatNamesNoRegionIsNotAskedAndNotRemembered) {
   EXPECT_EQ(test.Header(1, "Host"), kHere);
 }
 
-TEST(RegionRedirectTest, ARegionThatTheClientsSettingsExcludeIsNotAsked) {
+TEST(RegionRedirectTest, ARegionThatTheConfigurationExcludesIsNotUsed) {
   ClientUnderTest test({.region = "us-east-1", .use_fips_endpoint = true});
   test.transport.Expect(To("cn-north-1"));
   const auto result = test.Get();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
-  EXPECT_NE(
-      result.error().message.find("that region cannot be asked: Partition does not support FIPS"),
-      std::string::npos)
+  EXPECT_NE(result.error().message.find(
+                "the client has no endpoint for that region: Partition does not support FIPS"),
+            std::string::npos)
       << result.error().message;
   test.transport.Expect(Object("abc"));
   EXPECT_TRUE(test.Get().ok());
 }
 
-TEST(RegionRedirectTest, CreateBucketIsNotMadeInARegionNobodyAskedFor) {
-  // Symptom: configured for eu-west-1, a service in us-east-1: CreateBucket succeeded there,
-  // without a word.
+TEST(RegionRedirectTest, CreateBucketDoesNotCreateInAnotherRegion) {
+  // Symptom: configured for eu-west-1 with a service in us-east-1, CreateBucket succeeded in
+  // us-east-1 without an error.
   ClientUnderTest test({.region = "eu-west-1", .endpoint_url = "http://127.0.0.1:9000"});
   test.transport.Expect(FakeReply::Respond(
       400, {}, ErrorXml("AuthorizationHeaderMalformed", "<Region>us-east-1</Region>")));
@@ -200,9 +201,9 @@ TEST(RegionRedirectTest, CreateBucketIsNotMadeInARegionNobodyAskedFor) {
   EXPECT_EQ(test.sent(), 1u);
 }
 
-TEST(RegionRedirectTest, CreateBucketForgetsWhereABucketOfThatNameWas) {
-  // Symptom: a bucket read in eu-west-2, deleted and made again was asked of eu-west-2, not of the
-  // configured region.
+TEST(RegionRedirectTest, CreateBucketIgnoresTheStoredRegionOfThatName) {
+  // Symptom: a bucket that was read in eu-west-2, deleted and created again was requested in
+  // eu-west-2 instead of the configured region.
   ClientUnderTest test(Aws());
   test.transport.Expect(Refuse(301, "PermanentRedirect", {{"x-amz-bucket-region", "eu-west-2"}}));
   test.transport.Expect(Object("abc"));
@@ -225,7 +226,7 @@ TEST(RegionRedirectTest, ATemporaryHostServesThisCallOnly) {
   EXPECT_EQ(test.Header(2, "Host"), "bucket.s3.us-east-1.amazonaws.com");
 }
 
-TEST(RegionRedirectTest, HeadWithoutABodyIsRedirectedByItsHeader) {
+TEST(RegionRedirectTest, AHeadIsRedirectedByItsHeader) {
   ClientUnderTest test(Aws());
   test.transport.Expect(FakeReply::Respond(400, {{"x-amz-bucket-region", "eu-west-1"}}));
   test.transport.Expect(FakeReply::Respond(200, {{"x-amz-bucket-region", "eu-west-1"}}));

@@ -1,6 +1,5 @@
-// The time limits of one attempt that follow from its operation: which operations the speed floor
-// (ClientConfig::low_speed_bytes_per_second) applies to, the idle timeout, and the limit of a
-// write.
+// Time limits of one attempt by operation: whether the speed floor
+// (ClientConfig::low_speed_bytes_per_second) applies, the idle timeout, and the limit of a write.
 #ifndef PENSTOCK_CLIENT_S3_IDLE_TIMEOUT_H_
 #define PENSTOCK_CLIENT_S3_IDLE_TIMEOUT_H_
 
@@ -13,23 +12,24 @@
 
 namespace penstock::s3 {
 
-// Only answers to reads are held to it. S3 may take long over a write before it answers, and keeps
-// the answers to CopyObject and CompleteMultipartUpload open with white space meanwhile.
+// Only responses to reads must keep the floor. S3 may need minutes before it responds to a write.
+// Meanwhile it keeps the responses to CopyObject and CompleteMultipartUpload open with white space.
 inline bool HasSpeedFloor(const OperationInfo& info, const ClientConfig& config) {
   return config.low_speed_bytes_per_second != 0 && info.retry_class == RetryClass::kRead;
 }
 
-// How long no byte may move: what stands still, or does not begin, is slower than any floor.
+// Returns the time after which an attempt without any transferred byte fails: a stalled response is
+// below any speed floor.
 inline std::chrono::milliseconds IdleTimeout(const OperationInfo& info,
                                              const ClientConfig& config) {
   return HasSpeedFloor(info, config) ? std::min(config.idle_timeout, config.low_speed_time)
                                      : config.idle_timeout;
 }
 
-// The limit of one attempt from its start to its last byte; zero: none. The speed floor bounds
-// reads. A write, whose answer S3 may delay by minutes (AWS: "Processing of a
-// CompleteMultipartUpload request could take several minutes to finalize"), has 15 minutes and the
-// time that the floor gives its body.
+// Returns the limit of one attempt from its start to its last byte; zero: none. The speed floor
+// bounds reads. A write has 15 minutes plus the time for its body at the speed floor. S3 may delay
+// the response by minutes ("Processing of a CompleteMultipartUpload request could take several
+// minutes to finalize", Amazon S3 API Reference, CompleteMultipartUpload).
 inline std::chrono::milliseconds AttemptTimeout(const OperationInfo& info, std::uint64_t body_bytes,
                                                 const ClientConfig& config) {
   constexpr std::chrono::minutes kWrite{15};

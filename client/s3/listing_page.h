@@ -1,4 +1,4 @@
-// Reading a page of a listing from front to back: what the pages of all listings have.
+// Reads a page of a listing from front to back; shared by all listings.
 #ifndef PENSTOCK_CLIENT_S3_LISTING_PAGE_H_
 #define PENSTOCK_CLIENT_S3_LISTING_PAGE_H_
 
@@ -16,19 +16,19 @@
 namespace penstock::s3 {
 
 inline constexpr int kMaxKeysOfAPage = 1000;
-inline constexpr std::size_t kTypicalElementBytes = 200;  // of an object, with a short key
+inline constexpr std::size_t kTypicalElementBytes = 200;  // Of an object with a short key.
 
-// The children of one element, of which the first of each name counts.
+// Tracks which children of an element were seen; only the first of each name counts.
 class FirstOfEach {
  public:
-  // True the first time. `child` is one bit.
+  // Returns true the first time. `child` is one bit.
   bool Take(std::uint16_t child) { return std::exchange(taken_, taken_ | child) != taken_; }
 
  private:
   std::uint16_t taken_ = 0;
 };
 
-// The <Prefix> of the open <CommonPrefixes>, which it closes.
+// Reads the <Prefix> of the open <CommonPrefixes> and closes it.
 inline std::string ReadCommonPrefix(XmlReader& xml) {
   std::string prefix;
   FirstOfEach fields;
@@ -42,18 +42,19 @@ inline std::string ReadCommonPrefix(XmlReader& xml) {
   return prefix;
 }
 
-// <IsTruncated>. Another text than S3's must not end a listing early.
+// Parses <IsTruncated>. Other texts are errors, because they must not end a listing early.
 inline Result<void> ReadTruncated(std::string_view text, bool& truncated) {
   truncated = text == "true";
   if (truncated || text == "false") return Ok();
-  return Error::Make(ErrorKind::kUnavailable, "the answer's <IsTruncated> is `" +
+  return Error::Make(ErrorKind::kUnavailable, "the response's <IsTruncated> is `" +
                                                   std::string(text.substr(0, 32)) +
                                                   "`, neither true nor false");
 }
 
-// What a body is whose root is not `root`: another document, an error or none, said as of every
-// answer.
-inline Error NotThatListing(const WireResponse& response, std::string_view root, XmlReader& xml) {
+// Returns the error for a body whose root is not `root`: another document, an <Error>, or no
+// document.
+inline Error UnexpectedListing(const WireResponse& response, std::string_view root,
+                               XmlReader& xml) {
   auto document = ReadDocument(response, root);
   if (!document.ok()) return std::move(document).error();
   return UnreadableDocument(response, root, xml.Finish().error().message);

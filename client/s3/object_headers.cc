@@ -45,8 +45,8 @@ Result<void> AppendText(std::string_view header, const std::string& value,
   return Ok();
 }
 
-// The value of a checksum header, if `name` (without its prefix) is one. A value with "-N" is one
-// of parts.
+// Adds a checksum header to `metadata`; `name` is without its prefix. A value with "-N" is a
+// checksum of checksums and is skipped.
 void ReadChecksum(std::string_view name, std::string_view value, ObjectMetadata& metadata) {
   if (name.empty() || value.find('-') != std::string_view::npos) return;
   for (const std::string_view other : {"type", "algorithm", "mode"}) {
@@ -86,12 +86,12 @@ Result<void> AppendAttributes(const ObjectAttributes& attributes,
   }
   if (bytes > kMaxUserMetadataBytes) {
     return Invalid("user metadata has " + std::to_string(bytes) +
-                   " bytes of names and values; S3 takes at most 2048");
+                   " bytes of names and values; S3 allows at most 2048");
   }
   return Ok();
 }
 
-// One pass: of the headers of an answer a few count, and each of these once.
+// Reads the headers in one pass; the first of each name counts.
 ObjectMetadata ReadMetadata(const http::ResponseHead& head) {
   ObjectMetadata out;
   bool composite = false;
@@ -162,7 +162,7 @@ Result<std::string> FormatRange(const RangeRequest& range) {
   if (!range.end) return "bytes=" + std::to_string(begin) + "-";
   if (*range.end <= begin) {
     return Invalid("range [" + std::to_string(begin) + ", " + std::to_string(*range.end) +
-                   ") is empty; its end must lie beyond its begin");
+                   ") is empty; its end must be greater than its begin");
   }
   const std::uint64_t last_inclusive = *range.end - 1;
   return "bytes=" + std::to_string(begin) + "-" + std::to_string(last_inclusive);

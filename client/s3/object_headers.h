@@ -1,4 +1,5 @@
-// The headers that describe an object, in both directions: ETags, metadata, ranges, checksums.
+// The headers that describe an object, for requests and responses: ETags, metadata, ranges,
+// checksums.
 #ifndef PENSTOCK_CLIENT_S3_OBJECT_HEADERS_H_
 #define PENSTOCK_CLIENT_S3_OBJECT_HEADERS_H_
 
@@ -14,18 +15,18 @@
 
 namespace penstock::s3 {
 
-// Without the surrounding quotes, whether S3 sent them or not.
+// Returns the ETag without surrounding quotes, if there are any.
 ETag ReadETag(std::string_view text);
-// With quotes; "*" stays bare.
+// Adds quotes; "*" stays unquoted.
 std::string QuoteETag(const ETag& etag);
 
-// Content-Type, storage class and x-amz-meta-*. kInvalidArgument naming the entry when a name is no
-// header token, a value has anything but printable ASCII (S3 would hand it back encoded), or names
-// and values exceed 2 KB together.
+// Appends Content-Type, storage class and x-amz-meta-*. Returns kInvalidArgument with the entry's
+// name if a name is not a header token or a value contains anything but printable ASCII. S3 would
+// return such a value encoded. Names and values together are limited to 2 KB.
 Result<void> AppendAttributes(const ObjectAttributes& attributes,
                               std::vector<http::Header>& headers);
 
-// Everything an answer says about the object, but its size.
+// Returns everything that a response says about the object, except its size.
 ObjectMetadata ReadMetadata(const http::ResponseHead& head);
 
 std::optional<std::uint64_t> ReadContentLength(const http::ResponseHead& head);
@@ -37,12 +38,12 @@ struct ContentRange {
 };
 std::optional<ContentRange> ParseContentRange(std::string_view text);
 
-// "bytes=first-last", "bytes=first-" or "bytes=-count". kInvalidArgument when the range is empty or
-// contradicts itself.
+// Returns "bytes=first-last", "bytes=first-" or "bytes=-count". Returns kInvalidArgument if the
+// range is empty or contradictory.
 Result<std::string> FormatRange(const RangeRequest& range);
 
-// What `range` selects of an object of `object_size` bytes; empty when it begins at or beyond the
-// end.
+// Returns the part of an object of `object_size` bytes that `range` selects. Empty if it starts at
+// or beyond the end.
 ByteRange Select(const RangeRequest& range, std::uint64_t object_size);
 
 }  // namespace penstock::s3

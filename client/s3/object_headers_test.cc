@@ -7,7 +7,7 @@
 namespace penstock::s3 {
 namespace {
 
-TEST(ObjectHeadersTest, ETagsAreKeptWithoutQuotes) {
+TEST(ObjectHeadersTest, ETagsAreStoredWithoutQuotes) {
   EXPECT_EQ(ReadETag("\"abc-2\"").value, "abc-2");
   EXPECT_EQ(ReadETag("abc").value, "abc");
   EXPECT_EQ(ReadETag("\"").value, "\"");
@@ -34,7 +34,7 @@ TEST(ObjectHeadersTest, ReadsMetadata) {
             (std::vector<std::pair<std::string, std::string>>{{"some-name", "v1"}}));
 }
 
-TEST(ObjectHeadersTest, KeepsChecksumsOfTheWholeObjectOnly) {
+TEST(ObjectHeadersTest, KeepsOnlyChecksumsOfTheWholeObject) {
   using List = std::vector<std::pair<std::string, std::string>>;
   EXPECT_EQ(ReadMetadata(
                 {200, {{"x-amz-checksum-crc64nvme", "a="}, {"x-amz-checksum-type", "FULL_OBJECT"}}})
@@ -49,7 +49,7 @@ TEST(ObjectHeadersTest, KeepsChecksumsOfTheWholeObjectOnly) {
       List{});
 }
 
-TEST(ObjectHeadersTest, RangesAreHalfOpenInsideAndInclusiveOnTheWire) {
+TEST(ObjectHeadersTest, RangesAreHalfOpenInCodeAndInclusiveOnTheWire) {
   EXPECT_EQ(FormatRange({.begin = 0, .end = 1}).value(), "bytes=0-0");
   EXPECT_EQ(FormatRange({.begin = 7}).value(), "bytes=7-");
   EXPECT_EQ(FormatRange({.end = 7}).value(), "bytes=0-6");
@@ -60,7 +60,7 @@ TEST(ObjectHeadersTest, RangesAreHalfOpenInsideAndInclusiveOnTheWire) {
   EXPECT_EQ(range->object_size, 100u);
 }
 
-TEST(ObjectHeadersTest, RefusesRangesThatSelectNothing) {
+TEST(ObjectHeadersTest, RejectsEmptyRanges) {
   EXPECT_FALSE(FormatRange({.begin = 7, .end = 7}).ok());
   EXPECT_FALSE(FormatRange({.begin = 8, .end = 7}).ok());
   EXPECT_FALSE(FormatRange({.suffix = 0}).ok());
@@ -75,13 +75,13 @@ TEST(ObjectHeadersTest, SelectionsAreClippedToTheObject) {
   EXPECT_EQ(Select({.suffix = 40}, 10), (ByteRange{0, 10}));
 }
 
-TEST(ObjectHeadersTest, ContentLengthIsANumberOrNothing) {
+TEST(ObjectHeadersTest, ContentLengthIsANumberOrAbsent) {
   EXPECT_EQ(ReadContentLength({200, {{"content-length", "12"}}}), 12u);
   EXPECT_EQ(ReadContentLength({200, {{"content-length", "12a"}}}), std::nullopt);
   EXPECT_EQ(ReadContentLength({200, {}}), std::nullopt);
 }
 
-TEST(ObjectHeadersTest, HeaderValuesCannotBreakOutOfTheirLine) {
+TEST(ObjectHeadersTest, HeaderValuesCannotContainLineBreaks) {
   std::vector<http::Header> headers;
   EXPECT_FALSE(
       AppendAttributes({.content_type = "text/plain\r\nx-amz-acl: public-read"}, headers).ok());

@@ -1,5 +1,4 @@
-// What the endpoint rules know of each operation (AWS's model: the static context parameters of its
-// operations).
+// Static context parameters of each operation for the endpoint rules, from AWS's S3 service model.
 #ifndef PENSTOCK_CLIENT_S3_OPERATION_RULES_H_
 #define PENSTOCK_CLIENT_S3_OPERATION_RULES_H_
 
@@ -8,7 +7,7 @@
 
 namespace penstock::s3 {
 
-// `plain_auth` for the control operations too: at a custom endpoint the rule set would have a
+// Control operations use `plain_auth` too: for a custom endpoint the rule set would request a
 // session for a bucket that may not exist yet.
 constexpr OperationRules RulesOf(Operation operation) {
   switch (operation) {

@@ -5,7 +5,7 @@
 namespace penstock::s3 {
 namespace {
 
-TEST(OperationRulesTest, BucketsThemselvesAreControlled) {
+TEST(OperationRulesTest, BucketOperationsAreControlOperations) {
   for (const Operation operation : {Operation::kCreateBucket, Operation::kDeleteBucket}) {
     EXPECT_TRUE(RulesOf(operation).express_control);
     EXPECT_TRUE(RulesOf(operation).plain_auth);
@@ -15,7 +15,7 @@ TEST(OperationRulesTest, BucketsThemselvesAreControlled) {
   EXPECT_TRUE(RulesOf(Operation::kListBuckets).never_accelerated);
 }
 
-TEST(OperationRulesTest, CopiesAreSignedWithTheIdentityItself) {
+TEST(OperationRulesTest, CopiesAreSignedWithTheClientsCredentials) {
   EXPECT_TRUE(RulesOf(Operation::kCopyObject).plain_auth);
   EXPECT_TRUE(RulesOf(Operation::kUploadPartCopy).plain_auth);
   EXPECT_EQ(RulesOf(Operation::kGetObject), OperationRules{});

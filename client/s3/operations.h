@@ -1,6 +1,6 @@
-// What each verb is: wire name, method, how a repeat behaves, which statuses mean success.
+// The table of operations: wire name, method, behaviour of a repeated request, success statuses.
 //
-// The one table of verbs. Not for how a request is built (verbs/) or sent (dispatcher.h).
+// verbs/ builds the requests and dispatcher.h sends them.
 #ifndef PENSTOCK_CLIENT_S3_OPERATIONS_H_
 #define PENSTOCK_CLIENT_S3_OPERATIONS_H_
 
@@ -37,24 +37,24 @@ enum class Operation : std::uint8_t {
 };
 inline constexpr std::size_t kOperationCount = 22;
 
-// What a repeat may meet when an earlier attempt was carried out but its answer got lost. Every
-// class is retried.
+// The effect of a repeated request if an earlier attempt was executed but its response was lost.
+// All classes are retried.
 enum class RetryClass : std::uint8_t {
-  kRead,        // changes nothing
-  kIdempotent,  // the same state, the same answer
-  // answered with `already_done_code` because the lost attempt had done the work: counts as success
+  kRead,        // Changes nothing.
+  kIdempotent,  // Same state, same response.
+  // S3 returns `already_done_code` because the lost attempt was executed; this counts as success.
   kAlreadyDoneIsSuccess,
-  kAmbiguous,  // may leave a second upload or find it already completed: the final error says so
+  kAmbiguous,  // May create a second upload or find it completed; the final error says so.
 };
 
 struct OperationInfo {
   Operation operation;
-  std::string_view name;    // as in AWS's model; the operation of errors, events and counters
-  std::string_view method;  // HTTP
+  std::string_view name;    // As in AWS's service model; used in errors, events and counters.
+  std::string_view method;  // HTTP method.
   RetryClass retry_class;
-  std::array<int, 2> success;          // HTTP statuses; the second may repeat the first
-  bool requester_pays;                 // takes x-amz-request-payer
-  std::string_view already_done_code;  // for kAlreadyDoneIsSuccess
+  std::array<int, 2> success;          // HTTP statuses; may be equal.
+  bool requester_pays;                 // Accepts x-amz-request-payer.
+  std::string_view already_done_code;  // For kAlreadyDoneIsSuccess.
 };
 
 inline constexpr std::array<OperationInfo, kOperationCount> kOperations = {{

@@ -8,7 +8,7 @@
 namespace penstock::s3 {
 namespace {
 
-TEST(OperationsTest, EveryRowSitsAtItsOwnIndex) {
+TEST(OperationsTest, EveryRowIsAtItsIndex) {
   for (std::size_t i = 0; i < kOperations.size(); ++i) {
     EXPECT_EQ(static_cast<std::size_t>(kOperations[i].operation), i) << kOperations[i].name;
   }
@@ -20,7 +20,7 @@ TEST(OperationsTest, NamesAreUnique) {
   EXPECT_EQ(names.size(), kOperationCount);
 }
 
-TEST(OperationsTest, OnlyEchoClassesNameAnEchoCode) {
+TEST(OperationsTest, OnlyAlreadyDoneClassesHaveACode) {
   for (const OperationInfo& info : kOperations) {
     EXPECT_EQ(info.retry_class == RetryClass::kAlreadyDoneIsSuccess,
               !info.already_done_code.empty())
@@ -28,7 +28,7 @@ TEST(OperationsTest, OnlyEchoClassesNameAnEchoCode) {
   }
 }
 
-TEST(OperationsTest, ReadsUseReadingMethodsAndWritesDoNot) {
+TEST(OperationsTest, ReadsUseReadMethodsAndWritesDoNot) {
   for (const OperationInfo& info : kOperations) {
     const bool reading_method = info.method == "GET" || info.method == "HEAD";
     EXPECT_EQ(info.retry_class == RetryClass::kRead, reading_method) << info.name;

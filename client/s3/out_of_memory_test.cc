@@ -1,5 +1,5 @@
-// Each allocation of a call fails once: the call ends, once, with an error or with the right
-// result.
+// Fails each allocation of a call once: the call must end exactly once, with an error or with the
+// correct result.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ using penstock::testing::PausesFailures;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Runs all that waits, and expects that the read has completed once.
-void ExpectOneCompletion(Experienced& test) {
+// Runs all waiting tasks and expects exactly one completion of the read.
+void ExpectOneCompletion(HedgingClient& test) {
   while (test.transport.Release() != 0) {
   }
   test.transport.Advance(seconds(1));
@@ -35,9 +35,9 @@ void ExpectOneCompletion(Experienced& test) {
 }
 
 // The transport's timer runs the code that starts the second request.
-TEST(OutOfMemory, AReadCompletesOnceWhereTheSecondRequestCannotStart) {
+TEST(OutOfMemory, AReadCompletesOnceIfTheSecondRequestCannotStart) {
   const int allocations = ForEachAllocation([](int nth) {
-    Experienced test;
+    HedgingClient test;
     test.transport.Expect(Object("abc"));
     test.transport.Expect(Object("abc"));
     test.Begin();
@@ -46,7 +46,7 @@ TEST(OutOfMemory, AReadCompletesOnceWhereTheSecondRequestCannotStart) {
     const bool failed = FailsAllocation(nth, [&] {
       try {
         second();
-      } catch (const std::bad_alloc&) {  // an I/O thread goes on (reactor.cc)
+      } catch (const std::bad_alloc&) {  // As an I/O thread does (reactor.cc).
       }
     });
     ExpectOneCompletion(test);
@@ -57,15 +57,15 @@ TEST(OutOfMemory, AReadCompletesOnceWhereTheSecondRequestCannotStart) {
   EXPECT_GT(allocations, 5);
 }
 
-// The first request is on its way when its timer cannot be set.
-TEST(OutOfMemory, AReadCompletesOnceWhereItCannotStart) {
+// The first request is in flight when its timer cannot be set.
+TEST(OutOfMemory, AReadCompletesOnceIfItCannotStart) {
   const int allocations = ForEachAllocation([](int nth) {
-    Experienced test;
+    HedgingClient test;
     test.transport.Expect(Object("abc"));
     test.transport.Expect(Object("abc"));
     const bool failed = FailsAllocation(nth, [&] { test.Begin(); });
     EXPECT_TRUE(!test.result || test.transport.waiting() == 0u)
-        << "a request runs on after its call has ended";
+        << "a request continues after its call has ended";
     ExpectOneCompletion(test);
     EXPECT_TRUE(test.result->ok() || test.result->error().kind == ErrorKind::kResourceExhausted);
     return failed;
@@ -82,7 +82,7 @@ DeleteObjectsRequest TwentyKeysOfTwoKinds() {
   return request;
 }
 
-// The requests of a deletion. Completes them while they start, or later.
+// The requests of a deletion, completed during their start or later.
 struct Deletes {
   bool later;
   std::deque<std::function<void()>> waiting = {};
@@ -92,8 +92,8 @@ struct Deletes {
 
   template <class Response>
   void Answer(PausesFailures& pause, Callback<Response> done, Result<Response> response) {
-    // Shared, since std::function needs a copy constructor; the response itself must be moved, not
-    // copied.
+    // Shared, because std::function needs a copy constructor. The response itself must be moved,
+    // not copied.
     auto answer = [done = std::move(done),
                    response = std::make_shared<Result<Response>>(std::move(response))] {
       done(std::move(*response));
@@ -119,8 +119,8 @@ struct Deletes {
             }};
   }
 
-  // Runs the deletion to its end with the nth allocation failing. Returns whether there were so
-  // many.
+  // Runs the deletion to its end while the nth allocation fails. Returns whether there were that
+  // many allocations.
   bool Run(int nth, DeleteObjectsRequest request) {
     DeleteVerbs verbs = Verbs();
     Callback<DeleteObjectsResponse> done = [this](Result<DeleteObjectsResponse> ended) {
@@ -165,8 +165,8 @@ TEST(OutOfMemory, ADeletionOneByOneCompletesOnce) {
   }
 }
 
-// As above, by the client, whose transport holds the requests back.
-TEST(OutOfMemory, ADeletionOfAClientCompletesOnceWhereItCannotStart) {
+// Same through the client, whose transport holds the requests back.
+TEST(OutOfMemory, ADeletionOfAClientCompletesOnceIfItCannotStart) {
   const int allocations = ForEachAllocation([](int nth) {
     ClientUnderTest test;
     test.transport.SetHandler([](const http::RecordedRequest& sent) {

@@ -9,7 +9,7 @@ namespace penstock::s3 {
 
 ProcessState::~ProcessState() {
   State* state = current_.load(std::memory_order_acquire);
-  // Destroying the parent's copy could wait for a thread that does not exist here.
+  // Destroying the parent's copy could wait for a thread that does not exist in this process.
   if (state != nullptr && state->pid == ProcessId()) delete state;
 }
 
@@ -20,7 +20,7 @@ ProcessState::State& ProcessState::Mine() {
   auto* made =
       new State{pid, make_provider_(), std::make_shared<ExpressSessions>(clock_), {}, {}, seen};
   if (current_.compare_exchange_strong(seen, made, std::memory_order_acq_rel)) return *made;
-  delete made;  // another thread of this process was first
+  delete made;  // Another thread of this process was first.
   return *seen;
 }
 
@@ -34,7 +34,7 @@ const auth::Signer& ProcessState::SignerFor(const auth::SigningScope& scope) {
 RateLimiter& ProcessState::adaptive_rate(MonotonicTime now) {
   auto& limiters = Mine().limiters;
   if (const auto* made = limiters.FindNewest([](const auto&) { return true; })) return **made;
-  // should two threads be first, the later one's stays
+  // If two threads race, the later one's limiter is used from then on.
   return *limiters.Push(std::make_unique<AdaptiveRate>(now));
 }
 

@@ -1,9 +1,9 @@
-// The parts of a Client that hold locks (signers, the default credential chain, sessions), made
-// anew in a forked child.
+// The parts of a Client that contain locks (signers, the default credential chain, sessions),
+// created again in a forked child.
 //
-// A fork copies a lock another thread holds, and nobody in the child would ever release it. So
-// whatever locks is kept here under the pid of its maker; a child makes its own at its first
-// request and leaves the copy alone.
+// A fork copies locks held by other threads, which no thread of the child ever releases. Objects
+// with locks are therefore stored here with the pid of their creator. A child creates its own at
+// its first request and does not touch the copies.
 #ifndef PENSTOCK_CLIENT_S3_PROCESS_STATE_H_
 #define PENSTOCK_CLIENT_S3_PROCESS_STATE_H_
 
@@ -23,7 +23,7 @@
 
 namespace penstock::s3 {
 
-// Thread safety: safe from any thread, also in a forked child.
+// Thread safety: may be used from any thread, also in a forked child.
 class ProcessState {
  public:
   using MakeProvider = std::function<auth::ProviderPtr()>;
@@ -35,14 +35,15 @@ class ProcessState {
   ProcessState& operator=(const ProcessState&) = delete;
   ~ProcessState();
 
-  // This process's. Shared: a call in flight keeps it.
+  // The provider of this process. Shared: a call in flight keeps it alive.
   auth::ProviderPtr provider() { return Mine().provider; }
-  // This process's. Shared: a session on its way keeps it.
+  // The sessions of this process. Shared: a pending CreateSession keeps them alive.
   std::shared_ptr<ExpressSessions> sessions() { return Mine().sessions; }
-  // The signer of a scope; lives as long as this object.
+  // Returns the signer of a scope, which lives as long as this object.
   const auth::Signer& SignerFor(const auth::SigningScope& scope);
 
-  // The rate limiter of retry mode `adaptive`, made at first use; lives as long as this object.
+  // Returns the rate limiter of retry mode `adaptive`, created at the first use. It lives as long
+  // as this object.
   RateLimiter& adaptive_rate(MonotonicTime now);
 
  private:
@@ -52,7 +53,7 @@ class ProcessState {
     std::shared_ptr<ExpressSessions> sessions;
     AppendOnlyList<std::unique_ptr<auth::Signer>> signers;
     AppendOnlyList<std::unique_ptr<RateLimiter>> limiters;
-    State* of_parent;  // the copy of the parent's, never touched again: its locks may be taken
+    State* of_parent;  // The parent's copy, never accessed: its locks may be locked.
   };
   State& Mine();
 

@@ -12,7 +12,7 @@ namespace {
 
 auth::ProviderPtr Fresh() { return auth::MakeAnonymousProvider(); }
 
-TEST(ProcessStateTest, MakesItsProviderOnce) {
+TEST(ProcessStateTest, CreatesItsProviderOnce) {
   int made = 0;
   ProcessState state([&made] {
     ++made;
@@ -31,7 +31,7 @@ TEST(ProcessStateTest, KeepsOneSignerPerRegion) {
   EXPECT_EQ(east.scope().region, "us-east-1");
 }
 
-TEST(ProcessStateTest, AForkedChildMakesItsOwn) {
+TEST(ProcessStateTest, AForkedChildCreatesItsOwn) {
   ProcessState state(Fresh);
   const auth::ProviderPtr parents = state.provider();
   const auth::Signer* parents_signer = &state.SignerFor({"r"});

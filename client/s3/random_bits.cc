@@ -26,10 +26,11 @@ constexpr std::uint64_t kGoldenGamma = 0x9e3779b97f4a7c15u;
 RandomBits MakeRandomBits() {
   std::random_device device;
   const std::uint64_t seed = (std::uint64_t{device()} << 32) | device();
-  auto state = std::make_shared<std::atomic<std::uint64_t>>(seed);  // shared: std::function copies
+  auto state =
+      std::make_shared<std::atomic<std::uint64_t>>(seed);  // Shared: std::function is copyable.
   return [state] {
     const std::uint64_t step = state->fetch_add(kGoldenGamma, std::memory_order_relaxed);
-    // parent and child share the step, not the pid
+    // Parent and child share the step, but not the pid.
     return Mix(step ^ Mix(static_cast<std::uint64_t>(ProcessId())));
   };
 }

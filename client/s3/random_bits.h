@@ -1,5 +1,5 @@
-// Random numbers for jitter and invocation ids: cheap, without locks, and different in a forked
-// child. Not for secrets.
+// Random numbers for jitter and invocation ids: cheap, lock-free, and different in a forked child.
+// Not for secrets.
 #ifndef PENSTOCK_CLIENT_S3_RANDOM_BITS_H_
 #define PENSTOCK_CLIENT_S3_RANDOM_BITS_H_
 
@@ -9,15 +9,15 @@
 
 namespace penstock::s3 {
 
-// 64 random bits per call. Thread safety: callable from any thread.
+// Returns 64 random bits per call. Thread safety: may be called from any thread.
 using RandomBits = std::function<std::uint64_t()>;
 
 RandomBits MakeRandomBits();
 
-// A number in [0, 1) from 64 bits.
+// Maps 64 bits to a number in [0, 1).
 double ToUnitInterval(std::uint64_t bits);
 
-// A version 4 UUID, lower-case.
+// Returns a version 4 UUID in lower case.
 std::string MakeUuid(const RandomBits& random);
 
 }  // namespace penstock::s3

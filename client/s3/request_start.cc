@@ -15,7 +15,7 @@ Result<void> CheckNames(const BucketName& bucket, const ObjectKey& key) {
   if (key.empty()) return InvalidRequest("the object key is empty; S3 keys have 1 to 1024 bytes");
   if (key.value.size() > kMaxKeyBytes) {
     return InvalidRequest("the object key has " + std::to_string(key.value.size()) +
-                          " bytes of UTF-8; S3 takes at most 1024, shorten it");
+                          " bytes of UTF-8; S3 allows at most 1024");
   }
   return Ok();
 }
@@ -69,7 +69,7 @@ Result<void> CheckPartNumber(int part_number) {
 Result<std::string> CopySource(const BucketName& bucket, const ObjectKey& key,
                                const VersionId& version) {
   PENSTOCK_TRY(CheckNames(bucket, key));
-  // of an access point
+  // An access point's ARN.
   const std::string_view between = bucket.value.starts_with("arn:") ? "/object/" : "/";
   std::string source = http::EncodePath(bucket.value + std::string(between) + key.value);
   if (!version.empty()) source += "?versionId=" + http::EncodeQuery(version.value);

@@ -1,4 +1,4 @@
-// The first lines of every BuildRequest: names checked, headers that all verbs share set.
+// The start of every BuildRequest: checks names and sets the headers that all operations share.
 #ifndef PENSTOCK_CLIENT_S3_REQUEST_START_H_
 #define PENSTOCK_CLIENT_S3_REQUEST_START_H_
 
@@ -10,29 +10,29 @@
 
 namespace penstock::s3 {
 
-// A request without bucket.
+// Starts a request without a bucket.
 WireRequest StartServiceRequest(Operation operation, const BuildContext& context);
 
-// kInvalidArgument when the bucket name is empty.
+// Returns kInvalidArgument if the bucket name is empty.
 Result<WireRequest> StartBucketRequest(Operation operation, const BucketName& bucket,
                                        const BuildContext& context);
 
-// Also kInvalidArgument when the key is empty (it would address the bucket) or longer than 1024
-// bytes.
+// Also returns kInvalidArgument if the key is empty, because the request would address the bucket,
+// or longer than 1024 bytes.
 Result<WireRequest> StartObjectRequest(Operation operation, const BucketName& bucket,
                                        const ObjectKey& key, const BuildContext& context);
 
-// kInvalidArgument naming the value when the upload id is empty or the part number not within 1 to
-// 10,000.
+// Return kInvalidArgument with the value if the upload id is empty or the part number is outside 1
+// to 10,000.
 Result<void> CheckUploadId(const UploadId& upload_id);
 Result<void> CheckPartNumber(int part_number);
 
-// Value of x-amz-copy-source, percent-encoded; an empty version is the current one. Errors as
-// StartObjectRequest.
+// Returns the value of x-amz-copy-source, percent-encoded. An empty version means the current one.
+// Errors as in StartObjectRequest.
 Result<std::string> CopySource(const BucketName& bucket, const ObjectKey& key,
                                const VersionId& version = {});
 
-// kInvalidArgument.
+// Returns a kInvalidArgument error.
 Error InvalidRequest(std::string message);
 
 }  // namespace penstock::s3

@@ -7,7 +7,7 @@
 namespace penstock::s3 {
 namespace {
 
-TEST(RequestStartTest, LongKeysAreRefusedWithTheirLength) {
+TEST(RequestStartTest, LongKeysAreRejectedWithTheirLength) {
   const BucketName bucket("b");
   EXPECT_TRUE(StartObjectRequest(Operation::kGetObject, bucket, ObjectKey(std::string(1024, 'k')),
                                  Context())
@@ -18,7 +18,7 @@ TEST(RequestStartTest, LongKeysAreRefusedWithTheirLength) {
   EXPECT_NE(longer.error().message.find("1025"), std::string::npos);
 }
 
-TEST(RequestStartTest, RequesterPaysWhereTheVerbKnowsIt) {
+TEST(RequestStartTest, SendsRequesterPaysIfTheOperationAcceptsIt) {
   BuildContext context = Context();
   context.requester_pays = true;
   for (const OperationInfo& info : kOperations) {
@@ -28,7 +28,7 @@ TEST(RequestStartTest, RequesterPaysWhereTheVerbKnowsIt) {
   }
 }
 
-TEST(RequestStartTest, EmptyNamesAreRefused) {
+TEST(RequestStartTest, RejectsEmptyNames) {
   EXPECT_FALSE(StartBucketRequest(Operation::kListObjectsV2, BucketName(), Context()).ok());
   EXPECT_FALSE(
       StartObjectRequest(Operation::kGetObject, BucketName(), ObjectKey("k"), Context()).ok());
@@ -36,7 +36,7 @@ TEST(RequestStartTest, EmptyNamesAreRefused) {
   EXPECT_FALSE(CopySource(BucketName("b"), ObjectKey()).ok());
 }
 
-TEST(RequestStartTest, AnObjectOfAnAccessPointIsBehindItsArn) {
+TEST(RequestStartTest, TheCopySourceOfAnAccessPointUsesItsArn) {
   EXPECT_EQ(*CopySource(BucketName("arn:aws:s3:us-west-2:1:accesspoint/p"), ObjectKey("a b")),
             "arn%3Aaws%3As3%3Aus-west-2%3A1%3Aaccesspoint/p/object/a%20b");
 }

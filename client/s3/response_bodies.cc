@@ -24,8 +24,8 @@ void Set(std::vector<http::Header>& headers, std::string_view name, std::string 
 
 }  // namespace
 
-// If-Match compares strongly, so a weak ETag pins nothing. With all bytes here what failed was the
-// whole, as a checksum.
+// If-Match requires strong comparison, so a weak ETag cannot pin a version. If all bytes arrived,
+// the failure concerns the whole object, for example its checksum.
 bool ObjectBody::CanResume() const {
   const std::string& etag = answer_.metadata.etag.value;
   return resumable_ && received_ > 0 && received_ < answer_.body_length && !etag.empty() &&
@@ -56,14 +56,14 @@ void ObjectBody::Prepare(WireRequest& wire) {
 
 Result<void> ObjectBody::BeginRemainder(const http::ResponseHead& head) {
   const auto answer = ReadObjectHead(Remainder(), head);
-  // An answer that does not continue what came: the next attempt reads anew.
+  // If the response does not resume the body, the next attempt starts over.
   resumable_ = answer.ok() && answer->metadata.size == answer_.metadata.size;
   if (resumable_) return Ok();
   if (!answer.ok()) return answer.error();
   return Error::Make(ErrorKind::kDataLoss,
                      "the object has " + std::to_string(answer->metadata.size) +
                          " bytes, but had " + std::to_string(answer_.metadata.size) +
-                         " when its body broke off");
+                         " when the first response ended early");
 }
 
 Result<void> ObjectBody::Begin(const http::ResponseHead& head) {
@@ -97,7 +97,7 @@ Result<void> ObjectBody::Commit(std::size_t count) {
 Result<ObjectMetadata> ObjectBody::Finish() {
   if (received_ != answer_.body_length) {
     return Error::Make(ErrorKind::kDataLoss, std::to_string(received_) +
-                                                 " bytes came, but the answer announced " +
+                                                 " bytes received, but the response announced " +
                                                  std::to_string(answer_.body_length));
   }
   if (verifier_) PENSTOCK_TRY(verifier_->Finish());
@@ -105,7 +105,7 @@ Result<ObjectMetadata> ObjectBody::Finish() {
 }
 
 void AttemptBody::Reset() {
-  race_ = nullptr;
+  arbiter_ = nullptr;
   to_success_body_ = false;
   head_.reset();
   text_.clear();
@@ -121,7 +121,8 @@ Result<void> AttemptBody::Begin(const http::ResponseHead& head) {
   if (!success) {
     head_ = head;
   } else {
-    // Should it break off, the error tells whose answer that was. All of it comes with the outcome.
+    // If the body fails, the error needs the status and the request ids. The complete head comes
+    // with the outcome.
     head_.emplace().status = head.status;
     head_->headers.reserve(2);
     for (const std::string_view name : {"x-amz-request-id", "x-amz-id-2"}) {
@@ -131,8 +132,8 @@ Result<void> AttemptBody::Begin(const http::ResponseHead& head) {
   }
   floor_.Begin();
   if (!to_success_body_) return Ok();
-  if (race_ != nullptr && !race_->Win(*this))
-    return Error::Make(ErrorKind::kCancelled, "another answer was first");
+  if (arbiter_ != nullptr && !arbiter_->TryWin(*this))
+    return Error::Make(ErrorKind::kCancelled, "the other response was first");
   return success_body_->Begin(head);
 }
 

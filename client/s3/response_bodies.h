@@ -1,4 +1,4 @@
-// Where the bytes of an answer go: an object into the caller's sink, a document or error into
+// Destinations of response bodies: an object goes to the caller's sink, a document or an error to
 // memory.
 #ifndef PENSTOCK_CLIENT_S3_RESPONSE_BODIES_H_
 #define PENSTOCK_CLIENT_S3_RESPONSE_BODIES_H_
@@ -16,21 +16,21 @@
 
 namespace penstock::s3 {
 
-// The body of a success that does not go into memory. Begin starts it anew.
+// Body of a success that is not collected in memory. Begin restarts it.
 class SuccessBody : public http::ResponseBody {
  public:
-  // The caller's sink gave an error: no retry can help.
+  // True: the caller's sink returned an error, so a retry is useless.
   virtual bool refused_by_caller() const = 0;
-  // Before each sending: what this attempt has to ask for, given what earlier ones brought.
+  // Called before each attempt: adjusts the request to the bytes that earlier attempts delivered.
   virtual void Prepare(WireRequest& wire) = 0;
 };
 
-// Passes an object on to the request's sink without a copy, after ReadObjectHead; follows its
-// checksum when the whole object comes. After a body that broke off it asks for what is missing, of
-// the same version; the sink sees one body.
+// Passes an object to the request's sink without a copy, after ReadObjectHead. Verifies the
+// checksum if the response is the whole object. After an incomplete body it requests the missing
+// bytes of the same version; the sink sees one body.
 class ObjectBody final : public SuccessBody {
  public:
-  // `request` outlives this.
+  // `request` must outlive this object.
   explicit ObjectBody(const GetObjectRequest& request, bool verify)
       : request_(request), verify_(verify) {}
 
@@ -40,8 +40,8 @@ class ObjectBody final : public SuccessBody {
   bool refused_by_caller() const override { return refused_by_caller_; }
   void Prepare(WireRequest& wire) override;
 
-  // After the last byte, once: the metadata, or kDataLoss when bytes are missing or the checksum
-  // differs.
+  // Called once, after the last byte. Returns the metadata, or kDataLoss if bytes are missing or
+  // the checksum differs.
   Result<ObjectMetadata> Finish();
 
  private:
@@ -51,10 +51,10 @@ class ObjectBody final : public SuccessBody {
 
   const GetObjectRequest& request_;
   const bool verify_;
-  std::vector<http::Header> asked_;  // the headers of a request from the start
-  bool resuming_ = false;            // this attempt asked for the remainder only
-  bool resumable_ = true;            // no remainder has been answered with something else
-  ObjectAnswer answer_;              // of the attempt that began at the start
+  std::vector<http::Header> asked_;  // Headers of the request for the whole range.
+  bool resuming_ = false;            // This attempt requested only the remainder.
+  bool resumable_ = true;            // Every remainder so far was resumed correctly.
+  ObjectAnswer answer_;              // Of the attempt that started at the first byte.
   std::optional<ChecksumVerifier> verifier_;
   MutableByteView window_;
   std::uint64_t received_ = 0;
@@ -63,36 +63,37 @@ class ObjectBody final : public SuccessBody {
 
 class AttemptBody;
 
-// Where two attempts are on their way for one answer: which of them may deliver it.
-class AnswerRace {
+// Decides which of the two requests of a hedged attempt may deliver its response.
+class HedgeArbiter {
  public:
-  virtual ~AnswerRace() = default;
-  // True for the first one that asks.
-  virtual bool Win(const AttemptBody& body) = 0;
+  virtual ~HedgeArbiter() = default;
+  // Returns true for the first caller.
+  virtual bool TryWin(const AttemptBody& body) = 0;
 };
 
-// What one attempt hands to the transport: decides by status and keeps head and text.
+// The body that the transport fills for one attempt. Chooses the destination by status and keeps
+// head and text.
 class AttemptBody final : public http::ResponseBody {
  public:
   // `success_body` may be null: successes are documents.
   AttemptBody(const OperationInfo& info, SuccessBody* success_body, SpeedFloor floor = {})
       : info_(info), success_body_(success_body), floor_(floor) {}
 
-  // Before each sending.
+  // Called before each attempt.
   void Reset();
-  // After Reset: the success body is delivered to only by whoever wins. `race` outlives the
-  // sending.
-  void set_race(AnswerRace* race) { race_ = race; }
+  // Called after Reset: only the winner delivers to the success body. `arbiter` must outlive the
+  // attempt.
+  void set_arbiter(HedgeArbiter* arbiter) { arbiter_ = arbiter; }
   void OnConnection(const http::ConnectionUse& use) override { connections_.Add(use); }
   Result<void> Begin(const http::ResponseHead& head) override;
   MutableByteView Window() override;
   Result<void> Commit(std::size_t count) override;
 
-  // Of a success only its status and request ids.
+  // For a success, only its status and request ids.
   const std::optional<http::ResponseHead>& head() const { return head_; }
-  std::uint64_t body_bytes() const { return body_bytes_; }  // of this attempt
+  std::uint64_t body_bytes() const { return body_bytes_; }  // Of this attempt.
   const ConnectionsUsed& connections() const { return connections_; }
-  // The document of a success, or the start of an error's body; call once.
+  // Returns the document of a success, or the start of an error's body. Call once.
   std::string TakeText();
   bool refused_by_caller() const {
     return success_body_ != nullptr && success_body_->refused_by_caller();
@@ -102,10 +103,10 @@ class AttemptBody final : public http::ResponseBody {
   const OperationInfo& info_;
   SuccessBody* const success_body_;
   SpeedFloor floor_;
-  AnswerRace* race_ = nullptr;
+  HedgeArbiter* arbiter_ = nullptr;
   bool to_success_body_ = false;
   std::optional<http::ResponseHead> head_;
-  std::string text_;  // grown ahead of what is filled
+  std::string text_;  // Larger than the filled part.
   std::size_t filled_ = 0;
   std::uint64_t body_bytes_ = 0;
   ConnectionsUsed connections_;

@@ -29,7 +29,7 @@ http::ResponseHead Head(std::string_view length, std::string checksum = "rosUhgp
            {"x-amz-checksum-crc64nvme", std::move(checksum)}}};
 }
 
-TEST(ResponseBodiesTest, AnObjectPassesIntoTheSinkAndIsVerified) {
+TEST(ResponseBodiesTest, PassesAnObjectToTheSinkAndVerifiesIt) {
   StringSink sink;
   const GetObjectRequest request = Request(sink);
   ObjectBody body(request, true);
@@ -52,7 +52,7 @@ TEST(ResponseBodiesTest, AFlippedBitIsDataLoss) {
   EXPECT_FALSE(body.refused_by_caller());
 }
 
-TEST(ResponseBodiesTest, UnverifiedObjectsAreTakenAsTheyCome) {
+TEST(ResponseBodiesTest, WithoutVerificationBytesAreNotChecked) {
   StringSink sink;
   const GetObjectRequest request = Request(sink);
   ObjectBody body(request, false);
@@ -70,7 +70,7 @@ TEST(ResponseBodiesTest, MissingBytesAreDataLoss) {
   EXPECT_EQ(body.Finish().error().kind, ErrorKind::kDataLoss);
 }
 
-TEST(ResponseBodiesTest, BeginStartsAnew) {
+TEST(ResponseBodiesTest, BeginRestartsTheBody) {
   StringSink sink;
   const GetObjectRequest request = Request(sink);
   ObjectBody body(request, true);
@@ -82,7 +82,7 @@ TEST(ResponseBodiesTest, BeginStartsAnew) {
   EXPECT_EQ(sink.text, "123456789");
 }
 
-TEST(ResponseBodiesTest, TheSinksRefusalIsTheCallers) {
+TEST(ResponseBodiesTest, AnErrorOfTheSinkIsAnErrorOfTheCaller) {
   StringSink sink;
   sink.refusal = Error::Make(ErrorKind::kDataLoss, "no room");
   const GetObjectRequest request = Request(sink);
@@ -91,7 +91,7 @@ TEST(ResponseBodiesTest, TheSinksRefusalIsTheCallers) {
   EXPECT_TRUE(body.refused_by_caller());
 }
 
-TEST(ResponseBodiesTest, ErrorsNeverReachTheSink) {
+TEST(ResponseBodiesTest, ErrorResponsesNeverReachTheSink) {
   StringSink sink;
   const GetObjectRequest request = Request(sink);
   ObjectBody object(request, true);
@@ -118,7 +118,7 @@ TEST(ResponseBodiesTest, ErrorPagesHaveALimit) {
   EXPECT_TRUE(attempt.Window().empty());
 }
 
-TEST(ResponseBodiesTest, ResetForgetsTheFormerAttempt) {
+TEST(ResponseBodiesTest, ResetDiscardsTheEarlierAttempt) {
   AttemptBody attempt(Info(Operation::kListObjectsV2), nullptr);
   ASSERT_TRUE(attempt.Begin({500, {}}).ok());
   ASSERT_TRUE(Feed(attempt, "old").ok());

@@ -1,4 +1,4 @@
-// Tells when an answer trickles: fewer bytes a second than wanted, on average over some time.
+// Detects slow responses: fewer bytes per second than required, on average over some time.
 #ifndef PENSTOCK_CLIENT_S3_SPEED_FLOOR_H_
 #define PENSTOCK_CLIENT_S3_SPEED_FLOOR_H_
 
@@ -11,22 +11,22 @@
 
 namespace penstock::s3 {
 
-// Without a floor nobody looks at the clock. One thread at a time.
+// Without a floor it does not read the clock. Not thread-safe.
 class SpeedFloor {
  public:
-  SpeedFloor() = default;  // none
-  // `clock` outlives this.
+  SpeedFloor() = default;  // No floor.
+  // `clock` must outlive this object.
   SpeedFloor(const ClientConfig& config, const Clock& clock)
       : floor_(config.low_speed_bytes_per_second), time_(config.low_speed_time), clock_(&clock) {}
 
-  // An answer begins.
+  // Starts a response.
   void Begin() {
     if (floor_ == 0) return;
     since_ = clock_->Monotonic();
     bytes_ = 0;
   }
 
-  // kTimeout when these bytes come too slowly after the ones before.
+  // Counts received bytes. Returns kTimeout if the average rate is below the floor.
   Result<void> Add(std::size_t count) {
     if (floor_ == 0) return Ok();
     bytes_ += count;
@@ -34,10 +34,10 @@ class SpeedFloor {
     if (now - since_ < time_) return Ok();
     const double seconds = std::chrono::duration<double>(now - since_).count();
     if (static_cast<double>(bytes_) < seconds * static_cast<double>(floor_)) {
-      return Error::Make(ErrorKind::kTimeout, "the answer brought " + std::to_string(bytes_) +
+      return Error::Make(ErrorKind::kTimeout, "the response delivered " + std::to_string(bytes_) +
                                                   " bytes in " + std::to_string(time_.count()) +
                                                   " ms, less than " + std::to_string(floor_) +
-                                                  " a second")
+                                                  " bytes per second")
           .About("low_speed_bytes_per_second");
     }
     since_ = now;
@@ -46,7 +46,7 @@ class SpeedFloor {
   }
 
  private:
-  std::uint64_t floor_ = 0;  // bytes a second; 0: none
+  std::uint64_t floor_ = 0;  // Bytes per second; 0: none.
   std::chrono::milliseconds time_{};
   const Clock* clock_ = nullptr;
   MonotonicTime since_{};

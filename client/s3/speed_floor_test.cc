@@ -17,7 +17,7 @@ ClientConfig Floor(std::uint64_t bytes) {
   return config;
 }
 
-TEST(SpeedFloorTest, ATrickleEndsAfterItsTime) {
+TEST(SpeedFloorTest, ASlowResponseFailsAfterTheTime) {
   FakeClock clock;
   SpeedFloor floor(Floor(1000), clock);
   floor.Begin();
@@ -27,10 +27,11 @@ TEST(SpeedFloorTest, ATrickleEndsAfterItsTime) {
   const auto slow = floor.Add(1);
   ASSERT_FALSE(slow.ok());
   EXPECT_EQ(slow.error().kind, ErrorKind::kTimeout);
-  EXPECT_EQ(slow.error().message, "the answer brought 2 bytes in 2000 ms, less than 1000 a second");
+  EXPECT_EQ(slow.error().message,
+            "the response delivered 2 bytes in 2000 ms, less than 1000 bytes per second");
 }
 
-TEST(SpeedFloorTest, WhatIsFastEnoughGoesOn) {
+TEST(SpeedFloorTest, AFastEnoughResponseContinues) {
   FakeClock clock;
   SpeedFloor floor(Floor(1000), clock);
   floor.Begin();
@@ -39,10 +40,10 @@ TEST(SpeedFloorTest, WhatIsFastEnoughGoesOn) {
     EXPECT_TRUE(floor.Add(1000).ok()) << i;
   }
   clock.Advance(seconds(2));
-  EXPECT_FALSE(floor.Add(1999).ok()) << "what was fast once does not count for ever";
+  EXPECT_FALSE(floor.Add(1999).ok()) << "earlier speed does not count for ever";
 }
 
-TEST(SpeedFloorTest, EveryAnswerBeginsAnew) {
+TEST(SpeedFloorTest, EveryResponseStartsANewMeasurement) {
   FakeClock clock;
   SpeedFloor floor(Floor(1000), clock);
   floor.Begin();

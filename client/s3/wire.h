@@ -1,5 +1,5 @@
-// A verb's request and answer between the pure functions of verbs/ and the dispatcher: before
-// endpoint, signature and retry headers, and after the transport.
+// An operation's request and response between the pure functions of verbs/ and the dispatcher:
+// before endpoint, signature and retry headers are added, and after the transport.
 #ifndef PENSTOCK_CLIENT_S3_WIRE_H_
 #define PENSTOCK_CLIENT_S3_WIRE_H_
 
@@ -16,17 +16,17 @@ namespace penstock::s3 {
 
 struct WireRequest {
   Operation operation = Operation::kListBuckets;
-  std::string bucket;  // empty: the service
-  // raw, not percent-encoded; empty: the bucket
+  std::string bucket;  // Empty: the service.
+  // Not percent-encoded. Empty: the bucket.
   std::string key;
-  std::vector<std::pair<std::string, std::string>> query;  // raw names and values, in wire order
-  // without Host, signature and SDK headers
+  std::vector<std::pair<std::string, std::string>> query;  // Not encoded, in wire order.
+  // Without Host, signature and SDK headers.
   std::vector<http::Header> headers;
-  std::string document;  // XML to send; empty: none
-  // bytes to send; null: none. Not owned.
+  std::string document;  // XML to send; empty: none.
+  // Bytes to send; null: none. Not owned.
   BodySource* source = nullptr;
 
-  // A header of that exact name was set.
+  // Returns the value of the header with exactly this name, or null.
   const std::string* FindHeader(std::string_view name) const {
     for (const http::Header& header : headers) {
       if (header.name == name) return &header.value;
@@ -35,18 +35,18 @@ struct WireRequest {
   }
 };
 
-// A success. `body` holds the document; empty where the body went to a sink.
+// A success. `body` is the document; empty if the body went to a sink.
 struct WireResponse {
   http::ResponseHead head;
   std::string body;
 };
 
-// What every BuildRequest may need from the configuration.
+// The part of the configuration that BuildRequest functions use.
 struct BuildContext {
-  std::string region;  // the client's, for CreateBucket's LocationConstraint
+  std::string region;  // The client's, for CreateBucket's LocationConstraint.
   bool requester_pays = false;
-  bool upload_checksums = true;  // CRC64NVME on uploads
-  bool verify_downloads = true;  // ask for and verify checksums of whole objects
+  bool upload_checksums = true;  // CRC64NVME on uploads.
+  bool verify_downloads = true;  // Request and verify checksums of whole objects.
 };
 
 }  // namespace penstock::s3

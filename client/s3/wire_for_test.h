@@ -1,4 +1,4 @@
-// Shared by this module's tests: a request as text, answers, sinks and sources in memory.
+// Helpers for the tests of this module: a request as text, responses, sinks and sources in memory.
 #ifndef PENSTOCK_CLIENT_S3_WIRE_FOR_TEST_H_
 #define PENSTOCK_CLIENT_S3_WIRE_FOR_TEST_H_
 
@@ -15,7 +15,7 @@
 
 namespace penstock::s3 {
 
-// "PUT /bucket/key?query\nName: value\n...\n\ndocument", path-style; or "error: message".
+// Returns "PUT /bucket/key?query\nName: value\n...\n\ndocument" in path style, or "error: message".
 inline std::string Golden(const Result<WireRequest>& request) {
   if (!request.ok()) return "error: " + request.error().message;
   ResolvedEndpoint endpoint;
@@ -41,7 +41,7 @@ inline BuildContext WithoutChecksums() {
   return context;
 }
 
-// Gives `text` in pieces; `claimed_size` may lie.
+// Returns `text` in pieces. `claimed_size` may differ from its length.
 class StringSource final : public BodySource {
  public:
   explicit StringSource(std::string text) : text_(std::move(text)) {}
@@ -71,7 +71,7 @@ class StringSource final : public BodySource {
   std::size_t at_ = 0;
 };
 
-// Collects bytes; can refuse.
+// Collects bytes; can return an error.
 class StringSink final : public BodySink {
  public:
   Result<void> Begin(const ObjectMetadata& metadata_in,

@@ -1,4 +1,4 @@
-// Plants the hook's faults in front of, behind or inside the calls of another store.
+// Injects the hook's faults before, after or within the calls of another store.
 #include "penstock/testing/faulty_object_store.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace penstock::testing {
 namespace {
 
-// Lets `limit` bytes through to `target`, then ends the body with `error`.
+// Passes `limit` bytes to `target`, then fails the body with `error`.
 class TruncatingSink final : public BodySink {
  public:
   TruncatingSink(BodySink* target, std::uint64_t limit, Error error)
@@ -35,7 +35,7 @@ class TruncatingSink final : public BodySink {
   }
 
  private:
-  BodySink* const target_;  // the caller's; outlives the call
+  BodySink* const target_;  // The caller's; outlives the call.
   std::uint64_t left_;
   const Error error_;
 };
@@ -50,7 +50,7 @@ struct FaultyObjectStore::Impl {
         std::string(place.operation), std::string(place.bucket), std::string(place.key), 0, {}, 0};
     if constexpr (requires { request.range; }) point.range = request.range;
     if constexpr (requires { request.part_number; }) point.part_number = request.part_number;
-    // Held over the hook on purpose: its calls come one at a time, as the header promises.
+    // Held during the hook, so that its calls run one at a time, as the header promises.
     const MutexLock lock(mutex);
     point.ordinal = counts[point.operation]++;
     std::optional<Fault> fault = hook ? hook(point) : std::nullopt;
@@ -65,8 +65,7 @@ struct FaultyObjectStore::Impl {
     if (fault->moment != Fault::Moment::kAfter) return done(std::move(fault->error));
     inner->Start(std::move(request),
                  [error = std::move(fault->error), done = std::move(done)](auto result) {
-                   // A call that failed anyway keeps its own error: only the answer of a success is
-                   // lost.
+                   // Only the response of a success is lost; a failed call keeps its own error.
                    if (result.ok()) return done(error);
                    done(std::move(result));
                  });

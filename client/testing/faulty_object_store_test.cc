@@ -65,7 +65,7 @@ TEST_F(FaultyObjectStoreTest, CountsAndFailsListingsOfVersions) {
   EXPECT_EQ(store.count("ListObjectVersions"), 2u);
 }
 
-TEST_F(FaultyObjectStoreTest, BeforeMeansNoEffect) {
+TEST_F(FaultyObjectStoreTest, ABeforeFaultHasNoEffectOnTheStore) {
   FaultyObjectStore store = WithFault(Fault::Moment::kBefore);
   EXPECT_FALSE(Put(store, "new").ok());
   TextSink sink;
@@ -73,7 +73,7 @@ TEST_F(FaultyObjectStoreTest, BeforeMeansNoEffect) {
   EXPECT_EQ(sink.text(), "hello world");
 }
 
-TEST_F(FaultyObjectStoreTest, AfterMeansTheAnswerIsLost) {
+TEST_F(FaultyObjectStoreTest, AnAfterFaultLosesTheResponse) {
   FaultyObjectStore store = WithFault(Fault::Moment::kAfter);
   EXPECT_EQ(Put(store, "new").error().kind, ErrorKind::kUnavailable);
   TextSink sink;
@@ -81,7 +81,7 @@ TEST_F(FaultyObjectStoreTest, AfterMeansTheAnswerIsLost) {
   EXPECT_EQ(sink.text(), "new");
 }
 
-TEST_F(FaultyObjectStoreTest, MidBodyDeliversExactlyThatMany) {
+TEST_F(FaultyObjectStoreTest, AMidBodyFaultDeliversTheGivenBytes) {
   for (const std::uint64_t count : {0, 1, 5, 10}) {
     FaultyObjectStore store = WithFault(Fault::Moment::kMidBody, count);
     TextSink sink;
@@ -90,7 +90,7 @@ TEST_F(FaultyObjectStoreTest, MidBodyDeliversExactlyThatMany) {
   }
 }
 
-TEST_F(FaultyObjectStoreTest, RetriedBodyStartsAgain) {
+TEST_F(FaultyObjectStoreTest, ARetriedBodyStartsAgain) {
   FaultyObjectStore store = WithFault(Fault::Moment::kRetried, 4);
   TextSink sink;
   ASSERT_TRUE(Get(store, sink).ok());
@@ -98,7 +98,7 @@ TEST_F(FaultyObjectStoreTest, RetriedBodyStartsAgain) {
   EXPECT_EQ(sink.text(), "hello world");
 }
 
-TEST_F(FaultyObjectStoreTest, TheHookSeesOperationPlaceAndOrdinal) {
+TEST_F(FaultyObjectStoreTest, TheHookReceivesOperationPlaceAndOrdinal) {
   std::vector<CallPoint> seen;
   FaultyObjectStore store(inner_, [&seen](const CallPoint& point) {
     seen.push_back(point);

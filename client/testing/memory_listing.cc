@@ -1,4 +1,4 @@
-// Pages of a listing with prefix, delimiter and continuation (spec/protocol.md §2.4).
+// Lists pages with prefix, delimiter and continuation token.
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -8,7 +8,7 @@
 namespace penstock::testing {
 namespace {
 
-// The token is the last entry of the page behind a mark, so that a made-up token is refused.
+// The token is a prefix plus the last entry of the page, so that a made-up token is rejected.
 constexpr std::string_view kTokenMark = "after:";
 
 }  // namespace
@@ -17,7 +17,7 @@ Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket,
                                        const ListObjectsRequest& request) {
   if (request.max_keys < 0) {
     return S3Error(ErrorKind::kInvalidArgument, 400, "InvalidArgument",
-                   "max_keys is " + std::to_string(request.max_keys) + "; it takes 0 or more");
+                   "max_keys is " + std::to_string(request.max_keys) + "; use 0 or more");
   }
   if (request.max_keys == 0) return ListObjectsResponse{};
   const int most = std::min(request.max_keys, 1000);
@@ -63,8 +63,8 @@ Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket,
   return response;
 }
 
-// The same walk: each object is the only version of its key, and a page resumes after all versions
-// of the marker's.
+// Same traversal: each object is the only version of its key. A page resumes after all versions of
+// the marker's key.
 Result<ListObjectVersionsResponse> ListBucket(const StoredBucket& bucket,
                                               const ListObjectVersionsRequest& request) {
   if (!request.version_id_marker.empty() && request.key_marker.empty()) {

@@ -14,7 +14,7 @@ StoredBucket BucketWith(const std::vector<std::string>& keys) {
   return bucket;
 }
 
-// Keys and prefixes of all pages, pages apart by "|".
+// Returns the keys and prefixes of all pages, with pages separated by "|".
 std::string Walk(const StoredBucket& bucket, ListObjectsRequest request) {
   std::string walked;
   for (int page = 0; page < 20; ++page) {
@@ -29,7 +29,7 @@ std::string Walk(const StoredBucket& bucket, ListObjectsRequest request) {
   return walked + "(endless)";
 }
 
-// As Walk, of versions.
+// Same for versions.
 std::string WalkVersions(const StoredBucket& bucket, ListObjectVersionsRequest request) {
   std::string walked;
   for (int page = 0; page < 20; ++page) {
@@ -46,7 +46,7 @@ std::string WalkVersions(const StoredBucket& bucket, ListObjectVersionsRequest r
   return walked + "(endless)";
 }
 
-TEST(MemoryListing, VersionsComeInPagesOfObjectsAndGroups) {
+TEST(MemoryListing, ListsVersionsInPagesOfObjectsAndGroups) {
   ListObjectVersionsRequest request;
   request.delimiter = "/";
   request.max_keys = 2;
@@ -70,7 +70,7 @@ TEST(MemoryListing, PagesAreFullAndDisjoint) {
   EXPECT_EQ(Walk(BucketWith({"a", "b", "c", "d", "e"}), request), "a b | c d | e ");
 }
 
-TEST(MemoryListing, LastFullPageHasNoToken) {
+TEST(MemoryListing, TheLastFullPageHasNoToken) {
   ListObjectsRequest request;
   request.max_keys = 2;
   EXPECT_EQ(Walk(BucketWith({"a", "b"}), request), "a b ");
@@ -83,7 +83,7 @@ TEST(MemoryListing, CollapsesGroupsAndCountsThem) {
   EXPECT_EQ(Walk(BucketWith({"a", "d/1", "d/2", "d/3", "e", "f/1"}), request), "a [d/] | e [f/] ");
 }
 
-TEST(MemoryListing, PrefixLimitsAndDelimiterLooksBehindIt) {
+TEST(MemoryListing, TheDelimiterAppliesAfterThePrefix) {
   ListObjectsRequest request;
   request.prefix = "d/";
   request.delimiter = "/";
@@ -91,7 +91,7 @@ TEST(MemoryListing, PrefixLimitsAndDelimiterLooksBehindIt) {
 }
 
 TEST(MemoryListing, StartAfterInsideAGroupSkipsTheGroup) {
-  // The example recorded from S3, spec/protocol.md §2.4.
+  // Recorded against Amazon S3.
   ListObjectsRequest request;
   request.prefix = "folder/";
   request.delimiter = "/";
@@ -102,13 +102,13 @@ TEST(MemoryListing, StartAfterInsideAGroupSkipsTheGroup) {
       "folder/file1 ");
 }
 
-TEST(MemoryListing, RefusesAMadeUpToken) {
+TEST(MemoryListing, RejectsAMadeUpToken) {
   ListObjectsRequest request;
   request.continuation_token = "zzz";
   EXPECT_EQ(Walk(BucketWith({"a"}), request), "InvalidArgument");
 }
 
-TEST(MemoryListing, PagesOfZeroKeysAreEmptyAndLargeOnesHaveAThousand) {
+TEST(MemoryListing, APageOfZeroKeysIsEmptyAndAPageHasAtMostAThousand) {
   ListObjectsRequest request;
   request.max_keys = -1;
   EXPECT_EQ(Walk(BucketWith({"a"}), request), "InvalidArgument");

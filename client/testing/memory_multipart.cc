@@ -1,4 +1,4 @@
-// Multipart uploads of the store in memory (spec/protocol.md §2.11).
+// Multipart uploads of the in-memory store.
 #include <algorithm>
 #include <cstring>
 #include <tuple>
@@ -25,7 +25,7 @@ Error BadRequest(std::string code, std::string message) {
   return S3Error(ErrorKind::kInvalidArgument, 400, std::move(code), std::move(message));
 }
 
-// The parts named by a Complete, checked against those stored.
+// Returns the parts of a CompleteMultipartUpload, checked against the stored ones.
 Result<std::vector<const StoredPart*>> ChooseParts(const StoredUpload& upload,
                                                    const CompleteMultipartUploadRequest& request,
                                                    std::uint64_t min_part_size_bytes) {
@@ -65,7 +65,7 @@ Result<std::vector<const StoredPart*>> ChooseParts(const StoredUpload& upload,
   return chosen;
 }
 
-// hex(MD5(raw MD5s of the parts))-N.
+// Returns hex(MD5(raw MD5s of the parts))-N.
 ETag JoinETags(const std::vector<const StoredPart*>& parts) {
   std::string digests;
   for (const StoredPart* part : parts) digests += HexDecode(part->etag.value).value_or("");
@@ -223,7 +223,7 @@ Result<ListMultipartUploadsResponse> MemoryState::Apply(
     return false;
   });
   auto first = begin;
-  // Both markers: what follows that upload among those of its key.
+  // With both markers: the uploads after that upload of the key.
   if (!request.upload_id_marker.empty()) {
     const auto marked = std::find_if(all.begin(), all.end(), [&](const UploadSummary& upload) {
       return upload.key.value == request.key_marker &&

@@ -62,14 +62,14 @@ class MemoryMultipartTest : public ::testing::Test {
   UploadId id_;
 };
 
-TEST_F(MemoryMultipartTest, VerifiesTheChecksumOfTheWhole) {
+TEST_F(MemoryMultipartTest, VerifiesTheChecksumOfTheWholeObject) {
   const CompletedPart first = Send(1, "12345").value();
   const CompletedPart second = Send(2, "6789").value();
   EXPECT_EQ(Complete({first, second}, 9, 1).error().code, "BadDigest");
   EXPECT_TRUE(Complete({first, second}, 9, 0xae8b14860a799888).ok());
 }
 
-TEST_F(MemoryMultipartTest, JoinsPartsInOrderUnderTheJoinedETag) {
+TEST_F(MemoryMultipartTest, JoinsPartsInOrderAndComputesTheirETag) {
   const auto second = Send(2, "world");
   const auto first = Send(1, "hello ");
   ASSERT_TRUE(first.ok() && second.ok());
@@ -85,7 +85,7 @@ TEST_F(MemoryMultipartTest, NothingIsVisibleBeforeComplete) {
   EXPECT_EQ(Get().error().code, "NoSuchKey");
 }
 
-TEST_F(MemoryMultipartTest, RepeatedCompleteSucceedsAgain) {
+TEST_F(MemoryMultipartTest, ARepeatedCompleteSucceeds) {
   const auto part = Send(1, "hello");
   const auto first = Complete({*part}, 5);
   const auto second = Complete({*part}, 5);
@@ -93,14 +93,14 @@ TEST_F(MemoryMultipartTest, RepeatedCompleteSucceedsAgain) {
   EXPECT_EQ(first->etag, second->etag);
 }
 
-TEST_F(MemoryMultipartTest, SmallPartsAreRefusedUnlessLast) {
+TEST_F(MemoryMultipartTest, RejectsSmallPartsExceptTheLast) {
   const auto small = Send(1, "abc");
   const auto last = Send(2, "d");
   EXPECT_EQ(Complete({*small, *last}, 4).error().code, "EntityTooSmall");
   EXPECT_TRUE(Complete({*small}, 3).ok());
 }
 
-TEST_F(MemoryMultipartTest, PartsMustAscend) {
+TEST_F(MemoryMultipartTest, PartsMustBeAscending) {
   const auto one = Send(1, "aaaa");
   const auto two = Send(2, "bbbb");
   EXPECT_EQ(Complete({*two, *one}, 8).error().code, "InvalidPartOrder");
@@ -113,12 +113,12 @@ TEST_F(MemoryMultipartTest, PartsMustExistWithTheirETag) {
   EXPECT_EQ(Complete({}, 0).error().code, "InvalidRequest");
 }
 
-TEST_F(MemoryMultipartTest, ObjectSizeMustAgree) {
+TEST_F(MemoryMultipartTest, ObjectSizeMustMatch) {
   const auto part = Send(1, "aaaa");
   EXPECT_EQ(Complete({*part}, 5).error().code, "InvalidRequest");
 }
 
-TEST_F(MemoryMultipartTest, AbortedUploadIsGone) {
+TEST_F(MemoryMultipartTest, AnAbortedUploadIsRemoved) {
   ASSERT_TRUE(Send(1, "aaaa").ok());
   AbortMultipartUploadRequest abort;
   abort.bucket = kBucket;

@@ -1,4 +1,4 @@
-// When the steps of MemoryState run: inline, or in order of arrival on a few threads.
+// Decides when the operations of MemoryState run: inline, or in order of arrival on a few threads.
 #include "penstock/testing/memory_object_store.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct MemoryObjectStore::Impl {
     for (std::thread& worker : workers) worker.join();
   }
 
-  // Finishes what was queued before the stop, so that every completion runs.
+  // Completes the queued tasks before it stops, so that every callback runs.
   void Work() {
     for (;;) {
       std::function<void()> task;

@@ -52,7 +52,7 @@ TEST_P(MemoryObjectStoreTest, ErrorsNameOperationBucketAndKey) {
   EXPECT_EQ(result.error().key, "k");
 }
 
-TEST_P(MemoryObjectStoreTest, CancelledCallDoesNothing) {
+TEST_P(MemoryObjectStoreTest, ACancelledCallHasNoEffect) {
   std::stop_source stop;
   stop.request_stop();
   CreateBucketRequest create{kBucket, {}};
@@ -72,7 +72,7 @@ TEST(MemoryObjectStore, InlineCompletesBeforeStartReturns) {
   EXPECT_TRUE(done);
 }
 
-TEST(MemoryObjectStore, DestructionFinishesWhatWasStarted) {
+TEST(MemoryObjectStore, DestructionCompletesStartedCalls) {
   int done = 0;
   {
     MemoryObjectStoreOptions options;

@@ -1,4 +1,4 @@
-// Buckets and whole objects of the store in memory.
+// Buckets and whole objects of the in-memory store.
 #include "client/testing/memory_state.h"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ Error PreconditionFailed(std::string condition) {
   return error;
 }
 
-// The bytes a GET delivers; unsatisfiable ranges are S3's InvalidRange (spec §2.6).
+// Returns the bytes that a GET delivers. Ranges that cannot be satisfied are InvalidRange, as in
+// S3.
 Result<ByteRange> ResolveRange(const std::optional<RangeRequest>& range, std::uint64_t size) {
   if (!range) return ByteRange{0, size};
   const auto invalid = [size] {
@@ -44,7 +45,8 @@ Result<ByteRange> ResolveRange(const std::optional<RangeRequest>& range, std::ui
   const std::uint64_t begin = range->begin.value_or(0);
   const std::uint64_t end = std::min(size, range->end.value_or(size));
   if (begin >= size) return invalid();
-  if (end <= begin) return ByteRange{0, size};  // b < a: S3 ignores the header and sends everything
+  if (end <= begin)
+    return ByteRange{0, size};  // S3 ignores such a header and returns the whole object.
   return ByteRange{begin, end};
 }
 
@@ -86,7 +88,7 @@ Result<StoredObject> MemoryState::FindObject(const BucketName& bucket, const Obj
   PENSTOCK_ASSIGN(StoredBucket * stored, FindBucket(bucket));
   if (!version.empty() && version.value != kNullVersion) {
     return S3Error(ErrorKind::kNotFound, 404, "NoSuchVersion",
-                   "The store in memory keeps no versions");
+                   "The in-memory store keeps no versions");
   }
   const auto found = stored->objects.find(key.value);
   if (found == stored->objects.end()) return NoSuchKey(key);
@@ -124,7 +126,8 @@ Result<std::shared_ptr<const Blob>> MemoryState::ReadAll(BodySource* body,
     const ByteView piece = body->Next(options_.chunk_size_bytes);
     if (piece.empty()) break;
     if (piece.size() > blob->size - filled) {
-      return Error::Make(ErrorKind::kDataLoss, "the body source gave more bytes than its size()");
+      return Error::Make(ErrorKind::kDataLoss,
+                         "the body source returned more bytes than its size()");
     }
     std::memcpy(blob->data.get() + filled, piece.data(), piece.size());
     filled += piece.size();
@@ -150,7 +153,8 @@ Result<ObjectMetadata> MemoryState::Apply(const GetObjectRequest& request) {
   while (!rest.empty()) {
     PENSTOCK_TRY(CheckAlive(request.options));
     const MutableByteView window = request.sink->Window();
-    if (window.empty()) return Error::Make(ErrorKind::kDataLoss, "more bytes than the sink takes");
+    if (window.empty())
+      return Error::Make(ErrorKind::kDataLoss, "the body has more bytes than the sink accepts");
     const std::size_t count = std::min({window.size(), rest.size(), options_.chunk_size_bytes});
     std::memcpy(window.data(), rest.data(), count);
     PENSTOCK_TRY(request.sink->Commit(count));
@@ -186,7 +190,7 @@ Result<PutObjectResponse> MemoryState::Append(const PutObjectRequest& request, c
                                               StoredBucket& bucket) const {
   if (!IsDirectoryBucket(request.bucket.value)) {
     return S3Error(ErrorKind::kUnsupported, 501, "NotImplemented",
-                   "appending works in directory buckets only");
+                   "appending is supported in directory buckets only");
   }
   const auto found = bucket.objects.find(request.key.value);
   if (found == bucket.objects.end() && *request.write_offset > 0) return NoSuchKey(request.key);
@@ -194,7 +198,7 @@ Result<PutObjectResponse> MemoryState::Append(const PutObjectRequest& request, c
   if (before.size() != *request.write_offset) {
     return S3Error(ErrorKind::kInvalidArgument, 400, "InvalidWriteOffset",
                    "the write offset is " + std::to_string(*request.write_offset) +
-                       ", the object has " + std::to_string(before.size()) + " bytes");
+                       ", but the object has " + std::to_string(before.size()) + " bytes");
   }
   auto whole = std::make_shared<Blob>();
   whole->size = before.size() + more.size;
@@ -215,7 +219,7 @@ Result<NoResponse> MemoryState::Apply(const DeleteObjectRequest& request) {
       found->second.metadata.etag != *request.if_match) {
     return PreconditionFailed("If-Match");
   }
-  // Deleting a version that is not there succeeds.
+  // Deleting an absent version succeeds.
   if (request.version_id.empty() || request.version_id.value == kNullVersion)
     bucket->objects.erase(request.key.value);
   return NoResponse{};
@@ -239,7 +243,7 @@ Result<CopyObjectResponse> MemoryState::Apply(const CopyObjectRequest& request) 
   if (request.source_if_match && *request.source_if_match != object.metadata.etag) {
     return PreconditionFailed("x-amz-copy-source-If-Match");
   }
-  // plain MD5, also of a multipart source (spec §2.10)
+  // A plain MD5, even for a multipart source.
   object.metadata.etag = Md5ETag(object.blob->view());
   object.metadata.last_modified = options_.clock->Now();
   const CopyObjectResponse response{object.metadata.etag, object.metadata.last_modified, {}};

@@ -1,6 +1,7 @@
-// What MemoryObjectStore holds, and each verb as one synchronous step on it.
+// The contents of MemoryObjectStore, and each operation as one synchronous function.
 //
-// Knows S3's rules, not threads of completion: memory_object_store.cc decides when a step runs.
+// It implements S3's rules but no completion threads: memory_object_store.cc decides when an
+// operation runs.
 #ifndef PENSTOCK_CLIENT_TESTING_MEMORY_STATE_H_
 #define PENSTOCK_CLIENT_TESTING_MEMORY_STATE_H_
 
@@ -17,7 +18,7 @@
 
 namespace penstock::testing {
 
-// Bytes of one object or part; allocated once, never zero-filled.
+// The bytes of one object or part. Allocated once, never zero-filled.
 struct Blob {
   std::unique_ptr<std::byte[]> data;
   std::uint64_t size = 0;
@@ -25,12 +26,12 @@ struct Blob {
 };
 
 struct StoredObject {
-  std::shared_ptr<const Blob> blob;  // shared with readers that began before an overwrite
+  std::shared_ptr<const Blob> blob;  // Shared with readers that started before an overwrite.
   ObjectMetadata metadata;
 };
 
 struct StoredPart {
-  std::shared_ptr<const Blob> blob;  // shared with the completed upload's remembered parts
+  std::shared_ptr<const Blob> blob;  // Shared with the parts kept for the completed upload.
   ETag etag;
 };
 
@@ -43,28 +44,28 @@ struct StoredUpload {
 
 struct StoredBucket {
   WallTime created{};
-  std::map<std::string, StoredObject> objects;  // std::string orders by unsigned bytes, as S3 does
+  std::map<std::string, StoredObject> objects;  // std::string orders by unsigned bytes, as S3 does.
   std::map<std::string, StoredUpload> uploads;
-  // Answers of completed uploads: repeating Complete returns them (spec §2.11 Idempotency).
+  // Responses of completed uploads. A repeated CompleteMultipartUpload returns the same response.
   std::map<std::string, PutObjectResponse> completed;
 };
 
-// An error as S3 would have sent it.
+// Returns an error like the one S3 sends.
 Error S3Error(ErrorKind kind, int http_status, std::string code, std::string message);
 
-// Hex MD5, as the ETag of a single PUT or part.
+// Returns the hex MD5, the ETag of a single PUT or part.
 ETag Md5ETag(ByteView bytes);
 
-// Pure listing of one bucket (spec §2.4).
+// Lists one bucket; a pure function.
 Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket,
                                        const ListObjectsRequest& request);
 Result<ListObjectVersionsResponse> ListBucket(const StoredBucket& bucket,
                                               const ListObjectVersionsRequest& request);
 
-// What every object's only version is called.
+// The version id of every object.
 inline constexpr std::string_view kNullVersion = "null";
 
-// Thread safety: safe from any thread.
+// Thread safety: may be used from any thread.
 class MemoryState {
  public:
   explicit MemoryState(const MemoryObjectStoreOptions& options) : options_(options) {}
@@ -89,7 +90,7 @@ class MemoryState {
   Result<NoResponse> Apply(const DeleteBucketRequest& request);
   Result<ListBucketsResponse> Apply(const ListBucketsRequest& request);
 
-  // kCancelled or kTimeout when the call should end now.
+  // Returns kCancelled or kTimeout if the call must end now.
   Result<void> CheckAlive(const CallOptions& call) const;
 
  private:
@@ -102,7 +103,7 @@ class MemoryState {
   Result<CompletedPart> StorePart(const BucketName& bucket, const ObjectKey& key,
                                   const UploadId& id, int part_number,
                                   std::shared_ptr<const Blob> blob);
-  // A put with a write offset, which directory buckets take.
+  // A PutObject with a write offset, for directory buckets.
   Result<PutObjectResponse> Append(const PutObjectRequest& request, const Blob& more,
                                    StoredBucket& bucket) const;
   ObjectMetadata MakeMetadata(const Blob& blob, ETag etag,

@@ -46,7 +46,7 @@ TEST_F(MemoryStateTest, ETagOfASinglePutIsItsMd5) {
   EXPECT_EQ(put->etag.value, "5eb63bbbe01eeed093cb22bb8f5acdc3");  // md5sum
 }
 
-TEST_F(MemoryStateTest, GivesBackWhatWasPut) {
+TEST_F(MemoryStateTest, ReturnsWhatWasPut) {
   ASSERT_TRUE(Put("hello").ok());
   EXPECT_EQ(Get().value(), "hello");
 }
@@ -62,7 +62,7 @@ TEST_F(MemoryStateTest, SuffixLongerThanTheObjectIsTheWholeObject) {
   EXPECT_EQ(Get(RangeRequest{{}, {}, 99}).value(), "hello");
 }
 
-TEST_F(MemoryStateTest, RangeBeyondTheEndIsInvalidRangeWithTheActualSize) {
+TEST_F(MemoryStateTest, ARangeBeyondTheEndIsInvalidRangeWithTheActualSize) {
   ASSERT_TRUE(Put("hello").ok());
   const auto got = Get(RangeRequest{5, 6, {}});
   ASSERT_FALSE(got.ok());
@@ -78,7 +78,7 @@ TEST_F(MemoryStateTest, AnyRangeOfAnEmptyObjectIsInvalid) {
   EXPECT_EQ(Get().value(), "");
 }
 
-TEST_F(MemoryStateTest, IfMatchRefusesAnotherVersion) {
+TEST_F(MemoryStateTest, IfMatchRejectsAnotherVersion) {
   const auto put = Put("hello");
   ASSERT_TRUE(put.ok());
   EXPECT_TRUE(Get({}, put->etag).ok());
@@ -93,13 +93,13 @@ TEST_F(MemoryStateTest, IfNoneMatchProtectsAnExistingObject) {
   EXPECT_EQ(Get().value(), "first");
 }
 
-TEST_F(MemoryStateTest, ConditionalPutNeedsTheObject) {
+TEST_F(MemoryStateTest, AConditionalPutNeedsTheObject) {
   PutObjectRequest conditional;
   conditional.if_match = ETag("x");
   EXPECT_EQ(Put("a", conditional).error().code, "NoSuchKey");
 }
 
-TEST_F(MemoryStateTest, MissingBucketAndKeyAreToldApart) {
+TEST_F(MemoryStateTest, DistinguishesMissingBucketAndMissingKey) {
   EXPECT_EQ(Get().error().code, "NoSuchKey");
   HeadObjectRequest head;
   head.bucket = BucketName("nowhere");
@@ -107,14 +107,14 @@ TEST_F(MemoryStateTest, MissingBucketAndKeyAreToldApart) {
   EXPECT_EQ(state_.Apply(head).error().code, "NoSuchBucket");
 }
 
-TEST_F(MemoryStateTest, DeletingWhatIsNotThereSucceeds) {
+TEST_F(MemoryStateTest, DeletingAnAbsentKeySucceeds) {
   DeleteObjectRequest request;
   request.bucket = kBucket;
   request.key = kKey;
   EXPECT_TRUE(state_.Apply(request).ok());
 }
 
-TEST_F(MemoryStateTest, DeletesOnlyTheObjectOfThatETag) {
+TEST_F(MemoryStateTest, DeletesOnlyTheObjectWithThatETag) {
   const auto written = Put("x");
   ASSERT_TRUE(written.ok());
   DeleteObjectRequest request;
@@ -125,10 +125,10 @@ TEST_F(MemoryStateTest, DeletesOnlyTheObjectOfThatETag) {
   request.if_match = written->etag;
   EXPECT_TRUE(state_.Apply(request).ok());
   EXPECT_EQ(Get().error().code, "NoSuchKey");
-  EXPECT_TRUE(state_.Apply(request).ok()) << "deleting what is not there succeeds";
+  EXPECT_TRUE(state_.Apply(request).ok()) << "deleting an absent key succeeds";
 }
 
-TEST_F(MemoryStateTest, DeleteObjectsTakesAThousandKeys) {
+TEST_F(MemoryStateTest, DeleteObjectsAcceptsAThousandKeys) {
   ASSERT_TRUE(Put("x").ok());
   DeleteObjectsRequest request;
   request.bucket = kBucket;
@@ -175,19 +175,19 @@ TEST_F(MemoryStateTest, AnObjectIsItsOnlyVersion) {
   EXPECT_EQ(Get().error().code, "NoSuchKey");
 }
 
-TEST_F(MemoryStateTest, BucketWithObjectsIsNotDeleted) {
+TEST_F(MemoryStateTest, ABucketWithObjectsIsNotDeleted) {
   ASSERT_TRUE(Put("x").ok());
   DeleteBucketRequest request;
   request.bucket = kBucket;
   EXPECT_EQ(state_.Apply(request).error().code, "BucketNotEmpty");
 }
 
-TEST_F(MemoryStateTest, BucketIsMadeOnce) {
+TEST_F(MemoryStateTest, ABucketIsCreatedOnce) {
   EXPECT_EQ(state_.Apply(CreateBucketRequest{kBucket, {}}).error().kind, ErrorKind::kAlreadyExists);
   EXPECT_EQ(state_.Apply(ListBucketsRequest{}).value().buckets.size(), 1u);
 }
 
-TEST_F(MemoryStateTest, ShortBodyStoresNothing) {
+TEST_F(MemoryStateTest, AShortBodyStoresNothing) {
   TextSource source("abc", 5);
   PutObjectRequest request;
   request.bucket = kBucket;
@@ -197,7 +197,7 @@ TEST_F(MemoryStateTest, ShortBodyStoresNothing) {
   EXPECT_FALSE(Get().ok());
 }
 
-TEST_F(MemoryStateTest, DeadCallsEnd) {
+TEST_F(MemoryStateTest, CancelledAndExpiredCallsEnd) {
   std::stop_source stop;
   CallOptions call;
   call.cancel = stop.get_token();

@@ -1,4 +1,4 @@
-// Where a request points: operation, bucket and key of each verb, for errors and hooks.
+// The operation, bucket and key of each request, for errors and hooks.
 #ifndef PENSTOCK_CLIENT_TESTING_PLACE_H_
 #define PENSTOCK_CLIENT_TESTING_PLACE_H_
 
@@ -9,7 +9,7 @@
 
 namespace penstock::testing {
 
-// Views into the request, but for `operation`, which lives forever.
+// Views into the request, except `operation`, which lives forever.
 struct Place {
   std::string_view operation;
   std::string_view bucket;

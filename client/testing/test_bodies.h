@@ -33,7 +33,7 @@ class TextSource final : public BodySource {
   std::size_t position_ = 0;
 };
 
-// Takes a body in windows of three bytes.
+// Accepts a body in windows of three bytes.
 class TextSink final : public BodySink {
  public:
   Result<void> Begin(const ObjectMetadata&, std::optional<std::uint64_t>) override {

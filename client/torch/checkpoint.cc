@@ -1,4 +1,4 @@
-// Archives of torch::serialize to and from s3:// addresses.
+// Saves torch::serialize archives to s3:// URIs and loads them.
 #include <exception>
 #include <memory>
 #include <new>
@@ -19,9 +19,8 @@ Error Failed(const char* what, const S3Uri& place, const std::exception& failure
 Result<S3Uri> ParseObjectUri(std::string_view uri) {
   PENSTOCK_ASSIGN(S3Uri place, ParseS3Uri(uri));
   if (!place.path.empty()) return place;
-  return Error::Make(
-      ErrorKind::kInvalidArgument,
-      "'" + std::string(uri) + "' names no object; a checkpoint needs s3://bucket/key");
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "'" + std::string(uri) + "' has no object key; use s3://bucket/key");
 }
 
 }  // namespace
@@ -35,7 +34,7 @@ Result<UploadResponse> SaveCheckpoint(
   try {
     fill(archive);
   } catch (const std::exception& failure) {
-    return Failed("the checkpoint could not be put together", place, failure);
+    return Failed("the checkpoint could not be created", place, failure);
   }
   return SaveCheckpoint(std::move(store), uri, archive, std::move(options), interrupt);
 }
@@ -44,15 +43,15 @@ Result<UploadResponse> SaveCheckpoint(std::shared_ptr<ObjectStore> store, std::s
                                       ::torch::serialize::OutputArchive& archive,
                                       UploadOptions options, const Interrupt& interrupt) {
   PENSTOCK_ASSIGN(const S3Uri place, ParseObjectUri(uri));
-  // Destroyed without Finish, as on every error below, it aborts: a half-written checkpoint never
-  // appears.
+  // Destruction without Finish, as on every error below, aborts the upload. A partial checkpoint
+  // never appears.
   const std::unique_ptr<ObjectWriter> writer = ObjectWriter::Create(
       std::move(store), place.bucket, ObjectKey(place.path), std::move(options));
   std::optional<Error> failed;
   try {
     archive.save_to([&](const void* data, std::size_t size) -> std::size_t {
-      // libtorch ends its archive from a destructor too, where a refusal would terminate the
-      // process. So after an error the rest is swallowed, and the error reported below.
+      // libtorch also ends its archive in a destructor, where an exception would terminate the
+      // process. After an error, further bytes are discarded and the error is returned below.
       if (failed) return size;
       Result<void> written = writer->Write({static_cast<const std::byte*>(data), size}, interrupt);
       if (!written.ok()) failed = std::move(written).error();

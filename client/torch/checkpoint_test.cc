@@ -24,7 +24,7 @@ bool Exists(ObjectStore& store) {
   return store.Call(std::move(head)).ok();
 }
 
-TEST(Checkpoint, TensorsComeBackEqual) {
+TEST(Checkpoint, LoadedTensorsAreEqual) {
   const auto store = MakeStore();
   const ::torch::Tensor weights = at::rand({300, 700});
   const auto saved = SaveCheckpoint(store, kUri, [&](::torch::serialize::OutputArchive& archive) {
@@ -39,7 +39,7 @@ TEST(Checkpoint, TensorsComeBackEqual) {
   EXPECT_TRUE(at::equal(loaded, weights));
 }
 
-TEST(Checkpoint, LargeOnesAreMultipart) {
+TEST(Checkpoint, LargeCheckpointsAreMultipartUploads) {
   const auto counting = std::make_shared<FaultyObjectStore>(MakeStore(), nullptr);
   const ::torch::Tensor weights = at::rand({5 << 20});  // 20 MiB
   UploadOptions options;
@@ -77,7 +77,7 @@ TEST(Checkpoint, ModelAndOptimizerResume) {
   EXPECT_EQ(other_optimizer.state().size(), optimizer.state().size());
 }
 
-TEST(Checkpoint, FailedUploadIsAnErrorAndPublishesNothing) {
+TEST(Checkpoint, AFailedUploadIsAnErrorAndPublishesNothing) {
   const auto inner = MakeStore();
   const auto store = std::make_shared<FaultyObjectStore>(
       inner, [](const CallPoint& point) -> std::optional<Fault> {
@@ -97,7 +97,7 @@ TEST(Checkpoint, FailedUploadIsAnErrorAndPublishesNothing) {
   EXPECT_FALSE(Exists(*inner));
 }
 
-TEST(Checkpoint, ExceptionWhileFillingIsAnErrorAndPublishesNothing) {
+TEST(Checkpoint, AnExceptionWhileFillingIsAnErrorAndPublishesNothing) {
   const auto store = MakeStore();
   const auto saved = SaveCheckpoint(store, kUri, [](::torch::serialize::OutputArchive&) {
     throw std::runtime_error("no state today");
@@ -108,7 +108,7 @@ TEST(Checkpoint, ExceptionWhileFillingIsAnErrorAndPublishesNothing) {
   EXPECT_FALSE(Exists(*store));
 }
 
-TEST(Checkpoint, WhatIsNoArchiveIsDataLoss) {
+TEST(Checkpoint, AnInvalidArchiveIsDataLoss) {
   const auto store = MakeStore();
   Put(store, "checkpoints/1.pt", "this is not a zip file");
   EXPECT_EQ(LoadCheckpoint(*store, kUri).error().kind, ErrorKind::kDataLoss);
@@ -116,7 +116,7 @@ TEST(Checkpoint, WhatIsNoArchiveIsDataLoss) {
   EXPECT_EQ(LoadCheckpoint(*store, kUri).error().kind, ErrorKind::kDataLoss);
 }
 
-TEST(Checkpoint, MissingObjectAndBadUriAreTold) {
+TEST(Checkpoint, AMissingObjectAndAnInvalidUriAreErrors) {
   const auto store = MakeStore();
   EXPECT_EQ(LoadCheckpoint(*store, kUri).error().code, "NoSuchKey");
   EXPECT_EQ(LoadCheckpoint(*store, "s3://data").error().kind, ErrorKind::kInvalidArgument);

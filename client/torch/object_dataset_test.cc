@@ -24,7 +24,7 @@ TEST(ObjectDataset, ListsThePrefixAndReadsByIndex) {
   EXPECT_EQ(dataset.object(2).key.value, "p/02");
 }
 
-TEST(ObjectDataset, BatchKeepsTheOrderAsked) {
+TEST(ObjectDataset, ABatchKeepsTheRequestedOrder) {
   const auto store = MakeStore();
   PutNumbered(store, 9);
   DatasetOptions options;
@@ -36,13 +36,13 @@ TEST(ObjectDataset, BatchKeepsTheOrderAsked) {
   EXPECT_EQ(keys, "p/04 p/00 p/08 p/08 p/01 ");
 }
 
-TEST(ObjectDataset, IndexBeyondTheEndThrows) {
+TEST(ObjectDataset, AnIndexBeyondTheEndThrows) {
   auto dataset = ObjectDataset::Create(MakeStore(), "s3://data").value();
   EXPECT_EQ(dataset.size(), 0u);
   EXPECT_THROW(dataset.get(0), std::out_of_range);
 }
 
-TEST(ObjectDataset, UnreadableObjectThrowsTheError) {
+TEST(ObjectDataset, AnUnreadableObjectThrowsTheError) {
   const auto store = MakeStore();
   PutNumbered(store, 1);
   auto dataset = ObjectDataset::Create(store, "s3://data/p/").value();
@@ -59,7 +59,7 @@ TEST(ObjectDataset, UnreadableObjectThrowsTheError) {
   }
 }
 
-TEST(ObjectDataset, MissingBucketAndBadUriAreErrors) {
+TEST(ObjectDataset, AMissingBucketAndAnInvalidUriAreErrors) {
   EXPECT_EQ(ObjectDataset::Create(MakeStore(), "s3://none/").error().code, "NoSuchBucket");
   EXPECT_EQ(ObjectDataset::Create(MakeStore(), "data/p").error().kind, ErrorKind::kInvalidArgument);
 }

@@ -11,13 +11,14 @@
 namespace penstock::torch {
 namespace {
 
-// Uninitialized memory of exactly that size, inside a tensor.
+// Allocates a tensor of exactly `size` uninitialized bytes.
 Result<MutableByteView> Allocate(::torch::Tensor& tensor, std::uint64_t size) {
   try {
     tensor = at::empty({static_cast<std::int64_t>(size)}, at::TensorOptions().dtype(at::kByte));
   } catch (const std::exception& failure) {
-    return Error::Make(ErrorKind::kResourceExhausted,
-                       "no tensor of " + std::to_string(size) + " bytes: " + failure.what());
+    return Error::Make(
+        ErrorKind::kResourceExhausted,
+        "cannot allocate a tensor of " + std::to_string(size) + " bytes: " + failure.what());
   }
   return MutableByteView(static_cast<std::byte*>(tensor.data_ptr()), size);
 }
@@ -29,7 +30,7 @@ ObjectTensor::ObjectTensor(ObjectStore& store, BucketName bucket, ObjectKey key,
     : key_(key.value),
       chain_(options.call.cancel, [source = stop_]() mutable { source.request_stop(); }),
       tensor_(std::make_shared<::torch::Tensor>()) {
-  // Take and the destructor wait: on an I/O thread for ever.
+  // Take and the destructor wait; on an I/O thread they would wait for ever.
   if (Result<void> allowed = CheckMayBlock("reading an object into a tensor"); !allowed.ok()) {
     waiter_.Done()(std::move(allowed).error());
     return;
@@ -40,7 +41,7 @@ ObjectTensor::ObjectTensor(ObjectStore& store, BucketName bucket, ObjectKey key,
   request.options = std::move(options);
   request.options.call.cancel = stop_.get_token();
   request.destination = [tensor = tensor_](std::uint64_t size) { return Allocate(*tensor, size); };
-  // Not owned: it outlives this, which waits for the completion.
+  // Not owned: `store` outlives this object, which waits for the completion.
   StartDownload({std::shared_ptr<void>(), &store}, std::move(request), waiter_.Done());
 }
 

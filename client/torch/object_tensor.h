@@ -1,4 +1,4 @@
-// One object on its way into a tensor of its own.
+// Downloads one object into its own tensor.
 #ifndef PENSTOCK_CLIENT_TORCH_OBJECT_TENSOR_H_
 #define PENSTOCK_CLIENT_TORCH_OBJECT_TENSOR_H_
 
@@ -10,26 +10,26 @@
 
 namespace penstock::torch {
 
-// A download started by the constructor. Destruction cancels and awaits it.
+// The constructor starts the download. The destructor cancels it and waits for its end.
 //
 // Thread safety: one owner at a time.
 class ObjectTensor {
  public:
-  // `store` outlives this.
+  // `store` must outlive this object.
   ObjectTensor(ObjectStore& store, BucketName bucket, ObjectKey key, DownloadOptions options);
   ~ObjectTensor();
   ObjectTensor(const ObjectTensor&) = delete;
   ObjectTensor& operator=(const ObjectTensor&) = delete;
 
-  // Waits; succeeds once. Tensor as ObjectExample describes it. On an I/O thread: kInvalidArgument,
-  // and nothing is taken.
+  // Waits for the tensor, as described for ObjectExample. Succeeds once. On an I/O thread it
+  // returns kInvalidArgument and takes nothing.
   Result<ObjectExample> Take();
 
  private:
   const std::string key_;
   std::stop_source stop_;
-  std::stop_callback<std::function<void()>> chain_;  // the caller's stop is ours
-  // Shared with the download: the destination is made on an I/O thread, before the waiter is set.
+  std::stop_callback<std::function<void()>> chain_;  // The caller's stop also stops this download.
+  // Shared with the download: an I/O thread creates the destination before the waiter is set.
   std::shared_ptr<::torch::Tensor> tensor_;
   Waiter<DownloadResponse> waiter_;
   bool taken_ = false;

@@ -34,7 +34,7 @@ TEST(ObjectTensor, MissingObjectIsAnError) {
   EXPECT_EQ(object.Take().error().code, "NoSuchKey");
 }
 
-TEST(ObjectTensor, DroppedUnreadIsCancelledAndAwaited) {
+TEST(ObjectTensor, DestructionCancelsAndWaitsForTheDownload) {
   const auto store = MakeStore();
   Put(store, "k", std::string(1 << 20, 'x'));
   for (int i = 0; i < 20; ++i) ObjectTensor(*store, kBucket, ObjectKey("k"), {});
@@ -42,8 +42,8 @@ TEST(ObjectTensor, DroppedUnreadIsCancelledAndAwaited) {
   EXPECT_TRUE(object.Take().ok());
 }
 
-// Where it would wait for the thread that it is on.
-TEST(ObjectTensor, IsRefusedOnAnIoThread) {
+// The constructor would wait for its own thread.
+TEST(ObjectTensor, IsRejectedOnAnIoThread) {
   const auto store = MakeStore();
   Put(store, "k", "hello");
   const IoThreadScope io_thread;
@@ -51,8 +51,8 @@ TEST(ObjectTensor, IsRefusedOnAnIoThread) {
   EXPECT_EQ(object.Take().error().kind, ErrorKind::kInvalidArgument);
 }
 
-// Made before, on another thread: Take is refused, and works elsewhere.
-TEST(ObjectTensor, TakeIsRefusedOnAnIoThread) {
+// Created before on another thread: Take returns an error on an I/O thread and works elsewhere.
+TEST(ObjectTensor, TakeIsRejectedOnAnIoThread) {
   const auto store = MakeStore();
   Put(store, "k", "hello");
   ObjectTensor object(*store, kBucket, ObjectKey("k"), {});

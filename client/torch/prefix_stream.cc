@@ -1,4 +1,4 @@
-// The stream dataset: objects under a prefix in order, fetched ahead.
+// The stream dataset: objects under a prefix in order, prefetched.
 #include <algorithm>
 #include <deque>
 #include <string>
@@ -14,9 +14,9 @@
 namespace penstock::torch {
 namespace {
 
-struct Ahead {
-  Ahead(ObjectStore& store, const BucketName& bucket, const ObjectSummary& summary,
-        const DownloadOptions& options)
+struct PrefetchedObject {
+  PrefetchedObject(ObjectStore& store, const BucketName& bucket, const ObjectSummary& summary,
+                   const DownloadOptions& options)
       : size(summary.size), object(store, bucket, summary.key, options) {}
   std::uint64_t size;
   ObjectTensor object;
@@ -24,9 +24,9 @@ struct Ahead {
 
 }  // namespace
 
-// One reader at a time works on the epoch: get_batch holds the mutex while it waits, since the next
-// batch cannot be known before. What it waits for completes on I/O threads that never take this
-// mutex.
+// One reader at a time uses the epoch: get_batch holds the mutex while it waits, because the next
+// batch depends on the current one. The completions that it waits for run on I/O threads, which
+// never lock this mutex.
 struct PrefixStreamDataset::Impl {
   Impl(std::shared_ptr<ObjectStore> given, S3Uri uri, Shard shard_, DatasetOptions options_)
       : store(std::move(given)),
@@ -49,7 +49,7 @@ struct PrefixStreamDataset::Impl {
     failed.reset();
   }
 
-  // The next object of this shard; nullopt at the end of the listing.
+  // Returns the next object of this shard, or nullopt at the end of the listing.
   Result<std::optional<ObjectSummary>> NextListed() PENSTOCK_REQUIRES(mutex) {
     while (lister) {
       while (!listed.empty()) {
@@ -92,30 +92,31 @@ struct PrefixStreamDataset::Impl {
       ahead.pop_front();
       batch.push_back(std::move(example));
     }
-    // So that the next batch travels while the reader works on this one. A failed page is asked for
-    // again by then, and this batch is not lost to it.
+    // Prefetches the next batch while the reader uses this one. If listing fails here, the next
+    // call lists the page again, and this batch is not lost.
     const Result<void> ignored = FetchAhead();
     static_cast<void>(ignored);
     return batch;
   }
 
-  const std::shared_ptr<ObjectStore> store;  // shared with the creator
+  const std::shared_ptr<ObjectStore> store;  // Shared with the creator.
   const S3Uri place;
   const Shard shard;
   const DatasetOptions options;
 
   mutable Mutex mutex;
-  std::unique_ptr<Lister> lister PENSTOCK_GUARDED_BY(mutex);  // null: not begun, or all listed
-  // of the current page, not yet looked at
+  std::unique_ptr<Lister> lister
+      PENSTOCK_GUARDED_BY(mutex);  // Null: not started, or completely listed.
+  // The unprocessed entries of the current page.
   std::deque<ObjectSummary> listed PENSTOCK_GUARDED_BY(mutex);
-  std::deque<Ahead> ahead PENSTOCK_GUARDED_BY(mutex);  // in the listing's order
+  std::deque<PrefetchedObject> ahead PENSTOCK_GUARDED_BY(mutex);  // In the order of the listing.
   std::uint64_t ahead_bytes PENSTOCK_GUARDED_BY(mutex) = 0;
-  std::uint64_t next_index PENSTOCK_GUARDED_BY(mutex) = 0;  // in the listing
-  // objects of this shard before the resume point
+  std::uint64_t next_index PENSTOCK_GUARDED_BY(mutex) = 0;  // In the listing.
+  // Objects of this shard before the resume position.
   std::uint64_t skip PENSTOCK_GUARDED_BY(mutex) = 0;
-  // objects of this shard handed out
+  // Objects of this shard returned so far.
   std::uint64_t position PENSTOCK_GUARDED_BY(mutex) = 0;
-  std::uint64_t resume_at PENSTOCK_GUARDED_BY(mutex) = 0;  // for the next reset
+  std::uint64_t resume_at PENSTOCK_GUARDED_BY(mutex) = 0;  // For the next reset.
   bool begun PENSTOCK_GUARDED_BY(mutex) = false;
   std::optional<Error> failed PENSTOCK_GUARDED_BY(mutex);
 };
@@ -129,7 +130,7 @@ Result<PrefixStreamDataset> PrefixStreamDataset::Create(std::shared_ptr<ObjectSt
                        "rank " + std::to_string(shard.rank) + " of " +
                            std::to_string(shard.world_size) + ", worker " +
                            std::to_string(shard.worker) + " of " + std::to_string(shard.workers) +
-                           ": rank and worker count from 0 and stay below their totals");
+                           ": rank and worker must be 0 or more and below their totals");
   }
   return PrefixStreamDataset(
       std::make_unique<Impl>(std::move(store), std::move(place), shard, std::move(options)));

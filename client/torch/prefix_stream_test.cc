@@ -35,7 +35,7 @@ TEST(PrefixStreamDataset, StreamsThePrefixInOrderOnce) {
   EXPECT_EQ(Drain(dataset), "00 01 02 03 04 05 ");
 }
 
-TEST(PrefixStreamDataset, LastBatchIsShort) {
+TEST(PrefixStreamDataset, TheLastBatchIsShort) {
   const auto store = MakeStore();
   PutNumbered(store, 5);
   auto dataset = PrefixStreamDataset::Create(store, "s3://data/p/").value();
@@ -44,7 +44,7 @@ TEST(PrefixStreamDataset, LastBatchIsShort) {
   EXPECT_FALSE(dataset.get_batch(4).has_value());
 }
 
-TEST(PrefixStreamDataset, ShardsSeeEveryObjectExactlyOnce) {
+TEST(PrefixStreamDataset, ShardsContainEveryObjectExactlyOnce) {
   const auto store = MakeStore();
   PutNumbered(store, 23);
   std::map<std::string, int> seen;
@@ -60,15 +60,15 @@ TEST(PrefixStreamDataset, ShardsSeeEveryObjectExactlyOnce) {
   for (const auto& [key, times] : seen) EXPECT_EQ(times, 1) << key;
 }
 
-TEST(PrefixStreamDataset, ShardsInterleaveAsTheConnectorDoes) {
-  // spec/connector.md §2.3: item i goes to rank i % W, inside the rank to worker (i / W) % N.
+TEST(PrefixStreamDataset, ShardsInterleaveLikeTheS3ConnectorForPyTorch) {
+  // Item i belongs to rank i % W, and within the rank to worker (i / W) % N.
   const auto store = MakeStore();
   PutNumbered(store, 10);
   auto dataset = PrefixStreamDataset::Create(store, "s3://data/p/", {1, 2, 0, 2}).value();
   EXPECT_EQ(Drain(dataset), "01 05 09 ");
 }
 
-TEST(PrefixStreamDataset, LookAheadIsBoundedByCount) {
+TEST(PrefixStreamDataset, PrefetchingIsLimitedByCount) {
   const auto store = MakeStore();
   PutNumbered(store, 20);
   const auto counting = std::make_shared<FaultyObjectStore>(store, nullptr);
@@ -80,7 +80,7 @@ TEST(PrefixStreamDataset, LookAheadIsBoundedByCount) {
   EXPECT_LE(counting->count("GetObject"), 4u);
 }
 
-TEST(PrefixStreamDataset, LookAheadIsBoundedByBytes) {
+TEST(PrefixStreamDataset, PrefetchingIsLimitedByBytes) {
   const auto store = MakeStore();
   PutNumbered(store, 20);
   const auto counting = std::make_shared<FaultyObjectStore>(store, nullptr);
@@ -91,7 +91,7 @@ TEST(PrefixStreamDataset, LookAheadIsBoundedByBytes) {
   EXPECT_EQ(counting->count("GetObject"), 2u);
 }
 
-TEST(PrefixStreamDataset, SavedPositionContinuesTheEpoch) {
+TEST(PrefixStreamDataset, ASavedPositionContinuesTheEpoch) {
   const auto store = MakeStore();
   PutNumbered(store, 7);
   std::stringstream saved;
@@ -126,7 +126,7 @@ TEST(PrefixStreamDataset, ErrorsThrowUntilReset) {
   EXPECT_EQ(Drain(dataset), "00 01 02 03 ");
 }
 
-TEST(PrefixStreamDataset, RefusesAShardOutsideItsWorld) {
+TEST(PrefixStreamDataset, RejectsAShardOutsideItsWorld) {
   EXPECT_FALSE(PrefixStreamDataset::Create(MakeStore(), "s3://data", {2, 2}).ok());
   EXPECT_FALSE(PrefixStreamDataset::Create(MakeStore(), "s3://data", {0, 1, 0, 0}).ok());
   EXPECT_FALSE(PrefixStreamDataset::Create(MakeStore(), "nonsense").ok());

@@ -9,9 +9,8 @@ Result<S3Uri> ParseS3Uri(std::string_view uri) {
   const std::size_t slash = rest.find('/');
   const std::string_view bucket = rest.substr(0, slash);
   if (bucket.empty()) {
-    return Error::Make(
-        ErrorKind::kInvalidArgument,
-        "'" + std::string(uri) + "' is not an S3 URI; it looks like s3://bucket/key");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "'" + std::string(uri) + "' is not an S3 URI; use s3://bucket/key");
   }
   const std::string_view path =
       slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);

@@ -1,4 +1,4 @@
-// "s3://bucket/key" taken apart.
+// Parses "s3://bucket/key".
 #ifndef PENSTOCK_CLIENT_TORCH_S3_URI_H_
 #define PENSTOCK_CLIENT_TORCH_S3_URI_H_
 
@@ -12,10 +12,11 @@ namespace penstock::torch {
 
 struct S3Uri {
   BucketName bucket;
-  std::string path;  // key or prefix, raw: nothing in it is decoded
+  std::string path;  // Key or prefix, not decoded.
 };
 
-// "s3://bucket", "s3://bucket/" and "s3://bucket/any/thing". kInvalidArgument for anything else.
+// Accepts "s3://bucket", "s3://bucket/" and "s3://bucket/any/thing". Returns kInvalidArgument for
+// anything else.
 Result<S3Uri> ParseS3Uri(std::string_view uri);
 
 }  // namespace penstock::torch

@@ -17,7 +17,7 @@ TEST(ParseS3Uri, BucketAloneHasAnEmptyPath) {
   EXPECT_EQ(ParseS3Uri("s3://bucket/").value().path, "");
 }
 
-TEST(ParseS3Uri, RefusesEverythingElseAndQuotesIt) {
+TEST(ParseS3Uri, RejectsOtherTextsAndQuotesThem) {
   for (const char* bad : {"", "s3:/bucket/key", "S3://bucket/key", "bucket/key", "s3://",
                           "s3:///key", "http://b/k"}) {
     const auto uri = ParseS3Uri(bad);

@@ -1,4 +1,4 @@
-// What the tests of this module share: a store with objects of text.
+// Helpers for the tests of this module: a store with text objects.
 #ifndef PENSTOCK_CLIENT_TORCH_TORCH_TEST_SUPPORT_H_
 #define PENSTOCK_CLIENT_TORCH_TORCH_TEST_SUPPORT_H_
 
@@ -27,7 +27,7 @@ inline void Put(const std::shared_ptr<ObjectStore>& store, const std::string& ke
   PENSTOCK_CHECK(Upload(store, kBucket, ObjectKey(key), AsBytes(text), {}).ok());
 }
 
-// Objects "p/00" ... each with its own key as content.
+// Creates objects "p/00", "p/01", ... whose content is their key.
 inline void PutNumbered(const std::shared_ptr<ObjectStore>& store, int count) {
   for (int i = 0; i < count; ++i) {
     const std::string key = "p/" + std::string(i < 10 ? "0" : "") + std::to_string(i);

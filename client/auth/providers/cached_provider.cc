@@ -1,4 +1,4 @@
-// MakeCachedProvider of credentials.h.
+// Implements MakeCachedProvider of credentials.h.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -15,8 +15,8 @@ namespace penstock::auth {
 namespace {
 
 constexpr std::chrono::minutes kRefreshEarly{5};
-// Between two attempts while the old credentials still work, so that a source that fails is not
-// asked for each request.
+// Minimum time between refresh attempts while the old credentials are valid, so that a failing
+// source is not called for each request.
 constexpr std::chrono::seconds kAttemptPause{30};
 
 using Done = std::function<void(Result<CredentialsPtr>)>;
@@ -39,7 +39,7 @@ class CachedProviderImpl final : public CachedProvider,
     }
     if (usable) done(std::move(*usable));
     if (!refresh) return;
-    // Keeps itself alive: the provider may be let go while the answer is on its way.
+    // Keeps itself alive: the provider may be released before the result arrives.
     Result<void> started = Caught("the credentials provider", [this] {
       inner_->Start([self = shared_from_this()](Result<CredentialsPtr> result) {
         self->Take(std::move(result));
@@ -54,10 +54,10 @@ class CachedProviderImpl final : public CachedProvider,
   }
 
  private:
-  // A refresh that was under way at a fork is the parent's; its answer never comes here.
+  // A refresh that was in progress at a fork belongs to the parent; its result never arrives here.
   bool Refreshing() const PENSTOCK_REQUIRES(mutex_) { return refreshing_in_ == ProcessId(); }
 
-  // What may be handed out now.
+  // Returns the credentials that can be used now.
   std::optional<CredentialsPtr> Usable() const PENSTOCK_REQUIRES(mutex_) {
     if (!known_ || Expired(*known_)) return std::nullopt;
     return known_;
@@ -77,8 +77,8 @@ class CachedProviderImpl final : public CachedProvider,
 
   void Take(Result<CredentialsPtr> result) {
     if (result.ok() && Expired(*result)) {
-      result = Error::Make(ErrorKind::kUnauthenticated, "the credentials found expired at " +
-                                                            FormatIso8601(*(*result)->expires_at));
+      result = Error::Make(ErrorKind::kUnauthenticated,
+                           "the credentials expired at " + FormatIso8601(*(*result)->expires_at));
     }
     std::vector<Done> waiters;
     {
@@ -99,7 +99,7 @@ class CachedProviderImpl final : public CachedProvider,
   Mutex mutex_;
   std::optional<CredentialsPtr> known_ PENSTOCK_GUARDED_BY(mutex_);
   std::vector<Done> waiters_ PENSTOCK_GUARDED_BY(mutex_);
-  ::pid_t refreshing_in_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // the process that refreshes; 0: none
+  ::pid_t refreshing_in_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // The process that refreshes; 0: none.
   MonotonicTime next_attempt_ PENSTOCK_GUARDED_BY(mutex_){};
 };
 

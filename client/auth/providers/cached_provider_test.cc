@@ -15,7 +15,7 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Answers when told to.
+// Returns its result when the test calls Answer.
 class ManualProvider final : public CredentialsProvider {
  public:
   void Start(std::function<void(Result<CredentialsPtr>)> done) override {
@@ -42,7 +42,7 @@ class CachedProvider : public ::testing::Test {
   std::string LastId() const { return (*answers_.back())->access_key_id; }
 
   FakeClock clock_;
-  // shared with the cache
+  // Shared with the cache.
   const std::shared_ptr<ManualProvider> inner_ = std::make_shared<ManualProvider>();
   const std::shared_ptr<auth::CachedProvider> cached_ = MakeCachedProvider(inner_, clock_);
   std::vector<Result<CredentialsPtr>> answers_;
@@ -59,7 +59,7 @@ TEST_F(CachedProvider, ConcurrentCallersShareOneRequest) {
   EXPECT_TRUE(inner_->asked.empty());
 }
 
-TEST_F(CachedProvider, CredentialsWithoutExpiryAreKeptForGood) {
+TEST_F(CachedProvider, CredentialsWithoutExpiryAreKept) {
   Ask();
   inner_->Answer(Make("a"));
   clock_.Advance(std::chrono::hours(1000));
@@ -68,7 +68,7 @@ TEST_F(CachedProvider, CredentialsWithoutExpiryAreKeptForGood) {
   EXPECT_TRUE(inner_->asked.empty());
 }
 
-TEST_F(CachedProvider, RefreshesFiveMinutesEarlyWithoutHoldingAnybodyUp) {
+TEST_F(CachedProvider, RefreshesFiveMinutesEarlyWithoutDelayingCallers) {
   Ask();
   inner_->Answer(Make("old", clock_.Now() + minutes(60)));
   clock_.Advance(minutes(55) - seconds(1));
@@ -83,7 +83,7 @@ TEST_F(CachedProvider, RefreshesFiveMinutesEarlyWithoutHoldingAnybodyUp) {
   EXPECT_EQ(LastId(), "new");
 }
 
-TEST_F(CachedProvider, FailedRefreshKeepsTheOldOnesUntilTheyExpire) {
+TEST_F(CachedProvider, AFailedRefreshKeepsTheOldCredentialsUntilTheyExpire) {
   Ask();
   inner_->Answer(Make("old", clock_.Now() + minutes(60)));
   clock_.Advance(minutes(56));
@@ -91,7 +91,7 @@ TEST_F(CachedProvider, FailedRefreshKeepsTheOldOnesUntilTheyExpire) {
   inner_->Answer(Error::Make(ErrorKind::kUnavailable, "down"));
   Ask();
   EXPECT_EQ(LastId(), "old");
-  EXPECT_TRUE(inner_->asked.empty());  // not for every request
+  EXPECT_TRUE(inner_->asked.empty());  // Not for every request.
   clock_.Advance(seconds(30));
   Ask();
   EXPECT_EQ(inner_->asked.size(), 1u);
@@ -104,7 +104,7 @@ TEST_F(CachedProvider, FailedRefreshKeepsTheOldOnesUntilTheyExpire) {
   EXPECT_EQ(answers_.back().error().kind, ErrorKind::kUnavailable);
 }
 
-TEST_F(CachedProvider, ErrorsAreNotRemembered) {
+TEST_F(CachedProvider, DoesNotCacheErrors) {
   Ask();
   inner_->Answer(Error::Make(ErrorKind::kUnauthenticated, "none"));
   Ask();
@@ -112,14 +112,14 @@ TEST_F(CachedProvider, ErrorsAreNotRemembered) {
   EXPECT_EQ(LastId(), "a");
 }
 
-TEST_F(CachedProvider, FreshButExpiredCredentialsAreAnError) {
+TEST_F(CachedProvider, NewButExpiredCredentialsAreAnError) {
   Ask();
   inner_->Answer(Make("a", clock_.Now() - seconds(1)));
   ASSERT_FALSE(answers_.back().ok());
   EXPECT_EQ(answers_.back().error().kind, ErrorKind::kUnauthenticated);
 }
 
-TEST_F(CachedProvider, AnonymousIsRememberedToo) {
+TEST_F(CachedProvider, CachesAnonymousCredentials) {
   Ask();
   inner_->Answer(CredentialsPtr());
   Ask();
@@ -127,7 +127,7 @@ TEST_F(CachedProvider, AnonymousIsRememberedToo) {
   EXPECT_EQ(*answers_.back(), nullptr);
 }
 
-TEST_F(CachedProvider, RefusedCredentialsAreAskedForAgainOnce) {
+TEST_F(CachedProvider, RejectedCredentialsAreRequestedAgainOnce) {
   Ask();
   const CredentialsPtr first = Make("a");
   inner_->Answer(first);
@@ -136,13 +136,13 @@ TEST_F(CachedProvider, RefusedCredentialsAreAskedForAgainOnce) {
   ASSERT_EQ(inner_->asked.size(), 1u);
   inner_->Answer(Make("b"));
   EXPECT_EQ(LastId(), "b");
-  cached_->Forget(first);  // another call's, which was signed before
+  cached_->Forget(first);  // Of another call that was signed before.
   Ask();
   EXPECT_EQ(LastId(), "b");
   EXPECT_TRUE(inner_->asked.empty());
 }
 
-TEST(CachedProviderThrows, TheExceptionIsAnErrorForAllWhoWait) {
+TEST(CachedProviderThrows, AnExceptionIsAnErrorForAllWaitingCallers) {
   class Throws final : public CredentialsProvider {
    public:
     void Start(std::function<void(Result<CredentialsPtr>)>) override {
@@ -155,7 +155,7 @@ TEST(CachedProviderThrows, TheExceptionIsAnErrorForAllWhoWait) {
     EXPECT_NE(ErrorOf(cached).message.find("no vault"), std::string::npos);
 }
 
-TEST(CachedProviderThreads, EveryCallerIsAnsweredOnce) {
+TEST(CachedProviderThreads, EveryCallerGetsOneResult) {
   const FakeClock clock;
   const ProviderPtr cached = MakeCachedProvider(MakeStaticProvider({"a", "s", "", {}}), clock);
   std::atomic<int> answered{0};

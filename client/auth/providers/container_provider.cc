@@ -20,7 +20,7 @@ constexpr const char* kToken = "AWS_CONTAINER_AUTHORIZATION_TOKEN";
 constexpr const char* kTokenFile = "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE";
 constexpr const char* kEcsBase = "http://169.254.170.2";
 
-// Whoever is not met on this machine or on AWS's own links may only be met over TLS.
+// Only loopback and AWS link-local addresses are trusted without TLS.
 bool IsTrusted(const http::Endpoint& endpoint) {
   static constexpr std::array kHosts = {"localhost", "::1", "169.254.170.2", "169.254.170.23",
                                         "fd00:ec2::23"};
@@ -38,7 +38,7 @@ class ContainerProvider final : public CredentialsProvider {
     const std::string url = request->request.endpoint.host + request->request.target;
     FetchSmall(
         context_.transport(), *context_.clock, std::move(request).value(),
-        [url, done = std::move(done)](Result<SmallAnswer> answer) { done(Read(url, answer)); });
+        [url, done = std::move(done)](Result<SmallResponse> answer) { done(Read(url, answer)); });
   }
 
  private:
@@ -46,7 +46,7 @@ class ContainerProvider final : public CredentialsProvider {
     const auto relative = context_.environment.Get(kRelativeUri);
     const auto full = context_.environment.Get(kFullUri);
     if (!relative && !full)
-      return NothingHere(std::string(kRelativeUri) + " and " + kFullUri + " are not set");
+      return NotConfigured(std::string(kRelativeUri) + " and " + kFullUri + " are not set");
     SmallRequest out;
     auto request =
         RequestTo("GET", relative ? kEcsBase + *relative : *full, context_.ca_bundle_path);
@@ -76,12 +76,12 @@ class ContainerProvider final : public CredentialsProvider {
       token = std::move(text).value();
     }
     if (token && token->find_first_of("\r\n") != std::string::npos) {
-      return Unusable(std::string(origin) + " holds a line break; it is to be one line");
+      return Unusable(std::string(origin) + " contains a line break; it must be one line");
     }
     return token;
   }
 
-  static Result<CredentialsPtr> Read(const std::string& url, const Result<SmallAnswer>& answer) {
+  static Result<CredentialsPtr> Read(const std::string& url, const Result<SmallResponse>& answer) {
     const std::string source = "the container credentials service " + url;
     if (!answer.ok()) return Unusable(source + ": " + answer.error().message);
     if (answer->status != 200) {
@@ -89,7 +89,7 @@ class ContainerProvider final : public CredentialsProvider {
       const auto reason = members.ok() ? members->find("message")
                                        : std::map<std::string, std::string>::const_iterator();
       return Unusable(
-          source + " answered " + std::to_string(answer->status) +
+          source + " returned " + std::to_string(answer->status) +
           (members.ok() && reason != members->end() ? ": " + reason->second : std::string()));
     }
     PENSTOCK_ASSIGN(Credentials found, ReadCredentialDocument(answer->body, "Token", source));

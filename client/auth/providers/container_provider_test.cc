@@ -13,7 +13,7 @@ constexpr const char* kAnswer =
 constexpr const char* kRelative = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI";
 constexpr const char* kFull = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
 
-TEST(ContainerProviderTest, AsksTheTaskEndpointWithTheToken) {
+TEST(ContainerProviderTest, SendsTheTokenToTheTaskEndpoint) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, kAnswer));
   const auto answer = Ask(MakeContainerProvider(FakeContext(
@@ -27,7 +27,7 @@ TEST(ContainerProviderTest, AsksTheTaskEndpointWithTheToken) {
   EXPECT_EQ(sent.Header("Authorization"), "secret");
 }
 
-TEST(ContainerProviderTest, TheTokenOfAFileWinsAndIsReadEachTime) {
+TEST(ContainerProviderTest, TheTokenFileTakesPrecedenceAndIsReadEachTime) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, kAnswer));
   transport.Expect(FakeReply::Respond(200, {}, kAnswer));
@@ -46,7 +46,7 @@ TEST(ContainerProviderTest, TheTokenOfAFileWinsAndIsReadEachTime) {
   EXPECT_EQ(transport.requests().at(1).Header("Authorization"), "token2");
 }
 
-TEST(ContainerProviderTest, StrangersAreOnlyToldTheTokenOverTls) {
+TEST(ContainerProviderTest, SendsTheTokenToOtherHostsOnlyOverTls) {
   FakeTransport transport;
   const Error error =
       ErrorOf(MakeContainerProvider(FakeContext(transport, {{kFull, "http://example.com/creds"}})));
@@ -59,12 +59,12 @@ TEST(ContainerProviderTest, StrangersAreOnlyToldTheTokenOverTls) {
   }
 }
 
-TEST(ContainerProviderTest, NothingConfiguredIsNotFound) {
+TEST(ContainerProviderTest, NoConfigurationIsNotFound) {
   FakeTransport transport;
   EXPECT_EQ(ErrorOf(MakeContainerProvider(FakeContext(transport, {}))).kind, ErrorKind::kNotFound);
 }
 
-TEST(ContainerProviderTest, FailuresAreErrorsWithoutTheToken) {
+TEST(ContainerProviderTest, ErrorsDoNotContainTheToken) {
   FakeTransport transport;
   const TextMap variables = {{kRelative, "/x"}, {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "s3cr3t"}};
   transport.Expect(FakeReply::Respond(400, {}, R"({"code":"C","message":"the token is bad"})"));

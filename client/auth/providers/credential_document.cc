@@ -28,9 +28,9 @@ void Flatten(const json& object, const std::string& prefix,
 
 Result<std::map<std::string, std::string>> ReadFlatObject(std::string_view text) {
   const json document = json::parse(text, nullptr, false);
-  // The library reads a NUL as the end of the text. Valid JSON has none.
+  // The library treats a NUL as the end of the text. Valid JSON contains none.
   if (!document.is_object() || text.find('\0') != std::string_view::npos)
-    return Unusable("what came is no JSON object");
+    return Unusable("not a JSON object");
   std::map<std::string, std::string> out;
   Flatten(document, "", out);
   return out;
@@ -50,15 +50,14 @@ Result<Credentials> CredentialsOf(std::map<std::string, std::string> members,
   found.access_key_id = take("AccessKeyId");
   found.secret_access_key = take("SecretAccessKey");
   found.session_token = take(token_name);
-  if (found.access_key_id.empty()) return Unusable(source + ": the answer has no AccessKeyId");
-  if (found.secret_access_key.empty())
-    return Unusable(source + ": the answer has no SecretAccessKey");
+  if (found.access_key_id.empty()) return Unusable(source + ": AccessKeyId is missing");
+  if (found.secret_access_key.empty()) return Unusable(source + ": SecretAccessKey is missing");
   const std::string expiry = take("Expiration");
   if (expiry.empty()) return found;
   found.expires_at = ParseIso8601(expiry);
   if (!found.expires_at) {
     return Unusable(source + ": Expiration is '" + expiry +
-                    "', not an ISO 8601 time as 2026-01-02T03:04:05Z");
+                    "', not an ISO 8601 time such as 2026-01-02T03:04:05Z");
   }
   return found;
 }

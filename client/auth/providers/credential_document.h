@@ -1,4 +1,4 @@
-// The JSON in which processes and metadata services hand credentials over.
+// The JSON format in which processes and metadata services return credentials.
 #ifndef PENSTOCK_CLIENT_AUTH_PROVIDERS_CREDENTIAL_DOCUMENT_H_
 #define PENSTOCK_CLIENT_AUTH_PROVIDERS_CREDENTIAL_DOCUMENT_H_
 
@@ -11,17 +11,17 @@
 
 namespace penstock::auth {
 
-// The top-level members of a JSON object that are strings or numbers, numbers as written.
-// kUnauthenticated, without a word of the text, when it is no object. Other members are left out;
-// nested objects' members come as "outer.inner".
+// Returns the string and number members of a JSON object, numbers as written. Other members are
+// left out; members of nested objects are named "outer.inner". Returns kUnauthenticated, without
+// the text, if it is not an object.
 Result<std::map<std::string, std::string>> ReadFlatObject(std::string_view json);
 
-// {"AccessKeyId", "SecretAccessKey", token_name, "Expiration"}: the last two may be missing, and
-// empty counts as missing. kUnauthenticated naming `source` and the member that is missing or no
-// ISO 8601 time; never a value of the key's.
+// Reads {"AccessKeyId", "SecretAccessKey", token_name, "Expiration"}. The last two may be missing,
+// and empty counts as missing. Returns kUnauthenticated with `source` and the member that is
+// missing or not an ISO 8601 time. Messages contain no secrets.
 Result<Credentials> ReadCredentialDocument(std::string_view json, std::string_view token_name,
                                            const std::string& source);
-// The same of a document that ReadFlatObject has read.
+// Same for the members that ReadFlatObject returned.
 Result<Credentials> CredentialsOf(std::map<std::string, std::string> members,
                                   std::string_view token_name, const std::string& source);
 

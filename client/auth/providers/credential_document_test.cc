@@ -24,14 +24,14 @@ TEST(CredentialDocumentTest, TokenAndExpiryMayBeMissing) {
   EXPECT_FALSE(found->expires_at);
 }
 
-TEST(CredentialDocumentTest, WhatIsMissingIsNamedAndNoSecretIs) {
+TEST(CredentialDocumentTest, ErrorsNameTheMissingMemberAndNoSecret) {
   for (const auto& [text, message] : {
-           std::pair{R"(["s3cr3t"])", "no JSON object"},
-           std::pair{R"({"SecretAccessKey":"s3cr3t"})", "no AccessKeyId"},
-           std::pair{R"({"AccessKeyId":"A"})", "no SecretAccessKey"},
+           std::pair{R"(["s3cr3t"])", "not a JSON object"},
+           std::pair{R"({"SecretAccessKey":"s3cr3t"})", "AccessKeyId is missing"},
+           std::pair{R"({"AccessKeyId":"A"})", "SecretAccessKey is missing"},
            std::pair{R"({"AccessKeyId":"A","SecretAccessKey":"s3cr3t","Expiration":"soon"})",
                      "'soon'"},
-           std::pair{R"({"SecretAccessKey":"s3cr3t)", "no JSON object"},
+           std::pair{R"({"SecretAccessKey":"s3cr3t)", "not a JSON object"},
        }) {
     const auto found = ReadCredentialDocument(text, "Token", "the source");
     ASSERT_FALSE(found.ok()) << text;
@@ -42,7 +42,7 @@ TEST(CredentialDocumentTest, WhatIsMissingIsNamedAndNoSecretIs) {
   }
 }
 
-TEST(CredentialDocumentTest, RefusesATextWithANul) {
+TEST(CredentialDocumentTest, RejectsATextWithANul) {
   EXPECT_TRUE(ReadFlatObject("{}").ok());
   EXPECT_FALSE(ReadFlatObject(std::string_view("{}\0 x", 5)).ok());
 }

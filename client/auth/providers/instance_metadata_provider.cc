@@ -13,7 +13,7 @@ namespace penstock::auth {
 namespace {
 
 constexpr const char* kRolePath = "/latest/meta-data/iam/security-credentials/";
-// botocore's ec2_credential_refresh_window, and at most as much again
+// botocore's ec2_credential_refresh_window. Up to the same time is added.
 constexpr std::chrono::seconds kRefreshWindow{600};
 
 using Done = std::function<void(Result<CredentialsPtr>)>;
@@ -37,7 +37,7 @@ Result<int> PositiveNumber(const Environment& environment, const char* name, int
 }
 
 struct Settings {
-  std::string base;  // "http://host", without a slash at the end
+  std::string base;  // "http://host", without a trailing slash.
   std::chrono::milliseconds timeout{};
   int attempts = 1;
   bool version_1 = true;
@@ -63,10 +63,10 @@ Result<Settings> ReadSettings(const Environment& environment) {
   return out;
 }
 
-// One walk: token, role, credentials.
-class Walk : public std::enable_shared_from_this<Walk> {
+// One fetch: token, role, credentials.
+class MetadataFetch : public std::enable_shared_from_this<MetadataFetch> {
  public:
-  Walk(const RemoteContext& context, Settings settings, Done done)
+  MetadataFetch(const RemoteContext& context, Settings settings, Done done)
       : transport_(context.transport()),
         clock_(*context.clock),
         settings_(std::move(settings)),
@@ -74,14 +74,14 @@ class Walk : public std::enable_shared_from_this<Walk> {
 
   void AskForToken() {
     Ask("PUT", "/latest/api/token", {"x-aws-ec2-metadata-token-ttl-seconds", "21600"},
-        [self = shared_from_this()](Result<SmallAnswer> answer) {
+        [self = shared_from_this()](Result<SmallResponse> answer) {
           self->OnToken(std::move(answer));
         });
   }
 
  private:
   void Ask(const char* method, const std::string& path, http::Header header,
-           std::function<void(Result<SmallAnswer>)> then) {
+           std::function<void(Result<SmallResponse>)> then) {
     Result<http::Request> request = RequestTo(method, settings_.base + path, {});
     if (!request.ok()) {
       return End(Unusable("AWS_EC2_METADATA_SERVICE_ENDPOINT: " + request.error().message));
@@ -97,75 +97,75 @@ class Walk : public std::enable_shared_from_this<Walk> {
 
   http::Header TokenHeader() const { return {"x-aws-ec2-metadata-token", token_}; }
 
-  void OnToken(Result<SmallAnswer> answer) {
+  void OnToken(Result<SmallResponse> answer) {
     const bool timed_out = !answer.ok() && answer.error().kind == ErrorKind::kTimeout;
     if (!answer.ok() && !timed_out)
-      return End(NothingHere("no instance metadata service at " + settings_.base));
+      return End(NotConfigured("no instance metadata service at " + settings_.base));
     const int status = timed_out ? 0 : answer->status;
     if (status == 200) {
       token_ = std::move(answer->body);
     } else if (status != 0 && status != 403 && status != 404 && status != 405) {
-      return End(
-          Unusable("the instance metadata service refused a token with " + std::to_string(status)));
+      return End(Unusable("the instance metadata service returned " + std::to_string(status) +
+                          " for the token request"));
     } else if (!settings_.version_1) {
       return End(
-          NothingHere("the instance metadata service gave no token, and "
-                      "AWS_EC2_METADATA_V1_DISABLED forbids to go on"));
+          NotConfigured("the instance metadata service returned no token, and "
+                        "AWS_EC2_METADATA_V1_DISABLED does not allow version 1"));
     }
     AskForRole();
   }
 
   void AskForRole() {
-    Ask("GET", kRolePath, TokenHeader(), [self = shared_from_this()](Result<SmallAnswer> answer) {
+    Ask("GET", kRolePath, TokenHeader(), [self = shared_from_this()](Result<SmallResponse> answer) {
       self->OnRole(std::move(answer));
     });
   }
 
-  void OnRole(Result<SmallAnswer> answer) {
-    if (!answer.ok()) return End(NothingHere("no instance metadata service at " + settings_.base));
-    if (AskedAnew(*answer)) return;
+  void OnRole(Result<SmallResponse> answer) {
+    if (!answer.ok())
+      return End(NotConfigured("no instance metadata service at " + settings_.base));
+    if (RestartWithNewToken(*answer)) return;
     const std::string role =
         answer->status == 200 ? answer->body.substr(0, answer->body.find('\n')) : std::string();
-    if (role.empty()) return End(NothingHere("the instance has no role"));
+    if (role.empty()) return End(NotConfigured("the instance has no role"));
     Ask("GET", kRolePath + role, TokenHeader(),
-        [self = shared_from_this()](Result<SmallAnswer> got) {
+        [self = shared_from_this()](Result<SmallResponse> got) {
           self->OnCredentials(std::move(got));
         });
   }
 
-  // A token that is refused is asked for once more.
-  bool AskedAnew(const SmallAnswer& answer) {
-    if (answer.status != 401 || std::exchange(asked_anew_, true)) return false;
+  // Requests a new token once if the current one is rejected.
+  bool RestartWithNewToken(const SmallResponse& answer) {
+    if (answer.status != 401 || std::exchange(restarted_, true)) return false;
     token_.clear();
     AskForToken();
     return true;
   }
 
-  void OnCredentials(Result<SmallAnswer> answer) {
+  void OnCredentials(Result<SmallResponse> answer) {
     const std::string source = "the instance metadata service";
     if (!answer.ok()) return End(Unusable(source + ": " + answer.error().message));
-    if (AskedAnew(*answer)) return;
+    if (RestartWithNewToken(*answer)) return;
     if (answer->status != 200)
-      return End(NothingHere(source + " answered " + std::to_string(answer->status)));
+      return End(NotConfigured(source + "returned " + std::to_string(answer->status)));
     auto members = ReadFlatObject(answer->body);
     if (!members.ok()) return End(Unusable(source + ": " + members.error().message));
     const auto code = members->find("Code");
     if (code != members->end() && code->second != "Success") {
-      return End(NothingHere(source + " has no credentials: " + code->second));
+      return End(NotConfigured(source + " has no credentials: " + code->second));
     }
     Result<Credentials> found = CredentialsOf(*std::move(members), "Token", source);
     if (!found.ok()) return End(std::move(found).error());
-    End(Found(Lasting(std::move(found).value())));
+    End(Found(ExtendExpiry(std::move(found).value())));
   }
 
-  // When the service cannot renew them it goes on handing out the old ones, and S3 goes on taking
-  // them.
-  Credentials Lasting(Credentials found) const {
+  // If the service cannot renew credentials, it returns the old ones, and S3 still accepts them.
+  Credentials ExtendExpiry(Credentials found) const {
     if (!found.expires_at) return found;
     const auto now = clock_.Now();
-    const auto spread =
+    const auto jitter =
         std::chrono::seconds(120 + std::hash<std::string>()(found.access_key_id) % 481);
-    const auto more = kRefreshWindow + spread;
+    const auto more = kRefreshWindow + jitter;
     if (now >= *found.expires_at - more) found.expires_at = now + more;
     return found;
   }
@@ -176,8 +176,8 @@ class Walk : public std::enable_shared_from_this<Walk> {
   const Clock& clock_;
   const Settings settings_;
   Done done_;
-  std::string token_;  // empty: version 1
-  bool asked_anew_ = false;
+  std::string token_;  // Empty: version 1.
+  bool restarted_ = false;
 };
 
 class InstanceMetadataProvider final : public CredentialsProvider {
@@ -186,10 +186,11 @@ class InstanceMetadataProvider final : public CredentialsProvider {
 
   void Start(Done done) override {
     if (IsTrue(context_.environment, "AWS_EC2_METADATA_DISABLED"))
-      return done(NothingHere("AWS_EC2_METADATA_DISABLED is true"));
+      return done(NotConfigured("AWS_EC2_METADATA_DISABLED is true"));
     Result<Settings> settings = ReadSettings(context_.environment);
     if (!settings.ok()) return done(std::move(settings).error());
-    std::make_shared<Walk>(context_, std::move(settings).value(), std::move(done))->AskForToken();
+    std::make_shared<MetadataFetch>(context_, std::move(settings).value(), std::move(done))
+        ->AskForToken();
   }
 
  private:

@@ -1,4 +1,5 @@
-// Credentials of the EC2 instance's role, from its metadata service (spec/protocol.md §3.7).
+// Credentials of the EC2 instance's role from the instance metadata service ("IMDS credential
+// provider", AWS SDKs and Tools Reference Guide).
 #ifndef PENSTOCK_CLIENT_AUTH_PROVIDERS_INSTANCE_METADATA_PROVIDER_H_
 #define PENSTOCK_CLIENT_AUTH_PROVIDERS_INSTANCE_METADATA_PROVIDER_H_
 
@@ -7,13 +8,18 @@
 
 namespace penstock::auth {
 
-// Version 2 with a session token; version 1 where the service knows no tokens, unless
-// AWS_EC2_METADATA_V1_DISABLED. The address and patience by AWS_EC2_METADATA_SERVICE_ENDPOINT,
-// AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE (IPv4, IPv6), AWS_METADATA_SERVICE_TIMEOUT (seconds, 1)
-// and AWS_METADATA_SERVICE_NUM_ATTEMPTS (1). Credentials about to expire that the service still
-// hands out count for 10 to 20 minutes more, as in botocore. kNotFound when
-// AWS_EC2_METADATA_DISABLED is true, nobody answers or the instance has no role; kUnauthenticated
-// when what comes is unusable or a setting is no number.
+// Uses version 2 with a session token, or version 1 if the service has no tokens, unless
+// AWS_EC2_METADATA_V1_DISABLED is true.
+//
+// Settings: AWS_EC2_METADATA_SERVICE_ENDPOINT, AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE (IPv4, IPv6),
+// AWS_METADATA_SERVICE_TIMEOUT (default 1 s) and AWS_METADATA_SERVICE_NUM_ATTEMPTS (default 1).
+//
+// Credentials near their expiry that the service still returns are used for 10 to 20 minutes more,
+// as in botocore.
+//
+// Returns kNotFound if AWS_EC2_METADATA_DISABLED is true, the service is unreachable or the
+// instance has no role. Returns kUnauthenticated if the response is unusable or a setting is
+// invalid.
 ProviderPtr MakeInstanceMetadataProvider(RemoteContext context);
 
 }  // namespace penstock::auth

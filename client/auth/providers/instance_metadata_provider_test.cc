@@ -21,7 +21,7 @@ FakeReply Says(int status, std::string body = {}) {
   return FakeReply::Respond(status, {}, std::move(body));
 }
 
-TEST(InstanceMetadataProviderTest, TakesATokenARoleAndItsKeys) {
+TEST(InstanceMetadataProviderTest, RequestsATokenARoleAndItsKeys) {
   FakeTransport transport;
   const auto answer =
       AskAfter(transport, {Says(200, "tok"), Says(200, "my-role\nother"), Says(200, kKeys)});
@@ -37,7 +37,7 @@ TEST(InstanceMetadataProviderTest, TakesATokenARoleAndItsKeys) {
   EXPECT_EQ(sent.at(2).Header("x-aws-ec2-metadata-token"), "tok");
 }
 
-TEST(InstanceMetadataProviderTest, GoesOnWithoutATokenWhereTheServiceKnowsNone) {
+TEST(InstanceMetadataProviderTest, ContinuesWithoutATokenIfTheServiceHasNone) {
   FakeTransport transport;
   ASSERT_TRUE(AskAfter(transport, {Says(404), Says(200, "r"), Says(200, kKeys)}).ok());
   EXPECT_FALSE(transport.requests().at(1).Header("x-aws-ec2-metadata-token"));
@@ -46,7 +46,7 @@ TEST(InstanceMetadataProviderTest, GoesOnWithoutATokenWhereTheServiceKnowsNone) 
       ErrorKind::kNotFound);
 }
 
-TEST(InstanceMetadataProviderTest, ATokenThatIsRefusedIsAskedForOnceMore) {
+TEST(InstanceMetadataProviderTest, ARejectedTokenIsRequestedOnceMore) {
   FakeTransport transport;
   ASSERT_TRUE(AskAfter(transport, {Says(200, "old"), Says(401), Says(200, "new"), Says(200, "r"),
                                    Says(200, kKeys)})
@@ -55,7 +55,7 @@ TEST(InstanceMetadataProviderTest, ATokenThatIsRefusedIsAskedForOnceMore) {
   EXPECT_FALSE(AskAfter(transport, {Says(200, "a"), Says(401), Says(200, "b"), Says(401)}).ok());
 }
 
-TEST(InstanceMetadataProviderTest, NobodyThereNoRoleOrNoSuccessIsNotFound) {
+TEST(InstanceMetadataProviderTest, NoServiceNoRoleOrNoSuccessIsNotFound) {
   FakeTransport transport;
   const auto gone = [] {
     return FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "no route"));
@@ -72,7 +72,7 @@ TEST(InstanceMetadataProviderTest, NobodyThereNoRoleOrNoSuccessIsNotFound) {
   EXPECT_EQ(transport.requests().size(), asked);
 }
 
-TEST(InstanceMetadataProviderTest, AnUnusableAnswerIsAnError) {
+TEST(InstanceMetadataProviderTest, AnUnusableResponseIsAnError) {
   FakeTransport transport;
   EXPECT_EQ(AskAfter(transport, {Says(400)}).error().kind, ErrorKind::kUnauthenticated);
   EXPECT_EQ(
@@ -83,7 +83,7 @@ TEST(InstanceMetadataProviderTest, AnUnusableAnswerIsAnError) {
       << setting.message;
 }
 
-TEST(InstanceMetadataProviderTest, FollowsTheSettingsOfItsAddress) {
+TEST(InstanceMetadataProviderTest, UsesTheSettingsOfItsAddress) {
   FakeTransport transport;
   ASSERT_TRUE(AskAfter(transport, {Says(200, "t"), Says(200, "r"), Says(200, kKeys)},
                        {{"AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "IPv6"}})
@@ -95,7 +95,7 @@ TEST(InstanceMetadataProviderTest, FollowsTheSettingsOfItsAddress) {
   EXPECT_EQ(transport.requests().at(3).Header("Host"), "127.0.0.1:99");
 }
 
-TEST(InstanceMetadataProviderTest, KeysThatTheServiceCannotRenewGoOnForAWhile) {
+TEST(InstanceMetadataProviderTest, KeysThatCannotBeRenewedStayValidForAWhile) {
   FakeTransport transport;
   const std::string old =
       R"({"Code":"Success","AccessKeyId":"A","SecretAccessKey":"S","Token":"T","Expiration":"2013-05-24T00:00:00Z"})";

@@ -38,8 +38,7 @@ struct Descriptor {
   int fd;
 };
 
-// A program as it would be started from a shell: no signal blocked, at the terminal, should it want
-// to ask something.
+// Starts a program as a shell does: without blocked signals and with access to the terminal.
 Result<::pid_t> Spawn(std::vector<std::string>& words, int output) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -62,7 +61,7 @@ Result<::pid_t> Spawn(std::vector<std::string>& words, int output) {
   return pid;
 }
 
-// All it prints until it closes its output.
+// Returns everything that the program prints until it closes its output.
 Result<std::string> ReadAll(int fd, Clock::time_point until) {
   std::string out;
   std::array<char, 4096> piece;
@@ -71,34 +70,35 @@ Result<std::string> ReadAll(int fd, Clock::time_point until) {
     ::pollfd waits{fd, POLLIN, 0};
     const int ready = left.count() <= 0 ? 0 : ::poll(&waits, 1, static_cast<int>(left.count()));
     if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return Unusable("did not end in time, and was killed");
+    if (ready <= 0) return Unusable("did not exit in time and was killed");
     const ssize_t count = ::read(fd, piece.data(), piece.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return out;
     out.append(piece.data(), static_cast<std::size_t>(count));
-    if (out.size() > kMaxOutputBytes) return Unusable("printed more than 64 KiB, and was killed");
+    if (out.size() > kMaxOutputBytes) return Unusable("printed more than 64 KiB and was killed");
   }
 }
 
-// Its exit status. Killed when it has not ended by `until`.
+// Returns the exit status. Kills the program if it is still running at `until`.
 Result<int> Reap(::pid_t pid, Clock::time_point until) {
   int status = 0;
   for (int options = WNOHANG;;) {
     const ::pid_t ended = ::waitpid(pid, &status, options);
     if (ended == pid) return status;
-    if (ended < 0 && errno != EINTR) return Unusable("was waited for by somebody else");
+    if (ended < 0 && errno != EINTR)
+      return Unusable("was reaped by another wait() of this process");
     if (options == 0) continue;
     if (Clock::now() >= until) {
       ::kill(pid, SIGKILL);
       options = 0;
     } else {
-      // it has closed its output, so it is about to end
+      // It has closed its output, so it will exit soon.
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   }
 }
 
-Result<std::string> Run(std::vector<std::string> words, std::chrono::milliseconds patience) {
+Result<std::string> Run(std::vector<std::string> words, std::chrono::milliseconds timeout) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return Unusable("cannot be started: " + std::generic_category().message(errno));
@@ -106,7 +106,7 @@ Result<std::string> Run(std::vector<std::string> words, std::chrono::millisecond
   Descriptor to(ends[1]);
   PENSTOCK_ASSIGN(const ::pid_t pid, Spawn(words, to.fd));
   to.Close();
-  const auto until = Clock::now() + patience;
+  const auto until = Clock::now() + timeout;
   Result<std::string> output = ReadAll(from.fd, until);
   const Result<int> status = Reap(pid, output.ok() ? until : Clock::now());
   if (!output.ok()) return output;
@@ -118,18 +118,18 @@ Result<std::string> Run(std::vector<std::string> words, std::chrono::millisecond
   return output;
 }
 
-Result<CredentialsPtr> Obtain(const std::string& command, std::chrono::milliseconds patience) {
+Result<CredentialsPtr> Obtain(const std::string& command, std::chrono::milliseconds timeout) {
   auto words = SplitCommand(command);
   if (!words || words->empty())
-    return Unusable("credential_process has a quote that is left open, or no word");
+    return Unusable("credential_process is empty or has an unclosed quote");
   const std::string source = "credential_process '" + words->front() + "'";
-  Result<std::string> output = Run(*std::move(words), patience);
+  Result<std::string> output = Run(*std::move(words), timeout);
   if (!output.ok()) return Unusable(source + " " + output.error().message);
   auto members = ReadFlatObject(*output);
   if (!members.ok()) return Unusable(source + ": " + members.error().message);
   const auto version = members->find("Version");
   if (version == members->end() || version->second != "1") {
-    return Unusable(source + ": its output has no \"Version\": 1, the only one there is");
+    return Unusable(source + ": its output has no \"Version\": 1, the only supported version");
   }
   PENSTOCK_ASSIGN(Credentials found, CredentialsOf(*std::move(members), "SessionToken", source));
   return Found(std::move(found));
@@ -137,20 +137,20 @@ Result<CredentialsPtr> Obtain(const std::string& command, std::chrono::milliseco
 
 class ProcessProvider final : public CredentialsProvider {
  public:
-  ProcessProvider(std::string command, std::chrono::milliseconds patience)
-      : command_(std::move(command)), patience_(patience) {}
+  ProcessProvider(std::string command, std::chrono::milliseconds timeout)
+      : command_(std::move(command)), timeout_(timeout) {}
 
   void Start(std::function<void(Result<CredentialsPtr>)> done) override {
     const SignalsBlocked blocked;
-    // Needs nothing of this object, and ends by itself: the program does, or is killed.
-    std::thread([command = command_, patience = patience_, done = std::move(done)] {
-      done(Obtain(command, patience));
+    // Uses nothing of this object and ends by itself: the program exits or is killed.
+    std::thread([command = command_, timeout = timeout_, done = std::move(done)] {
+      done(Obtain(command, timeout));
     }).detach();
   }
 
  private:
   const std::string command_;
-  const std::chrono::milliseconds patience_;
+  const std::chrono::milliseconds timeout_;
 };
 
 }  // namespace
@@ -182,8 +182,8 @@ std::optional<std::vector<std::string>> SplitCommand(std::string_view command) {
   return words;
 }
 
-ProviderPtr MakeProcessProvider(std::string command, std::chrono::milliseconds patience) {
-  return std::make_shared<ProcessProvider>(std::move(command), patience);
+ProviderPtr MakeProcessProvider(std::string command, std::chrono::milliseconds timeout) {
+  return std::make_shared<ProcessProvider>(std::move(command), timeout);
 }
 
 }  // namespace penstock::auth

@@ -1,4 +1,5 @@
-// Credentials that a program prints: credential_process (spec/protocol.md §3.4).
+// Credentials printed by a program: credential_process ("Process credential provider", AWS SDKs and
+// Tools Reference Guide).
 #ifndef PENSTOCK_CLIENT_AUTH_PROVIDERS_PROCESS_PROVIDER_H_
 #define PENSTOCK_CLIENT_AUTH_PROVIDERS_PROCESS_PROVIDER_H_
 
@@ -12,16 +13,17 @@
 
 namespace penstock::auth {
 
-// The words of a command line as a shell's quotes and backslashes part them; nothing is expanded.
-// nullopt when a quote is left open.
+// Splits a command line into words by a shell's rules for quotes and backslashes, without
+// expansion. Returns nullopt for an unclosed quote.
 std::optional<std::vector<std::string>> SplitCommand(std::string_view command);
 
-// Runs `command` without a shell, on a thread of its own, and reads {"Version": 1, "AccessKeyId":
-// ...} from its output; its error output is the program's. Killed after `patience`.
-// kUnauthenticated when it cannot be started, fails, is killed, prints more than 64 KiB or
-// something else, naming the profile's setting and the program but neither arguments nor output.
+// Runs `command` without a shell on its own thread and reads {"Version": 1, "AccessKeyId": ...}
+// from its output; stderr is not redirected. The program is killed after `timeout`. Returns
+// kUnauthenticated if it cannot be started, fails, is killed, prints more than 64 KiB or prints
+// invalid output. The message contains the setting and the program, but neither arguments nor
+// output.
 ProviderPtr MakeProcessProvider(std::string command,
-                                std::chrono::milliseconds patience = std::chrono::seconds(120));
+                                std::chrono::milliseconds timeout = std::chrono::seconds(120));
 
 }  // namespace penstock::auth
 

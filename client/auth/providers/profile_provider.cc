@@ -22,7 +22,7 @@ std::string Get(const Section& section, std::string_view name) {
   return section.Find(name).value_or("");
 }
 
-// The first of `names` that the profile sets, or empty.
+// Returns the first of `names` that the profile sets, or empty.
 std::string_view FirstSet(const Section& profile, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     if (!Get(profile, name).empty()) return name;
@@ -36,7 +36,7 @@ std::string Join(const std::vector<std::string>& parts) {
   return out;
 }
 
-// From the settings of profiles to the provider they describe. Asks nobody.
+// Converts the settings of profiles to a provider. Sends no requests.
 class Resolver {
  public:
   Resolver(const RemoteContext& context, const ProfileSet& set) : context_(context), set_(set) {}
@@ -66,7 +66,7 @@ class Resolver {
     const std::string id = Get(profile, "aws_access_key_id");
     const std::string secret = Get(profile, "aws_secret_access_key");
     if (id.empty() && secret.empty()) {
-      return NothingHere("profile '" + name + "' sets no credentials");
+      return NotConfigured("profile '" + name + "' sets no credentials");
     }
     if (id.empty()) return In(name, "sets aws_secret_access_key but not aws_access_key_id");
     if (secret.empty()) return In(name, "sets aws_access_key_id but not aws_secret_access_key");
@@ -85,7 +85,7 @@ class Resolver {
           std::from_chars(seconds.data(), seconds.data() + seconds.size(), value);
       if (error != std::errc{} || end != seconds.data() + seconds.size() || value < 900 ||
           value > 43200) {
-        return In(name, "has duration_seconds '" + seconds + "'; STS takes 900 to 43200");
+        return In(name, "has duration_seconds '" + seconds + "'; STS allows 900 to 43200");
       }
       role.duration_seconds = value;
     }
@@ -95,37 +95,36 @@ class Resolver {
       return MakeWebIdentityProvider(context_, sts, std::move(role), file);
     }
     if (!Get(profile, "mfa_serial").empty()) {
-      return Error::Make(
-          ErrorKind::kUnsupported,
-          "profile '" + name +
-              "' wants a code of mfa_serial, for which nobody can be asked here; give " +
-              "credentials of a session in the environment, or through credential_process");
+      return Error::Make(ErrorKind::kUnsupported,
+                         "profile '" + name + "' sets mfa_serial, and MFA is not supported; set " +
+                             "session credentials in the environment or use credential_process");
     }
     PENSTOCK_ASSIGN(ProviderPtr source, Source(name, profile));
     return MakeAssumeRoleProvider(context_, sts, std::move(role), std::move(source));
   }
 
-  // Whose credentials the role is assumed with.
+  // Returns the provider of the credentials that assume the role.
   Result<ProviderPtr> Source(const std::string& name, const Section& profile) {
     const std::string other = Get(profile, "source_profile");
     const std::string place = Get(profile, "credential_source");
     if (other.empty() == place.empty()) {
       return In(name, "has role_arn and " + std::string(other.empty() ? "neither" : "both") +
-                          " of source_profile and credential_source; it takes one");
+                          " of source_profile and credential_source; set exactly one");
     }
     if (place == "Environment") return MakeEnvironmentProvider(context_.environment);
     if (place == "EcsContainer") return MakeContainerProvider(context_);
     if (place == "Ec2InstanceMetadata") return MakeInstanceMetadataProvider(context_);
     if (!place.empty()) {
       return In(name, "has credential_source '" + place +
-                          "'; it takes Environment, Ec2InstanceMetadata or EcsContainer");
+                          "'; use Environment, Ec2InstanceMetadata or EcsContainer");
     }
     const Section* const found = set_.FindProfile(other);
     if (found == nullptr)
       return In(name, "names the source_profile '" + other + "', which does not exist");
-    if (other == name) return Keys(name, profile);  // its own keys, with which it assumes its role
+    if (other == name)
+      return Keys(name, profile);  // The profile assumes its role with its own keys.
     if (std::find(visited_.begin(), visited_.end(), other) != visited_.end()) {
-      return In(name, "names the source_profile '" + other + "', which leads back to it");
+      return In(name, "names the source_profile '" + other + "', which refers back to it");
     }
     return Resolve(other, *found);
   }
@@ -146,7 +145,7 @@ class Resolver {
          {std::pair{"sso_start_url", role.start_url}, std::pair{"sso_region", role.region},
           std::pair{"sso_account_id", role.account_id},
           std::pair{"sso_role_name", role.role_name}}) {
-      if (value.empty()) return In(name, std::string("uses SSO but lacks ") + setting);
+      if (value.empty()) return In(name, std::string("uses SSO but does not set ") + setting);
     }
     return MakeSsoProvider(context_, std::move(role));
   }
@@ -164,10 +163,10 @@ class ProfileProvider final : public CredentialsProvider {
   void Start(std::function<void(Result<CredentialsPtr>)> done) override {
     Result<ProviderPtr> provider = Find();
     if (!provider.ok()) return done(std::move(provider).error());
-    // Kept until it has answered.
+    // Kept alive until it has returned its result.
     (*provider)->Start(
         [provider = *provider, done = std::move(done)](Result<CredentialsPtr> result) {
-          // What the profile asks for is not passed over for a weaker identity.
+          // If the profile is configured, the chain must not continue with another identity.
           if (!result.ok() && result.error().kind == ErrorKind::kNotFound)
             result = Unusable(result.error().message);
           done(std::move(result));
@@ -186,7 +185,7 @@ class ProfileProvider final : public CredentialsProvider {
     std::string message = "no profile '" + name + "' in " + Join(files);
     const bool asked_for = !profile_name_.empty() || context_.environment.Get("AWS_PROFILE") ||
                            context_.environment.Get("AWS_DEFAULT_PROFILE");
-    return asked_for ? Unusable(std::move(message)) : NothingHere(std::move(message));
+    return asked_for ? Unusable(std::move(message)) : NotConfigured(std::move(message));
   }
 
   const RemoteContext context_;

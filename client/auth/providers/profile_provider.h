@@ -1,4 +1,5 @@
-// Credentials as a profile of the AWS configuration files says (spec/protocol.md §3.4).
+// Credentials from a profile of the AWS configuration files ("Shared config and credentials files",
+// AWS SDKs and Tools Reference Guide).
 #ifndef PENSTOCK_CLIENT_AUTH_PROVIDERS_PROFILE_PROVIDER_H_
 #define PENSTOCK_CLIENT_AUTH_PROVIDERS_PROFILE_PROVIDER_H_
 
@@ -9,14 +10,14 @@
 
 namespace penstock::auth {
 
-// The profile of that name (SelectProfileName), in botocore's order where one has several settings:
-// a role by source_profile (which may have a role itself), credential_source or a web identity,
-// SSO, keys of the credentials file, credential_process, keys of the config file. The files are
-// read anew at each Start.
+// Uses the profile of that name (SelectProfileName). With several settings, the precedence is
+// botocore's: a role by source_profile (which may itself assume a role), credential_source or web
+// identity; SSO; keys of the credentials file; credential_process; keys of the config file. The
+// files are read at each Start.
 //
-// kNotFound when there is no such profile and none was asked for by name, or it has no credential
-// settings; kUnauthenticated when a named profile is missing, has only half of what it needs, or
-// roles in a circle; kUnsupported for a role with mfa_serial, as nobody can be asked for a code.
+// Returns kNotFound if the profile does not exist and was not requested by name, or has no
+// credential settings. Returns kUnauthenticated if a requested profile is missing, incomplete or
+// has a cycle of roles. Returns kUnsupported for a role with mfa_serial.
 ProviderPtr MakeProfileProvider(RemoteContext context, std::string profile_name);
 
 }  // namespace penstock::auth

@@ -14,12 +14,12 @@ constexpr const char* kSts =
     "<Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult>"
     "</AssumeRoleResponse>";
 
-// Of these two files, asking nobody.
+// A provider that reads these two files and has no transport.
 ProviderPtr Profile(const std::string& config, const std::string& credentials,
                     const std::string& name = {}, TextMap variables = {}) {
-  static FakeTransport nobody;
+  static FakeTransport unused_transport;
   return MakeProfileProvider(
-      FakeContext(nobody, std::move(variables),
+      FakeContext(unused_transport, std::move(variables),
                   {{"/home/u/.aws/config", config}, {"/home/u/.aws/credentials", credentials}}),
       name);
 }
@@ -43,7 +43,7 @@ TEST(ProfileProvider, ReadsKeysOfTheDefaultProfile) {
   EXPECT_EQ((*answer)->session_token, "T");
 }
 
-TEST(ProfileProvider, FollowsTheSelectedProfile) {
+TEST(ProfileProvider, UsesTheSelectedProfile) {
   const std::string two =
       "[a]\naws_access_key_id = A\naws_secret_access_key = S\n"
       "[b]\naws_access_key_id = B\naws_secret_access_key = S\n";
@@ -51,7 +51,7 @@ TEST(ProfileProvider, FollowsTheSelectedProfile) {
   EXPECT_EQ((*Ask(Profile("", two, "", {{"AWS_PROFILE", "a"}})))->access_key_id, "A");
 }
 
-TEST(ProfileProvider, MissingDefaultIsNotFoundMissingNamedIsAnError) {
+TEST(ProfileProvider, AMissingDefaultIsNotFoundAMissingNamedProfileIsAnError) {
   EXPECT_EQ(ErrorOf(Profile("", "")).kind, ErrorKind::kNotFound);
   const Error named = ErrorOf(Profile("", "", "prod"));
   EXPECT_EQ(named.kind, ErrorKind::kUnauthenticated);
@@ -60,25 +60,25 @@ TEST(ProfileProvider, MissingDefaultIsNotFoundMissingNamedIsAnError) {
       << named.message;
 }
 
-TEST(ProfileProvider, ProfileWithoutCredentialsIsNotFound) {
+TEST(ProfileProvider, AProfileWithoutCredentialsIsNotFound) {
   EXPECT_EQ(ErrorOf(Profile("[default]\nregion = r\n", "")).kind, ErrorKind::kNotFound);
 }
 
-TEST(ProfileProvider, HalfAPairNamesTheMissingSetting) {
+TEST(ProfileProvider, AnIncompletePairNamesTheMissingSetting) {
   const Error error = ErrorOf(Profile("", "[default]\naws_secret_access_key = s3cr3t\n"));
   EXPECT_EQ(error.kind, ErrorKind::kUnauthenticated);
   EXPECT_NE(error.message.find("aws_access_key_id"), std::string::npos);
   EXPECT_EQ(error.message.find("s3cr3t"), std::string::npos);
 }
 
-TEST(ProfileProvider, KeysOfTheCredentialsFileBeatCredentialProcess) {
+TEST(ProfileProvider, KeysOfTheCredentialsFilePrecedeCredentialProcess) {
   const Result<CredentialsPtr> answer =
       Ask(Profile("[default]\ncredential_process = x\n",
                   "[default]\naws_access_key_id = ID\naws_secret_access_key = S\n"));
   EXPECT_TRUE(answer.ok());
 }
 
-TEST(ProfileProvider, ASourceProfilesKeysAssumeTheRole) {
+TEST(ProfileProvider, KeysOfTheSourceProfileAssumeTheRole) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, kSts));
   const auto answer =
@@ -98,7 +98,7 @@ TEST(ProfileProvider, ASourceProfilesKeysAssumeTheRole) {
   EXPECT_TRUE(Has(*sent.Header("Authorization"), "/eu-west-1/sts/aws4_request"));
 }
 
-TEST(ProfileProvider, ARoleMayBeAssumedByARole) {
+TEST(ProfileProvider, ARoleMayAssumeAnotherRole) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, kSts));
   transport.Expect(FakeReply::Respond(200, {}, kSts));
@@ -113,7 +113,7 @@ TEST(ProfileProvider, ARoleMayBeAssumedByARole) {
   EXPECT_EQ(transport.requests().at(1).Header("X-Amz-Security-Token"), "T");
 }
 
-TEST(ProfileProvider, ARoleTakesItsSourceFromTheEnvironmentOrAToken) {
+TEST(ProfileProvider, ARoleUsesTheEnvironmentOrATokenAsItsSource) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, kSts));
   ASSERT_TRUE(
@@ -128,7 +128,7 @@ TEST(ProfileProvider, ARoleTakesItsSourceFromTheEnvironmentOrAToken) {
   EXPECT_FALSE(transport.requests().at(1).Header("Authorization"));
 }
 
-TEST(ProfileProvider, SettingsThatCannotWorkAreNamed) {
+TEST(ProfileProvider, ErrorsNameInvalidSettings) {
   const std::string keys = "aws_access_key_id = A\naws_secret_access_key = S\n";
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {"role_arn = a\n", "neither of source_profile and credential_source"},
@@ -136,15 +136,15 @@ TEST(ProfileProvider, SettingsThatCannotWorkAreNamed) {
        "both of source_profile"},
       {"role_arn = a\nsource_profile = gone\n", "'gone', which does not exist"},
       {"role_arn = a\nsource_profile = s\n[profile s]\nrole_arn = b\nsource_profile = r\n",
-       "leads back"},
+       "refers back"},
       {"role_arn = a\ncredential_source = Elsewhere\n",
        "Environment, Ec2InstanceMetadata or EcsContainer"},
       {"role_arn = a\nsource_profile = r\nduration_seconds = 60\n" + keys,
-       "STS takes 900 to 43200"},
+       "STS allows 900 to 43200"},
       {"role_arn = a\nsource_profile = r\nmfa_serial = m\n" + keys, "mfa_serial"},
       {"web_identity_token_file = /token\n", "no role_arn"},
       {"sso_session = gone\n", "sso_session 'gone', which does not exist"},
-      {"sso_start_url = u\nsso_account_id = 1\nsso_role_name = n\n", "lacks sso_region"}};
+      {"sso_start_url = u\nsso_account_id = 1\nsso_role_name = n\n", "does not set sso_region"}};
   for (const auto& [settings, message] : wrong) {
     FakeTransport transport;
     const Error error = ErrorOf(Role(transport, "[profile r]\n" + settings));
@@ -153,7 +153,7 @@ TEST(ProfileProvider, SettingsThatCannotWorkAreNamed) {
   }
 }
 
-TEST(ProfileProvider, ARoleWhoseSourceHasNothingDoesNotFallThrough) {
+TEST(ProfileProvider, ARoleWithoutSourceCredentialsDoesNotFallBack) {
   FakeTransport transport;
   const Error error =
       ErrorOf(Role(transport, "[profile r]\nrole_arn = arn:r\ncredential_source = Environment\n"));

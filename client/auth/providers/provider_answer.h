@@ -1,5 +1,4 @@
-// What a provider can say: here are credentials, none are configured here, or what is configured
-// cannot be used.
+// The possible results of a provider: credentials, none configured, or unusable configuration.
 #ifndef PENSTOCK_CLIENT_AUTH_PROVIDERS_PROVIDER_ANSWER_H_
 #define PENSTOCK_CLIENT_AUTH_PROVIDERS_PROVIDER_ANSWER_H_
 
@@ -16,8 +15,8 @@ inline Result<CredentialsPtr> Found(Credentials credentials) {
   return CredentialsPtr(std::make_shared<const Credentials>(std::move(credentials)));
 }
 
-// A chain asks its next link.
-inline Error NothingHere(std::string message) {
+// A chain continues with its next link.
+inline Error NotConfigured(std::string message) {
   return Error::Make(ErrorKind::kNotFound, std::move(message));
 }
 

@@ -1,4 +1,4 @@
-// Asking a provider, and a world for those that ask others.
+// Test helpers: call a provider, and a fake environment for providers that send requests.
 #ifndef PENSTOCK_CLIENT_AUTH_PROVIDERS_PROVIDER_FOR_TEST_H_
 #define PENSTOCK_CLIENT_AUTH_PROVIDERS_PROVIDER_FOR_TEST_H_
 
@@ -14,7 +14,7 @@
 
 namespace penstock::auth {
 
-// The answer of a provider that gives it at once.
+// Returns the result of a provider that completes before Start returns.
 inline Result<CredentialsPtr> Ask(const ProviderPtr& provider) {
   std::optional<Result<CredentialsPtr>> answer;
   provider->Start([&](Result<CredentialsPtr> result) { answer.emplace(std::move(result)); });
@@ -27,7 +27,7 @@ inline Error ErrorOf(const ProviderPtr& provider) {
   return answer.ok() ? Error() : answer.error();
 }
 
-// `transport` outlives it.
+// `transport` must outlive the context.
 inline RemoteContext FakeContext(http::FakeTransport& transport, TextMap variables,
                                  TextMap files = {}) {
   RemoteContext context;

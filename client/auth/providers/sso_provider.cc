@@ -24,7 +24,7 @@ class SsoProvider final : public CredentialsProvider {
     Result<SmallRequest> request = Prepare();
     if (!request.ok()) return done(std::move(request).error());
     FetchSmall(context_.transport(), *context_.clock, std::move(request).value(),
-               [done = std::move(done)](Result<SmallAnswer> answer) { done(Read(answer)); });
+               [done = std::move(done)](Result<SmallResponse> answer) { done(Read(answer)); });
   }
 
  private:
@@ -56,12 +56,12 @@ class SsoProvider final : public CredentialsProvider {
     auto members = ReadFlatObject(*text);
     if (!members.ok()) return Unusable("'" + path + "': " + members.error().message + login);
     std::string expiry = (*members)["expiresAt"];
-    // as older versions of the CLI write it
+    // The format of older versions of the AWS CLI.
     if (expiry.ends_with("UTC")) expiry.replace(expiry.size() - 3, 3, "Z");
     const auto expires = ParseIso8601(expiry);
     std::string token = (*members)["accessToken"];
     if (token.empty() || token.find_first_of("\r\n") != std::string::npos || !expires) {
-      return Unusable("'" + path + "' holds no token and its expiry" + login);
+      return Unusable("'" + path + "' does not contain a token with its expiry" + login);
     }
     if (context_.clock->Now() >= *expires) {
       return Unusable("the SSO token for '" + name + "' expired at " + FormatIso8601(*expires) +
@@ -70,11 +70,11 @@ class SsoProvider final : public CredentialsProvider {
     return token;
   }
 
-  static Result<CredentialsPtr> Read(const Result<SmallAnswer>& answer) {
+  static Result<CredentialsPtr> Read(const Result<SmallResponse>& answer) {
     if (!answer.ok()) return Unusable("the SSO portal: " + answer.error().message);
     if (answer->status != 200) {
       auto members = ReadFlatObject(answer->body);
-      return Unusable("the SSO portal answered " + std::to_string(answer->status) +
+      return Unusable("the SSO portal returned " + std::to_string(answer->status) +
                       (members.ok() ? ": " + (*members)["message"] : std::string()));
     }
     PENSTOCK_ASSIGN(auto members, ReadFlatObject(answer->body));
@@ -87,7 +87,7 @@ class SsoProvider final : public CredentialsProvider {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), milliseconds);
     if (found.access_key_id.empty() || found.secret_access_key.empty() || error != std::errc{} ||
         end != text.data() + text.size()) {
-      return Unusable("the SSO portal's answer lacks a key or its expiry");
+      return Unusable("the response of the SSO portal has no key or no expiry");
     }
     found.expires_at = WallTime(std::chrono::milliseconds(milliseconds));
     return Found(std::move(found));

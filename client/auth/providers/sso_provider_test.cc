@@ -38,7 +38,7 @@ TEST(SsoProviderTest, ExchangesTheTokenForKeys) {
   EXPECT_EQ(sent.Header("x-amz-sso_bearer_token"), "tok");
 }
 
-TEST(SsoProviderTest, TheOlderFormIsFoundByItsStartUrl) {
+TEST(SsoProviderTest, FindsTheOlderFormByItsStartUrl) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(403, {}, R"({"message":"No access"})"));
   SsoRole role = kRole;
@@ -54,7 +54,7 @@ TEST(SsoProviderTest, TheOlderFormIsFoundByItsStartUrl) {
   EXPECT_EQ(transport.requests().at(0).Header("x-amz-sso_bearer_token"), "s3cr3t");
 }
 
-TEST(SsoProviderTest, WithoutAValidTokenItSaysToLogIn) {
+TEST(SsoProviderTest, WithoutAValidTokenAdvisesToLogIn) {
   FakeTransport transport;
   for (const TextMap& files :
        {TextMap{}, TextMap{{CacheFile("corp"), "no JSON"}}, TextMap{{CacheFile("corp"), "{}"}},
@@ -67,7 +67,7 @@ TEST(SsoProviderTest, WithoutAValidTokenItSaysToLogIn) {
   EXPECT_TRUE(transport.requests().empty());
 }
 
-TEST(SsoProviderTest, RefusalsAreErrors) {
+TEST(SsoProviderTest, ErrorResponsesAreErrors) {
   FakeTransport transport;
   const TextMap files = {
       {CacheFile("corp"), R"({"accessToken":"t","expiresAt":"2099-01-01T00:00:00Z"})"}};

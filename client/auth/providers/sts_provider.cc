@@ -53,9 +53,9 @@ Result<SmallRequest> StsRequest(const RemoteContext& context, const std::string&
   out.request = std::move(request).value();
   out.request.headers.push_back({"Content-Type", kForm});
   out.body = http::BuildQuery(fields);
-  // As STS asks for: the identity provider may be slow to answer it, or the token not known
-  // everywhere yet.
-  out.transient = [](const SmallAnswer& answer) {
+  // Retryable according to STS: the identity provider may respond slowly, or the token may not have
+  // been propagated yet.
+  out.transient = [](const SmallResponse& answer) {
     return answer.status != 200 &&
            (answer.body.find("IDPCommunicationError") != std::string::npos ||
             answer.body.find("InvalidIdentityToken") != std::string::npos ||
@@ -64,16 +64,17 @@ Result<SmallRequest> StsRequest(const RemoteContext& context, const std::string&
   return out;
 }
 
-Result<CredentialsPtr> ReadAnswer(const std::string& action, const Role& role,
-                                  const Result<SmallAnswer>& answer) {
+Result<CredentialsPtr> ReadResponse(const std::string& action, const Role& role,
+                                    const Result<SmallResponse>& answer) {
   const std::string what = action + " of " + role.arn;
   if (!answer.ok()) return Unusable(what + ": " + answer.error().message);
   const auto document = XmlDocument::Parse(answer->body);
   const auto status = std::to_string(answer->status);
-  if (!document.ok()) return Unusable(what + ": STS answered " + status + " and no XML document");
+  if (!document.ok())
+    return Unusable(what + ": STS returned " + status + " without an XML document");
   if (answer->status != 200) {
     const XmlElement error = document->root().Child("Error");
-    return Unusable(what + ": STS answered " + status + " " + error.Child("Code").text() + ": " +
+    return Unusable(what + ": STS returned " + status + " " + error.Child("Code").text() + ": " +
                     error.Child("Message").text());
   }
   const XmlElement given = document->root().Child(action + "Result").Child("Credentials");
@@ -82,7 +83,7 @@ Result<CredentialsPtr> ReadAnswer(const std::string& action, const Role& role,
                     ParseIso8601(given.Child("Expiration").text())};
   if (found.access_key_id.empty() || found.secret_access_key.empty() ||
       found.session_token.empty() || !found.expires_at) {
-    return Unusable(what + ": the answer of STS lacks a key, the token or its expiry");
+    return Unusable(what + ": the response of STS has no key, no token or no expiry");
   }
   return Found(std::move(found));
 }
@@ -92,7 +93,7 @@ void Ask(const RemoteContext& context, const char* action, const Role& role,
   if (!request.ok()) return done(std::move(request).error());
   FetchSmall(context.transport(), *context.clock, std::move(request).value(),
              [action = std::string(action), role, done = std::move(done)](
-                 Result<SmallAnswer> answer) { done(ReadAnswer(action, role, answer)); });
+                 Result<SmallResponse> answer) { done(ReadResponse(action, role, answer)); });
 }
 
 class AssumeRoleProvider final : public CredentialsProvider,
@@ -108,7 +109,7 @@ class AssumeRoleProvider final : public CredentialsProvider,
     source_->Start(
         [self = shared_from_this(), done = std::move(done)](Result<CredentialsPtr> source) {
           if (source.ok()) return self->Assume(std::move(source).value(), done);
-          // What has a role to assume must not fall through to another identity.
+          // A configured role must not fall back to another identity.
           done(Unusable("the credentials to assume " + self->role_.arn +
                         " with: " + source.error().message));
         });
@@ -168,7 +169,7 @@ class WebIdentityEnvironmentProvider final : public CredentialsProvider {
 
   void Start(Done done) override {
     const auto file = context_.environment.Get("AWS_WEB_IDENTITY_TOKEN_FILE");
-    if (!file) return done(NothingHere("AWS_WEB_IDENTITY_TOKEN_FILE is not set"));
+    if (!file) return done(NotConfigured("AWS_WEB_IDENTITY_TOKEN_FILE is not set"));
     const auto arn = context_.environment.Get("AWS_ROLE_ARN");
     if (!arn)
       return done(Unusable(

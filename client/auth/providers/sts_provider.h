@@ -1,4 +1,5 @@
-// Credentials of a role, from AWS's Security Token Service (spec/protocol.md §3.5).
+// Credentials of a role from the AWS Security Token Service ("Assume role credential provider", AWS
+// SDKs and Tools Reference Guide).
 #ifndef PENSTOCK_CLIENT_AUTH_PROVIDERS_STS_PROVIDER_H_
 #define PENSTOCK_CLIENT_AUTH_PROVIDERS_STS_PROVIDER_H_
 
@@ -12,23 +13,23 @@ namespace penstock::auth {
 
 struct Role {
   std::string arn;
-  std::string session_name;  // empty: "penstock-" and the time
-  std::string external_id;   // empty: none
+  std::string session_name;  // Empty: "penstock-" and the time.
+  std::string external_id;   // Empty: none.
   std::optional<int> duration_seconds;
 };
 
-// The role, by the credentials of `source` (AssumeRole, signed). `endpoint_url` of STS: empty is
-// the region's own, or the global one where there is no region. Errors are kUnauthenticated with
-// STS's code and message.
+// Assumes the role with the credentials of `source` (AssumeRole, signed). An empty `endpoint_url`
+// means the regional endpoint of STS, or the global one without a region. Errors are
+// kUnauthenticated with STS's code and message.
 ProviderPtr MakeAssumeRoleProvider(RemoteContext context, std::string endpoint_url, Role role,
                                    ProviderPtr source);
 
-// The role, by the token in a file (AssumeRoleWithWebIdentity), which is read anew each time.
+// Assumes the role with the token in a file (AssumeRoleWithWebIdentity), which is read each time.
 ProviderPtr MakeWebIdentityProvider(RemoteContext context, std::string endpoint_url, Role role,
                                     std::string token_file);
 
-// As AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN and AWS_ROLE_SESSION_NAME say. kNotFound when the
-// first is not set, kUnauthenticated when only the second is missing.
+// Uses AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN and AWS_ROLE_SESSION_NAME. Returns kNotFound if
+// the first is not set, kUnauthenticated if only the second is missing.
 ProviderPtr MakeWebIdentityEnvironmentProvider(RemoteContext context);
 
 }  // namespace penstock::auth

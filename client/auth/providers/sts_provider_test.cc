@@ -58,19 +58,19 @@ TEST(StsProviderTest, TheEndpointFollowsRegionPartitionAndEnvironment) {
   EXPECT_EQ(asked(FakeContext(transport, variables, kTokenFile), transport), "localhost");
 }
 
-TEST(StsProviderTest, RefusalsNameCodeAndMessageAndNoSecret) {
+TEST(StsProviderTest, ErrorsHaveCodeAndMessageAndNoSecret) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(403, {}, kDenied));
   const Error error =
       ErrorOf(MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity, kTokenFile)));
   EXPECT_EQ(error.kind, ErrorKind::kUnauthenticated);
-  EXPECT_NE(error.message.find("arn:r: STS answered 403 AccessDenied: not you"), std::string::npos)
+  EXPECT_NE(error.message.find("arn:r: STS returned 403 AccessDenied: not you"), std::string::npos)
       << error.message;
   EXPECT_EQ(error.message.find("s3cr3t"), std::string::npos);
   EXPECT_EQ(transport.requests().size(), 1u);
 }
 
-TEST(StsProviderTest, WhatStsAsksToRepeatIsRepeated) {
+TEST(StsProviderTest, RetriesErrorsThatStsDeclaresRetryable) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(
       400, {}, "<ErrorResponse><Error><Code>IDPCommunicationError</Code></Error></ErrorResponse>"));
@@ -80,7 +80,7 @@ TEST(StsProviderTest, WhatStsAsksToRepeatIsRepeated) {
           .ok());
 }
 
-TEST(StsProviderTest, AnAnswerThatLacksSomethingIsAnError) {
+TEST(StsProviderTest, AnIncompleteResponseIsAnError) {
   for (const char* text : {"", "<AssumeRoleWithWebIdentityResponse/>", "<OtherResponse/>"}) {
     FakeTransport transport;
     transport.Expect(FakeReply::Respond(200, {}, text));
@@ -91,7 +91,7 @@ TEST(StsProviderTest, AnAnswerThatLacksSomethingIsAnError) {
   }
 }
 
-TEST(StsProviderTest, HalfConfiguredIsAnErrorAndNothingIsNotFound) {
+TEST(StsProviderTest, AnIncompleteConfigurationIsAnErrorAndNoneIsNotFound) {
   FakeTransport transport;
   EXPECT_EQ(ErrorOf(MakeWebIdentityEnvironmentProvider(FakeContext(transport, {}))).kind,
             ErrorKind::kNotFound);

@@ -1,4 +1,4 @@
-// Appending to objects of directory buckets (S3 Express One Zone).
+// Appends to objects in directory buckets (S3 Express One Zone).
 #ifndef PENSTOCK_APPEND_WRITER_H_
 #define PENSTOCK_APPEND_WRITER_H_
 
@@ -16,49 +16,52 @@
 namespace penstock {
 
 struct AppendOptions {
-  CallOptions call;  // of every request
+  CallOptions call;  // Applies to every request.
 };
 
-// Appends to one object. What Append was given is in the object, once, when it returns without
-// error; nothing is buffered.
+// Appends to one object. When Append returns without an error, the object contains its data exactly
+// once. Nothing is buffered.
 //
-// Each append goes where this writer left off, and only onto the version it left: another writer's
-// change is kPreconditionFailed or kConflict, never a torn or doubled record, and ends this writer.
+// Each append continues at the offset and on the object version that the previous append of this
+// writer left. A change by another writer fails with kPreconditionFailed or kConflict and ends this
+// writer. Records are never torn or duplicated.
 //
-// Where no answer came, the object is looked at: its size, its ETag, and the bytes at the place in
-// question. An append whose object is still as it was may be on its way yet. It is unsettled until
-// S3 takes or refuses a later one, as both stand on the same condition. Of the same bytes, appended
-// to the same place by another writer, nobody can tell whose they are.
+// If an append gets no response, the writer reads the object's size, its ETag and the bytes at the
+// append offset. If the object is unchanged, the append may still be executed later. It stays
+// unsettled until S3 accepts or rejects a later append, because both depend on the same condition.
+// If another writer appended the same bytes at the same offset, the writer cannot distinguish them
+// from its own.
 //
-// S3 takes 10,000 appends per object (TooManyParts; a copy of the object begins anew) and 5 GiB in
-// each.
+// S3 allows 10,000 appends per object and 5 GiB per append. Beyond that it returns TooManyParts; a
+// copy of the object starts a new count.
 //
 // Thread safety: one user at a time.
 class AppendWriter {
  public:
-  // Looks at the object; where there is none, the first append makes it. kUnsupported for a general
-  // purpose bucket.
+  // Reads the object's metadata. If the object does not exist, the first append creates it. Returns
+  // kUnsupported for a general purpose bucket.
   static Result<std::unique_ptr<AppendWriter>> Open(std::shared_ptr<ObjectStore> store,
                                                     BucketName bucket, ObjectKey key,
                                                     AppendOptions options = {},
                                                     const Interrupt& interrupt = {});
 
-  // Blocks. No bytes: does nothing.
+  // Blocks until S3 confirms the append. Empty `data` is a no-op.
   //
-  // After an error size() has grown by those of the first bytes of `data` that are in the object
-  // all the same; the next call takes what follows them. While unsettled_bytes() is not 0, that
-  // many of its first bytes must be the same as before (else kInvalidArgument, and nothing is
-  // sent); more may follow. What arrived in the meantime is then found in the object and not sent
-  // again, the rest is appended. After a change by another writer every further call is kConflict.
+  // After an error, size() includes the leading bytes of `data` that reached the object; the next
+  // call continues after them. While unsettled_bytes() is N > 0, the first N bytes of the next call
+  // must equal the bytes sent before. Otherwise the call returns kInvalidArgument and sends
+  // nothing. More bytes may follow. Bytes that arrived in the meantime are found in the object and
+  // not sent again; the rest is appended. After a change by another writer every further call
+  // returns kConflict.
   Result<void> Append(ByteView data, const Interrupt& interrupt = {});
 
-  // How many bytes behind size() an earlier Append left open: in the object, on their way, or lost.
-  // 0: none.
+  // Bytes after size() whose earlier Append has an unknown outcome: stored, in flight, or lost. 0:
+  // none.
   std::uint64_t unsettled_bytes() const { return tries_.empty() ? 0 : tries_.back(); }
 
-  // Bytes of the object, as this writer knows it.
+  // Size of the object in bytes, as known to this writer.
   std::uint64_t size() const { return size_; }
-  // Of the object; unset while there is none.
+  // ETag of the object. Unset until the object exists.
   const std::optional<ETag>& etag() const { return etag_; }
 
  private:
@@ -81,12 +84,12 @@ class AppendWriter {
   const AppendOptions options_;
   std::uint64_t size_ = 0;
   std::optional<ETag> etag_;
-  std::string checksum_algorithm_;  // of the object; empty: ours to choose
-  // Lengths, growing, of what was sent for size_ and etag_ and may arrive yet. Each is the
-  // beginning of the next.
+  std::string checksum_algorithm_;  // Of the object. Empty: the writer chooses.
+  // Ascending lengths of the appends at size_ and etag_ that S3 may still execute. Each is a prefix
+  // of the next.
   std::vector<std::uint64_t> tries_;
-  std::array<std::byte, 32> tried_{};  // SHA-256 of the longest
-  std::string ended_;                  // why nothing more is appended; empty: it goes on
+  std::array<std::byte, 32> tried_{};  // SHA-256 of the longest one.
+  std::string ended_;                  // Why the writer has ended. Empty: it has not.
 };
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// The S3 client: ObjectStore over HTTP, with signing, endpoint rules, retries and counters.
+// The S3 client: ObjectStore over HTTP, with signing, endpoint resolution, retries and counters.
 #ifndef PENSTOCK_CLIENT_H_
 #define PENSTOCK_CLIENT_H_
 
@@ -19,24 +19,24 @@ namespace penstock {
 
 enum class AddressingStyle { kAuto, kPath, kVirtual };
 enum class Signing { kSigned, kUnsigned };
-// kDefault: AWS_REQUEST_CHECKSUM_CALCULATION / AWS_RESPONSE_CHECKSUM_VALIDATION, profile, else
-// kWhenSupported.
+// kDefault: AWS_REQUEST_CHECKSUM_CALCULATION or AWS_RESPONSE_CHECKSUM_VALIDATION, then the profile,
+// else kWhenSupported.
 enum class ChecksumPolicy { kDefault, kWhenSupported, kWhenRequired };
 
-// Who moves the bytes. kDefault: PENSTOCK_DATA_PLANE ("direct" or "curl"), else direct. kDirect:
-// our own code, without a copy, on connections that libcurl made. kCurl: all is libcurl's; for a
-// server or proxy that only it copes with.
+// HTTP I/O implementation. kDefault: PENSTOCK_DATA_PLANE ("direct" or "curl"), else kDirect.
+// kDirect: reads and writes the sockets of libcurl's connections without copying. kCurl: all I/O by
+// libcurl, for servers or proxies that kDirect cannot handle.
 enum class DataPlane { kDefault, kDirect, kCurl };
 
-// How failures are tried again (docs/retries.md has the numbers). kDefault: AWS_RETRY_MODE, the
-// profile's retry_mode, kStandard where AWS_NEW_RETRIES_2026 is true, else kTuned. kTuned: ours.
-// The others are the AWS SDKs' modes of these names.
+// How failed attempts are retried; docs/retries.md has the numbers. kDefault: AWS_RETRY_MODE, then
+// the profile's retry_mode, then kStandard if AWS_NEW_RETRIES_2026 is true, else kTuned. kTuned is
+// this client's own mode. The others are the AWS SDKs' modes of the same names.
 enum class RetryMode { kDefault, kTuned, kLegacy, kStandard, kAdaptive };
-// "tuned", "legacy", ...: as AWS_RETRY_MODE spells it. kDefault is "tuned".
+// Returns the name as in AWS_RETRY_MODE: "tuned", "legacy", and so on. kDefault returns "tuned".
 std::string_view RetryModeName(RetryMode mode);
 
-// Everything a Client is made from. Unset members are looked up as the AWS SDKs do
-// (spec/protocol.md §3, §4).
+// Configuration of a Client. Unset members are looked up in the order of the "AWS SDKs and Tools
+// Reference Guide".
 struct ClientConfig {
   std::string region;        // empty: AWS_REGION, AWS_DEFAULT_REGION, profile
   std::string endpoint_url;  // empty: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, profile, AWS
@@ -44,84 +44,88 @@ struct ClientConfig {
   Signing signing = Signing::kSigned;
   std::string profile;                               // empty: AWS_PROFILE, "default"
   std::shared_ptr<CredentialsProvider> credentials;  // null: the default chain
-  // How often a request is sent before its error is returned, 1 to 64. Unset: AWS_MAX_ATTEMPTS, the
-  // profile's max_attempts, else the retry mode's own number: 10 tuned, 5 legacy, 3 standard and
-  // adaptive.
+  // Attempts per call, 1 to 64. Unset: AWS_MAX_ATTEMPTS, then the profile's max_attempts, then the
+  // default of the retry mode: 10 (tuned), 5 (legacy), 3 (standard, adaptive).
   std::optional<int> max_attempts;
   bool requester_pays = false;
   std::string user_agent;      // prefix of the User-Agent header
   std::string ca_bundle_path;  // empty: AWS_CA_BUNDLE, system store
   std::chrono::milliseconds connect_timeout{10'000};
   // The attempt fails after this time without progress. Progress is a byte sent, the end of the
-  // response head or a byte of the response body; interim (1xx) responses and parts of a head are
-  // none.
+  // response head or a byte of the response body. Interim (1xx) responses and parts of a head do
+  // not count.
   std::chrono::milliseconds idle_timeout{30'000};
-  // One attempt, from its start to its last byte; then it is tried again, a read from the byte
-  // reached. Zero: reads are held to low_speed_bytes_per_second, writes to 15 minutes and the time
-  // their body takes at that speed.
+  // Limit for one attempt, from its start to its last byte. A read that exceeds it is retried from
+  // the byte reached. Zero: reads must keep low_speed_bytes_per_second; writes get 15 minutes plus
+  // the time their body takes at that rate.
   std::chrono::milliseconds attempt_timeout{0};
-  // One call with all its attempts and waits; an earlier CallOptions::deadline wins. Zero: no
-  // limit.
+  // Limit for one call with all its attempts and waits. An earlier CallOptions::deadline takes
+  // precedence. Zero: no limit.
   std::chrono::milliseconds operation_timeout{0};
-  // An attempt to read fails when its response brings fewer bytes per second on average over
-  // low_speed_time, or no byte for that long. It is retried, an object from the byte reached.
-  // Writes are exempt: S3 may need minutes for one. Zero: no limit, and none for writes either.
+  // A read attempt fails if its response averages fewer bytes per second over low_speed_time, or if
+  // no byte arrives for that long. It is retried; GetObject resumes at the byte reached. Writes are
+  // exempt, because S3 may need minutes to respond. Zero: no limit, and no attempt limit for writes
+  // either.
   std::uint64_t low_speed_bytes_per_second = 1024;
   std::chrono::milliseconds low_speed_time{30'000};
   RetryMode retry_mode = RetryMode::kDefault;
-  // GetObject asks a second time when its first byte is later than nearly all before it, at most
-  // two of a hundred; the first answer counts. Never where answers take less than a millisecond,
-  // nor soon after the service asked to slow down. Unset: PENSTOCK_HEDGE_READS ("true", "false"),
-  // else true.
+  // GetObject sends a second request if the first byte is later than nearly all recent ones, for at
+  // most 2 % of the reads. The first response is used. No hedging if responses take less than 1 ms,
+  // or shortly after S3 throttled a request. Unset: PENSTOCK_HEDGE_READS ("true" or "false"), else
+  // true.
   std::optional<bool> hedge_reads;
-  // Uploads carry a CRC64NVME. kWhenRequired for S3-compatible servers that do not know it.
+  // Whether uploads carry a CRC64NVME. Use kWhenRequired for S3-compatible servers without support.
   ChecksumPolicy upload_checksums = ChecksumPolicy::kDefault;
-  // Whole objects are verified against the checksum S3 stored with them.
+  // Whether whole objects are verified against the checksum that S3 stores.
   ChecksumPolicy download_checksums = ChecksumPolicy::kDefault;
   DataPlane data_plane = DataPlane::kDefault;
-  // Which of AWS's endpoints; unset: the environment variable, else the key of the profile, else as
-  // said here. Variables and keys take true or false, in either case. AWS_USE_FIPS_ENDPOINT,
-  // use_fips_endpoint, false
+  // Endpoint variants. If unset, the environment variable applies, then the profile key, then the
+  // default. Each comment lists these three. Values are "true" or "false" in any case.
+  //
+  // AWS_USE_FIPS_ENDPOINT, use_fips_endpoint, false.
   std::optional<bool> use_fips_endpoint;
-  // AWS_USE_DUALSTACK_ENDPOINT, use_dualstack_endpoint, false
+  // AWS_USE_DUALSTACK_ENDPOINT, use_dualstack_endpoint, false.
   std::optional<bool> use_dualstack_endpoint;
-  std::optional<bool> use_accelerate_endpoint;  // s3.use_accelerate_endpoint, false
-  // AWS_S3_USE_ARN_REGION, s3_use_arn_region, true
+  std::optional<bool> use_accelerate_endpoint;  // No variable, s3.use_accelerate_endpoint, false.
+  // AWS_S3_USE_ARN_REGION, s3_use_arn_region, true.
   std::optional<bool> use_arn_region;
-  // AWS_S3_DISABLE_MULTIREGION_ACCESS_POINTS, ..., false
+  // AWS_S3_DISABLE_MULTIREGION_ACCESS_POINTS, s3_disable_multiregion_access_points, false.
   std::optional<bool> disable_multi_region_access_points;
-  // True: requests to directory buckets are signed with the credentials themselves, not with a
+  // True: requests to directory buckets are signed with the client's credentials instead of a
   // session's. AWS_S3_DISABLE_EXPRESS_SESSION_AUTH, s3_disable_express_session_auth, false.
   std::optional<bool> disable_s3_express_session_auth;
 };
 
-// One attempt of one request, as it ended. For traces and counters; holds no secret.
+// One completed attempt of a request, for traces and counters. Contains no secrets.
 struct RequestEvent {
   std::string operation;
   std::string bucket;
   std::string key;
   int attempt = 1;      // 1-based
-  int http_status = 0;  // 0: no response
+  int http_status = 0;  // 0: no response.
   std::string error_code;
   WallTime started{};
-  std::chrono::nanoseconds first_byte{};  // zero: none arrived
+  std::chrono::nanoseconds first_byte{};  // Zero: no byte arrived.
   std::chrono::nanoseconds duration{};
-  std::uint64_t bytes_sent = 0;      // of bodies
-  std::uint64_t bytes_received = 0;  // of bodies
-  std::string data_plane;            // "direct" or "curl"; empty: the attempt got no connection
-  bool connection_reused = false;    // it was not that connection's first request
+  std::uint64_t bytes_sent = 0;      // Of the body.
+  std::uint64_t bytes_received = 0;  // Of the body.
+  std::string data_plane;            // "direct" or "curl". Empty: no connection was made.
+  bool connection_reused = false;    // Not the connection's first request.
 };
 
-// Thread safety: safe from any thread. Making one is cheap and touches no network; connections and
-// I/O threads are shared by all Clients of the process and start with the first request. Requests
-// to a directory bucket are signed with a session (CreateSession) that all calls of a Client share;
-// it is made by the first of them. After fork() the child rebuilds them on its first request; calls
-// in flight at the fork belong to the parent. A Client holds no lock of its own that a fork could
-// leave taken; its counters and its observer go on in the child from their values at the fork.
+// Thread safety: all members may be called from any thread.
+//
+// Creating a Client is cheap and sends nothing. All Clients of a process share connections and I/O
+// threads, which start with the first request. All calls of a Client to a directory bucket share
+// one session (CreateSession), which the first of them creates.
+//
+// After fork() the child rebuilds connections and threads on its first request. Calls in flight at
+// the fork belong to the parent. A Client holds no lock that a fork could leave locked. In the
+// child its counters and observer continue from their state at the fork.
 class Client final : public ObjectStore {
  public:
-  // kInvalidArgument when the configuration cannot work (bad endpoint URL, unsigned with
-  // requester_pays, ...).
+  // Returns kInvalidArgument if the configuration is invalid, for example a malformed endpoint URL,
+  // or requester_pays without signing.
   static Result<std::unique_ptr<Client>> Create(ClientConfig config);
   ~Client() override;
 
@@ -148,7 +152,7 @@ class Client final : public ObjectStore {
   void Start(DeleteBucketRequest request, Callback<NoResponse> done) override;
   void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) override;
 
-  // What only directory buckets have (directory_bucket.h).
+  // Operations of directory buckets only (directory_bucket.h).
   void Start(RenameObjectRequest request, Callback<NoResponse> done);
   void Start(ListDirectoryBucketsRequest request, Callback<ListDirectoryBucketsResponse> done);
   Result<NoResponse> Call(RenameObjectRequest request, const Interrupt& interrupt = {});
@@ -156,13 +160,13 @@ class Client final : public ObjectStore {
                                             const Interrupt& interrupt = {});
 
   const ClientConfig& config() const;
-  // Counters and histograms since the Client was made; a call costs some microseconds and disturbs
-  // nobody.
+  // Counters and histograms since the Client was created. A call takes some microseconds and blocks
+  // no other thread.
   ClientStats stats() const;
 
-  // Called once per attempt on an I/O thread, after it ended; must be quick. An exception that
-  // leaves it is logged and counted (ClientStats::exceptions) and changes nothing else. Replaces
-  // the former observer.
+  // Sets the function that runs on an I/O thread after each attempt; it must be quick. Its
+  // exceptions are logged and counted (ClientStats::exceptions) and have no other effect. Replaces
+  // the previous observer.
   void SetObserver(std::function<void(const RequestEvent&)> observer);
 
   // Opaque; defined in client/s3/client.cc.

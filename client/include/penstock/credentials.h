@@ -1,4 +1,5 @@
-// Who signs. Credentials are values; a provider finds and refreshes them.
+// Credentials and credentials providers. Credentials are values; a provider finds and refreshes
+// them.
 #ifndef PENSTOCK_CREDENTIALS_H_
 #define PENSTOCK_CREDENTIALS_H_
 
@@ -12,28 +13,28 @@
 
 namespace penstock {
 
-// One identity. `secret_access_key` and `session_token` are secrets: never print or log them.
+// One identity. Never print or log `secret_access_key` and `session_token`.
 struct Credentials {
   std::string access_key_id;
   std::string secret_access_key;
-  std::string session_token;           // empty for long-lived keys
-  std::optional<WallTime> expires_at;  // unset: never
+  std::string session_token;           // Empty for long-term access keys.
+  std::optional<WallTime> expires_at;  // Unset: never.
 };
 
 using CredentialsPtr = std::shared_ptr<const Credentials>;
 
-// A Client remembers what its provider delivers and shares one Start among all calls that wait: it
-// asks again 5 minutes before the credentials expire, and after S3 refused them as expired
-// (ExpiredToken). An exception of Start is an error of the calls that wait.
+// A source of credentials. A Client caches the result of its provider, and all waiting calls share
+// one Start. The Client calls Start again 5 minutes before the credentials expire, and after S3
+// rejected them as expired (ExpiredToken). An exception of Start fails the waiting calls.
 //
-// Thread safety: safe from any thread. `Start` never blocks; `done` runs exactly once, possibly
-// before Start returns.
+// Thread safety: may be called from any thread. `Start` never blocks. `done` runs exactly once,
+// possibly before Start returns.
 class CredentialsProvider {
  public:
   virtual ~CredentialsProvider() = default;
 
-  // Delivers valid credentials, or kUnauthenticated with a message that lists the places looked at.
-  // A null pointer means: do not sign (anonymous).
+  // Passes valid credentials to `done`, or kUnauthenticated with a message that lists the sources
+  // tried. A null pointer means: do not sign (anonymous).
   virtual void Start(std::function<void(Result<CredentialsPtr>)> done) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Verbs that only directory buckets have (S3 Express One Zone). A general purpose bucket is refused
-// with kUnsupported.
+// Operations that only directory buckets support (S3 Express One Zone). For a general purpose
+// bucket they return kUnsupported.
 #ifndef PENSTOCK_DIRECTORY_BUCKET_H_
 #define PENSTOCK_DIRECTORY_BUCKET_H_
 
@@ -11,8 +11,8 @@
 
 namespace penstock {
 
-// Conditions on one of the two objects of a rename; what is unset is not asked. "*" is an ETag that
-// any object has.
+// Conditions on one of the two objects of a rename. Unset conditions are not checked. The ETag "*"
+// matches any object.
 struct RenameConditions {
   std::optional<ETag> if_match;
   std::optional<ETag> if_none_match;
@@ -20,30 +20,31 @@ struct RenameConditions {
   std::optional<WallTime> if_unmodified_since;
 };
 
-// Gives an object another key of the same bucket, at once and without a copy; an object that has
-// that key is replaced. Sent again after an answer was lost it still happens once: the token tells
-// S3 that it is the same rename.
+// Renames an object within its bucket, atomically and without a copy. An existing object at the
+// destination is replaced. A retry after a lost response is safe: the client token identifies the
+// rename to S3.
 struct RenameObjectRequest {
   using Response = NoResponse;
   BucketName bucket;
   ObjectKey source;
-  ObjectKey destination;  // must not end in "/"
+  ObjectKey destination;  // Must not end in "/".
   RenameConditions of_source;
   RenameConditions of_destination;
-  // 1 to 64 printable ASCII characters; empty: a new one, kept over all attempts
+  // 1 to 64 printable ASCII characters. Empty: the client generates one for all attempts of the
+  // call.
   std::string client_token;
   CallOptions options;
 };
 
-// The directory buckets of the client's region.
+// The directory buckets in the client's region.
 struct ListDirectoryBucketsResponse {
   std::vector<BucketSummary> buckets;
-  std::string next_token;  // empty: the last page
+  std::string next_token;  // Empty: the last page.
 };
 struct ListDirectoryBucketsRequest {
   using Response = ListDirectoryBucketsResponse;
   std::string continuation_token;
-  int max_buckets = 1000;  // 0 to 1000
+  int max_buckets = 1000;  // 0 to 1000.
   CallOptions options;
 };
 

@@ -1,10 +1,12 @@
-// The asynchronous verbs as std::future, for programs that would rather collect results than be
-// called back.
+// Asynchronous operations that return std::future instead of calling a callback.
 //
 //   std::vector<std::future<penstock::Result<penstock::ObjectMetadata>>> heads;
-//   for (const penstock::ObjectKey& key : keys) heads.push_back(penstock::StartFuture(client,
-//   HeadObjectRequest{bucket, key})); for (auto& head : heads) if (auto result = head.get();
-//   result.ok()) ...
+//   for (const penstock::ObjectKey& key : keys) {
+//     heads.push_back(penstock::StartFuture(client, HeadObjectRequest{bucket, key}));
+//   }
+//   for (auto& head : heads) {
+//     if (auto result = head.get(); result.ok()) ...
+//   }
 #ifndef PENSTOCK_FUTURE_H_
 #define PENSTOCK_FUTURE_H_
 
@@ -17,10 +19,12 @@
 
 namespace penstock {
 
-// Starts any request of an ObjectStore; the future becomes ready when it has ended, well or badly.
-// `store`, and what the request points to, live until then. Dropping the future neither waits nor
-// cancels: for that keep the stop_source of request.options.cancel. Not to be waited for in a
-// callback. Thread safety: any thread.
+// Starts any request of an ObjectStore. The future becomes ready when the call has succeeded or
+// failed. `store`, and everything that the request points to, must live until then. Destroying the
+// future neither waits nor cancels; to cancel, keep the stop_source of request.options.cancel. Do
+// not wait for the future in a callback.
+//
+// Thread safety: may be called from any thread.
 template <class Request>
 std::future<Result<typename Request::Response>> StartFuture(ObjectStore& store, Request request) {
   // Shared: the callback must be copyable.
@@ -32,7 +36,7 @@ std::future<Result<typename Request::Response>> StartFuture(ObjectStore& store, 
   return future;
 }
 
-// The same for StartDownload, which keeps `store`.
+// Same for StartDownload, which keeps `store` alive.
 inline std::future<Result<DownloadResponse>> StartFuture(std::shared_ptr<ObjectStore> store,
                                                          DownloadRequest request) {
   const auto promise = std::make_shared<std::promise<Result<DownloadResponse>>>();

@@ -1,8 +1,8 @@
-// The process's memory for moving bytes: one budget, and a pool of buffers within it.
+// Memory for data in transfer: one budget per process, and a pool of buffers within it.
 //
-// Whoever fetches ahead or holds parts on their way takes its memory here, so that many transfers
-// at once wait for each other instead of growing. Memory that a caller brings (a tensor, a Python
-// `bytes` that was asked for) is not counted.
+// Prefetched blocks and parts in flight take their memory here, so that many concurrent transfers
+// wait for each other instead of exhausting memory. Memory that the caller owns is not counted, for
+// example a tensor or the Python `bytes` that a read returns.
 #ifndef PENSTOCK_MEMORY_H_
 #define PENSTOCK_MEMORY_H_
 
@@ -23,42 +23,43 @@
 
 namespace penstock {
 
-// What a budget of fewer bytes could not serve: a part on its way and one being filled.
+// The smallest useful budget: one part in flight and one being filled.
 inline constexpr std::uint64_t kLeastMemoryLimitBytes = 16ull << 20;
 
-// A quarter of the memory that this machine, or the control group this process is in, has; at most
-// 2 GiB.
+// Returns a quarter of the memory of the machine or of the process's control group, at most 2 GiB.
 std::uint64_t DefaultMemoryLimit();
 
-// Sets how many bytes this process may hold at a time for blocks and parts in transfer, for all
-// Clients. Takes effect at once; bytes that are held already stay. Before the first call the limit
-// is that of PENSTOCK_MEMORY_LIMIT ("268435456", "256MiB", "2GiB"), which is read at the first use,
-// else DefaultMemoryLimit(). A forked child starts with the limit of its parent. kInvalidArgument
-// below kLeastMemoryLimitBytes. Thread safety: safe from any thread.
+// Sets the limit in bytes on blocks and parts in transfer, for all Clients of the process. It takes
+// effect at once; memory already held is kept. Before the first call the limit is
+// PENSTOCK_MEMORY_LIMIT ("268435456", "256MiB", "2GiB"), which is read at the first use, else
+// DefaultMemoryLimit(). A forked child starts with the limit of its parent. Returns
+// kInvalidArgument below kLeastMemoryLimitBytes.
+//
+// Thread safety: may be called from any thread.
 Result<void> SetMemoryLimit(std::uint64_t limit_bytes);
 
-// The limit that applies now, in bytes.
+// Returns the current limit in bytes.
 std::uint64_t MemoryLimit();
 
-// ---- MemoryBudget
-// ---------------------------------------------------------------------------------------------
+// ---- MemoryBudget ----
 
-// Bytes that may be held at a time. Those who wait are served in the order they came.
+// A limit on bytes held at a time. Requests over the limit wait in FIFO order.
 //
-// It never deadlocks. What was fetched ahead for somebody who does not wait for it is taken back at
-// once (`Evictable`). A request larger than the limit proceeds when nothing else is held. And since
-// those who hold the rest may be waiting for the one in front (one thread that writes to many
-// objects), he is let beyond the limit once `kPatience` has passed in which nothing was given back
-// and nothing held was in flight, that is, would come back by itself. That is counted
-// (`Usage::beyond_limit`).
+// The budget never deadlocks:
+// - Prefetched memory that no caller waits for is reclaimed at once (`Evictable`).
+// - A request larger than the limit proceeds when nothing else is held.
+// - The holders of the rest may wait for the oldest waiter, for example one thread that writes many
+//   objects. The oldest waiter may therefore exceed the limit after `kPatience` without a release,
+//   if no held memory was in flight (it would be released without help).
+//   `Usage::beyond_limit` counts these cases.
 //
-// Thread safety: safe from any thread, also in a forked child: what it holds of its parent's is not
-// given back there.
+// Thread safety: may be used from any thread, also in a forked child. Memory held since before the
+// fork is not released in the child.
 class MemoryBudget {
  public:
   static constexpr std::chrono::milliseconds kPatience{1000};
 
-  // Held bytes; gives them back when destroyed. The budget outlives it.
+  // Held bytes, released on destruction. The budget must outlive it.
   class Share {
    public:
     Share() = default;
@@ -68,8 +69,8 @@ class MemoryBudget {
 
     std::uint64_t bytes() const { return bytes_; }
     explicit operator bool() const { return budget_ != nullptr; }
-    // Says that the memory is with the network and comes back without anybody's help. Not while
-    // another thread does.
+    // Marks the memory as in use by the network: it will be released without action by the caller.
+    // Must not run concurrently with another call on this Share.
     void SetInFlight(bool in_flight);
     void Release();
 
@@ -82,67 +83,68 @@ class MemoryBudget {
     bool in_flight_ = false;
   };
 
-  // Holds memory that nobody waits for and that can be filled again, such as blocks fetched ahead.
-  // The budget may destroy it, under its lock: whatever holds shares is another object.
+  // Holds memory that no caller waits for and that can be filled again, such as prefetched blocks.
+  // The budget may destroy it under its lock, so it must not own shares itself.
   class Evictable {
    public:
     virtual ~Evictable() = default;
-    // Gives back about `bytes`, or all there is where that is less; memory in flight is to come
-    // back soon by itself. Returns how much that is. On the thread of somebody who waits, who holds
-    // no lock of the budget. Does not wait for memory.
+    // Releases about `bytes`, or everything if that is less. Memory in flight must follow soon
+    // without further action. Returns the number of bytes. Runs on a waiting thread that does not
+    // hold the budget's lock. Must not wait for memory.
     virtual std::uint64_t GiveUp(std::uint64_t bytes) = 0;
 
    private:
     friend class MemoryBudget;
-    // The budget's, under its lock.
+    // Guarded by the budget's lock.
     std::optional<std::list<std::shared_ptr<Evictable>>::iterator> place_;
     bool withdrawn_ = false;
   };
 
   struct Usage {
     std::uint64_t limit = 0;
-    std::uint64_t held = 0;          // bytes
-    std::uint64_t most_held = 0;     // bytes, since the budget was made
-    std::uint64_t in_flight = 0;     // bytes, of those held
-    std::uint64_t waiting = 0;       // callers
-    std::uint64_t beyond_limit = 0;  // times that somebody was let beyond the limit
-    std::uint64_t taken_back = 0;    // bytes that spares gave up for somebody who waited
+    std::uint64_t held = 0;          // Bytes.
+    std::uint64_t most_held = 0;     // Bytes, since the budget was created.
+    std::uint64_t in_flight = 0;     // Bytes, included in `held`.
+    std::uint64_t waiting = 0;       // Callers.
+    std::uint64_t beyond_limit = 0;  // Times that a waiter exceeded the limit.
+    std::uint64_t taken_back = 0;    // Bytes that Evictables released for waiters.
   };
 
   explicit MemoryBudget(std::uint64_t limit_bytes, std::chrono::milliseconds patience = kPatience);
   MemoryBudget(const MemoryBudget&) = delete;
   MemoryBudget& operator=(const MemoryBudget&) = delete;
 
-  // The budget of this process, with MemoryLimit() as its limit. A forked child has its own, empty,
-  // with the same limit.
+  // The budget of this process, with MemoryLimit() as its limit. A forked child has its own empty
+  // budget with the same limit.
   static MemoryBudget& PerProcess();
 
-  // Now or not at all: nullopt also while others wait. For work that can do with less, such as
-  // fetching ahead.
+  // Does not wait: returns nullopt if the bytes do not fit or other callers wait. For optional work
+  // such as prefetching.
   std::optional<Share> TryTake(std::uint64_t bytes);
-  // Waits. kCancelled once `interrupt`, polled about every 100 ms, says so; kInvalidArgument on an
-  // I/O thread.
+  // Waits. Returns kCancelled after `interrupt`, which is polled about every 100 ms, returned true.
+  // Returns kInvalidArgument on an I/O thread.
   Result<Share> Take(std::uint64_t bytes, const std::function<bool()>& interrupt = {});
 
-  // `spare` was used just now: those not used for longest are asked first. It stays known until it
-  // was asked and had less than that, or is retracted. Shared, since it may be asked while its
-  // owner withdraws it.
+  // Marks `spare` as the most recently used. The least recently used one is asked to release memory
+  // first. It stays registered until it released less than it was asked for, or until Unregister.
+  // It is shared because GiveUp may run while its owner withdraws it.
   void Register(const std::shared_ptr<Evictable>& spare);
-  // It holds nothing now. It may be being asked all the same.
+  // `spare` holds nothing now. A concurrent GiveUp may still run.
   void Unregister(Evictable& spare);
-  // The same for good: Register does nothing from now on.
+  // Same, permanently: later calls of Register do nothing.
   void Withdraw(Evictable& spare);
-  // What each of those with spare memory may hold, so that all together stay within the limit.
+  // Returns the bytes that each registered Evictable may hold so that all together stay within the
+  // limit.
   std::uint64_t FairShare() const;
 
   std::uint64_t limit() const { return limit_.load(std::memory_order_relaxed); }
-  // Holds from now on; what is held already stays.
+  // Sets the limit for later requests; memory already held is kept.
   void SetLimit(std::uint64_t limit_bytes);
   Usage usage() const;
 
  private:
   struct Waiter {};
-  // What one who waits was promised by spares, and what was held then.
+  // Bytes that Evictables promised to one waiter, and the bytes held at that time.
   struct Promised {
     std::uint64_t bytes = 0;
     std::uint64_t held = 0;
@@ -157,24 +159,23 @@ class MemoryBudget {
   void ChangeInFlight(std::uint64_t bytes, bool in_flight);
   bool mine() const;
 
-  const int process_;  // that made it: in a child its lock may be taken for ever
+  const int process_;  // The creating process. In a forked child the lock may be locked for ever.
   const std::chrono::milliseconds patience_;
   std::atomic<std::uint64_t> limit_;
   mutable Mutex mutex_;
   CondVar changed_;
   Usage usage_ PENSTOCK_GUARDED_BY(mutex_);
-  // first come, first served; each is its caller's place
+  // In FIFO order. Each element belongs to one waiting caller.
   std::list<Waiter> waiting_ PENSTOCK_GUARDED_BY(mutex_);
-  // those not used for longest first
+  // Least recently used first.
   std::list<std::shared_ptr<Evictable>> spares_ PENSTOCK_GUARDED_BY(mutex_);
   std::chrono::steady_clock::time_point last_change_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
-// ---- BufferPool
-// -----------------------------------------------------------------------------------------------
+// ---- BufferPool ----
 
-// Memory from a BufferPool, not zeroed; goes back to it when destroyed. Movable, empty by default.
-// The pool outlives it.
+// A buffer of a BufferPool, not zeroed. It returns to the pool on destruction. Movable; empty by
+// default. The pool must outlive it.
 class PooledBuffer {
  public:
   PooledBuffer() = default;
@@ -183,7 +184,7 @@ class PooledBuffer {
   ~PooledBuffer() { Release(); }
 
   std::byte* data() const { return data_; }
-  // bytes that may be used: what was asked for, rounded up
+  // Usable bytes: the requested size, rounded up.
   std::size_t size() const { return size_; }
   MutableByteView bytes() const { return {data_, size_}; }
   explicit operator bool() const { return data_ != nullptr; }
@@ -199,39 +200,42 @@ class PooledBuffer {
   MemoryBudget::Share share_;
 };
 
-// Buffers of whole 2 MiB, aligned to that and advised to be huge pages: a fresh small page costs
-// five times what receiving into it does (spec/performance.md §0). Or, where they are asked for,
-// small ones. All are mapped, so that what is let go of leaves the process. What is given back is
-// kept for the next of that size, up to a quarter of the limit and 256 MiB; kept memory makes room
-// when other sizes are asked for, so that kept and held together stay within the limit.
+// Buffers in units of 2 MiB, aligned to 2 MiB and advised to use huge pages. A page fault on a new
+// small page costs five times the time to receive its bytes. Small buffers are available on
+// request.
 //
-// Thread safety: as MemoryBudget.
+// All buffers are mapped, so freed memory returns to the system. Released buffers are kept for
+// reuse, up to a quarter of the limit and 256 MiB. Kept buffers are unmapped when other sizes are
+// requested, so that kept and held memory stay within the limit.
+//
+// Thread safety: same as MemoryBudget.
 class BufferPool {
  public:
   static constexpr std::size_t kUnit = 2 << 20;
-  // bytes from which on a small buffer is a huge one
+  // A small buffer of at least this many bytes becomes a huge one.
   static constexpr std::size_t kLeastHuge = 1 << 20;
   enum class Grain { kHuge, kSmall };
-  // Bytes of the buffer for so many. A small one has whole 64 KiB, whole 4 KiB below that.
+  // Returns the buffer size in bytes for a request of `bytes`. Small buffers are multiples of 64
+  // KiB, or of 4 KiB if they are smaller than 64 KiB.
   static std::size_t SizeFor(std::size_t bytes, Grain grain);
 
-  explicit BufferPool(MemoryBudget& budget);  // outlives the pool
+  explicit BufferPool(MemoryBudget& budget);  // Must outlive the pool.
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
   ~BufferPool();
 
-  // Over MemoryBudget::PerProcess().
+  // Uses MemoryBudget::PerProcess().
   static BufferPool& PerProcess();
 
-  // As MemoryBudget's. kResourceExhausted when the system has no memory.
+  // Same as MemoryBudget. Returns kResourceExhausted if the system has no memory.
   Result<std::optional<PooledBuffer>> TryTake(std::size_t bytes, Grain grain = Grain::kHuge);
   Result<PooledBuffer> Take(std::size_t bytes, const std::function<bool()>& interrupt = {},
                             Grain grain = Grain::kHuge);
 
-  // Gives kept memory back to the system.
+  // Returns all kept memory to the system.
   void Trim();
-  // So much of it that kept and held are within the limit together. For who took from the budget,
-  // and not from here.
+  // Unmaps kept buffers until kept and held memory together are within the limit. For callers that
+  // take memory from the budget directly.
   void MakeRoom();
   std::uint64_t kept_bytes() const;
   MemoryBudget& budget() const { return budget_; }
@@ -241,15 +245,16 @@ class BufferPool {
   using Freed = std::vector<std::pair<std::byte*, std::size_t>>;
   Result<PooledBuffer> Fill(MemoryBudget::Share share, std::size_t size);
   void Keep(std::byte* data, std::size_t size);
-  // Until at most `most` bytes are kept. They are unmapped by the caller, after the lock.
+  // Drops kept buffers until at most `most` bytes remain. The caller unmaps them after it releases
+  // the lock.
   void DropKept(std::uint64_t most, Freed& freed) PENSTOCK_REQUIRES(mutex_);
-  std::uint64_t Room() const;  // that the budget's limit leaves beside what is held
+  std::uint64_t Room() const;  // The limit minus the bytes held.
   std::uint64_t MostKept() const;
 
   const int process_;
   MemoryBudget& budget_;
   mutable Mutex mutex_;
-  std::map<std::size_t, std::vector<std::byte*>> kept_ PENSTOCK_GUARDED_BY(mutex_);  // by size
+  std::map<std::size_t, std::vector<std::byte*>> kept_ PENSTOCK_GUARDED_BY(mutex_);  // By size.
   std::uint64_t kept_bytes_ PENSTOCK_GUARDED_BY(mutex_) = 0;
 };
 

@@ -1,4 +1,4 @@
-// A listing kept in little memory, and the whole of one at once.
+// A compact listing in memory, and a function that lists everything.
 #ifndef PENSTOCK_OBJECT_LIST_H_
 #define PENSTOCK_OBJECT_LIST_H_
 
@@ -13,11 +13,11 @@
 
 namespace penstock {
 
-// Objects in the order they were appended, each packed into at most about 24 bytes besides its key;
-// of the key only what differs from the one before. Times keep milliseconds, which is what S3
-// lists. Any object is found by its index in well under a microsecond.
+// Objects in the order of Append. Each takes at most about 24 bytes plus the part of its key that
+// differs from the previous key. Times are kept in milliseconds, the resolution of S3's listings.
+// Access by index takes well under a microsecond.
 //
-// Thread safety: const methods from any thread while nobody appends.
+// Thread safety: const members may be called from any thread while no other thread appends.
 class ObjectList {
  public:
   ObjectList();
@@ -27,12 +27,13 @@ class ObjectList {
 
   void Append(const ObjectSummary& object);
   std::size_t size() const { return size_; }
-  // `index` is below size().
+  // Requires `index` < size().
   ObjectSummary operator[](std::size_t index) const;
-  // What it holds on to, in bytes.
+  // Memory in use, in bytes.
   std::uint64_t memory_bytes() const;
 
-  // All of it as bytes, for another process; and back. kDataLoss when they are not Save's.
+  // Serializes the list for another process, and restores it. Load returns kDataLoss for anything
+  // but the output of Save.
   std::string Save() const;
   static Result<ObjectList> Load(std::string_view saved);
 
@@ -43,7 +44,7 @@ class ObjectList {
     std::size_t used = 0;
     std::size_t capacity = 0;
   };
-  // objects packed one after the other; each begins with a whole key
+  // Objects per packed block. Each block starts with a complete key.
   static constexpr std::size_t kBlock = 32;
 
   std::size_t ClassIndex(const std::string& name);
@@ -52,8 +53,8 @@ class ObjectList {
   bool Unpack(std::string_view& packed, Entry& entry, std::string* etag) const;
 
   std::vector<Chunk> chunks_;
-  std::vector<std::uint64_t> blocks_;  // where each sealed one is: chunk << 32 | offset
-  std::string tail_;                   // the block that is not full
+  std::vector<std::uint64_t> blocks_;  // Position of each sealed block: chunk << 32 | offset.
+  std::string tail_;                   // The current block, which is not full.
   std::string last_key_;
   std::int64_t last_time_ = 0;
   std::vector<std::string> classes_;
@@ -61,15 +62,16 @@ class ObjectList {
 };
 
 struct ListAllOptions {
-  // Empty: page by page. Otherwise what stands below each first-level common prefix is listed at
-  // the same time as the rest. The same objects in the same order, at one more request per common
-  // prefix: for buckets of few and large ones.
+  // Empty: pages are listed one after the other. Otherwise the contents of each first-level common
+  // prefix are listed in parallel. The result is the same, at the cost of one more request per
+  // common prefix. Use it for buckets with few prefixes that hold many objects each.
   std::string delimiter;
-  int parallel = 16;  // listings at a time
+  int parallel = 16;  // Concurrent listings.
 };
 
-// Every object below `request.prefix`, keys ascending: S3's order, which of a directory bucket is
-// made here. Of `request` bucket, prefix, page size and call options count.
+// Lists every object under `request.prefix` in ascending key order. Directory buckets do not list
+// in this order, so their objects are sorted here. Of `request`, only bucket, prefix, page size and
+// call options are used.
 Result<ObjectList> ListAll(std::shared_ptr<ObjectStore> store, const ListObjectsRequest& request,
                            const ListAllOptions& options = {}, const Interrupt& interrupt = {});
 

@@ -1,8 +1,8 @@
-// The verbs of S3 as values: a request struct in, a Result<Response> out.
+// The operations of S3 as values: a request struct in, a Result<Response> out.
 //
-// ObjectStore is what transfer/ and torch/ see of S3, so they can be tested without HTTP. It has
-// two implementations: Client (client.h) and testing::MemoryObjectStore. It is not the place for
-// retries, signing or metrics: those live below it, in the Client's dispatcher.
+// ObjectStore is the only view of S3 in transfer/ and torch/, so they can be tested without HTTP.
+// Its two implementations are Client (client.h) and testing::MemoryObjectStore. Retries, signing
+// and metrics do not belong here; they are part of the Client.
 #ifndef PENSTOCK_OBJECT_STORE_H_
 #define PENSTOCK_OBJECT_STORE_H_
 
@@ -21,86 +21,89 @@
 
 namespace penstock {
 
-// Runs exactly once, on an I/O thread or before Start returns. It must not block: the blocking
-// calls of this library fail there with kInvalidArgument. It should not throw: an exception is
-// logged and counted, and goes no further.
+// Runs exactly once, on an I/O thread or before Start returns. It must not block: blocking calls of
+// this library return kInvalidArgument there. Exceptions are logged and counted, and go no further.
 template <class T>
 using Callback = std::function<void(Result<T>)>;
 
-// Polled about every 100 ms by a thread that waits in ObjectStore::Call; true gives up
+// Polled about every 100 ms while a thread waits in ObjectStore::Call. True cancels the call
 // (kCancelled).
 using Interrupt = std::function<bool()>;
 
-// What every call may carry.
+// Options of every call.
 struct CallOptions {
-  Deadline deadline = Deadline::Never();  // over all attempts
-  std::stop_token cancel;                 // a stop ends the call with kCancelled, soon
+  Deadline deadline = Deadline::Never();  // For all attempts together.
+  std::stop_token cancel;                 // A stop request soon ends the call with kCancelled.
 };
 
 // Metadata of one object version.
 struct ObjectMetadata {
-  std::uint64_t size = 0;  // bytes of the whole object, also when a range was read
+  std::uint64_t size = 0;  // Bytes of the whole object, also if a range was read.
   ETag etag;
   WallTime last_modified{};
   std::string content_type;
-  std::string storage_class;  // empty: STANDARD
-  VersionId version_id;       // empty: bucket not versioned
-  std::string restore;        // x-amz-restore, raw; empty: none
-  // x-amz-checksum-* of the whole object where S3 sent one: {"crc64nvme", base64}; COMPOSITE values
-  // are left out.
+  std::string storage_class;  // Empty: STANDARD.
+  VersionId version_id;       // Empty: the bucket is not versioned.
+  std::string restore;        // x-amz-restore, unparsed. Empty: none.
+  // The x-amz-checksum-* headers for the whole object, if present: {"crc64nvme", base64}. COMPOSITE
+  // values are left out.
   std::vector<std::pair<std::string, std::string>> checksums;
-  std::vector<std::pair<std::string, std::string>> user_metadata;  // names without "x-amz-meta-"
+  std::vector<std::pair<std::string, std::string>> user_metadata;  // Names without "x-amz-meta-".
 };
 
-// Where the bytes of a response go. Nothing is copied on the way: the transport fills Window().
+// Destination of a response body. The transport writes into Window(), without a copy.
 //
-// Begin, then any number of (Window, Commit), in order, from one thread at a time. A store may go
-// on from the byte reached after a failure, which is not seen here, or read anew: then Begin is
-// called again: forget what came before. The sink outlives the call's completion. Errors and
-// exceptions end the call with that error; kCancelled from Commit says that enough has come and
-// counts as no failure. Begin and Commit may start other calls on the same store: a download asks
-// for other parts as soon as it knows that they are worth having.
+// Call order: Begin, then any number of (Window, Commit) pairs, from one thread at a time. After a
+// failure a store may resume at the byte reached, which the sink does not see. Or it reads again
+// from the start and calls Begin again; the sink must then discard earlier bytes.
+//
+// The sink must outlive the call. Errors and exceptions end the call with that error. kCancelled
+// from Commit means that the sink needs no more bytes and does not count as a failure. Begin and
+// Commit may start other calls on the same store; a download starts the requests for its other
+// parts there.
 class BodySink {
  public:
   virtual ~BodySink() = default;
-  // `body_length`: bytes that will follow, if the response says so. `metadata.size` is the whole
-  // object's.
+  // `body_length`: bytes that follow, if the response declares them. `metadata.size` is the size of
+  // the whole object.
   virtual Result<void> Begin(const ObjectMetadata& metadata,
                              std::optional<std::uint64_t> body_length) = 0;
-  // Asked after Begin. True: the owner of this sink compares the bytes with metadata.checksums, so
-  // the store need not.
+  // Called after Begin. True: the owner of this sink verifies the bytes against metadata.checksums,
+  // so the store skips this check.
   virtual bool FollowsChecksum() const { return false; }
-  // Memory for the next bytes; not empty unless the sink is full (more bytes are then kDataLoss).
+  // Memory for the next bytes. Empty only if the sink is full; more bytes are then kDataLoss.
   virtual MutableByteView Window() = 0;
-  // The first `count` bytes of the last Window() are filled. count <= Window().size().
+  // The first `count` bytes of the last Window() have been written. Requires count <=
+  // Window().size().
   virtual Result<void> Commit(std::size_t count) = 0;
 };
 
-// Bytes to send. Readable more than once: a retry rewinds. Outlives the call's completion, which an
-// exception of it ends with an error.
+// Bytes to send. It is read more than once: a retry calls Rewind. It must outlive the call. An
+// exception of a member ends the call with an error.
 class BodySource {
  public:
   virtual ~BodySource() = default;
   virtual std::uint64_t size() const = 0;
   virtual void Rewind() = 0;
-  // Next bytes, at most `limit`; a view that lives until the next call. Empty: the end.
+  // Returns the next bytes, at most `limit`, as a view that is valid until the next call. Empty:
+  // the end.
   virtual ByteView Next(std::size_t limit) = 0;
-  // CRC64NVME of all its bytes, where that is known: sent with them as it is. Unset: the store
-  // reads them for it first.
+  // CRC64NVME of all bytes, if known; it is sent unchanged. Unset: the store first reads the source
+  // to compute it.
   virtual std::optional<std::uint64_t> crc64nvme() const { return std::nullopt; }
-  // True: the owner computes it while the bytes pass, for
-  // CompleteMultipartUploadRequest::crc64nvme, so that no store need read them first; a part then
-  // has no checksum of its own. PutObject does not ask.
+  // True: the owner computes the CRC64NVME while the bytes are sent, for
+  // CompleteMultipartUploadRequest::crc64nvme. The store then need not read the bytes first, and
+  // the part has no checksum of its own. PutObject ignores it.
   virtual bool FollowsChecksum() const { return false; }
 };
 
 struct NoResponse {};
 
-// A range of an object; unset members are open ends. `suffix` (the last N bytes) excludes the other
-// two.
+// A range of an object. Unset members are open ends. `suffix` (the last N bytes) cannot be combined
+// with the other two.
 struct RangeRequest {
   std::optional<std::uint64_t> begin;
-  std::optional<std::uint64_t> end;  // half-open
+  std::optional<std::uint64_t> end;  // Half-open.
   std::optional<std::uint64_t> suffix;
 };
 
@@ -108,10 +111,10 @@ struct GetObjectRequest {
   using Response = ObjectMetadata;
   BucketName bucket;
   ObjectKey key;
-  std::optional<RangeRequest> range;  // unset: the whole object
+  std::optional<RangeRequest> range;  // Unset: the whole object.
   std::optional<ETag> if_match;
   VersionId version_id;
-  BodySink* sink = nullptr;  // required
+  BodySink* sink = nullptr;  // Required.
   CallOptions options;
 };
 
@@ -123,32 +126,33 @@ struct HeadObjectRequest {
   CallOptions options;
 };
 
-// What an upload may say about the object. Used by PutObject and CreateMultipartUpload.
+// Attributes of a new object, for PutObject and CreateMultipartUpload.
 struct ObjectAttributes {
-  std::string content_type;   // empty: S3's default, binary/octet-stream
-  std::string storage_class;  // empty: STANDARD
+  std::string content_type;   // Empty: S3's default, binary/octet-stream.
+  std::string storage_class;  // Empty: STANDARD.
   std::vector<std::pair<std::string, std::string>> user_metadata;
 };
 
 struct PutObjectResponse {
   ETag etag;
   VersionId version_id;
-  std::optional<std::uint64_t> object_size;  // of an append: bytes of the whole object now
+  std::optional<std::uint64_t>
+      object_size;  // Of an append: the new size of the whole object, in bytes.
 };
 struct PutObjectRequest {
   using Response = PutObjectResponse;
   BucketName bucket;
   ObjectKey key;
-  BodySource* body = nullptr;  // required
+  BodySource* body = nullptr;  // Required.
   ObjectAttributes attributes;
   std::optional<ETag> if_match;
-  bool if_none_match_any = false;  // only if no object has that key
+  bool if_none_match_any = false;  // Only if the key has no object.
   CallOptions options;
-  // Directory buckets only: the body is appended at this offset, which must be the object's size; 0
-  // makes the object.
+  // Directory buckets only. The body is appended at this offset, which must equal the object's
+  // size. 0 creates the object.
   std::optional<std::uint64_t> write_offset;
-  // With write_offset: the CRC that is sent, "crc64nvme", "crc32c" or "crc32", which must be the
-  // one the object has, or "none". Empty: as configured.
+  // With write_offset: the CRC to send ("crc64nvme", "crc32c" or "crc32"; it must match the
+  // object's checksum), or "none". Empty: as configured.
   std::string checksum_algorithm;
 };
 
@@ -158,7 +162,8 @@ struct DeleteObjectRequest {
   ObjectKey key;
   VersionId version_id;
   CallOptions options;
-  std::optional<ETag> if_match;  // another ETag: kPreconditionFailed, and the object stays
+  std::optional<ETag>
+      if_match;  // For any other ETag the call returns kPreconditionFailed and the object stays.
 };
 
 struct DeleteObjectsResponse {
@@ -167,19 +172,19 @@ struct DeleteObjectsResponse {
     std::string code;
     std::string message;
   };
-  std::vector<Failure> failures;  // keys not listed are gone
+  std::vector<Failure> failures;  // All other keys of the request have been deleted.
 };
 struct DeleteObjectsRequest {
   using Response = DeleteObjectsResponse;
   BucketName bucket;
-  std::vector<ObjectKey> keys;  // 1 to 1000
+  std::vector<ObjectKey> keys;  // 1 to 1000.
   CallOptions options;
 };
 
 struct CopyObjectResponse {
   ETag etag;
   WallTime last_modified{};
-  VersionId version_id;  // of the copy; empty: bucket not versioned
+  VersionId version_id;  // Of the copy. Empty: the bucket is not versioned.
 };
 struct CopyObjectRequest {
   using Response = CopyObjectResponse;
@@ -189,7 +194,7 @@ struct CopyObjectRequest {
   ObjectKey key;
   std::optional<ETag> source_if_match;
   CallOptions options;
-  VersionId source_version_id;  // empty: the current version
+  VersionId source_version_id;  // Empty: the current version.
 };
 
 struct ObjectSummary {
@@ -202,7 +207,7 @@ struct ObjectSummary {
 struct ListObjectsResponse {
   std::vector<ObjectSummary> objects;
   std::vector<std::string> common_prefixes;
-  std::string next_token;  // empty: the last page
+  std::string next_token;  // Empty: the last page.
 };
 struct ListObjectsRequest {
   using Response = ListObjectsResponse;
@@ -211,26 +216,27 @@ struct ListObjectsRequest {
   std::string delimiter;
   std::string continuation_token;
   std::string start_after;
-  int max_keys = 1000;  // 0 or more; S3 sends 1000 at most
+  int max_keys = 1000;  // 0 or more. S3 returns at most 1000.
   CallOptions options;
 };
 
-// One version of an object, or a delete marker, which has neither size nor ETag.
+// One version of an object, or a delete marker, which has no size and no ETag.
 struct ObjectVersionSummary {
   ObjectKey key;
-  VersionId version_id;  // "null": from a time when the bucket kept no versions
+  VersionId version_id;  // "null": written while the bucket was not versioned.
   bool is_latest = false;
   bool is_delete_marker = false;
   std::uint64_t size = 0;
   ETag etag;
   WallTime last_modified{};
-  std::string storage_class;  // empty: STANDARD
+  std::string storage_class;  // Empty: STANDARD.
 };
 struct ListObjectVersionsResponse {
-  std::vector<ObjectVersionSummary> versions;  // keys ascending, those of one key newest first
+  std::vector<ObjectVersionSummary>
+      versions;  // Ascending by key; versions of one key newest first.
   std::vector<std::string> common_prefixes;
-  std::string next_key_marker;  // empty: the last page
-  // empty: the next page begins after all versions of that key, or after that prefix
+  std::string next_key_marker;  // Empty: the last page.
+  // Empty: the next page starts after all versions of that key, or after that prefix.
   VersionId next_version_id_marker;
 };
 struct ListObjectVersionsRequest {
@@ -238,16 +244,17 @@ struct ListObjectVersionsRequest {
   BucketName bucket;
   std::string prefix;
   std::string delimiter;
-  std::string key_marker;       // the last key already seen
-  VersionId version_id_marker;  // with key_marker: the last of its versions already seen
-  int max_keys = 1000;          // 0 or more; S3 sends 1000 at most
+  std::string key_marker;  // The last key of the previous page.
+  VersionId
+      version_id_marker;  // With key_marker: the last version of that key on the previous page.
+  int max_keys = 1000;    // 0 or more. S3 returns at most 1000.
   CallOptions options;
 };
 
 struct CreateMultipartUploadResponse {
   UploadId upload_id;
-  // The upload keeps a CRC64NVME of the whole object: parts need none of their own, Complete may
-  // give the whole's.
+  // The upload keeps a CRC64NVME of the whole object. Parts need no checksum of their own, and
+  // CompleteMultipartUpload may send the checksum of the whole.
   bool keeps_crc64nvme = false;
 };
 struct CreateMultipartUploadRequest {
@@ -258,11 +265,11 @@ struct CreateMultipartUploadRequest {
   CallOptions options;
 };
 
-// One finished part, as CompleteMultipartUpload wants it back.
+// One uploaded part, as CompleteMultipartUpload expects it.
 struct CompletedPart {
-  int part_number = 0;  // 1 to 10,000
+  int part_number = 0;  // 1 to 10,000.
   ETag etag;
-  std::string checksum_crc64nvme;  // base64, as S3 computed it; empty: none
+  std::string checksum_crc64nvme;  // Base64, as computed by S3. Empty: none.
 };
 struct UploadPartRequest {
   using Response = CompletedPart;
@@ -270,7 +277,7 @@ struct UploadPartRequest {
   ObjectKey key;
   UploadId upload_id;
   int part_number = 0;
-  BodySource* body = nullptr;  // required
+  BodySource* body = nullptr;  // Required.
   CallOptions options;
 };
 
@@ -285,7 +292,7 @@ struct UploadPartCopyRequest {
   UploadId upload_id;
   int part_number = 0;
   CallOptions options;
-  VersionId source_version_id;  // empty: the current version
+  VersionId source_version_id;  // Empty: the current version.
 };
 
 struct CompleteMultipartUploadRequest {
@@ -293,14 +300,14 @@ struct CompleteMultipartUploadRequest {
   BucketName bucket;
   ObjectKey key;
   UploadId upload_id;
-  std::vector<CompletedPart> parts;  // ascending part numbers
-  std::uint64_t object_size = 0;     // sum of the parts; S3 checks it
+  std::vector<CompletedPart> parts;  // Ascending part numbers.
+  std::uint64_t object_size = 0;     // Sum of the part sizes; S3 checks it.
   bool if_none_match_any = false;
   CallOptions options;
-  // Of the whole object: S3 publishes it only if that is what the parts amount to
+  // Of the whole object. If the parts do not match it, S3 does not publish the object
   // (kInvalidArgument, BadDigest).
   std::optional<std::uint64_t> crc64nvme;
-  std::optional<ETag> if_match;  // only over the object with this ETag
+  std::optional<ETag> if_match;  // Only if the current object has this ETag.
 };
 
 struct AbortMultipartUploadRequest {
@@ -318,7 +325,7 @@ struct PartSummary {
 };
 struct ListPartsResponse {
   std::vector<PartSummary> parts;
-  int next_part_number_marker = 0;  // 0: the last page
+  int next_part_number_marker = 0;  // 0: the last page.
 };
 struct ListPartsRequest {
   using Response = ListPartsResponse;
@@ -336,10 +343,10 @@ struct UploadSummary {
 };
 struct ListMultipartUploadsResponse {
   std::vector<UploadSummary> uploads;
-  std::string next_key_marker;  // empty: the last page
+  std::string next_key_marker;  // Empty: the last page.
   std::string next_upload_id_marker;
 };
-// One page, of at most 1,000 uploads. For the next page copy the response's markers into the
+// Lists one page of at most 1,000 uploads. For the next page, copy the response's markers into the
 // request.
 struct ListMultipartUploadsRequest {
   using Response = ListMultipartUploadsResponse;
@@ -380,9 +387,10 @@ struct ListBucketsRequest {
   CallOptions options;
 };
 
-// Thread safety: safe from any thread. `Start` does not block on the network. Requests are taken by
-// value; the sinks, sources and whatever the callback captures must live until the callback has
-// run.
+// Thread safety: all members may be called from any thread.
+//
+// `Start` does not block on the network. Requests are taken by value. Sinks, sources and everything
+// that the callback captures must live until the callback has run.
 class ObjectStore {
  public:
   virtual ~ObjectStore() = default;
@@ -410,9 +418,9 @@ class ObjectStore {
   virtual void Start(DeleteBucketRequest request, Callback<NoResponse> done) = 0;
   virtual void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) = 0;
 
-  // Start, then wait. On an interrupt the call is cancelled and its completion still awaited, so
-  // that no memory the request points to is in use when this returns. In a callback:
-  // kInvalidArgument, and nothing is started.
+  // Calls Start and waits. On an interrupt it cancels the call and still waits for the callback, so
+  // the memory of the request is no longer in use on return. In a callback it returns
+  // kInvalidArgument and starts nothing.
   template <class Request>
   Result<typename Request::Response> Call(Request request, const Interrupt& interrupt = {});
 };

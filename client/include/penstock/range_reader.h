@@ -1,5 +1,5 @@
-// Scattered ranges of many objects into memory of the caller's: what loading a distributed
-// checkpoint asks for.
+// Reads scattered ranges of many objects into the caller's memory, for example to load a
+// distributed checkpoint.
 #ifndef PENSTOCK_RANGE_READER_H_
 #define PENSTOCK_RANGE_READER_H_
 
@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-// The bytes [begin, begin + memory.size()) of an object land in `memory`.
+// The bytes [begin, begin + memory.size()) of an object are written to `memory`.
 struct RangePiece {
   std::uint64_t begin = 0;
   MutableByteView memory;
@@ -21,59 +21,59 @@ struct RangePiece {
 struct RangeBatch {
   BucketName bucket;
   ObjectKey key;
-  // In any order; bytes that several want are brought once and copied. Their memory, in which none
-  // may overlap, is the reader's until the completion.
+  // In any order. Bytes that several pieces request are fetched once and copied. The memory of the
+  // pieces must not overlap and belongs to the reader until the callback runs.
   std::vector<RangePiece> pieces;
-  // The version to read, where it is known; otherwise the first answer says which one it is, for
-  // all batches of the object.
+  // The version to read, if known. Otherwise the first response determines it for all batches of
+  // the object.
   std::optional<ETag> known_etag;
 };
 
 struct RangesRead {
-  std::uint64_t bytes = 0;  // of the pieces, those that several wanted once
-  ETag etag;                // empty: nothing was asked for, or the store names no version
+  std::uint64_t bytes = 0;  // Of the pieces; shared bytes count once.
+  ETag etag;                // Empty: nothing was requested, or the store has no ETags.
 };
 
 struct RangeReaderOptions {
-  // Pieces with at most so many bytes between them come by one request, which passes over what is
-  // between. Unset: 32 KiB, or up to 1 MiB where all that is passed over stays within a
-  // sixty-fourth of what is wanted of the batch.
+  // Pieces at most this many bytes apart share one request, which skips the bytes between them.
+  // Unset: 32 KiB, or up to 1 MiB while all skipped bytes stay within 1/64 of the bytes requested.
   std::optional<std::uint64_t> max_gap_bytes;
-  // Longer stretches are shared among requests of so many bytes at most. Unset: 8 to 64 MiB, by the
-  // size of the batch.
+  // Longer runs are split into requests of at most this many bytes. Unset: 8 to 64 MiB, by the size
+  // of the batch.
   std::optional<std::uint64_t> max_request_bytes;
-  // Requests at a time. Unset: as many as the measured rate makes worth having, up to 16.
+  // Concurrent requests. Unset: chosen from the measured rate, up to 16.
   std::optional<int> max_parallel_requests;
   CallOptions call;
 };
 
-// Reads batches of pieces, those of all objects at a time, in the order in which they were started.
-// Pieces of 4 KiB and more are received in place; smaller ones, and what lies between, by way of
-// memory of at most a request's size.
+// Reads batches of pieces. Batches of several objects run concurrently and start in the order of
+// Start. Pieces of 4 KiB or more are received in place. Smaller pieces and skipped bytes go through
+// a buffer of at most one request's size.
 //
-// Every byte of one object comes from one version: kPreconditionFailed when it was replaced. An
-// object that ends before a piece does is kDataLoss.
+// All bytes of an object come from one version; if the object is replaced, the read fails with
+// kPreconditionFailed. If an object ends before a piece does, it fails with kDataLoss.
 //
-// Thread safety: Start and usage from any thread. Destroying it cancels what is not done, and waits
-// for it; on an I/O thread another thread waits instead. In a forked child an inherited reader
+// Thread safety: Start and usage may be called from any thread. Destruction cancels pending batches
+// and waits for them; on an I/O thread it leaves the wait to another thread. In a forked child an
+// inherited reader returns kInvalidArgument and may be destroyed.
 // gives kInvalidArgument, and destroying it is safe.
 class RangeReader {
  public:
   struct Usage {
     std::uint64_t requests = 0;
-    std::uint64_t bytes_wanted = 0;  // of the pieces
-    std::uint64_t bytes_asked = 0;   // of the requests: what was passed over too
-    int most_parallel = 0;           // requests that were under way at once
+    std::uint64_t bytes_wanted = 0;  // Of the pieces.
+    std::uint64_t bytes_asked = 0;   // Of the requests, skipped bytes included.
+    int most_parallel = 0;           // Maximum of concurrent requests.
   };
 
   static std::unique_ptr<RangeReader> Create(std::shared_ptr<ObjectStore> store,
                                              RangeReaderOptions options);
   virtual ~RangeReader() = default;
-  // `done`: once, when the batch is complete or its first failure has ended all of its requests.
-  // Its memory is then the caller's again. On an I/O thread or this one; it may start others, and
-  // must not wait.
+  // `done` runs once: when the batch is complete, or when its first failure has ended all of its
+  // requests. The memory then belongs to the caller again. It runs on an I/O thread or on this
+  // thread. It may start other batches and must not wait.
   virtual void Start(RangeBatch batch, Callback<RangesRead> done) = 0;
-  // Everything ends with kCancelled, soon.
+  // Ends all batches with kCancelled, soon.
   virtual void Cancel() = 0;
   virtual Usage usage() const = 0;
 };

@@ -1,6 +1,6 @@
-// A file of torch.save that holds one tensor, as distributed checkpoints store each: where its
-// payload is and what it means. No I/O, and nothing of torch: whoever knows the file's layout
-// beforehand verifies here that it was so.
+// A torch.save file with one tensor, the form in which distributed checkpoints store each tensor:
+// payload position and metadata. No I/O and no dependency on torch. Callers that predict the layout
+// of the file verify it here.
 #ifndef PENSTOCK_TENSOR_ARCHIVE_H_
 #define PENSTOCK_TENSOR_ARCHIVE_H_
 
@@ -14,23 +14,24 @@
 
 namespace penstock {
 
-// What the archive's pickle says.
+// The tensor that the archive's pickle describes.
 struct PickledTensor {
-  std::string dtype;  // torch's name without "torch.": "float32", "bfloat16", "float8_e4m3fn"
+  std::string dtype;  // torch's name without "torch.": "float32", "bfloat16", "float8_e4m3fn".
   std::vector<std::int64_t> sizes;
-  std::vector<std::int64_t> strides;  // in elements; one for each size
-  std::int64_t storage_offset = 0;    // in elements
-  std::string storage_key;            // the payload is the record "data/<storage_key>"
+  std::vector<std::int64_t> strides;  // In elements; one per size.
+  std::int64_t storage_offset = 0;    // In elements.
+  std::string storage_key;            // The payload is the record "data/<storage_key>".
   std::uint64_t storage_bytes = 0;
 
   bool operator==(const PickledTensor&) const = default;
 };
 
-// nullopt: anything but one plain strided tensor (quantised, sparse, nested, with hooks or
-// attributes, pickled by a protocol newer than 3). Any bytes may be given.
+// Returns nullopt for anything but one plain strided tensor. Quantised, sparse and nested tensors,
+// tensors with hooks or attributes, and pickle protocols above 3 are not supported. Accepts any
+// bytes.
 std::optional<PickledTensor> ReadTensorPickle(std::string_view pickle);
 
-// Where an archive's parts are, from its begin.
+// Positions of the parts of an archive, in bytes from its start.
 struct TensorArchive {
   std::string_view pickle;
   std::string_view payload_key;
@@ -38,17 +39,16 @@ struct TensorArchive {
   std::uint64_t payload_bytes = 0;
 };
 
-// An archive of which the middle may be elsewhere: the bytes between `head` and `tail` are not
-// looked at.
+// An archive without its middle. The bytes between `head` and `tail` are not read.
 struct ArchiveEnds {
   ByteView head;
-  std::uint64_t between = 0;  // bytes
+  std::uint64_t between = 0;  // Bytes.
   ByteView tail;
 };
 
 // Reads the zip directory. The views are into `ends`. Returns nullopt if the bytes are not a
-// little-endian torch.save archive with a single, stored payload that ends within the archive, or
-// if a part other than the payload lies outside of `ends`. Accepts any bytes.
+// little-endian torch.save archive with a single, stored payload that ends within the archive. Also
+// returns nullopt if a part other than the payload is outside of `ends`. Accepts any bytes.
 std::optional<TensorArchive> ReadTensorArchive(const ArchiveEnds& ends);
 
 }  // namespace penstock

@@ -1,9 +1,8 @@
 // penstock::torch: objects as libtorch tensors, prefixes as torch::data datasets, checkpoints at
-// s3:// addresses.
+// s3:// URIs.
 //
-// Speaks ObjectStore, so it works over Client and over testing::MemoryObjectStore alike. For C++
-// users; Python has its own package. Inside namespace penstock, libtorch's own namespace is written
-// ::torch.
+// Uses ObjectStore, so it works with Client and with testing::MemoryObjectStore. For C++ programs;
+// Python has its own package. Inside namespace penstock, libtorch's namespace is written ::torch.
 #ifndef PENSTOCK_TORCH_H_
 #define PENSTOCK_TORCH_H_
 
@@ -26,13 +25,13 @@
 
 namespace penstock::torch {
 
-// One object. `data`: its bytes, shape [size], dtype uint8, device CPU, contiguous; the tensor owns
-// its storage, into which the bytes were downloaded without another copy. `target`: the object's
+// One object. `data`: its bytes as a contiguous CPU tensor of shape [size] and dtype uint8. The
+// tensor owns its storage, into which the bytes were downloaded directly. `target`: the object's
 // key.
 using ObjectExample = ::torch::data::Example<::torch::Tensor, std::string>;
 
-// libtorch's datasets return values, so an Error travels as an exception there. DataLoader wraps it
-// in a WorkerException when workers are used.
+// libtorch's datasets return values, so errors are thrown. With workers, DataLoader wraps the
+// exception in a WorkerException.
 class DatasetError : public std::runtime_error {
  public:
   explicit DatasetError(Error error)
@@ -44,48 +43,45 @@ class DatasetError : public std::runtime_error {
 };
 
 struct DatasetOptions {
-  DownloadOptions download;       // of each object
-  int max_parallel_objects = 16;  // downloads in flight at once
-  // of PrefixStreamDataset: stop fetching ahead beyond that; one object always
+  DownloadOptions download;       // Of each object.
+  int max_parallel_objects = 16;  // Concurrent downloads.
+  // PrefixStreamDataset prefetches at most this many bytes, but always one object.
   std::uint64_t look_ahead_bytes = 256ull << 20;
 };
 
-// ---- Map
-// ------------------------------------------------------------------------------------------------------
+// ---- Map ----
 
-// The objects under a prefix by index, in the order of their keys. The listing is taken once, at
-// Create.
+// The objects under a prefix by index, in key order. Create lists them once.
 //
-// Copies share the listing and the store. Thread safety: safe from any thread.
+// Copies share the listing and the store. Thread safety: may be used from any thread.
 class ObjectDataset : public ::torch::data::datasets::Dataset<ObjectDataset, ObjectExample> {
  public:
   // `uri`: "s3://bucket/prefix"; "s3://bucket" is the whole bucket.
   static Result<ObjectDataset> Create(std::shared_ptr<ObjectStore> store, std::string_view uri,
                                       DatasetOptions options = {}, const Interrupt& interrupt = {});
 
-  // Throws DatasetError when the object cannot be read, std::out_of_range beyond size().
+  // Throws DatasetError if the object cannot be read, std::out_of_range if index >= size().
   ObjectExample get(std::size_t index) override;
-  // The same for many, downloaded in parallel.
+  // Same for several objects, downloaded in parallel.
   std::vector<ObjectExample> get_batch(c10::ArrayRef<std::size_t> indices) override;
   std::optional<std::size_t> size() const override;
 
-  // 0 <= index < size().
+  // Requires 0 <= index < size().
   const ObjectSummary& object(std::size_t index) const { return objects_->at(index); }
 
  private:
   ObjectDataset() = default;
   std::shared_ptr<ObjectStore> store_;
   BucketName bucket_;
-  // shared by copies: DataLoader makes one per worker
+  // Shared by copies: DataLoader copies the dataset for each worker.
   std::shared_ptr<const std::vector<ObjectSummary>> objects_;
   DatasetOptions options_;
 };
 
-// ---- Stream
-// ---------------------------------------------------------------------------------------------------
+// ---- Stream ----
 
-// Which objects are ours: object i of the listing belongs to rank i % world_size, there to worker
-// (i / world_size) % workers. All shards together see every object once.
+// A share of the objects. Object i of the listing belongs to rank i % world_size, and within the
+// rank to worker (i / world_size) % workers. All shards together contain every object exactly once.
 struct Shard {
   std::uint64_t rank = 0;
   std::uint64_t world_size = 1;
@@ -97,32 +93,32 @@ struct Shard {
   }
 };
 
-// The objects under a prefix as a stream, in the order of their keys, fetched ahead while the
-// reader works. Each epoch lists anew. An epoch ends with an empty batch (nullopt).
+// The objects under a prefix as a stream in key order, prefetched in the background. Each epoch
+// lists the prefix again and ends with an empty batch (nullopt).
 //
-// After a DatasetError every further batch throws it until reset(). Movable. Thread safety: safe
-// from any thread, so it may be shared by a DataLoader's workers, which then see disjoint objects.
+// After a DatasetError every further batch throws it until reset(). Movable. Thread safety: may be
+// used from any thread. Workers of a DataLoader that share it receive disjoint objects.
 class PrefixStreamDataset
     : public ::torch::data::datasets::StatefulDataset<PrefixStreamDataset,
                                                       std::vector<ObjectExample>> {
  public:
-  // kInvalidArgument for a bad URI or a shard outside its world. No network.
+  // Returns kInvalidArgument for a malformed URI or an invalid shard. Sends nothing.
   static Result<PrefixStreamDataset> Create(std::shared_ptr<ObjectStore> store,
                                             std::string_view uri, Shard shard = {},
                                             DatasetOptions options = {});
   PrefixStreamDataset(PrefixStreamDataset&&) noexcept;
   PrefixStreamDataset& operator=(PrefixStreamDataset&&) noexcept;
-  // Cancels what is in flight and waits for it.
+  // Cancels downloads in flight and waits for them.
   ~PrefixStreamDataset() override;
 
-  // The next `count` objects, fewer at the end, nullopt after it. Throws DatasetError.
+  // Returns the next `count` objects, fewer at the end, nullopt after the end. Throws DatasetError.
   std::optional<std::vector<ObjectExample>> get_batch(std::size_t count) override;
   std::optional<std::size_t> size() const override { return std::nullopt; }
 
-  // Starts an epoch: from the first object, or, once after load(), from where the saved one stood.
+  // Starts an epoch at the first object. The first call after load() starts at the saved position.
   void reset() override;
-  // The position in the epoch: how many objects of this shard were handed out ("position", int64,
-  // shape []).
+  // Saves the position in the epoch: the number of objects of this shard returned so far
+  // ("position", int64, shape []).
   void save(::torch::serialize::OutputArchive& archive) const override;
   void load(::torch::serialize::InputArchive& archive) override;
 
@@ -132,24 +128,23 @@ class PrefixStreamDataset
   std::unique_ptr<Impl> impl_;
 };
 
-// ---- Checkpoints
-// ----------------------------------------------------------------------------------------------
+// ---- Checkpoints ----
 
-// Serializes what `fill` puts into the archive and streams it to "s3://bucket/key", part by part:
-// memory stays bounded by the upload's buffers. The object appears whole when this succeeds, and
-// not at all when it fails or the process dies. An exception of `fill` or of libtorch becomes a
+// Serializes the archive that `fill` writes and streams it to "s3://bucket/key" part by part.
+// Memory stays bounded by the buffers of the upload. The object appears complete on success, and
+// not at all on failure or if the process dies. An exception of `fill` or of libtorch becomes a
 // kInternal error.
 Result<UploadResponse> SaveCheckpoint(
     std::shared_ptr<ObjectStore> store, std::string_view uri,
     const std::function<void(::torch::serialize::OutputArchive&)>& fill, UploadOptions options = {},
     const Interrupt& interrupt = {});
 
-// The same for an archive already filled.
+// Same for an archive that is already filled.
 Result<UploadResponse> SaveCheckpoint(std::shared_ptr<ObjectStore> store, std::string_view uri,
                                       ::torch::serialize::OutputArchive& archive,
                                       UploadOptions options = {}, const Interrupt& interrupt = {});
 
-// Model and optimizer under the names "model" and "optimizer".
+// Saves model and optimizer under the names "model" and "optimizer".
 template <class Module, class Optimizer>
 Result<UploadResponse> SaveTraining(std::shared_ptr<ObjectStore> store, std::string_view uri,
                                     const Module& model, const Optimizer& optimizer,
@@ -169,12 +164,13 @@ Result<UploadResponse> SaveTraining(std::shared_ptr<ObjectStore> store, std::str
 
 struct LoadOptions {
   DownloadOptions download;
-  std::optional<::torch::Device> device;  // where the tensors go; unset: where they were saved from
+  std::optional<::torch::Device>
+      device;  // Device of the tensors. Unset: the device they were saved from.
 };
 
 // Reads a checkpoint written by SaveCheckpoint or torch::save. Downloads in parallel into one
-// buffer of the object's size, from which libtorch copies each tensor into storage of its own; the
-// buffer is gone on return. kDataLoss when the object is not an archive.
+// buffer of the object's size; libtorch copies each tensor into its own storage, and the buffer is
+// freed on return. Returns kDataLoss if the object is not an archive.
 Result<::torch::serialize::InputArchive> LoadCheckpoint(ObjectStore& store, std::string_view uri,
                                                         LoadOptions options = {},
                                                         const Interrupt& interrupt = {});

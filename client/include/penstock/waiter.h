@@ -1,4 +1,4 @@
-// Waiting for one asynchronous result on a plain thread, with a way to give up.
+// Waits for one asynchronous result on a plain thread; the wait can be interrupted.
 #ifndef PENSTOCK_WAITER_H_
 #define PENSTOCK_WAITER_H_
 
@@ -14,13 +14,13 @@
 
 namespace penstock {
 
-// One slot, filled once by a callback and emptied once by the thread that waits.
+// One slot that a callback fills once and the waiting thread empties once.
 //
-// Thread safety: Set from any thread, Wait from one.
+// Thread safety: the callback may run on any thread; Wait on one.
 template <class T>
 class Waiter {
  public:
-  // The callback to hand out. Keeps the slot alive on its own.
+  // Returns the callback to pass on. It keeps the slot alive.
   std::function<void(Result<T>)> Done() const {
     return [slot = slot_](Result<T> result) {
       const MutexLock lock(slot->mutex);
@@ -29,8 +29,8 @@ class Waiter {
     };
   }
 
-  // Blocks until the callback has run. `interrupt` is polled about every 100 ms; when it says true,
-  // `stop` is requested once and the result, normally kCancelled, still awaited.
+  // Blocks until the callback has run. `interrupt` is polled about every 100 ms. When it returns
+  // true, Wait requests `stop` once and still waits for the result, normally kCancelled.
   Result<T> Wait(const std::function<bool()>& interrupt, std::stop_source stop) {
     bool stopping = false;
     for (;;) {

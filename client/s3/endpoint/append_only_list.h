@@ -1,5 +1,5 @@
-// A list that only grows, read and extended without locks: nothing in it can be left locked in a
-// forked child. For a handful of entries (observers, signers, learned regions); not for many.
+// A lock-free list that only grows, so that a forked child cannot inherit it locked. For a handful
+// of entries, such as observers, signers and learned regions.
 #ifndef PENSTOCK_CLIENT_S3_ENDPOINT_APPEND_ONLY_LIST_H_
 #define PENSTOCK_CLIENT_S3_ENDPOINT_APPEND_ONLY_LIST_H_
 
@@ -8,8 +8,8 @@
 
 namespace penstock::s3 {
 
-// Entries live, unmoved, until the list is destroyed. Thread safety: safe from any thread, but
-// destruction.
+// Entries keep their address until the list is destroyed. Thread safety: all members but the
+// destructor may be called from any thread.
 template <class T>
 class AppendOnlyList {
  public:
@@ -29,7 +29,7 @@ class AppendOnlyList {
     return node->value;
   }
 
-  // Visits every entry, the newest first.
+  // Visits all entries, newest first.
   template <class Visitor>
   void ForEach(const Visitor& visit) const {
     for (const Node* node = newest_.load(std::memory_order_acquire); node != nullptr;
@@ -37,7 +37,7 @@ class AppendOnlyList {
       visit(node->value);
   }
 
-  // The newest entry that `matches`, or null.
+  // Returns the newest entry that `matches`, or null.
   template <class Predicate>
   const T* FindNewest(const Predicate& matches) const {
     for (const Node* node = newest_.load(std::memory_order_acquire); node != nullptr;

@@ -9,7 +9,7 @@
 namespace penstock::s3 {
 namespace {
 
-TEST(BucketNameTest, ADirectoryBucketIsToldByItsSuffix) {
+TEST(BucketNameTest, ADirectoryBucketIsRecognisedByItsSuffix) {
   EXPECT_TRUE(IsDirectoryBucket("data--usw2-az1--x-s3"));
   EXPECT_TRUE(IsDirectoryBucket("point--usw2-az1--xa-s3"));
   for (const char* name : {"data", "data--x-s3-", "data-x-s3", "data--X-S3", "data--op-s3", ""}) {
@@ -17,7 +17,7 @@ TEST(BucketNameTest, ADirectoryBucketIsToldByItsSuffix) {
   }
 }
 
-TEST(BucketNameTest, ZonesOfEveryLengthAreFound) {
+TEST(BucketNameTest, FindsZonesOfEveryLength) {
   EXPECT_EQ(ZoneOfBucket("data--usw2-az1--x-s3"), "usw2-az1");
   EXPECT_EQ(ZoneOfBucket("data--apne1-az4--x-s3"), "apne1-az4");
   EXPECT_EQ(ZoneOfBucket("data--usw2-lax1-az1--x-s3"), "usw2-lax1-az1");
@@ -26,14 +26,14 @@ TEST(BucketNameTest, ZonesOfEveryLengthAreFound) {
   EXPECT_EQ(ZoneOfBucket("a-b--c--use1-az4--xa-s3"), "use1-az4");
 }
 
-TEST(BucketNameTest, WithoutAZoneOfAKnownLengthThereIsNone) {
+TEST(BucketNameTest, OtherLengthsAreNotAZone) {
   for (const char* name : {"--x-s3", "usw2-az1--x-s3", "data-usw2-az1--x-s3", "data--az1--x-s3",
                            "data--usw2-az1", ""}) {
     EXPECT_EQ(ZoneOfBucket(name), "") << name;
   }
 }
 
-TEST(BucketNameTest, ALabelHasLettersDigitsAndHyphensBetweenThem) {
+TEST(BucketNameTest, ALabelHasLettersDigitsAndInnerHyphens) {
   for (const char* label : {"a", "us-east-1", "A1"}) EXPECT_TRUE(IsHostLabel(label)) << label;
   for (const char* label : {"", "-a", "a-", "a_b", "a.b", "a b"})
     EXPECT_FALSE(IsHostLabel(label)) << label;

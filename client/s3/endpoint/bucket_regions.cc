@@ -20,7 +20,8 @@ std::uint64_t WordOf(std::string_view text, std::size_t index) {
 
 }  // namespace
 
-// Release and acquire for each word: whoever has one of a write sees its odd version too.
+// Release and acquire for each word: a reader that sees one word of a write also sees its odd
+// version.
 void BucketRegions::Text::Store(std::string_view text) {
   for (std::size_t i = 0; i < words_.size(); ++i)
     words_[i].store(WordOf(text, i), std::memory_order_release);
@@ -83,11 +84,10 @@ void BucketRegions::Learn(std::string_view bucket, std::string_view region) {
     return;
   if (Find(bucket) == region) return;
   const std::uint64_t hash = HashOf(bucket);
-  const std::uint64_t now = lessons_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::uint64_t now = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   Table* const table = table_.load(std::memory_order_acquire);
   Set& set = (table != nullptr ? *table : MakeTable())[hash % kSets];
-  // One that is known stays where it is, so that learning and forgetting in turn takes no more
-  // room.
+  // A known pair keeps its slot, so that alternate Learn and Forget use no further slots.
   const auto known = std::find_if(set.begin(), set.end(), [&](const Place& place) {
     return place.Holds(hash, bucket, region);
   });
@@ -102,7 +102,7 @@ void BucketRegions::Forget(std::string_view bucket, std::string_view region) {
   Table* const table = table_.load(std::memory_order_acquire);
   if (table == nullptr) return;
   const std::uint64_t hash = HashOf(bucket);
-  // All of them: two threads may have added the same pair.
+  // Forget all copies: two threads may have added the same pair.
   for (Place& place : (*table)[hash % kSets]) {
     if (place.Holds(hash, bucket, region)) place.Forget();
   }

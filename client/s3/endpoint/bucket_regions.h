@@ -1,4 +1,4 @@
-// The regions of buckets, as S3's redirects taught them.
+// The regions of buckets, learned from S3's redirects.
 #ifndef PENSTOCK_CLIENT_S3_ENDPOINT_BUCKET_REGIONS_H_
 #define PENSTOCK_CLIENT_S3_ENDPOINT_BUCKET_REGIONS_H_
 
@@ -11,11 +11,11 @@
 
 namespace penstock::s3 {
 
-// Remembers 1024 pairs of bucket and region, 16 of one hash; a further one takes the place of the
-// one of its hash that was learned the longest ago. Names of more than 64 bytes are not kept.
+// Stores up to 1024 pairs of bucket and region in sets of 16 by hash. A new pair replaces the
+// oldest one of its set. Names above 64 bytes are not stored.
 //
-// Thread safety: safe from any thread, without locks: a fork in the middle of a lesson costs the
-// child that one place.
+// Thread safety: may be used from any thread, without locks. A fork during a write costs the child
+// that one slot.
 class BucketRegions {
  public:
   BucketRegions() = default;
@@ -24,13 +24,14 @@ class BucketRegions {
   ~BucketRegions() { delete table_.load(std::memory_order_acquire); }
 
   void Learn(std::string_view bucket, std::string_view region);
-  // The bucket was not found there. Does nothing where another region has been learned since.
+  // Removes the pair after the bucket was not found there. No effect if another region has been
+  // learned since.
   void Forget(std::string_view bucket, std::string_view region);
-  // The last region learned and not forgotten, or empty.
+  // Returns the region learned last and not forgotten, or empty.
   std::string Find(std::string_view bucket) const;
 
  private:
-  // At most 64 bytes, none of them NUL.
+  // Up to 64 bytes without NUL.
   class Text {
    public:
     static constexpr std::size_t kBytes = 64;
@@ -42,23 +43,23 @@ class BucketRegions {
     std::array<std::atomic<std::uint64_t>, kBytes / 8> words_{};
   };
 
-  // A sequence lock whose readers do not wait: what is being written is not there.
+  // A sequence lock whose readers do not wait: a slot being written counts as empty.
   class Place {
    public:
     std::uint64_t learned() const { return learned_.load(std::memory_order_relaxed); }
     bool Holds(std::uint64_t hash, std::string_view bucket, std::string_view region) const;
-    // Its region if it holds that bucket, else empty.
+    // Returns its region if it holds that bucket, else empty.
     std::string RegionOf(std::uint64_t hash, std::string_view bucket) const;
     void Confirm(std::uint64_t when) { learned_.store(when, std::memory_order_relaxed); }
     void Forget() { learned_.store(0, std::memory_order_relaxed); }
-    // Nothing where another thread writes.
+    // No effect while another thread writes.
     void Write(std::uint64_t hash, std::string_view bucket, std::string_view region,
                std::uint64_t when);
 
    private:
-    std::atomic<std::uint64_t> version_{0};  // odd: being written
-    std::atomic<std::uint64_t> learned_{0};  // the higher, the later; 0: nothing is there
-    std::atomic<std::uint64_t> hash_{0};     // of the bucket
+    std::atomic<std::uint64_t> version_{0};  // Odd: being written.
+    std::atomic<std::uint64_t> learned_{0};  // Larger is later; 0: empty.
+    std::atomic<std::uint64_t> hash_{0};     // Of the bucket.
     Text bucket_;
     Text region_;
   };
@@ -68,8 +69,8 @@ class BucketRegions {
 
   Table& MakeTable();
 
-  std::atomic<Table*> table_{nullptr};  // made with the first lesson: most clients never have one
-  std::atomic<std::uint64_t> lessons_{0};
+  std::atomic<Table*> table_{nullptr};  // Allocated on first use; most clients never need it.
+  std::atomic<std::uint64_t> sequence_{0};
 };
 
 }  // namespace penstock::s3

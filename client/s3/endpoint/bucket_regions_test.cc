@@ -10,7 +10,7 @@
 namespace penstock::s3 {
 namespace {
 
-TEST(BucketRegionsTest, RemembersTheLastLesson) {
+TEST(BucketRegionsTest, StoresTheLastRegion) {
   BucketRegions regions;
   EXPECT_EQ(regions.Find("b"), "");
   regions.Learn("b", "eu-west-1");
@@ -20,12 +20,12 @@ TEST(BucketRegionsTest, RemembersTheLastLesson) {
   EXPECT_EQ(regions.Find("b"), "ap-south-1");
 }
 
-TEST(BucketRegionsTest, ForgetsWhatItIsToldToAndNothingElse) {
+TEST(BucketRegionsTest, ForgetsOnlyTheGivenPair) {
   BucketRegions regions;
   regions.Learn("b", "eu-west-1");
   regions.Learn("c", "eu-west-1");
   regions.Forget("b", "eu-west-2");
-  EXPECT_EQ(regions.Find("b"), "eu-west-1") << "another one was refuted";
+  EXPECT_EQ(regions.Find("b"), "eu-west-1") << "another region was forgotten";
   regions.Forget("b", "eu-west-1");
   EXPECT_EQ(regions.Find("b"), "");
   EXPECT_EQ(regions.Find("c"), "eu-west-1");
@@ -33,17 +33,17 @@ TEST(BucketRegionsTest, ForgetsWhatItIsToldToAndNothingElse) {
   EXPECT_EQ(regions.Find("b"), "eu-west-1");
 }
 
-TEST(BucketRegionsTest, TheLaterOfTwoLessonsCounts) {
+TEST(BucketRegionsTest, TheLaterOfTwoRegionsIsUsed) {
   BucketRegions regions;
   regions.Learn("b", "eu-west-1");
   regions.Learn("b", "eu-west-2");
   regions.Learn("b", "eu-west-1");
   EXPECT_EQ(regions.Find("b"), "eu-west-1");
   regions.Forget("b", "eu-west-1");
-  EXPECT_EQ(regions.Find("b"), "eu-west-2") << "the one before has not been refuted";
+  EXPECT_EQ(regions.Find("b"), "eu-west-2") << "the earlier region was not forgotten";
 }
 
-TEST(BucketRegionsTest, ABucketThatMovesToAndFroTakesNoMoreRoom) {
+TEST(BucketRegionsTest, AlternatingRegionsUseNoFurtherSlots) {
   BucketRegions regions;
   for (int i = 0; i < 2000; ++i) {
     regions.Learn("b", i % 2 == 0 ? "eu-west-1" : "eu-west-2");
@@ -54,9 +54,9 @@ TEST(BucketRegionsTest, ABucketThatMovesToAndFroTakesNoMoreRoom) {
   EXPECT_EQ(regions.Find("c"), "eu-west-1");
 }
 
-TEST(BucketRegionsTest, BeyondItsLimitTheOldestMakesRoom) {
-  // Symptom: after 1024 buckets nothing was learned any more, and each request to a later one was
-  // redirected first.
+TEST(BucketRegionsTest, AFullSetReplacesTheOldestPair) {
+  // Symptom: after 1024 buckets no further region was stored, and each request to a later bucket
+  // was redirected first.
   BucketRegions regions;
   const auto bucket = [](int i) { return "bucket-" + std::to_string(i); };
   for (int i = 0; i < 5000; ++i) {
@@ -71,10 +71,10 @@ TEST(BucketRegionsTest, BeyondItsLimitTheOldestMakesRoom) {
   }
   EXPECT_EQ(kept, 1024);
   for (int i = 4900; i < 5000; ++i)
-    EXPECT_NE(regions.Find(bucket(i)), "") << i << " was learned lately";
+    EXPECT_NE(regions.Find(bucket(i)), "") << i << " was stored recently";
 }
 
-TEST(BucketRegionsTest, WhatIsForgottenMakesRoomFirst) {
+TEST(BucketRegionsTest, ForgottenPairsAreReplacedFirst) {
   BucketRegions regions;
   for (int i = 0; i < 5000; ++i) {
     const std::string bucket = "bucket-" + std::to_string(i);
@@ -84,7 +84,7 @@ TEST(BucketRegionsTest, WhatIsForgottenMakesRoomFirst) {
   for (int i = 0; i < 16; ++i) EXPECT_EQ(regions.Find("bucket-" + std::to_string(i)), "r") << i;
 }
 
-TEST(BucketRegionsTest, NamesThatNoBucketHasAreNotKept) {
+TEST(BucketRegionsTest, IgnoresNamesLongerThanAnyBucketName) {
   BucketRegions regions;
   regions.Learn(std::string(64, 'b'), std::string(63, 'r'));
   EXPECT_EQ(regions.Find(std::string(64, 'b')), std::string(63, 'r'));
@@ -92,11 +92,11 @@ TEST(BucketRegionsTest, NamesThatNoBucketHasAreNotKept) {
   EXPECT_EQ(regions.Find(std::string(65, 'b')), "");
 }
 
-TEST(BucketRegionsTest, AReaderNeverSeesHalfALesson) {
+TEST(BucketRegionsTest, AReaderNeverSeesAPartialWrite) {
   BucketRegions regions;
   std::atomic<bool> over{false};
   std::jthread writer([&] {
-    // Far more than there is room for, so that places change hands all the time.
+    // Far more pairs than slots, so that slots are replaced all the time.
     for (int i = 0; i < 100'000; ++i) {
       const std::string name = "bucket-" + std::to_string(i % 3000);
       regions.Learn(name, "region-of-" + name);

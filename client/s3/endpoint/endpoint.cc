@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view kGlobalRegion = "aws-global";
 
-// What no bucket could make right, in the order of §4.1; the region's form is ours to ask for.
+// Checks the inputs that are independent of the bucket, in the order of AWS's endpoint rule set.
+// The check of the region's form is an addition.
 Result<void> CheckInputs(const EndpointInputs& in) {
   if (in.region.empty()) {
     return RuleError(
@@ -43,7 +44,7 @@ std::string SigningRegion(const EndpointInputs& in) {
   return in.region == kGlobalRegion ? "us-east-1" : in.region;
 }
 
-// The host without the bucket, table 4.3.
+// Returns the host without the bucket.
 std::string AwsHost(const EndpointInputs& in) {
   const std::string suffix(PartitionOf(in.region).dns_suffix);
   const bool global =
@@ -54,7 +55,7 @@ std::string AwsHost(const EndpointInputs& in) {
 }
 
 std::string AccelerateHost(const EndpointInputs& in) {
-  // The region of the global dual-stack host is in the rule set, though no such host is documented.
+  // The rule set adds a region to the global dual-stack host, although no such host is documented.
   const std::string_view dualstack = !in.dualstack                ? ""
                                      : in.region == kGlobalRegion ? "dualstack.us-east-1."
                                                                   : "dualstack.";
@@ -76,9 +77,9 @@ ResolvedEndpoint WithoutBucket(const EndpointInputs& in) {
 
 Error CannotBeVirtual(const EndpointInputs& in) {
   const std::string why = in.custom && in.custom->is_ip
-                              ? "the endpoint's host `" + in.custom->host + "` is an address"
+                              ? "the endpoint's host `" + in.custom->host + "` is an IP address"
                               : "bucket `" + in.bucket + "` cannot be one DNS label of the host";
-  return RuleError("virtual-hosted addressing was asked for, but " + why +
+  return RuleError("virtual-hosted addressing was requested, but " + why +
                    "; use automatic or path-style addressing");
 }
 
@@ -98,7 +99,7 @@ Result<ResolvedEndpoint> PathStyle(const EndpointInputs& in) {
 Result<ResolvedEndpoint> OfBucket(const EndpointInputs& in) {
   const bool path = in.addressing == AddressingStyle::kPath;
   const bool at_address = in.custom && in.custom->is_ip;
-  // At an address the bucket goes into the path, yet the rules call it virtual-hosted.
+  // For an IP address the bucket goes into the path, although the rule set calls it virtual-hosted.
   if (!path && !at_address && IsVirtualHostable(in.bucket, Dots::kRefused))
     return VirtualHosted(in);
   const bool dots_allowed = in.custom && in.custom->scheme == "http";
@@ -110,9 +111,9 @@ Result<ResolvedEndpoint> OfBucket(const EndpointInputs& in) {
     if (path) return RuleError("Path-style addressing cannot be used with ARN buckets");
     return ResolveArn(in, *arn);
   }
-  if (in.bucket.find('/') != std::string::npos) {  // as a path it would be another bucket's
+  if (in.bucket.find('/') != std::string::npos) {  // As a path it would address another bucket.
     return RuleError("`" + in.bucket +
-                     "` is not a bucket name: what follows the first `/` belongs to the key");
+                     "` is not a bucket name: the part after the first `/` belongs to the key");
   }
   return PathStyle(in);
 }
@@ -189,7 +190,7 @@ Result<void> CheckSignable(const ResolvedEndpoint& endpoint, std::string_view bu
   if (endpoint.auth == AuthScheme::kSigV4a) {
     return refuse(
         "a Multi-Region Access Point, whose requests need SigV4a signatures, which this version "
-        "does not make",
+        "does not support",
         "the bucket or the access point of one region");
   }
   if (endpoint.signing_name == "s3-object-lambda" && writes) {

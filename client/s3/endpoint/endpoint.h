@@ -1,7 +1,6 @@
-// Where a request for a bucket goes and how it is signed: AWS's rule set for S3 (spec/protocol.md
-// §4), as far as it is about general purpose buckets; endpoint_express.h and endpoint_arn.h have
-// the others. endpoint_table.tsv holds botocore's answers. Pure; environment and profile are
-// config.h's.
+// Resolves the endpoint and signing of a request: AWS's endpoint rule set for S3, for general
+// purpose buckets. endpoint_express.h and endpoint_arn.h handle the others. endpoint_table.tsv
+// holds botocore's results for comparison. Pure functions; config.h reads environment and profile.
 #ifndef PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_H_
 #define PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_H_
 
@@ -17,72 +16,72 @@
 
 namespace penstock::s3 {
 
-// What the rules know of an operation.
+// Properties of an operation that the rules use.
 struct OperationRules {
-  bool express_control = false;  // of a directory bucket itself: regional endpoint, no session
-  // never signed with a session, although it goes to the bucket's zone
+  bool express_control = false;  // On a directory bucket itself: regional endpoint, no session.
+  // Never signed with a session, although the request goes to the bucket's zone.
   bool plain_auth = false;
-  bool no_access_points = false;  // not for access points
-  bool object_lambda = false;     // goes to S3 Object Lambda itself
-  // S3 Accelerate serves objects only; the caller of the rules sees to it
+  bool no_access_points = false;  // Not supported for access points.
+  bool object_lambda = false;     // Goes to S3 Object Lambda itself.
+  // S3 Accelerate serves objects only. The caller of the rules must check this.
   bool never_accelerated = false;
 
   friend bool operator==(const OperationRules&, const OperationRules&) = default;
 };
 
 struct EndpointInputs {
-  std::string bucket;  // a name or an ARN; empty: no bucket (ListBuckets)
+  std::string bucket;  // A name or an ARN; empty: no bucket (ListBuckets).
   std::string region;
   std::optional<EndpointUrl> custom;
   AddressingStyle addressing = AddressingStyle::kAuto;
   bool fips = false;
   bool dualstack = false;
   bool accelerate = false;
-  bool global_us_east_1 = false;  // us-east-1 at s3.amazonaws.com
-  bool use_arn_region = true;     // an ARN may name another region than the client's
+  bool global_us_east_1 = false;  // Use s3.amazonaws.com for us-east-1.
+  bool use_arn_region = true;     // An ARN may name a region other than the client's.
   bool multi_region_access_points = true;
   bool express_sessions = true;
   OperationRules operation;
 };
 
-// kSigV4Express: SigV4 with the credentials of a session (CreateSession). kSigV4a: for several
-// regions, which the Signer cannot do.
+// kSigV4Express: SigV4 with session credentials (CreateSession). kSigV4a: for several regions; the
+// Signer does not support it.
 enum class AuthScheme { kSigV4, kSigV4Express, kSigV4a };
 
 struct ResolvedEndpoint {
   http::Endpoint endpoint;
-  std::string authority;    // the Host header
-  std::string path_prefix;  // "" or "/prefix" of a custom endpoint, as given
-  // path-style: the first segment after the prefix is the bucket
+  std::string authority;    // The Host header.
+  std::string path_prefix;  // "" or "/prefix" of a custom endpoint, as given.
+  // Path style: the bucket is the first segment after the prefix.
   bool bucket_in_path = false;
-  // with bucket_in_path: before the prefix (directory buckets at an address)
+  // With bucket_in_path: the bucket precedes the prefix (directory buckets at an IP address).
   bool bucket_before_prefix = false;
   AuthScheme auth = AuthScheme::kSigV4;
   std::string signing_name = "s3";
-  std::string signing_region;  // "*" for kSigV4a
+  std::string signing_region;  // "*" for kSigV4a.
 
-  // Everything before the key, percent-encoded: "", "/prefix", "/prefix/bucket".
+  // Returns everything before the key, percent-encoded: "", "/prefix", "/prefix/bucket".
   std::string BasePath(std::string_view bucket) const;
 };
 
-// kAuto follows the rules: virtual-hosted where the bucket can be a DNS label of the host, else
-// path-style. kVirtual is kAuto that refuses to fall back. kInvalidArgument beginning with the rule
-// set's message.
+// Resolves the endpoint. kAuto follows the rules: virtual-hosted if the bucket can be a DNS label
+// of the host, else path style. kVirtual returns an error instead of falling back. Errors are
+// kInvalidArgument and start with the rule set's message.
 //
-// Unlike the rule set: the region must be a host label whatever the bucket is, no name holds a `/`,
-// and a name with dots goes into the path at an address.
+// Differences from the rule set: the region must always be a host label, no bucket name contains
+// `/`, and at an IP address a name with dots goes into the path.
 Result<ResolvedEndpoint> ResolveEndpoint(const EndpointInputs& inputs);
 
-// kUnsupported where requests to `endpoint` cannot be signed by us: Multi-Region Access Points and
-// Outposts; and, with `writes`, S3 Object Lambda.
+// Returns kUnsupported if the client cannot sign requests to `endpoint`: Multi-Region Access
+// Points, Outposts and, with `writes`, S3 Object Lambda.
 Result<void> CheckSignable(const ResolvedEndpoint& endpoint, std::string_view bucket, bool writes);
 
 auth::SigningScope ScopeOf(const ResolvedEndpoint& endpoint);
 
-// For the files that hold the rules.
+// Helpers for the files with the rules.
 Error RuleError(std::string message);
 ResolvedEndpoint AwsEndpoint(std::string host, std::string signing_region);
-// `labels` in front of the custom endpoint's host.
+// Prepends `labels` to the custom endpoint's host.
 ResolvedEndpoint BelowCustom(const EndpointUrl& custom, const std::string& labels,
                              std::string signing_region);
 

@@ -19,7 +19,7 @@ Result<void> CheckLabel(const std::string& what, const std::string& label) {
                    " may only contain a-z, A-Z, 0-9 and `-`. Found: " + Quoted(label));
 }
 
-// An ARN of another region than the client's, or of another partition.
+// Checks an ARN whose region or partition differs from the client's.
 Result<void> CheckArnRegion(const EndpointInputs& in, const Arn& arn) {
   if (!in.use_arn_region && arn.region != in.region) {
     return RuleError("Invalid configuration: region from ARN " + Quoted(arn.region) +
@@ -37,7 +37,7 @@ Result<void> CheckArnRegion(const EndpointInputs& in, const Arn& arn) {
   return Ok();
 }
 
-// What access points and Object Lambda have in common, up to the region.
+// Checks that access points and Object Lambda share, up to the region.
 Result<void> CheckAccessPoint(const EndpointInputs& in, const Arn& arn) {
   if (in.operation.no_access_points)
     return RuleError("Access points are not supported for this operation");
@@ -56,7 +56,7 @@ Error NoName() {
 
 bool HasName(const Arn& arn) { return arn.Component(1) != nullptr && !arn.Component(1)->empty(); }
 
-// The name and the account in front of `host`, or of the custom endpoint.
+// Prepends name and account to `host`, or to the custom endpoint's host.
 ResolvedEndpoint AccessPointEndpoint(const EndpointInputs& in, const Arn& arn,
                                      const std::string& host) {
   const std::string label = *arn.Component(1) + "-" + arn.account;
@@ -117,7 +117,7 @@ Result<ResolvedEndpoint> MultiRegion(const EndpointInputs& in, const Arn& arn) {
   return out;
 }
 
-// `labels` at S3 on Outposts, always over TLS.
+// The host `labels` of S3 on Outposts, always over TLS.
 ResolvedEndpoint OutpostsEndpoint(const EndpointInputs& in, const std::string& labels,
                                   std::string_view region, bool at_custom) {
   ResolvedEndpoint out = AwsEndpoint(labels + ".s3-outposts." + std::string(region) + "." +
@@ -211,7 +211,7 @@ Result<ResolvedEndpoint> ResolveOutpostsAlias(const EndpointInputs& in) {
     return RuleError("Expected a endpoint to be specified but no endpoint was found");
   const std::string labels = in.bucket + (hardware == 'e' ? ".ec2" : ".op-" + outpost);
   if (!beta) return OutpostsEndpoint(in, labels, in.region, false);
-  // The beta endpoint stands for "s3-outposts.region.suffix".
+  // The beta endpoint replaces "s3-outposts.region.suffix".
   return OutpostsEndpoint(in, labels, in.region, true);
 }
 

@@ -1,5 +1,5 @@
-// ARNs and aliases in a bucket's place: access points, Multi-Region Access Points, S3 Object
-// Lambda, S3 on Outposts (spec/protocol.md §4.2, rows 3 and 6 to 9).
+// ARNs and aliases as bucket names: access points, Multi-Region Access Points, S3 Object Lambda, S3
+// on Outposts.
 #ifndef PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_ARN_H_
 #define PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_ARN_H_
 
@@ -13,27 +13,28 @@
 
 namespace penstock::s3 {
 
-// "arn:partition:service:region:account:type/name/...", `:` counting as `/` in the resource.
+// "arn:partition:service:region:account:type/name/...". Within the resource, `:` is equivalent to
+// `/`.
 struct Arn {
   std::string partition;
   std::string service;
-  std::string region;   // may be empty
-  std::string account;  // may be empty
+  std::string region;   // May be empty.
+  std::string account;  // May be empty.
   std::vector<std::string> resource;
 
-  // The nth component, or null where there are fewer.
+  // Returns the nth component, or null if there are fewer.
   const std::string* Component(std::size_t n) const {
     return n < resource.size() ? &resource[n] : nullptr;
   }
 };
 
-// nullopt: not six parts, or no partition, service or resource.
+// Returns nullopt if there are fewer than six parts, or if partition, service or resource is empty.
 std::optional<Arn> ParseArn(std::string_view text);
 
-// kInvalidArgument with the rule set's message.
+// Errors are kInvalidArgument with the rule set's message.
 Result<ResolvedEndpoint> ResolveArn(const EndpointInputs& inputs, const Arn& arn);
 
-// `…--op-s3`, long enough to hold an Outpost's id.
+// Returns whether the name has the form `…--op-s3` and is long enough for an Outpost id.
 bool IsOutpostsAlias(std::string_view bucket);
 Result<ResolvedEndpoint> ResolveOutpostsAlias(const EndpointInputs& inputs);
 

@@ -5,7 +5,7 @@
 namespace penstock::s3 {
 namespace {
 
-TEST(EndpointArnTest, AnArnHasSixPartsAndAResourceOfComponents) {
+TEST(EndpointArnTest, ParsesSixPartsAndResourceComponents) {
   const auto arn = ParseArn("arn:aws:s3:us-west-2:123456789012:accesspoint/point:more/x");
   ASSERT_TRUE(arn);
   EXPECT_EQ(arn->partition, "aws");
@@ -17,7 +17,7 @@ TEST(EndpointArnTest, AnArnHasSixPartsAndAResourceOfComponents) {
   EXPECT_EQ(arn->Component(4), nullptr);
 }
 
-TEST(EndpointArnTest, RegionAndAccountMayBeEmptyTheOthersNot) {
+TEST(EndpointArnTest, RegionAndAccountMayBeEmptyOthersNot) {
   EXPECT_TRUE(ParseArn("arn:aws:s3:::bucket"));
   for (const char* text : {"arn:aws:s3:::", "arn::s3:::b", "arn:aws::r:a:b", "arn:aws:s3", "arn",
                            "aws:s3:r:a:b:c", ""}) {
@@ -25,7 +25,7 @@ TEST(EndpointArnTest, RegionAndAccountMayBeEmptyTheOthersNot) {
   }
 }
 
-TEST(EndpointArnTest, AnOutpostsAliasHoldsAnId) {
+TEST(EndpointArnTest, AnOutpostsAliasContainsAnId) {
   EXPECT_TRUE(IsOutpostsAlias("test-accessp-o0b1d075431d83bebde8xz5w8ijx1qzlbp3i3kuse10--op-s3"));
   EXPECT_FALSE(IsOutpostsAlias("short--op-s3"));
 }

@@ -1,4 +1,4 @@
-// Endpoints that were resolved before: the rules are the same for every request to a bucket.
+// A cache of resolved endpoints. The rules give the same result for every request to a bucket.
 #ifndef PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_CACHE_H_
 #define PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_CACHE_H_
 
@@ -13,15 +13,15 @@
 
 namespace penstock::s3 {
 
-// shared by the calls that go there
+// Shared by the calls to this endpoint.
 using ResolvedEndpointPtr = std::shared_ptr<const ResolvedEndpoint>;
 
-// Keeps the first 64; others are resolved each time. Without locks.
+// Stores the first 64 endpoints; others are resolved each time. Lock-free.
 //
-// Thread safety: safe from any thread.
+// Thread safety: may be used from any thread.
 class EndpointCache {
  public:
-  // Errors as ResolveEndpoint and CheckSignable; they are not kept.
+  // Errors as in ResolveEndpoint and CheckSignable; they are not stored.
   Result<ResolvedEndpointPtr> Resolve(const ResolvedConfig& config, const std::string& bucket,
                                       const std::string& region, const OperationInfo& operation);
 

@@ -29,7 +29,7 @@ TEST(EndpointCacheTest, ResolvesOncePerBucketAndRegion) {
   EXPECT_EQ(*cache.Resolve(config, "bucket", "eu-west-1", kGet), *first);
 }
 
-TEST(EndpointCacheTest, BeyondItsRoomItStillResolves) {
+TEST(EndpointCacheTest, ResolvesBeyondItsCapacity) {
   EndpointCache cache;
   const ResolvedConfig config = Config();
   for (int i = 0; i < 100; ++i) {
@@ -41,7 +41,7 @@ TEST(EndpointCacheTest, BeyondItsRoomItStillResolves) {
             *cache.Resolve(config, "bucket-99", "eu-west-1", kGet));
 }
 
-TEST(EndpointCacheTest, ErrorsAreNotKept) {
+TEST(EndpointCacheTest, DoesNotStoreErrors) {
   EndpointCache cache;
   EXPECT_FALSE(cache.Resolve(Config(), "bucket", "not a region", kGet).ok());
   EXPECT_TRUE(cache.Resolve(Config(), "bucket", "eu-west-1", kGet).ok());

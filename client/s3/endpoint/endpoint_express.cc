@@ -9,7 +9,8 @@
 namespace penstock::s3 {
 namespace {
 
-// "s3express-fips-usw2-az1.dualstack.us-west-2.amazonaws.com": `place` is a zone or "control".
+// Returns "s3express-fips-usw2-az1.dualstack.us-west-2.amazonaws.com". `place` is a zone id or
+// "control".
 std::string ExpressHost(const EndpointInputs& in, std::string_view place) {
   const bool control = place == "control";
   std::string host = "s3express";
@@ -28,7 +29,7 @@ Error NotHostable(const EndpointInputs& in) {
 
 Result<ResolvedEndpoint> AtCustom(const EndpointInputs& in) {
   if (in.custom->is_ip) {
-    // would be another bucket's path
+    // As a path it would address another bucket.
     if (in.bucket.find('/') != std::string::npos) return NotHostable(in);
     ResolvedEndpoint out = BelowCustom(*in.custom, "", in.region);
     out.bucket_in_path = true;
@@ -44,7 +45,7 @@ Result<ResolvedEndpoint> InZone(const EndpointInputs& in) {
   const std::string_view zone = ZoneOfBucket(in.bucket);
   if (zone.empty()) {
     return RuleError("Unrecognized S3Express bucket name format. `" + in.bucket +
-                     "` names no zone; use base--zone--x-s3, as in name--usw2-az1--x-s3");
+                     "` contains no zone id; use base--zone--x-s3, as in name--usw2-az1--x-s3");
   }
   return AwsEndpoint(in.bucket + "." + ExpressHost(in, zone), in.region);
 }

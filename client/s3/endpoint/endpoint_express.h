@@ -1,4 +1,4 @@
-// Where requests for directory buckets go (S3 Express One Zone, spec/protocol.md §1.2).
+// Endpoints of directory buckets (S3 Express One Zone).
 #ifndef PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_EXPRESS_H_
 #define PENSTOCK_CLIENT_S3_ENDPOINT_ENDPOINT_EXPRESS_H_
 
@@ -8,11 +8,11 @@
 namespace penstock::s3 {
 
 // For IsDirectoryBucket(inputs.bucket): the zone's host, the region's control host, or the custom
-// endpoint. Path-style addressing is not asked: only an address or the control host has the bucket
-// in the path.
+// endpoint. The addressing style is ignored: the bucket is in the path only for an IP address or
+// the control host.
 Result<ResolvedEndpoint> ResolveDirectoryBucket(const EndpointInputs& inputs);
 
-// Without a bucket: ListDirectoryBuckets.
+// For ListDirectoryBuckets, which has no bucket.
 ResolvedEndpoint ResolveExpressControl(const EndpointInputs& inputs);
 
 }  // namespace penstock::s3

@@ -23,14 +23,14 @@ std::string Url(const EndpointInputs& in) {
   return out->endpoint.scheme + "://" + out->authority + out->BasePath(in.bucket);
 }
 
-TEST(EndpointExpressTest, ObjectsAreInTheZone) {
+TEST(EndpointExpressTest, ObjectsUseTheZoneHost) {
   EXPECT_EQ(Url(Inputs(kBucket)),
             "https://data--usw2-az1--x-s3.s3express-usw2-az1.us-west-2.amazonaws.com");
   EXPECT_EQ(Url(Inputs("point--usw2-az1--xa-s3")),
             "https://point--usw2-az1--xa-s3.s3express-usw2-az1.us-west-2.amazonaws.com");
 }
 
-TEST(EndpointExpressTest, TheBucketItselfIsInTheRegion) {
+TEST(EndpointExpressTest, BucketOperationsUseTheRegionalHost) {
   EndpointInputs in = Inputs(kBucket);
   in.operation.express_control = true;
   EXPECT_EQ(Url(in), "https://s3express-control.us-west-2.amazonaws.com/data--usw2-az1--x-s3");
@@ -42,7 +42,7 @@ TEST(EndpointExpressTest, TheBucketItselfIsInTheRegion) {
   EXPECT_EQ(Url(in), "https://s3express-control-fips.dualstack.us-west-2.amazonaws.com");
 }
 
-TEST(EndpointExpressTest, OneCustomEndpointServesBoth) {
+TEST(EndpointExpressTest, ACustomEndpointServesBoth) {
   EXPECT_EQ(Url(Inputs(kBucket, "http://127.0.0.1:9000")),
             "http://127.0.0.1:9000/data--usw2-az1--x-s3");
   EXPECT_EQ(Url(Inputs(kBucket, "http://store.example:9000/pre")),
@@ -52,19 +52,19 @@ TEST(EndpointExpressTest, OneCustomEndpointServesBoth) {
   EXPECT_EQ(Url(control), "http://127.0.0.1:9000/data--usw2-az1--x-s3");
 }
 
-// The rule set puts the bucket before the endpoint's path here, and nowhere else.
-TEST(EndpointExpressTest, AtAnAddressTheBucketComesBeforeThePath) {
+// Only here the rule set places the bucket before the endpoint's path.
+TEST(EndpointExpressTest, AtAnIpAddressTheBucketPrecedesThePath) {
   EXPECT_EQ(Url(Inputs(kBucket, "http://127.0.0.1:9000/pre")),
             "http://127.0.0.1:9000/data--usw2-az1--x-s3/pre");
 }
 
-TEST(EndpointExpressTest, PathStyleIsNotAskedFor) {
+TEST(EndpointExpressTest, IgnoresTheAddressingStyle) {
   EndpointInputs in = Inputs(kBucket, "http://store.example");
   in.addressing = AddressingStyle::kPath;
   EXPECT_EQ(Url(in), "http://data--usw2-az1--x-s3.store.example");
 }
 
-TEST(EndpointExpressTest, ASessionSignsUnlessTheOperationOrTheConfigurationSaysNo) {
+TEST(EndpointExpressTest, UsesASessionUnlessOperationOrConfigurationDisablesIt) {
   EndpointInputs in = Inputs(kBucket);
   EXPECT_EQ(ScopeOf(*ResolveEndpoint(in)),
             (auth::SigningScope{"us-west-2", "s3express", auth::TokenKind::kS3Session}));
@@ -75,11 +75,11 @@ TEST(EndpointExpressTest, ASessionSignsUnlessTheOperationOrTheConfigurationSaysN
   EXPECT_EQ(ScopeOf(*ResolveEndpoint(in)), (auth::SigningScope{"us-west-2", "s3express"}));
 }
 
-TEST(EndpointExpressTest, BadNamesSayWhatIsWrong) {
-  EXPECT_EQ(
-      Url(Inputs("data--az1--x-s3")),
-      "error: Unrecognized S3Express bucket name format. `data--az1--x-s3` names no zone; use "
-      "base--zone--x-s3, as in name--usw2-az1--x-s3");
+TEST(EndpointExpressTest, ErrorsOfInvalidNamesStateTheReason) {
+  EXPECT_EQ(Url(Inputs("data--az1--x-s3")),
+            "error: Unrecognized S3Express bucket name format. `data--az1--x-s3` contains no zone "
+            "id; use "
+            "base--zone--x-s3, as in name--usw2-az1--x-s3");
   EXPECT_EQ(Url(Inputs("da.ta--usw2-az1--x-s3"))
                 .find("error: S3Express bucket name is not a valid virtual hostable name."),
             0u);

@@ -1,6 +1,6 @@
-// Replays endpoint_table.tsv, botocore's answers (tests/foreign/endpoint_table.py made them): every
-// line through ResolveEndpoint, and the URL, the scheme, the signing name and region or the message
-// must be the same.
+// Runs each line of endpoint_table.tsv through ResolveEndpoint. The table contains botocore's
+// results (written by tests/foreign/endpoint_table.py). URL, scheme, signing name and region, or
+// the message, must be equal.
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -46,8 +46,8 @@ std::string_view SchemeName(AuthScheme scheme) {
   return scheme == AuthScheme::kSigV4 ? "sigv4" : "sigv4a";
 }
 
-// "url\t…" or "error\t…", as the table has it.
-std::string Ours(const Fields& row) {
+// Returns "url\t…" or "error\t…", as in the table.
+std::string ActualLine(const Fields& row) {
   EndpointInputs in;
   in.bucket = Given(row[0]);
   in.region = Given(row[1]);
@@ -63,17 +63,17 @@ std::string Ours(const Fields& row) {
          std::string(SchemeName(out->auth)) + "\t" + out->signing_name + "\t" + out->signing_region;
 }
 
-// The rule set has regions checked here and there; ours are always.
-bool RegionIsOursToRefuse(const Fields& row) { return row[1] != "-" && !IsHostLabel(row[1]); }
+// The rule set validates the region in some cases only; this client always does.
+bool HasInvalidRegion(const Fields& row) { return row[1] != "-" && !IsHostLabel(row[1]); }
 
-// The rule set puts a name with dots in front of an address, where no request could go: ours put it
-// into the path.
-bool IsDottedAtAnAddress(const Fields& row) {
+// The rule set puts a name with dots in front of an IP address, which cannot be resolved. This
+// client puts it into the path.
+bool HasDottedNameAtAnIpAddress(const Fields& row) {
   return row[5].starts_with("http://dotted.name.127.0.0.1") ||
          row[5].starts_with("http://dotted.name.[");
 }
 
-TEST(EndpointTableTest, EveryLineOfBotocoresAnswersIsOurs) {
+TEST(EndpointTableTest, MatchesEveryResultOfBotocore) {
   std::ifstream file(PENSTOCK_ENDPOINT_TABLE);
   int lines = 0;
   for (std::string line; std::getline(file, line); ++lines) {
@@ -81,14 +81,14 @@ TEST(EndpointTableTest, EveryLineOfBotocoresAnswersIsOurs) {
     ASSERT_GE(row.size(), 6u) << line;
     std::string expected = row[4];
     for (std::size_t i = 5; i < row.size(); ++i) expected += "\t" + row[i];
-    if (RegionIsOursToRefuse(row))
-      expected = "error\tInvalid region: region was not a valid DNS name.";
-    if (IsDottedAtAnAddress(row))
+    if (HasInvalidRegion(row)) expected = "error\tInvalid region: region was not a valid DNS name.";
+    if (HasDottedNameAtAnIpAddress(row))
       expected = "url\t" + row[2] + "/dotted.name\tsigv4\ts3\tus-west-2";
-    const std::string ours = Ours(row);
-    // Messages go on where ours name the value and the fix.
-    const bool same = expected.starts_with("error") ? ours.starts_with(expected) : ours == expected;
-    EXPECT_TRUE(same) << line << "\nours: " << ours;
+    const std::string actual = ActualLine(row);
+    // This client's messages continue with the value and the fix.
+    const bool same =
+        expected.starts_with("error") ? actual.starts_with(expected) : actual == expected;
+    EXPECT_TRUE(same) << line << "\nours: " << actual;
   }
   EXPECT_GT(lines, 1500);
 }

@@ -20,8 +20,7 @@ EndpointInputs Custom(std::string bucket, const std::string& url) {
   return in;
 }
 
-// "scheme://authority/prefix[/{bucket}]" of the resolved endpoint, in the notation of
-// spec/protocol.md §4.3.
+// Returns "scheme://authority/prefix[/{bucket}]" of the resolved endpoint.
 std::string Url(const EndpointInputs& in) {
   const auto out = ResolveEndpoint(in);
   if (!out.ok()) return "error: " + out.error().message;
@@ -35,7 +34,7 @@ TEST(EndpointTest, PutsTheBucketInTheHostOfItsRegion) {
   EXPECT_EQ(Url(Aws("")), "https://s3.us-west-2.amazonaws.com");
 }
 
-TEST(EndpointTest, FollowsThePartitionOfTheRegion) {
+TEST(EndpointTest, UsesThePartitionOfTheRegion) {
   EXPECT_EQ(Url(Aws("bucket", "cn-north-1")), "https://bucket.s3.cn-north-1.amazonaws.com.cn");
   EXPECT_EQ(Url(Aws("bucket", "us-gov-west-1")), "https://bucket.s3.us-gov-west-1.amazonaws.com");
   EXPECT_EQ(Url(Aws("bucket", "eusc-de-east-1")), "https://bucket.s3.eusc-de-east-1.amazonaws.eu");
@@ -68,27 +67,27 @@ TEST(EndpointTest, FipsAndDualstackChangeTheHost) {
   EXPECT_EQ(Url(in), "https://bucket.s3-fips.us-west-2.amazonaws.com");
 }
 
-TEST(EndpointTest, NamesThatAreNoDnsLabelGoIntoThePath) {
+TEST(EndpointTest, NamesThatAreNotDnsLabelsGoIntoThePath) {
   EXPECT_EQ(Url(Aws("a.dotted.name")), "https://s3.us-west-2.amazonaws.com/a.dotted.name");
   EXPECT_EQ(Url(Aws("Upper")), "https://s3.us-west-2.amazonaws.com/Upper");
   EXPECT_EQ(Url(Aws("under_score")), "https://s3.us-west-2.amazonaws.com/under_score");
   EXPECT_EQ(Url(Aws("ab")), "https://s3.us-west-2.amazonaws.com/ab");
 }
 
-TEST(EndpointTest, PathStyleIsForcedWhenAskedFor) {
+TEST(EndpointTest, PathStyleCanBeForced) {
   EndpointInputs in = Aws("bucket");
   in.addressing = AddressingStyle::kPath;
   EXPECT_EQ(Url(in), "https://s3.us-west-2.amazonaws.com/bucket");
 }
 
-TEST(EndpointTest, CustomHostNamesTakeTheBucketInFront) {
+TEST(EndpointTest, CustomHostNamesArePrefixedWithTheBucket) {
   EXPECT_EQ(Url(Custom("bucket", "http://localhost:9000")), "http://bucket.localhost:9000");
   EXPECT_EQ(Url(Custom("bucket", "https://store.example/pre/fix/")),
             "https://bucket.store.example/pre/fix");
   EXPECT_EQ(Url(Custom("", "https://store.example/pre")), "https://store.example/pre");
 }
 
-TEST(EndpointTest, CustomAddressesTakeTheBucketInThePath) {
+TEST(EndpointTest, CustomIpAddressesHaveTheBucketInThePath) {
   EXPECT_EQ(Url(Custom("bucket", "http://127.0.0.1:9000")), "http://127.0.0.1:9000/bucket");
   EXPECT_EQ(Url(Custom("bucket", "http://[::1]:9000/p")), "http://[::1]:9000/p/bucket");
 }
@@ -100,19 +99,19 @@ TEST(EndpointTest, DottedNamesAreHostsOverPlainHttpOnly) {
   EXPECT_EQ(Url(Custom("10.0.0.1", "http://store.example")), "http://store.example/10.0.0.1");
 }
 
-TEST(EndpointTest, VirtualStyleRefusesToFallBack) {
+TEST(EndpointTest, VirtualStyleDoesNotFallBack) {
   EndpointInputs in = Custom("bucket", "http://127.0.0.1:9000");
   in.addressing = AddressingStyle::kVirtual;
   EXPECT_NE(
       Url(in).find(
-          "error: virtual-hosted addressing was asked for, but the endpoint's host `127.0.0.1`"),
+          "error: virtual-hosted addressing was requested, but the endpoint's host `127.0.0.1`"),
       std::string::npos);
   EndpointInputs dotted = Aws("a.b.c");
   dotted.addressing = AddressingStyle::kVirtual;
   EXPECT_NE(Url(dotted).find("bucket `a.b.c` cannot be one DNS label"), std::string::npos);
 }
 
-TEST(EndpointTest, RefusesWhatTheRuleSetRefuses) {
+TEST(EndpointTest, RejectsWhatTheRuleSetRejects) {
   EXPECT_EQ(Url(Aws("b12", "")).find("error: A region must be set when sending requests to S3."),
             0u);
   EXPECT_EQ(
@@ -134,11 +133,12 @@ TEST(EndpointTest, RefusesWhatTheRuleSetRefuses) {
   EXPECT_EQ(Url(arn), "error: Path-style addressing cannot be used with ARN buckets");
 }
 
-TEST(EndpointTest, ANameWithASlashWouldBeAnotherBucketAndIsRefused) {
+TEST(EndpointTest, RejectsANameWithASlash) {
   for (const EndpointInputs& in :
        {Aws("a/b"), Custom("a/b", "http://127.0.0.1:9000"), Aws("/a"), Aws("bucket/")}) {
-    EXPECT_EQ(Url(in), "error: `" + in.bucket +
-                           "` is not a bucket name: what follows the first `/` belongs to the key");
+    EXPECT_EQ(Url(in),
+              "error: `" + in.bucket +
+                  "` is not a bucket name: the part after the first `/` belongs to the key");
   }
 }
 
@@ -151,13 +151,13 @@ std::string Refusal(const std::string& bucket, bool writes) {
   return signable.error().message;
 }
 
-TEST(EndpointTest, SaysWhatItCannotSign) {
+TEST(EndpointTest, ReportsUnsupportedSignatures) {
   const std::string mrap = "arn:aws:s3::123456789012:accesspoint/alias.mrap";
   EXPECT_EQ(
       Refusal(mrap, false),
       "`" + mrap +
           "` is a Multi-Region Access Point, whose requests need SigV4a signatures, "
-          "which this version does not make; use the bucket or the access point of one region");
+          "which this version does not support; use the bucket or the access point of one region");
   const std::string outpost =
       "arn:aws:s3-outposts:us-west-2:123456789012:outpost/op-1/accesspoint/x";
   EXPECT_EQ(Refusal(outpost, false), "`" + outpost +
@@ -180,7 +180,7 @@ TEST(EndpointTest, SignsForTheArnsRegionAndService) {
   EXPECT_EQ(ScopeOf(*lambda), (auth::SigningScope{"eu-west-1", "s3-object-lambda"}));
 }
 
-TEST(EndpointTest, AccelerateHasNoRegionInItsHost) {
+TEST(EndpointTest, AccelerateHostHasNoRegion) {
   EndpointInputs in = Aws("bucket");
   in.accelerate = true;
   EXPECT_EQ(Url(in), "https://bucket.s3-accelerate.amazonaws.com");

@@ -7,12 +7,12 @@
 namespace penstock::s3 {
 namespace {
 
-TEST(EndpointUrlTest, FillsInThePortOfTheScheme) {
+TEST(EndpointUrlTest, DefaultsToThePortOfTheScheme) {
   EXPECT_EQ(ParseEndpointUrl("http://minio.example")->port, 80);
   EXPECT_EQ(ParseEndpointUrl("https://minio.example")->port, 443);
 }
 
-TEST(EndpointUrlTest, TakesHostPortAndPrefixApart) {
+TEST(EndpointUrlTest, ParsesHostPortAndPrefix) {
   const auto url = ParseEndpointUrl("HTTPS://Store.Example:9000/a/b/");
   ASSERT_TRUE(url.ok());
   EXPECT_EQ(url->scheme, "https");
@@ -22,7 +22,7 @@ TEST(EndpointUrlTest, TakesHostPortAndPrefixApart) {
   EXPECT_FALSE(url->is_ip);
 }
 
-TEST(EndpointUrlTest, KnowsAddressLiterals) {
+TEST(EndpointUrlTest, RecognisesIpAddressLiterals) {
   EXPECT_TRUE(ParseEndpointUrl("http://127.0.0.1:9")->is_ip);
   const auto v6 = ParseEndpointUrl("http://[::1]:9000");
   ASSERT_TRUE(v6.ok());
@@ -32,7 +32,7 @@ TEST(EndpointUrlTest, KnowsAddressLiterals) {
   EXPECT_FALSE(ParseEndpointUrl("http://127.0.0.256")->is_ip);
 }
 
-TEST(EndpointUrlTest, RefusesWhatIsNotAnHttpUrl) {
+TEST(EndpointUrlTest, RejectsUrlsThatAreNotHttp) {
   for (const char* bad :
        {"INVALID", "ftp://h", "http://", "http:///p", "http://h:0", "http://h:65536", "http://h:x",
         "http://h?q=1", "http://h#f", "http://[::1", "http://[zz]", "http://a..b", "http://a b",

@@ -5,7 +5,7 @@
 namespace penstock::s3 {
 namespace {
 
-// A partition, what its regions begin with and the one region that stands for all of it.
+// A partition, the prefix of its regions, and its global region.
 struct Row {
   Partition partition;
   std::string_view prefix;
@@ -28,7 +28,7 @@ bool IsWordChar(char c) {
 }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// "east-1": a word, a hyphen, a number.
+// Matches "east-1": a word, a hyphen, a number.
 bool IsPlaceAndNumber(std::string_view text) {
   const std::size_t hyphen = text.find('-');
   if (hyphen == 0 || hyphen == std::string_view::npos || hyphen + 1 == text.size()) return false;

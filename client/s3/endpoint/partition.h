@@ -1,5 +1,4 @@
-// AWS's partitions: which a region belongs to, and the suffix of its host names (spec/protocol.md
-// §4).
+// AWS's partitions: the partition of a region and the suffix of its host names.
 #ifndef PENSTOCK_CLIENT_S3_ENDPOINT_PARTITION_H_
 #define PENSTOCK_CLIENT_S3_ENDPOINT_PARTITION_H_
 
@@ -8,11 +7,11 @@
 namespace penstock::s3 {
 
 struct Partition {
-  std::string_view name;        // "aws", as in ARNs
-  std::string_view dns_suffix;  // "amazonaws.com"
+  std::string_view name;        // "aws", as in ARNs.
+  std::string_view dns_suffix;  // "amazonaws.com".
 };
 
-// By the shape of the region's name; what fits none counts as partition aws.
+// Decides by the form of the region's name; unknown forms belong to partition aws.
 const Partition& PartitionOf(std::string_view region);
 
 }  // namespace penstock::s3

@@ -5,8 +5,8 @@
 namespace penstock::s3 {
 namespace {
 
-// The regular expressions of AWS's partition table (botocore's partitions.json), by example.
-TEST(PartitionTest, RegionsAreToldByTheirShape) {
+// Examples for the regular expressions of AWS's partition table (botocore's partitions.json).
+TEST(PartitionTest, RegionsBelongToPartitionsByTheirForm) {
   EXPECT_EQ(PartitionOf("us-east-1").name, "aws");
   EXPECT_EQ(PartitionOf("cn-north-1").name, "aws-cn");
   EXPECT_EQ(PartitionOf("us-gov-west-1").name, "aws-us-gov");
@@ -23,7 +23,7 @@ TEST(PartitionTest, GlobalRegionsBelongToTheirPartition) {
   EXPECT_EQ(PartitionOf("aws-iso-b-global").dns_suffix, "sc2s.sgov.gov");
 }
 
-TEST(PartitionTest, WhatFitsNoPartitionCountsAsAws) {
+TEST(PartitionTest, UnknownRegionsBelongToPartitionAws) {
   for (const char* region : {"xx-new-1", "cn-north", "cn--1", "cn-north-", "cn-north-1a",
                              "eusc-fr-east-1", "", "cn-a-b-1"}) {
     EXPECT_EQ(PartitionOf(region).name, "aws") << region;

@@ -12,7 +12,7 @@ bool IsBelow(std::string_view host, std::string_view parent) {
          host[host.size() - parent.size() - 1] == '.';
 }
 
-// The part of the asked host that every host of the same owner ends with.
+// Returns the suffix of the requested host that all hosts of the same owner share.
 std::string_view OwnerOf(const ResolvedEndpoint& asked, std::string_view bucket) {
   std::string_view host = asked.endpoint.host;
   if (!bucket.empty() && host.starts_with(std::string(bucket) + "."))
@@ -21,10 +21,10 @@ std::string_view OwnerOf(const ResolvedEndpoint& asked, std::string_view bucket)
   return IsBelow(host, aws) ? aws : host;
 }
 
-// Not its path and query, which may be long or secret.
+// Leaves out path and query, which may be long or secret.
 std::string NotFollowed(std::string_view location) {
   const auto url = http::ParseUrl(location);
-  if (!url.ok()) return "that is no URL";
+  if (!url.ok()) return "that is not a URL";
   return url->endpoint.scheme + "://" + http::HostHeader(url->endpoint) + " that is not followed";
 }
 
@@ -43,7 +43,7 @@ std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& err
                                      std::string_view bucket) {
   if (bucket.empty() || !SpeaksOfAnotherRegion(info, error)) return std::nullopt;
   if (!error.region.empty() && error.region != asked.signing_region) {
-    // its body names the region it was built for
+    // The request body names the region that it was built for.
     if (info.operation == Operation::kCreateBucket) return std::nullopt;
     return Redirect{error.region, std::nullopt};
   }
@@ -63,23 +63,21 @@ std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& err
 
 void ExplainRedirect(const OperationInfo& info, const http::ResponseHead& head,
                      const ResolvedEndpoint& asked, bool redirected, Error& error) {
-  // A HEAD's refusal names nothing: where a redirect led, its 400 is most likely another one.
+  // A HEAD response names no code. After a redirect, its 400 is most likely another redirect.
   const bool bare = info.method == "HEAD" && head.status == 400;
   if (bare && redirected) error.kind = ErrorKind::kWrongRegion;
   if (error.kind != ErrorKind::kWrongRegion) return;
   if (error.region == asked.signing_region) {
-    error.message +=
-        " (the bucket is said to be in region " + error.region +
-        ", which is the one that was asked; the endpoint is perhaps not that region's)";
+    error.message += " (the response names region " + error.region +
+                     ", to which the request was sent; the endpoint may belong to another region)";
   } else if (!error.region.empty()) {
     error.message += " (the bucket is in region " + error.region + "; configure that region)";
   } else if (bare) {
-    error.message += " (a HEAD is not told why; the bucket is perhaps not in region " +
+    error.message += " (a response to HEAD gives no reason; the bucket may not be in region " +
                      asked.signing_region + ")";
   }
   error.message += " (answered " + std::to_string(head.status) + " by " + asked.authority;
-  if (redirected)
-    error.message += bare ? ", where a redirect had led" : ", where another redirect had led";
+  if (redirected) error.message += bare ? ", after a redirect" : ", after another redirect";
   const auto location = error.region.empty() ? head.Find("location") : std::nullopt;
   if (location) error.message += ", with a Location " + NotFollowed(*location);
   error.message += ")";

@@ -1,4 +1,5 @@
-// Where S3 says a request belongs instead (spec/protocol.md §2.16).
+// S3's redirects to another endpoint ("Request redirection and the REST API", Amazon S3
+// documentation).
 #ifndef PENSTOCK_CLIENT_S3_ENDPOINT_REDIRECT_H_
 #define PENSTOCK_CLIENT_S3_ENDPOINT_REDIRECT_H_
 
@@ -13,30 +14,31 @@
 
 namespace penstock::s3 {
 
-// Exactly one is set.
+// Exactly one member is set.
 struct Redirect {
-  std::string region;                        // resolve and sign for it
-  std::optional<ResolvedEndpoint> endpoint;  // a temporary host, this call only
+  std::string region;                        // Resolve and sign for this region.
+  std::optional<ResolvedEndpoint> endpoint;  // A temporary host, for this call only.
 };
 
-// The redirect in a refusal, or nullopt when there is none or it may not be followed: a Location is
-// followed only to a host below the one that was asked (or its AWS partition) with the same scheme,
-// since it would get a signed request. CreateBucket never follows to another region: the bucket
-// would be made where nobody asked for it.
+// Returns the redirect of an error response, or nullopt if there is none or it must not be
+// followed. A Location is followed only to a host below the requested one (or its AWS partition)
+// with the same scheme, because it receives a signed request. CreateBucket never follows to another
+// region, because it would create the bucket there.
 std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& error,
                                      const http::ResponseHead& head, const ResolvedEndpoint& asked,
                                      std::string_view bucket);
 
-// The answer says that the bucket is elsewhere, or may be meant to: a HEAD's 400 has no code.
+// Returns whether the response says or may mean that the bucket is in another region. A HEAD's 400
+// has no code.
 bool SpeaksOfAnotherRegion(const OperationInfo& info, const Error& error);
 
-// Where a redirect was not followed: says what was answered and from where, and what to do.
-// `redirected`: this call had followed one. A HEAD's 400 in that place becomes kWrongRegion.
+// Adds to the error of a redirect that was not followed: the status, the responding host and the
+// fix. `redirected`: this call had already followed one. A HEAD's 400 then becomes kWrongRegion.
 void ExplainRedirect(const OperationInfo& info, const http::ResponseHead& head,
                      const ResolvedEndpoint& asked, bool redirected, Error& error);
 
-// Where CreateBucket met the wrong region: a message that names both and the fix. Leaves every
-// other error as it is.
+// If CreateBucket was sent to the wrong region, sets a message with both regions and the fix.
+// Leaves other errors unchanged.
 void ExplainRegionOfNewBucket(const OperationInfo& info, const ResolvedEndpoint& asked,
                               Error& error);
 

@@ -30,7 +30,7 @@ std::optional<Redirect> Read(Operation operation, const Error& error,
   return ReadRedirect(Info(operation), error, head, Asked("b.s3.us-east-1.amazonaws.com"), "b");
 }
 
-TEST(RedirectTest, FollowsTheRegionS3Names) {
+TEST(RedirectTest, FollowsTheRegionThatS3Returns) {
   EXPECT_EQ(Read(Operation::kGetObject, Refusal(301, "PermanentRedirect", "eu-west-1"))->region,
             "eu-west-1");
   EXPECT_EQ(Read(Operation::kGetObject, Refusal(400, "AuthorizationHeaderMalformed", "eu-west-1"))
@@ -43,7 +43,7 @@ TEST(RedirectTest, FollowsTheRegionS3Names) {
       "eu-west-1");
 }
 
-TEST(RedirectTest, OtherRefusalsAreNoRedirect) {
+TEST(RedirectTest, OtherErrorsAreNotRedirects) {
   EXPECT_FALSE(Read(Operation::kGetObject, Refusal(400, "InvalidArgument", "eu-west-1")));
   EXPECT_FALSE(Read(Operation::kGetObject, Refusal(403, "AccessDenied", "eu-west-1")));
   EXPECT_FALSE(Read(Operation::kGetObject, Refusal(301, "PermanentRedirect")));
@@ -52,9 +52,9 @@ TEST(RedirectTest, OtherRefusalsAreNoRedirect) {
                     Refusal(400, "IllegalLocationConstraintException", "eu-west-1")));
 }
 
-TEST(RedirectTest, CreateBucketNeverGoesToAnotherRegion) {
-  // Symptom: CreateBucket, sent again for the region the service named, made the bucket where
-  // nobody asked for it.
+TEST(RedirectTest, CreateBucketIsNeverSentToAnotherRegion) {
+  // Symptom: CreateBucket, sent again to the region that the service returned, created the bucket
+  // in a region that was not configured.
   for (const char* code : {"AuthorizationHeaderMalformed", "IllegalLocationConstraintException",
                            "PermanentRedirect"}) {
     EXPECT_FALSE(Read(Operation::kCreateBucket, Refusal(400, code, "eu-west-1"))) << code;
@@ -66,7 +66,7 @@ TEST(RedirectTest, CreateBucketNeverGoesToAnotherRegion) {
                    "https://b.s3-1.amazonaws.com/"));
 }
 
-TEST(RedirectTest, OnlyCreateBucketsWrongRegionIsExplained) {
+TEST(RedirectTest, ExplainsOnlyTheWrongRegionOfCreateBucket) {
   const auto explained = [](Operation operation, ErrorKind kind, std::string region) {
     Error error = Error::Make(kind, "as it was");
     error.region = std::move(region);
@@ -83,7 +83,7 @@ TEST(RedirectTest, OnlyCreateBucketsWrongRegionIsExplained) {
   EXPECT_EQ(explained(Operation::kGetObject, ErrorKind::kWrongRegion, "eu-west-1"), "as it was");
 }
 
-TEST(RedirectTest, WhatIsNotFollowedIsToldWithItsOrigin) {
+TEST(RedirectTest, AnUnfollowedRedirectIsReportedWithItsOrigin) {
   const auto explained = [](ErrorKind kind, const std::string& region,
                             const std::string& location) {
     Error error = Error::Make(kind, "as it was");
@@ -102,14 +102,14 @@ TEST(RedirectTest, WhatIsNotFollowedIsToldWithItsOrigin) {
       "as it was (answered 307 by store.example, with a Location https://other.example that is not "
       "followed)");
   EXPECT_EQ(explained(ErrorKind::kWrongRegion, "", "nonsense"),
-            "as it was (answered 307 by store.example, with a Location that is no URL)");
+            "as it was (answered 307 by store.example, with a Location that is not a URL)");
   EXPECT_EQ(explained(ErrorKind::kWrongRegion, "eu-west-1", "https://other.example/k"),
             "as it was (the bucket is in region eu-west-1; configure that region) (answered 307 by "
             "store.example)");
   EXPECT_EQ(explained(ErrorKind::kNotFound, "", ""), "as it was");
 }
 
-TEST(RedirectTest, ATemporaryHostOfTheSameOwnerIsFollowed) {
+TEST(RedirectTest, FollowsATemporaryHostOfTheSameOwner) {
   const auto redirect = Read(Operation::kGetObject, Refusal(307, "TemporaryRedirect"),
                              "https://b.s3-us-west-2.amazonaws.com/k");
   ASSERT_TRUE(redirect);
@@ -121,7 +121,7 @@ TEST(RedirectTest, ATemporaryHostOfTheSameOwnerIsFollowed) {
           ->endpoint->bucket_in_path);
 }
 
-TEST(RedirectTest, ASignedRequestIsNeverSentElsewhere) {
+TEST(RedirectTest, ASignedRequestIsNeverSentToAnotherOwner) {
   for (const char* location :
        {"https://evil.example/k", "https://evilamazonaws.com/k", "http://b.s3.amazonaws.com/k",
         "https://amazonaws.com.evil.example/", "nonsense"}) {

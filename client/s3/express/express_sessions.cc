@@ -38,7 +38,7 @@ void ExpressSessions::Start(const SessionKey& key, const Create& create, Done do
   const MonotonicTime now = clock_.Monotonic();
   {
     const MutexLock lock(mutex_);
-    if (!entries_.contains(key)) MakeRoom();
+    if (!entries_.contains(key)) EvictOldest();
     Entry& entry = entries_[key];
     entry.used = now;
     if (Usable(entry)) {
@@ -52,12 +52,12 @@ void ExpressSessions::Start(const SessionKey& key, const Create& create, Done do
   if (usable != nullptr) done(std::move(usable));
   if (!ask) return;
   create([self = shared_from_this(), key, now](Result<BucketSession> result) {
-    self->Take(key, now, std::move(result));
+    self->OnCreated(key, now, std::move(result));
   });
 }
 
-void ExpressSessions::Take(const SessionKey& key, MonotonicTime asked,
-                           Result<BucketSession> result) {
+void ExpressSessions::OnCreated(const SessionKey& key, MonotonicTime asked,
+                                Result<BucketSession> result) {
   std::vector<Done> waiters;
   Result<CredentialsPtr> answer = CredentialsPtr();
   {
@@ -67,8 +67,8 @@ void ExpressSessions::Take(const SessionKey& key, MonotonicTime asked,
     entry.next_attempt = clock_.Monotonic() + kAttemptPause;
     if (result.ok()) {
       entry.session = result->credentials;
-      // Counted from when it was asked for: that is earlier than when it was made, so never too
-      // late.
+      // Relative to the time of the request, which is earlier than its creation, so it never ends
+      // too late.
       entry.ends = asked + result->lifetime;
       answer = entry.session;
     } else if (Usable(entry)) {
@@ -90,11 +90,11 @@ void ExpressSessions::Drop(const std::string& bucket, const CredentialsPtr& refu
   }
 }
 
-void ExpressSessions::MakeRoom() {
+void ExpressSessions::EvictOldest() {
   if (entries_.size() < kMaxSessions) return;
   auto oldest = entries_.end();
   for (auto at = entries_.begin(); at != entries_.end(); ++at) {
-    if (at->second.creating) continue;  // somebody waits for it
+    if (at->second.creating) continue;  // Callers wait for it.
     if (oldest == entries_.end() || at->second.used < oldest->second.used) oldest = at;
   }
   if (oldest != entries_.end()) entries_.erase(oldest);

@@ -1,5 +1,5 @@
-// The sessions of directory buckets (spec/protocol.md §1.3): one for all calls, asked for once,
-// renewed ahead of its end.
+// Sessions of directory buckets, shared by all calls: each is created once and renewed before it
+// expires ("CreateSession", Amazon S3 API Reference).
 #ifndef PENSTOCK_CLIENT_S3_EXPRESS_EXPRESS_SESSIONS_H_
 #define PENSTOCK_CLIENT_S3_EXPRESS_EXPRESS_SESSIONS_H_
 
@@ -17,7 +17,7 @@
 
 namespace penstock::s3 {
 
-// Whose session, for which bucket. `identity` changes with the credentials that sign CreateSession.
+// Identifies a session. `identity` changes with the credentials that sign CreateSession.
 struct SessionKey {
   std::string bucket;
   std::string region;
@@ -26,36 +26,37 @@ struct SessionKey {
   friend auto operator<=>(const SessionKey&, const SessionKey&) = default;
 };
 
-// The identity part of a key: no secret can be read out of it.
+// Returns the identity part of a key. It does not reveal the secret.
 std::string IdentityOf(const Credentials& credentials);
 
-// Keeps 100 sessions; beyond, the one not used for longest goes.
+// Stores 100 sessions; above that the least recently used one is evicted.
 //
-// A session is served until 5 s before its end. From 60 s before it on, a use has the next one made
-// in the background; when that fails, a use 5 s later tries again. Where none can be served,
-// callers wait for the one that is being made: however many they are, it is asked for once. A
-// failure goes to all who wait, and is not kept.
+// A session is used until 5 s before its expiry. A use in its last 60 s creates the next session in
+// the background; if that fails, a use 5 s later tries again. Without a usable session, callers
+// wait for one shared CreateSession request. A failure is returned to all waiting callers and not
+// stored.
 //
-// Thread safety: safe from any thread. Belongs to one process: a forked child makes its own
-// (ProcessState).
+// Thread safety: may be used from any thread. Belongs to one process: a forked child creates its
+// own (ProcessState).
 class ExpressSessions : public std::enable_shared_from_this<ExpressSessions> {
  public:
   using Done = std::function<void(Result<CredentialsPtr>)>;
-  // Calls CreateSession; answers exactly once, on any thread, possibly before it returns.
+  // Calls CreateSession. The callback runs exactly once, on any thread, possibly before the
+  // function returns.
   using Create = std::function<void(std::function<void(Result<BucketSession>)>)>;
 
   explicit ExpressSessions(const Clock& clock) : clock_(clock) {}
 
-  // `done` exactly once, possibly before Start returns; never under a lock.
+  // `done` runs exactly once, possibly before Start returns, and never under a lock.
   void Start(const SessionKey& key, const Create& create, Done done);
 
-  // A request signed with `refused` was refused for it: the next Start asks for another, unless
-  // that has happened already.
+  // Called after S3 rejected a request signed with `refused`. The next Start creates another
+  // session, unless one already exists.
   void Drop(const std::string& bucket, const CredentialsPtr& refused);
 
  private:
   struct Entry {
-    CredentialsPtr session;  // null: none yet
+    CredentialsPtr session;  // Null: none yet.
     MonotonicTime ends{};
     MonotonicTime used{};
     MonotonicTime next_attempt{};
@@ -64,8 +65,8 @@ class ExpressSessions : public std::enable_shared_from_this<ExpressSessions> {
   };
   bool Usable(const Entry& entry) const;
   bool DueForRenewal(const Entry& entry) const;
-  void Take(const SessionKey& key, MonotonicTime asked, Result<BucketSession> result);
-  void MakeRoom() PENSTOCK_REQUIRES(mutex_);
+  void OnCreated(const SessionKey& key, MonotonicTime asked, Result<BucketSession> result);
+  void EvictOldest() PENSTOCK_REQUIRES(mutex_);
 
   const Clock& clock_;
   Mutex mutex_;

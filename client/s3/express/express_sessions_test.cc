@@ -19,11 +19,11 @@ using std::chrono::seconds;
 
 const SessionKey kKey{"data--usw2-az1--x-s3", "us-west-2", "me"};
 
-// CreateSession as the test has it: asked calls wait until answered.
+// A fake CreateSession: calls wait until the test responds.
 class Sessions {
  public:
   std::string Use(const SessionKey& key = kKey) {
-    std::string& got = got_.emplace_back("(waits)");  // which may be answered long after this
+    std::string& got = got_.emplace_back("(waits)");  // The result may arrive much later.
     Wait(key, got);
     return got;
   }
@@ -34,7 +34,7 @@ class Sessions {
           got = result.ok() ? (*result)->access_key_id : "error: " + result.error().message;
         });
   }
-  // Answers the oldest question.
+  // Responds to the oldest request.
   void Answer(const std::string& id, seconds lifetime = seconds(300)) {
     last = std::make_shared<const Credentials>(Credentials{id, "secret", "token", {}});
     Settle(BucketSession{last, lifetime});
@@ -52,10 +52,10 @@ class Sessions {
   CredentialsPtr last;
 
  private:
-  std::deque<std::string> got_;  // of Use; each stays where it is
+  std::deque<std::string> got_;  // Results of Use; elements keep their address.
 };
 
-TEST(ExpressSessionsTest, HoweverManyWaitOneSessionIsAskedFor) {
+TEST(ExpressSessionsTest, AllWaitingCallersShareOneRequest) {
   Sessions test;
   std::vector<std::string> got(64, "(waits)");
   for (std::string& one : got) test.Wait(kKey, one);
@@ -66,8 +66,8 @@ TEST(ExpressSessionsTest, HoweverManyWaitOneSessionIsAskedFor) {
   EXPECT_TRUE(test.asked.empty());
 }
 
-// The same with threads, for the sanitizers: the answer comes on one of its own.
-TEST(ExpressSessionsTest, ThreadsWaitForTheSameAnswer) {
+// The same with threads, for the sanitizers. The response arrives on its own thread.
+TEST(ExpressSessionsTest, ThreadsWaitForTheSameResponse) {
   FakeClock clock;
   const auto sessions = std::make_shared<ExpressSessions>(clock);
   std::atomic<int> asked{0};
@@ -96,7 +96,7 @@ TEST(ExpressSessionsTest, ThreadsWaitForTheSameAnswer) {
   EXPECT_EQ(served, 64);
 }
 
-TEST(ExpressSessionsTest, BucketsRegionsAndIdentitiesHaveTheirOwn) {
+TEST(ExpressSessionsTest, BucketsRegionsAndIdentitiesHaveTheirOwnSessions) {
   Sessions test;
   test.Use();
   test.Answer("S1");
@@ -125,7 +125,7 @@ TEST(ExpressSessionsTest, AUseInTheLastMinuteRenewsInTheBackground) {
   EXPECT_TRUE(test.asked.empty());
 }
 
-TEST(ExpressSessionsTest, TheOldOneIsServedUntilFiveSecondsBeforeItsEnd) {
+TEST(ExpressSessionsTest, TheOldSessionIsUsedUntilFiveSecondsBeforeItsExpiry) {
   Sessions test;
   test.Use();
   test.Answer("S1");
@@ -140,7 +140,7 @@ TEST(ExpressSessionsTest, TheOldOneIsServedUntilFiveSecondsBeforeItsEnd) {
   EXPECT_EQ(got, "S2");
 }
 
-TEST(ExpressSessionsTest, AFailedRenewalLeavesTheOldOneAndIsTriedAgainLater) {
+TEST(ExpressSessionsTest, AFailedRenewalKeepsTheOldSessionAndIsRetriedLater) {
   Sessions test;
   test.Use();
   test.Answer("S1");
@@ -154,7 +154,7 @@ TEST(ExpressSessionsTest, AFailedRenewalLeavesTheOldOneAndIsTriedAgainLater) {
   EXPECT_EQ(test.asked.size(), 1u);
 }
 
-TEST(ExpressSessionsTest, AFailureGoesToAllWhoWaitAndIsNotKept) {
+TEST(ExpressSessionsTest, AFailureIsReturnedToAllWaitingCallersAndNotStored) {
   Sessions test;
   std::string one = "(waits)";
   std::string two = "(waits)";
@@ -167,7 +167,7 @@ TEST(ExpressSessionsTest, AFailureGoesToAllWhoWaitAndIsNotKept) {
   EXPECT_EQ(test.asked.size(), 1u);
 }
 
-TEST(ExpressSessionsTest, ARefusedSessionIsNotServedAgain) {
+TEST(ExpressSessionsTest, ARejectedSessionIsNotUsedAgain) {
   Sessions test;
   test.Use();
   test.Answer("S1");
@@ -175,19 +175,19 @@ TEST(ExpressSessionsTest, ARefusedSessionIsNotServedAgain) {
   test.sessions->Drop(kKey.bucket, refused);
   EXPECT_EQ(test.Use(), "(waits)");
   test.Answer("S2");
-  test.sessions->Drop(kKey.bucket, refused);  // another thread met the same refusal late
+  test.sessions->Drop(kKey.bucket, refused);  // Another thread reports the same error later.
   EXPECT_EQ(test.Use(), "S2");
 }
 
-TEST(ExpressSessionsTest, ADeadSessionCanBeReplacedAtOnce) {
+TEST(ExpressSessionsTest, AnExpiredSessionCanBeReplacedAtOnce) {
   Sessions test;
   test.Use();
-  test.Answer("S1", seconds(3));  // served to those who waited, to nobody after
+  test.Answer("S1", seconds(3));  // Used for the waiting callers only.
   EXPECT_EQ(test.Use(), "(waits)");
   EXPECT_EQ(test.asked.size(), 1u);
 }
 
-TEST(ExpressSessionsTest, TheOneNotUsedForLongestMakesRoom) {
+TEST(ExpressSessionsTest, EvictsTheLeastRecentlyUsedSession) {
   Sessions test;
   for (int i = 0; i <= 100; ++i) {
     test.clock.Advance(std::chrono::milliseconds(1));
@@ -198,7 +198,7 @@ TEST(ExpressSessionsTest, TheOneNotUsedForLongestMakesRoom) {
   EXPECT_EQ(test.Use({"b0", "r", "me"}), "(waits)");
 }
 
-TEST(ExpressSessionsTest, AnIdentityHoldsNoSecret) {
+TEST(ExpressSessionsTest, AnIdentityContainsNoSecret) {
   const std::string identity = IdentityOf({"AKID", "the-secret", "the-token", {}});
   EXPECT_EQ(identity.find("the-"), std::string::npos);
   EXPECT_EQ(identity, IdentityOf({"AKID", "the-secret", "the-token", {}}));

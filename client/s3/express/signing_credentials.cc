@@ -12,15 +12,15 @@ namespace {
 
 using Done = std::function<void(Result<CredentialsPtr>)>;
 
-// Those who wait have deadlines of their own; this one keeps a session that never comes from being
-// waited for by later calls.
+// Waiting callers have their own deadlines. This one prevents later calls from waiting for a
+// CreateSession that never ends.
 constexpr std::chrono::seconds kSessionDeadline{60};
 
 void CallCreateSession(const std::shared_ptr<ClientState>& state, const std::string& bucket,
                        std::function<void(Result<BucketSession>)> done) {
   auto wire = BuildRequest(CreateSessionRequest{BucketName(bucket)}, state->build_context);
   if (!wire.ok()) return done(std::move(wire).error());
-  const Clock& clock = *state->surroundings.clock;
+  const Clock& clock = *state->dependencies.clock;
   // Shared by the two functions below, which live as long as the call.
   auto session = std::make_shared<BucketSession>();
   PreparedCall call;
@@ -40,17 +40,17 @@ void CallCreateSession(const std::shared_ptr<ClientState>& state, const std::str
 }  // namespace
 
 ProcessState::MakeProvider ProviderMakerOf(const ResolvedConfig& config,
-                                           const ClientDependencies& surroundings) {
+                                           const ClientDependencies& dependencies) {
   if (config.client.signing == Signing::kUnsigned)
     return [] { return auth::MakeAnonymousProvider(); };
   if (config.client.credentials != nullptr) {
-    return [given = config.client.credentials, clock = surroundings.clock] {
+    return [given = config.client.credentials, clock = dependencies.clock] {
       return auth::MakeCachedProvider(given, *clock);
     };
   }
-  const auth::RemoteContext context{surroundings.environment,
-                                    surroundings.clock,
-                                    surroundings.transport,
+  const auth::RemoteContext context{dependencies.environment,
+                                    dependencies.clock,
+                                    dependencies.transport,
                                     config.client.region,
                                     std::string(PartitionOf(config.client.region).dns_suffix),
                                     config.client.ca_bundle_path};

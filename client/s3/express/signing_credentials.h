@@ -1,4 +1,4 @@
-// Whom an attempt is signed by: the identity of the client, or the session it has with a directory
+// The credentials that sign an attempt: the client's, or those of its session with a directory
 // bucket.
 #ifndef PENSTOCK_CLIENT_S3_EXPRESS_SIGNING_CREDENTIALS_H_
 #define PENSTOCK_CLIENT_S3_EXPRESS_SIGNING_CREDENTIALS_H_
@@ -13,26 +13,26 @@
 
 namespace penstock::s3 {
 
-// Where the identity of a client comes from: unsigned, given, or the default chain.
+// Returns the source of the client's credentials: unsigned, given, or the default chain.
 ProcessState::MakeProvider ProviderMakerOf(const ResolvedConfig& config,
-                                           const ClientDependencies& surroundings);
+                                           const ClientDependencies& dependencies);
 
-// `done` exactly once, possibly before this returns; null: do not sign. A session that could not be
-// had is CreateSession's error. Never blocks.
+// `done` runs exactly once, possibly before this returns. Null: do not sign. If there is no
+// session, the error is that of CreateSession. Never blocks.
 void FetchSigningCredentials(const std::shared_ptr<ClientState>& state,
                              const ResolvedEndpointPtr& endpoint, const std::string& bucket,
                              std::function<void(Result<CredentialsPtr>)> done);
 
-// Whether S3 refused the session that a request was signed with, so that another one may help. A
-// HEAD's 400 names no code.
+// Returns whether S3 rejected the session that signed a request, so that another one may succeed. A
+// HEAD's 400 has no code.
 bool RefusesSession(const ResolvedEndpoint& endpoint, const OperationInfo& operation,
                     const Error& error);
 
-// The next FetchSigningCredentials asks the provider again, unless it delivers others than
-// `refused` already.
+// Makes the next FetchSigningCredentials call the provider again, unless it already returns
+// credentials other than `refused`.
 void ForgetCredentials(ClientState& state, const CredentialsPtr& refused);
 
-// The next FetchSigningCredentials does not deliver `refused` again.
+// Makes the next FetchSigningCredentials return a session other than `refused`.
 void ForgetSession(ClientState& state, const std::string& bucket, const CredentialsPtr& refused);
 
 }  // namespace penstock::s3

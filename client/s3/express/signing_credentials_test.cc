@@ -1,5 +1,5 @@
-// A Client that speaks to directory buckets: which requests are signed by whom, and how many
-// sessions that takes.
+// A Client with directory buckets: the credentials of each request, and the number of sessions
+// created.
 #include "client/s3/express/signing_credentials.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kBucket = "data--usw2-az1--x-s3";
 constexpr const char* kZone = "data--usw2-az1--x-s3.s3express-usw2-az1.us-west-2.amazonaws.com";
 
-// A session of five minutes.
+// Responds with a session of five minutes.
 FakeReply Session(const std::string& id) {
   return FakeReply::Respond(200, {{"Date", "Fri, 02 Jan 2026 03:04:05 GMT"}},
                             "<CreateSessionResult><Credentials><SessionToken>token-" + id +
@@ -26,7 +26,7 @@ FakeReply Session(const std::string& id) {
                                 "Credentials></CreateSessionResult>");
 }
 
-// Sessions S1, S2, ... and an object for everything else.
+// Responds with sessions S1, S2, ..., and with an object to all other requests.
 struct ExpressTest {
   explicit ExpressTest(ClientConfig config = {}) : client(Complete(std::move(config))) {
     client.transport.SetHandler([this](const http::RecordedRequest& request) {
@@ -45,7 +45,7 @@ struct ExpressTest {
     return client.Run(GetObjectRequest{
         .bucket = BucketName(kBucket), .key = ObjectKey("key"), .sink = &client.sink});
   }
-  // "method host target by id", and what the token is called.
+  // Returns "method host target by id", and the token header.
   std::string Sent(std::size_t index) const {
     const http::RecordedRequest request = client.transport.requests().at(index);
     const std::string authorization =
@@ -64,7 +64,7 @@ struct ExpressTest {
   ClientUnderTest client;
 };
 
-TEST(SigningCredentialsTest, TheFirstRequestMakesTheSessionThatAllAreSignedWith) {
+TEST(SigningCredentialsTest, TheFirstRequestCreatesTheSessionThatSignsAll) {
   ExpressTest test;
   ASSERT_TRUE(test.Get().ok());
   ASSERT_TRUE(test.Get().ok());
@@ -80,7 +80,7 @@ TEST(SigningCredentialsTest, TheFirstRequestMakesTheSessionThatAllAreSignedWith)
   }
 }
 
-TEST(SigningCredentialsTest, SixtyFourCallsAtATimeMakeOneSession) {
+TEST(SigningCredentialsTest, SixtyFourConcurrentCallsCreateOneSession) {
   ExpressTest test;
   test.client.transport.Hold();
   std::vector<StringSink> sinks(64);
@@ -98,7 +98,7 @@ TEST(SigningCredentialsTest, SixtyFourCallsAtATimeMakeOneSession) {
   EXPECT_EQ(test.sessions, 1);
 }
 
-TEST(SigningCredentialsTest, TheIdentitysOwnTokenSignsForTheSession) {
+TEST(SigningCredentialsTest, TheClientsOwnTokenSignsCreateSession) {
   ClientConfig config;
   config.credentials = auth::MakeStaticProvider({"AKID", "secret", "mine", {}});
   ExpressTest test(std::move(config));
@@ -109,7 +109,7 @@ TEST(SigningCredentialsTest, TheIdentitysOwnTokenSignsForTheSession) {
             std::string("GET ") + kZone + " /key by S1 x-amz-s3session-token=token-S1");
 }
 
-TEST(SigningCredentialsTest, ARefusedSessionIsReplacedOnce) {
+TEST(SigningCredentialsTest, ARejectedSessionIsReplacedOnce) {
   for (const char* code : {"ExpiredToken", "InvalidToken", "InvalidAccessKeyId"}) {
     ExpressTest test;
     test.client.transport.Expect(Session("old"));
@@ -121,7 +121,7 @@ TEST(SigningCredentialsTest, ARefusedSessionIsReplacedOnce) {
   }
 }
 
-TEST(SigningCredentialsTest, ASessionThatIsRefusedAgainIsTheError) {
+TEST(SigningCredentialsTest, ASessionThatIsRejectedAgainIsTheError) {
   ExpressTest test;
   test.client.transport.SetHandler([](const http::RecordedRequest& request) {
     if (request.request.target.starts_with("/?session")) return Session("S");
@@ -134,7 +134,7 @@ TEST(SigningCredentialsTest, ASessionThatIsRefusedAgainIsTheError) {
   EXPECT_LE(test.client.sent(), 4u);
 }
 
-TEST(SigningCredentialsTest, AHeadThatIsABadRequestGetsANewSessionToo) {
+TEST(SigningCredentialsTest, ABadRequestOfAHeadCreatesANewSession) {
   ExpressTest test;
   test.client.transport.Expect(Session("old"));
   test.client.transport.Expect(FakeReply::Respond(400));
@@ -145,7 +145,7 @@ TEST(SigningCredentialsTest, AHeadThatIsABadRequestGetsANewSessionToo) {
             std::string("HEAD ") + kZone + " /key by S1 x-amz-s3session-token=token-S1");
 }
 
-TEST(SigningCredentialsTest, ASessionThatCannotBeHadIsCreateSessionsError) {
+TEST(SigningCredentialsTest, AMissingSessionIsTheErrorOfCreateSession) {
   ExpressTest test;
   test.client.transport.SetHandler([](const auto&) { return Refuse(403, "AccessDenied"); });
   const auto result = test.Get();
@@ -157,7 +157,7 @@ TEST(SigningCredentialsTest, ASessionThatCannotBeHadIsCreateSessionsError) {
   EXPECT_EQ(test.client.sent(), 1u);
 }
 
-TEST(SigningCredentialsTest, CopiesAndBucketsAreSignedByTheIdentity) {
+TEST(SigningCredentialsTest, CopiesAndBucketOperationsAreSignedByTheClient) {
   ExpressTest test;
   ASSERT_TRUE(test.client.Run(CreateBucketRequest{.bucket = BucketName(kBucket)}).ok());
   EXPECT_EQ(test.Sent(0),
@@ -182,7 +182,7 @@ TEST(SigningCredentialsTest, CopiesAndBucketsAreSignedByTheIdentity) {
   EXPECT_EQ(test.sessions, 0);
 }
 
-TEST(SigningCredentialsTest, SessionsCanBeTurnedOff) {
+TEST(SigningCredentialsTest, SessionsCanBeDisabled) {
   ClientConfig config;
   config.disable_s3_express_session_auth = true;
   ExpressTest test(std::move(config));
@@ -193,7 +193,7 @@ TEST(SigningCredentialsTest, SessionsCanBeTurnedOff) {
             std::string::npos);
 }
 
-TEST(SigningCredentialsTest, WhoDoesNotSignHasNoSession) {
+TEST(SigningCredentialsTest, UnsignedClientsCreateNoSession) {
   ClientConfig config;
   config.signing = Signing::kUnsigned;
   config.credentials = auth::MakeAnonymousProvider();
@@ -222,7 +222,7 @@ TEST(SigningCredentialsTest, ARenameKeepsItsTokenOverRetries) {
   EXPECT_EQ(test.client.Header(3, "x-amz-client-token"), "mine");
 }
 
-TEST(SigningCredentialsTest, NoErrorShowsASecretOfTheSession) {
+TEST(SigningCredentialsTest, NoErrorContainsASecretOfTheSession) {
   ExpressTest test;
   test.client.transport.Expect(Session("S"));
   test.client.transport.Expect(Refuse(403, "SignatureDoesNotMatch"));

@@ -52,7 +52,7 @@ CallCounters::Times& CallCounters::TimesOf(Operation operation) {
   auto made = std::make_unique<Times>();
   if (slot.compare_exchange_strong(seen, made.get(), std::memory_order_acq_rel))
     return *made.release();
-  return *seen;  // another thread was first
+  return *seen;  // Another thread was first.
 }
 
 void CallCounters::OnAttempt(const AttemptEnd& end) {
@@ -84,7 +84,7 @@ ClientStats CallCounters::Snapshot() const {
     OperationStats& operation = stats.operations[name];
     operation.requests = count;
     const Times* times = times_[index].load(std::memory_order_acquire);
-    if (times == nullptr) continue;  // the first attempt is just being counted
+    if (times == nullptr) continue;  // Another thread is counting the first attempt.
     operation.first_byte = times->first_byte.Snapshot();
     operation.duration = times->duration.Snapshot();
   }

@@ -1,4 +1,4 @@
-// Counting of attempts and calls for ClientStats, and telling the observer. Without locks.
+// Counts attempts and calls for ClientStats and notifies the observer. Lock-free.
 #ifndef PENSTOCK_CLIENT_S3_METRICS_CALL_COUNTERS_H_
 #define PENSTOCK_CLIENT_S3_METRICS_CALL_COUNTERS_H_
 
@@ -16,12 +16,12 @@
 
 namespace penstock::s3 {
 
-// Which connections one attempt went out on.
+// The connections that one attempt used.
 struct ConnectionsUsed {
-  http::DataPlane plane = http::DataPlane::kDefault;  // kDefault: none
+  http::DataPlane plane = http::DataPlane::kDefault;  // kDefault: none.
   std::uint32_t opened = 0;
   std::uint32_t reused = 0;
-  http::PeerAddress address = {};  // the last one's other end
+  http::PeerAddress address = {};  // The remote address of the last one.
 
   bool any() const { return opened + reused > 0; }
   void Add(const http::ConnectionUse& use) {
@@ -31,7 +31,7 @@ struct ConnectionsUsed {
   }
 };
 
-// RequestEvent without copies: views live during the call.
+// RequestEvent without copies; the views are valid during the call.
 struct AttemptEnd {
   Operation operation = Operation::kGetObject;
   std::string_view bucket;
@@ -41,17 +41,17 @@ struct AttemptEnd {
   std::string_view error_code;
   bool throttled = false;
   WallTime started{};
-  std::chrono::nanoseconds first_byte{};  // zero: none arrived
+  std::chrono::nanoseconds first_byte{};  // Zero: no byte arrived.
   std::chrono::nanoseconds duration{};
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
   ConnectionsUsed connections;
 };
 
-// "direct", "curl" or nothing.
+// Returns "direct", "curl" or nothing.
 std::string_view PlaneName(http::DataPlane plane);
 
-// Thread safety: safe from any thread.
+// Thread safety: may be used from any thread.
 class CallCounters {
  public:
   using Observer = std::function<void(const RequestEvent&)>;
@@ -59,14 +59,14 @@ class CallCounters {
   CallCounters();
   ~CallCounters();
 
-  // One attempt ended: counts it and calls the newest observer.
+  // Counts a completed attempt and calls the newest observer.
   void OnAttempt(const AttemptEnd& end);
   void OnRetry() { retries_.fetch_add(1, std::memory_order_relaxed); }
   void OnHedge() { hedges_.fetch_add(1, std::memory_order_relaxed); }
   void OnHedgeWon() { hedges_won_.fetch_add(1, std::memory_order_relaxed); }
   void OnFailure() { failures_.fetch_add(1, std::memory_order_relaxed); }
 
-  // Former observers are kept, unused, as long as the counters live: one may be running.
+  // Earlier observers are kept until destruction, because one may still be running.
   void SetObserver(Observer observer);
   ClientStats Snapshot() const;
 
@@ -83,7 +83,7 @@ class CallCounters {
   Times& TimesOf(Operation operation);
 
   std::array<Counter, kOperationCount> requests_{};
-  // owned; made with an operation's first attempt
+  // Owned; created by an operation's first attempt.
   std::array<std::atomic<Times*>, kOperationCount> times_{};
   std::array<PlaneCounters, 2> planes_{};
   Counter retries_{0};
@@ -93,7 +93,7 @@ class CallCounters {
   Counter failures_{0};
   Counter bytes_sent_{0};
   Counter bytes_received_{0};
-  const std::uint64_t exceptions_before_;  // of the process
+  const std::uint64_t exceptions_before_;  // Of the process.
   AppendOnlyList<Observer> observers_;
 };
 

@@ -30,7 +30,7 @@ TEST(CallCountersTest, CountsAttemptsByOperation) {
   EXPECT_EQ(stats.bytes_received, 10u);
 }
 
-TEST(CallCountersTest, TimesBelongToTheirOperationAndOnlyAnswersHaveAFirstByte) {
+TEST(CallCountersTest, TimesAreByOperationAndOnlyResponsesHaveAFirstByte) {
   CallCounters counters;
   counters.OnAttempt({.operation = Operation::kGetObject,
                       .first_byte = std::chrono::milliseconds(2),
@@ -52,13 +52,13 @@ TEST(CallCountersTest, CountsConnectionsByPlane) {
   end.connections.Add({http::DataPlane::kDirect, false});
   counters.OnAttempt(end);
   end.connections = {};
-  end.connections.Add({http::DataPlane::kDirect, true});  // which was dead
+  end.connections.Add({http::DataPlane::kDirect, true});  // A dead connection.
   end.connections.Add({http::DataPlane::kDirect, false});
   counters.OnAttempt(end);
   end.connections = {};
   end.connections.Add({http::DataPlane::kCurl, true});
   counters.OnAttempt(end);
-  counters.OnAttempt(End());  // got none
+  counters.OnAttempt(End());  // No connection.
   const ClientStats stats = counters.Snapshot();
   ASSERT_EQ(stats.connections.size(), 2u);
   EXPECT_EQ(stats.connections.at("direct").opened, 2u);
@@ -67,7 +67,7 @@ TEST(CallCountersTest, CountsConnectionsByPlane) {
   EXPECT_EQ(stats.connections.at("curl").reused, 1u);
 }
 
-TEST(CallCountersTest, NothingIsLostBetweenThreads) {
+TEST(CallCountersTest, CountsExactlyWithSeveralThreads) {
   CallCounters counters;
   {
     std::vector<std::jthread> threads;
@@ -82,7 +82,7 @@ TEST(CallCountersTest, NothingIsLostBetweenThreads) {
   EXPECT_EQ(stats.operations.at("GetObject").duration.count, 4000u);
 }
 
-TEST(CallCountersTest, TellsTheNewestObserverOnly) {
+TEST(CallCountersTest, CallsOnlyTheNewestObserver) {
   CallCounters counters;
   int first = 0;
   int second = 0;

@@ -10,7 +10,7 @@
 namespace penstock::s3 {
 namespace {
 
-// With a point whatever the locale.
+// Formats with a decimal point in every locale.
 std::string Milliseconds(std::chrono::nanoseconds time) {
   char text[64];
   const double value = std::chrono::duration<double, std::milli>(time).count();
@@ -19,7 +19,7 @@ std::string Milliseconds(std::chrono::nanoseconds time) {
 
 constexpr auto* AsNumber = &LogValue::Number;
 
-// What datasets and checkpoints ask for on purpose, to learn the answer.
+// Returns whether the kind is an expected result, which datasets and checkpoints use for checks.
 bool IsAskedFor(ErrorKind kind) {
   return kind == ErrorKind::kNotFound || kind == ErrorKind::kPreconditionFailed ||
          kind == ErrorKind::kNotModified || kind == ErrorKind::kCancelled;
@@ -36,7 +36,7 @@ Result<void> ApplyLogLevel(const auth::Environment& environment) {
   if (!value) return Ok();
   const std::string name = AsciiLower(*value);
   const LogLevel level = ParseLogLevel(name);
-  // nothing is finer than an attempt
+  // The client logs nothing below an attempt.
   if (level == LogLevel::kTrace || (level == LogLevel::kOff && name != "off")) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        "PENSTOCK_LOG is `" + *value + "`; use off, error, warn, info or debug");

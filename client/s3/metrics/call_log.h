@@ -1,4 +1,4 @@
-// What a client tells the log: its attempts, retries, throttles and failures. Never a secret:
+// Log entries of a client: attempts, retries, throttling and failures. They contain no secrets:
 // base/log.h redacts every value.
 #ifndef PENSTOCK_CLIENT_S3_METRICS_CALL_LOG_H_
 #define PENSTOCK_CLIENT_S3_METRICS_CALL_LOG_H_
@@ -13,19 +13,19 @@
 
 namespace penstock::s3 {
 
-// PENSTOCK_LOG: off, error, warn (or warning), info, debug, in any case. Set: from then on the
-// process logs at that level to standard error. Unset or empty: nothing changes. kInvalidArgument
-// for any other value.
+// Applies PENSTOCK_LOG: off, error, warn (or warning), info or debug, in any case. If set, the
+// process logs from now on at that level to standard error. Unset or empty: no change. Returns
+// kInvalidArgument for other values.
 Result<void> ApplyLogLevel(const auth::Environment& environment);
 
-// info: a client was made, and for where.
+// info: a client was created, with its region and endpoint.
 void LogClientMade(const ResolvedConfig& config);
-// debug: every attempt as it ended.
+// debug: every completed attempt.
 void LogAttempt(const AttemptEnd& end);
-// warn: an attempt failed and another follows.
+// warn: an attempt failed and is retried.
 void LogRetry(const OperationInfo& info, std::string_view bucket, std::string_view key, int attempt,
               RetryDecision decision, std::chrono::nanoseconds delay, const Error& error);
-// error: a call failed. info: it failed in a way that callers ask for (not found, a precondition, a
+// error: a call failed. info: it failed with an expected result (not found, a precondition, a
 // cancellation).
 void LogFailure(const Error& error);
 

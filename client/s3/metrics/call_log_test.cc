@@ -36,7 +36,7 @@ class CallLogTest : public ::testing::Test {
   std::vector<std::string> lines_;
 };
 
-TEST_F(CallLogTest, TheVariableSetsTheLevelOfTheProcess) {
+TEST_F(CallLogTest, TheVariableSetsTheLogLevelOfTheProcess) {
   ASSERT_TRUE(ApplyLogLevel(With("Warn")).ok());
   EXPECT_TRUE(LogEnabled(LogLevel::kWarning));
   EXPECT_FALSE(LogEnabled(LogLevel::kInfo));
@@ -51,21 +51,21 @@ TEST_F(CallLogTest, WithoutTheVariableNothingChanges) {
   EXPECT_TRUE(LogEnabled(LogLevel::kDebug));
 }
 
-TEST_F(CallLogTest, AnotherValueIsRefusedByName) {
+TEST_F(CallLogTest, RejectsOtherValuesByName) {
   const auto applied = ApplyLogLevel(With("loud"));
   ASSERT_FALSE(applied.ok());
   EXPECT_EQ(applied.error().kind, ErrorKind::kInvalidArgument);
   EXPECT_EQ(applied.error().message, "PENSTOCK_LOG is `loud`; use off, error, warn, info or debug");
 }
 
-TEST_F(CallLogTest, TraceIsRefusedForNothingIsFinerThanAnAttempt) {
+TEST_F(CallLogTest, RejectsTrace) {
   const auto applied = ApplyLogLevel(With("trace"));
   ASSERT_FALSE(applied.ok());
   EXPECT_EQ(applied.error().message,
             "PENSTOCK_LOG is `trace`; use off, error, warn, info or debug");
 }
 
-TEST_F(CallLogTest, AThrottledAndAResetAttemptAreWarningsAndEveryAttemptIsDebug) {
+TEST_F(CallLogTest, FailedAttemptsAreWarningsAndEveryAttemptIsDebug) {
   ClientUnderTest test;
   Collect(LogLevel::kDebug);
   test.transport.Expect(Refuse(503, "SlowDown"));
@@ -81,7 +81,7 @@ TEST_F(CallLogTest, AThrottledAndAResetAttemptAreWarningsAndEveryAttemptIsDebug)
   EXPECT_EQ(CountOf("\"attempt\":3,\"status\":200"), 1);
 }
 
-TEST_F(CallLogTest, AFailedCallIsOneErrorButWhatIsNotThereIsInformation) {
+TEST_F(CallLogTest, AFailedCallIsOneErrorButNotFoundIsInfo) {
   ClientUnderTest test;
   Collect(LogLevel::kInfo);
   test.transport.Expect(Refuse(403, "AccessDenied"));
@@ -95,8 +95,8 @@ TEST_F(CallLogTest, AFailedCallIsOneErrorButWhatIsNotThereIsInformation) {
       << lines_[1];
 }
 
-// The whole of a signed request passes through here; a message may repeat what a server echoes.
-TEST_F(CallLogTest, NoSecretIsWritten) {
+// A whole signed request is logged here, and a message may repeat what a server echoes.
+TEST_F(CallLogTest, LogsNoSecret) {
   ClientConfig config;
   config.credentials =
       auth::MakeStaticProvider({"AKIDEXAMPLE", "topsecretkey", "token-of-a-session", {}});

@@ -11,8 +11,8 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// 1 to 1000 ms, evenly: the quantiles are known.
-TEST(StatsTest, QuantilesAreWithinTheBucketsWidth) {
+// 1 to 1000 ms, uniformly distributed, so the quantiles are known.
+TEST(StatsTest, QuantilesAreWithinABucketsWidth) {
   TimeCounts counts;
   for (int i = 1; i <= 1000; ++i) counts.Add(milliseconds(i));
   const TimeHistogram histogram = counts.Snapshot();
@@ -26,11 +26,11 @@ TEST(StatsTest, QuantilesAreWithinTheBucketsWidth) {
   EXPECT_EQ(histogram.Quantile(7), histogram.Quantile(1));
 }
 
-TEST(StatsTest, NothingCountedHasNoQuantile) {
+TEST(StatsTest, AnEmptyHistogramHasQuantileZero) {
   EXPECT_EQ(TimeHistogram().Quantile(0.5), nanoseconds(0));
 }
 
-TEST(StatsTest, MergingAddsBucketByBucket) {
+TEST(StatsTest, MergeAddsBucketByBucket) {
   TimeCounts a;
   TimeCounts b;
   a.Add(microseconds(1));

@@ -13,7 +13,7 @@ constexpr int kSubBits = std::countr_zero(TimeCounts::kSubBuckets);
 std::size_t TimeCounts::BucketOf(std::chrono::nanoseconds time) {
   const auto us = static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0) / 1000);
   if (us < kSubBuckets) return us;
-  // The leading bit chooses the doubling, the next three the bucket in it.
+  // The leading bit selects the doubling, the next three bits the bucket within it.
   const int shift = static_cast<int>(std::bit_width(us)) - 1 - kSubBits;
   const std::size_t bucket = (static_cast<std::size_t>(shift) << kSubBits) + (us >> shift);
   return std::min(bucket, kBuckets - 1);

@@ -1,4 +1,4 @@
-// Counting of times into a histogram of fixed size, without locks.
+// Counts times into a histogram of fixed size. Lock-free.
 #ifndef PENSTOCK_CLIENT_S3_METRICS_TIME_COUNTS_H_
 #define PENSTOCK_CLIENT_S3_METRICS_TIME_COUNTS_H_
 
@@ -12,10 +12,11 @@
 
 namespace penstock::s3 {
 
-// Thread safety: safe from any thread; two relaxed additions per time.
+// Thread safety: may be used from any thread; two relaxed additions per time.
 class TimeCounts {
  public:
-  // 8 buckets of 1 us, then 8 for each doubling up to 2^32 us; longer times are in the last.
+  // 8 buckets of 1 us, then 8 for each doubling up to 2^32 us. Longer times count in the last
+  // bucket.
   static constexpr std::size_t kSubBuckets = 8;
   static constexpr std::size_t kBuckets = kSubBuckets * 30;
 
@@ -24,7 +25,7 @@ class TimeCounts {
   TimeHistogram Snapshot() const;
 
   static std::size_t BucketOf(std::chrono::nanoseconds time);
-  // Where a bucket begins; `bucket` may be kBuckets.
+  // Returns the lower bound of a bucket; `bucket` may be kBuckets.
   static std::chrono::nanoseconds BeginOf(std::size_t bucket);
 
  private:

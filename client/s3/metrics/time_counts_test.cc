@@ -11,7 +11,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-TEST(TimeCountsTest, EveryTimeLiesInItsBucketAndBucketsAreNarrow) {
+TEST(TimeCountsTest, EveryTimeIsInItsBucketAndBucketsAreNarrow) {
   for (double us = 0; us < 4e9; us = us * 1.01 + 0.37) {
     const nanoseconds time(static_cast<std::int64_t>(us * 1000));
     const std::size_t bucket = TimeCounts::BucketOf(time);
@@ -24,12 +24,12 @@ TEST(TimeCountsTest, EveryTimeLiesInItsBucketAndBucketsAreNarrow) {
   }
 }
 
-TEST(TimeCountsTest, NegativeIsZeroAndTooLongIsInTheLastBucket) {
+TEST(TimeCountsTest, NegativeTimesAreZeroAndLongTimesAreInTheLastBucket) {
   EXPECT_EQ(TimeCounts::BucketOf(nanoseconds(-5)), 0u);
   EXPECT_EQ(TimeCounts::BucketOf(std::chrono::hours(24 * 365)), TimeCounts::kBuckets - 1);
 }
 
-TEST(TimeCountsTest, SnapshotHasCountSumAndBucketsInOrder) {
+TEST(TimeCountsTest, SnapshotHasCountSumAndOrderedBuckets) {
   TimeCounts counts;
   counts.Add(microseconds(3));
   counts.Add(milliseconds(20));

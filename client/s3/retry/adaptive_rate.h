@@ -1,5 +1,5 @@
 // The rate limiter of AWS's retry mode `adaptive`: a token bucket per client whose rate follows
-// CUBIC (spec/protocol.md §5).
+// CUBIC ("Retry behavior", AWS SDKs and Tools Reference Guide).
 #ifndef PENSTOCK_CLIENT_S3_RETRY_ADAPTIVE_RATE_H_
 #define PENSTOCK_CLIENT_S3_RETRY_ADAPTIVE_RATE_H_
 
@@ -8,7 +8,7 @@
 
 namespace penstock::s3 {
 
-// Holds nobody back before the first throttling error.
+// Limits nothing before the first throttling error.
 class AdaptiveRate final : public RateLimiter {
  public:
   explicit AdaptiveRate(MonotonicTime now);
@@ -18,7 +18,7 @@ class AdaptiveRate final : public RateLimiter {
   void Leave(Turn turn, MonotonicTime now) override;
   void OnAnswer(bool throttled, MonotonicTime sent, MonotonicTime now) override;
 
-  // Requests a second it admits; 0: all.
+  // Returns the allowed requests per second; 0: unlimited.
   double rate() const;
 
  private:
@@ -29,11 +29,11 @@ class AdaptiveRate final : public RateLimiter {
   TurnLine line_ PENSTOCK_GUARDED_BY(mutex_);
   bool enabled_ PENSTOCK_GUARDED_BY(mutex_) = false;
   double rate_ PENSTOCK_GUARDED_BY(mutex_) = 1;
-  // The measured rate: of buckets of half a second.
+  // The measured rate, in buckets of half a second.
   double measured_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   double bucket_began_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   double in_bucket_ PENSTOCK_GUARDED_BY(mutex_) = 0;
-  // CUBIC.
+  // CUBIC parameters.
   double w_max_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   double k_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   double last_failure_ PENSTOCK_GUARDED_BY(mutex_) = 0;

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 
 const MonotonicTime kStart{seconds(1000)};
 
-// Answers at a steady 10 a second for `time`, the first a tenth of a second after `from`.
+// Responses at a steady 10 per second for `time`, the first 0.1 s after `from`.
 MonotonicTime Answer(AdaptiveRate& rate, MonotonicTime from, milliseconds time) {
   MonotonicTime now = from;
   for (; now < from + time; now += milliseconds(100))
@@ -20,7 +20,7 @@ MonotonicTime Answer(AdaptiveRate& rate, MonotonicTime from, milliseconds time) 
   return now;
 }
 
-TEST(AdaptiveRateTest, HoldsNobodyBackBeforeTheFirstThrottle) {
+TEST(AdaptiveRateTest, LimitsNothingBeforeTheFirstThrottlingError) {
   AdaptiveRate rate(kStart);
   for (int i = 0; i < 1000; ++i)
     EXPECT_EQ(rate.WaitFor(rate.Join(kStart), kStart), milliseconds(0));
@@ -28,14 +28,14 @@ TEST(AdaptiveRateTest, HoldsNobodyBackBeforeTheFirstThrottle) {
   EXPECT_EQ(rate.rate(), 0);
 }
 
-TEST(AdaptiveRateTest, AThrottleCutsTheMeasuredRateToSevenTenths) {
+TEST(AdaptiveRateTest, AThrottlingErrorCutsTheMeasuredRateToSeventyPercent) {
   AdaptiveRate rate(kStart);
   const MonotonicTime now = Answer(rate, kStart, seconds(10));
   rate.OnAnswer(true, now, now);
-  EXPECT_NEAR(rate.rate(), 7, 0.8) << "of 10 a second";
+  EXPECT_NEAR(rate.rate(), 7, 0.8) << "of 10 per second";
 }
 
-TEST(AdaptiveRateTest, GrowsBackAlongCubicAndNotBeyondTwiceTheMeasured) {
+TEST(AdaptiveRateTest, GrowsBackAlongCubicUpToTwiceTheMeasuredRate) {
   AdaptiveRate rate(kStart);
   MonotonicTime now = Answer(rate, kStart, seconds(10));
   rate.OnAnswer(true, now, now);
@@ -49,13 +49,13 @@ TEST(AdaptiveRateTest, GrowsBackAlongCubicAndNotBeyondTwiceTheMeasured) {
   EXPECT_GT(rate.rate(), 15);
 }
 
-TEST(AdaptiveRateTest, NeverBelowHalfARequestASecond) {
+TEST(AdaptiveRateTest, NeverBelowHalfARequestPerSecond) {
   AdaptiveRate rate(kStart);
   for (int i = 0; i < 50; ++i) rate.OnAnswer(true, kStart, kStart + seconds(i));
   EXPECT_EQ(rate.rate(), 0.5);
 }
 
-TEST(AdaptiveRateTest, TurnsComeAtTheRate) {
+TEST(AdaptiveRateTest, TurnsAreAdmittedAtTheRate) {
   AdaptiveRate rate(kStart);
   for (int i = 0; i < 50; ++i) rate.OnAnswer(true, kStart, kStart + seconds(i));
   const MonotonicTime now = kStart + seconds(60);
@@ -63,12 +63,12 @@ TEST(AdaptiveRateTest, TurnsComeAtTheRate) {
   const Turn second = rate.Join(now);
   EXPECT_EQ(rate.WaitFor(first, now), milliseconds(0)) << "a token was saved";
   EXPECT_EQ(rate.WaitFor(second, now), seconds(1))
-      << "two seconds, but to be asked again after one";
+      << "two seconds, but the caller must ask again after one";
   EXPECT_GT(rate.WaitFor(second, now + milliseconds(1900)), milliseconds(0));
   EXPECT_EQ(rate.WaitFor(second, now + milliseconds(2000)), milliseconds(0));
 }
 
-TEST(AdaptiveRateTest, ATurnThatIsGivenUpGoesToTheNext) {
+TEST(AdaptiveRateTest, AnAbandonedTurnGoesToTheNextRequest) {
   AdaptiveRate rate(kStart);
   for (int i = 0; i < 50; ++i) rate.OnAnswer(true, kStart, kStart + seconds(i));
   const MonotonicTime now = kStart + seconds(60);

@@ -8,21 +8,21 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr std::uint32_t kLearnEvery = 64;
-constexpr std::uint64_t kForgetFrom = 4'096;  // then what was seen counts half
+constexpr std::uint64_t kForgetFrom = 4'096;  // From here on, counts are halved.
 
 std::int64_t Nanoseconds(MonotonicTime time) { return time.time_since_epoch().count(); }
 
 }  // namespace
 
 std::optional<nanoseconds> HedgePolicy::OnRead(MonotonicTime now) {
-  const std::int64_t patience = patience_ns_.load(std::memory_order_relaxed);
-  if (patience == 0) return std::nullopt;
-  // Beyond its brim the budget spills over; that two threads at once may lose a read's share is of
-  // no account.
+  const std::int64_t delay = hedge_delay_ns_.load(std::memory_order_relaxed);
+  if (delay == 0) return std::nullopt;
+  // The budget has a maximum. A race of two threads may lose one read's share, which does not
+  // matter.
   if (budget_.load(std::memory_order_relaxed) < kMostSaved * kReadsPerHedge)
     budget_.fetch_add(1, std::memory_order_relaxed);
   if (Nanoseconds(now) < not_before_ns_.load(std::memory_order_relaxed)) return std::nullopt;
-  return nanoseconds(patience);
+  return nanoseconds(delay);
 }
 
 bool HedgePolicy::Spend() {
@@ -60,8 +60,8 @@ void HedgePolicy::Learn() {
     return TimeCounts::BeginOf(bucket + 1);
   };
   const nanoseconds median = end_of(0.5);
-  const nanoseconds patience = std::max({end_of(kLate), median * 2, nanoseconds(kLeastDelay)});
-  patience_ns_.store(median < kLeastMedian ? 0 : patience.count(), std::memory_order_relaxed);
+  const nanoseconds delay = std::max({end_of(kLate), median * 2, nanoseconds(kLeastDelay)});
+  hedge_delay_ns_.store(median < kLeastMedian ? 0 : delay.count(), std::memory_order_relaxed);
   if (total < kForgetFrom) return;
   for (std::size_t i = 0; i < seen.size(); ++i)
     counts_[i].fetch_sub(seen[i] - seen[i] / 2, std::memory_order_relaxed);

@@ -1,5 +1,5 @@
-// When a read is asked for a second time, and how often that may happen: later than nearly all
-// first bytes of late, and for two of a hundred reads at the most.
+// Decides when a read sends a second request and limits how often: later than nearly all recent
+// first bytes, for at most 2 % of the reads.
 #ifndef PENSTOCK_CLIENT_S3_RETRY_HEDGE_POLICY_H_
 #define PENSTOCK_CLIENT_S3_RETRY_HEDGE_POLICY_H_
 
@@ -14,29 +14,30 @@
 
 namespace penstock::s3 {
 
-// Knows times and counts, not requests. Lock-free, so that a fork cannot leave it locked.
+// Uses times and counts only. Lock-free, so that a fork cannot leave it locked.
 //
-// Thread safety: safe from any thread; a few relaxed operations per call.
+// Thread safety: may be used from any thread; a few relaxed operations per call.
 class HedgePolicy {
  public:
-  static constexpr std::int64_t kReadsPerHedge = 50;  // 2 %
-  static constexpr std::int64_t kMostSaved = 32;      // hedges that may come at once
-  static constexpr double kLate = 0.985;              // this share of first bytes is not late
+  static constexpr std::int64_t kReadsPerHedge = 50;  // 2 %.
+  static constexpr std::int64_t kMostSaved = 32;      // Maximum of hedges at once.
+  static constexpr double kLate = 0.985;              // This share of first bytes is not late.
   static constexpr std::uint32_t kLeastSamples = 100;
   static constexpr std::chrono::milliseconds kLeastDelay{5};
   static constexpr std::chrono::milliseconds kLeastMedian{1};
   static constexpr std::chrono::seconds kPauseAfterThrottling{5};
 
-  // A read goes out: how long to wait for its first byte before asking again. nullopt: it is not
-  // worth it, or too few times are known. One relaxed load where that is so.
+  // Called when a read is sent. Returns the time to wait for its first byte before the second
+  // request. Returns nullopt if hedging is not worthwhile or too few times are known; this costs
+  // one relaxed load.
   std::optional<std::chrono::nanoseconds> OnRead(MonotonicTime now);
-  // Takes one hedge out of the budget; false: it is spent. Return gives it back.
+  // Takes one hedge from the budget; false if it is used up. Return adds it again.
   bool Spend();
   void Return();
 
-  // A first byte came after `time`.
+  // Records the time to a first byte.
   void OnFirstByte(std::chrono::nanoseconds time);
-  // The service asked to slow down: no hedges for a while.
+  // Stops hedging for a while after a throttling error.
   void OnThrottled(MonotonicTime now);
 
  private:
@@ -44,8 +45,8 @@ class HedgePolicy {
 
   std::array<std::atomic<std::uint32_t>, TimeCounts::kBuckets> counts_{};
   std::atomic<std::uint32_t> samples_{0};
-  std::atomic<std::int64_t> patience_ns_{0};  // 0: none
-  std::atomic<std::int64_t> budget_{0};       // in reads
+  std::atomic<std::int64_t> hedge_delay_ns_{0};  // 0: none.
+  std::atomic<std::int64_t> budget_{0};          // In reads.
   std::atomic<std::int64_t> not_before_ns_{INT64_MIN};
 };
 

@@ -10,39 +10,39 @@ using std::chrono::seconds;
 
 const MonotonicTime kNow{seconds(1000)};
 
-// 97 of a hundred at `usual`, the others at ten times that.
-void Teach(HedgePolicy& policy, milliseconds usual, int times = 640) {
+// 97 % at `usual`, the others at ten times that.
+void RecordTimes(HedgePolicy& policy, milliseconds usual, int times = 640) {
   for (int i = 0; i < times; ++i) policy.OnFirstByte(i % 100 < 99 ? usual : usual * 10);
 }
 
-TEST(HedgePolicyTest, NothingIsHedgedBeforeEnoughIsKnown) {
+TEST(HedgePolicyTest, HedgesNothingWithTooFewSamples) {
   HedgePolicy policy;
   EXPECT_FALSE(policy.OnRead(kNow));
-  Teach(policy, milliseconds(20), 64);
+  RecordTimes(policy, milliseconds(20), 64);
   EXPECT_FALSE(policy.OnRead(kNow)) << "64 are too few";
-  Teach(policy, milliseconds(20), 64);
+  RecordTimes(policy, milliseconds(20), 64);
   EXPECT_TRUE(policy.OnRead(kNow));
 }
 
-TEST(HedgePolicyTest, PatienceCoversNearlyAllFirstBytesAndTwiceTheMedian) {
+TEST(HedgePolicyTest, DelayCoversNearlyAllFirstBytesAndTwiceTheMedian) {
   HedgePolicy policy;
-  Teach(policy, milliseconds(20));
-  const auto patience = policy.OnRead(kNow);
-  ASSERT_TRUE(patience);
-  EXPECT_GE(*patience, milliseconds(40));
-  EXPECT_LE(*patience, milliseconds(48)) << "and not the stragglers'";
+  RecordTimes(policy, milliseconds(20));
+  const auto delay = policy.OnRead(kNow);
+  ASSERT_TRUE(delay);
+  EXPECT_GE(*delay, milliseconds(40));
+  EXPECT_LE(*delay, milliseconds(48)) << "and not the slow ones'";
 }
 
-TEST(HedgePolicyTest, QuickAnswersAreNeverHedged) {
+TEST(HedgePolicyTest, FastResponsesAreNeverHedged) {
   HedgePolicy policy;
   for (int i = 0; i < 1000; ++i)
     policy.OnFirstByte(std::chrono::microseconds(i % 50 == 0 ? 90'000 : 200));
   EXPECT_FALSE(policy.OnRead(kNow));
 }
 
-TEST(HedgePolicyTest, TheBudgetIsTwoOfAHundredReads) {
+TEST(HedgePolicyTest, TheBudgetIsTwoPercentOfReads) {
   HedgePolicy policy;
-  Teach(policy, milliseconds(20));
+  RecordTimes(policy, milliseconds(20));
   EXPECT_FALSE(policy.Spend());
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(policy.OnRead(kNow));
   EXPECT_TRUE(policy.Spend());
@@ -52,18 +52,18 @@ TEST(HedgePolicyTest, TheBudgetIsTwoOfAHundredReads) {
   EXPECT_TRUE(policy.Spend());
 }
 
-TEST(HedgePolicyTest, NotMoreThanSoManyAreSaved) {
+TEST(HedgePolicyTest, SavedHedgesHaveALimit) {
   HedgePolicy policy;
-  Teach(policy, milliseconds(20));
+  RecordTimes(policy, milliseconds(20));
   for (int i = 0; i < 10'000; ++i) policy.OnRead(kNow);
   int hedges = 0;
   while (policy.Spend()) ++hedges;
   EXPECT_EQ(hedges, HedgePolicy::kMostSaved);
 }
 
-TEST(HedgePolicyTest, ThrottlingPausesIt) {
+TEST(HedgePolicyTest, ThrottlingPausesHedging) {
   HedgePolicy policy;
-  Teach(policy, milliseconds(20));
+  RecordTimes(policy, milliseconds(20));
   policy.OnThrottled(kNow);
   EXPECT_FALSE(policy.OnRead(kNow + seconds(4)));
   EXPECT_TRUE(policy.OnRead(kNow + seconds(6)));
@@ -71,8 +71,8 @@ TEST(HedgePolicyTest, ThrottlingPausesIt) {
 
 TEST(HedgePolicyTest, OldTimesAreForgotten) {
   HedgePolicy policy;
-  Teach(policy, milliseconds(200), 6'400);
-  Teach(policy, milliseconds(10), 128'000);
+  RecordTimes(policy, milliseconds(200), 6'400);
+  RecordTimes(policy, milliseconds(10), 128'000);
   EXPECT_LE(policy.OnRead(kNow), milliseconds(24));
 }
 

@@ -1,4 +1,4 @@
-// How an attempt goes out: once, or a second time where the first byte is late (hedge_policy.h).
+// Sends an attempt: once, or a second time if the first byte is late (hedge_policy.h).
 #include <memory>
 #include <optional>
 #include <utility>
@@ -24,7 +24,7 @@ Deadline Flight::AttemptDeadline() const {
 }
 
 void Flight::Send() {
-  if (auto over = StoppedOrLate()) return Finish(*std::move(over));
+  if (auto over = StoppedOrExpired()) return Finish(*std::move(over));
   if (call_.success_body != nullptr) call_.success_body->Prepare(call_.request);
   auto request = MakeRequest(attempts_ + 1);
   if (!request.ok()) return Finish(std::move(request).error());
@@ -32,8 +32,8 @@ void Flight::Send() {
   first_.body.Reset();
   first_.started = clock().Now();
   first_.began = clock().Monotonic();
-  counting_ = &first_;
-  if (const auto patience = HedgeDelay()) return SendHedged(std::move(request).value(), *patience);
+  selected_ = &first_;
+  if (const auto delay = HedgeDelay()) return SendHedged(std::move(request).value(), *delay);
   transport_->Start(std::move(request).value(), Body(), &first_.body,
                     {AttemptDeadline(), call_.options.cancel},
                     [self = shared_from_this()](Result<http::Outcome> outcome) {
@@ -41,74 +41,76 @@ void Flight::Send() {
                     });
 }
 
-// Only the answer to a read can be taken from whoever is first.
+// Only for reads, where either response can be used.
 std::optional<std::chrono::nanoseconds> Flight::HedgeDelay() {
   if (call_.success_body == nullptr || !state_->config.hedge_reads) return std::nullopt;
   return state_->hedging.OnRead(first_.began);
 }
 
-void Flight::SendHedged(http::Request request, std::chrono::nanoseconds patience) {
-  const auto race = std::make_shared<HedgedAttempt>(first_, call_.options.cancel);
-  const MonotonicTime late = first_.began + patience;
+void Flight::SendHedged(http::Request request, std::chrono::nanoseconds delay) {
+  const auto hedged = std::make_shared<HedgedAttempt>(first_, call_.options.cancel);
+  const MonotonicTime late = first_.began + delay;
   transport_->Start(
-      std::move(request), Body(), &first_.body, {AttemptDeadline(), race->cancel_first.get_token()},
-      [self = shared_from_this(), race](Result<http::Outcome> outcome) {
-        self->Proceed([&] { self->OnLegEnded(race, race->first, std::move(outcome)); });
+      std::move(request), Body(), &first_.body,
+      {AttemptDeadline(), hedged->cancel_first.get_token()},
+      [self = shared_from_this(), hedged](Result<http::Outcome> outcome) {
+        self->Proceed([&] { self->OnRequestEnded(hedged, hedged->first, std::move(outcome)); });
       });
-  // The first request is on its way: only its completion may end the call. Without a timer there is
-  // no second request.
+  // The first request is in flight, so only its completion may end the call. If the timer fails,
+  // there is no second request.
   Contain("the timer of a second request", [&] {
     static_cast<void>(
-        transport_->RunAt(late, [self = shared_from_this(), race] { self->SendSecond(race); }));
+        transport_->RunAt(late, [self = shared_from_this(), hedged] { self->SendSecond(hedged); }));
   });
 }
 
-// The first leg is on its way and stays the attempt in progress. After BeginSecond the call goes on
-// only when both legs have ended, so a second leg that does not start must end here.
-void Flight::SendSecond(const std::shared_ptr<HedgedAttempt>& race) {
-  if (!race->MayHedge() || !state_->hedging.Spend()) return;
-  if (!race->BeginSecond()) return state_->hedging.Return();
+// The first request is in flight and remains the current attempt. After BeginSecond the call
+// continues only when both requests have ended, so a second request that does not start must be
+// ended here.
+void Flight::SendSecond(const std::shared_ptr<HedgedAttempt>& hedged) {
+  if (!hedged->MayHedge() || !state_->hedging.Spend()) return;
+  if (!hedged->BeginSecond()) return state_->hedging.Return();
   const Result<void> started =
-      Caught("the start of a second request", [&] { return StartSecond(race); });
+      Caught("the start of a second request", [&] { return StartSecond(hedged); });
   if (started.ok()) return;
   state_->hedging.Return();
-  race->second.reset();
-  if (race->OnEnded()) Proceed([&] { OnLegsEnded(race, race->first); });
+  hedged->second.reset();
+  if (hedged->OnEnded()) Proceed([&] { OnBothEnded(hedged, hedged->first); });
 }
 
-// An error or an exception: the transport was not given the request.
-Result<void> Flight::StartSecond(const std::shared_ptr<HedgedAttempt>& race) {
-  Leg& second = race->second.emplace(info_, call_, *state_);
-  second.body.set_race(race.get());
+// On an error or an exception the transport has not received the request.
+Result<void> Flight::StartSecond(const std::shared_ptr<HedgedAttempt>& hedged) {
+  SentRequest& second = hedged->second.emplace(info_, call_, *state_);
+  second.body.set_arbiter(hedged.get());
   second.started = clock().Now();
   second.began = clock().Monotonic();
   PENSTOCK_ASSIGN(http::Request request, MakeRequest(attempts_));
-  http::Completion done = [self = shared_from_this(), race](Result<http::Outcome> outcome) {
-    self->Proceed([&] { self->OnLegEnded(race, *race->second, std::move(outcome)); });
+  http::Completion done = [self = shared_from_this(), hedged](Result<http::Outcome> outcome) {
+    self->Proceed([&] { self->OnRequestEnded(hedged, *hedged->second, std::move(outcome)); });
   };
   state_->counters.OnHedge();
   transport_->Start(std::move(request), nullptr, &second.body,
-                    {AttemptDeadline(), race->cancel_second.get_token()}, std::move(done));
+                    {AttemptDeadline(), hedged->cancel_second.get_token()}, std::move(done));
   return Ok();
 }
 
-void Flight::OnLegEnded(const std::shared_ptr<HedgedAttempt>& race, Leg& leg,
-                        Result<http::Outcome> outcome) {
-  leg.outcome.emplace(std::move(outcome));
-  if (race->OnEnded()) OnLegsEnded(race, leg);
+void Flight::OnRequestEnded(const std::shared_ptr<HedgedAttempt>& hedged, SentRequest& sent,
+                            Result<http::Outcome> outcome) {
+  sent.outcome.emplace(std::move(outcome));
+  if (hedged->OnEnded()) OnBothEnded(hedged, sent);
 }
 
-void Flight::OnLegsEnded(const std::shared_ptr<HedgedAttempt>& race, Leg& last) {
-  Leg& counting = race->Counting(last);
-  if (race->second) {
-    counting_ = &counting == &race->first ? &*race->second : &race->first;
-    Report(EndOf(*counting_->outcome),
-           Error::Make(ErrorKind::kCancelled, "the other answer was first"));
-    if (&counting == &*race->second) state_->counters.OnHedgeWon();
+void Flight::OnBothEnded(const std::shared_ptr<HedgedAttempt>& hedged, SentRequest& last) {
+  SentRequest& selected = hedged->Select(last);
+  if (hedged->second) {
+    selected_ = &selected == &hedged->first ? &*hedged->second : &hedged->first;
+    Report(EndOf(*selected_->outcome),
+           Error::Make(ErrorKind::kCancelled, "the other response was first"));
+    if (&selected == &*hedged->second) state_->counters.OnHedgeWon();
   }
-  counting_ = &counting;
-  race_ = race;
-  OnOutcome(*std::exchange(counting.outcome, std::nullopt));
+  selected_ = &selected;
+  hedged_ = hedged;
+  OnOutcome(*std::exchange(selected.outcome, std::nullopt));
 }
 
 }  // namespace penstock::s3

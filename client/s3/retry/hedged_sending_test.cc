@@ -1,5 +1,5 @@
-// Reads that are asked for a second time, rates that hold requests back, and what an error tells of
-// its attempts: on a scripted transport in its own time.
+// Hedged reads, rates that delay requests, and the attempt history of errors, on a scripted
+// transport with its own clock.
 #include <gtest/gtest.h>
 
 #include "client/s3/client_for_test.h"
@@ -12,19 +12,19 @@ using std::chrono::seconds;
 
 Error Reset() { return Error::Make(ErrorKind::kUnavailable, "connection reset"); }
 
-TEST(HedgedSendingTest, ALateFirstByteIsAskedForAgainAndTheFirstAnswerCounts) {
-  Experienced test;
+TEST(HedgedSendingTest, ALateFirstByteSendsASecondRequestAndTheFirstResponseWins) {
+  HedgingClient test;
   test.transport.Expect(FakeReply::Hang());
   test.transport.Expect(Object("abc"));
   test.Begin();
   test.transport.Release();
   test.transport.Advance(milliseconds(60));
-  ASSERT_EQ(test.transport.waiting(), 2u) << "the second is on its way";
+  ASSERT_EQ(test.transport.waiting(), 2u) << "the second request is in flight";
   test.transport.Release();
   ASSERT_TRUE(test.result && test.result->ok());
   EXPECT_EQ(test.sink.text, "abc");
   EXPECT_EQ(test.sink.begins, 1);
-  EXPECT_EQ(test.transport.waiting(), 0u) << "the loser was cancelled";
+  EXPECT_EQ(test.transport.waiting(), 0u) << "the other request was cancelled";
   EXPECT_EQ(test.client->stats().hedges, 1u);
   EXPECT_EQ(test.client->stats().hedges_won, 1u);
   EXPECT_EQ(test.client->stats().requests.at("GetObject"), 2u);
@@ -34,8 +34,8 @@ TEST(HedgedSendingTest, ALateFirstByteIsAskedForAgainAndTheFirstAnswerCounts) {
       << "it is the same attempt";
 }
 
-TEST(HedgedSendingTest, APunctualAnswerIsAskedForOnce) {
-  Experienced test;
+TEST(HedgedSendingTest, APromptResponseIsNotHedged) {
+  HedgingClient test;
   test.transport.Expect(Object("abc"));
   test.Begin();
   test.transport.Release();
@@ -44,8 +44,8 @@ TEST(HedgedSendingTest, APunctualAnswerIsAskedForOnce) {
   EXPECT_EQ(test.sent(), 1u);
 }
 
-TEST(HedgedSendingTest, ARefusalOfOneLeavesItToTheOther) {
-  Experienced test;
+TEST(HedgedSendingTest, AfterAnErrorOfOneRequestTheOtherContinues) {
+  HedgingClient test;
   test.transport.Expect(FakeReply::Hang());
   test.transport.Expect(Refuse(500, "InternalError"));
   test.transport.Expect(Object("abc"));
@@ -56,7 +56,7 @@ TEST(HedgedSendingTest, ARefusalOfOneLeavesItToTheOther) {
   test.transport.Release();
   test.transport.Advance(milliseconds(60));
   test.transport.Release();
-  EXPECT_FALSE(test.result) << "the first is still on its way";
+  EXPECT_FALSE(test.result) << "the first request is still in flight";
   stop.request_stop();
   test.transport.Advance(milliseconds(1));
   ASSERT_TRUE(test.result);
@@ -64,8 +64,8 @@ TEST(HedgedSendingTest, ARefusalOfOneLeavesItToTheOther) {
   EXPECT_EQ(test.transport.waiting(), 0u);
 }
 
-TEST(HedgedSendingTest, TheBudgetBoundsThem) {
-  Experienced test;
+TEST(HedgedSendingTest, TheBudgetLimitsHedges) {
+  HedgingClient test;
   for (int i = 0; i < 3; ++i) {
     test.result.reset();
     test.transport.Expect(FakeReply::Hang());
@@ -83,10 +83,10 @@ TEST(HedgedSendingTest, TheBudgetBoundsThem) {
   EXPECT_EQ(test.client->stats().hedges, 2u);
 }
 
-TEST(HedgedSendingTest, OffMeansOff) {
+TEST(HedgedSendingTest, CanBeDisabled) {
   ClientConfig config;
   config.hedge_reads = false;
-  Experienced test(config);
+  HedgingClient test(config);
   test.transport.Expect(FakeReply::Hang());
   std::stop_source stop;
   test.Begin({.cancel = stop.get_token()});
@@ -98,8 +98,8 @@ TEST(HedgedSendingTest, OffMeansOff) {
   EXPECT_EQ(test.sent(), 1u);
 }
 
-TEST(HedgedSendingTest, NothingButAReadIsHedged) {
-  Experienced test;
+TEST(HedgedSendingTest, OnlyReadsAreHedged) {
+  HedgingClient test;
   test.transport.Expect(FakeReply::Hang());
   StringSource body("abc");
   std::stop_source stop;
@@ -117,7 +117,7 @@ TEST(HedgedSendingTest, NothingButAReadIsHedged) {
   EXPECT_TRUE(done);
 }
 
-TEST(HedgedSendingTest, AnErrorTellsEachAttempt) {
+TEST(HedgedSendingTest, AnErrorListsItsAttempts) {
   ClientUnderTest test({.endpoint_url = "http://127.0.0.1:9000", .max_attempts = 3});
   test.transport.Expect(Refuse(503, "SlowDown", {{"x-amz-request-id", "R1"}}));
   test.transport.Expect(FakeReply::Refuse(Reset()));
@@ -133,13 +133,13 @@ TEST(HedgedSendingTest, AnErrorTellsEachAttempt) {
   EXPECT_EQ(history[2].request_id, "R3");
 }
 
-TEST(HedgedSendingTest, ACallSentOnceHasNoHistory) {
+TEST(HedgedSendingTest, ACallWithOneAttemptHasNoHistory) {
   ClientUnderTest test;
   test.transport.Expect(Refuse(404, "NoSuchKey"));
   EXPECT_TRUE(test.Get().error().history.empty());
 }
 
-TEST(HedgedSendingTest, AFloodOfRefusalsPacesThePrefixForAllClients) {
+TEST(HedgedSendingTest, ManyThrottlingErrorsLimitThePrefixForAllClients) {
   ClientConfig config{.endpoint_url = "http://127.0.0.1:9000", .max_attempts = 64};
   ClientUnderTest test(config);
   test.transport.SetHandler([](const auto&) { return Refuse(503, "SlowDown"); });
@@ -153,7 +153,7 @@ TEST(HedgedSendingTest, AFloodOfRefusalsPacesThePrefixForAllClients) {
   EXPECT_GT(rate->WaitFor(second, test.transport.clock().Monotonic()), seconds(0)) << first;
 }
 
-TEST(HedgedSendingTest, StandardModePacesNothing) {
+TEST(HedgedSendingTest, StandardModeDoesNotLimitPrefixes) {
   ClientConfig config{.endpoint_url = "http://127.0.0.1:9000", .max_attempts = 64};
   config.retry_mode = RetryMode::kStandard;
   ClientUnderTest test(config);
@@ -172,10 +172,11 @@ TEST(HedgedSendingTest, AdaptiveModeSlowsTheWholeClient) {
   test.transport.SetHandler([](const auto&) { return Object("abc"); });
   const MonotonicTime before = test.transport.clock().Monotonic();
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(test.Get().ok());
-  EXPECT_GT(test.transport.clock().Monotonic() - before, seconds(1)) << "a request in two seconds";
+  EXPECT_GT(test.transport.clock().Monotonic() - before, seconds(1))
+      << "one request in two seconds";
 }
 
-TEST(HedgedSendingTest, AnAttemptHasALimitOfItsOwn) {
+TEST(HedgedSendingTest, AnAttemptHasItsOwnLimit) {
   ClientConfig config{.endpoint_url = "http://127.0.0.1:9000"};
   config.attempt_timeout = seconds(2);
   ClientUnderTest test(config);
@@ -186,7 +187,7 @@ TEST(HedgedSendingTest, AnAttemptHasALimitOfItsOwn) {
   EXPECT_EQ(test.sink.text, "abc");
 }
 
-TEST(HedgedSendingTest, AnOperationHasALimitOverAllAttempts) {
+TEST(HedgedSendingTest, AnOperationHasALimitForAllAttempts) {
   ClientConfig config{.endpoint_url = "http://127.0.0.1:9000"};
   config.attempt_timeout = seconds(2);
   config.operation_timeout = seconds(5);

@@ -13,20 +13,21 @@ namespace {
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-// When the rate is taken in hand: fewer refusals, or a smaller share of them, plain retries cope
-// with.
+// Limiting starts above these: plain retries handle fewer throttling errors, or a smaller share of
+// them.
 constexpr int kLeastRefused = 16;
 constexpr double kLeastShare = 0.15;
 constexpr seconds kForgetRefusals{10};
 constexpr double kShareMemory = 1.0 / 32;
 
 constexpr double kLeastRate = 0.5;
-constexpr double kFirstRate = 10;  // at least, and twice what was measured
+constexpr double kFirstRate = 10;  // At least; or twice the measured rate.
 constexpr double kSavedTurns = 1;
 
-// Between refusals the rate grows by Step() * Gain() a second, at a refusal it falls by the share
-// Step(). So it stays where the share of refusals p has p * rate^2 = Gain(): nearly a constant,
-// whatever a process asks now, which makes rates equal.
+// Without throttling the rate grows by Step() * Gain() per second; on a throttling error it falls
+// by the share Step(). It is stable where the share p of throttled requests satisfies p * rate^2 =
+// Gain(). This share is nearly independent of the current rate of a process, which makes the rates
+// of processes equal.
 constexpr double kSettlingGain = 6;
 constexpr double kSettlingGainPerRate = 0.4;
 constexpr double kSteadyGain = 0.15;
@@ -36,11 +37,12 @@ constexpr double kFirstStep = 0.5;
 constexpr double kLeastSettlingStep = 0.05;
 constexpr double kSteadyStep = 0.03;
 constexpr seconds kSettling{40};
-constexpr double kAveraged = 0.6;          // the last part of that time tells the rate
-constexpr double kSettleAgainShare = 0.3;  // the limit has fallen, or others have come
-// without a refusal for longer the limit seems to have risen
+constexpr double kAveraged = 0.6;  // The last part of the settling time determines the rate.
+constexpr double kSettleAgainShare =
+    0.3;  // The limit has decreased, or other processes have started.
+// After this many quiet intervals the limit has probably increased.
 constexpr double kQuietIntervals = 3;
-constexpr seconds kUnusedFor{60};  // nobody waits: there is nothing to hold back
+constexpr seconds kUnusedFor{60};  // No request waits: nothing to limit.
 
 std::string_view PrefixOf(std::string_view key) {
   const std::size_t first = key.find('/');
@@ -90,7 +92,7 @@ void PrefixRate::Settle(double rate, MonotonicTime now) {
 
 void PrefixRate::EndSettling() {
   if (area_time_ > 0) rate_ = area_ / area_time_;
-  // What was refused of it is no longer asked for.
+  // Subtract the share that is throttled.
   rate_ = std::max(kLeastRate, rate_ * std::max(1 - kMostRefused, 1 - Gain() / (rate_ * rate_)));
   phase_ = Phase::kSteady;
   share_ = 0;
@@ -113,10 +115,10 @@ void PrefixRate::Advance(MonotonicTime now) {
     }
     if (now - since_ > kSettling) EndSettling();
   }
-  if (!waited) return;  // what nobody asks for teaches nothing
+  if (!waited) return;  // Without demand there is nothing to learn.
   const double gain = Gain();
   double growth = Step() * gain;
-  const double interval = rate_ / gain;  // expected between two refusals
+  const double interval = rate_ / gain;  // Expected between two throttling errors.
   const double quiet = Seconds(now - last_cut_) - kQuietIntervals * interval;
   if (quiet > 0) growth *= 1 + quiet / interval;
   rate_ += growth * passed;
@@ -125,7 +127,7 @@ void PrefixRate::Advance(MonotonicTime now) {
 void PrefixRate::Cut(MonotonicTime now) {
   rate_ = std::max(kLeastRate, rate_ * (1 - Step()));
   last_cut_ = now;
-  // In a flood each cut is a large one: the finer steps are for when the rate is about right.
+  // In a burst of errors every cut is large; smaller steps are for a rate that is about right.
   if (share_ < 0.5) ++cuts_;
 }
 
@@ -149,8 +151,7 @@ Turn PrefixRate::Join(MonotonicTime now) {
   if (phase_ == Phase::kWatching) return 0;
   Advance(now);
   if (phase_ == Phase::kWatching) return 0;
-  // While rates are found, requests at odds with a rhythm keep two processes from meeting at every
-  // beat.
+  // While settling, random offsets keep two processes from colliding in every cycle.
   return line_.Join(phase_ == Phase::kSettling ? NextRandom() : 0);
 }
 
@@ -175,7 +176,7 @@ void PrefixRate::OnAnswer(bool throttled, MonotonicTime sent, MonotonicTime now)
   share_ += kShareMemory * ((throttled ? 1 : 0) - share_);
   if (phase_ == Phase::kWatching) return Watch(throttled, now);
   Advance(now);
-  // What went out before the last cut says nothing about the rate since.
+  // Requests sent before the last cut say nothing about the rate since.
   if (phase_ == Phase::kWatching || !throttled || sent < last_cut_) return;
   Cut(now);
   if (phase_ == Phase::kSteady && share_ > kSettleAgainShare) Settle(rate_, now);
@@ -195,7 +196,7 @@ RateControl::~RateControl() {
   for (const auto& rate : rates_) delete rate.load(std::memory_order_acquire);
 }
 
-RateLimiter* RateControl::Look(const RateScope& scope) const {
+RateLimiter* RateControl::Lookup(const RateScope& scope) const {
   return rates_[HashOf(scope) % rates_.size()].load(std::memory_order_acquire);
 }
 
@@ -204,7 +205,7 @@ RateLimiter& RateControl::For(const RateScope& scope) {
   std::atomic<PrefixRate*>& slot = rates_[hash % rates_.size()];
   PrefixRate* seen = slot.load(std::memory_order_acquire);
   if (seen == nullptr) {
-    // Of this process alone: eight that drew the same numbers would stay in step.
+    // Seeded per process: processes with the same random numbers would stay in step.
     auto made = std::make_unique<PrefixRate>(
         hash ^ (static_cast<std::uint64_t>(ProcessId()) * 0x9e3779b97f4a7c15u));
     if (slot.compare_exchange_strong(seen, made.get(), std::memory_order_acq_rel))

@@ -1,9 +1,9 @@
-// How fast one prefix of a bucket may be asked, learned from its 503s and shared by all Clients of
-// the process.
+// The allowed request rate of one prefix of a bucket, learned from its 503s and shared by all
+// Clients of the process.
 //
-// S3 limits the requests a second to each partition of a bucket's keys, and tells nobody the limit,
-// where partitions begin or who else asks. Processes that share a prefix share its rate without
-// talking: see docs/decisions/0044.
+// S3 limits the requests per second of each partition of a bucket's keys. It publishes neither the
+// limit nor the partition boundaries nor the number of clients. Processes that share a prefix
+// converge to equal rates without communication: see docs/decisions/0044.
 #ifndef PENSTOCK_CLIENT_S3_RETRY_RATE_CONTROL_H_
 #define PENSTOCK_CLIENT_S3_RETRY_RATE_CONTROL_H_
 
@@ -18,9 +18,9 @@
 
 namespace penstock::s3 {
 
-// One prefix's rate. Unlimited until a good part of its requests is refused; then it settles for 40
-// s, in which one refusal in six tells processes what is everybody's share, and goes on probing in
-// small steps, with one refusal in some 200.
+// The rate of one prefix. Unlimited until a considerable share of the requests is throttled. Then
+// it settles for 40 s, during which one throttled request in six shows each process its share.
+// After that it probes in small steps, with one throttled request in about 200.
 class PrefixRate final : public RateLimiter {
  public:
   explicit PrefixRate(std::uint64_t seed) : random_(seed | 1) {}
@@ -30,7 +30,7 @@ class PrefixRate final : public RateLimiter {
   void Leave(Turn turn, MonotonicTime now) override;
   void OnAnswer(bool throttled, MonotonicTime sent, MonotonicTime now) override;
 
-  // Requests a second it admits; 0: all.
+  // Returns the allowed requests per second; 0: unlimited.
   double rate() const;
 
  private:
@@ -48,32 +48,34 @@ class PrefixRate final : public RateLimiter {
   mutable Mutex mutex_;
   Phase phase_ PENSTOCK_GUARDED_BY(mutex_) = Phase::kWatching;
   TurnLine line_ PENSTOCK_GUARDED_BY(mutex_);
-  double share_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // of late answers that were refusals
+  double share_ PENSTOCK_GUARDED_BY(mutex_) =
+      0;  // Of recent responses that were throttling errors.
   double rate_ PENSTOCK_GUARDED_BY(mutex_) = 0;
-  MonotonicTime since_ PENSTOCK_GUARDED_BY(mutex_){};      // the phase began
-  MonotonicTime last_cut_ PENSTOCK_GUARDED_BY(mutex_){};   // or the phase's begin
-  MonotonicTime last_wait_ PENSTOCK_GUARDED_BY(mutex_){};  // somebody was in line
-  // While watching: since the first of these refusals.
+  MonotonicTime since_ PENSTOCK_GUARDED_BY(mutex_){};      // Start of the phase.
+  MonotonicTime last_cut_ PENSTOCK_GUARDED_BY(mutex_){};   // Or the start of the phase.
+  MonotonicTime last_wait_ PENSTOCK_GUARDED_BY(mutex_){};  // Last time a request waited.
+  // While watching: since the first of these throttling errors.
   int refused_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   int answered_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   // While settling.
   int cuts_ PENSTOCK_GUARDED_BY(mutex_) = 0;
-  double area_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // of the rate over the last part of the time
+  double area_ PENSTOCK_GUARDED_BY(mutex_) =
+      0;  // Integral of the rate over the last part of the time.
   double area_time_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   std::uint64_t random_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
-// What shares a rate.
+// Requests that share a rate.
 struct RateScope {
   std::string_view host;
   std::string_view bucket;
-  std::string_view key;  // up to its second '/' it is the prefix
-  bool writes = false;   // S3 counts PUT, POST and DELETE apart from GET and HEAD
+  std::string_view key;  // The prefix is the key up to its second '/'.
+  bool writes = false;   // S3 counts PUT, POST and DELETE separately from GET and HEAD.
 };
 
-// A table of fixed size; scopes whose hashes collide share a rate.
+// A table of fixed size. Scopes with equal hashes share a rate.
 //
-// Thread safety: safe from any thread. A forked child has its own.
+// Thread safety: may be used from any thread. A forked child has its own.
 class RateControl {
  public:
   static RateControl& PerProcess();
@@ -83,19 +85,19 @@ class RateControl {
   RateControl& operator=(const RateControl&) = delete;
   ~RateControl();
 
-  // The scope's rate, or null as long as it was never refused anything. Where nothing ever was: one
-  // relaxed load.
+  // Returns the scope's rate, or null if it was never throttled. One relaxed load if nothing was
+  // ever throttled.
   RateLimiter* Find(const RateScope& scope) const {
-    return used_.load(std::memory_order_relaxed) ? Look(scope) : nullptr;
+    return used_.load(std::memory_order_relaxed) ? Lookup(scope) : nullptr;
   }
-  // The same, made where there is none. Lives as long as this.
+  // Same, but creates a missing one. It lives as long as this object.
   RateLimiter& For(const RateScope& scope);
 
  private:
-  RateLimiter* Look(const RateScope& scope) const;
+  RateLimiter* Lookup(const RateScope& scope) const;
 
   std::atomic<bool> used_{false};
-  std::array<std::atomic<PrefixRate*>, 1024> rates_{};  // owned
+  std::array<std::atomic<PrefixRate*>, 1024> rates_{};  // Owned.
 };
 
 }  // namespace penstock::s3

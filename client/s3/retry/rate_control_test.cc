@@ -16,7 +16,7 @@ using std::chrono::seconds;
 
 const MonotonicTime kStart{seconds(1000)};
 
-// S3's side of a prefix: so many requests a second, a tenth of that at once.
+// S3's side of a prefix: a rate in requests per second and a burst of a tenth of it.
 class Partition {
  public:
   explicit Partition(double rate) : rate_(rate), tokens_(std::max(1.0, rate / 10)) {}
@@ -36,10 +36,11 @@ class Partition {
   MonotonicTime last_ = kStart;
 };
 
-// Processes with some threads each that ask one partition as fast as they may, in simulated time.
-class Crowd {
+// Processes with several threads each that send to one partition as fast as allowed, in simulated
+// time.
+class SimulatedProcesses {
  public:
-  Crowd(int processes, int threads, double limit, std::uint64_t seed)
+  SimulatedProcesses(int processes, int threads, double limit, std::uint64_t seed)
       : limit_(limit), partition_(limit), random_(seed) {
     for (int i = 0; i < processes; ++i)
       rates_.push_back(
@@ -69,7 +70,7 @@ class Crowd {
     for (const double good : good_) sum += good;
     return sum;
   }
-  // Of what the partition would have given.
+  // Relative to the rate of the partition.
   double goodput() const {
     return total() / (limit_ * std::chrono::duration<double>(now_ - since_).count());
   }
@@ -132,9 +133,9 @@ class Crowd {
   MonotonicTime since_ = kStart;
 };
 
-TEST(RateControlTest, EightProcessesShareAPrefixWithoutTalking) {
+TEST(RateControlTest, EightProcessesShareAPrefixWithoutCommunication) {
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
-    Crowd crowd(8, 8, 55, seed);
+    SimulatedProcesses crowd(8, 8, 55, seed);
     crowd.RunUntil(kStart + seconds(60));
     crowd.Forget();
     crowd.RunUntil(kStart + seconds(180));
@@ -145,7 +146,7 @@ TEST(RateControlTest, EightProcessesShareAPrefixWithoutTalking) {
 }
 
 TEST(RateControlTest, OneProcessFindsTheLimitOfARealPrefix) {
-  Crowd crowd(1, 256, 3500, 1);
+  SimulatedProcesses crowd(1, 256, 3500, 1);
   crowd.RunUntil(kStart + seconds(60));
   crowd.Forget();
   crowd.RunUntil(kStart + seconds(90));
@@ -153,8 +154,8 @@ TEST(RateControlTest, OneProcessFindsTheLimitOfARealPrefix) {
   EXPECT_LE(crowd.refused(), 0.01);
 }
 
-TEST(RateControlTest, ALimitThatRisesIsFound) {
-  Crowd crowd(8, 8, 110, 1);
+TEST(RateControlTest, FindsAnIncreasedLimit) {
+  SimulatedProcesses crowd(8, 8, 110, 1);
   crowd.partition().set_rate(55);
   crowd.RunUntil(kStart + seconds(60));
   crowd.partition().set_rate(110);
@@ -164,8 +165,8 @@ TEST(RateControlTest, ALimitThatRisesIsFound) {
   EXPECT_GE(crowd.goodput(), 0.9);
 }
 
-TEST(RateControlTest, ALimitThatFallsIsFound) {
-  Crowd crowd(4, 8, 55, 1);
+TEST(RateControlTest, FindsADecreasedLimit) {
+  SimulatedProcesses crowd(4, 8, 55, 1);
   crowd.partition().set_rate(220);
   crowd.RunUntil(kStart + seconds(60));
   crowd.partition().set_rate(55);
@@ -176,7 +177,7 @@ TEST(RateControlTest, ALimitThatFallsIsFound) {
   EXPECT_LE(crowd.refused(), 0.02);
 }
 
-TEST(RateControlTest, FewRefusalsHoldNobodyBack) {
+TEST(RateControlTest, FewThrottlingErrorsDoNotLimit) {
   PrefixRate rate(1);
   MonotonicTime now = kStart;
   for (int i = 0; i < 10'000; ++i, now += milliseconds(1)) rate.OnAnswer(i % 20 == 0, now, now);
@@ -187,7 +188,7 @@ TEST(RateControlTest, FewRefusalsHoldNobodyBack) {
   EXPECT_EQ(other.WaitFor(other.Join(now), now), nanoseconds(0));
 }
 
-TEST(RateControlTest, AFloodIsTakenInHand) {
+TEST(RateControlTest, ManyThrottlingErrorsLimitTheRate) {
   PrefixRate rate(1);
   for (int i = 0; i < 64; ++i) rate.OnAnswer(true, kStart, kStart + milliseconds(i));
   EXPECT_GT(rate.rate(), 0);
@@ -206,14 +207,15 @@ TEST(RateControlTest, AnUnusedRateIsForgotten) {
   EXPECT_EQ(rate.rate(), 0);
 }
 
-TEST(RateControlTest, OnlyWhatWasRefusedHasARate) {
+TEST(RateControlTest, OnlyThrottledScopesHaveARate) {
   RateControl control;
   const RateScope scope{"host", "bucket", "a/b/c", false};
   EXPECT_EQ(control.Find(scope), nullptr);
   RateLimiter& made = control.For(scope);
   EXPECT_EQ(control.Find(scope), &made);
   EXPECT_EQ(control.Find({"host", "bucket", "a/b/other", false}), &made) << "the same prefix";
-  EXPECT_EQ(control.Find({"host", "bucket", "a/b/c", true}), nullptr) << "writes count apart";
+  EXPECT_EQ(control.Find({"host", "bucket", "a/b/c", true}), nullptr)
+      << "writes are counted separately";
   EXPECT_EQ(control.Find({"host", "bucket", "a/x/c", false}), nullptr);
   EXPECT_EQ(control.Find({"host", "other", "a/b/c", false}), nullptr);
   EXPECT_EQ(control.Find({"else", "bucket", "a/b/c", false}), nullptr);

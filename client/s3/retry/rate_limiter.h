@@ -1,5 +1,5 @@
-// Who may send when: a line of turns that moves at a rate, and what learns that rate from how the
-// service answers.
+// Decides when a request may be sent: a queue that moves at a rate, and the interface of classes
+// that learn the rate from responses.
 #ifndef PENSTOCK_CLIENT_S3_RETRY_RATE_LIMITER_H_
 #define PENSTOCK_CLIENT_S3_RETRY_RATE_LIMITER_H_
 
@@ -14,35 +14,35 @@ inline double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-// A place in a line. 0: it may go at once, whatever the line does.
+// A place in the queue. 0: may be sent at once.
 using Turn = double;
 
-// Thread safety: safe from any thread.
+// Thread safety: may be used from any thread.
 class RateLimiter {
  public:
   virtual ~RateLimiter() = default;
-  // Gets in line.
+  // Joins the queue.
   virtual Turn Join(MonotonicTime now) = 0;
-  // Zero: it is this one's turn. Else about how long that takes yet; ask again then, the rate may
-  // have changed.
+  // Returns zero if it is this request's turn, else the approximate wait. Call again after it,
+  // because the rate may have changed.
   virtual std::chrono::nanoseconds WaitFor(Turn turn, MonotonicTime now) = 0;
-  // The turn will not be used.
+  // Gives up a turn.
   virtual void Leave(Turn turn, MonotonicTime now) = 0;
-  // What was sent at `sent` came back, by a throttling error or in another way.
+  // Records the response, or the lack of one, to a request sent at `sent`.
   virtual void OnAnswer(bool throttled, MonotonicTime sent, MonotonicTime now) = 0;
 };
 
-// Turns are numbers; what the line has admitted grows with time at a rate, whatever the rate was
-// when they joined. One thread at a time.
+// Turns are numbers. The number of admitted turns grows with time at the current rate, whatever the
+// rate was when a request joined. Not thread-safe.
 class TurnLine {
  public:
-  // Nobody is in line, and the first may go at once.
+  // Empties the queue; the first request may be sent at once.
   void Reset(MonotonicTime now) {
     joined_ = admitted_ = 0;
     moved_ = now;
   }
-  // Moves it on; saves at most `burst` turns for those who come. Returns the seconds that have
-  // passed.
+  // Admits turns up to `now`; at most `burst` unused turns are saved. Returns the seconds since the
+  // last call.
   double Move(double rate, double burst, MonotonicTime now) {
     const double passed = std::max(0.0, Seconds(now - moved_));
     moved_ = std::max(moved_, now);
@@ -55,7 +55,7 @@ class TurnLine {
   std::chrono::nanoseconds WaitFor(Turn turn, double rate) const {
     const double missing = turn - admitted_;
     if (missing <= 1e-9) return {};
-    // A tenth of a millisecond more than it takes: to be a little early costs another look.
+    // Wait 0.1 ms longer: an early wake-up costs another call.
     const double seconds = std::min(missing / rate + 1e-4, 1.0);
     return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
   }

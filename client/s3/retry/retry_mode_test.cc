@@ -1,5 +1,4 @@
-// Which retry mode and how many attempts a client ends up with (config.h), by where they were asked
-// for.
+// The retry mode and number of attempts of a client (config.h), by the place where they are set.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -37,12 +36,12 @@ ClientConfig Mode(RetryMode mode, std::optional<int> max_attempts = {}) {
   return config;
 }
 
-TEST(RetryModeTest, OursIsTheDefault) {
+TEST(RetryModeTest, TunedIsTheDefault) {
   EXPECT_EQ(Resolve({})->client.retry_mode, RetryMode::kTuned);
   EXPECT_EQ(Resolve({})->client.max_attempts, 10);
 }
 
-TEST(RetryModeTest, CodeThenEnvironmentThenProfile) {
+TEST(RetryModeTest, PrecedenceIsCodeEnvironmentProfile) {
   const std::string profile = "retry_mode = legacy\n";
   EXPECT_EQ(Resolve(Mode(RetryMode::kAdaptive), {{"AWS_RETRY_MODE", "standard"}}, profile)
                 ->client.retry_mode,
@@ -67,7 +66,7 @@ TEST(RetryModeTest, TheRulesOf2026MakeStandardTheDefault) {
             RetryMode::kLegacy);
 }
 
-TEST(RetryModeTest, AttemptsAreTheModesUnlessSomebodySaysOtherwise) {
+TEST(RetryModeTest, AttemptsDefaultToTheModesNumber) {
   EXPECT_EQ(Resolve(Mode(RetryMode::kLegacy))->client.max_attempts, 5);
   EXPECT_EQ(Resolve(Mode(RetryMode::kStandard))->client.max_attempts, 3);
   EXPECT_EQ(Resolve(Mode(RetryMode::kAdaptive))->client.max_attempts, 3);
@@ -78,7 +77,7 @@ TEST(RetryModeTest, AttemptsAreTheModesUnlessSomebodySaysOtherwise) {
   EXPECT_EQ(Resolve(Mode(RetryMode::kStandard), {}, "max_attempts = 4\n")->client.max_attempts, 4);
 }
 
-TEST(RetryModeTest, OtherNamesAreRefused) {
+TEST(RetryModeTest, RejectsOtherNames) {
   const auto refused = Resolve({}, {{"AWS_RETRY_MODE", "fast"}});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message,
@@ -86,7 +85,7 @@ TEST(RetryModeTest, OtherNamesAreRefused) {
   EXPECT_FALSE(Resolve({}, {{"AWS_NEW_RETRIES_2026", "1"}}).ok());
 }
 
-TEST(RetryModeTest, ReadsAreHedgedUnlessSomebodySaysOtherwise) {
+TEST(RetryModeTest, ReadsAreHedgedByDefault) {
   EXPECT_TRUE(Resolve({})->hedge_reads);
   EXPECT_FALSE(Resolve({}, {{"PENSTOCK_HEDGE_READS", "false"}})->hedge_reads);
   ClientConfig config;

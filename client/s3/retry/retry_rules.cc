@@ -21,17 +21,17 @@ RetryDecision DecideTuned(const Error& error) {
   switch (error.kind) {
     case ErrorKind::kThrottled: return RetryDecision::kThrottled;
     case ErrorKind::kTimeout: return RetryDecision::kTimeout;
-    // ServiceUnavailable comes with "Please reduce your request rate." too (§7).
+    // ServiceUnavailable may also carry "Please reduce your request rate.".
     case ErrorKind::kUnavailable:
       return error.http_status == 503 ? RetryDecision::kThrottled : RetryDecision::kTransient;
-    // Bytes short, too many or wrong, in either direction: the next transfer may be whole.
+    // Missing, additional or corrupt bytes in either direction: the next transfer may succeed.
     case ErrorKind::kDataLoss: return RetryDecision::kTransient;
     default: return RetryDecision::kNo;
   }
 }
 
-// No answer, or one whose body broke off or was wrong; also an <Error> after a 200, which counts as
-// 500.
+// Decides without an error status: no response, an incomplete or corrupt body, or an <Error> after
+// a 200, which counts as 500.
 RetryDecision DecideWithoutRefusal(const Error& error) {
   if (error.kind == ErrorKind::kTimeout) return RetryDecision::kTimeout;
   const bool transient =
@@ -39,7 +39,7 @@ RetryDecision DecideWithoutRefusal(const Error& error) {
   return transient ? RetryDecision::kTransient : RetryDecision::kNo;
 }
 
-// A code of §5's list of throttling errors, not the text of a status that came without a code.
+// Returns whether the error has one of AWS's throttling codes, not only the text of a status.
 bool NamesThrottling(const Error& error) {
   if (error.code == "PriorRequestNotComplete") return true;
   return error.kind == ErrorKind::kThrottled && error.code != std::to_string(error.http_status);
@@ -84,7 +84,7 @@ int RetryRules::Cost(RetryDecision decision) const {
 const RetryRules& RetryRulesOf(RetryMode mode, bool of_2026) {
   const RetryRules* found = &kRetryRules.front();
   for (const RetryRules& rules : kRetryRules) {
-    // those of 2026 come last
+    // Those of 2026 come last.
     if (rules.mode == mode && (!rules.of_2026 || of_2026)) found = &rules;
   }
   return *found;
@@ -103,7 +103,7 @@ nanoseconds BackOff(const RetryRules& rules, RetryDecision decision, int attempt
                     std::optional<milliseconds> hint) {
   const nanoseconds scale =
       decision == RetryDecision::kThrottled ? rules.throttled_scale : rules.transient_scale;
-  const int doublings = std::clamp(attempt - 1, 0, 30);  // 34 years of seconds
+  const int doublings = std::clamp(attempt - 1, 0, 30);  // 34 years in seconds.
   nanoseconds ceiling = scale * (std::int64_t{1} << doublings);
   if (rules.cap) ceiling = std::min<nanoseconds>(ceiling, *rules.cap);
   const auto drawn =

@@ -1,5 +1,6 @@
-// When to try again and how long to wait (spec/protocol.md §5): pure rules, and the token bucket
-// that keeps a failing service from being hammered. The loop that applies them is dispatcher.h's.
+// Retry rules: which errors are retried, the delays, and the token bucket that limits retries to a
+// failing service ("Retry behavior", AWS SDKs and Tools Reference Guide). Pure rules; dispatcher.h
+// applies them.
 #ifndef PENSTOCK_CLIENT_S3_RETRY_RETRY_RULES_H_
 #define PENSTOCK_CLIENT_S3_RETRY_RETRY_RULES_H_
 
@@ -17,34 +18,35 @@ namespace penstock::s3 {
 
 enum class RetryDecision {
   kNo,
-  kTransient,  // connection, 5xx, short body
-  kTimeout,    // as transient, but dearer in tokens in some modes
-  kThrottled,  // back off further
+  kTransient,  // Connection, 5xx, short body.
+  kTimeout,    // Like transient, but costs more tokens in some modes.
+  kThrottled,  // Longer backoff.
 };
 
-// A retry mode as numbers. Delays are full jitter: random * min(scale * 2^(n - 1), cap) after the
-// n-th attempt.
+// The parameters of a retry mode. The delay after the n-th attempt has full jitter: random *
+// min(scale * 2^(n - 1), cap).
 struct RetryRules {
   RetryMode mode = RetryMode::kTuned;
-  std::string_view name;  // as AWS_RETRY_MODE spells it
+  std::string_view name;  // As in AWS_RETRY_MODE.
   bool of_2026 = false;
-  int max_attempts = 10;  // where nobody says
+  int max_attempts = 10;  // Default.
   std::chrono::milliseconds transient_scale{};
   std::chrono::milliseconds throttled_scale{};
-  std::optional<std::chrono::seconds> cap;  // unset: none
-  // What a retry takes from the quota of RetryQuota; 0: nothing, it is not asked.
+  std::optional<std::chrono::seconds> cap;  // Unset: none.
+  // Tokens that a retry takes from RetryQuota; 0: none.
   int transient_cost = 0;
   int timeout_cost = 0;
   int throttled_cost = 0;
-  bool heeds_hint = false;  // x-amz-retry-after, and Retry-After
+  bool heeds_hint = false;  // x-amz-retry-after and Retry-After.
 
   int Cost(RetryDecision decision) const;
 };
 
-// The table of modes; docs/retries.md prints it. The last two are standard and adaptive where
-// AWS_NEW_RETRIES_2026 is true. Ours has 50 ms and, after throttling, 250 ms, where AWS's coming
-// standard has 1 s for 3 attempts: with 10 the waits add up to more. Its throttled retries are
-// free: rate_control.h keeps them from hammering the service.
+// The retry modes; docs/retries.md prints this table. The last two rows are standard and adaptive
+// with AWS_NEW_RETRIES_2026=true. Tuned starts at 50 ms, and at 250 ms after throttling. AWS's new
+// standard mode starts at 1 s after throttling with 3 attempts, but the 10 attempts of tuned wait
+// longer in total. Its retries after throttling cost no tokens, because rate_control.h limits the
+// rate.
 inline constexpr std::array<RetryRules, 6> kRetryRules = {{
     {RetryMode::kTuned, "tuned", false, 10, std::chrono::milliseconds(50),
      std::chrono::milliseconds(250), std::chrono::seconds(20), 5, 10, 0, true},
@@ -69,32 +71,33 @@ inline constexpr std::array<RetryRules, 6> kRetryRules = {{
      std::chrono::milliseconds(1000), std::chrono::seconds(20), 14, 14, 5, true},
 }};
 
-// kDefault is kTuned. Modes without rules of 2026 have one set.
+// kDefault means kTuned. Modes without 2026 rules have one row.
 const RetryRules& RetryRulesOf(RetryMode mode, bool of_2026 = false);
 
-// Whether `error` is tried again. kTuned and the AWS modes differ: standard repeats neither
-// BadDigest nor a bare 429, legacy goes by the status.
+// Decides whether `error` is retried. The modes differ: standard retries neither BadDigest nor a
+// 429 without a code, legacy decides by status.
 RetryDecision DecideRetry(const RetryRules& rules, const Error& error);
 
-// The wait after the 1-based `attempt` that failed; `random` is in [0, 1). A server's hint is
-// honoured up to 5 s beyond the drawn delay.
+// Returns the delay after the failed 1-based `attempt`; `random` is in [0, 1). A server's hint is
+// honoured up to 5 s beyond the random delay.
 std::chrono::nanoseconds BackOff(const RetryRules& rules, RetryDecision decision, int attempt,
                                  double random, std::optional<std::chrono::milliseconds> hint);
 
-// Whether a refusal may come from a wrong local clock, seen from the Date header of the answer: the
-// offset to add to the local clock, if it is more than 4 minutes away from `corrected_now`.
+// Returns the offset to add to the local clock if a wrong local clock may have caused the error:
+// the response's Date differs from `corrected_now` by more than 4 minutes.
 std::optional<std::chrono::seconds> ClockSkew(const Error& error, std::string_view method,
                                               std::string_view date_header, WallTime local_now,
                                               WallTime corrected_now);
 
-// 500 tokens: a retry takes some (RetryRules::Cost); a success gives back what its last retry took,
-// else 1. Empty: no retry. Lock-free, so that a fork cannot leave it locked.
+// A bucket of 500 tokens. A retry takes some (RetryRules::Cost). A success returns the tokens of
+// its last retry, else 1. An empty bucket stops retries. Lock-free, so that a fork cannot leave it
+// locked.
 //
-// Thread safety: safe from any thread.
+// Thread safety: may be used from any thread.
 class RetryQuota {
  public:
   static constexpr int kCapacity = 500;
-  // False when there are not so many; none at all are always there.
+  // Returns false if fewer tokens are left. A cost of 0 always succeeds.
   bool Take(int cost);
   void OnSuccess(int last_taken);
   int tokens() const { return tokens_.load(std::memory_order_relaxed); }
@@ -103,9 +106,9 @@ class RetryQuota {
   std::atomic<int> tokens_{kCapacity};
 };
 
-// One quota per host in a table of fixed size; hosts whose names collide share one.
+// One quota per host in a table of fixed size. Hosts with equal hashes share one.
 //
-// Thread safety: safe from any thread.
+// Thread safety: may be used from any thread.
 class RetryQuotas {
  public:
   RetryQuota& For(std::string_view host);

@@ -26,18 +26,19 @@ constexpr auto kTransient = RetryDecision::kTransient;
 constexpr auto kTimeout = RetryDecision::kTimeout;
 constexpr auto kThrottled = RetryDecision::kThrottled;
 
-TEST(RetryRulesTest, EveryModeHasItsRow) {
+TEST(RetryRulesTest, EveryModeHasARow) {
   EXPECT_EQ(RetryRulesOf(RetryMode::kDefault).name, "tuned");
   EXPECT_EQ(kTuned.max_attempts, 10);
   EXPECT_EQ(kLegacy.max_attempts, 5);
   EXPECT_EQ(kStandard.max_attempts, 3);
   EXPECT_TRUE(kStandard2026.of_2026);
   EXPECT_EQ(RetryRulesOf(RetryMode::kAdaptive, true).mode, RetryMode::kAdaptive);
-  EXPECT_EQ(&RetryRulesOf(RetryMode::kLegacy, true), &kLegacy) << "2026 changes nothing there";
+  EXPECT_EQ(&RetryRulesOf(RetryMode::kLegacy, true), &kLegacy)
+      << "the rules of 2026 do not change legacy";
   EXPECT_EQ(&RetryRulesOf(RetryMode::kTuned, true), &kTuned);
 }
 
-TEST(RetryRulesTest, TransientFailuresAreTriedAgain) {
+TEST(RetryRulesTest, TransientErrorsAreRetried) {
   EXPECT_EQ(DecideRetry(kTuned, Of(ErrorKind::kUnavailable)), kTransient);
   EXPECT_EQ(DecideRetry(kTuned, Of(ErrorKind::kDataLoss)), kTransient);
   EXPECT_EQ(DecideRetry(kTuned, Of(ErrorKind::kTimeout)), kTimeout);
@@ -45,8 +46,8 @@ TEST(RetryRulesTest, TransientFailuresAreTriedAgain) {
   EXPECT_EQ(DecideRetry(kTuned, Of(ErrorKind::kUnavailable, 503)), kThrottled);
 }
 
-// What each mode makes of one failure: spec/protocol.md §5.
-struct Verdicts {
+// The decisions of each mode for one error.
+struct Decisions {
   const char* what;
   Error error;
   RetryDecision tuned;
@@ -54,9 +55,9 @@ struct Verdicts {
   RetryDecision standard;
 };
 
-TEST(RetryRulesTest, ModesDifferWhereAwsSaysSo) {
+TEST(RetryRulesTest, ModesDifferAsAwsDocuments) {
   using enum ErrorKind;
-  const Verdicts rows[] = {
+  const Decisions rows[] = {
       {"reset", Of(kUnavailable), kTransient, kTransient, kTransient},
       {"timeout", Of(ErrorKind::kTimeout), RetryDecision::kTimeout, RetryDecision::kTimeout,
        RetryDecision::kTimeout},
@@ -92,7 +93,7 @@ TEST(RetryRulesTest, ModesDifferWhereAwsSaysSo) {
       {"OperationAborted", Of(kConflict, 409, "OperationAborted"), kNo, kNo, kNo},
       {"PreconditionFailed", Of(kPreconditionFailed, 412, "PreconditionFailed"), kNo, kNo, kNo},
   };
-  for (const Verdicts& row : rows) {
+  for (const Decisions& row : rows) {
     EXPECT_EQ(DecideRetry(kTuned, row.error), row.tuned) << row.what;
     EXPECT_EQ(DecideRetry(kLegacy, row.error), row.legacy) << row.what;
     EXPECT_EQ(DecideRetry(kStandard, row.error), row.standard) << row.what;
@@ -101,7 +102,7 @@ TEST(RetryRulesTest, ModesDifferWhereAwsSaysSo) {
   }
 }
 
-TEST(RetryRulesTest, WhatStaysWrongIsNot) {
+TEST(RetryRulesTest, PermanentErrorsAreNotRetried) {
   for (const ErrorKind kind :
        {ErrorKind::kInvalidArgument, ErrorKind::kNotFound, ErrorKind::kAccessDenied,
         ErrorKind::kUnauthenticated, ErrorKind::kAlreadyExists, ErrorKind::kPreconditionFailed,
@@ -113,7 +114,7 @@ TEST(RetryRulesTest, WhatStaysWrongIsNot) {
   }
 }
 
-TEST(RetryRulesTest, BackOffDoublesUpToTheCap) {
+TEST(RetryRulesTest, BackoffDoublesUpToTheCap) {
   EXPECT_EQ(BackOff(kTuned, kTransient, 1, 1.0, {}), milliseconds(50));
   EXPECT_EQ(BackOff(kTuned, kTransient, 3, 1.0, {}), milliseconds(200));
   EXPECT_EQ(BackOff(kTuned, kThrottled, 1, 1.0, {}), milliseconds(250));
@@ -121,7 +122,7 @@ TEST(RetryRulesTest, BackOffDoublesUpToTheCap) {
   EXPECT_EQ(BackOff(kTuned, kThrottled, 64, 1.0, {}), seconds(20));
 }
 
-TEST(RetryRulesTest, BackOffOfTheAwsModes) {
+TEST(RetryRulesTest, BackoffOfTheAwsModes) {
   for (const RetryDecision decision : {kTransient, kTimeout, kThrottled}) {
     EXPECT_EQ(BackOff(kStandard, decision, 1, 1.0, {}), seconds(1));
     EXPECT_EQ(BackOff(kStandard, decision, 3, 0.5, {}), seconds(2));
@@ -134,22 +135,22 @@ TEST(RetryRulesTest, BackOffOfTheAwsModes) {
   EXPECT_EQ(BackOff(kStandard2026, kThrottled, 30, 1.0, {}), seconds(20));
 }
 
-TEST(RetryRulesTest, BackOffIsFullJitter) {
+TEST(RetryRulesTest, BackoffHasFullJitter) {
   EXPECT_EQ(BackOff(kTuned, kThrottled, 1, 0.0, {}), milliseconds(0));
   EXPECT_EQ(BackOff(kTuned, kThrottled, 1, 0.5, {}), milliseconds(125));
 }
 
-TEST(RetryRulesTest, TheServersHintReachesFiveSecondsBeyondTheDraw) {
+TEST(RetryRulesTest, TheServersHintExtendsTheDelayByUpToFiveSeconds) {
   EXPECT_EQ(BackOff(kTuned, kThrottled, 1, 0.0, milliseconds(1500)), milliseconds(1500));
   EXPECT_EQ(BackOff(kTuned, kThrottled, 1, 0.0, seconds(60)), seconds(5));
   EXPECT_EQ(BackOff(kTuned, kThrottled, 1, 1.0, milliseconds(1)), milliseconds(250));
   EXPECT_EQ(BackOff(kStandard2026, kThrottled, 1, 0.5, seconds(60)), milliseconds(5500));
   EXPECT_EQ(BackOff(kStandard, kThrottled, 1, 0.5, seconds(60)), milliseconds(500))
-      << "standard knows no hint";
+      << "standard ignores hints";
   EXPECT_EQ(BackOff(kLegacy, kThrottled, 1, 0.5, seconds(60)), milliseconds(500));
 }
 
-TEST(RetryRulesTest, RetriesCostWhatTheModeSays) {
+TEST(RetryRulesTest, RetriesCostTheTokensOfTheMode) {
   EXPECT_EQ(kStandard.Cost(kTransient), 5);
   EXPECT_EQ(kStandard.Cost(kTimeout), 10);
   EXPECT_EQ(kStandard.Cost(kThrottled), 5);
@@ -161,10 +162,10 @@ TEST(RetryRulesTest, RetriesCostWhatTheModeSays) {
     EXPECT_EQ(kLegacy.Cost(decision), 0);
 }
 
-// 2013-05-24T00:00:00Z, as the fake clocks start.
+// 2013-05-24T00:00:00Z, the start of the fake clocks.
 const WallTime kNow{seconds(1369353600)};
 
-TEST(RetryRulesTest, AWrongClockIsSeenFromTheDateHeader) {
+TEST(RetryRulesTest, DetectsAWrongClockByTheDateHeader) {
   const Error skewed = Of(ErrorKind::kUnauthenticated, 403, "RequestTimeTooSkewed");
   EXPECT_EQ(ClockSkew(skewed, "GET", "Fri, 24 May 2013 01:00:00 GMT", kNow, kNow), seconds(3600));
   EXPECT_EQ(ClockSkew(skewed, "GET", "Thu, 23 May 2013 23:00:00 GMT", kNow, kNow), seconds(-3600));
@@ -173,7 +174,7 @@ TEST(RetryRulesTest, AWrongClockIsSeenFromTheDateHeader) {
             seconds(3600));
 }
 
-TEST(RetryRulesTest, ASoundClockIsNotBlamed) {
+TEST(RetryRulesTest, ACorrectClockIsNotAdjusted) {
   const Error mismatch = Of(ErrorKind::kUnauthenticated, 403, "SignatureDoesNotMatch");
   EXPECT_EQ(ClockSkew(mismatch, "GET", "Fri, 24 May 2013 00:04:00 GMT", kNow, kNow), std::nullopt);
   EXPECT_EQ(ClockSkew(mismatch, "GET", "", kNow, kNow), std::nullopt);

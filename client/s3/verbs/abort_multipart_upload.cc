@@ -7,7 +7,7 @@ namespace penstock::s3 {
 
 Result<WireRequest> BuildRequest(const AbortMultipartUploadRequest& request,
                                  const BuildContext& context) {
-  // Without an id this would be DeleteObject.
+  // Without an id the request would be DeleteObject.
   PENSTOCK_TRY(CheckUploadId(request.upload_id));
   PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kAbortMultipartUpload,
                                                        request.bucket, request.key, context));

@@ -7,7 +7,7 @@
 namespace penstock::s3 {
 namespace {
 
-TEST(AbortMultipartUploadTest, NamesTheUpload) {
+TEST(AbortMultipartUploadTest, SendsTheUploadId) {
   const AbortMultipartUploadRequest request{
       .bucket = BucketName("b"), .key = ObjectKey("k"), .upload_id = UploadId("u/1")};
   EXPECT_EQ(Golden(BuildRequest(request, Context())), "DELETE /b/k?uploadId=u%2F1\n\n");
@@ -18,7 +18,7 @@ TEST(AbortMultipartUploadTest, WithoutAnIdItNeverBecomesDeleteObject) {
   EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
 }
 
-TEST(AbortMultipartUploadTest, AnyAnswerOfSuccessIsEnough) {
+TEST(AbortMultipartUploadTest, AcceptsAnySuccessResponse) {
   EXPECT_TRUE(ParseResponse(AbortMultipartUploadRequest{}, Answer("", {}, 204)).ok());
 }
 

@@ -1,4 +1,4 @@
-// CompleteMultipartUpload: POST /{bucket}/{key}?uploadId=. The 200 may still hold an <Error>.
+// CompleteMultipartUpload: POST /{bucket}/{key}?uploadId=. A 200 may still contain an <Error>.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_COMPLETE_MULTIPART_UPLOAD_H_
 #define PENSTOCK_CLIENT_S3_VERBS_COMPLETE_MULTIPART_UPLOAD_H_
 

@@ -30,7 +30,7 @@ TEST(CompleteMultipartUploadTest, ListsPartsWithConfirmedChecksums) {
       "CompleteMultipartUpload>");
 }
 
-TEST(CompleteMultipartUploadTest, PublishesOverOneVersionOnly) {
+TEST(CompleteMultipartUploadTest, SendsIfMatch) {
   auto request = Request({{1, ETag("e1"), ""}});
   request.if_match = ETag("old");
   const auto wire = BuildRequest(request, Context());
@@ -41,9 +41,9 @@ TEST(CompleteMultipartUploadTest, PublishesOverOneVersionOnly) {
   EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
 }
 
-TEST(CompleteMultipartUploadTest, GivesTheChecksumOfTheWhole) {
+TEST(CompleteMultipartUploadTest, SendsTheChecksumOfTheWholeObject) {
   auto request = Request({{1, ETag("e1"), ""}});
-  request.crc64nvme = 0xae8b14860a799888;  // of "123456789"
+  request.crc64nvme = 0xae8b14860a799888;  // Of "123456789".
   const auto wire = BuildRequest(request, Context());
   ASSERT_TRUE(wire.ok());
   ASSERT_NE(wire->FindHeader("x-amz-checksum-crc64nvme"), nullptr);
@@ -52,13 +52,13 @@ TEST(CompleteMultipartUploadTest, GivesTheChecksumOfTheWhole) {
             nullptr);
 }
 
-TEST(CompleteMultipartUploadTest, NamesNoChecksumTypeWithoutChecksums) {
+TEST(CompleteMultipartUploadTest, SendsNoChecksumTypeWithoutChecksums) {
   const auto wire = BuildRequest(Request({{1, ETag("e1"), ""}}), WithoutChecksums());
   ASSERT_TRUE(wire.ok());
   EXPECT_EQ(wire->FindHeader("x-amz-checksum-type"), nullptr);
 }
 
-TEST(CompleteMultipartUploadTest, RefusesListsS3WouldRefuse) {
+TEST(CompleteMultipartUploadTest, RejectsListsThatS3WouldReject) {
   EXPECT_FALSE(BuildRequest(Request({}), Context()).ok());
   EXPECT_FALSE(BuildRequest(Request({{2, ETag("e"), ""}, {1, ETag("e"), ""}}), Context()).ok());
   EXPECT_FALSE(BuildRequest(Request({{1, ETag("e"), ""}, {1, ETag("e"), ""}}), Context()).ok());
@@ -77,7 +77,7 @@ TEST(CompleteMultipartUploadTest, ReadsETagAndVersion) {
   EXPECT_EQ(response->version_id.value, "v");
 }
 
-TEST(CompleteMultipartUploadTest, AnErrorIn200IsClassifiedByItsCode) {
+TEST(CompleteMultipartUploadTest, AnErrorInA200IsClassifiedByItsCode) {
   const auto parse = [](const std::string& code) {
     return ParseResponse(Request({}),
                          Answer("<Error><Code>" + code + "</Code><Message>m</Message></Error>"))

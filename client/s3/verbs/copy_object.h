@@ -1,4 +1,4 @@
-// CopyObject: PUT /{bucket}/{key} with x-amz-copy-source; metadata is copied along.
+// CopyObject: PUT /{bucket}/{key} with x-amz-copy-source. Metadata is copied too.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_COPY_OBJECT_H_
 #define PENSTOCK_CLIENT_S3_VERBS_COPY_OBJECT_H_
 

@@ -17,7 +17,7 @@ TEST(CopyObjectTest, EncodesTheSource) {
             "PUT /b/k\nx-amz-copy-source: src/a%20b/%C3%BC%2B1\n\n");
 }
 
-TEST(CopyObjectTest, PinsTheSource) {
+TEST(CopyObjectTest, SendsTheSourceCondition) {
   CopyObjectRequest request = kRequest;
   request.source_key = ObjectKey("s");
   request.source_if_match = ETag("e");
@@ -25,7 +25,7 @@ TEST(CopyObjectTest, PinsTheSource) {
             "PUT /b/k\nx-amz-copy-source: src/s\nx-amz-copy-source-if-match: \"e\"\n\n");
 }
 
-TEST(CopyObjectTest, NamesTheVersionToCopyAndReadsThatOfTheCopy) {
+TEST(CopyObjectTest, SendsTheSourceVersionAndReadsTheVersionOfTheCopy) {
   CopyObjectRequest request = kRequest;
   request.source_key = ObjectKey("s?x=1");
   request.source_version_id = VersionId("v.1/+");
@@ -38,7 +38,7 @@ TEST(CopyObjectTest, NamesTheVersionToCopyAndReadsThatOfTheCopy) {
   EXPECT_EQ(response->version_id.value, "v2");
 }
 
-TEST(CopyObjectTest, RefusesAnEmptySource) {
+TEST(CopyObjectTest, RejectsAnEmptySource) {
   CopyObjectRequest request = kRequest;
   request.source_key = ObjectKey();
   EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
@@ -54,7 +54,7 @@ TEST(CopyObjectTest, ReadsETagAndDate) {
   EXPECT_EQ(response->last_modified, WallTime(std::chrono::seconds(1767323045)));
 }
 
-TEST(CopyObjectTest, AnErrorAfterKeepAliveSpacesIsAnError) {
+TEST(CopyObjectTest, AnErrorAfterLeadingWhiteSpaceIsAnError) {
   const auto response = ParseResponse(
       kRequest,
       Answer(
@@ -63,12 +63,12 @@ TEST(CopyObjectTest, AnErrorAfterKeepAliveSpacesIsAnError) {
   EXPECT_EQ(response.error().kind, ErrorKind::kThrottled);
 }
 
-TEST(CopyObjectTest, AnEmptyOrUnreadable200IsWorthARetry) {
+TEST(CopyObjectTest, AnEmptyOrUnreadable200IsRetried) {
   for (const char* body : {"", "<CopyObjectResult><ETag>"}) {
     EXPECT_EQ(ParseResponse(kRequest, Answer(body)).error().kind, ErrorKind::kUnavailable) << body;
   }
   EXPECT_EQ(ParseResponse(kRequest, Answer("<html/>")).error().kind, ErrorKind::kUnsupported)
-      << "that is no S3";
+      << "not from S3";
 }
 
 }  // namespace

@@ -13,15 +13,16 @@
 namespace penstock::s3 {
 namespace {
 
-// "usw2-lax1-az1" names a Local Zone, "usw2-az1" an Availability Zone.
+// "usw2-lax1-az1" is a Local Zone, "usw2-az1" an Availability Zone.
 bool IsLocalZone(std::string_view zone) { return std::count(zone.begin(), zone.end(), '-') > 1; }
 
-// Where a directory bucket is, all of which its name tells.
+// The configuration of a directory bucket, all of which follows from its name.
 Result<std::string> DirectoryBucketDocument(const std::string& bucket) {
   const std::string_view zone = ZoneOfBucket(bucket);
   if (zone.empty()) {
-    return InvalidRequest("Unrecognized S3Express bucket name format. `" + bucket +
-                          "` names no zone; use base--zone--x-s3, as in name--usw2-az1--x-s3");
+    return InvalidRequest(
+        "Unrecognized S3Express bucket name format. `" + bucket +
+        "` contains no zone id; use base--zone--x-s3, as in name--usw2-az1--x-s3");
   }
   XmlWriter xml;
   xml.Open("CreateBucketConfiguration", kXmlNamespace);
@@ -41,10 +42,10 @@ Result<std::string> DirectoryBucketDocument(const std::string& bucket) {
 
 Result<void> CheckNoAccessPoint(Operation operation, const BucketName& bucket) {
   if (!bucket.value.ends_with("--xa-s3")) return Ok();
-  return InvalidRequest("`" + bucket.value + "` is an access point, and " +
-                        std::string(Info(operation).name) +
-                        " takes the bucket itself (base--zone--x-s3); access points are made and "
-                        "deleted by S3 Control");
+  return InvalidRequest(
+      "`" + bucket.value + "` is an access point, and " + std::string(Info(operation).name) +
+      " accepts only the bucket itself (base--zone--x-s3); access points are created and "
+      "deleted by S3 Control");
 }
 
 Result<WireRequest> BuildRequest(const CreateBucketRequest& request, const BuildContext& context) {
@@ -56,7 +57,8 @@ Result<WireRequest> BuildRequest(const CreateBucketRequest& request, const Build
     wire.headers.push_back({"Content-Type", "application/xml"});
     return wire;
   }
-  // us-east-1 is what S3 assumes and refuses to be told (spec/protocol.md §2.1).
+  // us-east-1 is the default, and S3 rejects it as LocationConstraint ("CreateBucket", Amazon S3
+  // API Reference).
   if (context.region == "us-east-1" || context.region == "aws-global") return wire;
   XmlWriter xml;
   xml.Open("CreateBucketConfiguration", kXmlNamespace);

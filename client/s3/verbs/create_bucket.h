@@ -1,4 +1,5 @@
-// CreateBucket: PUT /{bucket}, in the client's region; a directory bucket in the zone of its name.
+// CreateBucket: PUT /{bucket}, in the client's region. A directory bucket is created in the zone of
+// its name.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_CREATE_BUCKET_H_
 #define PENSTOCK_CLIENT_S3_VERBS_CREATE_BUCKET_H_
 
@@ -8,8 +9,8 @@
 
 namespace penstock::s3 {
 
-// kInvalidArgument where the name is an access point's of a directory bucket: it is made by another
-// service.
+// Returns kInvalidArgument for an access point of a directory bucket: another service creates
+// those.
 Result<void> CheckNoAccessPoint(Operation operation, const BucketName& bucket);
 
 Result<WireRequest> BuildRequest(const CreateBucketRequest& request, const BuildContext& context);

@@ -9,11 +9,11 @@ namespace {
 
 const CreateBucketRequest kRequest{.bucket = BucketName("b")};
 
-TEST(CreateBucketTest, UsEast1GoesWithoutABody) {
+TEST(CreateBucketTest, UsEast1HasNoBody) {
   EXPECT_EQ(Golden(BuildRequest(kRequest, Context())), "PUT /b\n\n");
 }
 
-TEST(CreateBucketTest, OtherRegionsAreNamed) {
+TEST(CreateBucketTest, OtherRegionsAreSent) {
   BuildContext context = Context();
   context.region = "eu-west-1";
   EXPECT_EQ(Golden(BuildRequest(kRequest, context)),
@@ -34,7 +34,7 @@ std::string Express(const std::string& zone, const std::string& type,
          "</DataRedundancy></Bucket></CreateBucketConfiguration>";
 }
 
-TEST(CreateBucketTest, ADirectoryBucketIsPutIntoTheZoneOfItsName) {
+TEST(CreateBucketTest, ADirectoryBucketIsCreatedInTheZoneOfItsName) {
   const auto golden = [](const char* bucket) {
     return Golden(BuildRequest(CreateBucketRequest{BucketName(bucket), {}}, Context()));
   };
@@ -42,34 +42,34 @@ TEST(CreateBucketTest, ADirectoryBucketIsPutIntoTheZoneOfItsName) {
             Express("usw2-az1", "AvailabilityZone", "SingleAvailabilityZone"));
   EXPECT_EQ(golden("b--usw2-lax1-az1--x-s3"),
             Express("usw2-lax1-az1", "LocalZone", "SingleLocalZone"));
-  EXPECT_EQ(
-      golden("b--az1--x-s3")
-          .find("error: Unrecognized S3Express bucket name format. `b--az1--x-s3` names no zone"),
-      0u);
+  EXPECT_EQ(golden("b--az1--x-s3")
+                .find("error: Unrecognized S3Express bucket name format. `b--az1--x-s3` contains "
+                      "no zone id"),
+            0u);
 }
 
-TEST(CreateBucketTest, AnAccessPointIsNoBucket) {
-  // Symptom: `names no zone`, of a name with one.
+TEST(CreateBucketTest, RejectsAnAccessPoint) {
+  // Symptom: `contains no zone id` for a name that has one.
   const auto request =
       BuildRequest(CreateBucketRequest{BucketName("name--usw2-az1--xa-s3"), {}}, Context());
   ASSERT_FALSE(request.ok());
   EXPECT_EQ(request.error().message.find(
-                "`name--usw2-az1--xa-s3` is an access point, and CreateBucket takes"),
+                "`name--usw2-az1--xa-s3` is an access point, and CreateBucket accepts"),
             0u);
 }
 
-TEST(CreateBucketTest, TakesNoRequestPayer) {
+TEST(CreateBucketTest, SendsNoRequestPayer) {
   BuildContext context = Context();
   context.requester_pays = true;
   EXPECT_EQ(Golden(BuildRequest(kRequest, context)), "PUT /b\n\n");
 }
 
-TEST(CreateBucketTest, RefusesAnEmptyName) {
+TEST(CreateBucketTest, RejectsAnEmptyName) {
   EXPECT_EQ(BuildRequest(CreateBucketRequest{}, Context()).error().kind,
             ErrorKind::kInvalidArgument);
 }
 
-TEST(CreateBucketTest, AnyAnswerOfSuccessIsEnough) {
+TEST(CreateBucketTest, AcceptsAnySuccessResponse) {
   EXPECT_TRUE(ParseResponse(kRequest, Answer("")).ok());
 }
 

@@ -28,10 +28,10 @@ Result<CreateMultipartUploadResponse> ParseResponse(const CreateMultipartUploadR
       const XmlDocument document,
       ReadDocument(response, "InitiateMultipartUploadResult", "InitiateMultipartUpload"));
   CreateMultipartUploadResponse out{UploadId(document.root().Child("UploadId").text())};
-  // Only what S3 confirms: others, who know no CRC64NVME, say nothing.
+  // Only what S3 confirms: services without CRC64NVME do not return the header.
   out.keeps_crc64nvme = response.head.Find("x-amz-checksum-algorithm") == "CRC64NVME";
   if (out.upload_id.empty())
-    return Error::Make(ErrorKind::kUnavailable, "the answer names no UploadId");
+    return Error::Make(ErrorKind::kUnavailable, "the response has no UploadId");
   return out;
 }
 

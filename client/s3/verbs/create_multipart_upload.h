@@ -1,5 +1,5 @@
-// CreateMultipartUpload: POST /{bucket}/{key}?uploads, declaring a FULL_OBJECT CRC64NVME where
-// uploads carry checksums.
+// CreateMultipartUpload: POST /{bucket}/{key}?uploads. Declares a FULL_OBJECT CRC64NVME if uploads
+// carry checksums.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_CREATE_MULTIPART_UPLOAD_H_
 #define PENSTOCK_CLIENT_S3_VERBS_CREATE_MULTIPART_UPLOAD_H_
 

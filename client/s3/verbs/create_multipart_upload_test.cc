@@ -15,7 +15,7 @@ TEST(CreateMultipartUploadTest, DeclaresTheChecksumOfTheWholeObject) {
             "FULL_OBJECT\n\n");
 }
 
-TEST(CreateMultipartUploadTest, CarriesTheAttributes) {
+TEST(CreateMultipartUploadTest, SendsTheAttributes) {
   CreateMultipartUploadRequest request = kRequest;
   request.attributes = {.content_type = "text/plain", .user_metadata = {{"a", "1"}}};
   EXPECT_EQ(Golden(BuildRequest(request, WithoutChecksums())),
@@ -31,7 +31,7 @@ TEST(CreateMultipartUploadTest, ReadsTheUploadId) {
   EXPECT_EQ(response->upload_id.value, "u.1_2-3");
 }
 
-TEST(CreateMultipartUploadTest, AChecksumOfTheWholeIsKeptWhereTheAnswerConfirmsIt) {
+TEST(CreateMultipartUploadTest, ChecksumOfTheWholeObjectNeedsConfirmation) {
   const std::string document =
       "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>";
   const auto keeps = [&](std::vector<http::Header> headers) {
@@ -43,7 +43,7 @@ TEST(CreateMultipartUploadTest, AChecksumOfTheWholeIsKeptWhereTheAnswerConfirmsI
   EXPECT_FALSE(keeps({{"x-amz-checksum-algorithm", "CRC32"}}));
 }
 
-TEST(CreateMultipartUploadTest, ReadsTheUploadIdFromServersThatNameTheDocumentOtherwise) {
+TEST(CreateMultipartUploadTest, ReadsTheUploadIdFromOtherRootNames) {
   const auto response = ParseResponse(
       kRequest,
       Answer("<InitiateMultipartUpload><UploadId>u</UploadId></InitiateMultipartUpload>"));
@@ -51,7 +51,7 @@ TEST(CreateMultipartUploadTest, ReadsTheUploadIdFromServersThatNameTheDocumentOt
   EXPECT_EQ(response->upload_id.value, "u");
 }
 
-TEST(CreateMultipartUploadTest, AnAnswerWithoutAnIdIsWorthARetry) {
+TEST(CreateMultipartUploadTest, AResponseWithoutAnIdIsRetried) {
   EXPECT_EQ(ParseResponse(kRequest, Answer("<InitiateMultipartUploadResult/>")).error().kind,
             ErrorKind::kUnavailable);
 }

@@ -18,11 +18,11 @@ Result<WireRequest> BuildRequest(const CreateSessionRequest& request, const Buil
 
 Result<BucketSession> ParseSession(const WireResponse& response, WallTime now) {
   auto read = ReadDocument(response, "CreateSessionResult", "CreateSessionOutput");
-  // A service that does not know `?session` answers what it does know, a listing of the bucket.
+  // A service without `?session` returns a listing of the bucket.
   if (!read.ok() && read.error().kind == ErrorKind::kUnsupported && read.error().code.empty()) {
     read.error().message +=
-        ": the service has no sessions; disable_s3_express_session_auth signs "
-        "with the credentials themselves";
+        ": the service does not support sessions; set disable_s3_express_session_auth to sign "
+        "with the client's credentials";
   }
   PENSTOCK_ASSIGN(const XmlDocument document, std::move(read));
   const XmlElement given = document.root().Child("Credentials");
@@ -31,7 +31,7 @@ Result<BucketSession> ParseSession(const WireResponse& response, WallTime now) {
                           given.Child("SessionToken").text(),
                           {}};
   const auto expiration = ParseIso8601(given.Child("Expiration").text());
-  // Which of them is missing may be said, what the others are may not.
+  // Names of missing elements may be logged, values of the others must not.
   for (const auto& [name, present] :
        {std::pair{"AccessKeyId", !credentials.access_key_id.empty()},
         std::pair{"SecretAccessKey", !credentials.secret_access_key.empty()},
@@ -39,7 +39,7 @@ Result<BucketSession> ParseSession(const WireResponse& response, WallTime now) {
         std::pair{"Expiration", expiration.has_value()}}) {
     if (!present)
       return UnreadableDocument(response, "CreateSessionResult",
-                                std::string("it has no <") + name + "> that can be used");
+                                std::string("it has no valid <") + name + ">");
   }
   const auto date = response.head.Find("date");
   const WallTime made = date ? ParseHttpDate(*date).value_or(now) : now;

@@ -1,5 +1,5 @@
-// CreateSession: GET /?session of a directory bucket. Credentials for five minutes and this bucket
-// alone.
+// CreateSession: GET /?session of a directory bucket. Returns credentials that are valid for five
+// minutes and only for this bucket.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_CREATE_SESSION_H_
 #define PENSTOCK_CLIENT_S3_VERBS_CREATE_SESSION_H_
 
@@ -13,21 +13,21 @@
 
 namespace penstock::s3 {
 
-// Not one of the public verbs: the client makes sessions by itself. The mode is left to S3: what
-// the identity may.
+// Not public: the client creates sessions itself. The session mode is S3's default, which follows
+// from the identity's permissions.
 struct CreateSessionRequest {
   BucketName bucket;
 };
 
 struct BucketSession {
-  CredentialsPtr credentials;       // secrets; without expires_at
-  std::chrono::seconds lifetime{};  // from the moment the answer was made
+  CredentialsPtr credentials;       // Secret; without expires_at.
+  std::chrono::seconds lifetime{};  // From the moment of the response.
 };
 
 Result<WireRequest> BuildRequest(const CreateSessionRequest& request, const BuildContext& context);
 
-// The lifetime is counted from the answer's own Date, so that a wrong clock here does not matter;
-// `now` stands in where there is none. kUnavailable when the document is no session.
+// The lifetime is relative to the response's Date, or to `now` without one, so a wrong local clock
+// has no effect. Returns kUnavailable if the document is not a session.
 Result<BucketSession> ParseSession(const WireResponse& response, WallTime now);
 
 }  // namespace penstock::s3

@@ -19,12 +19,12 @@ std::string Document(const std::string& expiration = "2026-01-02T03:09:05Z") {
          expiration + "</Expiration></Credentials></CreateSessionResult>";
 }
 
-TEST(CreateSessionTest, AsksTheBucketForASession) {
+TEST(CreateSessionTest, RequestsASessionOfTheBucket) {
   EXPECT_EQ(Golden(BuildRequest(CreateSessionRequest{BucketName("b--usw2-az1--x-s3")}, Context())),
             "GET /b--usw2-az1--x-s3?session=\n\n");
 }
 
-TEST(CreateSessionTest, ReadsCredentialsAndCountsTheirLifeFromTheAnswersDate) {
+TEST(CreateSessionTest, TheLifetimeIsRelativeToTheResponsesDate) {
   const auto session =
       ParseSession(Answer(Document(), {{"Date", "Fri, 02 Jan 2026 03:04:05 GMT"}}), WallTime{});
   ASSERT_TRUE(session.ok()) << session.error().message;
@@ -34,12 +34,12 @@ TEST(CreateSessionTest, ReadsCredentialsAndCountsTheirLifeFromTheAnswersDate) {
   EXPECT_EQ(session->lifetime, seconds(300));
 }
 
-TEST(CreateSessionTest, WithoutADateOurClockStandsIn) {
+TEST(CreateSessionTest, WithoutADateTheLocalClockIsUsed) {
   const WallTime now = *ParseIso8601("2026-01-02T03:08:05Z");
   EXPECT_EQ(ParseSession(Answer(Document()), now)->lifetime, seconds(60));
 }
 
-TEST(CreateSessionTest, AnAnswerThatIsNoSessionIsRefusedWithoutItsSecrets) {
+TEST(CreateSessionTest, AnInvalidSessionIsAnErrorWithoutItsSecrets) {
   for (const std::string& body : {Document("soon"), std::string("<CreateSessionResult/>"),
                                   std::string("<Other"), std::string()}) {
     const auto session = ParseSession(Answer(body), WallTime{});
@@ -49,8 +49,8 @@ TEST(CreateSessionTest, AnAnswerThatIsNoSessionIsRefusedWithoutItsSecrets) {
   }
 }
 
-TEST(CreateSessionTest, AServiceWithoutSessionsIsNotAskedAgain) {
-  // Symptom: moto answers `?session` with a listing; ten attempts, for up to a minute.
+TEST(CreateSessionTest, AServiceWithoutSessionsIsNotRetried) {
+  // Symptom: moto returns a listing for `?session`, which led to ten attempts in up to a minute.
   const auto session = ParseSession(Answer("<ListBucketResult/>"), WallTime{});
   ASSERT_FALSE(session.ok());
   EXPECT_EQ(session.error().kind, ErrorKind::kUnsupported);

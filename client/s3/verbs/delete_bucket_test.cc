@@ -7,28 +7,29 @@
 namespace penstock::s3 {
 namespace {
 
-TEST(DeleteBucketTest, AddressesTheBucket) {
+TEST(DeleteBucketTest, SendsTheBucket) {
   EXPECT_EQ(Golden(BuildRequest(DeleteBucketRequest{.bucket = BucketName("b")}, Context())),
             "DELETE /b\n\n");
 }
 
-TEST(DeleteBucketTest, RefusesAnEmptyName) {
+TEST(DeleteBucketTest, RejectsAnEmptyName) {
   EXPECT_EQ(BuildRequest(DeleteBucketRequest{}, Context()).error().kind,
             ErrorKind::kInvalidArgument);
 }
 
-TEST(DeleteBucketTest, AnAccessPointIsNoBucket) {
-  // Symptom: it was sent to the access point's host, without the session that everything there
-  // takes.
+TEST(DeleteBucketTest, RejectsAnAccessPoint) {
+  // Symptom: the request was sent to the access point's host without the session that is required
+  // there.
   const auto request =
       BuildRequest(DeleteBucketRequest{BucketName("name--usw2-az1--xa-s3"), {}}, Context());
   ASSERT_FALSE(request.ok());
-  EXPECT_EQ(request.error().message,
-            "`name--usw2-az1--xa-s3` is an access point, and DeleteBucket takes the bucket itself "
-            "(base--zone--x-s3); access points are made and deleted by S3 Control");
+  EXPECT_EQ(
+      request.error().message,
+      "`name--usw2-az1--xa-s3` is an access point, and DeleteBucket accepts only the bucket itself "
+      "(base--zone--x-s3); access points are created and deleted by S3 Control");
 }
 
-TEST(DeleteBucketTest, AnyAnswerOfSuccessIsEnough) {
+TEST(DeleteBucketTest, AcceptsAnySuccessResponse) {
   EXPECT_TRUE(ParseResponse(DeleteBucketRequest{}, Answer("", {}, 204)).ok());
 }
 

@@ -1,4 +1,4 @@
-// DeleteObject: DELETE /{bucket}/{key}. A key that does not exist is success.
+// DeleteObject: DELETE /{bucket}/{key}. Deleting an absent key succeeds.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_DELETE_OBJECT_H_
 #define PENSTOCK_CLIENT_S3_VERBS_DELETE_OBJECT_H_
 

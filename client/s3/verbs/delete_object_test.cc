@@ -7,14 +7,14 @@
 namespace penstock::s3 {
 namespace {
 
-TEST(DeleteObjectTest, NamesKeyAndVersion) {
+TEST(DeleteObjectTest, SendsKeyAndVersion) {
   DeleteObjectRequest request{.bucket = BucketName("b"), .key = ObjectKey("a/b")};
   EXPECT_EQ(Golden(BuildRequest(request, Context())), "DELETE /b/a/b\n\n");
   request.version_id = VersionId("v");
   EXPECT_EQ(Golden(BuildRequest(request, Context())), "DELETE /b/a/b?versionId=v\n\n");
 }
 
-TEST(DeleteObjectTest, OnlyTheObjectOfThatETag) {
+TEST(DeleteObjectTest, SendsIfMatch) {
   DeleteObjectRequest request{.bucket = BucketName("b"), .key = ObjectKey("k")};
   request.if_match = ETag("e1");
   EXPECT_EQ(Golden(BuildRequest(request, Context())), "DELETE /b/k\nIf-Match: \"e1\"\n\n");
@@ -25,7 +25,7 @@ TEST(DeleteObjectTest, AnEmptyKeyNeverBecomesDeleteBucket) {
   EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
 }
 
-TEST(DeleteObjectTest, AnyAnswerOfSuccessIsEnough) {
+TEST(DeleteObjectTest, AcceptsAnySuccessResponse) {
   EXPECT_TRUE(ParseResponse(DeleteObjectRequest{}, Answer("", {}, 204)).ok());
 }
 

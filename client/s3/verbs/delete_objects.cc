@@ -43,7 +43,7 @@ Result<WireRequest> BuildRequest(const DeleteObjectsRequest& request, const Buil
   wire.query.emplace_back("delete", "");
   wire.document = DeleteDocument(request.keys);
   wire.headers.push_back({"Content-Type", "application/xml"});
-  // The one verb here that S3 refuses without a digest of its body; directory buckets know no MD5.
+  // S3 requires a digest of the body for this operation. Directory buckets do not support MD5.
   if (context.upload_checksums || IsDirectoryBucket(request.bucket.value)) {
     wire.headers.push_back({kCrc64NvmeHeader, Crc64NvmeText(AsBytes(wire.document))});
   } else {

@@ -1,4 +1,5 @@
-// DeleteObjects: POST /{bucket}?delete, quiet: the answer lists failures only. 1 to 1000 keys.
+// DeleteObjects: POST /{bucket}?delete in quiet mode: the response lists failures only. 1 to 1000
+// keys.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_DELETE_OBJECTS_H_
 #define PENSTOCK_CLIENT_S3_VERBS_DELETE_OBJECTS_H_
 

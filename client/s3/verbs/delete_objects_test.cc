@@ -43,7 +43,7 @@ TEST(DeleteObjectsTest, FallsBackToContentMd5WithoutChecksums) {
   EXPECT_EQ(*wire->FindHeader("Content-MD5"), "hyJ7b680Yo+ZRwPAk07xeQ==");
 }
 
-TEST(DeleteObjectsTest, RefusesListsS3WouldRefuse) {
+TEST(DeleteObjectsTest, RejectsListsThatS3WouldReject) {
   EXPECT_FALSE(BuildRequest(Request({}), Context()).ok());
   EXPECT_FALSE(BuildRequest(Request({ObjectKey("")}), Context()).ok());
   EXPECT_TRUE(BuildRequest(Request(std::vector<ObjectKey>(1000, ObjectKey("k"))), Context()).ok());
@@ -52,7 +52,7 @@ TEST(DeleteObjectsTest, RefusesListsS3WouldRefuse) {
             std::string::npos);
 }
 
-TEST(DeleteObjectsTest, ReportsTheKeysThatStayed) {
+TEST(DeleteObjectsTest, ReportsTheKeysThatWereNotDeleted) {
   const auto response = ParseResponse(
       Request({ObjectKey("x")}),
       Answer("<DeleteResult "

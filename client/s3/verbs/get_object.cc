@@ -10,7 +10,7 @@
 namespace penstock::s3 {
 namespace {
 
-Error NotWhatWasAsked(std::string message) {
+Error UnexpectedResponse(std::string message) {
   return Error::Make(ErrorKind::kDataLoss, std::move(message));
 }
 
@@ -18,42 +18,42 @@ std::string Show(const ByteRange& range) {
   return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
 }
 
-// Part of an object: the range the answer says it holds must be the one asked for, clipped to the
-// object.
+// A partial response: its range must be the requested one, clipped to the object.
 Result<ByteRange> CheckPartial(const GetObjectRequest& request, const http::ResponseHead& head,
                                ObjectAnswer& answer) {
   const auto text = head.Find("content-range");
   const auto sent = text ? ParseContentRange(*text) : std::nullopt;
   if (!sent) {
-    return NotWhatWasAsked("the " + std::to_string(head.status) + " answer has " +
-                           (text ? "Content-Range `" + std::string(*text) + "`, which is no range"
-                                 : std::string("no Content-Range")));
+    return UnexpectedResponse(
+        "the " + std::to_string(head.status) + " response has " +
+        (text ? "Content-Range `" + std::string(*text) + "`, which is not a valid range"
+              : std::string("no Content-Range")));
   }
   if (!request.range)
-    return NotWhatWasAsked("the whole object was asked for, but bytes " + Show(sent->range) +
-                           " came");
+    return UnexpectedResponse("requested the whole object, but received bytes " +
+                              Show(sent->range));
   const ByteRange asked = Select(*request.range, sent->object_size);
   if (sent->range != asked) {
-    return NotWhatWasAsked("bytes " + Show(asked) + " were asked for, but bytes " +
-                           Show(sent->range) + " came");
+    return UnexpectedResponse("requested bytes " + Show(asked) + ", but received bytes " +
+                              Show(sent->range));
   }
   answer.metadata.size = sent->object_size;
   return asked;
 }
 
-// A 200: the whole object. Right for a range too when that selects everything.
+// A 200 contains the whole object. This is also correct for a range that selects everything.
 Result<ByteRange> CheckWhole(const GetObjectRequest& request, const http::ResponseHead& head,
                              ObjectAnswer& answer) {
   const auto length = ReadContentLength(head);
   if (!length)
-    return NotWhatWasAsked(
-        "the answer has no Content-Length, so its completeness cannot be checked");
+    return UnexpectedResponse(
+        "the response has no Content-Length, so its completeness cannot be checked");
   answer.metadata.size = *length;
   const ByteRange all{0, *length};
   if (request.range && Select(*request.range, *length) != all) {
-    return NotWhatWasAsked("bytes " + Show(Select(*request.range, *length)) +
-                           " were asked for, but the server ignored the range and sent all " +
-                           std::to_string(*length));
+    return UnexpectedResponse("requested bytes " + Show(Select(*request.range, *length)) +
+                              ", but the server ignored the range and sent all " +
+                              std::to_string(*length) + " bytes");
   }
   return all;
 }
@@ -67,12 +67,10 @@ Result<ObjectAnswer> ReadObjectHead(const GetObjectRequest& request,
   answer.metadata = ReadMetadata(head);
   if (request.if_match && request.if_match->value != "*" &&
       answer.metadata.etag != *request.if_match) {
-    return NotWhatWasAsked("the object with ETag " + request.if_match->value +
-                           " was asked for, but one with ETag " + answer.metadata.etag.value +
-                           " came");
+    return UnexpectedResponse("requested the object with ETag " + request.if_match->value +
+                              ", but received one with ETag " + answer.metadata.etag.value);
   }
-  // Some compatible servers answer a range with 200, and say with Content-Range which bytes of how
-  // many these are.
+  // Some compatible servers answer a range request with 200 and give the range in Content-Range.
   const bool partial = head.status == 206 || (request.range && head.Find("content-range"));
   PENSTOCK_ASSIGN(const ByteRange range, partial ? CheckPartial(request, head, answer)
                                                  : CheckWhole(request, head, answer));
@@ -80,9 +78,9 @@ Result<ObjectAnswer> ReadObjectHead(const GetObjectRequest& request,
   answer.whole_object = range.size() == answer.metadata.size;
   const auto length = ReadContentLength(head);
   if (length && *length != answer.body_length) {
-    return NotWhatWasAsked("Content-Length is " + std::to_string(*length) +
-                           ", but the Content-Range has " + std::to_string(answer.body_length) +
-                           " bytes");
+    return UnexpectedResponse("Content-Length is " + std::to_string(*length) +
+                              ", but the Content-Range has " + std::to_string(answer.body_length) +
+                              " bytes");
   }
   return answer;
 }

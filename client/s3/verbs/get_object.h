@@ -1,5 +1,5 @@
-// GetObject: GET /{bucket}/{key}, whole or a range. The head is held against what was asked before
-// any byte passes.
+// GetObject: GET /{bucket}/{key}, the whole object or a range. The head is verified before any byte
+// is delivered.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_GET_OBJECT_H_
 #define PENSTOCK_CLIENT_S3_VERBS_GET_OBJECT_H_
 
@@ -11,20 +11,20 @@
 
 namespace penstock::s3 {
 
-// What the head of a 200 or 206 promises.
+// The content of a 200 or 206 according to its head.
 struct ObjectAnswer {
   ObjectMetadata metadata;
   std::uint64_t body_length = 0;
   bool whole_object = false;
 };
 
-// kDataLoss when the answer is not the object or range asked for: another ETag than If-Match named,
-// a Content-Range that differs from the range, a whole object instead of a part, lengths that
-// contradict each other or are missing.
+// Returns kDataLoss if the response is not the requested object or range: another ETag than
+// If-Match, a Content-Range that differs from the range, a whole object instead of a part, or
+// contradictory or missing lengths.
 Result<ObjectAnswer> ReadObjectHead(const GetObjectRequest& request,
                                     const http::ResponseHead& head);
 
-// kInvalidArgument when the sink is missing or the range is empty.
+// Returns kInvalidArgument if the sink is missing or the range is empty.
 Result<WireRequest> BuildRequest(const GetObjectRequest& request, const BuildContext& context);
 Result<ObjectMetadata> ParseResponse(const GetObjectRequest& request, const WireResponse& response);
 

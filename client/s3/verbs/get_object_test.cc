@@ -19,16 +19,16 @@ GetObjectRequest Request(std::optional<RangeRequest> range = std::nullopt) {
 
 Result<ObjectAnswer> Read(const GetObjectRequest& request, int status,
                           std::vector<http::Header> headers) {
-  headers.push_back({"ETag", "\"e\""});  // the first of a name counts
+  headers.push_back({"ETag", "\"e\""});  // The first header of a name is used.
   return ReadObjectHead(request, {status, std::move(headers)});
 }
 
-TEST(GetObjectTest, AsksForTheWholeObjectAndItsChecksum) {
+TEST(GetObjectTest, RequestsTheWholeObjectAndItsChecksum) {
   EXPECT_EQ(Golden(BuildRequest(Request(), Context())),
             "GET /b/dir/a%20b%2Bc\nx-amz-checksum-mode: ENABLED\n\n");
 }
 
-TEST(GetObjectTest, SendsRangePinVersionAndPayer) {
+TEST(GetObjectTest, SendsRangeConditionVersionAndPayer) {
   GetObjectRequest request = Request(RangeRequest{.begin = 5, .end = 10});
   request.if_match = ETag("e1");
   request.version_id = VersionId("v/1");
@@ -40,7 +40,7 @@ TEST(GetObjectTest, SendsRangePinVersionAndPayer) {
       "If-Match: \"e1\"\n\n");
 }
 
-TEST(GetObjectTest, RefusesRequestsThatWouldMeanSomethingElse) {
+TEST(GetObjectTest, RejectsAmbiguousRequests) {
   GetObjectRequest request = Request();
   request.key = ObjectKey("");
   EXPECT_EQ(Golden(BuildRequest(request, Context())),
@@ -80,7 +80,7 @@ TEST(GetObjectTest, AcceptsARangeClippedToTheObject) {
       Read(Request(RangeRequest{.suffix = 10}), 206, {{"Content-Range", "bytes 90-99/100"}}).ok());
 }
 
-TEST(GetObjectTest, RefusesARangeThatWasNotAskedFor) {
+TEST(GetObjectTest, RejectsARangeThatWasNotRequested) {
   const auto request = Request(RangeRequest{.begin = 5, .end = 10});
   for (const char* range : {"bytes 5-8/100", "bytes 4-9/100", "bytes 5-10/100", "bytes 5-9/6",
                             "bytes */100", "5-9/100", "bytes 9-5/100", "bytes 5-9/*"}) {
@@ -92,16 +92,16 @@ TEST(GetObjectTest, RefusesARangeThatWasNotAskedFor) {
   EXPECT_FALSE(Read(Request(), 206, {{"Content-Range", "bytes 0-9/100"}}).ok());
 }
 
-TEST(GetObjectTest, RefusesAWholeObjectInPlaceOfAPart) {
+TEST(GetObjectTest, RejectsAWholeObjectInsteadOfAPart) {
   const auto answer =
       Read(Request(RangeRequest{.begin = 5, .end = 10}), 200, {{"Content-Length", "100"}});
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().kind, ErrorKind::kDataLoss);
 }
 
-// As rclone's server answers. Its Content-Length alone would make a part of an object look like a
-// shorter object.
-TEST(GetObjectTest, TakesAPartAnsweredWith200ByItsContentRange) {
+// rclone's server responds like this. With Content-Length alone, a part of an object would look
+// like a shorter object.
+TEST(GetObjectTest, AcceptsAPartWithStatus200ByItsContentRange) {
   const auto request = Request(RangeRequest{.begin = 0, .end = 10});
   const auto answer =
       Read(request, 200, {{"Content-Length", "10"}, {"Content-Range", "bytes 0-9/100"}});
@@ -113,12 +113,12 @@ TEST(GetObjectTest, TakesAPartAnsweredWith200ByItsContentRange) {
       Read(request, 200, {{"Content-Length", "10"}, {"Content-Range", "bytes 1-10/100"}}).ok());
 }
 
-TEST(GetObjectTest, AcceptsAWholeObjectWhenTheRangeSelectsIt) {
+TEST(GetObjectTest, AcceptsAWholeObjectIfTheRangeSelectsIt) {
   EXPECT_TRUE(Read(Request(RangeRequest{.begin = 0}), 200, {{"Content-Length", "100"}}).ok());
   EXPECT_TRUE(Read(Request(RangeRequest{.suffix = 5}), 200, {{"Content-Length", "0"}}).ok());
 }
 
-TEST(GetObjectTest, RefusesAnotherVersionThanTheOnePinned) {
+TEST(GetObjectTest, RejectsAVersionOtherThanIfMatch) {
   GetObjectRequest request = Request();
   request.if_match = ETag("e1");
   EXPECT_TRUE(Read(request, 200, {{"Content-Length", "1"}, {"ETag", "\"e1\""}}).ok());
@@ -126,7 +126,7 @@ TEST(GetObjectTest, RefusesAnotherVersionThanTheOnePinned) {
             ErrorKind::kDataLoss);
 }
 
-TEST(GetObjectTest, RefusesLengthsThatContradictEachOtherOrAreMissing) {
+TEST(GetObjectTest, RejectsContradictoryOrMissingLengths) {
   EXPECT_EQ(Read(Request(RangeRequest{.begin = 5, .end = 10}), 206,
                  {{"Content-Length", "4"}, {"Content-Range", "bytes 5-9/100"}})
                 .error()
@@ -144,14 +144,14 @@ TEST(GetObjectTest, ParsesMetadataFromTheHeadAlone) {
   EXPECT_EQ(metadata->user_metadata[0].first, "a");
 }
 
-TEST(GetObjectTest, APageOfAWebServerIsNoObject) {
+TEST(GetObjectTest, APageOfAWebServerIsNotAnObject) {
   // Symptom: the login page of a network was returned as the object's bytes.
   const auto page =
       ReadObjectHead(Request(), {200, {{"Content-Length", "70"}, {"Content-Type", "text/html"}}});
   ASSERT_FALSE(page.ok());
   EXPECT_EQ(page.error().kind, ErrorKind::kUnsupported);
   EXPECT_EQ(ReadObjectHead(Request(), {200, {}}).error().kind, ErrorKind::kUnavailable)
-      << "perhaps cut in its head";
+      << "the head may be incomplete";
 }
 
 }  // namespace

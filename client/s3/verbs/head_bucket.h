@@ -1,4 +1,4 @@
-// HeadBucket: HEAD /{bucket}. Tells the bucket's region.
+// HeadBucket: HEAD /{bucket}. Returns the bucket's region.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_HEAD_BUCKET_H_
 #define PENSTOCK_CLIENT_S3_VERBS_HEAD_BUCKET_H_
 

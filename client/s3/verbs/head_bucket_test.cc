@@ -9,11 +9,11 @@ namespace {
 
 const HeadBucketRequest kRequest{.bucket = BucketName("b")};
 
-TEST(HeadBucketTest, AddressesTheBucket) {
+TEST(HeadBucketTest, SendsTheBucket) {
   EXPECT_EQ(Golden(BuildRequest(kRequest, Context())), "HEAD /b\n\n");
 }
 
-TEST(HeadBucketTest, TellsTheRegion) {
+TEST(HeadBucketTest, ReturnsTheRegion) {
   EXPECT_EQ(ParseResponse(kRequest, Answer("", {{"X-Amz-Bucket-Region", "eu-west-1"}}))->region,
             "eu-west-1");
   EXPECT_EQ(ParseResponse(kRequest, Answer(""))->region, "");

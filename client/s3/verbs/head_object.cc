@@ -20,7 +20,7 @@ Result<ObjectMetadata> ParseResponse(const HeadObjectRequest&, const WireRespons
   const auto length = ReadContentLength(response.head);
   if (!length) {
     return Error::Make(ErrorKind::kUnavailable,
-                       "the answer has no Content-Length, so the object's size is unknown");
+                       "the response has no Content-Length, so the object's size is unknown");
   }
   metadata.size = *length;
   return metadata;

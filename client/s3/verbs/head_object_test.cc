@@ -9,13 +9,13 @@ namespace {
 
 const HeadObjectRequest kRequest{.bucket = BucketName("b"), .key = ObjectKey("k")};
 
-TEST(HeadObjectTest, AsksForChecksumsToo) {
+TEST(HeadObjectTest, RequestsChecksums) {
   EXPECT_EQ(Golden(BuildRequest(kRequest, Context())),
             "HEAD /b/k\nx-amz-checksum-mode: ENABLED\n\n");
   EXPECT_EQ(Golden(BuildRequest(kRequest, WithoutChecksums())), "HEAD /b/k\n\n");
 }
 
-TEST(HeadObjectTest, NamesAVersion) {
+TEST(HeadObjectTest, SendsTheVersion) {
   HeadObjectRequest request = kRequest;
   request.version_id = VersionId("v1");
   EXPECT_EQ(Golden(BuildRequest(request, WithoutChecksums())), "HEAD /b/k?versionId=v1\n\n");

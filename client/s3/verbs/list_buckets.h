@@ -1,4 +1,4 @@
-// ListBuckets: GET /. All buckets of the identity that signs.
+// ListBuckets: GET /. Lists all buckets of the caller's account.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_LIST_BUCKETS_H_
 #define PENSTOCK_CLIENT_S3_VERBS_LIST_BUCKETS_H_
 

@@ -15,7 +15,7 @@ Result<WireRequest> BuildRequest(const ListDirectoryBucketsRequest& request,
                           "; use 0 to 1000");
   }
   WireRequest wire = StartServiceRequest(Operation::kListDirectoryBuckets, context);
-  // Always there: an endpoint that serves ListBuckets too tells the two by it.
+  // Always set: an endpoint that also serves ListBuckets distinguishes the two operations by it.
   wire.query = {{"max-directory-buckets", std::to_string(request.max_buckets)}};
   if (!request.continuation_token.empty())
     wire.query.emplace_back("continuation-token", request.continuation_token);

@@ -7,7 +7,7 @@
 namespace penstock::s3 {
 namespace {
 
-TEST(ListDirectoryBucketsTest, SaysAlwaysHowManyItTakes) {
+TEST(ListDirectoryBucketsTest, AlwaysSendsThePageSize) {
   EXPECT_EQ(Golden(BuildRequest(ListDirectoryBucketsRequest{}, Context())),
             "GET /?max-directory-buckets=1000\n\n");
   ListDirectoryBucketsRequest next{.continuation_token = "a/b", .max_buckets = 2};
@@ -15,7 +15,7 @@ TEST(ListDirectoryBucketsTest, SaysAlwaysHowManyItTakes) {
             "GET /?max-directory-buckets=2&continuation-token=a%2Fb\n\n");
 }
 
-TEST(ListDirectoryBucketsTest, RefusesMoreThanAPage) {
+TEST(ListDirectoryBucketsTest, RejectsMoreThanAPage) {
   ListDirectoryBucketsRequest request;
   request.max_buckets = 1001;
   EXPECT_EQ(BuildRequest(request, Context()).error().message, "max_buckets is 1001; use 0 to 1000");

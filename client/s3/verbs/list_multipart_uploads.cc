@@ -36,13 +36,13 @@ Result<ListMultipartUploadsResponse> ParseResponse(const ListMultipartUploadsReq
     upload.initiated = ReadTime(element, "Initiated");
     out.uploads.push_back(std::move(upload));
   }
-  // S3 fills the markers on the last page too; they mean something only when more follows.
+  // S3 also sets the markers on the last page; they are valid only if the listing is truncated.
   if (ReadFlag(root, "IsTruncated")) {
     PENSTOCK_ASSIGN(out.next_key_marker, names.Decode(root.Child("NextKeyMarker").text()));
     out.next_upload_id_marker = root.Child("NextUploadIdMarker").text();
     if (out.next_key_marker.empty()) {
       return Error::Make(ErrorKind::kUnavailable,
-                         "the listing says it goes on, but names no NextKeyMarker to go on with");
+                         "the listing is truncated, but has no NextKeyMarker");
     }
   }
   return out;

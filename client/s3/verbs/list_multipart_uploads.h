@@ -1,4 +1,4 @@
-// ListMultipartUploads: GET /{bucket}?uploads, names URL-encoded on the wire and decoded here.
+// ListMultipartUploads: GET /{bucket}?uploads. Names are URL-encoded on the wire and decoded here.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_LIST_MULTIPART_UPLOADS_H_
 #define PENSTOCK_CLIENT_S3_VERBS_LIST_MULTIPART_UPLOADS_H_
 

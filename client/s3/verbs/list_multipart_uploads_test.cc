@@ -41,14 +41,14 @@ TEST(ListMultipartUploadsTest, ReadsUploads) {
   EXPECT_EQ(page->next_upload_id_marker, "u1");
 }
 
-TEST(ListMultipartUploadsTest, MarkersOfTheLastPageAreDropped) {
+TEST(ListMultipartUploadsTest, MarkersOfTheLastPageAreIgnored) {
   const auto page = ParseResponse(kRequest, Answer(Page("false")));
   ASSERT_TRUE(page.ok());
   EXPECT_EQ(page->next_key_marker, "");
   EXPECT_EQ(page->next_upload_id_marker, "");
 }
 
-TEST(ListMultipartUploadsTest, ATruncatedPageWithoutMarkerIsWorthARetry) {
+TEST(ListMultipartUploadsTest, ATruncatedPageWithoutMarkerIsRetried) {
   EXPECT_EQ(
       ParseResponse(kRequest, Answer("<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>"
                                      "</ListMultipartUploadsResult>"))

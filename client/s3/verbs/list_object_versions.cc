@@ -17,14 +17,13 @@
 namespace penstock::s3 {
 namespace {
 
-// One page while it is read from front to back: versions and delete markers in the order they come
-// in.
+// Reads one page from front to back: versions and delete markers in the order of the document.
 class PageReader {
  public:
   explicit PageReader(const WireResponse& response) : response_(response), xml_(response.body) {}
 
   Result<ListObjectVersionsResponse> Read() {
-    if (xml_.Root() != kRoot) return NotThatListing(response_, kRoot, xml_);
+    if (xml_.Root() != kRoot) return UnexpectedListing(response_, kRoot, xml_);
     page_.versions.reserve(
         std::min<std::size_t>(kMaxKeysOfAPage, response_.body.size() / kTypicalElementBytes));
     while (xml_.NextChild()) ReadMember(xml_.name());
@@ -33,13 +32,14 @@ class PageReader {
     }
     if (fault_) return *std::move(fault_);
     if (url_encoded_) PENSTOCK_TRY(DecodeNames());
-    // S3 may fill the markers on the last page too; they mean something only when more follows.
+    // S3 may also set the markers on the last page; they are valid only if the listing is
+    // truncated.
     if (!truncated_) {
       page_.next_key_marker.clear();
       page_.next_version_id_marker = {};
     } else if (page_.next_key_marker.empty()) {
       return Error::Make(ErrorKind::kUnavailable,
-                         "the listing says it goes on, but names no NextKeyMarker to go on with");
+                         "the listing is truncated, but has no NextKeyMarker");
     }
     return std::move(page_);
   }
@@ -67,7 +67,7 @@ class PageReader {
       page_.common_prefixes.push_back(ReadCommonPrefix(xml_));
     } else if (name == "IsTruncated" && members_.Take(kTruncated)) {
       if (auto read = ReadTruncated(xml_.Text(), truncated_); !read.ok())
-        Fault(std::move(read).error());
+        RecordError(std::move(read).error());
     } else if (name == "NextKeyMarker" && members_.Take(kKeyMarker)) {
       page_.next_key_marker = xml_.Text();
     } else if (name == "NextVersionIdMarker" && members_.Take(kVersionMarker)) {
@@ -81,10 +81,10 @@ class PageReader {
 
   void ReadVersion() {
     page_.versions.emplace_back();
-    if (!ReadFields()) Fault(ParseNumber("Size", {}).error());
+    if (!ReadFields()) RecordError(ParseNumber("Size", {}).error());
   }
 
-  // Of the version begun last. Whether it has a size.
+  // Reads the fields of the last version. Returns whether it has a size.
   bool ReadFields() {
     ObjectVersionSummary& version = page_.versions.back();
     FirstOfEach fields;
@@ -100,7 +100,7 @@ class PageReader {
         if (auto size = ParseNumber("Size", xml_.Text()); size.ok()) {
           version.size = *size;
         } else {
-          Fault(std::move(size).error());
+          RecordError(std::move(size).error());
         }
       } else if (name == "ETag" && fields.Take(kETag)) {
         version.etag = ReadETag(xml_.Text());
@@ -114,18 +114,19 @@ class PageReader {
       }
     }
     if (version.key.value.empty())
-      Fault(Error::Make(ErrorKind::kUnavailable, "the listing has a version without a <Key>"));
+      RecordError(
+          Error::Make(ErrorKind::kUnavailable, "the listing has a version without a <Key>"));
     // A version without its id could be neither read nor restored, and deleting it would delete the
     // object.
     if (fields.Take(kVersion) || version.version_id.empty()) {
-      Fault(
-          Error::Make(ErrorKind::kUnavailable, "the listing names a version without a VersionId"));
+      RecordError(
+          Error::Make(ErrorKind::kUnavailable, "the listing has a version without a <VersionId>"));
     }
     return !fields.Take(kSize);
   }
 
-  // The first counts.
-  void Fault(Error error) {
+  // Keeps the first error.
+  void RecordError(Error error) {
     if (!fault_) fault_ = std::move(error);
   }
 
@@ -151,7 +152,7 @@ Result<WireRequest> BuildRequest(const ListObjectVersionsRequest& request,
                                  const BuildContext& context) {
   if (request.max_keys < 0) {
     return InvalidRequest("max_keys is " + std::to_string(request.max_keys) +
-                          "; use 0 or more (S3 sends 1000 at most)");
+                          "; use 0 or more (S3 returns at most 1000)");
   }
   if (request.key_marker.empty() && !request.version_id_marker.empty()) {
     return InvalidRequest("version_id_marker '" + request.version_id_marker.value +

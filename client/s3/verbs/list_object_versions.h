@@ -1,4 +1,4 @@
-// ListObjectVersions: GET /{bucket}?versions, names URL-encoded on the wire and decoded here.
+// ListObjectVersions: GET /{bucket}?versions. Names are URL-encoded on the wire and decoded here.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_LIST_OBJECT_VERSIONS_H_
 #define PENSTOCK_CLIENT_S3_VERBS_LIST_OBJECT_VERSIONS_H_
 

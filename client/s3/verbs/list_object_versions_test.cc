@@ -9,7 +9,7 @@ namespace {
 
 const ListObjectVersionsRequest kRequest{.bucket = BucketName("b")};
 
-TEST(ListObjectVersionsTest, AsksForUrlEncodedNames) {
+TEST(ListObjectVersionsTest, RequestsUrlEncodedNames) {
   EXPECT_EQ(Golden(BuildRequest(kRequest, Context())),
             "GET /b?versions=&encoding-type=url&max-keys=1000\n\n");
 }
@@ -32,7 +32,7 @@ TEST(ListObjectVersionsTest, SendsPrefixDelimiterAndBothMarkers) {
       "&version-id-marker=v.1\n\n");
 }
 
-TEST(ListObjectVersionsTest, RefusesAVersionMarkerWithoutItsKeyAndNegativePages) {
+TEST(ListObjectVersionsTest, RejectsAVersionMarkerWithoutItsKeyAndNegativePages) {
   ListObjectVersionsRequest request = kRequest;
   request.version_id_marker = VersionId("v");
   const auto refused = BuildRequest(request, Context());
@@ -44,9 +44,8 @@ TEST(ListObjectVersionsTest, RefusesAVersionMarkerWithoutItsKeyAndNegativePages)
   EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
 }
 
-// The shape is protocol.md §2.4's: versions and delete markers interleaved, keys ascending, newest
-// first.
-TEST(ListObjectVersionsTest, VersionsAndDeleteMarkersStayInTheirOrder) {
+// The form of S3's response: versions and delete markers interleaved, keys ascending, newest first.
+TEST(ListObjectVersionsTest, VersionsAndDeleteMarkersKeepTheirOrder) {
   const auto page = ParseResponse(
       kRequest,
       Answer("<ListVersionsResult "
@@ -85,7 +84,7 @@ TEST(ListObjectVersionsTest, VersionsAndDeleteMarkersStayInTheirOrder) {
   EXPECT_EQ(page->next_version_id_marker.value, "null");
 }
 
-TEST(ListObjectVersionsTest, MarkersOfTheLastPageMeanNothing) {
+TEST(ListObjectVersionsTest, MarkersOfTheLastPageAreIgnored) {
   const auto page = ParseResponse(
       kRequest,
       Answer("<ListVersionsResult><NextKeyMarker>k</NextKeyMarker><NextVersionIdMarker>v"
@@ -95,7 +94,7 @@ TEST(ListObjectVersionsTest, MarkersOfTheLastPageMeanNothing) {
   EXPECT_EQ(page->next_version_id_marker.value, "");
 }
 
-TEST(ListObjectVersionsTest, APageThatEndsWithAPrefixGoesOnAfterItWithoutAVersion) {
+TEST(ListObjectVersionsTest, APageThatEndsWithAPrefixContinuesAfterItWithoutAVersion) {
   const auto page = ParseResponse(
       kRequest,
       Answer("<ListVersionsResult><NextKeyMarker>p/</NextKeyMarker><IsTruncated>true</IsTruncated>"
@@ -105,7 +104,7 @@ TEST(ListObjectVersionsTest, APageThatEndsWithAPrefixGoesOnAfterItWithoutAVersio
   EXPECT_TRUE(page->next_version_id_marker.empty());
 }
 
-TEST(ListObjectVersionsTest, OfRepeatedMembersTheFirstCounts) {
+TEST(ListObjectVersionsTest, TheFirstOfRepeatedMembersIsUsed) {
   const auto page = ParseResponse(
       kRequest,
       Answer(
@@ -117,7 +116,7 @@ TEST(ListObjectVersionsTest, OfRepeatedMembersTheFirstCounts) {
   EXPECT_EQ(page->versions[0].size, 1u);
 }
 
-TEST(ListObjectVersionsTest, APageCutOffAnywhereIsOneError) {
+TEST(ListObjectVersionsTest, AnIncompletePageIsOneError) {
   const std::string whole =
       "<?xml "
       "version=\"1.0\"?><ListVersionsResult><IsTruncated>false</IsTruncated><Version><Key>k</Key>"
@@ -128,7 +127,7 @@ TEST(ListObjectVersionsTest, APageCutOffAnywhereIsOneError) {
     const auto page = ParseResponse(kRequest, Answer(whole.substr(0, length)));
     ASSERT_FALSE(page.ok()) << length;
     EXPECT_EQ(page.error().kind, ErrorKind::kUnavailable) << length;
-    EXPECT_NE(page.error().message.find("should hold a <ListVersionsResult> document, but"),
+    EXPECT_NE(page.error().message.find("should contain a <ListVersionsResult> document, but"),
               std::string::npos)
         << page.error().message;
   }
@@ -141,7 +140,7 @@ TEST(ListObjectVersionsTest, AnErrorAfterTheStatusIsThatError) {
   EXPECT_EQ(page.error().code, "SlowDown");
 }
 
-TEST(ListObjectVersionsTest, WhatCannotBeReadIsWorthARetry) {
+TEST(ListObjectVersionsTest, UnreadableResponsesAreRetried) {
   for (const char* body :
        {"", "<ListVersionsResult>",
         "<ListVersionsResult><IsTruncated>true</IsTruncated></ListVersionsResult>",

@@ -18,14 +18,13 @@
 namespace penstock::s3 {
 namespace {
 
-// One page while it is read from front to back: what depends on the whole document waits for its
-// end.
+// Reads one page from front to back. Checks that need the whole document run at its end.
 class PageReader {
  public:
   explicit PageReader(const WireResponse& response) : response_(response), xml_(response.body) {}
 
   Result<ListObjectsResponse> Read() {
-    if (xml_.Root() != kRoot) return NotThatListing(response_, kRoot, xml_);
+    if (xml_.Root() != kRoot) return UnexpectedListing(response_, kRoot, xml_);
     page_.objects.reserve(
         std::min<std::size_t>(kMaxKeysOfAPage, response_.body.size() / kTypicalElementBytes));
     while (xml_.NextChild()) ReadMember(xml_.name());
@@ -35,9 +34,8 @@ class PageReader {
     if (url_encoded_) PENSTOCK_TRY(DecodeNames());
     if (!truncated_) page_.next_token.clear();
     if (truncated_ && page_.next_token.empty()) {
-      return Error::Make(
-          ErrorKind::kUnavailable,
-          "the listing says it goes on, but names no NextContinuationToken to go on with");
+      return Error::Make(ErrorKind::kUnavailable,
+                         "the listing is truncated, but has no NextContinuationToken");
     }
     return std::move(page_);
   }
@@ -57,7 +55,7 @@ class PageReader {
     } else if (name == "CommonPrefixes") {
       page_.common_prefixes.push_back(ReadCommonPrefix(xml_));
     } else if (name == "IsTruncated" && members_.Take(kTruncated)) {
-      Note(ReadTruncated(xml_.Text(), truncated_));
+      RecordError(ReadTruncated(xml_.Text(), truncated_));
     } else if (name == "NextContinuationToken" && members_.Take(kToken)) {
       page_.next_token = xml_.Text();
     } else if (name == "EncodingType" && members_.Take(kEncoding)) {
@@ -89,7 +87,8 @@ class PageReader {
     }
     if (fields.Take(kSize)) ReadSize({}, object.size);
     if (object.key.value.empty())
-      Note(Error::Make(ErrorKind::kUnavailable, "the listing has an object without a <Key>"));
+      RecordError(
+          Error::Make(ErrorKind::kUnavailable, "the listing has an object without a <Key>"));
   }
 
   void ReadSize(std::string_view text, std::uint64_t& size) {
@@ -97,11 +96,11 @@ class PageReader {
     if (number.ok()) {
       size = *number;
     } else {
-      Note(std::move(number).error());
+      RecordError(std::move(number).error());
     }
   }
 
-  void Note(const Result<void>& result) {
+  void RecordError(const Result<void>& result) {
     if (!result.ok() && !fault_) fault_ = result.error();
   }
 
@@ -117,28 +116,29 @@ class PageReader {
   ListObjectsResponse page_;
   bool truncated_ = false;
   bool url_encoded_ = false;
-  std::optional<Error> fault_;  // the first in a value
+  std::optional<Error> fault_;  // The first error in a value.
 };
 
-// Directory buckets take no prefix that ends inside a name, and no start-after: the directory is
-// listed, and what was not asked for left out. The directory of a prefix without `/` is the bucket.
+// Directory buckets accept neither a prefix that ends inside a name nor start-after. The client
+// lists the directory and filters the page. The directory of a prefix without `/` is the bucket.
 std::string DirectoryOf(const std::string& prefix) {
   return prefix.substr(0, prefix.rfind('/') + 1);
 }
 
-// Callers delete, copy and read what a listing of a prefix names.
+// A service that ignores the prefix must not make callers delete, copy or read other objects.
 Result<void> CheckPrefix(const ListObjectsRequest& request, const ListObjectsResponse& page) {
   const auto outside = [&](const std::string& name) -> Result<void> {
     if (name.starts_with(request.prefix)) return Ok();
     return Error::Make(ErrorKind::kDataLoss, "the listing of the prefix `" + request.prefix +
-                                                 "` names `" + name + "`, which is outside of it");
+                                                 "` contains `" + name +
+                                                 "`, which does not start with it");
   };
   for (const ObjectSummary& object : page.objects) PENSTOCK_TRY(outside(object.key.value));
   for (const std::string& prefix : page.common_prefixes) PENSTOCK_TRY(outside(prefix));
   return Ok();
 }
 
-void KeepAskedFor(const ListObjectsRequest& request, ListObjectsResponse& page) {
+void FilterPage(const ListObjectsRequest& request, ListObjectsResponse& page) {
   std::erase_if(page.objects, [&](const ObjectSummary& object) {
     return !object.key.value.starts_with(request.prefix) ||
            (!request.start_after.empty() && object.key.value <= request.start_after);
@@ -154,7 +154,7 @@ void KeepAskedFor(const ListObjectsRequest& request, ListObjectsResponse& page) 
 Result<WireRequest> BuildRequest(const ListObjectsRequest& request, const BuildContext& context) {
   if (request.max_keys < 0) {
     return InvalidRequest("max_keys is " + std::to_string(request.max_keys) +
-                          "; use 0 or more (S3 sends 1000 at most)");
+                          "; use 0 or more (S3 returns at most 1000)");
   }
   PENSTOCK_ASSIGN(WireRequest wire,
                   StartBucketRequest(Operation::kListObjectsV2, request.bucket, context));
@@ -167,7 +167,7 @@ Result<WireRequest> BuildRequest(const ListObjectsRequest& request, const BuildC
   if (!request.continuation_token.empty()) {
     wire.query.emplace_back("continuation-token", request.continuation_token);
   } else if (!request.start_after.empty() && !directory) {
-    wire.query.emplace_back("start-after", request.start_after);  // a token would win over it
+    wire.query.emplace_back("start-after", request.start_after);  // A token takes precedence.
   }
   return wire;
 }
@@ -176,7 +176,7 @@ Result<ListObjectsResponse> ParseResponse(const ListObjectsRequest& request,
                                           const WireResponse& response) {
   PENSTOCK_ASSIGN(ListObjectsResponse page, PageReader(response).Read());
   if (IsDirectoryBucket(request.bucket.value)) {
-    KeepAskedFor(request, page);
+    FilterPage(request, page);
   } else if (!request.prefix.empty()) {
     PENSTOCK_TRY(CheckPrefix(request, page));
   }

@@ -1,4 +1,4 @@
-// ListObjectsV2: GET /{bucket}?list-type=2, names URL-encoded on the wire and decoded here.
+// ListObjectsV2: GET /{bucket}?list-type=2. Names are URL-encoded on the wire and decoded here.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_LIST_OBJECTS_H_
 #define PENSTOCK_CLIENT_S3_VERBS_LIST_OBJECTS_H_
 

@@ -9,7 +9,7 @@ namespace {
 
 const ListObjectsRequest kRequest{.bucket = BucketName("b")};
 
-TEST(ListObjectsTest, AsksForUrlEncodedNames) {
+TEST(ListObjectsTest, RequestsUrlEncodedNames) {
   EXPECT_EQ(Golden(BuildRequest(kRequest, Context())),
             "GET /b?list-type=2&encoding-type=url&max-keys=1000\n\n");
 }
@@ -46,7 +46,7 @@ TEST(ListObjectsTest, InADirectoryBucketTheDirectoryIsListed) {
   EXPECT_EQ(sent("a/b/c"), start + "&prefix=a%2Fb%2F");
 }
 
-TEST(ListObjectsTest, OfADirectoryOnlyWhatWasAskedForIsGivenOut) {
+TEST(ListObjectsTest, OfADirectoryOnlyRequestedNamesAreReturned) {
   ListObjectsRequest request;
   request.bucket = BucketName("b--usw2-az1--x-s3");
   request.prefix = "d/st";
@@ -64,16 +64,16 @@ TEST(ListObjectsTest, OfADirectoryOnlyWhatWasAskedForIsGivenOut) {
   const auto page = ParseResponse(request, Answer(document));
   ASSERT_TRUE(page.ok()) << page.error().message;
   ASSERT_EQ(page->objects.size(), 2u);
-  EXPECT_EQ(page->objects[0].key.value, "d/stone");  // in the order they came
+  EXPECT_EQ(page->objects[0].key.value, "d/stone");  // In the order of the response.
   EXPECT_EQ(page->objects[1].key.value, "d/step2");
   EXPECT_EQ(page->common_prefixes, std::vector<std::string>{"d/stuff/"});
   EXPECT_EQ(page->next_token, "t");
-  request.bucket = BucketName("plain");  // whose listings are held to the prefix
+  request.bucket = BucketName("plain");  // Its listings must match the prefix.
   request.prefix = "d/";
   EXPECT_EQ(ParseResponse(request, Answer(document))->objects.size(), 5u);
 }
 
-TEST(ListObjectsTest, LeavesPageSizesToTheServiceButNegativeOnes) {
+TEST(ListObjectsTest, OnlyNegativePageSizesAreRejected) {
   ListObjectsRequest request = kRequest;
   for (const int max_keys : {0, 1, 1001, 5000}) {
     request.max_keys = max_keys;
@@ -109,10 +109,10 @@ TEST(ListObjectsTest, DecodesNamesOfAPage) {
   EXPECT_EQ(page->objects[0].last_modified, WallTime(std::chrono::seconds(1767323045)));
   EXPECT_EQ(page->objects[1].storage_class, "GLACIER");
   EXPECT_EQ(page->common_prefixes, std::vector<std::string>{"p q/"});
-  EXPECT_EQ(page->next_token, "t+%2B");  // tokens are never encoded
+  EXPECT_EQ(page->next_token, "t+%2B");  // Tokens are never encoded.
 }
 
-TEST(ListObjectsTest, TakesNamesLiterallyWithoutAnEncodingType) {
+TEST(ListObjectsTest, NamesAreLiteralWithoutAnEncodingType) {
   const auto page = ParseResponse(
       kRequest, Answer("<ListBucketResult><IsTruncated>false</IsTruncated><Contents>"
                        "<Key>a+b%20</Key><Size>1</Size></Contents></ListBucketResult>"));
@@ -121,7 +121,7 @@ TEST(ListObjectsTest, TakesNamesLiterallyWithoutAnEncodingType) {
   EXPECT_EQ(page->next_token, "");
 }
 
-TEST(ListObjectsTest, TheOrderOfMembersAndUnknownOnesDoNotMatter) {
+TEST(ListObjectsTest, OrderOfMembersAndUnknownMembersDoNotMatter) {
   const auto page = ParseResponse(
       kRequest, Answer("<ListBucketResult><Contents><Owner><ID>i</ID><Key>not "
                        "this</Key></Owner><Size>7</Size><Key>a%2Bb</Key>"
@@ -135,7 +135,7 @@ TEST(ListObjectsTest, TheOrderOfMembersAndUnknownOnesDoNotMatter) {
   EXPECT_EQ(page->common_prefixes, std::vector<std::string>{""});
 }
 
-TEST(ListObjectsTest, OfRepeatedMembersTheFirstCounts) {
+TEST(ListObjectsTest, TheFirstOfRepeatedMembersIsUsed) {
   const auto page = ParseResponse(
       kRequest,
       Answer("<ListBucketResult><IsTruncated>false</IsTruncated><IsTruncated>true</"
@@ -147,7 +147,7 @@ TEST(ListObjectsTest, OfRepeatedMembersTheFirstCounts) {
   EXPECT_EQ(page->next_token, "");
 }
 
-TEST(ListObjectsTest, APageCutOffAnywhereIsOneError) {
+TEST(ListObjectsTest, AnIncompletePageIsOneError) {
   const std::string whole =
       "<?xml "
       "version=\"1.0\"?><ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>k</Key>"
@@ -157,7 +157,7 @@ TEST(ListObjectsTest, APageCutOffAnywhereIsOneError) {
     const auto page = ParseResponse(kRequest, Answer(whole.substr(0, length)));
     ASSERT_FALSE(page.ok()) << length;
     EXPECT_EQ(page.error().kind, ErrorKind::kUnavailable) << length;
-    EXPECT_NE(page.error().message.find("should hold a <ListBucketResult> document, but"),
+    EXPECT_NE(page.error().message.find("should contain a <ListBucketResult> document, but"),
               std::string::npos)
         << page.error().message;
   }
@@ -170,7 +170,7 @@ TEST(ListObjectsTest, AnErrorAfterTheStatusIsThatError) {
   EXPECT_EQ(page.error().code, "SlowDown");
 }
 
-TEST(ListObjectsTest, RefusesNamesOutsideOfThePrefix) {
+TEST(ListObjectsTest, RejectsNamesOutsideThePrefix) {
   ListObjectsRequest request = kRequest;
   request.prefix = "a/";
   for (const char* member : {"<Contents><Key>b/k</Key><Size>1</Size></Contents>",
@@ -182,7 +182,7 @@ TEST(ListObjectsTest, RefusesNamesOutsideOfThePrefix) {
   }
 }
 
-TEST(ListObjectsTest, WhatCannotBeReadIsWorthARetry) {
+TEST(ListObjectsTest, UnreadableResponsesAreRetried) {
   for (const char* body :
        {"", "<ListBucketResult>",
         "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",

@@ -13,8 +13,8 @@ namespace {
 Result<int> ReadPartNumber(const XmlElement& parent, std::string_view name) {
   PENSTOCK_ASSIGN(const std::uint64_t number, ReadNumber(parent, name));
   if (number > 10'000) {
-    return Error::Make(ErrorKind::kUnavailable, "the answer's <" + std::string(name) + "> is " +
-                                                    std::to_string(number) + ", beyond 10000");
+    return Error::Make(ErrorKind::kUnavailable, "the response's <" + std::string(name) + "> is " +
+                                                    std::to_string(number) + ", above 10000");
   }
   return static_cast<int>(number);
 }
@@ -33,7 +33,7 @@ Result<WireRequest> BuildRequest(const ListPartsRequest& request, const BuildCon
 }
 
 Result<ListPartsResponse> ParseResponse(const ListPartsRequest&, const WireResponse& response) {
-  // moto 5 answers with <ListPartsResponse>.
+  // moto 5 returns <ListPartsResponse>.
   PENSTOCK_ASSIGN(const XmlDocument document,
                   ReadDocument(response, "ListPartsResult", "ListPartsResponse"));
   const XmlElement root = document.root();

@@ -46,15 +46,15 @@ TEST(ListPartsTest, TheLastPageHasNoMarker) {
   EXPECT_EQ(ParseResponse(Request(), Answer(Page("false")))->next_part_number_marker, 0);
 }
 
-TEST(ListPartsTest, ReadsTheRootThatMotoSends) {
-  // ListParts against moto 5.2 ended in "its root is <ListPartsResponse>".
+TEST(ListPartsTest, AcceptsTheRootOfMoto) {
+  // Symptom: ListParts against moto 5.2 failed with "its root is <ListPartsResponse>".
   EXPECT_TRUE(ParseResponse(
                   Request(),
                   Answer("<ListPartsResponse><IsTruncated>false</IsTruncated></ListPartsResponse>"))
                   .ok());
 }
 
-TEST(ListPartsTest, APartNumberBeyondTheLimitIsWorthARetry) {
+TEST(ListPartsTest, APartNumberAboveTheLimitIsRetried) {
   EXPECT_EQ(ParseResponse(
                 Request(),
                 Answer("<ListPartsResult><Part><PartNumber>99999999999</PartNumber><Size>1</Size>"

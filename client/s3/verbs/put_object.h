@@ -1,4 +1,4 @@
-// PutObject: PUT /{bucket}/{key}, with the CRC64NVME of the body as a header where uploads carry
+// PutObject: PUT /{bucket}/{key}. Sends the CRC64NVME of the body as a header if uploads carry
 // checksums.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_PUT_OBJECT_H_
 #define PENSTOCK_CLIENT_S3_VERBS_PUT_OBJECT_H_

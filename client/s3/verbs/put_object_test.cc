@@ -11,10 +11,10 @@ PutObjectRequest Request(BodySource& body) {
   return {.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body};
 }
 
-TEST(PutObjectTest, SendsTheChecksumOfTheBodyAndLeavesItRewound) {
+TEST(PutObjectTest, SendsTheChecksumOfTheBodyAndRewindsIt) {
   StringSource body("123456789");
   const auto wire = BuildRequest(Request(body), Context());
-  // CRC-64/NVME of "123456789" is ae8b14860a799888 (spec/protocol.md §6.3).
+  // CRC-64/NVME of "123456789" is ae8b14860a799888.
   EXPECT_EQ(Golden(wire), "PUT /b/k\nx-amz-checksum-crc64nvme: rosUhgp5mIg=\n\n");
   EXPECT_EQ(wire->source, &body);
   EXPECT_EQ(AsText(body.Next(3)), "123");
@@ -37,7 +37,7 @@ TEST(PutObjectTest, SendsAttributesAndConditions) {
   EXPECT_EQ(Golden(BuildRequest(request, WithoutChecksums())), "PUT /b/k\nIf-Match: \"e\"\n\n");
 }
 
-TEST(PutObjectTest, SendsAChecksumThatIsKnownAndComputesOneThatIsOnlyFollowed) {
+TEST(PutObjectTest, SendsAKnownChecksumAndComputesAFollowedOne) {
   StringSource body("123456789");
   body.follows_checksum = true;
   EXPECT_EQ(Golden(BuildRequest(Request(body), Context())),
@@ -49,7 +49,7 @@ TEST(PutObjectTest, SendsAChecksumThatIsKnownAndComputesOneThatIsOnlyFollowed) {
   EXPECT_EQ(body.rewinds, 0);
 }
 
-TEST(PutObjectTest, AppendsAtAnOffsetWithTheObjectsOwnChecksum) {
+TEST(PutObjectTest, AppendsAtAnOffsetWithTheObjectsChecksumAlgorithm) {
   StringSource body("123456789");
   PutObjectRequest request = Request(body);
   request.bucket = BucketName("b--usw2-az1--x-s3");
@@ -57,7 +57,7 @@ TEST(PutObjectTest, AppendsAtAnOffsetWithTheObjectsOwnChecksum) {
   EXPECT_EQ(Golden(BuildRequest(request, Context())),
             "PUT /b--usw2-az1--x-s3/k\nx-amz-write-offset-bytes: 7\nx-amz-checksum-crc64nvme: "
             "rosUhgp5mIg=\n\n");
-  // CRC-32C of "123456789" is e3069283, its CRC-32 cbf43926 (spec/protocol.md §6.3).
+  // CRC-32C of "123456789" is e3069283, its CRC-32 is cbf43926.
   request.checksum_algorithm = "crc32c";
   EXPECT_NE(Golden(BuildRequest(request, Context())).find("\nx-amz-checksum-crc32c: 4waSgw==\n\n"),
             std::string::npos);
@@ -76,7 +76,7 @@ TEST(PutObjectTest, AppendsInDirectoryBucketsOnly) {
   EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kUnsupported);
 }
 
-TEST(PutObjectTest, AnAppendIsToldTheWholeSize) {
+TEST(PutObjectTest, AnAppendReturnsTheSizeOfTheObject) {
   StringSource body("x");
   const auto response =
       ParseResponse(Request(body), Answer("", {{"ETag", "\"e\""}, {"x-amz-object-size", "12"}}));
@@ -85,7 +85,7 @@ TEST(PutObjectTest, AnAppendIsToldTheWholeSize) {
             std::nullopt);
 }
 
-TEST(PutObjectTest, RefusesBothConditionsAtOnce) {
+TEST(PutObjectTest, RejectsBothConditionsTogether) {
   StringSource body("x");
   PutObjectRequest request = Request(body);
   request.if_match = ETag("e");
@@ -93,14 +93,14 @@ TEST(PutObjectTest, RefusesBothConditionsAtOnce) {
   EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
 }
 
-TEST(PutObjectTest, RefusesABodyThatLiesAboutItsSize) {
+TEST(PutObjectTest, RejectsABodyWhoseSizeIsWrong) {
   StringSource body("12345");
   body.claimed_size = 6;
   EXPECT_EQ(Golden(BuildRequest(Request(body), Context())),
-            "error: the body gave 5 bytes, but its size is 6");
+            "error: the body source returned 5 bytes, but its size() is 6");
 }
 
-TEST(PutObjectTest, RefusesMetadataThatNoHeaderCarries) {
+TEST(PutObjectTest, RejectsMetadataThatIsInvalidInAHeader) {
   StringSource body("x");
   PutObjectRequest request = Request(body);
   request.attributes.user_metadata = {{"a", "line\nbreak"}};
@@ -112,7 +112,7 @@ TEST(PutObjectTest, RefusesMetadataThatNoHeaderCarries) {
 }
 
 TEST(PutObjectTest, WithoutAnETagNothingWasStored) {
-  // Symptom: the 200 of a proxy's page passed for a stored object.
+  // Symptom: the 200 of a proxy's page was treated as a stored object.
   StringSource body("x");
   EXPECT_EQ(ParseResponse(Request(body), Answer("<html>", {{"Content-Length", "6"}})).error().kind,
             ErrorKind::kUnsupported);

@@ -21,10 +21,10 @@ Result<void> CheckToken(std::string_view token) {
       std::all_of(token.begin(), token.end(), [](char c) { return c >= 33 && c <= 126; });
   if (!token.empty() && token.size() <= kMaxTokenBytes && printable) return Ok();
   return InvalidRequest("the client token has " + std::to_string(token.size()) +
-                        " bytes; S3 takes 1 to 64 characters of printable ASCII without blanks");
+                        " bytes; S3 allows 1 to 64 printable ASCII characters without spaces");
 }
 
-// What S3 calls the conditions of one of the two objects.
+// The header names of the conditions on one of the two objects.
 struct ConditionNames {
   const char* match;
   const char* none_match;
@@ -64,7 +64,7 @@ Result<WireRequest> BuildRequest(const RenameObjectRequest& request, const Build
                                     "copy the object and delete its source"));
   PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kRenameObject, request.bucket,
                                                        request.destination, context));
-  // its key is as good
+  // Checks the source key by the same rules.
   PENSTOCK_TRY(
       StartObjectRequest(Operation::kRenameObject, request.bucket, request.source, context));
   for (const ObjectKey* key : {&request.source, &request.destination}) {

@@ -1,4 +1,4 @@
-// RenameObject: PUT /{new key}?renameObject, in directory buckets.
+// RenameObject: PUT /{new key}?renameObject, for directory buckets.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_RENAME_OBJECT_H_
 #define PENSTOCK_CLIENT_S3_VERBS_RENAME_OBJECT_H_
 
@@ -8,12 +8,11 @@
 
 namespace penstock::s3 {
 
-// `request.client_token` must be there: the one request of a call has one token over all its
-// attempts.
+// `request.client_token` must be set: all attempts of a call use the same token.
 Result<WireRequest> BuildRequest(const RenameObjectRequest& request, const BuildContext& context);
 Result<NoResponse> ParseResponse(const RenameObjectRequest& request, const WireResponse& response);
 
-// kUnsupported naming the bucket and `instead` unless it is a directory bucket.
+// Returns kUnsupported with the bucket and `instead` unless it is a directory bucket.
 Result<void> CheckDirectoryBucket(std::string_view operation, const BucketName& bucket,
                                   std::string_view instead);
 

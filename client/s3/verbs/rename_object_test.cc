@@ -22,13 +22,13 @@ std::string Failure(const RenameObjectRequest& request) {
   return built.ok() ? "(built)" : built.error().message;
 }
 
-TEST(RenameObjectTest, TheSourceIsAnEncodedHeaderTheDestinationThePath) {
+TEST(RenameObjectTest, TheSourceIsAnEncodedHeaderAndTheDestinationThePath) {
   EXPECT_EQ(Golden(BuildRequest(Rename("a dir/old+key", "new/key"), Context())),
             "PUT /b--usw2-az1--x-s3/new/key?renameObject=\nx-amz-rename-source: "
             "a%20dir/old%2Bkey\nx-amz-client-token: token\n\n");
 }
 
-TEST(RenameObjectTest, ConditionsOfBothObjectsAreSent) {
+TEST(RenameObjectTest, SendsConditionsOfBothObjects) {
   RenameObjectRequest request = Rename("a", "b");
   const WallTime then = *ParseHttpDate("Fri, 24 May 2013 00:00:00 GMT");
   request.of_destination = {ETag("d"), ETag("*"), then, then};
@@ -44,7 +44,7 @@ TEST(RenameObjectTest, ConditionsOfBothObjectsAreSent) {
             "GMT\nx-amz-client-token: token\n\n");
 }
 
-TEST(RenameObjectTest, AGeneralPurposeBucketIsRefusedWithTheFix) {
+TEST(RenameObjectTest, RejectsAGeneralPurposeBucketWithTheFix) {
   RenameObjectRequest request = Rename("a", "b");
   request.bucket = BucketName("plain");
   EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kUnsupported);
@@ -54,7 +54,7 @@ TEST(RenameObjectTest, AGeneralPurposeBucketIsRefusedWithTheFix) {
             "bucket; copy the object and delete its source");
 }
 
-TEST(RenameObjectTest, KeysAndTokensAreChecked) {
+TEST(RenameObjectTest, ChecksKeysAndTokens) {
   EXPECT_EQ(Failure(Rename("a", "b/")),
             "the key `b/` ends in /; S3 renames objects, not directories");
   EXPECT_EQ(Failure(Rename("a/", "b")),
@@ -65,7 +65,8 @@ TEST(RenameObjectTest, KeysAndTokensAreChecked) {
   for (const std::string& token :
        {std::string(), std::string(65, 't'), std::string("a b"), std::string("a\n")}) {
     request.client_token = token;
-    EXPECT_NE(Failure(request).find("1 to 64 characters"), std::string::npos) << token;
+    EXPECT_NE(Failure(request).find("1 to 64 printable ASCII characters"), std::string::npos)
+        << token;
   }
 }
 

@@ -33,8 +33,8 @@ Result<CompletedPart> ParseResponse(const UploadPartRequest& request,
   CompletedPart part;
   part.part_number = request.part_number;
   part.etag = ReadETag(response.head.Find("etag").value_or(std::string_view{}));
-  // Only what S3 confirmed may go into CompleteMultipartUpload: a server without CRC64NVME would
-  // refuse it there.
+  // Only a checksum that S3 confirmed may go into CompleteMultipartUpload, where a server without
+  // CRC64NVME would reject it.
   part.checksum_crc64nvme = response.head.Find(kCrc64NvmeHeader).value_or(std::string_view{});
   return part;
 }

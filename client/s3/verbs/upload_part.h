@@ -1,5 +1,5 @@
-// UploadPart: PUT /{bucket}/{key}?partNumber=&uploadId=. The part's checksum is kept only if S3
-// confirmed it.
+// UploadPart: PUT /{bucket}/{key}?partNumber=&uploadId=. The checksum of the part is kept only if
+// S3 confirmed it.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_UPLOAD_PART_H_
 #define PENSTOCK_CLIENT_S3_VERBS_UPLOAD_PART_H_
 

@@ -39,7 +39,7 @@ Result<CompletedPart> ParseResponse(const UploadPartCopyRequest& request,
   part.etag = ReadETag(document.root().Child("ETag").text());
   part.checksum_crc64nvme = document.root().Child("ChecksumCRC64NVME").text();
   if (part.etag.empty())
-    return Error::Make(ErrorKind::kUnavailable, "the answer names no ETag for the part");
+    return Error::Make(ErrorKind::kUnavailable, "the response has no ETag for the part");
   return part;
 }
 

@@ -16,7 +16,7 @@ UploadPartCopyRequest Request() {
           .part_number = 2};
 }
 
-TEST(UploadPartCopyTest, NamesSourceRangeAndPin) {
+TEST(UploadPartCopyTest, SendsSourceRangeAndCondition) {
   UploadPartCopyRequest request = Request();
   request.source_range = ByteRange{10, 20};
   request.source_if_match = ETag("e");
@@ -26,7 +26,7 @@ TEST(UploadPartCopyTest, NamesSourceRangeAndPin) {
             "x-amz-copy-source-if-match: \"e\"\n\n");
 }
 
-TEST(UploadPartCopyTest, RefusesAnEmptyRange) {
+TEST(UploadPartCopyTest, RejectsAnEmptyRange) {
   UploadPartCopyRequest request = Request();
   request.source_range = ByteRange{10, 10};
   EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
@@ -50,7 +50,7 @@ TEST(UploadPartCopyTest, AnErrorDocumentInA200IsAnError) {
   EXPECT_EQ(part.error().kind, ErrorKind::kNotFound);
 }
 
-TEST(UploadPartCopyTest, NamesTheVersionToCopy) {
+TEST(UploadPartCopyTest, SendsTheSourceVersion) {
   UploadPartCopyRequest request{BucketName("src"),
                                 ObjectKey("s"),
                                 ByteRange{0, 10},

@@ -15,7 +15,7 @@ UploadPartRequest Request(BodySource& body) {
           .body = &body};
 }
 
-TEST(UploadPartTest, NamesPartUploadAndChecksum) {
+TEST(UploadPartTest, SendsPartNumberUploadIdAndChecksum) {
   StringSource body("123456789");
   EXPECT_EQ(Golden(BuildRequest(Request(body), Context())),
             "PUT /b/k?partNumber=7&uploadId=u\nx-amz-checksum-crc64nvme: rosUhgp5mIg=\n\n");
@@ -23,7 +23,7 @@ TEST(UploadPartTest, NamesPartUploadAndChecksum) {
             "PUT /b/k?partNumber=7&uploadId=u\n\n");
 }
 
-TEST(UploadPartTest, SendsAChecksumThatIsKnownWithoutReadingTheBody) {
+TEST(UploadPartTest, SendsAKnownChecksumWithoutReadingTheBody) {
   StringSource body("123456789");
   body.known_crc64nvme = 0xae8b14860a799888;
   EXPECT_EQ(Golden(BuildRequest(Request(body), Context())),
@@ -31,14 +31,14 @@ TEST(UploadPartTest, SendsAChecksumThatIsKnownWithoutReadingTheBody) {
   EXPECT_EQ(body.rewinds, 0);
 }
 
-TEST(UploadPartTest, LeavesTheChecksumToAnOwnerWhoFollowsIt) {
+TEST(UploadPartTest, SendsNoChecksumIfTheOwnerFollowsIt) {
   StringSource body("123456789");
   body.follows_checksum = true;
   EXPECT_EQ(Golden(BuildRequest(Request(body), Context())), "PUT /b/k?partNumber=7&uploadId=u\n\n");
   EXPECT_EQ(body.rewinds, 0);
 }
 
-TEST(UploadPartTest, RefusesPartNumbersAndIdsThatMeanAnotherVerb) {
+TEST(UploadPartTest, RejectsInvalidPartNumbersAndIds) {
   StringSource body("x");
   for (const int number : {0, -1, 10'001}) {
     UploadPartRequest request = Request(body);
@@ -51,7 +51,7 @@ TEST(UploadPartTest, RefusesPartNumbersAndIdsThatMeanAnotherVerb) {
   EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
 }
 
-TEST(UploadPartTest, KeepsTheChecksumOnlyWhenS3ConfirmedIt) {
+TEST(UploadPartTest, KeepsTheChecksumOnlyIfS3ConfirmedIt) {
   StringSource body("x");
   auto part = ParseResponse(Request(body),
                             Answer("", {{"ETag", "\"e\""}, {"x-amz-checksum-crc64nvme", "c="}}));
@@ -63,12 +63,12 @@ TEST(UploadPartTest, KeepsTheChecksumOnlyWhenS3ConfirmedIt) {
   EXPECT_EQ(part->checksum_crc64nvme, "");
 }
 
-TEST(UploadPartTest, APartWithoutETagIsNotDone) {
+TEST(UploadPartTest, APartWithoutAnETagIsNotStored) {
   StringSource body("x");
   EXPECT_EQ(ParseResponse(Request(body), Answer("", {{"Content-Length", "0"}})).error().kind,
             ErrorKind::kUnsupported);
   EXPECT_EQ(ParseResponse(Request(body), Answer("")).error().kind, ErrorKind::kUnavailable)
-      << "perhaps cut in its head";
+      << "the head may be incomplete";
 }
 
 }  // namespace

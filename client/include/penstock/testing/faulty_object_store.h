@@ -1,4 +1,4 @@
-// Any ObjectStore with failures planted by one hook.
+// Wraps any ObjectStore and injects failures chosen by a hook.
 #ifndef PENSTOCK_TESTING_FAULTY_OBJECT_STORE_H_
 #define PENSTOCK_TESTING_FAULTY_OBJECT_STORE_H_
 
@@ -12,23 +12,23 @@
 
 namespace penstock::testing {
 
-// One call about to be made, as the hook sees it.
+// A call that is about to start, as passed to the hook.
 struct CallPoint {
   std::string operation;  // "GetObject"
   std::string bucket;
-  std::string key;                    // empty where the verb has none
-  std::uint64_t ordinal = 0;          // 0-based, counted per operation in the order of Start
-  std::optional<RangeRequest> range;  // of GetObject
-  int part_number = 0;                // of UploadPart
+  std::string key;                    // Empty if the operation has none.
+  std::uint64_t ordinal = 0;          // 0-based, counted per operation in the order of Start.
+  std::optional<RangeRequest> range;  // Of GetObject.
+  int part_number = 0;                // Of UploadPart.
 };
 
-// What goes wrong with one call.
+// The failure of one call.
 struct Fault {
   enum class Moment {
-    kBefore,   // nothing happens but the error
-    kAfter,    // the call takes effect, its answer is lost
-    kMidBody,  // GetObject: `body_bytes` of the body arrive, then the error
-    // GetObject: `body_bytes` arrive, then the body starts again from its beginning and succeeds
+    kBefore,   // The call has no effect and returns the error.
+    kAfter,    // The call takes effect and its response is lost.
+    kMidBody,  // GetObject: `body_bytes` of the body arrive, then the error.
+    // GetObject: `body_bytes` arrive, then the body starts again at its first byte and succeeds.
     kRetried,
   };
   Error error;
@@ -38,8 +38,8 @@ struct Fault {
 
 using FaultHook = std::function<std::optional<Fault>(const CallPoint&)>;
 
-// Thread safety: safe from any thread; the hook is called from any thread, one call at a time.
-// Outlives the calls started through it.
+// Thread safety: may be used from any thread. The hook runs on any thread, one call at a time. Must
+// outlive the calls started through it.
 class FaultyObjectStore : public ObjectStore {
  public:
   FaultyObjectStore(std::shared_ptr<ObjectStore> inner, FaultHook hook);
@@ -68,7 +68,7 @@ class FaultyObjectStore : public ObjectStore {
   void Start(DeleteBucketRequest request, Callback<NoResponse> done) override;
   void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) override;
 
-  // Calls started so far, per operation name.
+  // Calls started so far, by operation name.
   std::uint64_t count(const std::string& operation) const;
 
  private:

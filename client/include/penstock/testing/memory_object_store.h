@@ -1,8 +1,8 @@
-// An S3 in memory: the second ObjectStore, for tests of everything that speaks ObjectStore.
+// An ObjectStore in memory, for tests of code that uses ObjectStore.
 //
-// It follows S3's rules where transfer and torch depend on them (MD5 ETags, ranges, If-Match,
-// multipart, listing pages; spec/protocol.md §2) and keeps no versions (each object is its own
-// version "null"), no ACLs and no checksums. It is not an HTTP server: that is the emulator.
+// It follows the rules of S3 that transfer and torch depend on: MD5 ETags, ranges, If-Match,
+// multipart uploads, listing pages. It keeps no versions (each object is its own version "null"),
+// no ACLs and no checksums. For an HTTP server use the emulator.
 #ifndef PENSTOCK_TESTING_MEMORY_OBJECT_STORE_H_
 #define PENSTOCK_TESTING_MEMORY_OBJECT_STORE_H_
 
@@ -16,19 +16,19 @@
 namespace penstock::testing {
 
 struct MemoryObjectStoreOptions {
-  // kThreaded: completions run on the store's own threads. kInline: before Start returns.
+  // kThreaded: callbacks run on the store's own threads. kInline: before Start returns.
   enum class Completion { kInline, kThreaded };
   Completion completion = Completion::kThreaded;
-  int threads = 2;  // of kThreaded; at least 1
-  // of every part but the last (EntityTooSmall); 0 switches it off
+  int threads = 2;  // Of kThreaded; at least 1.
+  // Minimum size of every part except the last (EntityTooSmall). 0: no minimum.
   std::uint64_t min_part_size_bytes = 5ull << 20;
-  // bodies move in pieces of this size; cancellation is seen between
+  // Bodies are copied in pieces of this size; cancellation is checked between them.
   std::size_t chunk_size_bytes = 256u << 10;
-  // Last-Modified and deadlines; outlives the store
+  // For Last-Modified and deadlines. Must outlive the store.
   const Clock* clock = &SystemClock();
 };
 
-// Thread safety: safe from any thread. Destruction finishes the calls already started.
+// Thread safety: may be used from any thread. Destruction completes the calls already started.
 class MemoryObjectStore final : public ObjectStore {
  public:
   explicit MemoryObjectStore(MemoryObjectStoreOptions options = {});
