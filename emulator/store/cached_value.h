@@ -1,4 +1,4 @@
-// What a reader makes of an immutable record and keeps with it.
+// A value that readers compute from an immutable record and cache in it.
 #ifndef PENSTOCK_EMULATOR_STORE_CACHED_VALUE_H_
 #define PENSTOCK_EMULATOR_STORE_CACHED_VALUE_H_
 
@@ -7,9 +7,9 @@
 
 namespace penstock::emulator::store {
 
-// Empty until somebody asks, then one value for as long as the record lives. A copy begins empty:
-// it is about to differ. Thread safety: Get from any thread; everything else as any member of the
-// record.
+// Computed by the first Get and kept as long as the record. A copy starts empty because
+// the copied record is about to be changed. Thread safety: Get may be called from any thread; all
+// other members need exclusive access, like any member of the record.
 class CachedValue {
  public:
   class Value {
@@ -25,8 +25,9 @@ class CachedValue {
   }
   ~CachedValue() { delete value_.load(std::memory_order_acquire); }
 
-  // The value, which `make()`, a std::unique_ptr<const T>, gives where there is none; where two ask
-  // at once, one of theirs. Always the same T for one memo.
+  // Returns the cached value. If there is none, `make()` computes it as a std::unique_ptr<const T>;
+  // of concurrent calls, one result is kept. T must be the same type in all calls for one
+  // CachedValue.
   template <class T, class Make>
   const T& Get(const Make& make) const {
     const Value* value = value_.load(std::memory_order_acquire);

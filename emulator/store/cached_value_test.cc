@@ -19,35 +19,35 @@ struct Number final : CachedValue::Value {
   std::atomic<int>& alive;
 };
 
-TEST(CachedValueTest, IsMadeOnceAndGoesWithItsRecord) {
+TEST(CachedValueTest, IsComputedOnceAndDestroyedWithItsRecord) {
   std::atomic<int> alive = 0;
   int made = 0;
   {
-    const CachedValue memo;
+    const CachedValue cached;
     const auto make = [&] { return std::make_unique<const Number>(++made, alive); };
-    EXPECT_EQ(memo.Get<Number>(make).number, 1);
-    EXPECT_EQ(memo.Get<Number>(make).number, 1);
+    EXPECT_EQ(cached.Get<Number>(make).number, 1);
+    EXPECT_EQ(cached.Get<Number>(make).number, 1);
     EXPECT_EQ(alive, 1);
   }
   EXPECT_EQ(alive, 0);
 }
 
-TEST(CachedValueTest, ACopyMakesItsOwn) {
+TEST(CachedValueTest, ACopyComputesItsOwnValue) {
   std::atomic<int> alive = 0;
   int made = 0;
   const auto make = [&] { return std::make_unique<const Number>(++made, alive); };
-  CachedValue memo;
-  memo.Get<Number>(make);
-  CachedValue copy(memo);
+  CachedValue cached;
+  cached.Get<Number>(make);
+  CachedValue copy(cached);
   EXPECT_EQ(copy.Get<Number>(make).number, 2);
-  memo = copy;
-  EXPECT_EQ(alive, 1) << "what was assigned over is gone";
-  EXPECT_EQ(memo.Get<Number>(make).number, 3);
+  cached = copy;
+  EXPECT_EQ(alive, 1) << "the replaced value is deleted";
+  EXPECT_EQ(cached.Get<Number>(make).number, 3);
 }
 
-TEST(CachedValueTest, ThreadsThatAskAtOnceGetTheSame) {
+TEST(CachedValueTest, ConcurrentCallersGetTheSameValue) {
   std::atomic<int> alive = 0;
-  const CachedValue memo;
+  const CachedValue cached;
   std::array<const Number*, 4> seen{};
   {
     std::latch start(4);
@@ -55,7 +55,7 @@ TEST(CachedValueTest, ThreadsThatAskAtOnceGetTheSame) {
     for (std::size_t i = 0; i < seen.size(); ++i) {
       threads.emplace_back([&, i] {
         start.arrive_and_wait();
-        seen[i] = &memo.Get<Number>(
+        seen[i] = &cached.Get<Number>(
             [&] { return std::make_unique<const Number>(static_cast<int>(i), alive); });
       });
     }

@@ -1,4 +1,4 @@
-// A write of the store's as one that the queue runs while nobody waits.
+// Adapts a write of the store to WriteQueue::Deferred, for callers that do not block.
 #ifndef PENSTOCK_EMULATOR_STORE_DEFERRED_WRITE_H_
 #define PENSTOCK_EMULATOR_STORE_DEFERRED_WRITE_H_
 
@@ -12,8 +12,8 @@
 
 namespace penstock::emulator::store {
 
-// `Work` is WriteQueue::Work with a method Result<T> TakeOutcome(), for after its commit, and a
-// constant kPurpose.
+// `Work` is callable as WriteQueue::Work and has a method Result<T> TakeOutcome(), called after the
+// commit, and a constant kPurpose.
 template <class Work, class T>
 class DeferredWrite final : public WriteQueue::Deferred {
  public:
@@ -37,7 +37,7 @@ class DeferredWrite final : public WriteQueue::Deferred {
   Work work_;
 };
 
-// Makes a Work of `arguments` and runs it; returns when it is committed or has failed.
+// Constructs a Work from `arguments`, runs it and returns when it has committed or failed.
 template <class Work, class... Arguments>
 decltype(std::declval<Work&>().TakeOutcome()) WriteNow(WriteQueue& queue,
                                                        Arguments&&... arguments) {
@@ -46,7 +46,7 @@ decltype(std::declval<Work&>().TakeOutcome()) WriteNow(WriteQueue& queue,
   return work.TakeOutcome();
 }
 
-// The same, but returns at once.
+// The same, but returns at once and reports the result through `later`.
 template <class Work, class T, class... Arguments>
 void WriteDeferred(WriteQueue& queue, Async<T> later, Arguments&&... arguments) {
   queue.Submit(std::make_unique<DeferredWrite<Work, T>>(std::move(later.completion),

@@ -1,4 +1,4 @@
-// The store's writes when nobody waits for them.
+// Asynchronous writes of the store.
 #include "emulator/store/deferred_write.h"
 
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
-struct ListingExecutor final : Executor {
+struct ManualExecutor final : Executor {
   void Execute(Task& task, Caller) noexcept override { tasks.Push(task); }
   void RunAll() {
     while (Task* task = tasks.Pop()) task->Run();
@@ -45,14 +45,14 @@ class DeferredWriteTest : public ::testing::TestWithParam<bool> {
 
   TemporaryDirectory directory_;
   StoreOptions options_;
-  ListingExecutor executor_;
+  ManualExecutor executor_;
   std::unique_ptr<Store> store_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Modes, DeferredWriteTest, ::testing::Bool(),
                          [](const auto& mode) { return mode.param ? "Directory" : "Memory"; });
 
-TEST_P(DeferredWriteTest, IsSeenAndToldOnceItIsCommitted) {
+TEST_P(DeferredWriteTest, IsVisibleAndReportedAfterTheCommit) {
   std::optional<Result<PutOutcome>> small;
   std::optional<Result<PutOutcome>> large;
   const std::string body = Body(100'000);
@@ -72,7 +72,7 @@ TEST_P(DeferredWriteTest, IsSeenAndToldOnceItIsCommitted) {
   EXPECT_EQ(Get(*store_, "small"), "body");
 }
 
-TEST_P(DeferredWriteTest, OneKeyTwiceInOneCommitIsTheLaterOne) {
+TEST_P(DeferredWriteTest, TheLaterOfTwoPutsInOneCommitWins) {
   std::optional<Result<PutOutcome>> first;
   std::optional<Result<PutOutcome>> second;
   store_->Put(MakePut(*store_, "key", "one"), Into(first));
@@ -82,7 +82,7 @@ TEST_P(DeferredWriteTest, OneKeyTwiceInOneCommitIsTheLaterOne) {
   EXPECT_EQ(Get(*store_, "key"), "two");
 }
 
-TEST_P(DeferredWriteTest, ARefusalIsItsOwn) {
+TEST_P(DeferredWriteTest, AFailureAffectsOnlyItsOwnWrite) {
   std::optional<Result<PutOutcome>> refused;
   std::optional<Result<PutOutcome>> put;
   std::optional<Result<PutOutcome>> lost;
@@ -100,7 +100,7 @@ TEST_P(DeferredWriteTest, ARefusalIsItsOwn) {
   EXPECT_EQ(Get(*store_, "key"), "yes");
 }
 
-TEST_P(DeferredWriteTest, DeletesAndPartsToo) {
+TEST_P(DeferredWriteTest, SupportsDeletesAndParts) {
   ASSERT_TRUE(PutText(*store_, "key", "body").ok());
   std::optional<Result<DeleteOutcome>> gone;
   store_->Delete({kBucket, ObjectKey("key"), std::nullopt, nullptr}, Into(gone));

@@ -10,7 +10,7 @@ namespace {
 
 std::string LockPath(const std::string& directory) { return directory + "/penstock.lock"; }
 
-// An Error of that kind with `in_use` while another process has the lock.
+// Fails with `kind` and a message with `in_use` while another process holds the lock.
 Result<void> Lock(const Descriptor& file, int how, const std::string& directory, ErrorKind kind,
                   const std::string& in_use) {
   if (::flock(file.get(), how | LOCK_NB) == 0) return Ok();
@@ -26,7 +26,7 @@ Result<DirectoryLock> DirectoryLock::Take(const std::string& directory) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file) return SystemError(ErrorKind::kInvalidArgument, "open", path, errno);
   PENSTOCK_TRY(Lock(file, LOCK_EX, directory, ErrorKind::kInvalidArgument,
-                    "another emulator; stop that one or choose another directory"));
+                    "another emulator; stop it or choose another directory"));
   return DirectoryLock(std::move(file));
 }
 
@@ -41,7 +41,7 @@ Result<DirectoryLock> DirectoryLock::Share(const std::string& directory) {
 }
 
 DirectoryLock::~DirectoryLock() {
-  // a forked child may hold a copy of the descriptor, which would keep the lock
+  // A forked child may hold a copy of the descriptor, which would keep the lock.
   if (file_) ::flock(file_.get(), LOCK_UN);
 }
 

@@ -1,5 +1,5 @@
-// The lock of a data directory: an flock(2) on the file penstock.lock in it, which stays when the
-// lock is released.
+// The lock of a data directory: an flock(2) on the file penstock.lock in it. The file remains when
+// the lock is released.
 #ifndef PENSTOCK_EMULATOR_STORE_DIRECTORY_LOCK_H_
 #define PENSTOCK_EMULATOR_STORE_DIRECTORY_LOCK_H_
 
@@ -11,15 +11,15 @@
 
 namespace penstock::emulator::store {
 
-// Movable.
+// Movable, not copyable.
 class DirectoryLock {
  public:
   DirectoryLock() = default;  // holds nothing
-  // For a process that changes the directory. Creates the file. kInvalidArgument when another
-  // process holds the lock.
+  // Locks exclusively, for a process that changes the directory. Creates the file. kInvalidArgument
+  // if another process holds the lock.
   static Result<DirectoryLock> Take(const std::string& directory);
-  // For processes that read. Holds nothing where the directory was never locked. kInvalidArgument
-  // while a process holds Take's.
+  // Locks for reading. Holds nothing if the directory was never locked. kConflict
+  // while a process holds the exclusive lock.
   static Result<DirectoryLock> Share(const std::string& directory);
   ~DirectoryLock();
   DirectoryLock(DirectoryLock&&) noexcept = default;

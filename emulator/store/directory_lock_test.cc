@@ -15,7 +15,7 @@ class DirectoryLockTest : public ::testing::Test {
   const testing::TemporaryDirectory directory_;
 };
 
-TEST_F(DirectoryLockTest, OneProcessChangesADirectoryAtATime) {
+TEST_F(DirectoryLockTest, OnlyOneProcessMayChangeADirectory) {
   auto first = DirectoryLock::Take(directory_.path());
   ASSERT_TRUE(first.ok());
   const auto second = DirectoryLock::Take(directory_.path());
@@ -27,15 +27,15 @@ TEST_F(DirectoryLockTest, OneProcessChangesADirectoryAtATime) {
   EXPECT_TRUE(DirectoryLock::Take(directory_.path()).ok());
 }
 
-TEST_F(DirectoryLockTest, ReadersShareADirectoryThatNobodyChanges) {
-  ASSERT_TRUE(DirectoryLock::Take(directory_.path()).ok());  // made the file
+TEST_F(DirectoryLockTest, ReadersShareAnUnlockedDirectory) {
+  ASSERT_TRUE(DirectoryLock::Take(directory_.path()).ok());  // creates the file
   const auto first = DirectoryLock::Share(directory_.path());
   EXPECT_TRUE(first.ok());
   EXPECT_TRUE(DirectoryLock::Share(directory_.path()).ok());
   EXPECT_FALSE(DirectoryLock::Take(directory_.path()).ok());
 }
 
-TEST_F(DirectoryLockTest, ReadersWaitForNoChange) {
+TEST_F(DirectoryLockTest, ReadersAreRejectedWhileADirectoryIsLocked) {
   const auto writer = DirectoryLock::Take(directory_.path());
   const auto reader = DirectoryLock::Share(directory_.path());
   ASSERT_FALSE(reader.ok());

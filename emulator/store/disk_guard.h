@@ -1,8 +1,8 @@
-// Keeps a store in a directory able to remove objects when the disk is full, and notices when its
-// files are removed.
+// Keeps a store able to remove objects when the disk is full, and detects the removal of the
+// store's files.
 //
-// When the disk is full, the guard gives its reserve (reserve.h) back to the file system, so that
-// deletions have room for their log; until the reserve is there again, only work that removes is
+// When the disk is full, the guard returns its reserve (reserve.h) to the file system, so that
+// deletions have space for their log. Until the reserve is restored, only removals are
 // admitted.
 #ifndef PENSTOCK_EMULATOR_STORE_DISK_GUARD_H_
 #define PENSTOCK_EMULATOR_STORE_DISK_GUARD_H_
@@ -21,34 +21,35 @@
 
 namespace penstock::emulator::store {
 
-// Gives the reserve of the store in `directory` back to the file system, for opening or replacing
-// that store.
+// Returns the reserve of the store in `directory` to the file system, before that store is opened
+// or replaced.
 void ReleaseReserve(const std::string& directory);
 
-// Thread safety: as StorageGuard.
+// Thread safety: see StorageGuard.
 class DiskGuard final : public StorageGuard {
  public:
-  static constexpr std::uint64_t kBaseBytes = 512 << 10;  // of the reserve while the log is short
-  // Of the reserve of a closed store: room for opening it, or for the empty store that a reset puts
-  // in its place.
+  // Size of the reserve while the log is short.
+  static constexpr std::uint64_t kBaseBytes = 512 << 10;
+  // Size of the reserve of a closed store: space for opening it, or for the empty store that
+  // replaces it after a reset.
   static constexpr std::uint64_t kClosedBytes = 256 << 10;
 
-  // `directory` has the database, its log and blobs/. Without room for the reserve the guard begins
-  // by admitting nothing that needs room.
+  // `directory` contains the database, its log and blobs/. If there is no space for the reserve,
+  // the guard starts in the full state and admits removals only.
   DiskGuard(const std::string& directory, Durability durability);
-  // After the store's connections were closed: leaves a reserve of kClosedBytes, or less where
-  // there is no room.
+  // Runs after the connections of the store were closed. Leaves a reserve of kClosedBytes, or less
+  // if the disk is full.
   ~DiskGuard() override;
   DiskGuard(const DiskGuard&) = delete;
   DiskGuard& operator=(const DiskGuard&) = delete;
 
-  // Before the connections are closed. Their last checkpoint may use the reserve above
+  // Call before the connections are closed. Their last checkpoint may use the reserve above
   // kClosedBytes.
   void BeginClose() noexcept;
 
-  // After a commit: the log has so many pages. The reserve grows with the log, because a checkpoint
-  // needs as much room in the database file.
-  void LogHas(int log_pages) noexcept;
+  // Call after a commit, with the number of pages in the log. The reserve grows with the log,
+  // because a checkpoint needs as much space in the database file.
+  void SetLogPages(int log_pages) noexcept;
 
   Result<void> Admit() noexcept override;
   bool MakeRoom() noexcept override;
@@ -57,21 +58,21 @@ class DiskGuard final : public StorageGuard {
 
  private:
   static constexpr std::size_t kWatched = 3;
-  // of all files, whatever the directory's time says
+  // All files are checked after this many commits, even if the directory's time is unchanged.
   static constexpr unsigned kCommitsBetweenChecks = 16;
 
-  bool FilesAreThere() const noexcept;
+  bool FilesExist() const noexcept;
 
   const std::string directory_;
   const Durability durability_;
-  // Without access: closing one must not drop SQLite's locks.
+  // Opened with O_PATH: closing another kind of descriptor would drop SQLite's POSIX locks.
   Descriptor folder_;
   std::array<Descriptor, kWatched> watched_;
-  // of the directory's entries when all files were there; zeros: not known
+  // Change time of the directory when all files existed; zeros: unknown.
   timespec last_change_{};
-  unsigned commits_ = 0;  // confirmed since all files were checked
+  unsigned commits_ = 0;  // confirmed since the last check of all files
   std::atomic<bool> is_full_{false};
-  std::atomic<bool> is_gone_{false};
+  std::atomic<bool> is_removed_{false};
   Mutex mutex_;
   Reserve reserve_;  // changed under mutex_
 };

@@ -12,7 +12,7 @@ namespace penstock::emulator::store {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 std::uint64_t Allocated(const std::string& path) {
   struct stat status {};
@@ -27,7 +27,7 @@ class DiskGuardTest : public ::testing::TestWithParam<Durability> {
   const std::string reserve_ = data_ + "/penstock.reserve";
 };
 
-TEST_P(DiskGuardTest, AStoreHoldsAReserveThatGrowsWithItsLogAndAClosedOneASmallOne) {
+TEST_P(DiskGuardTest, TheReserveGrowsWithTheLogAndShrinksOnClose) {
   {
     const auto store = OpenStore({.directory = data_, .durability = GetParam()});
     EXPECT_GE(Allocated(reserve_), DiskGuard::kBaseBytes);
@@ -40,22 +40,22 @@ TEST_P(DiskGuardTest, AStoreHoldsAReserveThatGrowsWithItsLogAndAClosedOneASmallO
   EXPECT_LT(Allocated(reserve_), DiskGuard::kBaseBytes);
 }
 
-// The store's own thread may make a file meanwhile.
-void RemoveWhole(const std::string& path) {
+// Repeats the removal, because the store's background thread may create a file meanwhile.
+void RemoveAll(const std::string& path) {
   std::error_code failed;
   do {
     fs::remove_all(path, failed);
   } while (failed == std::errc::directory_not_empty);
 }
 
-TEST_P(DiskGuardTest, WritesAreRefusedOnceTheDirectoryIsRemoved) {
+TEST_P(DiskGuardTest, WritesFailAfterTheDirectoryIsRemoved) {
   const auto store = OpenStore({.directory = data_, .durability = GetParam()});
   MakeBucket(*store);
   ASSERT_TRUE(PutText(*store, "before", "body").ok());
   const PutObject begun = MakePut(*store, "begun", "body");
-  RemoveWhole(data_);
+  RemoveAll(data_);
   const auto put = store->Put(begun);
-  ASSERT_FALSE(put.ok()) << "acknowledged, and gone";
+  ASSERT_FALSE(put.ok()) << "the write was acknowledged but is lost";
   EXPECT_EQ(put.error().kind, ErrorKind::kDataLoss);
   EXPECT_EQ(put.error().code, "InternalError");
   EXPECT_NE(put.error().message.find("directory was removed"), std::string::npos);
@@ -66,18 +66,18 @@ TEST_P(DiskGuardTest, WritesAreRefusedOnceTheDirectoryIsRemoved) {
   EXPECT_FALSE(store->CreateBucket(bucket).ok());
 }
 
-TEST_P(DiskGuardTest, TheNextWriteIsRefusedOnceAFileOfTheStoreIsRemoved) {
+TEST_P(DiskGuardTest, TheNextWriteFailsAfterAFileIsRemoved) {
   for (const char* name : {"/blobs", "/penstock.db-wal", "/penstock.db"}) {
     const TemporaryDirectory directory;
     const auto store = OpenStore({.directory = directory.path(), .durability = GetParam()});
     MakeBucket(*store);
     ASSERT_TRUE(PutText(*store, "before", "body").ok());
-    RemoveWhole(directory.path() + name);
+    RemoveAll(directory.path() + name);
     EXPECT_FALSE(PutText(*store, "key", "body").ok()) << name;
   }
 }
 
-// What the store and others make and remove there is no reason to refuse writes.
+// The store and other programs may create and remove files in the directory.
 TEST_P(DiskGuardTest, OtherChangesOfTheDirectoryAreIgnored) {
   const auto store = OpenStore({.directory = data_, .durability = GetParam()});
   MakeBucket(*store);

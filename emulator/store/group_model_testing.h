@@ -1,5 +1,4 @@
-// What the linearizability test takes for right: a group of keys with their versions and uploads,
-// one operation at a time.
+// The reference model of the linearizability test: a group of keys with their versions and uploads.
 #ifndef PENSTOCK_EMULATOR_STORE_GROUP_MODEL_TESTING_H_
 #define PENSTOCK_EMULATOR_STORE_GROUP_MODEL_TESTING_H_
 
@@ -12,21 +11,21 @@
 
 namespace penstock::emulator::store::testing {
 
-// Listings have the group's prefix, so that one operation reads the whole group and none reads two
+// Listings use the group's prefix, so that one operation reads the whole group and none reads two
 // groups.
 struct GroupModel {
   static constexpr std::size_t kKeys = 3;
 
   struct Version {
-    std::uint64_t id = 0;     // 0 where the bucket is not versioned
-    std::uint32_t value = 0;  // of the put that made it; 0: a delete marker
+    std::uint64_t id = 0;     // 0 if the bucket is not versioned
+    std::uint32_t value = 0;  // identifies the put that created it; 0: a delete marker
     std::uint32_t tag = 0;    // 0: none
     bool operator==(const Version&) const = default;
   };
   struct State {
     bool versioned = false;
     std::array<std::vector<Version>, kKeys> keys;  // newest first
-    std::vector<std::uint64_t> uploads;            // open ones, sorted
+    std::vector<std::uint64_t> uploads;            // open uploads, sorted
     bool operator==(const State&) const = default;
     std::size_t Hash() const {
       std::size_t hash = 0;
@@ -50,9 +49,9 @@ struct GroupModel {
     kGetVersion,
     kDelete,
     kDeleteVersion,
-    kDeleteBoth,  // of `key` and `other`, in one commit
+    kDeleteBoth,  // deletes `key` and `other` in one commit
     kTag,
-    kRename,  // of `key` to `other`
+    kRename,  // renames `key` to `other`
     kList,
     kListVersions,
     kCreateUpload,
@@ -67,13 +66,13 @@ struct GroupModel {
     std::size_t key = 0;
     std::size_t other = 0;
     Condition condition = Condition::kNone;
-    std::uint32_t expected = 0;  // kMatches: the value
-    Version version;             // written or seen
+    std::uint32_t expected = 0;  // kMatches: the expected value
+    Version version;             // written or read
     std::uint64_t upload = 0;
     // Results.
     Outcome outcome = Outcome::kOk;
-    std::array<bool, 2> existed{};  // deletions: of `key`, of `other`
-    // listings: without tags; kList: the latest version
+    std::array<bool, 2> existed{};  // deletions: whether `key` and `other` existed
+    // Listings: without tags; kList: the latest version only.
     std::array<std::vector<Version>, kKeys> seen;
     std::vector<std::uint64_t> uploads;  // kListUploads, sorted
   };
@@ -223,7 +222,7 @@ struct GroupModel {
     return true;
   }
 
-  // The operation needs the upload: without it the outcome is kNotFound.
+  // For operations that need the upload: if it does not exist, the outcome must be kNotFound.
   static bool RemoveUpload(State& state, const Operation& op, bool remove) {
     const auto found = std::lower_bound(state.uploads.begin(), state.uploads.end(), op.upload);
     const bool exists = found != state.uploads.end() && *found == op.upload;

@@ -14,7 +14,7 @@ constexpr int kPassesBeside = 3;
 
 constinit DiagnosticEvent checkpoint_failed("store.checkpoint_failed");
 
-// The log keeps what was not moved, and the next commit asks again.
+// Pages that were not moved stay in the log, and the next commit requests a checkpoint again.
 void ReportFailure(const Result<void>& checkpoint) {
   if (!checkpoint.ok()) checkpoint_failed.Report(checkpoint.error());
 }
@@ -55,10 +55,10 @@ void Housekeeper::Work() {
     if (stopping_.load()) return;
     if (wanted_.load()) {
       Contain("a checkpoint", [this] { Checkpoint(); });
-      wanted_.store(false);  // what was committed meanwhile asks again with the next commit
+      wanted_.store(false);  // the next commit requests a checkpoint for later pages
     }
     if (now() < next_step) continue;
-    std::chrono::nanoseconds pause = options_.first_step_after;  // where the step throws
+    std::chrono::nanoseconds pause = options_.first_step_after;  // used if the step throws
     Contain("a step of the housekeeper", [&] { pause = options_.step(); });
     next_step = now() + pause;
   }
@@ -81,9 +81,9 @@ void Housekeeper::Checkpoint() {
     if (!opened.ok()) return checkpoint_failed.Report(opened.error());
     own_ = std::move(opened).value();
   }
-  // Beside the writers first: each pass leaves what was written during the one before, which is
-  // less every time. Then the little that is left, between two commits, so that the log can begin
-  // anew.
+  // First run concurrently with the writers: each pass moves what was written during the previous
+  // one, so less remains each time. Then move the rest between two commits, so that the log can
+  // restart.
   for (int pass = 0; pass < kPassesBeside; ++pass) {
     ReportFailure(own_->Checkpoint());
     if (stopping_.load()) return;

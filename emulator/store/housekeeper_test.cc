@@ -12,7 +12,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using testing::ComesTrue;
+using testing::WaitUntil;
 
 class HousekeeperTest : public ::testing::Test {
  protected:
@@ -39,7 +39,7 @@ class HousekeeperTest : public ::testing::Test {
   int log_pages_ = 0;
 };
 
-TEST_F(HousekeeperTest, TakesStepsBesideItsOwnWork) {
+TEST_F(HousekeeperTest, RunsStepsBetweenCheckpoints) {
   std::atomic<int> steps{0};
   const auto step = [&] {
     ++steps;
@@ -47,29 +47,29 @@ TEST_F(HousekeeperTest, TakesStepsBesideItsOwnWork) {
   };
   Housekeeper housekeeper({.database = path_, .checkpoint_pages = 20, .step = step}, *writer_,
                           [](const std::atomic<bool>&) {});
-  EXPECT_TRUE(ComesTrue([&] { return steps > 3; }));
-  EXPECT_TRUE(ComesTrue([&] {
+  EXPECT_TRUE(WaitUntil([&] { return steps > 3; }));
+  EXPECT_TRUE(WaitUntil([&] {
     const int before = log_pages_;
     Commit(housekeeper);
     return log_pages_ < before;
   }));
 }
 
-TEST_F(HousekeeperTest, AWaitForTheNextStepEndsWithIt) {
+TEST_F(HousekeeperTest, DestructorInterruptsTheWaitForTheNextStep) {
   const auto step = [] { return std::chrono::nanoseconds(std::chrono::hours(1)); };
   const Housekeeper housekeeper(
       {.database = path_, .step = step, .first_step_after = std::chrono::hours(1)}, *writer_,
       [](const std::atomic<bool>&) {});
 }
 
-TEST_F(HousekeeperTest, MovesTheLogIntoTheDatabaseBesideTheCommits) {
+TEST_F(HousekeeperTest, MovesTheLogToTheDatabaseDuringCommits) {
   Housekeeper housekeeper({.database = path_, .checkpoint_pages = 20}, *writer_,
                           [](const std::atomic<bool>&) {});
   int before = 0;
-  EXPECT_TRUE(ComesTrue([&] {
+  EXPECT_TRUE(WaitUntil([&] {
     before = log_pages_;
     Commit(housekeeper);
-    return log_pages_ < before;  // the log began anew
+    return log_pages_ < before;  // the log was restarted
   })) << "the log only grew, to "
       << log_pages_ << " pages";
   EXPECT_GE(before, 20);
@@ -81,15 +81,15 @@ TEST_F(HousekeeperTest, AFailedCheckpointIsCounted) {
   Housekeeper housekeeper({.database = directory_.path() + "/none/db", .checkpoint_pages = 1},
                           *writer_, [](const std::atomic<bool>&) {});
   Commit(housekeeper);
-  EXPECT_TRUE(ComesTrue([&] { return DiagnosticCounts()["store.checkpoint_failed"] > before; }));
+  EXPECT_TRUE(WaitUntil([&] { return DiagnosticCounts()["store.checkpoint_failed"] > before; }));
 }
 
-TEST_F(HousekeeperTest, ACommitDoesItWhenTheThreadCannotKeepUp) {
+TEST_F(HousekeeperTest, ACommitRunsTheCheckpointIfTheThreadCannotKeepUp) {
   std::atomic<bool> swept{false};
   Housekeeper housekeeper({.database = path_, .checkpoint_pages = 4, .largest_log_pages = 30},
                           *writer_, [&](const std::atomic<bool>& stop) {
-                            // the thread is kept busy all the while
-                            ComesTrue([&] { return stop.load(); });
+                            // Keeps the thread busy during the whole test.
+                            WaitUntil([&] { return stop.load(); });
                             swept = true;
                           });
   int longest = 0;
@@ -101,14 +101,14 @@ TEST_F(HousekeeperTest, ACommitDoesItWhenTheThreadCannotKeepUp) {
   EXPECT_LT(longest, 40);
 }
 
-TEST_F(HousekeeperTest, TheEndInterruptsTheSweep) {
-  std::atomic<bool> told{false};
+TEST_F(HousekeeperTest, DestructorInterruptsTheSweep) {
+  std::atomic<bool> called{false};
   {
     Housekeeper housekeeper({.database = path_}, *writer_, [&](const std::atomic<bool>& stop) {
-      told = ComesTrue([&] { return stop.load(); });
+      called = WaitUntil([&] { return stop.load(); });
     });
   }
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(called);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Writes that nobody waits for: who runs their commit, and who is told of it.
+// Asynchronous writes: the executor that runs the commit and the completion that receives the
+// result.
 #ifndef PENSTOCK_EMULATOR_STORE_LATER_H_
 #define PENSTOCK_EMULATOR_STORE_LATER_H_
 
@@ -8,8 +9,8 @@
 
 namespace penstock::emulator::store {
 
-// A piece of work for an Executor. Its owner keeps it until Run has begun, and may post it again
-// from then on.
+// A unit of work for an Executor. The owner keeps it alive until Run has begun; from then on it
+// may be submitted again.
 class Task {
  public:
   virtual ~Task() = default;
@@ -20,7 +21,7 @@ class Task {
   Task* next_ = nullptr;
 };
 
-// Tasks in the order of their coming. Not thread safe.
+// Tasks in FIFO order. Not thread safe.
 class TaskList {
  public:
   bool empty() const { return first_ == nullptr; }
@@ -30,7 +31,7 @@ class TaskList {
     (first_ == nullptr ? first_ : last_->next_) = &task;
     last_ = &task;
   }
-  // Null: there is none.
+  // Null: the list is empty.
   Task* Pop() noexcept {
     Task* const task = first_;
     if (task != nullptr) first_ = task->next_;
@@ -42,29 +43,29 @@ class TaskList {
   Task* last_ = nullptr;
 };
 
-// Somebody's threads, which find time for tasks between other things. Thread safety: any thread.
+// Runs tasks on threads that also do other work. Thread safety: any thread.
 class Executor {
  public:
   virtual ~Executor() = default;
-  // What the calling thread does next. kReturns: it goes back to its executor, if it is one of its
-  // threads, and can run the task itself. kGoesOn: it may be busy for long; another one is called.
+  // What the calling thread does next. kReturns: if it is a thread of the executor, it returns
+  // there soon and can run the task itself. kGoesOn: it may stay busy, so another thread is woken.
   enum class Caller { kReturns, kGoesOn };
-  // Runs `task` once, soon, on a thread of the executor's.
+  // Runs `task` once, soon, on a thread of the executor.
   virtual void Execute(Task& task, Caller caller) noexcept = 0;
 };
 
-// Who is told what became of a write. Destroyed without Complete: the write failed before it began,
-// for want of memory.
+// Receives the result of a write. If it is destroyed without a call of Complete, the write failed
+// before it began because memory ran out.
 template <class T>
 class Completion {
  public:
   virtual ~Completion() = default;
-  // Called once, on any thread, also before the call that began the write has returned. Must not
-  // wait for anything.
+  // Called at most once, on any thread, possibly before the call that began the write has returned.
+  // Must not block.
   virtual void Complete(Result<T> result) noexcept = 0;
 };
 
-// `executor` outlives the write.
+// `executor` must outlive the write.
 template <class T>
 struct Async {
   Executor& executor;

@@ -1,4 +1,4 @@
-// The checker itself, on histories whose answer is known.
+// Tests of the checker itself, on histories with known results.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -9,7 +9,7 @@
 namespace penstock::emulator::store::testing {
 namespace {
 
-// Two registers, each of which is written and read; a scan reads both at one instant.
+// Two registers that are written and read. A scan reads both atomically.
 struct Registers {
   struct State {
     std::array<int, 2> values{};
@@ -51,22 +51,22 @@ Record Read(std::uint64_t called, std::uint64_t returned, std::size_t at, int va
 Record Scan(std::uint64_t called, std::uint64_t returned, int first, int second) {
   return {{Registers::Operation::Kind::kScan, 0, 0, {first, second}}, called, returned};
 }
-Record Lost(Record record) {
+Record OutcomeUnknown(Record record) {
   record.outcome_known = false;
   return record;
 }
 bool Linearizable(const Checker::History& history) { return !Checker().Check(history).has_value(); }
 
-TEST(LinearizabilityChecker, AcceptsOperationsOneAfterAnother) {
+TEST(LinearizabilityChecker, AcceptsSequentialOperations) {
   EXPECT_TRUE(
       Linearizable({Write(1, 2, 0, 7), Read(3, 4, 0, 7), Write(5, 6, 0, 8), Read(7, 8, 0, 8)}));
 }
 
-TEST(LinearizabilityChecker, RefusesAReadOfAnOverwrittenValue) {
+TEST(LinearizabilityChecker, RejectsAReadOfAnOverwrittenValue) {
   EXPECT_FALSE(Linearizable({Write(1, 2, 0, 7), Write(3, 4, 0, 8), Read(5, 6, 0, 7)}));
 }
 
-TEST(LinearizabilityChecker, RefusesAValueThatWasNeverWritten) {
+TEST(LinearizabilityChecker, RejectsAValueThatWasNeverWritten) {
   EXPECT_FALSE(Linearizable({Read(1, 2, 0, 7)}));
 }
 
@@ -74,45 +74,48 @@ TEST(LinearizabilityChecker, AcceptsEitherValueWhileTheWriteIsInProgress) {
   EXPECT_TRUE(Linearizable({Write(1, 6, 0, 7), Read(2, 3, 0, 0), Read(4, 5, 0, 7)}));
 }
 
-TEST(LinearizabilityChecker, RefusesTheOldValueAfterTheNewOneWasRead) {
+TEST(LinearizabilityChecker, RejectsTheOldValueAfterTheNewValueWasRead) {
   EXPECT_FALSE(Linearizable({Write(1, 6, 0, 7), Read(2, 3, 0, 7), Read(4, 5, 0, 0)}));
 }
 
-TEST(LinearizabilityChecker, AcceptsTwoConcurrentWritesInTheOrderThatReadsShow) {
+TEST(LinearizabilityChecker, AcceptsConcurrentWritesInTheOrderOfTheReads) {
   EXPECT_TRUE(
       Linearizable({Write(1, 10, 0, 7), Write(2, 9, 0, 8), Read(3, 4, 0, 8), Read(5, 6, 0, 7)}));
   EXPECT_FALSE(Linearizable({Write(1, 10, 0, 7), Write(2, 9, 0, 8), Read(3, 4, 0, 8),
                              Read(5, 6, 0, 7), Read(7, 8, 0, 8)}));
 }
 
-TEST(LinearizabilityChecker, RefusesAReadBehindAnEarlierScan) {
+TEST(LinearizabilityChecker, RejectsAReadThatIsOlderThanAnEarlierScan) {
   EXPECT_FALSE(Linearizable({Write(1, 6, 0, 7), Scan(2, 3, 7, 0), Read(4, 5, 0, 0)}));
   EXPECT_TRUE(Linearizable({Write(1, 6, 0, 7), Scan(2, 3, 0, 0), Read(4, 5, 0, 7)}));
 }
 
-TEST(LinearizabilityChecker, RefusesScansThatSeeConcurrentWritesInOppositeOrders) {
-  // Each key alone is linearizable, and so is each scan: only both together are not.
+TEST(LinearizabilityChecker, RejectsScansThatSeeWritesInOppositeOrders) {
+  // Each key alone is linearizable, and so is each scan, but not all together.
   EXPECT_FALSE(
       Linearizable({Write(1, 20, 0, 7), Write(2, 19, 1, 8), Scan(3, 18, 7, 0), Scan(4, 17, 0, 8)}));
   EXPECT_TRUE(
       Linearizable({Write(1, 20, 0, 7), Write(2, 19, 1, 8), Scan(3, 18, 7, 0), Scan(4, 17, 7, 8)}));
 }
 
-TEST(LinearizabilityChecker, RefusesAScanOfStatesThatNeverWereAtOnce) {
+TEST(LinearizabilityChecker, RejectsAScanOfStatesThatNeverCoexisted) {
   EXPECT_FALSE(Linearizable({Scan(1, 10, 0, 8), Write(2, 3, 0, 7), Write(4, 5, 1, 8)}));
   EXPECT_TRUE(Linearizable({Scan(1, 10, 7, 0), Write(2, 3, 0, 7), Write(4, 5, 1, 8)}));
 }
 
-TEST(LinearizabilityChecker, AcceptsALostWriteThatHappenedAndOneThatDidNot) {
-  EXPECT_TRUE(Linearizable({Lost(Write(1, 4, 0, 7)), Read(2, 3, 0, 0), Read(5, 6, 0, 0)}));
-  EXPECT_TRUE(Linearizable({Lost(Write(1, 4, 0, 7)), Read(2, 3, 0, 0), Read(5, 6, 0, 7)}));
-  EXPECT_FALSE(Linearizable({Lost(Write(1, 4, 0, 7)), Read(5, 6, 0, 7), Read(7, 8, 0, 0)}));
+TEST(LinearizabilityChecker, AcceptsAWriteOfUnknownOutcomeEitherWay) {
+  EXPECT_TRUE(
+      Linearizable({OutcomeUnknown(Write(1, 4, 0, 7)), Read(2, 3, 0, 0), Read(5, 6, 0, 0)}));
+  EXPECT_TRUE(
+      Linearizable({OutcomeUnknown(Write(1, 4, 0, 7)), Read(2, 3, 0, 0), Read(5, 6, 0, 7)}));
+  EXPECT_FALSE(
+      Linearizable({OutcomeUnknown(Write(1, 4, 0, 7)), Read(5, 6, 0, 7), Read(7, 8, 0, 0)}));
 }
 
-TEST(LinearizabilityChecker, ContinuesFromTheHistoryBefore) {
+TEST(LinearizabilityChecker, ContinuesFromEarlierHistories) {
   Checker checker;
   ASSERT_FALSE(checker.Check({Write(1, 4, 0, 7), Write(2, 3, 0, 8)}).has_value());
-  EXPECT_EQ(checker.configurations(), 2U);  // either write may have been the last
+  EXPECT_EQ(checker.configurations(), 2U);  // either write can be the last
   ASSERT_FALSE(checker.Check({Read(5, 6, 0, 7)}).has_value());
   EXPECT_EQ(checker.configurations(), 1U);
   EXPECT_TRUE(checker.Check({Read(7, 8, 0, 8)}).has_value());

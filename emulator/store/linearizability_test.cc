@@ -1,8 +1,10 @@
-// Stores under many threads, held to GroupModel by LinearizabilityChecker: reads, listings of
-// objects, versions and uploads, conditional writes, multipart uploads, renames and tags.
+// Runs stores with many threads and checks them against GroupModel with LinearizabilityChecker:
+// reads, listings of objects, versions and uploads, conditional writes, multipart uploads, renames
+// and tags.
 //
-// PENSTOCK_LONG=1 runs 10 million operations on each store, PENSTOCK_HISTORY_OPERATIONS another
-// number. PENSTOCK_PROPERTY_SEED decides what the threads do; the interleaving is the machine's.
+// PENSTOCK_LONG=1 runs 10 million operations on each store; PENSTOCK_HISTORY_OPERATIONS sets
+// another number. PENSTOCK_PROPERTY_SEED seeds the operations of the threads; their interleaving is
+// not controlled.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -24,7 +26,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 using Kind = GroupModel::Kind;
 using Condition = GroupModel::Condition;
@@ -33,11 +35,12 @@ using Operation = GroupModel::Operation;
 using Checker = LinearizabilityChecker<GroupModel>;
 
 constexpr std::size_t kGroups = 2;
-constexpr std::size_t kMostVersions = 16;  // of a group, roughly: the checker compares them all
-constexpr std::size_t kMostUploads = 16;   // likewise
+// Approximate limits per group, because the checker compares all of a group's state.
+constexpr std::size_t kMaxVersions = 16;
+constexpr std::size_t kMaxUploads = 16;
 constexpr std::size_t kThreads = 6;
-constexpr std::size_t kRound = 3'000;         // operations of one thread between two checks
-constexpr std::size_t kLargeBody = 40 << 10;  // beyond the inline limit: a file, or a memfd
+constexpr std::size_t kOperationsPerRound = 3'000;  // operations of one thread between two checks
+constexpr std::size_t kLargeBody = 40 << 10;        // over the inline limit: a file or a memfd
 
 std::uint64_t NumberFrom(const char* variable, std::uint64_t otherwise) {
   const char* const text = std::getenv(variable);
@@ -51,51 +54,51 @@ ObjectKey KeyIn(std::size_t group, std::size_t key) {
   return ObjectKey(GroupPrefix(group) + std::to_string(key));
 }
 
-// Tells the value, and is torn where it does not.
+// A body that identifies `value`, so that a torn or mixed body is detected.
 std::string BodyOf(std::uint32_t value) {
   std::string body = std::to_string(value) + ":";
   if (value % 64 == 0) body.resize(kLargeBody, static_cast<char>('a' + value / 64 % 26));
   return body;
 }
 
-struct Tested {
+struct StoreParameters {
   const char* name;
   bool on_disk;
   Durability durability;
   bool versioned;
-  std::uint64_t sample;  // operations in the gate
+  std::uint64_t sample;  // operations in a normal run
 };
 
-// What threads know of a group, so that they name versions and uploads that exist.
-struct Hints {
+// Versions and uploads of a group that exist, so that the threads can use them.
+struct KnownItems {
   Mutex mutex;
   std::vector<std::pair<std::size_t, VersionId>> versions PENSTOCK_GUARDED_BY(mutex);
-  // by id: the value of their part
+  // By upload id: the value of the upload's part.
   std::map<std::string, std::uint32_t> uploads PENSTOCK_GUARDED_BY(mutex);
   std::uint32_t last_value PENSTOCK_GUARDED_BY(mutex) = 0;
 };
 
 // Shared by the threads of one test.
-struct Bench {
+struct SharedState {
   std::unique_ptr<Store> store;
   bool versioned = false;
-  // the planted fault: one read in a thousand repeats what the thread read before
+  // Injected fault: one read in a thousand repeats the thread's previous read.
   bool stale_reads = false;
   std::atomic<std::uint64_t> ticks{1};
   std::atomic<std::uint32_t> values{1};
-  std::array<Hints, kGroups> hints;
+  std::array<KnownItems, kGroups> known;
 };
 
 // One thread's operations. Each method performs one and records it.
 class Process {
  public:
-  Process(Bench& bench, std::uint64_t seed) : bench_(bench), random_(seed) {}
+  Process(SharedState& shared, std::uint64_t seed) : shared_(shared), random_(seed) {}
 
   void Run(std::size_t operations) {
     for (std::size_t i = 0; i < operations && !::testing::Test::HasFailure(); ++i) Step();
   }
 
-  // What was recorded of a group since the last time.
+  // The operations on a group that were recorded since the last call.
   Checker::History Take(std::size_t group) { return std::exchange(histories_[group], {}); }
 
  private:
@@ -106,7 +109,7 @@ class Process {
     operation_ = {};
     operation_.key = Pick(GroupModel::kKeys);
     operation_.other = (operation_.key + 1 + Pick(GroupModel::kKeys - 1)) % GroupModel::kKeys;
-    if (bench_.versioned && HasManyVersions() && Pick(2) == 0) return Delete();
+    if (shared_.versioned && HasManyVersions() && Pick(2) == 0) return Delete();
     const std::size_t choice = Pick(100);
     if (choice < 20) return Put();
     if (choice < 45) return Get();
@@ -118,23 +121,23 @@ class Process {
     if (choice < 90) return Complete();
     if (choice < 92) return Abort();
     if (choice < 95) return ListUploads();
-    if (bench_.versioned) return choice < 97 ? ListVersions() : GetVersion();
+    if (shared_.versioned) return choice < 97 ? ListVersions() : GetVersion();
     choice < 98 ? Rename() : DeleteBoth();
   }
 
   // Makes one call to the store between two ticks.
   template <class Call>
   auto Timed(const Call& call) {
-    called_ = bench_.ticks.fetch_add(1);
+    called_ = shared_.ticks.fetch_add(1);
     auto result = call();
-    returned_ = bench_.ticks.fetch_add(1);
+    returned_ = shared_.ticks.fetch_add(1);
     return result;
   }
 
-  // Records the operation with its results, which were obtained by the latest Timed call.
+  // Records the operation with the results of the latest Timed call.
   void Keep() { histories_[group_].push_back({std::move(operation_), called_, returned_, true}); }
 
-  // The outcome of a call that may be refused for a reason that the model knows.
+  // Converts a result to an outcome of the model. Other errors fail the test.
   template <class T>
   Outcome OutcomeOf(const Result<T>& result) {
     if (result.ok()) return Outcome::kOk;
@@ -146,7 +149,7 @@ class Process {
   }
 
   std::uint64_t Identity(const VersionId& version) const {
-    return bench_.versioned ? Fingerprint(version.value) : 0;
+    return shared_.versioned ? Fingerprint(version.value) : 0;
   }
 
   Precondition ChooseCondition() {
@@ -154,9 +157,9 @@ class Process {
     if (choice == 0) operation_.condition = Condition::kAbsent;
     if (choice == 1) {
       operation_.condition = Condition::kMatches;
-      Hints& hints = bench_.hints[group_];
-      const MutexLock lock(hints.mutex);
-      operation_.expected = hints.last_value;
+      KnownItems& known = shared_.known[group_];
+      const MutexLock lock(known.mutex);
+      operation_.expected = known.last_value;
     }
     return [condition = operation_.condition, expected = std::to_string(operation_.expected)](
                const ObjectRecord* current) -> Result<void> {
@@ -174,22 +177,22 @@ class Process {
     operation_.outcome = OutcomeOf(result);
     if (!result.ok()) return;
     operation_.version.id = Identity(result->object->version_id);
-    Hints& hints = bench_.hints[group_];
-    const MutexLock lock(hints.mutex);
-    hints.last_value = operation_.version.value;
-    if (bench_.versioned) hints.versions.emplace_back(operation_.key, result->object->version_id);
+    KnownItems& known = shared_.known[group_];
+    const MutexLock lock(known.mutex);
+    known.last_value = operation_.version.value;
+    if (shared_.versioned) known.versions.emplace_back(operation_.key, result->object->version_id);
   }
 
   void Put() {
-    const std::uint32_t value = operation_.version.value = bench_.values.fetch_add(1);
-    PutObject put = MakePut(*bench_.store, KeyIn(group_, operation_.key).value, BodyOf(value));
+    const std::uint32_t value = operation_.version.value = shared_.values.fetch_add(1);
+    PutObject put = MakePut(*shared_.store, KeyIn(group_, operation_.key).value, BodyOf(value));
     put.record.etag = ETag(std::to_string(value));
     put.precondition = ChooseCondition();
-    Wrote(Timed([&] { return bench_.store->Put(std::move(put)); }));
+    Wrote(Timed([&] { return shared_.store->Put(std::move(put)); }));
     Keep();
   }
 
-  // What a record says, after its bytes were compared.
+  // Converts a record to a version of the model, after its body was compared.
   GroupModel::Version Seen(const ObjectRecord& object) {
     GroupModel::Version seen{Identity(object.version_id), 0, 0};
     if (object.is_delete_marker) return seen;
@@ -204,9 +207,10 @@ class Process {
     operation_.kind = Kind::kGet;
     const ObjectKey key = KeyIn(group_, operation_.key);
     ObjectPtr& before = last_read_[key.value];
-    const bool stale = bench_.stale_reads && before != nullptr && Pick(1000) == 0;
-    const auto found = Timed(
-        [&] { return stale ? Result<ObjectPtr>(before) : bench_.store->FindObject(kBucket, key); });
+    const bool stale = shared_.stale_reads && before != nullptr && Pick(1000) == 0;
+    const auto found = Timed([&] {
+      return stale ? Result<ObjectPtr>(before) : shared_.store->FindObject(kBucket, key);
+    });
     before = found.ok() ? *found : nullptr;
     operation_.outcome = OutcomeOf(found);
     if (before != nullptr) operation_.version = Seen(*before);
@@ -214,8 +218,8 @@ class Process {
     Keep();
   }
 
-  // Reads what was just listed: a read that is behind a listing is the error that two places of
-  // publication make.
+  // Reads the keys that were just listed. A read older than the listing is the error that occurs if
+  // a write is published in two steps.
   void ListAndGet() {
     List();
     for (std::size_t key = 0; key < GroupModel::kKeys; ++key) {
@@ -226,28 +230,28 @@ class Process {
   }
 
   bool HasManyUploads() {
-    Hints& hints = bench_.hints[group_];
-    const MutexLock lock(hints.mutex);
-    return hints.uploads.size() > kMostUploads;
+    KnownItems& known = shared_.known[group_];
+    const MutexLock lock(known.mutex);
+    return known.uploads.size() > kMaxUploads;
   }
 
   bool HasManyVersions() {
-    Hints& hints = bench_.hints[group_];
-    const MutexLock lock(hints.mutex);
-    return hints.versions.size() > kMostVersions;
+    KnownItems& known = shared_.known[group_];
+    const MutexLock lock(known.mutex);
+    return known.versions.size() > kMaxVersions;
   }
 
-  // A version that some thread has made. False: none is known.
+  // Picks a version that a thread has created. False: none is known.
   bool PickVersion(VersionId& version, bool forget) {
-    Hints& hints = bench_.hints[group_];
-    const MutexLock lock(hints.mutex);
-    if (hints.versions.empty()) return false;
-    const std::size_t at = Pick(hints.versions.size());
-    operation_.key = hints.versions[at].first;
-    version = hints.versions[at].second;
+    KnownItems& known = shared_.known[group_];
+    const MutexLock lock(known.mutex);
+    if (known.versions.empty()) return false;
+    const std::size_t at = Pick(known.versions.size());
+    operation_.key = known.versions[at].first;
+    version = known.versions[at].second;
     if (!forget) return true;
-    hints.versions[at] = std::move(hints.versions.back());
-    hints.versions.pop_back();
+    known.versions[at] = std::move(known.versions.back());
+    known.versions.pop_back();
     return true;
   }
 
@@ -257,7 +261,7 @@ class Process {
     if (!PickVersion(version, false)) return;
     operation_.version.id = Identity(version);
     const auto found = Timed(
-        [&] { return bench_.store->FindObject(kBucket, KeyIn(group_, operation_.key), version); });
+        [&] { return shared_.store->FindObject(kBucket, KeyIn(group_, operation_.key), version); });
     operation_.outcome = OutcomeOf(found);
     if (found.ok()) operation_.version = Seen(**found);
     Keep();
@@ -266,25 +270,25 @@ class Process {
   void Delete() {
     operation_.kind = Kind::kDelete;
     DeleteObject request{kBucket, KeyIn(group_, operation_.key), std::nullopt, nullptr};
-    // Of two deletions in a versioned bucket more than one names a version: markers and versions
-    // must not pile up.
+    // In a versioned bucket most deletions name a version, so that markers and versions
+    // do not accumulate.
     VersionId version;
-    if (bench_.versioned && Pick(8) != 0) {
+    if (shared_.versioned && Pick(8) != 0) {
       if (!PickVersion(version, true)) return;
       operation_.kind = Kind::kDeleteVersion;
       operation_.version.id = Identity(version);
       request.key = KeyIn(group_, operation_.key);
       request.version_id = version;
     }
-    const auto removed = Timed([&] { return bench_.store->Delete(std::move(request)); });
+    const auto removed = Timed([&] { return shared_.store->Delete(std::move(request)); });
     operation_.outcome = OutcomeOf(removed);
     if (!removed.ok()) return;
     operation_.existed[0] = removed->existed;
     if (removed->created_marker) {
       operation_.version.id = Identity(removed->version_id);
-      Hints& hints = bench_.hints[group_];
-      const MutexLock lock(hints.mutex);
-      hints.versions.emplace_back(operation_.key, removed->version_id);
+      KnownItems& known = shared_.known[group_];
+      const MutexLock lock(known.mutex);
+      known.versions.emplace_back(operation_.key, removed->version_id);
     }
     Keep();
   }
@@ -294,7 +298,7 @@ class Process {
     std::vector<DeleteObject> requests;
     for (const std::size_t key : {operation_.key, operation_.other})
       requests.push_back({kBucket, KeyIn(group_, key), std::nullopt, nullptr});
-    const auto removed = Timed([&] { return bench_.store->Delete(std::move(requests)); });
+    const auto removed = Timed([&] { return shared_.store->Delete(std::move(requests)); });
     for (std::size_t i = 0; i < removed.size(); ++i) {
       operation_.outcome = OutcomeOf(removed[i]);
       operation_.existed[i] = removed[i].ok() && removed[i]->existed;
@@ -304,10 +308,10 @@ class Process {
 
   void Tag() {
     operation_.kind = Kind::kTag;
-    operation_.version.tag = bench_.values.fetch_add(1);
+    operation_.version.tag = shared_.values.fetch_add(1);
     const Attributes tags{{"tag", std::to_string(operation_.version.tag)}};
     operation_.outcome = OutcomeOf(Timed([&] {
-      return bench_.store->SetTags(kBucket, KeyIn(group_, operation_.key), std::nullopt, tags);
+      return shared_.store->SetTags(kBucket, KeyIn(group_, operation_.key), std::nullopt, tags);
     }));
     Keep();
   }
@@ -317,7 +321,8 @@ class Process {
     RenameObject request{.bucket = kBucket,
                          .source = KeyIn(group_, operation_.key),
                          .target = KeyIn(group_, operation_.other)};
-    operation_.outcome = OutcomeOf(Timed([&] { return bench_.store->Rename(std::move(request)); }));
+    operation_.outcome =
+        OutcomeOf(Timed([&] { return shared_.store->Rename(std::move(request)); }));
     Keep();
   }
 
@@ -337,7 +342,7 @@ class Process {
   void List() {
     operation_.kind = Kind::kList;
     const ListObjects query{.bucket = kBucket, .prefix = GroupPrefix(group_)};
-    const auto page = Timed([&] { return bench_.store->List(query); });
+    const auto page = Timed([&] { return shared_.store->List(query); });
     operation_.outcome = OutcomeOf(page);
     if (page.ok()) SawEntries(*page);
     Keep();
@@ -346,11 +351,11 @@ class Process {
   void ListVersions() {
     operation_.kind = Kind::kListVersions;
     const store::ListVersions query{.bucket = kBucket, .prefix = GroupPrefix(group_)};
-    const auto page = Timed([&] { return bench_.store->List(query); });
+    const auto page = Timed([&] { return shared_.store->List(query); });
     operation_.outcome = OutcomeOf(page);
     if (!page.ok()) return;
     SawEntries(*page);
-    EXPECT_FALSE(page->truncated) << "the test's versions pile up";
+    EXPECT_FALSE(page->truncated) << "the test keeps too many versions";
     Keep();
   }
 
@@ -360,30 +365,30 @@ class Process {
     upload.bucket = kBucket;
     upload.key = KeyIn(group_, 0);
     upload.owner_id = "owner";
-    const auto created = Timed([&] { return bench_.store->CreateUpload(std::move(upload)); });
+    const auto created = Timed([&] { return shared_.store->CreateUpload(std::move(upload)); });
     operation_.outcome = OutcomeOf(created);
     if (!created.ok()) return;
     const std::string id = (*created)->id.value;
     operation_.upload = Fingerprint(id);
     Keep();
-    Hints& hints = bench_.hints[group_];
-    const MutexLock lock(hints.mutex);
-    hints.uploads[id] = 0;
+    KnownItems& known = shared_.known[group_];
+    const MutexLock lock(known.mutex);
+    known.uploads[id] = 0;
   }
 
-  // An upload that some thread has created and the value of its part; 0: it may have none. False:
-  // none is known.
+  // Picks an upload that a thread has created, and the value of its part; 0: it may have none.
+  // False: none is known.
   bool PickUpload(UploadId& id, std::uint32_t& value, bool forget) {
     operation_.key = 0;
-    Hints& hints = bench_.hints[group_];
-    const MutexLock lock(hints.mutex);
-    if (hints.uploads.empty()) return false;
+    KnownItems& known = shared_.known[group_];
+    const MutexLock lock(known.mutex);
+    if (known.uploads.empty()) return false;
     const auto at =
-        std::next(hints.uploads.begin(), static_cast<std::ptrdiff_t>(Pick(hints.uploads.size())));
+        std::next(known.uploads.begin(), static_cast<std::ptrdiff_t>(Pick(known.uploads.size())));
     id = UploadId(at->first);
     value = at->second;
     operation_.upload = Fingerprint(id.value);
-    if (forget) hints.uploads.erase(at);
+    if (forget) known.uploads.erase(at);
     return true;
   }
 
@@ -392,23 +397,23 @@ class Process {
     UploadId id;
     std::uint32_t value = 0;
     if (!PickUpload(id, value, false) || value != 0) return;
-    value = bench_.values.fetch_add(1);
+    value = shared_.values.fetch_add(1);
     const std::string body = BodyOf(value);
     store::PutPart part{.bucket = kBucket,
                         .key = KeyIn(group_, 0),
                         .upload_id = id,
                         .part = {},
-                        .content = MakeContent(*bench_.store, body)};
+                        .content = MakeContent(*shared_.store, body)};
     part.part.number = 1;
     part.part.size = body.size();
     part.part.etag = ETag(std::to_string(value));
     const Outcome outcome = operation_.outcome =
-        OutcomeOf(Timed([&] { return bench_.store->Put(std::move(part)); }));
+        OutcomeOf(Timed([&] { return shared_.store->Put(std::move(part)); }));
     Keep();
     if (outcome != Outcome::kOk) return;
-    Hints& hints = bench_.hints[group_];
-    const MutexLock lock(hints.mutex);
-    if (const auto upload = hints.uploads.find(id.value); upload != hints.uploads.end())
+    KnownItems& known = shared_.known[group_];
+    const MutexLock lock(known.mutex);
+    if (const auto upload = known.uploads.find(id.value); upload != known.uploads.end())
       upload->second = value;
   }
 
@@ -426,16 +431,16 @@ class Process {
     request.record.owner_id = "owner";
     request.parts = {{1, ETag(std::to_string(value))}};
     request.precondition = ChooseCondition();
-    const auto completed = Timed([&] { return bench_.store->Complete(std::move(request)); });
-    // another thread replaced the part: nothing happened
+    const auto completed = Timed([&] { return shared_.store->Complete(std::move(request)); });
+    // Another thread has replaced the part: the operation had no effect.
     if (!completed.ok() && completed.error().code == "InvalidPart") return;
     Wrote(completed);
     const Outcome outcome = operation_.outcome;
     Keep();
     if (outcome == Outcome::kRefused) return;
-    Hints& hints = bench_.hints[group_];
-    const MutexLock lock(hints.mutex);
-    hints.uploads.erase(id.value);
+    KnownItems& known = shared_.known[group_];
+    const MutexLock lock(known.mutex);
+    known.uploads.erase(id.value);
   }
 
   void Abort() {
@@ -444,24 +449,24 @@ class Process {
     std::uint32_t value = 0;
     if (!PickUpload(id, value, true)) return;
     operation_.outcome =
-        OutcomeOf(Timed([&] { return bench_.store->AbortUpload(kBucket, KeyIn(group_, 0), id); }));
+        OutcomeOf(Timed([&] { return shared_.store->AbortUpload(kBucket, KeyIn(group_, 0), id); }));
     Keep();
   }
 
   void ListUploads() {
     operation_.kind = Kind::kListUploads;
     const store::ListUploads query{.bucket = kBucket, .prefix = GroupPrefix(group_)};
-    const auto page = Timed([&] { return bench_.store->List(query); });
+    const auto page = Timed([&] { return shared_.store->List(query); });
     operation_.outcome = OutcomeOf(page);
     if (!page.ok()) return;
-    EXPECT_FALSE(page->truncated) << "the test's uploads pile up";
+    EXPECT_FALSE(page->truncated) << "the test keeps too many uploads";
     for (const UploadListEntry& entry : page->entries)
       operation_.uploads.push_back(Fingerprint(entry.upload->id.value));
     std::sort(operation_.uploads.begin(), operation_.uploads.end());
     Keep();
   }
 
-  Bench& bench_;
+  SharedState& shared_;
   std::mt19937_64 random_;
   std::size_t group_ = 0;
   Operation operation_;
@@ -473,23 +478,24 @@ class Process {
 
 struct Verdict {
   std::uint64_t operations = 0;
-  std::uint64_t reads = 0;  // and listings
+  std::uint64_t reads = 0;  // reads and listings
   std::optional<std::string> problem;
 };
 
-// Rounds of all threads at once; after each the histories go on in the checkers, one for each
-// group.
-Verdict RunHistories(Bench& bench, std::uint64_t operations, std::uint64_t seed) {
+// Runs rounds of all threads. After each round the checkers, one per group, continue with the
+// recorded histories.
+Verdict RunHistories(SharedState& shared, std::uint64_t operations, std::uint64_t seed) {
   std::vector<Process> processes;
-  for (std::size_t i = 0; i < kThreads; ++i) processes.emplace_back(bench, seed * kThreads + i);
+  for (std::size_t i = 0; i < kThreads; ++i) processes.emplace_back(shared, seed * kThreads + i);
   GroupModel::State initial;
-  initial.versioned = bench.versioned;
+  initial.versioned = shared.versioned;
   std::vector<Checker> checkers(kGroups, Checker(initial));
   Verdict verdict;
   while (verdict.operations < operations && !verdict.problem && !::testing::Test::HasFailure()) {
     {
       std::vector<std::jthread> threads;
-      for (Process& process : processes) threads.emplace_back([&process] { process.Run(kRound); });
+      for (Process& process : processes)
+        threads.emplace_back([&process] { process.Run(kOperationsPerRound); });
     }
     for (std::size_t group = 0; group < kGroups && !verdict.problem; ++group) {
       Checker::History history;
@@ -509,29 +515,30 @@ Verdict RunHistories(Bench& bench, std::uint64_t operations, std::uint64_t seed)
   return verdict;
 }
 
-class Linearizability : public ::testing::TestWithParam<Tested> {
+class Linearizability : public ::testing::TestWithParam<StoreParameters> {
  protected:
-  void Open(Bench& bench) {
+  void Open(SharedState& shared) {
     StoreOptions options;
     if (GetParam().on_disk)
       options = {.directory = directory_.path(), .durability = GetParam().durability};
-    bench.versioned = GetParam().versioned;
-    bench.store = OpenStore(options);
-    MakeBucket(*bench.store, kBucket, bench.versioned ? Versioning::kEnabled : Versioning::kNever);
+    shared.versioned = GetParam().versioned;
+    shared.store = OpenStore(options);
+    MakeBucket(*shared.store, kBucket,
+               shared.versioned ? Versioning::kEnabled : Versioning::kNever);
   }
 
   TemporaryDirectory directory_;
 };
 
-TEST_P(Linearizability, EveryOperationHasOneInstant) {
-  Bench bench;
-  Open(bench);
+TEST_P(Linearizability, AllHistoriesAreLinearizable) {
+  SharedState shared;
+  Open(shared);
   const std::uint64_t seed = NumberFrom("PENSTOCK_PROPERTY_SEED", 1);
-  const std::uint64_t usual =
+  const std::uint64_t default_operations =
       std::getenv("PENSTOCK_LONG") != nullptr ? 10'000'000 : GetParam().sample;
   const auto start = std::chrono::steady_clock::now();
   const Verdict verdict =
-      RunHistories(bench, NumberFrom("PENSTOCK_HISTORY_OPERATIONS", usual), seed);
+      RunHistories(shared, NumberFrom("PENSTOCK_HISTORY_OPERATIONS", default_operations), seed);
   EXPECT_FALSE(verdict.problem.has_value()) << "PENSTOCK_PROPERTY_SEED=" << seed << "\n"
                                             << *verdict.problem;
   const auto took =
@@ -542,22 +549,23 @@ TEST_P(Linearizability, EveryOperationHasOneInstant) {
 
 INSTANTIATE_TEST_SUITE_P(
     Stores, Linearizability,
-    ::testing::Values(Tested{"memory", false, Durability::kRelaxed, false, 60'000},
-                      Tested{"memory_versioned", false, Durability::kRelaxed, true, 30'000},
-                      Tested{"relaxed", true, Durability::kRelaxed, false, 60'000},
-                      Tested{"relaxed_versioned", true, Durability::kRelaxed, true, 30'000},
-                      Tested{"strict", true, Durability::kStrict, false, 18'000},
-                      Tested{"strict_versioned", true, Durability::kStrict, true, 18'000}),
+    ::testing::Values(
+        StoreParameters{"memory", false, Durability::kRelaxed, false, 60'000},
+        StoreParameters{"memory_versioned", false, Durability::kRelaxed, true, 30'000},
+        StoreParameters{"relaxed", true, Durability::kRelaxed, false, 60'000},
+        StoreParameters{"relaxed_versioned", true, Durability::kRelaxed, true, 30'000},
+        StoreParameters{"strict", true, Durability::kStrict, false, 18'000},
+        StoreParameters{"strict_versioned", true, Durability::kStrict, true, 18'000}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
-void PrintTo(const Tested& tested, std::ostream* out) { *out << tested.name; }
+void PrintTo(const StoreParameters& tested, std::ostream* out) { *out << tested.name; }
 
-TEST(LinearizabilityTest, SeesAReadThatIsRepeatedFromMemory) {
-  Bench bench;
-  bench.store = OpenStore({});
-  MakeBucket(*bench.store);
-  bench.stale_reads = true;
-  const Verdict verdict = RunHistories(bench, 1'000'000, 1);
+TEST(LinearizabilityTest, DetectsAStaleRead) {
+  SharedState shared;
+  shared.store = OpenStore({});
+  MakeBucket(*shared.store);
+  shared.stale_reads = true;
+  const Verdict verdict = RunHistories(shared, 1'000'000, 1);
   ASSERT_TRUE(verdict.problem.has_value())
       << "no violation among " << verdict.operations << " operations";
   EXPECT_NE(verdict.problem->find("no instant explains: "), std::string::npos);

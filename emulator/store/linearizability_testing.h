@@ -1,12 +1,12 @@
 // A linearizability checker for tests: Wing and Gong's search, run event by event (Lowe, "Testing
-// for linearizability", 2017), so that histories of any length need memory for the operations in
-// progress only.
+// for linearizability", 2017), so that memory is needed only for the operations in
+// progress, whatever the length of the history.
 //
-// A history is linearizable when every operation can be given one instant between its call and its
-// return so that the operations, run one after another in the order of these instants, have the
-// results that were observed. The check is exact: an operation that reads several keys, as a
-// listing does, is one step of the model. Histories of objects that no operation joins can be
-// checked one by one (Herlihy and Wing: linearizability is a local property).
+// A history is linearizable if each operation can be assigned one instant between its call and its
+// return such that the operations, run sequentially in the order of these instants, have the
+// observed results. The check is exact: an operation that reads several keys, such as a
+// listing, is one step of the model. Histories of objects that no operation combines can be
+// checked separately (Herlihy and Wing: linearizability is a local property).
 #ifndef PENSTOCK_EMULATOR_STORE_LINEARIZABILITY_TESTING_H_
 #define PENSTOCK_EMULATOR_STORE_LINEARIZABILITY_TESTING_H_
 
@@ -21,23 +21,22 @@
 
 namespace penstock::emulator::store::testing {
 
-// What one process did. `called` and `returned` are ticks of one clock that all processes share,
-// each used once.
+// One operation of a process. `called` and `returned` are unique ticks of one clock that all
+// processes share.
 template <class Operation>
 struct Recorded {
   Operation operation;
   std::uint64_t called = 0;
   std::uint64_t returned = 0;
-  // false: it may or may not have happened, at one instant before `returned`
+  // False: the operation may or may not have taken effect, at one instant before `returned`.
   bool outcome_known = true;
 };
 
-// Model has:
+// Requirements on Model:
 //   struct State, default constructible, with operator== and a member `std::size_t Hash() const`
 //   struct Operation
-//   static bool Apply(State&, const Operation&): false when the operation cannot have its results
-//   in that state, which then
-//       may be left half changed
+//   static bool Apply(State&, const Operation&): false if the operation cannot have its results
+//       in that state; the state may then be partly changed
 //   static std::string Describe(const Operation&)
 template <class Model>
 class LinearizabilityChecker {
@@ -45,15 +44,15 @@ class LinearizabilityChecker {
   using State = typename Model::State;
   using Operation = typename Model::Operation;
   using History = std::vector<Recorded<Operation>>;
-  static constexpr std::size_t kMostInProgress = 64;
+  static constexpr std::size_t kMaxInProgress = 64;
 
   explicit LinearizabilityChecker(State initial = {}) {
     configurations_.insert({std::move(initial), 0});
   }
 
-  // Continues with `history`, all of whose operations were called after those of the histories
-  // before had returned. nullopt: linearizable. Else a description of the operation that cannot be
-  // explained. Final.
+  // Continues with `history`. Its operations must have been called after all operations of earlier
+  // histories returned. nullopt: linearizable. Otherwise a description of the operation that cannot
+  // be explained, after which the checker cannot be used.
   std::optional<std::string> Check(const History& history) {
     struct Event {
       std::uint64_t tick;
@@ -80,15 +79,15 @@ class LinearizabilityChecker {
     return std::nullopt;
   }
 
-  // In how many ways the history so far can be explained; states that differ.
+  // Number of distinct explanations of the history so far.
   std::size_t configurations() const { return configurations_.size(); }
 
  private:
-  // One explanation so far: the operations that took effect lead to `state`. `done`: those of them
-  // still in progress.
+  // One explanation of the history so far. `state`: the state after the operations that took
+  // effect. `done`: those of them that are still in progress.
   struct Configuration {
     State state;
-    std::uint64_t done = 0;  // by slot
+    std::uint64_t done = 0;  // one bit per slot
     bool operator==(const Configuration& other) const {
       return done == other.done && state == other.state;
     }
@@ -105,7 +104,7 @@ class LinearizabilityChecker {
     if (free != in_progress_.end()) {
       *free = record;
     } else {
-      in_progress_.push_back(record);  // the test has at most kMostInProgress processes
+      in_progress_.push_back(record);  // the test has at most kMaxInProgress processes
     }
   }
 
@@ -115,7 +114,7 @@ class LinearizabilityChecker {
   }
 
   // Keeps the configurations in which the operation has taken effect, and derives those in which it
-  // can do so last.
+  // takes effect last.
   bool Return(std::size_t slot) {
     const std::uint64_t bit = std::uint64_t{1} << slot;
     Configurations next;
@@ -126,7 +125,7 @@ class LinearizabilityChecker {
         next.insert({configuration.state, configuration.done & ~bit});
         continue;
       }
-      if (!in_progress_[slot]->outcome_known) next.insert(configuration);  // it never happened
+      if (!in_progress_[slot]->outcome_known) next.insert(configuration);  // it never took effect
       open.push_back(configuration);
     }
     while (!open.empty()) {
@@ -153,12 +152,12 @@ class LinearizabilityChecker {
   std::string Explain(std::size_t slot) const {
     std::string text = "no instant explains: " + Model::Describe(in_progress_[slot]->operation) +
                        " (ticks " + std::to_string(in_progress_[slot]->called) + " to " +
-                       std::to_string(in_progress_[slot]->returned) + ")\nin progress beside it:";
+                       std::to_string(in_progress_[slot]->returned) + ")\nconcurrent operations:";
     for (const auto* record : in_progress_) {
       if (record != nullptr && record != in_progress_[slot])
         text += "\n  " + Model::Describe(record->operation);
     }
-    text += "\nstates that explain everything before it: " + std::to_string(configurations_.size());
+    text += "\npossible states before it: " + std::to_string(configurations_.size());
     for (const Configuration& configuration : configurations_)
       text += "\n  " + Model::DescribeState(configuration.state);
     return text;

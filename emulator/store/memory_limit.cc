@@ -23,7 +23,7 @@ std::string InMiB(std::uint64_t bytes) {
   return text;
 }
 
-// A number of bytes; nullopt for "max" and for text that is no number.
+// A number of bytes; nullopt for "max" and for text that is not a number.
 std::optional<std::uint64_t> ParseBytes(std::string_view text) {
   std::uint64_t bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
@@ -32,9 +32,9 @@ std::optional<std::uint64_t> ParseBytes(std::string_view text) {
   return bytes;
 }
 
-// The least limit of the group at `path` and of those that contain it. In a container that sees its
-// own group as the root, /proc/self/cgroup says "/", or a path of the host that does not exist
-// here: then the root's file counts.
+// The lowest limit of the group at `path` and its ancestors. In a container whose own group is the
+// root, /proc/self/cgroup says "/", or a path of the host that does not exist
+// in the container; then the file of the root applies.
 std::uint64_t LeastLimit(const MemoryFacts& facts, const std::string& root, std::string path,
                          const std::string& file) {
   std::uint64_t least = UINT64_MAX;
@@ -79,7 +79,7 @@ std::optional<std::string> ReadSystemFile(const std::string& path) {
 
 std::uint64_t DefaultMemoryLimitFor(const MemoryFacts& facts) {
   const std::uint64_t group = ControlGroupLimit(facts);
-  // Version 1 says "no limit" by a number beyond every machine's memory.
+  // Version 1 expresses "no limit" as a number above any machine's memory.
   const std::uint64_t usable =
       group < facts.machine_bytes ? group / 4 * 3 : facts.machine_bytes / 2;
   return std::max(usable, kLeastLimit);
@@ -130,11 +130,11 @@ bool MemoryLimit::HasRoomForRecords() {
 Error MemoryLimit::Exceeded(std::uint64_t bytes) const {
   if (FitsWithoutDocuments(bytes)) return DocumentsInTheWay(bytes);
   Error error = Error::Make(ErrorKind::kResourceExhausted,
-                            "The emulator keeps objects in memory and " + InMiB(bytes) +
-                                " more do not fit: " + InMiB(used_bytes()) + " of its limit of " +
-                                InMiB(limit_) +
-                                " are in use. Delete objects, or start it with a larger "
-                                "--memory-limit (memory_limit) or with --data.");
+                            "The emulator's memory limit of " + InMiB(limit_) +
+                                " would be exceeded: " + InMiB(used_bytes()) + " are in use and " +
+                                InMiB(bytes) +
+                                " more are needed. Delete objects, or restart the emulator with a "
+                                "larger --memory-limit (memory_limit) or with --data.");
   error.code = "InsufficientStorage";
   return error;
 }
@@ -207,7 +207,7 @@ Result<void> MemoryCharge::GrowTo(std::uint64_t bytes) {
 
 void MemoryCharge::SetAnyway(std::uint64_t bytes) noexcept {
   if (limit_ == nullptr) return;
-  // modulo 2^64: also downwards
+  // Modulo 2^64, so it can also decrease.
   limit_->used_.fetch_add(bytes - bytes_, std::memory_order_release);
   bytes_ = bytes;
 }

@@ -1,8 +1,8 @@
-// How much memory stores without a directory and request documents may use together.
+// The memory limit of all stores without a directory and of request documents together.
 //
-// The limit is the process's, not a store's: every namespace charges the same MemoryLimit. Bytes
-// are charged before memory is allocated for them, so that an upload that does not fit is refused
-// while there is still room.
+// The limit applies to the process: the stores of all namespaces charge the same MemoryLimit. Bytes
+// are charged before memory is allocated for them, so that an upload that does not fit is rejected
+// before memory runs out.
 #ifndef PENSTOCK_EMULATOR_STORE_MEMORY_LIMIT_H_
 #define PENSTOCK_EMULATOR_STORE_MEMORY_LIMIT_H_
 
@@ -20,7 +20,7 @@
 
 namespace penstock::emulator::store {
 
-// A cache of memory that nothing needs at the moment.
+// A cache of memory that is not in use.
 class ReclaimableMemory {
  public:
   virtual ~ReclaimableMemory() = default;
@@ -35,31 +35,32 @@ class MemoryLimit {
   MemoryLimit(const MemoryLimit&) = delete;
   MemoryLimit& operator=(const MemoryLimit&) = delete;
 
-  // The limit of all stores of this process that are given none: DefaultMemoryLimitBytes.
+  // The limit of all stores of this process that have no limit of their own:
+  // DefaultMemoryLimitBytes.
   static const std::shared_ptr<MemoryLimit>& OfProcess();
 
   std::uint64_t limit_bytes() const { return limit_; }
   std::uint64_t used_bytes() const { return used_.load(std::memory_order_relaxed); }
 
-  // Whether `bytes` more fit now; reclaims memory when they do not. Reserves nothing.
+  // Whether `bytes` more fit now. Reclaims memory if they do not. Reserves nothing.
   bool HasRoomFor(std::uint64_t bytes);
   // The same for records: request documents do not count, since one of them may be the request that
   // writes the records.
   bool HasRoomForRecords();
-  // InsufficientStorage, naming the limit, what is in use and the option to change. SlowDown if the
-  // bytes would fit without the request documents that are in memory at the moment.
+  // An InsufficientStorage error that names the limit, the bytes in use and the option to change.
+  // SlowDown if the bytes would fit without the request documents that are in memory at the moment.
   Error Exceeded(std::uint64_t bytes) const;
-  // `memory` is asked when the limit is reached. Forgotten once it is gone.
+  // Adds a cache to reclaim when the limit is reached. The cache is dropped once it has expired.
   void AddReclaimable(std::weak_ptr<ReclaimableMemory> memory);
-  // Around the destruction of a store on another thread: who finds no room waits for the end, for 5
-  // s at most.
+  // Surround the destruction of a store on another thread. A charge that does not fit waits for the
+  // end, at most 5 s.
   void BeginRelease();
   void EndRelease();
 
  private:
   friend class MemoryCharge;
   friend class DocumentCharge;
-  // False, and nothing is charged, when the limit would be exceeded even after all memory was
+  // False, with nothing charged, if the limit would be exceeded even after all memory was
   // reclaimed.
   bool Reserve(std::uint64_t bytes);
   bool TryReserve(std::uint64_t bytes);
@@ -75,12 +76,12 @@ class MemoryLimit {
   std::atomic<bool> document_beyond_{false};  // a DocumentCharge exceeds the limit
   Mutex mutex_;
   CondVar released_;
-  int releases_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // begun and not ended
+  int releases_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // releases in progress
   std::vector<std::weak_ptr<ReclaimableMemory>> reclaimable_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
-// Bytes charged to a limit; given back at the end. Without a limit it counts nothing. The limit
-// outlives it.
+// Bytes charged to a limit and released by the destructor. Without a limit it does nothing. The
+// limit must outlive it.
 class MemoryCharge {
  public:
   MemoryCharge() = default;
@@ -96,9 +97,10 @@ class MemoryCharge {
 
   std::uint64_t bytes() const { return bytes_; }
   MemoryLimit* limit() const { return limit_; }
-  // Charges until the whole is `bytes`, if it is less. MemoryLimit::Exceeded, and nothing changes.
+  // Raises the charge to `bytes` if it is lower. Fails with MemoryLimit::Exceeded and changes
+  // nothing.
   Result<void> GrowTo(std::uint64_t bytes);
-  // Makes it `bytes`, also beyond the limit: for memory that is in use already.
+  // Sets the charge to `bytes`, even above the limit, for memory that is already in use.
   void SetAnyway(std::uint64_t bytes) noexcept;
 
  private:
@@ -134,12 +136,13 @@ class DocumentCharge {
   bool beyond_ = false;
 };
 
-// Three quarters of the least memory.max (or, of version 1, memory.limit_in_bytes) of this
-// process's control groups; without such a limit half of the machine's memory, as tmpfs takes.
+// Three quarters of the lowest memory.max (cgroup v1: memory.limit_in_bytes) of this
+// process's control groups. Without such a limit, half of the machine's memory, the default of
+// tmpfs.
 std::uint64_t DefaultMemoryLimitBytes();
 
-// What the system says of memory. `read` returns the content of a file, nullopt where there is
-// none.
+// The system's memory information. `read` returns the content of a file; nullopt: it does not
+// exist.
 struct MemoryFacts {
   std::uint64_t machine_bytes = 0;
   std::function<std::optional<std::string>(const std::string& path)> read;

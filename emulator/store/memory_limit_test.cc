@@ -14,7 +14,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kGiB = 1024 * kMiB;
@@ -40,7 +40,7 @@ TEST(DefaultMemoryLimit, IsThreeQuartersOfTheControlGroup) {
             768 * kMiB);
 }
 
-TEST(DefaultMemoryLimit, IsThatOfTheGroupWithTheLeastLimit) {
+TEST(DefaultMemoryLimit, UsesTheLowestLimitOfTheGroups) {
   EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", "0::/a.slice/b.service\n"},
                                   {"/sys/fs/cgroup/a.slice/memory.max", "1073741824\n"},
                                   {"/sys/fs/cgroup/a.slice/b.service/memory.max", "2147483648\n"}}),
@@ -56,7 +56,7 @@ TEST(DefaultMemoryLimit, ReadsControlGroupsOfVersion1) {
                        {{"/proc/self/cgroup", groups},
                         {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"}}),
             4 * kGiB)
-      << "which is how version 1 says that there is none";
+      << "version 1 uses this number for no limit";
 }
 
 TEST(DefaultMemoryLimit, IsPositiveOnThisMachine) {
@@ -134,7 +134,7 @@ struct LimitedStore {
     MakeBucket(*store, kBucket, versioning);
   }
 
-  // The S3 code of the refusal; empty: stored.
+  // Returns the S3 code of the error; empty: stored.
   std::string Put(const std::string& key, std::size_t size, std::uint64_t hint) {
     auto writer = store->NewBlob(hint);
     if (!writer.ok()) return writer.error().code;
@@ -155,7 +155,7 @@ struct LimitedStore {
     return stored.ok() ? "" : stored.error().code;
   }
 
-  // Puts until one is refused; how many were stored.
+  // Puts objects until one is rejected. Returns the number of stored objects.
   int Fill(std::size_t size, std::uint64_t hint, int most = 100'000) {
     for (int i = 0; i < most; ++i) {
       if (Put("fill-" + std::to_string(i), size, hint) == "InsufficientStorage") return i;
@@ -169,7 +169,7 @@ struct LimitedStore {
 
 class BodiesOf : public ::testing::TestWithParam<std::pair<std::size_t, bool>> {};
 
-TEST_P(BodiesOf, AreRefusedBeyondTheLimitAndLeaveNothing) {
+TEST_P(BodiesOf, AreRejectedOverTheLimitWithoutLeftovers) {
   const auto [size, announced] = GetParam();
   LimitedStore limited(32 * kMiB);
   const int stored = limited.Fill(size, announced ? size : 0);
@@ -178,7 +178,7 @@ TEST_P(BodiesOf, AreRefusedBeyondTheLimitAndLeaveNothing) {
   const std::uint64_t used = limited.limit->used_bytes();
   EXPECT_LE(used, 32 * kMiB);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(limited.Put("more", 32 * kMiB, 0), "InsufficientStorage");
-  EXPECT_EQ(limited.limit->used_bytes(), used) << "refused uploads are still charged";
+  EXPECT_EQ(limited.limit->used_bytes(), used) << "rejected uploads are still charged";
   EXPECT_EQ(Get(*limited.store, "more"), "[NoSuchKey]");
 }
 
@@ -201,12 +201,12 @@ INSTANTIATE_TEST_SUITE_P(Sizes, BodiesOf,
                                   (tested.param.second ? "Announced" : "Unannounced");
                          });
 
-TEST(MemoryLimit, RefusesAnAnnouncedBodyBeforeItsFirstByte) {
+TEST(MemoryLimit, RejectsAnAnnouncedBodyBeforeItsFirstByte) {
   LimitedStore limited(32 * kMiB);
   const auto writer = limited.store->NewBlob(33 * kMiB);
   ASSERT_FALSE(writer.ok());
   EXPECT_EQ(writer.error().kind, ErrorKind::kResourceExhausted);
-  EXPECT_NE(writer.error().message.find("33.0 MiB more do not fit"), std::string::npos)
+  EXPECT_NE(writer.error().message.find("33.0 MiB more are needed"), std::string::npos)
       << writer.error().message;
   EXPECT_NE(writer.error().message.find("limit of 32.0 MiB"), std::string::npos)
       << writer.error().message;
@@ -221,7 +221,7 @@ TEST(MemoryLimit, CountsRowsOfEmptyObjects) {
   EXPECT_LE(limited.limit->used_bytes(), 5 * kMiB);
   for (int i = 0; i < stored; ++i)
     ASSERT_TRUE(Remove(*limited.store, "fill-" + std::to_string(i)).ok());
-  EXPECT_EQ(limited.Put("again", 0, 0), "") << "rows that were deleted leave room for others";
+  EXPECT_EQ(limited.Put("again", 0, 0), "") << "deleted rows free space for others";
 }
 
 TEST(MemoryLimit, CountsDeleteMarkers) {
@@ -266,10 +266,10 @@ TEST(MemoryLimit, IsSharedByStores) {
   ASSERT_TRUE(PutText(*second, "key", Body(12 * kMiB)).ok());
   EXPECT_FALSE(first->NewBlob(12 * kMiB).ok());
   second.reset();
-  EXPECT_TRUE(first->NewBlob(12 * kMiB).ok()) << "a store that is gone";
+  EXPECT_TRUE(first->NewBlob(12 * kMiB).ok()) << "the other store is destroyed";
 }
 
-TEST(MemoryLimit, TakesTheSpareMemoryOfOtherStoresFirst) {
+TEST(MemoryLimit, ReclaimsTheSpareMemoryOfOtherStores) {
   const auto limit = std::make_shared<MemoryLimit>(16 * kMiB);
   const auto first = OpenStore({.memory_limit = limit});
   const auto second = OpenStore({.memory_limit = limit});
@@ -277,7 +277,7 @@ TEST(MemoryLimit, TakesTheSpareMemoryOfOtherStoresFirst) {
   MakeBucket(*second);
   ASSERT_TRUE(PutText(*second, "key", Body(12 * kMiB)).ok());
   ASSERT_TRUE(Remove(*second, "key").ok());
-  EXPECT_GE(limit->used_bytes(), 12 * kMiB) << "its pages are kept for a while";
+  EXPECT_GE(limit->used_bytes(), 12 * kMiB) << "its pages are kept for reuse";
   EXPECT_TRUE(first->NewBlob(12 * kMiB).ok());
 }
 
@@ -288,14 +288,14 @@ TEST(MemoryLimit, WaitsForAStoreThatIsBeingDestroyed) {
   MakeBucket(*second);
   ASSERT_TRUE(PutText(*second, "key", Body(12 * kMiB)).ok());
   limit->BeginRelease();
-  const std::jthread dismantler([&] {
+  const std::jthread destroyer([&] {
     second.reset();
     limit->EndRelease();
   });
   EXPECT_TRUE(first->NewBlob(12 * kMiB).ok());
 }
 
-TEST(MemoryLimit, HoldsWhileManyThreadsPut) {
+TEST(MemoryLimit, IsEnforcedUnderConcurrentPuts) {
   LimitedStore limited(32 * kMiB);
   std::vector<std::jthread> threads;
   for (int thread = 0; thread < 4; ++thread) {

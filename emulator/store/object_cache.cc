@@ -9,7 +9,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-constinit DiagnosticEvent not_cached("store.object_not_cached");  // later reads ask the database
+constinit DiagnosticEvent not_cached("store.object_not_cached");  // later reads use the database
 
 constexpr std::uint64_t kEntryOverhead = 512;  // record, list and index nodes, roughly
 
@@ -135,7 +135,7 @@ void ObjectCache::Insert(Shard& shard, const Name& name, Entries& fresh,
       entry.bytes += slice.range.size();
     }
   }
-  // One entry may use half a shard at most: a giant would push everything else out.
+  // One entry may use at most half a shard, so that a large one does not evict all others.
   if (entry.bytes > per_shard_.bytes / 2 || entry.descriptors > per_shard_.descriptors) return;
   while (!shard.entries.empty() &&
          (shard.bytes + entry.bytes > per_shard_.bytes ||
@@ -147,7 +147,7 @@ void ObjectCache::Insert(Shard& shard, const Name& name, Entries& fresh,
     shard.index.emplace(Name{entry.bucket, entry.object->key.value, name.hash}, fresh.begin());
   } catch (...) {
     not_cached.Report(CurrentExceptionError());
-    return;  // the one step that can fail, and nothing depends on it yet
+    return;  // the only step that can fail; no other state has changed yet
   }
   shard.bytes += entry.bytes;
   shard.descriptors += entry.descriptors;

@@ -1,10 +1,11 @@
-// Latest versions of hot objects, so that reading them touches no database.
+// Caches the latest versions of frequently read objects, so that reads of them do not use the
+// database.
 //
-// Coherence: what the cache returns for a key is what a database snapshot taken at that moment
-// contains. The writer calls Hold before its commit and Set or Erase after it; in between the key
-// is not cached, and readers use the database. A reader takes a Ticket before it starts its
-// snapshot and passes it to Offer; a write that was published in between, or a key that is held,
-// makes the insert a no-op.
+// Coherence: at any moment the cache returns for a key what a database snapshot taken at that
+// moment contains. The writer calls Hold before its commit and Set or Erase after it. In between,
+// the key is not cached and readers use the database. A reader takes a Ticket before it starts its
+// snapshot and passes it to Offer. Offer inserts nothing if a write was published in between or the
+// key is held.
 #ifndef PENSTOCK_EMULATOR_STORE_OBJECT_CACHE_H_
 #define PENSTOCK_EMULATOR_STORE_OBJECT_CACHE_H_
 
@@ -23,12 +24,13 @@
 namespace penstock::emulator::store {
 
 struct CacheLimits {
-  std::uint64_t bytes = 64 << 20;    // records and inline bodies
-  std::uint64_t descriptors = 1024;  // files that cached contents keep open
+  std::uint64_t bytes = 64 << 20;    // of records and inline bodies
+  std::uint64_t descriptors = 1024;  // open files of cached contents
 };
 
-// Bounded, sharded, least recently used goes first. Where memory has run out an object is not
-// cached, and what was cached for its key is gone: never stale. Thread safety: any thread.
+// Bounded and sharded, with LRU eviction. If memory runs out, an object is not
+// cached and the previous entry of its key is removed, so entries are never stale. Thread safety:
+// any thread.
 class ObjectCache {
  public:
   explicit ObjectCache(CacheLimits limits);
@@ -38,15 +40,15 @@ class ObjectCache {
 
   // Null: not cached.
   ObjectPtr Find(std::string_view bucket, std::string_view key);
-  // For readers: refused when the shard was written to after `ticket` or the key is held.
+  // For readers. Ignored if the shard was written to after `ticket` or the key is held.
   void Offer(std::string_view bucket, const ObjectPtr& object, Ticket ticket) noexcept;
-  // For the writer: a commit that may change the key is about to start. Throws std::bad_alloc and
-  // then holds nothing.
+  // For the writer: a commit that may change the key is about to start. If it throws
+  // std::bad_alloc, the key is not held.
   void Hold(std::string_view bucket, std::string_view key);
-  // For the writer: the key's latest version is now this one, or gone. Ends one Hold of the key;
-  // the object is not cached while another Hold remains, because the same commit has a later change
-  // of the key. Without a Hold both are valid too, for a database whose readers wait until the
-  // writer is done.
+  // For the writer: `object` is now the latest version of its key (Set), or the key has none or
+  // must be looked up again (Erase). Ends one Hold of the key. While another Hold remains, the
+  // object is not cached, because the same commit changes the key again. Both may be called without
+  // a Hold if the readers of the database wait until the writer has finished.
   void Set(std::string_view bucket, const ObjectPtr& object) noexcept;
   void Erase(std::string_view bucket, std::string_view key) noexcept;
 
@@ -70,12 +72,12 @@ class ObjectCache {
   struct Shard {
     Mutex mutex;
     Ticket writes PENSTOCK_GUARDED_BY(mutex) = 0;
-    // hashes of held keys, one for each Hold; few
+    // Hashes of held keys, one per Hold. There are few.
     std::vector<std::size_t> held PENSTOCK_GUARDED_BY(mutex);
     std::uint64_t bytes PENSTOCK_GUARDED_BY(mutex) = 0;
     std::uint64_t descriptors PENSTOCK_GUARDED_BY(mutex) = 0;
     Entries entries PENSTOCK_GUARDED_BY(mutex);
-    // views into entries
+    // Keys are views into `entries`.
     std::unordered_map<Name, Entries::iterator, NameHash> index PENSTOCK_GUARDED_BY(mutex);
   };
   static constexpr std::size_t kShards = 64;
@@ -84,12 +86,12 @@ class ObjectCache {
   Shard& ShardOf(const Name& name) { return shards_[(name.hash >> 48) % kShards]; }
   static bool IsHeld(const Shard& shard, const Name& name) noexcept PENSTOCK_REQUIRES(shard.mutex);
   static void EndHold(Shard& shard, const Name& name) noexcept PENSTOCK_REQUIRES(shard.mutex);
-  // Both move what they drop into `dropped`, to be destroyed outside the lock.
+  // Both move the removed entries to `dropped`, to be destroyed outside the lock.
   static void Remove(Shard& shard, const Name& name, Entries& dropped) noexcept
       PENSTOCK_REQUIRES(shard.mutex);
   void Insert(Shard& shard, const Name& name, Entries& fresh, Entries& dropped) noexcept
       PENSTOCK_REQUIRES(shard.mutex);
-  // A list of one entry; empty where memory has run out.
+  // Returns a list of one entry; empty if memory runs out.
   static Entries MakeEntry(std::string_view bucket, const ObjectPtr& object) noexcept;
 
   const CacheLimits per_shard_;

@@ -16,7 +16,7 @@ ObjectPtr Object(const std::string& key, const std::string& etag = "") {
   return record;
 }
 
-TEST(ObjectCache, FindsWhatWasOffered) {
+TEST(ObjectCache, FindsOfferedObjects) {
   ObjectCache cache({});
   const ObjectPtr object = Object("key");
   EXPECT_EQ(cache.Find("bucket", "key"), nullptr);
@@ -25,15 +25,15 @@ TEST(ObjectCache, FindsWhatWasOffered) {
   EXPECT_EQ(cache.Find("other", "key"), nullptr);
 }
 
-TEST(ObjectCache, AnOfferFromBeforeAWriteIsRefused) {
+TEST(ObjectCache, IgnoresAnOfferFromBeforeAWrite) {
   ObjectCache cache({});
   const auto ticket = cache.TakeTicket("bucket", "key");
-  cache.Erase("bucket", "key");  // the write that the reader's snapshot did not see
+  cache.Erase("bucket", "key");  // a write that the reader's snapshot does not contain
   cache.Offer("bucket", Object("key", "old"), ticket);
   EXPECT_EQ(cache.Find("bucket", "key"), nullptr);
 }
 
-TEST(ObjectCache, TheWritersValueReplaces) {
+TEST(ObjectCache, TheWritersObjectReplacesTheEntry) {
   ObjectCache cache({});
   cache.Offer("bucket", Object("key", "old"), cache.TakeTicket("bucket", "key"));
   cache.Set("bucket", Object("key", "new"));
@@ -54,12 +54,13 @@ TEST(ObjectCache, AHeldKeyIsNotCached) {
   EXPECT_EQ(cache.Find("bucket", "key")->etag.value, "new");
 }
 
-TEST(ObjectCache, OfSeveralChangesInOneCommitOnlyTheLastIsCached) {
+TEST(ObjectCache, CachesOnlyTheLastChangeOfACommit) {
   ObjectCache cache({});
   cache.Hold("bucket", "key");
   cache.Hold("bucket", "key");
   cache.Set("bucket", Object("key", "first"));
-  EXPECT_EQ(cache.Find("bucket", "key"), nullptr) << "the database has the second already";
+  EXPECT_EQ(cache.Find("bucket", "key"), nullptr)
+      << "the database already contains the second change";
   cache.Set("bucket", Object("key", "second"));
   EXPECT_EQ(cache.Find("bucket", "key")->etag.value, "second");
 }
@@ -72,8 +73,8 @@ TEST(ObjectCache, EraseEndsAHold) {
   EXPECT_EQ(cache.Find("bucket", "key")->etag.value, "kept");
 }
 
-TEST(ObjectCache, ForgetsTheLeastRecentlyUsed) {
-  ObjectCache cache({.bytes = 64 * 2048});  // about three records for each of the 64 shards
+TEST(ObjectCache, EvictsTheLeastRecentlyUsed) {
+  ObjectCache cache({.bytes = 64 * 2048});  // about three records per shard
   cache.Set("bucket", Object("hot"));
   int kept = 0;
   for (int i = 0; i < 10'000; ++i) {
@@ -86,7 +87,7 @@ TEST(ObjectCache, ForgetsTheLeastRecentlyUsed) {
   EXPECT_LE(kept, 64 * 4);
 }
 
-TEST(ObjectCache, RefusesWhatWouldPushEverythingElseOut) {
+TEST(ObjectCache, DoesNotCacheVeryLargeObjects) {
   ObjectCache cache({.bytes = 64 * 2048});
   auto giant = std::make_shared<ObjectRecord>();
   giant->key = ObjectKey("giant");
@@ -95,9 +96,9 @@ TEST(ObjectCache, RefusesWhatWouldPushEverythingElseOut) {
   EXPECT_EQ(cache.Find("bucket", "giant"), nullptr);
 }
 
-// A failed allocation between two steps once left an entry that nothing could find, or the object
-// of before the write.
-TEST(ObjectCache, WithoutMemoryNothingStaleStays) {
+// Regression: a failed allocation between two steps left an entry that could not be found, or the
+// object from before the write.
+TEST(ObjectCache, NoStaleEntryRemainsAfterAFailedAllocation) {
   for (int failing = 0; failing < 8; ++failing) {
     ObjectCache cache({});
     const ObjectPtr before = Object("key", "old");

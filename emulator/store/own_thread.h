@@ -1,4 +1,4 @@
-// Threads of their own that the store's parts start when there is first something to do.
+// Threads that parts of the store start when they first need one.
 #ifndef PENSTOCK_EMULATOR_STORE_OWN_THREAD_H_
 #define PENSTOCK_EMULATOR_STORE_OWN_THREAD_H_
 
@@ -10,12 +10,12 @@
 
 namespace penstock::emulator::store {
 
-// the caller does the work itself
+// The caller then does the work itself.
 inline constinit DiagnosticEvent own_thread_not_started("store.thread_not_started");
 
-// `thread` runs `work` unless it was started before. False: no thread is to be had.
+// Starts `thread` with `work` unless it is already running. False: the thread could not be created.
 template <class Work>
-bool HasOwnThread(std::thread& thread, Work work) {
+bool EnsureThread(std::thread& thread, Work work) {
   if (thread.joinable()) return true;
   const SignalsBlocked blocked;
   try {

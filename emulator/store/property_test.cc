@@ -1,5 +1,5 @@
-// The store against a model that is obviously right: random sequences of operations, then
-// everything both can tell. PENSTOCK_PROPERTY_RUNS sets how many sequences run.
+// Compares the store with a simple model: runs random sequences of operations, then compares all
+// results. PENSTOCK_PROPERTY_RUNS sets the number of sequences.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 struct ModelVersion {
   std::string id;
@@ -27,17 +27,17 @@ struct ModelUpload {
   std::map<int, std::string> parts;
 };
 
-// A bucket as S3 describes it: for each key its versions, newest first.
+// A bucket with S3 semantics: the versions of each key, newest first.
 struct Model {
   Versioning versioning = Versioning::kNever;
   std::map<std::string, std::deque<ModelVersion>> keys;
   std::vector<ModelUpload> uploads;
 
-  void DropNull(const std::string& key) {
+  void RemoveNullVersion(const std::string& key) {
     std::erase_if(keys[key], [](const ModelVersion& version) { return version.id == "null"; });
   }
   void Add(const std::string& key, ModelVersion version) {
-    if (versioning != Versioning::kEnabled) DropNull(key);
+    if (versioning != Versioning::kEnabled) RemoveNullVersion(key);
     keys[key].push_front(std::move(version));
   }
   bool Shows(const std::string& key) const {
@@ -49,7 +49,7 @@ struct Model {
     if (found == keys.end() || found->second.empty()) return "[NoSuchKey]";
     return found->second.front().marker ? "[marker]" : found->second.front().body;
   }
-  // Keys and common prefixes behind `after`, by brute force.
+  // Keys and common prefixes after `after`, by brute force.
   std::vector<std::string> List(const std::string& prefix, const std::string& delimiter,
                                 const std::string& after) const {
     std::vector<std::string> names;
@@ -60,7 +60,7 @@ struct Model {
         const std::size_t at = key.find(delimiter, prefix.size());
         if (at != std::string::npos) name = key.substr(0, at + delimiter.size());
       }
-      // Behind `after`, or a group that `after` does not lie in.
+      // Must be after `after`, and not a group that contains it.
       if (name <= after || (name != key && after.starts_with(name))) continue;
       if (names.empty() || names.back() != name) names.push_back(name);
     }
@@ -144,12 +144,12 @@ class Run {
       EXPECT_FALSE(Remove(*store_, key, VersionId("null"))->existed);
       return;
     }
-    const auto victim = versions.begin() + Pick(static_cast<unsigned>(versions.size()));
-    const auto deleted = Remove(*store_, key, VersionId(victim->id));
+    const auto chosen = versions.begin() + Pick(static_cast<unsigned>(versions.size()));
+    const auto deleted = Remove(*store_, key, VersionId(chosen->id));
     ASSERT_TRUE(deleted.ok());
     EXPECT_TRUE(deleted->existed);
-    EXPECT_EQ(deleted->removed_marker, victim->marker);
-    versions.erase(victim);
+    EXPECT_EQ(deleted->removed_marker, chosen->marker);
+    versions.erase(chosen);
   }
 
   void ChangeVersioning() {
@@ -263,9 +263,9 @@ class Run {
   Model model_;
 };
 
-int Runs(int normally) {
+int Runs(int default_runs) {
   const char* text = std::getenv("PENSTOCK_PROPERTY_RUNS");
-  return text == nullptr ? normally : std::max(1, std::atoi(text));
+  return text == nullptr ? default_runs : std::max(1, std::atoi(text));
 }
 
 void RunSeed(unsigned seed, StoreOptions options) {

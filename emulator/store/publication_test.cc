@@ -1,4 +1,5 @@
-// Every change becomes visible at one point: a listing and a read that begins after it agree.
+// Every change becomes visible at one point: a read that begins after a listing is not older than
+// the listing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,14 +15,15 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 constexpr int kKeys = 4;
 constexpr int kWriters = 4;
 
 std::string KeyOf(int index) { return "key-" + std::to_string(index); }
 
-// Writers put ever higher generations of their key, and sometimes delete it before the next one.
+// Threads that put increasing generations of their key, and sometimes delete it before the next
+// one.
 class Writers {
  public:
   explicit Writers(Store& store) {
@@ -55,7 +57,7 @@ std::int64_t GenerationOf(std::string_view etag) {
   return generation;
 }
 
-// The generation that a listing or a read shows; kAbsent where the key has no object.
+// The generation that a listing or a read returns; kAbsent if the key has no object.
 constexpr std::int64_t kAbsent = -1;
 
 std::int64_t Listed(const ListPage& page, const std::string& key) {
@@ -71,14 +73,14 @@ std::int64_t Read(Store& store, const std::string& key) {
 }
 
 struct Violations {
-  int writes = 0;  // the listing shows a generation, the read an older one
-  // the listing shows that a generation was deleted, the read shows that generation
+  int writes = 0;  // the read returns an older generation than the listing
+  // The read returns a generation that the listing shows as deleted.
   int deletions = 0;
 };
 
 Violations Observe(Store& store, int rounds) {
   Violations violations;
-  std::vector<std::int64_t> newest(kKeys, 0);  // generation of each key that was seen
+  std::vector<std::int64_t> newest(kKeys, 0);  // newest generation of each key seen so far
   for (int round = 0; round < rounds; ++round) {
     const auto page = store.List(ListObjects{.bucket = kBucket, .prefix = "key-"});
     if (!page.ok()) {
@@ -109,7 +111,7 @@ class Publication : public ::testing::TestWithParam<std::string> {
   TemporaryDirectory directory_;
 };
 
-TEST_P(Publication, AReadBegunAfterAListingIsNotBehindIt) {
+TEST_P(Publication, AReadAfterAListingIsNotOlder) {
   const auto store = OpenStore(Options());
   MakeBucket(*store);
   Violations violations;

@@ -9,7 +9,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-// a smaller reserve does not hold the log of a removal
+// A smaller reserve cannot hold the log of a removal.
 constexpr std::uint64_t kLeastBytes = 32 << 10;
 
 std::uint64_t SizeOf(const Descriptor& file) {
@@ -23,7 +23,7 @@ Reserve::Reserve(const std::string& path)
     : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)), bytes_(SizeOf(file_)) {}
 
 void Reserve::Release(const std::string& path) {
-  static_cast<void>(::truncate(path.c_str(), 0) == 0);  // there may be none
+  static_cast<void>(::truncate(path.c_str(), 0) == 0);  // the file may not exist
 }
 
 bool Reserve::Extend(std::uint64_t bytes) noexcept {
@@ -35,7 +35,8 @@ bool Reserve::Extend(std::uint64_t bytes) noexcept {
     return true;
   }
   const bool full = errno == ENOSPC || errno == EDQUOT;
-  if (full) static_cast<void>(::ftruncate(file_.get(), begin) == 0);  // what it got of the room
+  if (full)
+    static_cast<void>(::ftruncate(file_.get(), begin) == 0);  // returns partly allocated space
   return !full;
 }
 

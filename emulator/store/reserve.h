@@ -1,5 +1,5 @@
-// A file of preallocated space that is given back to the file system when the disk is full, so that
-// removals have room.
+// A file of preallocated space. It is returned to the file system when the disk is full, so that
+// removals have space.
 #ifndef PENSTOCK_EMULATOR_STORE_RESERVE_H_
 #define PENSTOCK_EMULATOR_STORE_RESERVE_H_
 
@@ -11,24 +11,24 @@
 
 namespace penstock::emulator::store {
 
-// Thread safety: one thread at a time; bytes() from any.
+// Thread safety: one thread at a time, except bytes(), which any thread may call.
 class Reserve {
  public:
-  // Creates the file with mode 0600, or takes over what is left of it. Without the file the reserve
-  // is always empty.
+  // Creates the file with mode 0600, or takes over an existing one. If the file cannot be opened,
+  // the reserve is always empty.
   explicit Reserve(const std::string& path);
-  // Gives the space of a reserve back to the file system that no process holds.
+  // Returns the space of a reserve to the file system. No process may have the reserve open.
   static void Release(const std::string& path);
 
-  // What it holds, in bytes.
+  // Size of the reserve.
   std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  // Extends it to `bytes`. False: the disk is full, and the reserve is as before. True also where
+  // Extends it to `bytes`. False: the disk is full, and the reserve is unchanged. True also if
   // the file system cannot preallocate.
   bool Extend(std::uint64_t bytes) noexcept;
-  // The same, but keeps as much as there is room for: `bytes`, a half of it, a quarter and so on.
-  // False: less than `bytes`.
+  // The same, but takes as much space as there is: `bytes`, a half, a quarter and so on.
+  // False: the reserve is smaller than `bytes`.
   bool ExtendUpTo(std::uint64_t bytes) noexcept;
-  // Gives space back to the file system, down to `bytes`. False: there was nothing to give.
+  // Returns space to the file system, down to `bytes`. False: there was nothing to return.
   bool Shrink(std::uint64_t bytes) noexcept;
 
  private:

@@ -22,7 +22,7 @@ class ReserveTest : public ::testing::Test {
   const std::string path_ = directory_.path() + "/reserve";
 };
 
-TEST_F(ReserveTest, HoldsWhatItWasExtendedTo) {
+TEST_F(ReserveTest, HoldsTheExtendedSize) {
   Reserve reserve(path_);
   EXPECT_EQ(reserve.bytes(), 0u);
   EXPECT_TRUE(reserve.Extend(64 << 10));
@@ -39,27 +39,27 @@ TEST_F(ReserveTest, ShrinksOnce) {
   ASSERT_TRUE(reserve.Extend(64 << 10));
   EXPECT_TRUE(reserve.Shrink(16 << 10));
   EXPECT_EQ(Allocated(), 16u << 10);
-  EXPECT_FALSE(reserve.Shrink(16 << 10)) << "there is nothing to give";
+  EXPECT_FALSE(reserve.Shrink(16 << 10)) << "there is nothing to return";
   EXPECT_TRUE(reserve.Shrink(0));
   EXPECT_FALSE(reserve.Shrink(0));
 }
 
-TEST_F(ReserveTest, StaysWithItsFileAndIsTakenOver) {
+TEST_F(ReserveTest, IsTakenOverFromAnExistingFile) {
   { ASSERT_TRUE(Reserve(path_).Extend(64 << 10)); }
   EXPECT_EQ(Reserve(path_).bytes(), 64u << 10);
 }
 
-TEST_F(ReserveTest, WhatOthersReleasedCanBeTakenAgain) {
+TEST_F(ReserveTest, CanBeExtendedAfterARelease) {
   Reserve reserve(path_);
   ASSERT_TRUE(reserve.Extend(64 << 10));
   Reserve::Release(path_);
   EXPECT_EQ(Allocated(), 0u);
-  EXPECT_FALSE(reserve.Shrink(0)) << "there is nothing to give";
+  EXPECT_FALSE(reserve.Shrink(0)) << "there is nothing to return";
   EXPECT_TRUE(reserve.Extend(64 << 10));
   EXPECT_EQ(Allocated(), 64u << 10);
 }
 
-TEST_F(ReserveTest, WithoutAFolderItIsEmpty) {
+TEST_F(ReserveTest, IsEmptyIfTheDirectoryDoesNotExist) {
   Reserve reserve(directory_.path() + "/none/reserve");
   EXPECT_TRUE(reserve.Extend(64 << 10));
   EXPECT_EQ(reserve.bytes(), 0u);

@@ -14,7 +14,7 @@ namespace penstock::emulator::store {
 namespace {
 
 constexpr int kReaders = 8;
-// A store that lives no longer, a test's for example, is not scrubbed.
+// Stores with a shorter life, such as those of tests, are not verified.
 constexpr std::chrono::seconds kFirstScrubAfter{10};
 
 constinit DiagnosticEvent sweep_failed("store.sweep_failed");  // the next start sweeps again
@@ -32,19 +32,19 @@ CacheLimits LimitsOf(const StoreOptions& options) {
   return limits;
 }
 
-// Objects without a database: the sweep would remove them.
-Result<void> CheckDatabaseIsThere(const std::string& directory) {
+// Fails if there are blob files but no database: the sweep would delete them.
+Result<void> CheckDatabaseExists(const std::string& directory) {
   std::error_code missing;
   if (std::filesystem::file_size(DatabasePath(directory), missing) > 0 && !missing) return Ok();
   return VisitBlobFiles(directory, [&](std::int64_t, const std::string& path) -> Result<void> {
     return Error::Make(ErrorKind::kDataLoss,
                        "the database file " + DatabasePath(directory) +
-                           " is missing or empty, and objects are there (" + path +
-                           "); restore it from a copy or choose another directory");
+                           " is missing or empty, but the directory contains object data (" + path +
+                           "); restore the file from a backup or choose another directory");
   });
 }
 
-// On a connection of its own: the sweep of a large folder takes a while.
+// Uses its own connection because the sweep of a large directory takes long.
 void SweepOrphans(const std::string& directory, std::int64_t first_number,
                   const std::atomic<bool>& stop) {
   auto connection = OpenReader(DatabasePath(directory));
@@ -74,8 +74,8 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
                          error.value());
     }
     PENSTOCK_ASSIGN(lock, DirectoryLock::Take(options.directory));
-    PENSTOCK_TRY(CheckDatabaseIsThere(options.directory));
-    ReleaseReserve(options.directory);  // opening needs room; the guard takes it again
+    PENSTOCK_TRY(CheckDatabaseExists(options.directory));
+    ReleaseReserve(options.directory);  // opening needs space; the guard takes the reserve again
   }
   PENSTOCK_ASSIGN(auto connection,
                   OpenDatabase(DatabasePath(options.directory), options.durability));
@@ -133,10 +133,10 @@ void SqliteStore::StartHousekeeping(Connection& writer, std::int64_t first_numbe
     options.step = [this] { return scrubber_->Step(); };
     options.first_step_after = kFirstScrubAfter;
   }
-  // By reference: a commit of the scrubber may come while the optional is being reset.
+  // Captured by reference: the scrubber may commit while the optional is being reset.
   Housekeeper& housekeeper = housekeeper_.emplace(std::move(options), writer_, sweep);
   writer.OnCommit([this, &writer, &housekeeper](int log_pages) {
-    guard_->LogHas(log_pages);
+    guard_->SetLogPages(log_pages);
     housekeeper.Committed(writer, log_pages);
   });
 }
@@ -153,7 +153,7 @@ SqliteStore::~SqliteStore() {
   housekeeper_.reset();
   scrubber_.reset();
   if (guard_) guard_->BeginClose();
-  registry_->LetGo();
+  registry_->DropReferences();
 }
 
 Result<std::unique_ptr<BlobWriter>> SqliteStore::NewBlob(std::uint64_t size_hint) {
@@ -187,8 +187,8 @@ void SqliteStore::Publish(WriteTransaction& transaction, const BucketName& bucke
 }
 
 void SqliteStore::HoldInCache(const BucketName& bucket, const ObjectKey& key) {
-  // Without readers of their own, all reads of the database wait for the writer's connection, until
-  // its effects have run.
+  // Without reader connections, all reads of the database wait for the writer's connection until
+  // the effects of the write have run.
   if (readers_.has_value()) cache_.Hold(bucket.value, key.value);
 }
 

@@ -1,6 +1,6 @@
-// The Store over SQLite and blobs. Its methods are spread over buckets.cc, objects.cc, listing.cc,
-// directory_listing.cc, renaming.cc and uploads.cc;
-// sqlite_store.cc opens and closes.
+// The Store on SQLite and blobs. The methods are defined in tables/: buckets.cc, objects.cc,
+// listing.cc, directory_listing.cc, renaming.cc and uploads.cc. sqlite_store.cc opens and closes
+// the store.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_STORE_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_STORE_H_
 
@@ -81,7 +81,7 @@ class SqliteStore final : public Store {
   Result<std::unique_ptr<BlobWriter>> NewBlob(std::uint64_t size_hint) override;
 
  private:
-  // One write each: made for a request, run by the queue, asked for its outcome.
+  // Each is one write: constructed from a request, run by the queue, then read for its outcome.
   class ObjectPut;
   class ObjectDelete;
   class PartPut;
@@ -92,51 +92,53 @@ class SqliteStore final : public Store {
   // Runs `read` on one snapshot of the database.
   template <class T>
   Result<T> Read(const std::function<Result<T>(Connection&)>& read);
-  // The same for records with contents: again while `read` answers nullopt, because what it found
-  // was removed meanwhile.
+  // The same for records with content. Repeats while `read` returns nullopt, because the content
+  // was removed concurrently.
   template <class T>
   Result<T> ReadSettled(const std::function<Result<std::optional<T>>(Connection&)>& read);
 
   void StartHousekeeping(Connection& writer, std::int64_t first_number);
-  // Of a blob that a version without checksums wrote.
+  // Stores the checksums of a blob that was written by a version without checksums.
   Result<void> AdoptChecksums(std::int64_t blob_id, const std::string& checksums);
   Result<void> ChangeBucket(const BucketName& name,
                             const std::function<Result<void>(BucketRecord&)>& change);
   ObjectWrite BeginObjectWrite(WriteTransaction& transaction, const Bucket& bucket);
-  // What readers see of the key from the commit on: the object, or null to look it up again.
+  // Sets what readers see at the key after the commit: `object`, or null to look it up again.
   void Publish(WriteTransaction& transaction, const BucketName& bucket, const ObjectKey& key,
                ObjectPtr object);
-  // Refuses a deletion that would add a delete marker while the memory limit is reached.
+  // Rejects a deletion that would add a delete marker while the memory limit is reached.
   Result<void> AdmitMarker(const ObjectWrite& write, const DeleteObject& request);
-  // Takes the key out of the cache until the commit that follows is published.
+  // Keeps the key out of the cache until the following commit is published.
   void HoldInCache(const BucketName& bucket, const ObjectKey& key);
   Result<std::optional<ObjectPtr>> LoadObject(Connection& connection, ObjectRow row);
 
-  // kNotFound with code NoSuchUpload.
+  // Fails with kNotFound (NoSuchUpload).
   Result<UploadRow> FindUploadRow(Connection& connection, const Bucket& bucket,
                                   const ObjectKey& key, const UploadId& id) const;
-  // The row and its parts go, with their references.
+  // Removes the row, its parts and their blob references.
   Result<void> RemoveUpload(WriteTransaction& transaction, std::int64_t bucket,
                             const UploadRow& upload);
   Result<void> RemoveUploadsOf(WriteTransaction& transaction, const Bucket& bucket);
 
   const StoreOptions options_;
   const Clock& clock_;
-  // in dir mode; before all that works on the directory, so that it is released last
+  // With a directory only. Declared before all members that use the directory, so that it is
+  // released last.
   const DirectoryLock lock_;
   const std::shared_ptr<BlobRegistry> registry_;
-  RowMemory row_memory_;  // the writer's
+  RowMemory row_memory_;  // used by the writer only
   std::atomic<std::int64_t> next_number_;
   BucketTable buckets_;
   ObjectCache cache_;
-  const std::unique_ptr<DiskGuard> guard_;  // null in memory mode; destroyed after the connections
+  // Null in memory mode. Must be destroyed after the connections.
+  const std::unique_ptr<DiskGuard> guard_;
   ConnectionPool writer_;
-  // absent in memory mode: the one connection serves all, in turn
+  // Absent in memory mode, where one connection serves all requests in turn.
   std::optional<ConnectionPool> readers_;
   WriteQueue queue_;
-  // the housekeeper's; in dir mode, unless it is switched off
+  // Run by the housekeeper; with a directory only, unless verification is disabled.
   std::optional<Scrubber> scrubber_;
-  std::optional<Housekeeper> housekeeper_;  // in dir mode
+  std::optional<Housekeeper> housekeeper_;  // with a directory only
 };
 
 template <class T>
@@ -157,8 +159,8 @@ Result<T> SqliteStore::ReadSettled(
     PENSTOCK_ASSIGN(std::optional<T> found, Read<std::optional<T>>(read));
     if (found.has_value()) return std::move(*found);
   }
-  return Error::Make(ErrorKind::kDataLoss, "the bytes of the object are missing from " +
-                                               options_.directory + "/blobs; write it again");
+  return Error::Make(ErrorKind::kDataLoss, "the data of the object is missing from " +
+                                               options_.directory + "/blobs; upload it again");
 }
 
 }  // namespace penstock::emulator::store

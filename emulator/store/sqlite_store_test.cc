@@ -1,4 +1,4 @@
-// Opening, crashing, damage, a full disk, and many threads at once.
+// Opening, crashes, damage, a full disk, and many concurrent threads.
 #include "emulator/store/sqlite_store.h"
 
 #include <gtest/gtest.h>
@@ -17,9 +17,9 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
-TEST(SqliteStore, ASecondOpenerIsRefused) {
+TEST(SqliteStore, ASecondOpenIsRejected) {
   const TemporaryDirectory directory;
   const auto first = OpenStore({.directory = directory.path()});
   const auto second = Store::Open({.directory = directory.path()});
@@ -28,20 +28,20 @@ TEST(SqliteStore, ASecondOpenerIsRefused) {
   EXPECT_NE(second.error().message.find(directory.path()), std::string::npos);
 }
 
-TEST(SqliteStore, ClosingLetsTheNextOneIn) {
+TEST(SqliteStore, CanBeOpenedAgainAfterClosing) {
   const TemporaryDirectory directory;
   OpenStore({.directory = directory.path()}).reset();
   EXPECT_TRUE(Store::Open({.directory = directory.path()}).ok());
 }
 
-TEST(SqliteStore, AnUnusableDirectoryIsNamed) {
+TEST(SqliteStore, TheErrorNamesAnUnusableDirectory) {
   const auto store = Store::Open({.directory = "/dev/null/store"});
   ASSERT_FALSE(store.ok());
   EXPECT_EQ(store.error().kind, ErrorKind::kInvalidArgument);
   EXPECT_NE(store.error().message.find("/dev/null/store"), std::string::npos);
 }
 
-TEST(SqliteStore, AFileThatIsNoDatabaseIsDataLoss) {
+TEST(SqliteStore, AFileThatIsNotADatabaseIsDataLoss) {
   const TemporaryDirectory directory;
   std::ofstream(directory.path() + "/penstock.db") << std::string(8192, 'x');
   const auto store = Store::Open({.directory = directory.path()});
@@ -50,8 +50,8 @@ TEST(SqliteStore, AFileThatIsNoDatabaseIsDataLoss) {
   EXPECT_NE(store.error().message.find("penstock.db"), std::string::npos);
 }
 
-// Not at the start, which must not read all of a large database.
-TEST(SqliteStore, ADamagedDatabaseIsDataLossWhereItIsRead) {
+// A start does not detect the damage, because it must not read all of a large database.
+TEST(SqliteStore, ADamagedDatabaseIsDataLossWhenItIsRead) {
   const TemporaryDirectory directory;
   {
     const auto store = OpenStore({.directory = directory.path()});
@@ -61,7 +61,7 @@ TEST(SqliteStore, ADamagedDatabaseIsDataLossWhereItIsRead) {
   }
   std::fstream file(directory.path() + "/penstock.db",
                     std::ios::in | std::ios::out | std::ios::binary);
-  for (int page = 12; page < 60; ++page) {  // behind the roots of the tables
+  for (int page = 12; page < 60; ++page) {  // after the root pages of the tables
     file.seekp(page * 4096);
     file << std::string(2048, '\x5A');
   }
@@ -74,7 +74,7 @@ TEST(SqliteStore, ADamagedDatabaseIsDataLossWhereItIsRead) {
   EXPECT_NE(page.error().message.find("penstock.db"), std::string::npos);
 }
 
-TEST(SqliteStore, AnUnknownSchemaVersionIsRefused) {
+TEST(SqliteStore, AnUnknownSchemaVersionIsRejected) {
   const TemporaryDirectory directory;
   OpenStore({.directory = directory.path()}).reset();
   {
@@ -95,7 +95,7 @@ TEST(SqliteStore, LeftoversOfACrashAreRemoved) {
   const std::string orphan = directory.path() + "/blobs/07/0000000000000007";
   std::filesystem::create_directories(directory.path() + "/blobs/07");
   std::ofstream(temporary) << "half";
-  std::ofstream(orphan) << "whole";
+  std::ofstream(orphan) << "complete";
   const auto store = OpenStore({.directory = directory.path()});
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while ((std::filesystem::exists(temporary) || std::filesystem::exists(orphan)) &&
@@ -106,7 +106,7 @@ TEST(SqliteStore, LeftoversOfACrashAreRemoved) {
   EXPECT_FALSE(std::filesystem::exists(orphan));
 }
 
-TEST(SqliteStore, ALostBlobFileIsDataLoss) {
+TEST(SqliteStore, AMissingBlobFileIsDataLoss) {
   const TemporaryDirectory directory;
   {
     const auto store = OpenStore({.directory = directory.path()});
@@ -120,7 +120,7 @@ TEST(SqliteStore, ALostBlobFileIsDataLoss) {
   EXPECT_EQ(found.error().kind, ErrorKind::kDataLoss);
 }
 
-// The child's life: writes objects and reports each acknowledged one, until it is killed.
+// Runs in the child: writes objects and reports each acknowledged one until the process is killed.
 [[noreturn]] void WriteUntilKilled(const std::string& directory, Durability durability,
                                    int report) {
   auto store = Store::Open({.directory = directory, .durability = durability});
@@ -147,7 +147,7 @@ void KillAndReopen(Durability durability, unsigned acknowledged_before_kill) {
          ::read(pipe_ends[0], &last, sizeof(last)) == sizeof(last)) {
   }
   ASSERT_EQ(::kill(child, SIGKILL), 0);
-  // acknowledged before the kill arrived
+  // Reads the objects that were acknowledged before the kill took effect.
   while (::read(pipe_ends[0], &last, sizeof(last)) == sizeof(last)) {
   }
   ::close(pipe_ends[0]);
@@ -162,15 +162,15 @@ void KillAndReopen(Durability durability, unsigned acknowledged_before_kill) {
   }
 }
 
-TEST(SqliteStore, RelaxedKeepsWhatWasAcknowledgedBeforeAKill) {
+TEST(SqliteStore, RelaxedKeepsAcknowledgedWritesAfterAKill) {
   KillAndReopen(Durability::kRelaxed, 300);
 }
 
-TEST(SqliteStore, StrictKeepsWhatWasAcknowledgedBeforeAKill) {
+TEST(SqliteStore, StrictKeepsAcknowledgedWritesAfterAKill) {
   KillAndReopen(Durability::kStrict, 10);
 }
 
-// Files of this process cannot grow beyond a size: the kernel's stand-in for a full disk.
+// Limits the size of this process's files, to simulate a full disk.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) {
@@ -190,7 +190,7 @@ class FullDisk {
   void (*previous_handler_)(int) = nullptr;
 };
 
-TEST(SqliteStore, AFullDiskRefusesWritesAndKeepsServing) {
+TEST(SqliteStore, AFullDiskRejectsWritesAndServesReads) {
   const TemporaryDirectory directory;
   const auto store = OpenStore({.directory = directory.path()});
   MakeBucket(*store);
@@ -218,9 +218,9 @@ TEST(SqliteStore, AFullDiskRefusesWritesAndKeepsServing) {
   EXPECT_EQ(Get(*store, "after"), body);
 }
 
-// Writers give each key bodies that say which key they belong to; readers must never see anything
-// else, and a writer that was told "done" must see its own write or a later one.
-void ReadAndWriteTogether(StoreOptions options) {
+// Each body names its key and its write. Readers must see only bodies of their key, and a writer
+// must see its own acknowledged write.
+void ReadAndWriteConcurrently(StoreOptions options) {
   const auto store = OpenStore(std::move(options));
   MakeBucket(*store);
   constexpr int kWriters = 3;
@@ -260,11 +260,11 @@ void ReadAndWriteTogether(StoreOptions options) {
   }
 }
 
-TEST(SqliteStore, ReadersAndWritersMeetInMemory) { ReadAndWriteTogether({}); }
+TEST(SqliteStore, SupportsConcurrentReadersAndWritersInMemory) { ReadAndWriteConcurrently({}); }
 
-TEST(SqliteStore, ReadersAndWritersMeetInADirectory) {
+TEST(SqliteStore, SupportsConcurrentReadersAndWritersInADirectory) {
   const TemporaryDirectory directory;
-  ReadAndWriteTogether({.directory = directory.path()});
+  ReadAndWriteConcurrently({.directory = directory.path()});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the write queue asks about the storage that its connection writes to.
+// The interface through which the write queue checks the storage that it writes to.
 #ifndef PENSTOCK_EMULATOR_STORE_STORAGE_GUARD_H_
 #define PENSTOCK_EMULATOR_STORE_STORAGE_GUARD_H_
 
@@ -7,19 +7,20 @@
 
 namespace penstock::emulator::store {
 
-// Thread safety: Admit from any thread; the rest from the queue's writer, one call at a time.
+// Thread safety: Admit from any thread; the other methods from the queue's writer, one call at a
+// time.
 class StorageGuard {
  public:
   virtual ~StorageGuard() = default;
-  // Before work that needs room. An Error refuses it.
+  // Called before work that needs space. An Error rejects it.
   virtual Result<void> Admit() noexcept = 0;
-  // After work that only removes failed for want of room: true when there is room now, for such
-  // work alone.
+  // Called after a removal failed because the disk is full. True: there is space now, for removals
+  // only.
   virtual bool MakeRoom() noexcept = 0;
-  // After such work succeeded in that room: brings it back as far as possible.
+  // Called after such a removal succeeded: takes the space back as far as possible.
   virtual void Reclaim(Connection& connection) noexcept = 0;
-  // After a commit, before its callers get their results. An Error: the files are gone, and the
-  // commit with them.
+  // Called after a commit, before the callers get their results. An Error: the files were removed,
+  // and the commit is lost with them.
   virtual Result<void> Confirm() noexcept = 0;
 };
 

@@ -1,4 +1,4 @@
-// What the store's tests share: a store with a bucket in either mode, and short ways to write and
+// Shared by the store's tests: a store with a bucket in either mode, and helpers that write and
 // read objects.
 #ifndef PENSTOCK_EMULATOR_STORE_STORE_TESTING_H_
 #define PENSTOCK_EMULATOR_STORE_STORE_TESTING_H_
@@ -20,7 +20,7 @@
 
 namespace penstock::emulator::store::testing {
 
-// A folder of its own under the system's temporary one; removed at the end.
+// A new directory in the system's temporary directory, removed by the destructor.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -39,10 +39,9 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-// What a thread of the store's does in its own time: false when it has not come about after half a
-// minute.
+// Waits for a condition that a background thread makes true. False: it is still false after 30 s.
 template <class Condition>
-bool ComesTrue(const Condition& condition) {
+bool WaitUntil(const Condition& condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
@@ -51,10 +50,10 @@ bool ComesTrue(const Condition& condition) {
   return true;
 }
 
-// Regular files below a folder.
-inline int FilesBelow(const std::string& path) {
+// Number of regular files below a directory.
+inline int CountFilesBelow(const std::string& path) {
   int files = 0;
-  std::error_code ended;  // a folder may go while it is looked at
+  std::error_code ended;  // a directory may be removed concurrently
   for (std::filesystem::recursive_directory_iterator at(path, ended), end; at != end;
        at.increment(ended)) {
     files += at->is_regular_file(ended) ? 1 : 0;
@@ -62,9 +61,9 @@ inline int FilesBelow(const std::string& path) {
   return files;
 }
 
-// Whether the store in that folder comes to keep so many bodies in files of their own.
-inline bool ComesToBlobs(const TemporaryDirectory& directory, int files) {
-  return ComesTrue([&] { return FilesBelow(directory.path() + "/blobs") == files; });
+// Waits until the store in `directory` has `files` blob files. False after 30 s.
+inline bool WaitForBlobFiles(const TemporaryDirectory& directory, int files) {
+  return WaitUntil([&] { return CountFilesBelow(directory.path() + "/blobs") == files; });
 }
 
 inline const BucketName kBucket("bucket");
@@ -135,7 +134,7 @@ inline Result<DeleteOutcome> Remove(Store& store, const std::string& key,
   return store.Delete({kBucket, ObjectKey(key), version, nullptr});
 }
 
-// A body that differs at every offset and for every seed.
+// A pseudo-random body that depends on the seed.
 inline std::string Body(std::size_t size, unsigned seed = 1) {
   std::string body(size, '\0');
   std::uint64_t state = 0x9E3779B97F4A7C15ULL * (seed + 1);

@@ -14,15 +14,15 @@ Result<void> Step(Connection& connection, const char* sql) { return Query(connec
 constinit DiagnosticEvent write_threw("store.write_threw");
 constinit DiagnosticEvent effect_threw("store.commit_effect_threw");
 
-// The exception that is being handled. Building it needs no memory where memory has run out.
-Error Thrown(DiagnosticEvent& event) noexcept {
+// The exception being handled. Building the error allocates no memory if memory has run out.
+Error ReportException(DiagnosticEvent& event) noexcept {
   Error error = CurrentExceptionError();
   event.Report(error);
   return error;
 }
 
-// Runs all effects, also those after one that throws: their state must follow the database. The
-// first exception.
+// Runs all effects, even after one has thrown, because their state must follow the database.
+// Returns the first exception.
 Result<void> RunEffects(const std::vector<WriteTransaction::Effect>& effects,
                         CommitPhase phase) noexcept {
   Result<void> all = Ok();
@@ -30,7 +30,7 @@ Result<void> RunEffects(const std::vector<WriteTransaction::Effect>& effects,
     try {
       effect(phase);
     } catch (...) {
-      Error error = Thrown(effect_threw);
+      Error error = ReportException(effect_threw);
       if (all.ok()) all = std::move(error);
     }
   }
@@ -44,56 +44,56 @@ void WriteQueue::Waiter::Prepare() {
   state_ = State::kWaiting;
 }
 
-void WriteQueue::Waiter::Ring(State news) {
+void WriteQueue::Waiter::Notify(State state) {
   {
     const MutexLock lock(mutex_);
-    state_ = news;
+    state_ = state;
   }
-  rung_.NotifyOne();
+  changed_.NotifyOne();
 }
 
 WriteQueue::State WriteQueue::Waiter::Await() {
   const MutexLock lock(mutex_);
-  while (state_ == State::kWaiting) rung_.WaitIdle(mutex_);
+  while (state_ == State::kWaiting) changed_.WaitIdle(mutex_);
   return state_;
 }
 
-const std::shared_ptr<WriteQueue::Waiter>& WriteQueue::OwnDoorbell() {
+const std::shared_ptr<WriteQueue::Waiter>& WriteQueue::ThreadWaiter() {
   thread_local const auto own = std::make_shared<Waiter>();
   return own;
 }
 
-// Exceptions stop here: what one work throws fails this work like an Error of its own.
+// An exception of one unit of work fails only that work, like an Error that it returns.
 Result<void> WriteQueue::Ticket::Perform(WriteTransaction& transaction) noexcept {
   try {
     return deferred != nullptr ? deferred->Write(transaction) : (*work)(transaction);
   } catch (...) {
-    return Thrown(write_threw);
+    return ReportException(write_threw);
   }
 }
 
 Result<void> WriteQueue::Run(const Work& work, Batching batching, Purpose purpose) {
-  Ticket mine;
-  mine.work = &work;
-  mine.batching = batching;
-  mine.purpose = purpose;
-  mine.doorbell = OwnDoorbell();
-  mine.doorbell->Prepare();
+  Ticket ticket;
+  ticket.work = &work;
+  ticket.batching = batching;
+  ticket.purpose = purpose;
+  ticket.waiter = ThreadWaiter();
+  ticket.waiter->Prepare();
   bool is_writer = false;
-  bool expects_company = false;
+  bool expects_more_writes = false;
   {
     const MutexLock lock(mutex_);
-    waiting_.push_back(&mine);
+    waiting_.push_back(&ticket);
     is_writer = !has_writer_;
     has_writer_ = true;
-    expects_company = had_company_;
+    expects_more_writes = had_concurrent_writes_;
   }
-  if (!is_writer && mine.doorbell->Await() == State::kDone) return std::move(mine.result);
-  // Give way once: who has a write at hand joins now, instead of paying for a transaction of his
-  // own afterwards.
-  if (expects_company || !is_writer) std::this_thread::yield();
-  WriteBatch(Executor::Caller::kGoesOn, &mine);
-  return std::move(mine.result);
+  if (!is_writer && ticket.waiter->Await() == State::kDone) return std::move(ticket.result);
+  // Yield once, so that threads that are about to write join this batch instead of paying for
+  // another transaction.
+  if (expects_more_writes || !is_writer) std::this_thread::yield();
+  WriteBatch(Executor::Caller::kGoesOn, &ticket);
+  return std::move(ticket.result);
 }
 
 void WriteQueue::Submit(std::unique_ptr<Deferred> write, Executor& executor) noexcept {
@@ -106,12 +106,12 @@ void WriteQueue::Submit(std::unique_ptr<Deferred> write, Executor& executor) noe
     waiting_.push_back(ticket.get());
     ticket->deferred = std::move(write);
     ticket->executor = &executor;
-    // whoever is the writer may be done with it as soon as the lock is free
+    // Once the lock is released, the current writer may run and delete the ticket.
     static_cast<void>(ticket.release());
     is_first = !has_writer_;
     has_writer_ = true;
   } catch (...) {
-    return write->Done(Thrown(write_threw));
+    return write->Done(ReportException(write_threw));
   }
   if (is_first) executor.Execute(commit_, Executor::Caller::kReturns);
 }
@@ -119,33 +119,33 @@ void WriteQueue::Submit(std::unique_ptr<Deferred> write, Executor& executor) noe
 void WriteQueue::WriteBatch(Executor::Caller caller, const Ticket* own) noexcept {
   Batch batch;
   TakeBatch(batch);
-  Serve(batch);
-  PassOn(batch, caller);  // first: the next batch runs while the others are told
+  ProcessBatch(batch);
+  HandOver(batch, caller);  // first: the next batch runs while this one's results are reported
   for (Ticket* ticket : batch) {
     if (ticket == own) continue;
     if (ticket->deferred != nullptr) {
       const std::unique_ptr<Ticket> owned(ticket);
       ticket->deferred->Done(std::move(ticket->result));
     } else {
-      const std::shared_ptr<Waiter> doorbell = ticket->doorbell;
-      doorbell->Ring(State::kDone);
+      const std::shared_ptr<Waiter> waiter = ticket->waiter;
+      waiter->Notify(State::kDone);
     }
   }
 }
 
-void WriteQueue::PassOn(const Batch& batch, Executor::Caller caller) noexcept {
+void WriteQueue::HandOver(const Batch& batch, Executor::Caller caller) noexcept {
   std::shared_ptr<Waiter> next;
   Executor* executor = nullptr;
   {
     const MutexLock lock(mutex_);
-    had_company_ = batch.size > 1 || !waiting_.empty();
+    had_concurrent_writes_ = batch.size > 1 || !waiting_.empty();
     has_writer_ = !waiting_.empty();
     if (!has_writer_) return;
-    next = waiting_.front()->doorbell;
+    next = waiting_.front()->waiter;
     executor = waiting_.front()->executor;
   }
   if (next != nullptr) {
-    next->Ring(State::kWriter);
+    next->Notify(State::kWriter);
   } else {
     executor->Execute(commit_, caller);
   }
@@ -163,7 +163,7 @@ void WriteQueue::TakeBatch(Batch& batch) {
   }
 }
 
-void WriteQueue::Serve(const Batch& batch) noexcept {
+void WriteQueue::ProcessBatch(const Batch& batch) noexcept {
   try {
     auto lease = pool_.Take();
     if (!lease.ok()) {
@@ -173,21 +173,21 @@ void WriteQueue::Serve(const Batch& batch) noexcept {
     try {
       Execute(**lease, batch);
     } catch (...) {
-      (**lease).RollBack();  // the next borrower must not find a transaction open
+      (**lease).RollBack();  // the next user must not find an open transaction
       throw;
     }
   } catch (...) {
     write_threw.Report(CurrentExceptionError());
-    // not a copy, which may need memory
+    // Not a copy, which may need memory.
     for (Ticket* ticket : batch) ticket->result = CurrentExceptionError();
   }
 }
 
 void WriteQueue::Execute(Connection& connection, const Batch& batch) {
-  connection.RollBack();  // nothing, unless an earlier rollback found no memory
-  if (batch.size > 1 && Admits(batch) && TryTogether(connection, batch)) return;
-  // One by one: a transaction that failed as a whole (disk full) must not fail those that could do
-  // without.
+  connection.RollBack();  // does nothing unless an earlier rollback ran out of memory
+  if (batch.size > 1 && Admits(batch) && TryAsOneTransaction(connection, batch)) return;
+  // One by one: if the transaction fails as a whole (disk full), work that would succeed alone must
+  // not fail.
   for (Ticket* ticket : batch) RunAdmitted(connection, *ticket);
 }
 
@@ -212,9 +212,9 @@ void WriteQueue::RunAdmitted(Connection& connection, Ticket& ticket) {
   if (ticket.result.ok()) guard_->Reclaim(connection);
 }
 
-// Without savepoints, which copy every page that a work changes: what fails mostly fails before it
-// changed anything.
-bool WriteQueue::TryTogether(Connection& connection, const Batch& batch) {
+// Uses no savepoints, which copy every changed page: work that fails usually fails before it
+// changes anything.
+bool WriteQueue::TryAsOneTransaction(Connection& connection, const Batch& batch) {
   if (!Step(connection, "BEGIN IMMEDIATE").ok()) return false;
   bool sound = true;
   for (Ticket* ticket : batch) {
@@ -240,8 +240,8 @@ Result<void> WriteQueue::CommitWithEffects(Connection& connection, const Batch& 
   try {
     if (committed.ok()) committed = Step(connection, "COMMIT");
     if (!committed.ok()) connection.RollBack();
-  } catch (...) {  // no memory for SQLite's error; Execute undoes what is left open
-    committed = Thrown(write_threw);
+  } catch (...) {  // no memory for SQLite's error; Execute rolls back what remains open
+    committed = ReportException(write_threw);
   }
   const Result<void> confirmed = guard_ == nullptr || !committed.ok() ? Ok() : guard_->Confirm();
   for (Ticket* ticket : batch) {

@@ -1,10 +1,10 @@
 // Group commit: writes that arrive while another is committing share the next transaction.
 //
-// There is one writer at a time. Of the callers that wait, the first becomes the writer, runs
-// everybody's work in one transaction and wakes the others with their results: a lone caller pays
-// no change of thread, and nobody is woken before there is something for him to do. Where nobody
-// waits, the writer is an task of the executor that came with the first write: by the time it runs,
-// others have joined.
+// There is one writer at a time. The first waiting caller becomes the writer, runs the work of all
+// waiting callers in one transaction and wakes them with their results. A lone caller therefore
+// needs no thread switch, and no thread is woken before its result is ready. If no caller blocks,
+// the writer is a task on the executor of the first write; writes that arrive before the task runs
+// join its transaction.
 #ifndef PENSTOCK_EMULATOR_STORE_WRITE_QUEUE_H_
 #define PENSTOCK_EMULATOR_STORE_WRITE_QUEUE_H_
 
@@ -22,22 +22,22 @@
 
 namespace penstock::emulator::store {
 
-// When an effect of a write runs, always on the writer's thread.
+// When an effect of a write runs. Effects always run on the writer's thread.
 enum class CommitPhase {
-  kBefore,     // all work is done and COMMIT follows. An exception undoes the transaction.
+  kBefore,     // all work is done and COMMIT follows; an exception undoes the transaction
   kCommitted,  // readers of the database see the change; the caller does not have its result yet
-  kUndone,     // the transaction failed. May come without kBefore.
+  kUndone,     // the transaction failed, possibly before kBefore
 };
 
-// What one piece of work writes with.
+// The connection and the commit effects of one unit of work.
 class WriteTransaction {
  public:
   explicit WriteTransaction(Connection& connection) : connection_(connection) {
     effects_.reserve(kUsualEffects);
   }
   Connection& connection() { return connection_; }
-  // Effects run in the order of the writes. They are dropped without a call when the work itself
-  // fails.
+  // Effects run in the order of the writes. If the work itself fails, they are dropped without a
+  // call.
   using Effect = std::function<void(CommitPhase)>;
   void AroundCommit(Effect effect) { effects_.push_back(std::move(effect)); }
   // Runs `effect` in phase kCommitted only.
@@ -50,7 +50,7 @@ class WriteTransaction {
 
  private:
   friend class WriteQueue;
-  // of a put: one blob comes, one goes, the record is published
+  // A put usually adds one blob, removes one and publishes the record.
   static constexpr std::size_t kUsualEffects = 3;
   Connection& connection_;
   std::vector<Effect> effects_;
@@ -59,70 +59,71 @@ class WriteTransaction {
 // Thread safety: any thread.
 class WriteQueue {
  public:
-  // `pool` lends the connection to write with. `guard` decides what is admitted and confirmed;
-  // null: everything is. Both outlive the queue.
+  // `pool` provides the connection for writes. `guard` admits and confirms writes; null: all are
+  // admitted. Both must outlive the queue.
   explicit WriteQueue(ConnectionPool& pool, StorageGuard* guard = nullptr)
       : pool_(pool), guard_(guard), commit_(*this) {}
 
   enum class Batching { kAllowed, kAlone };  // kAlone: no other work in the same transaction
-  // kRemove: only removes, so it is admitted when the disk is full
+  // kRemove: the work only removes, so it is admitted even when the disk is full.
   enum class Purpose { kStore, kRemove };
-  // Runs `work` inside a transaction and returns when it is committed (durable as the connection is
-  // set) or undone. An Error of the work undoes this work only. It may be run again after a failure
-  // of others, so it must not consume what it captured, and it may run on another thread while the
-  // caller waits. Work that throws has failed with CurrentExceptionError.
+  // Runs `work` inside a transaction and returns when it is committed, as durable as the connection
+  // is configured, or undone. An Error from `work` undoes only this work. `work` may run again
+  // after other work failed, so it must not consume its captures. It may run on another thread
+  // while the caller waits. If it throws, it fails with CurrentExceptionError.
   using Work = std::function<Result<void>(WriteTransaction&)>;
   Result<void> Run(const Work& work, Batching batching = Batching::kAllowed,
                    Purpose purpose = Purpose::kStore);
 
-  // A write that nobody waits for.
+  // A write for which no thread blocks.
   class Deferred {
    public:
     virtual ~Deferred() = default;
     virtual Purpose purpose() const { return Purpose::kStore; }
-    // As Work.
+    // See Work.
     virtual Result<void> Write(WriteTransaction& transaction) = 0;
-    // Called once, last: what became of it, as Run returns it. Must not wait for anything. The
-    // queue may be gone by then.
+    // Called once, last, with the result as Run would return it. Must not block. The queue may
+    // already be destroyed.
     virtual void Done(Result<void> result) noexcept = 0;
   };
-  // As Run with welcome batching, but returns at once. Whoever needs Done to come keeps the queue
-  // until then.
+  // As Run with Batching::kAllowed, but returns at once. A caller that relies on Done must keep the
+  // queue alive until then.
   void Submit(std::unique_ptr<Deferred> write, Executor& executor) noexcept;
 
  private:
-  static constexpr std::size_t kLargestBatch =
-      64;  // beyond it a row costs the same (spec/performance.md §3f)
+  // Larger batches do not lower the cost per row.
+  static constexpr std::size_t kLargestBatch = 64;
 
   enum class State { kWaiting, kWriter, kDone };
-  // Where one thread waits for news. Shared, so that who brings the news may ring after the waiter
-  // has left: ringing under the lock would wake it only to wait for the lock.
+  // Blocks the thread of a Run until its state changes. Held by shared_ptr, because the notifier
+  // signals after it has released the lock, when the waiting thread may already have returned. A
+  // signal under the lock would wake the thread only to block on the lock.
   class Waiter {
    public:
     void Prepare();
-    void Ring(State news);
-    State Await();  // the first news since Prepare
+    void Notify(State state);
+    State Await();  // returns the first state set since Prepare
 
    private:
     Mutex mutex_;
     State state_ PENSTOCK_GUARDED_BY(mutex_) = State::kWaiting;
-    CondVar rung_;
+    CondVar changed_;
   };
-  // What Run calls, one caller's: on its stack, so that whoever rings kDone must not touch it
-  // afterwards. What Submit was given: owned by the queue.
+  // One queued write. A ticket of Run is on its caller's stack and must not be accessed after kDone
+  // is signalled. A ticket of Submit is owned by the queue.
   struct Ticket {
     const Work* work = nullptr;
     Batching batching = Batching::kAllowed;
     Purpose purpose = Purpose::kStore;
-    std::shared_ptr<Waiter> doorbell;
-    std::unique_ptr<Deferred> deferred;  // null: Run's
+    std::shared_ptr<Waiter> waiter;
+    std::unique_ptr<Deferred> deferred;  // null: a ticket of Run
     Executor* executor = nullptr;
     Result<void> result;
     std::vector<WriteTransaction::Effect> effects;
 
     Result<void> Perform(WriteTransaction& transaction) noexcept;
   };
-  // Of fixed size: nothing between joining the queue and leaving it may throw.
+  // Has a fixed size because nothing between joining the queue and leaving it may throw.
   struct Batch {
     std::array<Ticket*, kLargestBatch> tickets{};
     std::size_t size = 0;
@@ -139,34 +140,36 @@ class WriteQueue {
     WriteQueue& queue_;
   };
 
-  // The calling thread's own.
-  static const std::shared_ptr<Waiter>& OwnDoorbell();
-  // The writer's part: one batch, from the queue to everybody's result. `own`: the ticket of the
-  // calling thread, if any.
+  // The waiter of the calling thread.
+  static const std::shared_ptr<Waiter>& ThreadWaiter();
+  // Runs one batch, from taking it off the queue to reporting all results. `own`: the ticket of the
+  // calling thread, or null.
   void WriteBatch(Executor::Caller caller, const Ticket* own) noexcept;
   void TakeBatch(Batch& batch);
-  // Gives every ticket of the batch a result, whatever is thrown: their owners wait for it.
-  void Serve(const Batch& batch) noexcept;
-  // The writer's part goes to the first who waits.
-  void PassOn(const Batch& batch, Executor::Caller caller) noexcept;
+  // Sets the result of every ticket, even if an exception is thrown, because the owners wait for
+  // it.
+  void ProcessBatch(const Batch& batch) noexcept;
+  // Makes the first waiting ticket the next writer, if there is one.
+  void HandOver(const Batch& batch, Executor::Caller caller) noexcept;
   void Execute(Connection& connection, const Batch& batch);
-  bool TryTogether(Connection& connection, const Batch& batch);
-  // With the guard's leave, and a second time where the first finds no room and the guard makes
-  // some.
+  bool TryAsOneTransaction(Connection& connection, const Batch& batch);
+  // Runs the ticket if the guard admits it. If a removal fails because the disk is full and the
+  // guard makes room, runs it once more.
   void RunAdmitted(Connection& connection, Ticket& ticket);
   void RunAlone(Connection& connection, Ticket& ticket);
   bool Admits(const Batch& batch);
-  // COMMIT between the phases of the batch's effects, then the guard's confirmation. An Error:
-  // nothing is committed, and the transaction is over.
+  // Runs COMMIT between the phases of the batch's effects, then asks the guard to confirm. On an
+  // Error nothing is committed and the transaction has ended.
   Result<void> CommitWithEffects(Connection& connection, const Batch& batch) noexcept;
 
   ConnectionPool& pool_;
   StorageGuard* const guard_;
-  Commit commit_;  // posted by whoever sets has_writer_ for a write of Submit
+  Commit commit_;  // submitted by the caller that sets has_writer_ for a deferred write
   Mutex mutex_;
   std::deque<Ticket*> waiting_ PENSTOCK_GUARDED_BY(mutex_);
   bool has_writer_ PENSTOCK_GUARDED_BY(mutex_) = false;
-  bool had_company_ PENSTOCK_GUARDED_BY(mutex_) = false;  // in the batch before
+  // Whether other writes waited during the previous batch.
+  bool had_concurrent_writes_ PENSTOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace penstock::emulator::store

@@ -31,10 +31,11 @@ class WriteQueueTest : public ::testing::Test {
     return query.Int(0);
   }
 
-  // Inserts its value and notes what became of it.
-  class Note final : public WriteQueue::Deferred {
+  // Inserts its value and records the result.
+  class RecordingWrite final : public WriteQueue::Deferred {
    public:
-    Note(std::int64_t value, std::string& outcomes) : value_(value), outcomes_(outcomes) {}
+    RecordingWrite(std::int64_t value, std::string& outcomes)
+        : value_(value), outcomes_(outcomes) {}
     Result<void> Write(WriteTransaction& transaction) override {
       return Insert(transaction, value_);
     }
@@ -47,16 +48,16 @@ class WriteQueueTest : public ::testing::Test {
     std::string& outcomes_;
   };
   void Submit(std::int64_t value, WriteQueue& queue) {
-    queue.Submit(std::make_unique<Note>(value, outcomes_), executor_);
+    queue.Submit(std::make_unique<RecordingWrite>(value, outcomes_), executor_);
   }
   void Submit(std::int64_t value) { Submit(value, queue_); }
 
-  struct ListingExecutor final : Executor {
+  struct ManualExecutor final : Executor {
     void Execute(Task& task, Caller caller) noexcept override {
       tasks.Push(task);
       callers += caller == Caller::kReturns ? "returns " : "goes on ";
     }
-    // False: there is none.
+    // False: there is no task.
     bool RunOne() {
       Task* const task = tasks.Pop();
       if (task != nullptr) task->Run();
@@ -68,33 +69,33 @@ class WriteQueueTest : public ::testing::Test {
 
   ConnectionPool pool_{OpenTable()};
   WriteQueue queue_{pool_};
-  ListingExecutor executor_;
+  ManualExecutor executor_;
   std::string outcomes_;
 };
 
 TEST_F(WriteQueueTest, CommitsAndThenRunsTheEffects) {
-  bool told = false;
+  bool called = false;
   ASSERT_TRUE(queue_
                   .Run([&](WriteTransaction& transaction) {
-                    transaction.AfterCommit([&] { told = true; });
-                    EXPECT_FALSE(told);
+                    transaction.AfterCommit([&] { called = true; });
+                    EXPECT_FALSE(called);
                     return Insert(transaction, 1);
                   })
                   .ok());
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(called);
   EXPECT_EQ(Count(), 1);
 }
 
-TEST_F(WriteQueueTest, AFailureUndoesItsOwnWorkAndEffects) {
-  bool told = false;
+TEST_F(WriteQueueTest, AFailureUndoesOnlyItsOwnWorkAndEffects) {
+  bool called = false;
   const auto failed = queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
-    transaction.AfterCommit([&] { told = true; });
+    transaction.AfterCommit([&] { called = true; });
     PENSTOCK_TRY(Insert(transaction, 1));
     return Error::Make(ErrorKind::kConflict, "no");
   });
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.error().kind, ErrorKind::kConflict);
-  EXPECT_FALSE(told);
+  EXPECT_FALSE(called);
   EXPECT_EQ(Count(), 0);
 }
 
@@ -125,9 +126,9 @@ TEST_F(WriteQueueTest, EveryCallerOfABatchGetsItsOwnResult) {
   EXPECT_EQ(Count(), kThreads * (kWrites - 17));  // 17 of 50 fail: 0, 3, ... 48
 }
 
-TEST_F(WriteQueueTest, AnEndedTransactionFailsOnlyWhoEndedIt) {
-  const auto rude = [](WriteTransaction& transaction) -> Result<void> {
-    // what SQLite does by itself on a full disk
+TEST_F(WriteQueueTest, EndingTheTransactionFailsOnlyThatWork) {
+  const auto rolls_back = [](WriteTransaction& transaction) -> Result<void> {
+    // Imitates SQLite's automatic rollback when the disk is full.
     PENSTOCK_TRY(transaction.connection().Execute("ROLLBACK"));
     return Error::Make(ErrorKind::kResourceExhausted, "full");
   };
@@ -137,7 +138,7 @@ TEST_F(WriteQueueTest, AnEndedTransactionFailsOnlyWhoEndedIt) {
     threads.emplace_back([&, thread] {
       for (int i = 0; i < 50; ++i) {
         if (thread == 0) {
-          if (queue_.Run(rude).ok()) ++lost;
+          if (queue_.Run(rolls_back).ok()) ++lost;
         } else if (!queue_.Run([&](WriteTransaction& t) { return Insert(t, thread * 100 + i); })
                         .ok()) {
           ++lost;
@@ -150,7 +151,7 @@ TEST_F(WriteQueueTest, AnEndedTransactionFailsOnlyWhoEndedIt) {
   EXPECT_EQ(Count(), 150);
 }
 
-TEST_F(WriteQueueTest, AnExceptionOfAWriteIsNamedAndCounted) {
+TEST_F(WriteQueueTest, AnExceptionOfAWriteIsReportedAndCounted) {
   const std::uint64_t before = DiagnosticCounts()["store.write_threw"];
   const auto failed = queue_.Run(
       [](WriteTransaction&) -> Result<void> { throw std::out_of_range("a key is missing"); });
@@ -160,9 +161,9 @@ TEST_F(WriteQueueTest, AnExceptionOfAWriteIsNamedAndCounted) {
   EXPECT_EQ(DiagnosticCounts()["store.write_threw"], before + 1);
 }
 
-// After work had thrown, every later write hung behind its ticket, or read it from a stack frame
-// that was gone.
-TEST_F(WriteQueueTest, WorkThatThrowsFailsAloneAndTheQueueGoesOn) {
+// Regression: after work had thrown, later writes waited for its ticket forever, or read it from a
+// stack frame that no longer existed.
+TEST_F(WriteQueueTest, WorkThatThrowsFailsAlone) {
   const auto broken = [](WriteTransaction& transaction) -> Result<void> {
     PENSTOCK_TRY(Insert(transaction, 1'000'000));
     throw std::bad_alloc();
@@ -189,17 +190,18 @@ TEST_F(WriteQueueTest, WorkThatThrowsFailsAloneAndTheQueueGoesOn) {
   EXPECT_EQ(Count(), 150);
 }
 
-// An exception outside any work (an effect, the pool) once left the whole batch in the queue.
-TEST_F(WriteQueueTest, WhatIsThrownAroundTheWorkFailsTheBatchAndLeavesNoTransactionOpen) {
-  bool told = false;
+// Regression: an exception outside the work (in an effect or the pool) left the whole batch in the
+// queue.
+TEST_F(WriteQueueTest, AnExceptionOutsideTheWorkFailsTheBatch) {
+  bool called = false;
   const auto failed = queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
     transaction.AfterCommit([] { throw std::bad_alloc(); });
-    transaction.AfterCommit([&] { told = true; });
+    transaction.AfterCommit([&] { called = true; });
     return Insert(transaction, 1);
   });
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.error().kind, ErrorKind::kResourceExhausted);
-  EXPECT_TRUE(told) << "the other effects keep memory and disk alike";
+  EXPECT_TRUE(called) << "the other effects must still run";
   ConnectionPool closed(1, []() -> Result<std::unique_ptr<Connection>> { throw std::bad_alloc(); });
   WriteQueue without(closed);
   for (int i = 0; i < 2; ++i) {
@@ -207,7 +209,7 @@ TEST_F(WriteQueueTest, WhatIsThrownAroundTheWorkFailsTheBatchAndLeavesNoTransact
               ErrorKind::kResourceExhausted);
   }
   EXPECT_TRUE(queue_.Run([](WriteTransaction& t) { return Insert(t, 2); }).ok());
-  // the effect threw after its commit: the caller cannot know, as with a lost answer
+  // The effect threw after the commit, so the write is stored although the caller gets an error.
   EXPECT_EQ(Count(), 2);
 }
 
@@ -247,7 +249,7 @@ TEST_F(WriteQueueTest, AnEffectThatThrowsBeforeTheCommitUndoesTheWrite) {
       queue_.Run([](WriteTransaction& transaction) { return Insert(transaction, 2); }).ok());
 }
 
-TEST_F(WriteQueueTest, WritesThatNobodyWaitsForShareTheTaskOfTheFirst) {
+TEST_F(WriteQueueTest, DeferredWritesShareOneTask) {
   for (const int value : {1, 2, 3}) Submit(value);
   EXPECT_EQ(executor_.callers, "returns ");
   EXPECT_EQ(outcomes_, "");
@@ -256,19 +258,19 @@ TEST_F(WriteQueueTest, WritesThatNobodyWaitsForShareTheTaskOfTheFirst) {
   EXPECT_EQ(outcomes_, "1 2 3 ");
   EXPECT_EQ(Count(), 3);
   EXPECT_FALSE(executor_.RunOne());
-  Submit(4);  // the next one needs an task again
+  Submit(4);  // the next write needs another task
   EXPECT_TRUE(executor_.RunOne());
   EXPECT_EQ(outcomes_, "1 2 3 4 ");
 }
 
-TEST_F(WriteQueueTest, AFailureAmongThemIsItsOwn) {
-  for (const int value : {1, 2, 1, 3}) Submit(value);  // the key is there already
+TEST_F(WriteQueueTest, AFailedDeferredWriteFailsAlone) {
+  for (const int value : {1, 2, 1, 3}) Submit(value);  // the second 1 is a duplicate key
   EXPECT_TRUE(executor_.RunOne());
   EXPECT_EQ(outcomes_, "1 2 1! 3 ");
   EXPECT_EQ(Count(), 3);
 }
 
-TEST_F(WriteQueueTest, WhatDoesNotFitOneBatchIsTheNextTasks) {
+TEST_F(WriteQueueTest, TheNextTaskWritesTheRestOfALargeBatch) {
   for (int value = 0; value < 100; ++value) Submit(value);
   EXPECT_TRUE(executor_.RunOne());
   EXPECT_LT(Count(), 100);
@@ -278,9 +280,9 @@ TEST_F(WriteQueueTest, WhatDoesNotFitOneBatchIsTheNextTasks) {
   EXPECT_FALSE(executor_.RunOne());
 }
 
-TEST_F(WriteQueueTest, AWaitingWriterThatGoesOnLeavesTheRestToSomebodyElse) {
+TEST_F(WriteQueueTest, ABlockingWriterHandsLaterWritesToTheExecutor) {
   const auto result = queue_.Run([&](WriteTransaction& transaction) {
-    Submit(2);  // comes while this batch is written
+    Submit(2);  // submitted while this batch is being written
     return Insert(transaction, 1);
   });
   ASSERT_TRUE(result.ok());
@@ -290,20 +292,20 @@ TEST_F(WriteQueueTest, AWaitingWriterThatGoesOnLeavesTheRestToSomebodyElse) {
   EXPECT_EQ(outcomes_, "2 ");
 }
 
-TEST_F(WriteQueueTest, WhoWaitsBehindAnTaskIsServed) {
+TEST_F(WriteQueueTest, ABlockingWriteAfterATaskCompletes) {
   Submit(1);
   std::atomic<bool> done{false};
   std::thread waiting([&] {
     EXPECT_TRUE(queue_.Run([](WriteTransaction& t) { return Insert(t, 2); }).ok());
     done = true;
   });
-  EXPECT_TRUE(executor_.RunOne());  // with the other, or before it
+  EXPECT_TRUE(executor_.RunOne());  // writes both, or only the first
   waiting.join();
   EXPECT_TRUE(done);
   EXPECT_EQ(Count(), 2);
 }
 
-TEST_F(WriteQueueTest, AnTaskThatCannotWriteFailsEveryOneOfItsBatch) {
+TEST_F(WriteQueueTest, ATaskWithoutAConnectionFailsItsWholeBatch) {
   ConnectionPool closed(1, []() -> Result<std::unique_ptr<Connection>> { throw std::bad_alloc(); });
   WriteQueue without(closed);
   for (const int value : {1, 2}) Submit(value, without);
@@ -311,8 +313,8 @@ TEST_F(WriteQueueTest, AnTaskThatCannotWriteFailsEveryOneOfItsBatch) {
   EXPECT_EQ(outcomes_, "1! 2! ");
 }
 
-// What a commit may fail with, as on a full disk: nobody is told that his write is there.
-TEST_F(WriteQueueTest, ACommitThatFailsIsAFailureForAllWhoCannotDoWithout) {
+// A COMMIT can fail, for example on a full disk. Then no write may be reported as stored.
+TEST_F(WriteQueueTest, AFailedCommitFailsOnlyTheWritesThatCauseIt) {
   {
     const auto lease = pool_.Take();
     ASSERT_TRUE((**lease)
@@ -341,7 +343,8 @@ TEST_F(WriteQueueTest, ACommitThatFailsIsAFailureForAllWhoCannotDoWithout) {
   EXPECT_EQ(Count(), 2);
 }
 
-// A disk that is full for every work but the first after MakeRoom, and files that can be gone.
+// A disk that can be full, on which MakeRoom frees space for removals. Its files can be marked as
+// removed.
 class FullDisk final : public StorageGuard {
  public:
   Result<void> Admit() noexcept override {
@@ -354,12 +357,12 @@ class FullDisk final : public StorageGuard {
   }
   void Reclaim(Connection&) noexcept override { ++reclaimed; }
   Result<void> Confirm() noexcept override {
-    return is_gone ? Result<void>(Error::Make(ErrorKind::kDataLoss, "gone")) : Ok();
+    return is_removed ? Result<void>(Error::Make(ErrorKind::kDataLoss, "removed")) : Ok();
   }
 
   bool is_full = false;
   bool has_room = true;
-  bool is_gone = false;
+  bool is_removed = false;
   int reclaimed = 0;
 };
 
@@ -377,25 +380,25 @@ class GuardedWriteQueueTest : public WriteQueueTest {
   WriteQueue guarded_{pool_, &disk_};
 };
 
-TEST_F(GuardedWriteQueueTest, OnAFullDiskOnlyRemovalsAreAdmitted) {
+TEST_F(GuardedWriteQueueTest, AFullDiskAdmitsOnlyRemovals) {
   disk_.is_full = true;
   EXPECT_EQ(Write(1, WriteQueue::Purpose::kStore).error().kind, ErrorKind::kResourceExhausted);
   EXPECT_TRUE(Write(2, WriteQueue::Purpose::kRemove).ok());
   EXPECT_EQ(Count(), 1);
 }
 
-TEST_F(GuardedWriteQueueTest, ARemovalThatFindsNoRoomIsRunAgainInTheReserve) {
+TEST_F(GuardedWriteQueueTest, ARemovalWithoutRoomRunsAgainInTheReserve) {
   disk_.has_room = false;
   EXPECT_EQ(Write(1, WriteQueue::Purpose::kStore).error().kind, ErrorKind::kResourceExhausted);
-  EXPECT_FALSE(disk_.is_full) << "the reserve is not for what brings bytes";
+  EXPECT_FALSE(disk_.is_full) << "the reserve is for removals only";
   EXPECT_TRUE(Write(2, WriteQueue::Purpose::kRemove).ok());
   EXPECT_EQ(disk_.reclaimed, 1);
   EXPECT_EQ(Write(3, WriteQueue::Purpose::kStore).error().kind, ErrorKind::kResourceExhausted);
   EXPECT_EQ(Count(), 1);
 }
 
-TEST_F(GuardedWriteQueueTest, ACommitToFilesThatAreGoneIsNotAcknowledged) {
-  disk_.is_gone = true;
+TEST_F(GuardedWriteQueueTest, ACommitToRemovedFilesIsNotAcknowledged) {
+  disk_.is_removed = true;
   EXPECT_EQ(Write(1, WriteQueue::Purpose::kStore).error().kind, ErrorKind::kDataLoss);
   EXPECT_EQ(Write(2, WriteQueue::Purpose::kRemove).error().kind, ErrorKind::kDataLoss);
 }

@@ -23,9 +23,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kHashBuffer = 128 << 10;
 constexpr std::size_t kFirstBuffer = 4 << 10;
-constexpr std::size_t kWriteBuffer = 64 << 10;  // smaller appends are gathered
-// Room on the disk is asked for ahead of the bytes, which makes writing them a quarter cheaper;
-// never for more than this beyond what has arrived, whatever a client announces.
+constexpr std::size_t kWriteBuffer = 64 << 10;  // smaller appends are collected
+// Disk space is preallocated, which makes writes a quarter cheaper. At most this much is
+// preallocated beyond the received bytes, whatever size a client announces.
 constexpr std::uint64_t kReserveBytes = 16 << 20;
 constexpr std::uint64_t kSmallestReserve = 1 << 20;
 
@@ -63,7 +63,7 @@ class FileBlobWriter final : public BlobWriter {
     StoredBlobPtr blob;
     if (file_) {
       PENSTOCK_TRY(Flush());
-      PENSTOCK_TRY(GiveBackReserve());
+      PENSTOCK_TRY(FreeReserve());
       PENSTOCK_TRY(MoveIntoPlace());
       auto adopted = FileBlob::Adopt(registry_, id_, std::move(file_), size_, hasher_.Finish());
       if (!adopted.ok()) {
@@ -80,7 +80,7 @@ class FileBlobWriter final : public BlobWriter {
   }
 
  private:
-  // At most the inline limit or the write buffer: what is copied to grow is small.
+  // The buffer is at most the inline limit or the write buffer, so little is copied.
   void Grow(std::size_t wanted) {
     std::uint64_t capacity =
         std::max<std::uint64_t>({kFirstBuffer, 2 * buffer_.capacity(), buffer_.size() + wanted});
@@ -101,8 +101,8 @@ class FileBlobWriter final : public BlobWriter {
     return Ok();
   }
 
-  // Room for what comes next. Where there is none, or the file system has no such thing, writing
-  // tells or works as well.
+  // Preallocates space for the next bytes. Failures are ignored: the write itself reports a full
+  // disk, and it works on file systems that cannot preallocate.
   void Reserve(std::uint64_t upcoming) {
     if (written_ + upcoming <= reserved_ || size_hint_ < kSmallestReserve) return;
     const std::uint64_t end = std::min(size_hint_, written_ + kReserveBytes);
@@ -115,7 +115,7 @@ class FileBlobWriter final : public BlobWriter {
     Reserve(bytes.size());
     written_ += bytes.size();
     int error = WriteAll(file_.get(), bytes);
-    if (error == ENOSPC || error == EDQUOT) {  // there may be room when what was deleted is gone
+    if (error == ENOSPC || error == EDQUOT) {  // pending deletions may free space
       registry_->FlushRemovals();
       error = WriteAll(file_.get(), bytes);
     }
@@ -123,8 +123,8 @@ class FileBlobWriter final : public BlobWriter {
                       : Result<void>(SystemError(ErrorKind::kInternal, "write", temporary_, error));
   }
 
-  // Of a body that was shorter than announced.
-  Result<void> GiveBackReserve() {
+  // For a body that was shorter than announced.
+  Result<void> FreeReserve() {
     if (reserved_ <= size_ || ::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0) return Ok();
     return SystemError(ErrorKind::kInternal, "truncate", temporary_, errno);
   }
@@ -143,7 +143,7 @@ class FileBlobWriter final : public BlobWriter {
     const std::string path = registry_->PathOf(id_);
     const std::string folder = fs::path(path).parent_path();
     int moved = ::rename(temporary_.c_str(), path.c_str());
-    if (moved != 0 && errno == ENOENT) {  // the first file of this folder
+    if (moved != 0 && errno == ENOENT) {  // the first file in this directory
       if (::mkdir(folder.c_str(), 0700) == 0 && strict)
         PENSTOCK_TRY(SyncDirectory(registry_->directory() + "/blobs"));
       moved = ::rename(temporary_.c_str(), path.c_str());
@@ -161,8 +161,8 @@ class FileBlobWriter final : public BlobWriter {
   const std::uint64_t size_hint_;
   const std::int64_t id_;
   std::uint64_t size_ = 0;
-  std::uint64_t written_ = 0;   // of them, to the file
-  std::uint64_t reserved_ = 0;  // the file's length for now, if it is longer
+  std::uint64_t written_ = 0;   // bytes written to the file, at most size_
+  std::uint64_t reserved_ = 0;  // end of the preallocated space
   HeapBuffer buffer_;
   BlockHasher hasher_;
   Descriptor file_;
@@ -171,7 +171,7 @@ class FileBlobWriter final : public BlobWriter {
 
 using VisitEntry = std::function<Result<void>(const fs::path& path)>;
 
-// One folder, which may be missing.
+// Visits one directory, which may be missing.
 Result<void> VisitFolder(const fs::path& folder, const VisitEntry& visit) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -181,7 +181,7 @@ Result<void> VisitFolder(const fs::path& folder, const VisitEntry& visit) {
   return SystemError(ErrorKind::kInvalidArgument, "list", folder.string(), error.value());
 }
 
-// nullopt: not a name that this file gives.
+// nullopt: not the name of a blob file.
 std::optional<std::int64_t> IdOf(const fs::path& path) {
   const std::string name = path.filename().string();
   std::int64_t id = 0;
@@ -230,8 +230,9 @@ Result<StoredBlobPtr> FileBlob::Open(const std::shared_ptr<BlobRegistry>& regist
     return SystemError(ErrorKind::kInternal, "open", path, errno);
   if (static_cast<std::uint64_t>(status.st_size) < size) {
     return Error::Make(ErrorKind::kDataLoss,
-                       "the file " + path + " has " + std::to_string(status.st_size) + " of its " +
-                           std::to_string(size) + " bytes; the object's bytes are lost");
+                       "the file " + path + " is truncated: it has " +
+                           std::to_string(status.st_size) + " of " + std::to_string(size) +
+                           " bytes; restore the file or upload the object again");
   }
   return Adopt(registry, id, std::move(file), size, std::move(block_checksums));
 }
@@ -260,12 +261,12 @@ Result<std::uint64_t> FileBlob::Checked(ByteRange range) const {
     PENSTOCK_TRY(VerifyBlock(first));
     if (unverified_->Set(first)) registry()->verified().MarkWhole(id());
   }
-  std::uint64_t behind = first + 1;
-  while (behind * kBlockBytes < range.end && unverified_->Test(behind)) ++behind;
-  return std::min(behind * kBlockBytes, range.end) - range.begin;
+  std::uint64_t end = first + 1;
+  while (end * kBlockBytes < range.end && unverified_->Test(end)) ++end;
+  return std::min(end * kBlockBytes, range.end) - range.begin;
 }
 
-Result<void> FileBlob::CheckAnew(ByteRange range) const {
+Result<void> FileBlob::Reverify(ByteRange range) const {
   if (block_checksums().empty() || range.size() == 0) return Ok();
   for (std::uint64_t block = range.begin / kBlockBytes; block * kBlockBytes < range.end; ++block) {
     PENSTOCK_TRY(VerifyBlock(block));
@@ -280,13 +281,13 @@ Result<void> FileBlob::VerifyBlock(std::uint64_t block) const {
   if (found == ChecksumOf(block_checksums(), block)) return Ok();
   return Error::Make(ErrorKind::kDataLoss, "the file " + registry()->PathOf(id()) +
                                                " is damaged at offset " + std::to_string(begin) +
-                                               ": the block there does not match its checksum;" +
-                                               " restore the file or write the object again");
+                                               ": the block does not match its checksum;" +
+                                               " restore the file or upload the object again");
 }
 
 Result<std::uint32_t> FileBlob::HashBytes(ByteRange range) const {
   if (mapped_ != nullptr) return Crc32c({mapped_ + range.begin, range.size()});
-  // Small enough to stay in the processor's cache.
+  // Small enough for the processor cache.
   thread_local const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kHashBuffer);
   std::uint32_t crc = 0;
   while (range.size() > 0) {

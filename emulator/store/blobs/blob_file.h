@@ -1,5 +1,5 @@
-// Blobs in files, for dir mode: temp -> (fsync) -> rename into place. Small ones stay in memory and
-// go to the database.
+// Blobs in files, for stores with a directory. A file is written in tmp/, synced in strict mode and
+// renamed to its final path. Small blobs stay in memory and are stored in the database.
 #ifndef PENSTOCK_EMULATOR_STORE_BLOBS_BLOB_FILE_H_
 #define PENSTOCK_EMULATOR_STORE_BLOBS_BLOB_FILE_H_
 
@@ -13,15 +13,15 @@
 
 namespace penstock::emulator::store {
 
-// A finished file: by descriptor, or mapped into memory while the process's share of descriptors is
-// used up.
+// A complete file, read by descriptor, or mapped into memory if all descriptor permissions of the
+// process are taken.
 class FileBlob final : public StoredBlob {
  public:
-  // Takes over an open file. kResourceExhausted when it can neither be kept open nor mapped.
+  // Takes over an open file. kResourceExhausted if it can neither be kept open nor mapped.
   static Result<StoredBlobPtr> Adopt(std::shared_ptr<BlobRegistry> registry, std::int64_t id,
                                      Descriptor file, std::uint64_t size,
                                      std::string block_checksums = {});
-  // Opens the file of `id`. Null: there is none. kDataLoss when it is shorter than `size`.
+  // Opens the file of `id`. Null: it does not exist. kDataLoss if it is shorter than `size`.
   static Result<StoredBlobPtr> Open(const std::shared_ptr<BlobRegistry>& registry, std::int64_t id,
                                     std::uint64_t size, std::string block_checksums = {});
 
@@ -31,7 +31,7 @@ class FileBlob final : public StoredBlob {
   int FileDescriptor() const override { return file_.get(); }
   bool IsLinked() const override;
   Result<std::uint64_t> Checked(ByteRange range) const override;
-  Result<void> CheckAnew(ByteRange range) const override;
+  Result<void> Reverify(ByteRange range) const override;
 
  private:
   FileBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, std::uint64_t size,
@@ -44,20 +44,20 @@ class FileBlob final : public StoredBlob {
   Descriptor file_;
   DescriptorShare share_;
   const std::byte* mapped_ = nullptr;
-  const std::shared_ptr<BlockBits> unverified_;  // null: there is nothing (more) to verify
+  const std::shared_ptr<BlockBits> unverified_;  // null: nothing is left to verify
 };
 
-// Creates blobs/ and tmp/ under `directory`. kInvalidArgument when the directory cannot be used.
+// Creates blobs/ and tmp/ in `directory`. kInvalidArgument if the directory cannot be used.
 Result<void> PrepareBlobDirectory(const std::string& directory, Durability durability);
 
 struct SweepOptions {
-  // of this run: files of later numbers are in use, whatever the database says
+  // First number of this run. Files with this or a later number are in use and are kept.
   std::int64_t first_id = 0;
   std::function<Result<bool>(std::int64_t id)> is_known;
   const std::atomic<bool>* stop = nullptr;  // true: return early
 };
-// Removes what a crash of an earlier run left behind: its temporary files, and blob files that no
-// record knows. May run beside everything else.
+// Deletes the leftovers of a crash: temporary files of earlier runs, and blob files that no
+// record refers to. May run concurrently with all other operations.
 Result<void> SweepBlobDirectory(const std::string& directory, const SweepOptions& options);
 
 // Calls `visit` with the number and path of every blob file.

@@ -12,7 +12,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 class BlobFileTest : public ::testing::Test {
  protected:
@@ -24,7 +24,7 @@ class BlobFileTest : public ::testing::Test {
   }
   int Files() const {
     registry_->FlushRemovals();
-    return FilesBelow(directory_.path());
+    return CountFilesBelow(directory_.path());
   }
 
   TemporaryDirectory directory_;
@@ -42,7 +42,7 @@ TEST_F(BlobFileTest, SmallBodiesStayInMemory) {
   EXPECT_EQ(Files(), 0);
 }
 
-TEST_F(BlobFileTest, LargerOnesBecomeFilesWhateverThePieces) {
+TEST_F(BlobFileTest, LargeBodiesBecomeFilesForAnyAppendSize) {
   const std::string body = Body(200'000);
   for (const std::size_t piece : {7'001, 70'000, 200'000}) {
     const auto writer = Writer();
@@ -56,7 +56,7 @@ TEST_F(BlobFileTest, LargerOnesBecomeFilesWhateverThePieces) {
   }
 }
 
-TEST_F(BlobFileTest, ABodyShorterThanAnnouncedIsAsLongAsItIs) {
+TEST_F(BlobFileTest, ABodyShorterThanAnnouncedIsTruncatedToItsSize) {
   const std::string body = Body(200'000);
   const auto writer = Writer(std::uint64_t{64} << 20);
   ASSERT_TRUE(writer->Append(AsBytes(body)).ok());
@@ -69,8 +69,8 @@ TEST_F(BlobFileTest, ABodyShorterThanAnnouncedIsAsLongAsItIs) {
   EXPECT_LT(status.st_blocks * 512, 1 << 20);
 }
 
-// A client that announces much and sends little would fill the disk.
-TEST_F(BlobFileTest, OnlySoMuchRoomIsTakenAheadOfTheBytes) {
+// Otherwise a client that announces a large body and sends little could fill the disk.
+TEST_F(BlobFileTest, LimitsThePreallocatedSpace) {
   const auto writer = Writer(std::uint64_t{1} << 40);
   ASSERT_TRUE(writer->Append(AsBytes(Body(100'000))).ok());
   std::uintmax_t room = 0;
@@ -82,7 +82,7 @@ TEST_F(BlobFileTest, OnlySoMuchRoomIsTakenAheadOfTheBytes) {
   EXPECT_LE(room, std::uintmax_t{17} << 20);
 }
 
-TEST_F(BlobFileTest, NothingStaysOfAnAbandonedWriter) {
+TEST_F(BlobFileTest, AnAbandonedWriterLeavesNoFiles) {
   auto writer = Writer(1 << 20);
   ASSERT_TRUE(writer->Append(AsBytes(Body(100'000))).ok());
   EXPECT_EQ(Files(), 1);
@@ -90,7 +90,7 @@ TEST_F(BlobFileTest, NothingStaysOfAnAbandonedWriter) {
   EXPECT_EQ(Files(), 0);
 }
 
-TEST_F(BlobFileTest, NothingStaysOfAContentThatNoRecordTook) {
+TEST_F(BlobFileTest, UnreferencedContentLeavesNoFiles) {
   {
     const auto writer = Writer();
     ASSERT_TRUE(writer->Append(AsBytes(Body(5'000))).ok());
@@ -99,7 +99,7 @@ TEST_F(BlobFileTest, NothingStaysOfAContentThatNoRecordTook) {
   EXPECT_EQ(Files(), 0);
 }
 
-TEST_F(BlobFileTest, IsMappedWhenDescriptorsRunOut) {
+TEST_F(BlobFileTest, MapsFilesWhenDescriptorsRunOut) {
   std::vector<DescriptorShare> all;
   for (std::int64_t i = 0; i < DescriptorShare::Limit(); ++i)
     all.push_back(DescriptorShare::Take());
@@ -112,7 +112,7 @@ TEST_F(BlobFileTest, IsMappedWhenDescriptorsRunOut) {
   EXPECT_EQ(Text(*content), body);
 }
 
-TEST_F(BlobFileTest, ACutFileIsDataLossAndAMissingOneIsNull) {
+TEST_F(BlobFileTest, ATruncatedFileIsDataLossAndAMissingFileIsNull) {
   std::filesystem::create_directories(directory_.path() + "/blobs/09");
   std::ofstream(registry_->PathOf(9)) << "short";
   const auto cut = FileBlob::Open(registry_, 9, 100);
@@ -128,7 +128,7 @@ TEST_F(BlobFileTest, SweepsOnlyOrphansOfEarlierRuns) {
   std::filesystem::create_directories(directory_.path() + "/blobs/09");
   std::ofstream(registry_->PathOf(9)) << "kept";
   std::ofstream(registry_->PathOf(0x109)) << "orphan";
-  std::ofstream(directory_.path() + "/blobs/09/notes.txt") << "not ours";
+  std::ofstream(directory_.path() + "/blobs/09/notes.txt") << "foreign";
   std::ofstream(registry_->PathOf(0x209)) << "of this run";
   std::ofstream(directory_.path() + "/tmp/0000000000000008") << "half";
   std::ofstream(directory_.path() + "/tmp/0000000000000208") << "being written";
@@ -142,7 +142,7 @@ TEST_F(BlobFileTest, SweepsOnlyOrphansOfEarlierRuns) {
   EXPECT_TRUE(std::filesystem::exists(directory_.path() + "/blobs/09/notes.txt"));
 }
 
-TEST_F(BlobFileTest, ASweepThatIsToldToStopRemovesNothingMore) {
+TEST_F(BlobFileTest, AStoppedSweepRemovesNothing) {
   std::filesystem::create_directories(directory_.path() + "/blobs/09");
   std::ofstream(registry_->PathOf(9)) << "orphan";
   const std::atomic<bool> stop{true};

@@ -15,9 +15,9 @@ constexpr std::uint64_t kMemfdFrom = 256 << 10;
 constexpr std::size_t kFirstChunk = 16 << 10;
 constexpr std::size_t kLargestChunk = 8 << 20;
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kBlobOverhead = 256;  // of a blob's objects, roughly
+constexpr std::uint64_t kBlobOverhead = 256;  // approximate size of a blob's C++ objects
 
-// Heap chunks, each of which becomes a blob of its own: nothing is ever moved to grow.
+// Writes heap chunks, each of which becomes a blob, so that growing never moves bytes.
 class MemoryBlobWriter final : public BlobWriter {
  public:
   MemoryBlobWriter(std::shared_ptr<BlobRegistry> registry, std::uint64_t size_hint)
@@ -41,7 +41,7 @@ class MemoryBlobWriter final : public BlobWriter {
   Result<Content> Finish() override {
     Content content;
     if (memory_.file && size_ > 0) {
-      PENSTOCK_TRY(CutToSize());
+      PENSTOCK_TRY(TruncateToSize());
       Add(content, std::make_shared<MemfdBlob>(registry_, registry_->NextId(), std::move(memory_)));
     }
     for (HeapBuffer& chunk : chunks_) {
@@ -60,7 +60,8 @@ class MemoryBlobWriter final : public BlobWriter {
 
   Result<void> AddChunk(std::size_t at_least) {
     std::uint64_t capacity = chunks_.empty() ? kFirstChunk : 2 * chunks_.back().capacity();
-    if (size_hint_ >= size_) capacity = size_hint_ - held_;  // exactly the rest, where it is known
+    // Exactly the rest if the size is known.
+    if (size_hint_ >= size_) capacity = size_hint_ - held_;
     capacity = std::clamp<std::uint64_t>(capacity, std::min<std::size_t>(at_least, kLargestChunk),
                                          kLargestChunk);
     MemoryCharge charge(registry_->memory_limit());
@@ -82,12 +83,12 @@ class MemoryBlobWriter final : public BlobWriter {
     return Ok();
   }
 
-  // Spare memory may have been larger; nothing of what it held stays.
-  Result<void> CutToSize() {
+  // Reused memory may be larger than the blob. Truncation removes its old content.
+  Result<void> TruncateToSize() {
     const bool larger = memory_.size > size_;
     memory_.size = size_;
     if (larger && ::ftruncate(memory_.file.get(), static_cast<off_t>(size_)) != 0) {
-      return SystemError(ErrorKind::kInternal, "cut", "an object in memory", errno);
+      return SystemError(ErrorKind::kInternal, "truncate", "an object in memory", errno);
     }
     memory_.charge.SetAnyway(ChargeFor(size_));
     return Ok();
@@ -110,7 +111,7 @@ class MemoryBlobWriter final : public BlobWriter {
   const std::uint64_t size_hint_;
   std::uint64_t size_ = 0;     // appended
   std::uint64_t held_ = 0;     // capacity of all chunks
-  std::uint64_t written_ = 0;  // to the memfd
+  std::uint64_t written_ = 0;  // bytes written to the memfd
   std::vector<HeapBuffer> chunks_;
   MemoryFile memory_;
   bool memfd_refused_ = false;

@@ -1,4 +1,4 @@
-// Blobs in RAM: on the heap, or in a memfd that the wire can send from without copying.
+// Blobs in memory: on the heap, or in a memfd that sockets can send from without copying.
 #ifndef PENSTOCK_EMULATOR_STORE_BLOBS_BLOB_MEMORY_H_
 #define PENSTOCK_EMULATOR_STORE_BLOBS_BLOB_MEMORY_H_
 
@@ -12,11 +12,11 @@
 
 namespace penstock::emulator::store {
 
-// Bytes under construction: a fixed capacity filled from the front.
+// A buffer of fixed capacity, filled from the front.
 class HeapBuffer {
  public:
   HeapBuffer() = default;
-  // `charge` covers the capacity, where there is a limit.
+  // `charge` covers the capacity if there is a memory limit.
   explicit HeapBuffer(std::size_t capacity, MemoryCharge charge = {})
       : bytes_(std::make_unique_for_overwrite<std::byte[]>(capacity)),
         capacity_(capacity),
@@ -25,10 +25,10 @@ class HeapBuffer {
   std::size_t size() const { return size_; }
   std::size_t capacity() const { return capacity_; }
   ByteView view() const { return {bytes_.get(), size_}; }
-  // Takes what fits; returns the rest.
+  // Copies what fits and returns the rest.
   ByteView Fill(ByteView bytes);
   void Clear() { size_ = 0; }
-  // Gives unused memory back when most of it is unused.
+  // Frees unused memory if more than a quarter of the capacity is unused.
   void Trim();
 
  private:
@@ -58,27 +58,27 @@ class MemfdBlob final : public StoredBlob {
       : StoredBlob(registry, id, true),
         spare_(registry->spare_memory()),
         memory_(std::move(memory)) {
-    spare_.Stored(memory_.size);
+    spare_.AddStored(memory_.size);
   }
   ~MemfdBlob() override {
-    spare_.GiveBack(std::move(memory_), given_out_.load(std::memory_order_acquire));
+    spare_.Return(std::move(memory_), descriptor_shared_.load(std::memory_order_acquire));
   }
   std::uint64_t size() const override { return memory_.size; }
   std::optional<ByteView> Memory() const override { return std::nullopt; }
   int FileDescriptor() const override {
-    given_out_.store(true, std::memory_order_release);
+    descriptor_shared_.store(true, std::memory_order_release);
     return memory_.file.get();
   }
   bool InFile() const override { return true; }
 
  private:
-  SpareMemory& spare_;  // the registry's, which StoredBlob keeps alive
+  SpareMemory& spare_;  // owned by the registry, which StoredBlob keeps alive
   MemoryFile memory_;
-  mutable std::atomic<bool> given_out_{false};  // a socket may hold pages
+  mutable std::atomic<bool> descriptor_shared_{false};  // true: a socket may hold pages
 };
 
-// For memory mode. From 256 KiB on a blob goes to a memfd, or stays in heap chunks when no
-// descriptor is to be had.
+// For memory mode. A blob of 256 KiB or more is written to a memfd, or to heap chunks if no
+// descriptor is available.
 std::unique_ptr<BlobWriter> NewMemoryBlobWriter(std::shared_ptr<BlobRegistry> registry,
                                                 std::uint64_t size_hint);
 

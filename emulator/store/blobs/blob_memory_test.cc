@@ -9,7 +9,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 class BlobMemoryTest : public ::testing::Test {
  protected:
@@ -27,7 +27,7 @@ class BlobMemoryTest : public ::testing::Test {
 
 TEST_F(BlobMemoryTest, AnEmptyBodyHasNoSlices) { EXPECT_TRUE(Write("", 1, 0).slices.empty()); }
 
-TEST_F(BlobMemoryTest, ASmallBodyOfKnownSizeIsOnePiece) {
+TEST_F(BlobMemoryTest, ASmallBodyOfKnownSizeIsOneSlice) {
   const std::string body = Body(100'000);
   const Content content = Write(body, 10'000, body.size());
   EXPECT_EQ(content.slices.size(), 1u);
@@ -35,7 +35,7 @@ TEST_F(BlobMemoryTest, ASmallBodyOfKnownSizeIsOnePiece) {
   EXPECT_EQ(Text(content), body);
 }
 
-TEST_F(BlobMemoryTest, AWrongHintIsOnlyAHint) {
+TEST_F(BlobMemoryTest, AWrongSizeHintDoesNotChangeTheContent) {
   const std::string body = Body(100'000);
   for (const std::uint64_t hint :
        {std::uint64_t{1}, std::uint64_t{99'999}, std::uint64_t{1} << 60}) {

@@ -31,45 +31,46 @@ Result<void> AddReference(Connection& connection, const StoredBlob& blob, bool i
 Result<std::vector<SliceReference>> Unpack(const Connection& connection, std::string_view packed) {
   auto slices = DecodeSlices(packed);
   if (slices.has_value()) return std::move(*slices);
-  return Error::Make(ErrorKind::kDataLoss,
-                     "the database file " + connection.path() + " holds a damaged object record");
+  return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() +
+                                               " contains a damaged object record");
 }
 
-// Removes a blob that lies in its row and has one reference; false, and nothing done, where it is
-// another.
-Result<bool> DropInline(Connection& connection, std::int64_t id) {
+// Deletes a blob that is stored in its row and has one reference. False: it is another kind of blob
+// and nothing changed.
+Result<bool> DeleteInlineBlob(Connection& connection, std::int64_t id) {
   const std::int64_t changes = connection.Changes();
   Query drop(connection, "DELETE FROM blobs WHERE id=? AND refs<=1 AND bytes IS NOT NULL");
   PENSTOCK_TRY(drop.Bind(id).Run());
   return connection.Changes() != changes;
 }
 
-Error DamagedBlob(const Connection& connection, std::int64_t id) {
+Error DamagedBlobError(const Connection& connection, std::int64_t id) {
   return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() +
-                                               " holds damaged bytes of blob " +
-                                               std::to_string(id) + "; write the object again");
+                                               " contains damaged data of blob " +
+                                               std::to_string(id) + "; upload the object again");
 }
 
-// Null: the file was removed since the row was read.
+// Null: the file was deleted after the row was read.
 Result<StoredBlobPtr> LoadBlob(Connection& connection,
                                const std::shared_ptr<BlobRegistry>& registry, std::int64_t id) {
-  if (StoredBlobPtr living = registry->Find(id); living != nullptr) return living;
+  if (StoredBlobPtr existing = registry->Find(id); existing != nullptr) return existing;
   Query query(connection, "SELECT size, bytes, checksums FROM blobs WHERE id=?");
   PENSTOCK_ASSIGN(const bool found, query.Bind(id).Step());
   if (!found || registry->in_memory()) {
     return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() +
-                                                 " lost the bytes of blob " + std::to_string(id));
+                                                 " does not contain the data of blob " +
+                                                 std::to_string(id));
   }
   StoredBlobPtr blob;
   const auto size = static_cast<std::uint64_t>(query.Int(0));
   std::string checksums = query.Text(2);
-  if (!checksums.empty() && !FitsSize(checksums, size)) return DamagedBlob(connection, id);
+  if (!checksums.empty() && !FitsSize(checksums, size)) return DamagedBlobError(connection, id);
   if (query.IsNull(1)) {
     PENSTOCK_ASSIGN(blob, FileBlob::Open(registry, id, size, std::move(checksums)));
   } else {
     const std::string_view bytes = query.Bytes(1);
     if (bytes.size() != size || (!checksums.empty() && !Matches(checksums, AsBytes(bytes))))
-      return DamagedBlob(connection, id);
+      return DamagedBlobError(connection, id);
     HeapBuffer buffer(bytes.size());
     buffer.Fill(AsBytes(bytes));
     blob = std::make_shared<HeapBlob>(registry, id, std::move(buffer), std::move(checksums));
@@ -88,7 +89,7 @@ Result<std::string> AddReferences(WriteTransaction& transaction,
     StoredBlobPtr blob = std::dynamic_pointer_cast<const StoredBlob>(slice.blob);
     if (blob == nullptr || blob->registry() != registry.get()) {
       return Error::Make(ErrorKind::kInvalidArgument,
-                         "the content was not made by this store; copy it with NewBlob");
+                         "the content belongs to another store; copy it with NewBlob");
     }
     PENSTOCK_TRY(AddReference(transaction.connection(), *blob, registry->in_memory()));
     references.push_back({blob->id(), slice.range});
@@ -103,14 +104,14 @@ Result<void> ReleaseReferences(WriteTransaction& transaction,
   Connection& connection = transaction.connection();
   PENSTOCK_ASSIGN(const auto slices, Unpack(connection, packed_slices));
   for (const SliceReference& slice : slices) {
-    if (!registry->in_memory()) {  // most blobs are small and are no copies
-      PENSTOCK_ASSIGN(const bool dropped, DropInline(connection, slice.blob_id));
+    if (!registry->in_memory()) {  // most blobs are inline and have one reference
+      PENSTOCK_ASSIGN(const bool dropped, DeleteInlineBlob(connection, slice.blob_id));
       if (dropped) {
         transaction.AfterCommit([registry, id = slice.blob_id] { registry->Released(id, false); });
         continue;
       }
     }
-    // Not by RETURNING, which costs a table for its one row.
+    // RETURNING would create a temporary table for one row.
     Query find(connection, "SELECT refs, bytes IS NULL FROM blobs WHERE id=?");
     PENSTOCK_ASSIGN(const bool found, find.Bind(slice.blob_id).Step());
     if (!found) continue;
@@ -138,7 +139,7 @@ Result<std::optional<Content>> LoadContent(Connection& connection,
     if (blob == nullptr) return std::optional<Content>();
     if (slice.range.end > blob->size()) {
       return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() +
-                                                   " names bytes behind the end" + " of blob " +
+                                                   " refers to bytes beyond the end of blob " +
                                                    std::to_string(slice.blob_id));
     }
     content.slices.push_back({std::move(blob), slice.range});

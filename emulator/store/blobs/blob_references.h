@@ -1,5 +1,5 @@
-// Contents in the database: which blobs a record refers to, how many records refer to a blob, and
-// back to bytes.
+// Stores the references of records to blobs in the database, counts them, and loads the content of
+// records.
 #ifndef PENSTOCK_EMULATOR_STORE_BLOBS_BLOB_REFERENCES_H_
 #define PENSTOCK_EMULATOR_STORE_BLOBS_BLOB_REFERENCES_H_
 
@@ -13,19 +13,20 @@
 
 namespace penstock::emulator::store {
 
-// Counts one more reference per slice; the packed slices for the record's column. kInvalidArgument
-// when a blob was not made by this store.
+// Adds one reference per slice. Returns the packed slices for the record's column. kInvalidArgument
+// if a blob belongs to another store.
 Result<std::string> AddReferences(WriteTransaction& transaction,
                                   const std::shared_ptr<BlobRegistry>& registry,
                                   const Content& content);
-// Counts one less per slice; blobs without references lose their row now and their bytes after the
-// commit.
+// Removes one reference per slice. The rows of unreferenced blobs are deleted now, their bytes
+// after the commit.
 Result<void> ReleaseReferences(WriteTransaction& transaction,
                                const std::shared_ptr<BlobRegistry>& registry,
                                std::string_view packed_slices);
 
-// The content of a record just read on `connection`, whose snapshot must still be held. nullopt:
-// the record was removed meanwhile; read again. kDataLoss: bytes are missing from the database.
+// Loads the content of a record just read on `connection`, whose snapshot must still be open.
+// nullopt: the record was removed concurrently; read it again. kDataLoss: bytes are missing from
+// the database.
 Result<std::optional<Content>> LoadContent(Connection& connection,
                                            const std::shared_ptr<BlobRegistry>& registry,
                                            std::string_view packed_slices);

@@ -9,7 +9,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 class BlobReferencesTest : public ::testing::Test {
  protected:
@@ -46,13 +46,13 @@ class BlobReferencesTest : public ::testing::Test {
     return LoadContent(**lease, registry_, packed);
   }
 
-  // A directory that is never used: all blobs here are inline.
+  // A directory that is never used, because all blobs here are inline.
   std::shared_ptr<BlobRegistry> registry_ = std::make_shared<BlobRegistry>("unused", 1);
   ConnectionPool pool_{OpenDatabase(":memory:", Durability::kRelaxed).value()};
   WriteQueue queue_{pool_};
 };
 
-TEST_F(BlobReferencesTest, ABlobGoesWithItsLastReference) {
+TEST_F(BlobReferencesTest, ABlobIsDeletedWithItsLastReference) {
   const StoredBlobPtr blob = NewBlob("text");
   const std::string one = Add({{{blob, {0, 4}}}});
   const std::string two = Add({{{blob, {0, 2}}, {blob, {2, 4}}}});
@@ -62,7 +62,7 @@ TEST_F(BlobReferencesTest, ABlobGoesWithItsLastReference) {
   EXPECT_EQ(Rows(), 0);
 }
 
-TEST_F(BlobReferencesTest, InlineBytesAreLoadedWhenNobodyHoldsThem) {
+TEST_F(BlobReferencesTest, LoadsInlineBytesOfUnusedBlobs) {
   const std::string packed = Add({{{NewBlob("some text"), {5, 9}}}});
   const auto loaded = Load(packed);
   ASSERT_TRUE(loaded.ok() && loaded->has_value());

@@ -9,11 +9,11 @@
 namespace penstock::emulator::store {
 namespace {
 
-constinit DiagnosticEvent file_left("store.blob_file_left");
+constinit DiagnosticEvent file_not_removed("store.blob_file_left");
 
 }  // namespace
 
-StoredBlob::~StoredBlob() { registry_->Gone(this); }
+StoredBlob::~StoredBlob() { registry_->OnDestroyed(this); }
 
 std::string BlobRegistry::PathOf(std::int64_t id) const {
   char name[32];
@@ -43,8 +43,8 @@ StoredBlobPtr BlobRegistry::AddLoaded(const StoredBlobPtr& blob) {
   }
   Entry& entry = found->second;
   if (entry.removing) return nullptr;
-  if (StoredBlobPtr faster = entry.weak.lock(); faster != nullptr) return faster;
-  // The former blob is about to leave; what was to become of the bytes is now this one's to do.
+  if (StoredBlobPtr other = entry.weak.lock(); other != nullptr) return other;
+  // The previous blob is about to be destroyed. The new one takes over the deletion of the bytes.
   entry.live = blob.get();
   entry.weak = blob;
   return blob;
@@ -60,11 +60,11 @@ void BlobRegistry::Referenced(const StoredBlobPtr& blob) {
 }
 
 void BlobRegistry::Released(std::int64_t id, bool has_file) {
-  StoredBlobPtr last;  // dies outside the lock
+  StoredBlobPtr last;  // destroyed outside the lock
   {
     const MutexLock lock(mutex_);
     auto found = entries_.find(id);
-    if (found != entries_.end()) {  // whoever holds it removes the bytes with the last pointer
+    if (found != entries_.end()) {  // the last holder deletes the bytes
       found->second.referenced = false;
       last = std::move(found->second.keep);
       return;
@@ -75,19 +75,19 @@ void BlobRegistry::Released(std::int64_t id, bool has_file) {
   RemoveFile(id);
 }
 
-void BlobRegistry::LetGo() {
-  std::vector<StoredBlobPtr> last;  // die outside the lock
+void BlobRegistry::DropReferences() {
+  std::vector<StoredBlobPtr> last;  // destroyed outside the lock
   const MutexLock lock(mutex_);
   for (auto& [id, entry] : entries_) {
     if (entry.keep != nullptr) last.push_back(std::move(entry.keep));
   }
 }
 
-void BlobRegistry::Gone(const StoredBlob* blob) {
+void BlobRegistry::OnDestroyed(const StoredBlob* blob) {
   {
     const MutexLock lock(mutex_);
     const auto found = entries_.find(blob->id());
-    // a loaded double, or replaced
+    // A duplicate that was loaded concurrently, or a replaced blob.
     if (found == entries_.end() || found->second.live != blob) return;
     if (found->second.referenced || in_memory() || blob->IsInline()) {
       entries_.erase(found);
@@ -98,8 +98,7 @@ void BlobRegistry::Gone(const StoredBlob* blob) {
   RemoveFile(blob->id());
 }
 
-// Called by destructors. A file that cannot be removed for want of memory stays until the next
-// start sweeps it.
+// Called by destructors. If memory runs out, the file stays until the next start deletes it.
 void BlobRegistry::RemoveFile(std::int64_t id) noexcept {
   verified_.Forget(id);
   try {
@@ -108,7 +107,7 @@ void BlobRegistry::RemoveFile(std::int64_t id) noexcept {
       entries_.erase(id);
     });
   } catch (...) {
-    file_left.Report(CurrentExceptionError());
+    file_not_removed.Report(CurrentExceptionError());
     const MutexLock lock(mutex_);
     entries_.erase(id);
   }

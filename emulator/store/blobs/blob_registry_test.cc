@@ -12,7 +12,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 class BlobRegistryTest : public ::testing::Test {
  protected:
@@ -48,7 +48,7 @@ TEST_F(BlobRegistryTest, AReferencedFileOutlivesItsPointers) {
   EXPECT_FALSE(Exists(id));
 }
 
-TEST_F(BlobRegistryTest, AReleasedFileWaitsForItsLastPointer) {
+TEST_F(BlobRegistryTest, AReleasedFileIsDeletedWithItsLastPointer) {
   StoredBlobPtr blob = NewFile();
   const std::int64_t id = blob->id();
   files_->Referenced(blob);
@@ -95,14 +95,14 @@ TEST_F(BlobRegistryTest, MemoryModeKeepsReferencedBlobsAlive) {
   EXPECT_EQ(memory_->Find(5), nullptr);
 }
 
-TEST_F(BlobRegistryTest, NothingLivesOnInAMemoryRegistryThatLetGo) {
-  // Symptom: a reset or a stopped emulator kept every byte it had held, because registry and blobs
-  // held each other.
+TEST_F(BlobRegistryTest, DropReferencesFreesAllBlobsInMemory) {
+  // Regression: a reset or a stopped emulator kept all its bytes, because the registry and the
+  // blobs referred to each other.
   StoredBlobPtr blob = std::make_shared<HeapBlob>(memory_, 5, HeapBuffer(0));
   memory_->AddPending(blob);
   memory_->Referenced(blob);
   const std::weak_ptr<const StoredBlob> watched = blob;
-  memory_->LetGo();
+  memory_->DropReferences();
   EXPECT_EQ(memory_->Find(5), blob);  // a reader still holds it
   blob.reset();
   EXPECT_TRUE(watched.expired());

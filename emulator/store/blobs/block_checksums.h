@@ -1,9 +1,9 @@
-// Checksums of a blob's blocks, and which blocks this process has verified.
+// Checksums of a blob's blocks, and a record of the blocks that this process has verified.
 //
-// A blob in a file and one in the database have the CRC-32C of each MiB of their bytes, kept in the
-// blob's row: it is committed with the first record that refers to the blob, and shared by
-// everything that shares the blob. Blobs in memory have none, nor have blobs that a version before
-// schema version 4 wrote, until the scrubber has read them.
+// Blobs in files and in the database have a CRC-32C for each MiB. The checksums are stored in the
+// blob's row, so they are committed with the first record that refers to the blob and shared
+// with the blob. Blobs in memory have none. Blobs written before schema version 4 have none
+// until the scrubber has read them.
 #ifndef PENSTOCK_EMULATOR_STORE_BLOBS_BLOCK_CHECKSUMS_H_
 #define PENSTOCK_EMULATOR_STORE_BLOBS_BLOCK_CHECKSUMS_H_
 
@@ -22,15 +22,15 @@
 
 namespace penstock::emulator::store {
 
-inline constexpr std::uint64_t kBlockBytes = 1 << 20;  // the last block of a blob is shorter
+inline constexpr std::uint64_t kBlockBytes = 1 << 20;  // the last block of a blob may be shorter
 
 inline std::uint64_t BlocksOf(std::uint64_t size) { return (size + kBlockBytes - 1) / kBlockBytes; }
 
-// Takes a blob's bytes in order.
+// Computes checksums of bytes passed in order.
 class BlockHasher {
  public:
   void Update(ByteView bytes);
-  // The packed checksums: 4 bytes for each block, little endian.
+  // The packed checksums: 4 bytes per block, little endian.
   std::string Finish();
 
  private:
@@ -39,14 +39,14 @@ class BlockHasher {
   std::uint64_t filled_ = 0;  // bytes of the last block
 };
 
-// Whether `packed` has one checksum for each block of a blob of that size.
+// Whether `packed` has one checksum per block of a blob of `size` bytes.
 bool FitsSize(std::string_view packed, std::uint64_t size);
 std::uint32_t ChecksumOf(std::string_view packed, std::uint64_t block);
-// Whether the whole blob `bytes` matches.
+// Whether the whole blob `bytes` matches `packed`.
 bool Matches(std::string_view packed, ByteView bytes);
 
-// Which blocks of one blob were verified. Thread safety: any thread; who sees a block as verified
-// sees everything that happened before.
+// The verified blocks of one blob. Thread safety: any thread. A thread that reads a block as
+// verified also sees all earlier writes of the thread that verified it.
 class BlockBits {
  public:
   explicit BlockBits(std::uint64_t blocks) : words_((blocks + 63) / 64), left_(blocks) {}
@@ -55,7 +55,7 @@ class BlockBits {
   bool Test(std::uint64_t block) const {
     return (words_[block / 64].load(std::memory_order_acquire) >> (block % 64) & 1) != 0;
   }
-  // True: it was the last one that was missing.
+  // True: this was the last unverified block.
   bool Set(std::uint64_t block) {
     const std::uint64_t mask = std::uint64_t{1} << (block % 64);
     if ((words_[block / 64].fetch_or(mask, std::memory_order_acq_rel) & mask) != 0) return false;
@@ -67,20 +67,19 @@ class BlockBits {
   std::atomic<std::uint64_t> left_;
 };
 
-// What was verified of all blobs of a store, also of those that are not open: 1 bit for a blob that
-// was verified as a whole, 1 bit for each block of one that was verified in part. Thread safety:
-// any thread.
+// The verified blocks of all blobs of a store, including blobs that are not open. Uses 1 bit per
+// fully verified blob and 1 bit per block of a partly verified one. Thread safety: any thread.
 class VerifiedBlobs {
  public:
-  // Null: all of it was verified.
+  // Null: all blocks are verified.
   std::shared_ptr<BlockBits> BitsOf(std::int64_t id, std::uint64_t blocks);
   void MarkWhole(std::int64_t id);
-  // Of a blob that is no more.
+  // Call when the blob is deleted.
   void Forget(std::int64_t id);
 
  private:
   static constexpr unsigned kGroupShift = 12;
-  // of consecutive numbers
+  // Bits of consecutive blob numbers.
   using Group = std::array<std::uint64_t, (std::size_t{1} << kGroupShift) / 64>;
 
   Mutex mutex_;

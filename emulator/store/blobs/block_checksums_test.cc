@@ -15,7 +15,7 @@ std::string Packed(ByteView bytes, std::size_t step) {
   return hasher.Finish();
 }
 
-TEST(BlockChecksums, AreTheSameHoweverTheBytesCome) {
+TEST(BlockChecksums, DoNotDependOnTheSizeOfUpdates) {
   const std::string body = testing::Body(2 * kBlockBytes + 10);
   const std::string packed = Packed(AsBytes(body), body.size());
   ASSERT_TRUE(FitsSize(packed, body.size()));
@@ -27,7 +27,7 @@ TEST(BlockChecksums, AreTheSameHoweverTheBytesCome) {
   }
 }
 
-TEST(BlockChecksums, FitOnlyTheSizeTheyWereMadeFor) {
+TEST(BlockChecksums, FitOnlyTheirNumberOfBlocks) {
   const std::string packed = Packed(AsBytes(testing::Body(kBlockBytes)), kBlockBytes);
   EXPECT_TRUE(FitsSize(packed, kBlockBytes));
   EXPECT_TRUE(FitsSize(packed, 1));
@@ -54,7 +54,7 @@ TEST(VerifiedBlobs, APartlyVerifiedBlobKeepsItsBits) {
   EXPECT_FALSE(verified.BitsOf(5, 100)->Test(70));
 }
 
-TEST(VerifiedBlobs, TheLastBlockMakesABlobWhole) {
+TEST(VerifiedBlobs, VerifyingTheLastBlockCompletesABlob) {
   VerifiedBlobs verified;
   const std::int64_t id = (std::int64_t{1} << 40) + 4095;
   const auto bits = verified.BitsOf(id, 2);

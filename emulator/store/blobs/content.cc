@@ -11,7 +11,7 @@ namespace penstock::emulator::store {
 namespace {
 
 Result<void> ReadSlice(const Blob& blob, std::uint64_t offset, MutableByteView into) {
-  // also of a file that is mapped
+  // Mapped files are verified too.
   for (ByteRange left{offset, offset + into.size()}; left.size() > 0;) {
     PENSTOCK_ASSIGN(const std::uint64_t checked, blob.Checked(left));
     left.begin += checked;
@@ -47,7 +47,7 @@ std::uint64_t Content::size() const {
 
 Content Content::Sub(ByteRange range) const {
   Content sub;
-  std::uint64_t at = 0;  // where the slice begins in the content
+  std::uint64_t at = 0;  // offset of the slice in the content
   for (const ContentSlice& slice : slices) {
     const std::uint64_t begin = std::max(range.begin, at);
     const std::uint64_t end = std::min(range.end, at + slice.range.size());
@@ -62,7 +62,7 @@ Content Content::Sub(ByteRange range) const {
 }
 
 Result<void> CheckContent(const Content& content, ByteRange range) {
-  std::uint64_t at = 0;  // where the slice begins in the content
+  std::uint64_t at = 0;  // offset of the slice in the content
   for (const ContentSlice& slice : content.slices) {
     if (at >= range.end) break;
     const std::uint64_t begin = slice.range.begin + (std::max(range.begin, at) - at);
@@ -78,7 +78,7 @@ Result<void> CheckContent(const Content& content, ByteRange range) {
 
 Result<void> CheckContentAnew(const Content& content, ByteRange range) {
   for (const ContentSlice& slice : content.Sub(range).slices)
-    PENSTOCK_TRY(slice.blob->CheckAnew(slice.range));
+    PENSTOCK_TRY(slice.blob->Reverify(slice.range));
   return Ok();
 }
 
@@ -95,7 +95,7 @@ Result<void> ReadContent(const Content& content, std::uint64_t offset, MutableBy
     offset = 0;
   }
   if (!into.empty())
-    return Error::Make(ErrorKind::kInternal, "a read reaches behind the end of the stored object");
+    return Error::Make(ErrorKind::kInternal, "a read extends beyond the end of the stored object");
   return Ok();
 }
 

@@ -30,9 +30,9 @@ class LostBlob final : public Blob {
 const Content kContent{
     {{std::make_shared<TextBlob>("xabcx"), {1, 4}}, {std::make_shared<TextBlob>("defgh"), {0, 5}}}};
 
-TEST(Content, IsAsLongAsItsSlices) { EXPECT_EQ(kContent.size(), 8u); }
+TEST(Content, HasTheSizeOfItsSlices) { EXPECT_EQ(kContent.size(), 8u); }
 
-TEST(Content, SubCutsAnyRange) {
+TEST(Content, SubReturnsAnyRange) {
   const std::string whole = "abcdefgh";
   for (std::uint64_t begin = 0; begin <= 8; ++begin) {
     for (std::uint64_t end = begin; end <= 8; ++end) {
@@ -49,13 +49,13 @@ TEST(Content, ReadsAcrossSlices) {
   EXPECT_EQ(text, "cdef");
 }
 
-TEST(Content, ReadingBehindTheEndIsAnError) {
+TEST(Content, ReadingBeyondTheEndIsAnError) {
   std::string text(4, '\0');
   EXPECT_FALSE(
       ReadContent(kContent, 5, {reinterpret_cast<std::byte*>(text.data()), text.size()}).ok());
 }
 
-TEST(Content, AnUnreadableFileIsInternal) {
+TEST(Content, AnUnreadableFileIsAnInternalError) {
   const Content lost{{{std::make_shared<LostBlob>(), {0, 5}}}};
   std::string text(5, '\0');
   const auto read = ReadContent(lost, 0, {reinterpret_cast<std::byte*>(text.data()), text.size()});

@@ -22,7 +22,7 @@ std::int64_t RaiseLimit() {
     raised.rlim_cur = limit.rlim_max;
     if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
   }
-  const auto soft = std::min<rlim_t>(limit.rlim_cur, 1 << 20);  // "unlimited" is no number to halve
+  const auto soft = std::min<rlim_t>(limit.rlim_cur, 1 << 20);  // "unlimited" cannot be halved
   return static_cast<std::int64_t>(soft) / 2;
 }
 
@@ -58,7 +58,7 @@ Error SystemError(ErrorKind otherwise, std::string_view doing, const std::string
       full || system_error == EMFILE || system_error == ENFILE || system_error == ENOMEM;
   std::string message = "cannot ";
   message.append(doing).append(" ").append(path).append(": ").append(std::strerror(system_error));
-  if (full) message += "; free some space and try again";
+  if (full) message += "; free disk space and try again";
   return Error::Make(exhausted ? ErrorKind::kResourceExhausted : otherwise, std::move(message));
 }
 

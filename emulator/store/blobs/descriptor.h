@@ -1,5 +1,5 @@
-// File descriptors that blobs hold open, counted: a store must not eat the descriptors that sockets
-// need.
+// Counts the file descriptors that blobs hold open, so that the store leaves enough descriptors for
+// sockets.
 #ifndef PENSTOCK_EMULATOR_STORE_BLOBS_DESCRIPTOR_H_
 #define PENSTOCK_EMULATOR_STORE_BLOBS_DESCRIPTOR_H_
 
@@ -12,7 +12,7 @@
 
 namespace penstock::emulator::store {
 
-// An open descriptor; closes it. Movable.
+// An open file descriptor, closed by the destructor. Movable.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -34,9 +34,9 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// A blob's right to hold one descriptor. The process as a whole grants half of RLIMIT_NOFILE, whose
-// soft limit is raised to the hard one at first use: the limit is the process's, so is the count.
-// Thread safety: any thread.
+// Permission for a blob to hold one descriptor. The process grants half of RLIMIT_NOFILE in total,
+// and raises its soft limit to the hard limit at the first use. The count is per process because
+// the limit is. Thread safety: any thread.
 class DescriptorShare {
  public:
   DescriptorShare() = default;  // holds none
@@ -49,10 +49,11 @@ class DescriptorShare {
     }
     return *this;
   }
-  // False in `held()` when all are taken: do without a descriptor.
+  // If held() of the result is false, all permissions are taken and the caller must work without a
+  // descriptor.
   static DescriptorShare Take();
   bool held() const { return held_; }
-  // How many shares exist in all.
+  // The number of permissions of the process.
   static std::int64_t Limit();
 
  private:
@@ -60,16 +61,16 @@ class DescriptorShare {
   bool held_ = false;
 };
 
-// An Error for a failed system call on `path`: kResourceExhausted when the disk is full or
-// descriptors ran out, else `otherwise`. `doing` is a verb phrase ("write").
+// Returns an Error for a failed system call on `path`: kResourceExhausted if the disk is full or
+// descriptors ran out, otherwise `otherwise`. `doing` is a verb phrase such as "write".
 Error SystemError(ErrorKind otherwise, std::string_view doing, const std::string& path,
                   int system_error);
 
-// Makes names that were created, renamed or removed in the directory durable.
+// Makes created, renamed or removed names in the directory durable.
 Result<void> SyncDirectory(const std::string& path);
 
-// Writes all of `left` at the descriptor's position and takes off its front what was written. The
-// system's error number, 0 on success.
+// Writes all of `left` at the descriptor's position and removes the written bytes
+// from its front. Returns the system's error number; 0: success.
 int WriteAll(int fd, ByteView& left);
 
 }  // namespace penstock::emulator::store

@@ -11,14 +11,14 @@
 namespace penstock::emulator::store {
 namespace {
 
-TEST(Descriptor, ClosesWhenItGoes) {
+TEST(Descriptor, ClosesWhenDestroyed) {
   const int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ASSERT_GE(fd, 0);
   { const Descriptor owner(fd); }
   EXPECT_EQ(::fcntl(fd, F_GETFD), -1);
 }
 
-TEST(DescriptorShare, RaisesTheSoftLimitToTheHardOne) {
+TEST(DescriptorShare, RaisesTheSoftLimitToTheHardLimit) {
   EXPECT_GT(DescriptorShare::Limit(), 0);
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -36,7 +36,7 @@ TEST(DescriptorShare, GrantsUpToTheLimitAndAgainAfterRelease) {
   EXPECT_TRUE(DescriptorShare::Take().held());
 }
 
-TEST(SystemError, NamesTheFileAndSaysWhatFollows) {
+TEST(SystemError, NamesTheFileAndSetsTheKind) {
   const Error full = SystemError(ErrorKind::kInternal, "write", "a/b", ENOSPC);
   EXPECT_EQ(full.kind, ErrorKind::kResourceExhausted);
   EXPECT_NE(full.message.find("cannot write a/b"), std::string::npos);
@@ -44,7 +44,7 @@ TEST(SystemError, NamesTheFileAndSaysWhatFollows) {
             ErrorKind::kInvalidArgument);
 }
 
-TEST(WriteAll, GivesTheErrorNumber) {
+TEST(WriteAll, ReturnsTheErrorNumber) {
   const Descriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(full);
   ByteView left = AsBytes("x");
@@ -52,7 +52,7 @@ TEST(WriteAll, GivesTheErrorNumber) {
   EXPECT_EQ(left.size(), 1u);
 }
 
-TEST(WriteAll, LeavesWhatFoundNoRoom) {
+TEST(WriteAll, KeepsUnwrittenBytes) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
   const Descriptor reader(ends[0]);

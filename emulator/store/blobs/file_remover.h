@@ -1,4 +1,4 @@
-// Unlinks files on a thread of its own: giving back the pages of a large one takes longer than
+// Unlinks files on a separate thread, because freeing the pages of a large file takes longer than
 // storing a small object.
 #ifndef PENSTOCK_EMULATOR_STORE_BLOBS_FILE_REMOVER_H_
 #define PENSTOCK_EMULATOR_STORE_BLOBS_FILE_REMOVER_H_
@@ -16,19 +16,19 @@ namespace penstock::emulator::store {
 // Thread safety: any thread. The thread starts with the first file.
 class FileRemover {
  public:
-  // More wait for their turn in Remove, so that deleting cannot run away from the disk.
+  // Remove blocks while this many files wait, so that deletions cannot outrun the disk.
   static constexpr std::size_t kMaxWaiting = 32;
 
   FileRemover() = default;
-  // Ends when every file is gone.
+  // Returns when every file is unlinked.
   ~FileRemover();
   FileRemover(const FileRemover&) = delete;
   FileRemover& operator=(const FileRemover&) = delete;
 
-  // Unlinks `path`, then calls `removed` on the thread that did. A file that cannot be unlinked
-  // stays: an orphan, which the next start removes.
+  // Unlinks `path`, then calls `removed` on the same thread. A file that cannot be unlinked
+  // remains until the next start deletes it.
   void Remove(std::string path, std::function<void()> removed);
-  // Waits until all that was asked for before is gone.
+  // Waits until all files of earlier calls are unlinked.
   void Flush();
 
  private:
@@ -42,7 +42,7 @@ class FileRemover {
   Mutex mutex_;
   CondVar changed_;
   std::vector<File> waiting_ PENSTOCK_GUARDED_BY(mutex_);
-  std::size_t unfinished_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // waiting, or being unlinked
+  std::size_t unfinished_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // waiting or being unlinked
   bool stopping_ PENSTOCK_GUARDED_BY(mutex_) = false;
   std::thread thread_ PENSTOCK_GUARDED_BY(mutex_);
 };

@@ -29,7 +29,7 @@ class FileRemoverTest : public ::testing::Test {
   const testing::TemporaryDirectory directory_;
 };
 
-TEST_F(FileRemoverTest, AFileIsGoneBeforeItIsToldSo) {
+TEST_F(FileRemoverTest, CallsBackAfterTheFileIsUnlinked) {
   FileRemover remover;
   const std::string path = NewFile(1);
   bool was_there = true;
@@ -38,7 +38,7 @@ TEST_F(FileRemoverTest, AFileIsGoneBeforeItIsToldSo) {
   EXPECT_FALSE(was_there);
 }
 
-TEST_F(FileRemoverTest, RemovesOnAThreadOfItsOwn) {
+TEST_F(FileRemoverTest, RemovesOnItsOwnThread) {
   FileRemover remover;
   std::thread::id other;
   remover.Remove(NewFile(1), [&] { other = std::this_thread::get_id(); });
@@ -47,7 +47,7 @@ TEST_F(FileRemoverTest, RemovesOnAThreadOfItsOwn) {
   EXPECT_NE(other, std::this_thread::get_id());
 }
 
-TEST_F(FileRemoverTest, ManyThreadsAskForMoreThanMayWait) {
+TEST_F(FileRemoverTest, ManyThreadsMayExceedTheQueueLimit) {
   constexpr int kThreads = 4;
   constexpr int kFiles = 4 * static_cast<int>(FileRemover::kMaxWaiting);
   std::atomic<int> removed{0};
@@ -64,7 +64,7 @@ TEST_F(FileRemoverTest, ManyThreadsAskForMoreThanMayWait) {
   EXPECT_EQ(FilesLeft(), 0u);
 }
 
-TEST_F(FileRemoverTest, EndsWithNothingLeft) {
+TEST_F(FileRemoverTest, DestructorRemovesAllFiles) {
   {
     FileRemover remover;
     for (int i = 0; i < 8; ++i) remover.Remove(NewFile(i), [] {});
@@ -72,12 +72,12 @@ TEST_F(FileRemoverTest, EndsWithNothingLeft) {
   EXPECT_EQ(FilesLeft(), 0u);
 }
 
-TEST_F(FileRemoverTest, AFileThatCannotGoIsToldLikeAnyOther) {
+TEST_F(FileRemoverTest, CallsBackForFilesThatCannotBeUnlinked) {
   FileRemover remover;
-  bool told = false;
-  remover.Remove(directory_.path() + "/no/such", [&] { told = true; });
+  bool called = false;
+  remover.Remove(directory_.path() + "/no/such", [&] { called = true; });
   remover.Flush();
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(called);
 }
 
 }  // namespace

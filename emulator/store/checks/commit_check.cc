@@ -22,18 +22,19 @@
 namespace penstock::emulator::store {
 namespace {
 
-// The format of the log: sqlite.org/fileformat2.html §4.1 and §4.2.
+// The log format: sqlite.org/fileformat2.html, sections 4.1 and 4.2.
 constexpr std::size_t kHeaderSize = 32;
 constexpr std::size_t kFrameHeaderSize = 24;
-constexpr std::uint32_t kLogMagic = 0x377f0682;  // the lowest bit: checksums of big-endian words
+constexpr std::uint32_t kLogMagic = 0x377f0682;  // lowest bit set: checksums use big-endian words
 constexpr std::uint32_t kLogVersion = 3007000;
 constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
 constexpr std::uint32_t kSmallestPage = 512;
 constexpr std::uint32_t kLargestPage = 65536;
-// Bytes of a database file that SQLite locks: the page that has the first of them is never written.
+// Offset of the bytes of a database file that SQLite locks. The page with the first of them is
+// never written.
 constexpr std::uint64_t kLockBytes = std::uint64_t{1} << 30;
-// A log of a build without marks that holds no whole commit: what creating the tables may leave
-// behind has fewer frames.
+// A log without a readable commit, written by a build without marks, that has fewer frames than
+// this can be left over from the creation of the tables.
 constexpr std::uint64_t kCreationFrames = 32;
 constexpr std::uint64_t kUsualPage = 4096;
 
@@ -81,28 +82,28 @@ bool ReadAt(int file, std::uint64_t offset, std::byte* into, std::size_t size) {
   return true;
 }
 
-struct LogHead {
+struct LogHeader {
   std::uint32_t page_size = 0;
   std::uint32_t checkpoint_sequence = 0;
   std::uint32_t salt_1 = 0;
   std::uint32_t salt_2 = 0;
 };
 
-// What a log holds up to its last whole commit.
+// The contents of a log up to its last complete commit.
 struct LogCommits {
   std::uint32_t frames = 0;                 // 0: there is no commit
-  std::uint32_t pages = 0;                  // of the database after the last commit
-  std::vector<std::uint32_t> page_numbers;  // of these frames, in their order
+  std::uint32_t pages = 0;                  // size of the database after the last commit
+  std::vector<std::uint32_t> page_numbers;  // page of each of these frames, in order
 };
 
-// A log as SQLite's recovery reads it.
+// Reads a log as SQLite's recovery does.
 class LogReader {
  public:
   explicit LogReader(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (!file_ || !ReadAt(file_.get(), 0, header_.data(), header_.size())) return;
     const std::uint32_t magic = BigEndian(header_.data());
-    LogHead head{BigEndian(&header_[8]), BigEndian(&header_[12]), BigEndian(&header_[16]),
-                 BigEndian(&header_[20])};
+    LogHeader head{BigEndian(&header_[8]), BigEndian(&header_[12]), BigEndian(&header_[16]),
+                   BigEndian(&header_[20])};
     checksum_.emplace((magic & 1) != 0);
     checksum_->Add(header_.data(), 24);
     const bool fits = std::has_single_bit(head.page_size) && head.page_size >= kSmallestPage &&
@@ -113,8 +114,8 @@ class LogReader {
     }
   }
   // nullopt: there is no log, or its header is damaged.
-  const std::optional<LogHead>& head() const { return head_; }
-  // `above`: only numbers of pages above this one are returned. Call once.
+  const std::optional<LogHeader>& head() const { return head_; }
+  // Returns only the numbers of pages above `above`. Call once.
   LogCommits ReadCommits(std::uint64_t above) {
     LogCommits commits;
     if (!head_) return commits;
@@ -122,7 +123,7 @@ class LogReader {
     std::vector<std::byte> frame(kFrameHeaderSize + head_->page_size);
     for (std::uint32_t number = 1;; ++number) {
       const std::uint64_t offset = kHeaderSize + (number - 1) * std::uint64_t{frame.size()};
-      if (!ReadAt(file_.get(), offset, frame.data(), frame.size()) || !IsSound(frame)) break;
+      if (!ReadAt(file_.get(), offset, frame.data(), frame.size()) || !IsValid(frame)) break;
       const std::uint32_t page = BigEndian(frame.data());
       if (page > above) commits.page_numbers.push_back(page);
       const std::uint32_t pages = BigEndian(&frame[4]);
@@ -136,7 +137,7 @@ class LogReader {
   }
 
  private:
-  bool IsSound(const std::vector<std::byte>& frame) {
+  bool IsValid(const std::vector<std::byte>& frame) {
     checksum_->Add(frame.data(), 8);
     checksum_->Add(&frame[kFrameHeaderSize], frame.size() - kFrameHeaderSize);
     return BigEndian(frame.data()) != 0 && BigEndian(&frame[8]) == head_->salt_1 &&
@@ -146,7 +147,7 @@ class LogReader {
   const Descriptor file_;
   std::array<std::byte, kHeaderSize> header_{};
   std::optional<Checksum> checksum_;
-  std::optional<LogHead> head_;
+  std::optional<LogHeader> head_;
 };
 
 std::uint64_t SizeOf(const std::string& path) {
@@ -154,21 +155,21 @@ std::uint64_t SizeOf(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-std::string Count(std::uint64_t lost, std::uint64_t of) {
+std::string LostPagesText(std::uint64_t lost, std::uint64_t of) {
   return "lost " + std::to_string(lost) + " of " + std::to_string(of) + " committed pages";
 }
 
-// What the database file says of itself (sqlite.org/fileformat2.html §1.3). All 0 where it has no
-// header.
-struct DatabaseHead {
+// The header of the database file (sqlite.org/fileformat2.html, section 1.3). The fields keep their
+// defaults if there is no header.
+struct DatabaseHeader {
   std::uint64_t file_size = 0;
   std::uint32_t page_size = kUsualPage;
-  std::uint32_t pages = 0;    // of the database; 0: not known
+  std::uint32_t pages = 0;    // size of the database; 0: unknown
   std::uint32_t version = 0;  // PRAGMA user_version
 };
 
-DatabaseHead ReadHead(const std::string& path) {
-  DatabaseHead head{.file_size = SizeOf(path)};
+DatabaseHeader ReadHeader(const std::string& path) {
+  DatabaseHeader head{.file_size = SizeOf(path)};
   std::array<std::byte, 100> header{};
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file || !ReadAt(file.get(), 0, header.data(), header.size())) return head;
@@ -177,76 +178,77 @@ DatabaseHead ReadHead(const std::string& path) {
   const std::uint32_t page_size = BigEndian(&header[16]) >> 16;
   if (page_size == 1) head.page_size = kLargestPage;
   if (std::has_single_bit(page_size) && page_size >= kSmallestPage) head.page_size = page_size;
-  // the count is of the last change
+  // The page count is valid only if it belongs to the last change.
   const bool is_current = BigEndian(&header[24]) == BigEndian(&header[92]);
   if (is_current) head.pages = BigEndian(&header[28]);
   return head;
 }
 
-std::string Size(std::uint64_t size, std::uint64_t of) {
-  return "has " + std::to_string(size) + " of its " + std::to_string(of) + " bytes";
+std::string SizeText(std::uint64_t size, std::uint64_t of) {
+  return "has " + std::to_string(size) + " of " + std::to_string(of) + " bytes";
 }
 
-// Pages that must be in the database file because the log need not have them.
+// Finds pages that must be in the database file because the mark does not require them in the log.
 std::optional<CommitLoss> FindLossOfDatabase(const std::string& path, std::uint64_t size,
                                              const CommitState& mark) {
   const std::uint64_t wanted = std::uint64_t{mark.pages} * mark.page_size;
-  // SQLite deletes the log of a database file without a page.
+  // SQLite deletes the log of a database file without pages.
   const bool is_empty = wanted > 0 && size < mark.page_size;
   if (!is_empty && (mark.frames > 0 || size >= wanted)) return std::nullopt;
-  return CommitLoss{.file = path, .message = Size(size, wanted), .can_be_accepted = size == 0};
+  return CommitLoss{.file = path, .message = SizeText(size, wanted), .can_be_accepted = size == 0};
 }
 
-// Pages of the last commit that are neither in the log nor in the file, whose end was cut off.
+// Finds pages of the last commit that are neither in the log nor in the truncated file.
 // SQLite takes the size of the database from the log and reads such pages as zeros.
-std::optional<CommitLoss> FindMissingPages(const std::string& path, const DatabaseHead& head,
+std::optional<CommitLoss> FindMissingPages(const std::string& path, const DatabaseHeader& head,
                                            std::uint32_t page_size, LogCommits commits) {
   const std::uint64_t wanted = commits.frames > 0 ? commits.pages : head.pages;
   const std::uint64_t present = head.file_size / page_size;
-  // A rollback journal: the file is as a transaction left it, which SQLite undoes.
+  // With a rollback journal, the file is in the state of a transaction that SQLite will roll back.
   if (head.file_size == 0 || wanted <= present || SizeOf(path + "-journal") > 0)
     return std::nullopt;
   std::vector<std::uint32_t>& in_log = commits.page_numbers;
-  in_log.push_back(static_cast<std::uint32_t>(kLockBytes / page_size + 1));  // nobody needs it
+  in_log.push_back(static_cast<std::uint32_t>(kLockBytes / page_size + 1));  // never written
   std::erase_if(in_log, [&](std::uint32_t page) { return page <= present || page > wanted; });
   std::sort(in_log.begin(), in_log.end());
   in_log.erase(std::unique(in_log.begin(), in_log.end()), in_log.end());
   const std::uint64_t missing = wanted - present - in_log.size();
   if (missing == 0) return std::nullopt;
   return CommitLoss{.file = path,
-                    .message = Size(head.file_size, wanted * page_size) + ", and its log lacks " +
-                               std::to_string(missing) + " of the missing pages",
+                    .message = SizeText(head.file_size, wanted * page_size) +
+                               ", and its log does not contain " + std::to_string(missing) +
+                               " of the missing pages",
                     .can_be_accepted = false};
 }
 
 std::optional<CommitLoss> FindLossOfLog(const std::string& path, const CommitState& mark,
                                         const std::string& boot_id,
-                                        const std::optional<LogHead>& log,
+                                        const std::optional<LogHeader>& log,
                                         std::uint32_t frames_in_log) {
   if (mark.frames == 0) return std::nullopt;
   if (!log) {
-    // The header is fsynced before the first frame, in relaxed mode too.
-    return CommitLoss{
-        .file = LogPath(path),
-        .message = "is missing or its header is damaged; it " + Count(mark.frames, mark.frames),
-        .frames = mark.frames};
+    // SQLite fsyncs the header before it writes the first frame, in relaxed mode too.
+    return CommitLoss{.file = LogPath(path),
+                      .message = "is missing or its header is damaged; it " +
+                                 LostPagesText(mark.frames, mark.frames),
+                      .frames = mark.frames};
   }
   const bool same = log->salt_1 == mark.salt_1 && log->salt_2 == mark.salt_2;
-  // The log began anew after the mark went to the disk, and it does so only once all of it is in
-  // the database.
+  // The log restarted after the mark was written to disk. It restarts only when all of its pages
+  // are in the database.
   if (!same && boot_id != mark.boot_id && log->checkpoint_sequence > mark.checkpoint_sequence)
     return std::nullopt;
   const std::uint32_t found = same ? frames_in_log : 0;
   if (found >= mark.frames) return std::nullopt;
   const bool is_permitted = same && boot_id != mark.boot_id && mark.synced == 0;
   const std::string which = same ? "" : "belongs to another state of the database; it ";
-  return CommitLoss{LogPath(path), which + Count(mark.frames - found, mark.frames),
+  return CommitLoss{LogPath(path), which + LostPagesText(mark.frames - found, mark.frames),
                     mark.frames - found, is_permitted};
 }
 
-// Of a database that a build without marks wrote.
-std::optional<CommitLoss> FindLossWithoutMark(const std::string& path, const DatabaseHead& head,
-                                              const std::optional<LogHead>& log,
+// For a database that was written by a build without marks.
+std::optional<CommitLoss> FindLossWithoutMark(const std::string& path, const DatabaseHeader& head,
+                                              const std::optional<LogHeader>& log,
                                               std::uint32_t frames_in_log) {
   const std::uint64_t size = SizeOf(LogPath(path));
   if (size == 0 || head.version != 0) return std::nullopt;
@@ -254,35 +256,35 @@ std::optional<CommitLoss> FindLossWithoutMark(const std::string& path, const Dat
       size < kHeaderSize + kCreationFrames * (kFrameHeaderSize + kUsualPage);
   if (head.file_size > 0 && (log ? is_of_creation || frames_in_log > 0 : size < kHeaderSize))
     return std::nullopt;
-  return CommitLoss{
-      .file = LogPath(path),
-      .message = "has " + std::to_string(size) + " bytes and no commit that can be read"};
+  return CommitLoss{.file = LogPath(path),
+                    .message = "has " + std::to_string(size) + " bytes but no readable commit"};
 }
 
-// Has the mark require nothing until the next commit, and counts the loss.
-Result<void> Forget(const std::string& path, const CommitLoss& loss) {
+// Resets the mark so that it requires no frames until the next commit, and counts the loss.
+Result<void> ResetMark(const std::string& path, const CommitLoss& loss) {
   PENSTOCK_ASSIGN(const auto mark, CommitMark::Open(CommitMarkPath(path)));
   CommitState state = mark->state();
   state.lost_frames += loss.frames;
   state.frames = 0;
-  state.pages = 0;  // the last commit that is left may have had more pages or fewer
+  state.pages = 0;  // the last remaining commit may have another number of pages
   PENSTOCK_TRY(mark->Store(std::move(state)));
   return mark->Sync();
 }
 
-Error Refusal(const CommitLoss& loss) {
+Error LossError(const CommitLoss& loss) {
   const std::string accept =
       loss.can_be_accepted
-          ? ", or give up what was lost with 'penstock-emulator fsck --accept-loss DIRECTORY'"
-          : "; the rest of the file cannot be read without what is missing";
+          ? ", or accept the loss with 'penstock-emulator fsck --accept-loss DIRECTORY'"
+          : "; the rest of the file cannot be read without the missing pages";
   return Error::Make(ErrorKind::kDataLoss, "the file " + loss.file + " " + loss.message +
-                                               "; restore the data directory from a copy" + accept);
+                                               "; restore the data directory from a backup" +
+                                               accept);
 }
 
 // `mark`: what the mark of the database at `path` says.
 std::optional<CommitLoss> FindLoss(const std::string& path, const std::string& boot_id,
                                    const std::optional<CommitState>& mark) {
-  const DatabaseHead head = ReadHead(path);
+  const DatabaseHeader head = ReadHeader(path);
   if (mark) {
     if (auto loss = FindLossOfDatabase(path, head.file_size, *mark)) return loss;
   }
@@ -316,26 +318,26 @@ Result<void> CheckCommits(const std::string& path) {
   }
   const auto loss = FindLoss(path, BootId(), mark.state);
   if (!loss) return Ok();
-  if (!loss->is_permitted) return Refusal(*loss);
+  if (!loss->is_permitted) return LossError(*loss);
   Log({LogLevel::kWarning,
        "store.commits_lost",
        {{"file", loss->file},
-        {"message", loss->message + " when the machine stopped; relaxed durability permits that, "
-                                    "--durability strict does not lose them"}}});
-  return Forget(path, *loss);
+        {"message", loss->message + " when the machine stopped; relaxed durability permits this "
+                                    "loss, --durability strict prevents it"}}});
+  return ResetMark(path, *loss);
 }
 
 Result<std::optional<CommitLoss>> AcceptCommitLoss(const std::string& path) {
   auto loss = FindCommitLoss(path, BootId());
   if (!loss) return loss;
-  if (!loss->can_be_accepted) return Refusal(*loss);
+  if (!loss->can_be_accepted) return LossError(*loss);
   const std::string log = LogPath(path);
   const bool is_unusable =
       SizeOf(log) > 0 && (SizeOf(path) == 0 || LogReader(log).ReadCommits(UINT32_MAX).frames == 0);
   if (is_unusable && ::rename(log.c_str(), (log + ".damaged").c_str()) != 0) {
     return SystemError(ErrorKind::kInternal, "rename", log, errno);
   }
-  PENSTOCK_TRY(Forget(path, *loss));
+  PENSTOCK_TRY(ResetMark(path, *loss));
   return loss;
 }
 

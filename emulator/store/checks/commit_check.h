@@ -1,5 +1,5 @@
-// Compares a database and its write-ahead log with the commit mark, before SQLite opens them:
-// SQLite takes a damaged log for a shorter one, and an empty database file for a new database.
+// Compares a database and its write-ahead log with the commit mark before SQLite opens them.
+// SQLite treats a damaged log as a shorter one, and an empty database file as a new database.
 #ifndef PENSTOCK_EMULATOR_STORE_CHECKS_COMMIT_CHECK_H_
 #define PENSTOCK_EMULATOR_STORE_CHECKS_COMMIT_CHECK_H_
 
@@ -13,33 +13,34 @@
 namespace penstock::emulator::store {
 
 struct CommitLoss {
-  std::string file;          // the one that is damaged
-  std::string message;       // what it lost, without its name
-  std::uint64_t frames = 0;  // of the log, committed and missing
-  // The machine stopped after commits that were not fsynced, and only those are missing: relaxed
-  // durability permits it.
+  std::string file;          // the damaged file
+  std::string message;       // what the file lost, without its name
+  std::uint64_t frames = 0;  // number of missing committed frames of the log
+  // True: the machine stopped, and only commits that were not yet fsynced are missing. Relaxed
+  // durability permits this.
   bool is_permitted = false;
-  bool can_be_accepted = true;  // false: SQLite reads nothing of the rest
+  bool can_be_accepted = true;  // false: SQLite cannot read the rest
 
   bool operator==(const CommitLoss&) const = default;
 };
 
-// What is missing of the database at `path`, which nobody may have open. nullopt: nothing, or no
-// mark tells. Changes nothing. `boot_id` is that of the machine now.
+// Finds the loss of the database at `path`, which no process may have open. nullopt: nothing is
+// missing, or the loss cannot be detected without a mark. Changes nothing. `boot_id`: the machine's
+// current boot id.
 std::optional<CommitLoss> FindCommitLoss(const std::string& path, const std::string& boot_id);
 
-// What is wrong with the commit mark of the database at `path`; empty: nothing, or there is no
-// database. Without a mark a damaged log passes for a shorter one.
+// Describes what is wrong with the commit mark of the database at `path`. Empty: nothing, or there
+// is no database. Without a mark, a damaged log cannot be distinguished from a shorter one.
 std::string FindMarkProblem(const std::string& path);
 
-// For a program that is about to open the database: kDataLoss unless the loss is permitted, with
-// what to do in the message. A permitted loss is logged and added to the mark. A problem of the
-// mark is logged.
+// Call before opening the database. Fails with kDataLoss, and a message with the
+// remedy, unless the loss is permitted. A permitted loss is logged and added to the mark. A problem
+// of the mark is logged.
 Result<void> CheckCommits(const std::string& path);
 
-// Has the mark forget what is missing and moves a log that holds no whole commit to
-// PATH-wal.damaged. What was lost stays lost. Returns what it was; nullopt: nothing was missing.
-// kDataLoss where that would not make the database readable.
+// Removes the missing commits from the mark, and moves a log without a readable commit to
+// PATH-wal.damaged. The data remains lost. Returns the loss; nullopt: nothing was missing.
+// kDataLoss if the database would still be unreadable.
 Result<std::optional<CommitLoss>> AcceptCommitLoss(const std::string& path);
 
 }  // namespace penstock::emulator::store

@@ -1,5 +1,5 @@
-// What a kill leaves behind, damaged: refused by the store and by fsck alike. A power failure may
-// cost what was not synced.
+// The state that a killed process leaves behind, with damage added: rejected by the store and by
+// fsck. A power failure may lose commits that were not synced.
 #include "emulator/store/checks/commit_check.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace penstock::emulator::store {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 constexpr int kObjects = 100;
 
@@ -31,30 +31,30 @@ void FlipByte(const std::string& path, std::uint64_t offset) {
 
 class CommitCheckTest : public ::testing::TestWithParam<Durability> {
  protected:
-  // A store with a bucket and small objects, all of them in the log, copied as if the process had
-  // been killed.
+  // Creates a store with a bucket and small objects, all in the log, and copies it as if the
+  // process had been killed.
   void SetUp() override {
-    const TemporaryDirectory living;
-    const auto store = OpenStore({.directory = living.path(), .durability = GetParam()});
+    const TemporaryDirectory running;
+    const auto store = OpenStore({.directory = running.path(), .durability = GetParam()});
     MakeBucket(*store);
     for (int i = 0; i < kObjects; ++i)
       ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(100)).ok());
-    fs::copy(living.path(), killed_.path(), fs::copy_options::recursive);
+    fs::copy(running.path(), killed_.path(), fs::copy_options::recursive);
     ASSERT_GT(fs::file_size(log_), 100'000u);
   }
-  // A fresh copy of it.
+  // Makes a copy of the killed store.
   std::string Copy() {
     const std::string path = copies_.path() + "/" + std::to_string(++number_);
     fs::copy(killed_.path(), path, fs::copy_options::recursive);
     return path;
   }
-  static void ExpectRefused(const std::string& directory, const std::string& file,
-                            const std::string& what) {
-    ExpectRefused(directory, file, "--accept-loss", what);
+  static void ExpectRejected(const std::string& directory, const std::string& file,
+                             const std::string& what) {
+    ExpectRejected(directory, file, "--accept-loss", what);
   }
-  // The message names the file and the fix.
-  static void ExpectRefused(const std::string& directory, const std::string& file,
-                            const std::string& fix, const std::string& what) {
+  // The message must name the file and the fix.
+  static void ExpectRejected(const std::string& directory, const std::string& file,
+                             const std::string& fix, const std::string& what) {
     const auto fsck = Fsck({directory, false});
     EXPECT_TRUE(!fsck.ok() || !fsck->clean()) << what << ": fsck finds nothing";
     const auto store = Store::Open({.directory = directory});
@@ -70,7 +70,7 @@ class CommitCheckTest : public ::testing::TestWithParam<Durability> {
   int number_ = 0;
 };
 
-TEST_P(CommitCheckTest, WhatAKillLeavesBehindIsWhole) {
+TEST_P(CommitCheckTest, AKilledStoreIsIntact) {
   const auto report = Fsck({killed_.path(), true});
   ASSERT_TRUE(report.ok()) << report.error().ToString();
   EXPECT_TRUE(report->clean());
@@ -79,47 +79,47 @@ TEST_P(CommitCheckTest, WhatAKillLeavesBehindIsWhole) {
   for (int i = 0; i < kObjects; ++i) EXPECT_EQ(Get(*store, "key" + std::to_string(i)), Body(100));
 }
 
-TEST_P(CommitCheckTest, ADamagedByteOfTheLogsHeaderIsRefused) {
+TEST_P(CommitCheckTest, ADamagedLogHeaderIsRejected) {
   for (std::uint64_t offset = 0; offset < 32; offset += 5) {
     const std::string directory = Copy();
     FlipByte(directory + "/penstock.db-wal", offset);
-    ExpectRefused(directory, "penstock.db-wal", "byte " + std::to_string(offset));
+    ExpectRejected(directory, "penstock.db-wal", "byte " + std::to_string(offset));
   }
 }
 
-TEST_P(CommitCheckTest, ADamagedFrameIsRefused) {
+TEST_P(CommitCheckTest, ADamagedFrameIsRejected) {
   const std::uint64_t size = fs::file_size(log_);
   for (const std::uint64_t offset :
        {std::uint64_t{32}, std::uint64_t{60}, size / 2, size - 4120, size - 1}) {
     const std::string directory = Copy();
     FlipByte(directory + "/penstock.db-wal", offset);
-    ExpectRefused(directory, "penstock.db-wal", "byte " + std::to_string(offset));
+    ExpectRejected(directory, "penstock.db-wal", "byte " + std::to_string(offset));
   }
 }
 
-TEST_P(CommitCheckTest, ACutOrMissingLogIsRefused) {
+TEST_P(CommitCheckTest, ATruncatedOrMissingLogIsRejected) {
   const std::uint64_t size = fs::file_size(log_);
   for (const std::uint64_t left :
        {std::uint64_t{0}, std::uint64_t{31}, std::uint64_t{32}, size / 2, size - 1}) {
     const std::string directory = Copy();
     fs::resize_file(directory + "/penstock.db-wal", left);
-    ExpectRefused(directory, "penstock.db-wal", std::to_string(left) + " bytes");
+    ExpectRejected(directory, "penstock.db-wal", std::to_string(left) + " bytes");
   }
   const std::string directory = Copy();
   fs::remove(directory + "/penstock.db-wal");
-  ExpectRefused(directory, "penstock.db-wal", "no log");
+  ExpectRejected(directory, "penstock.db-wal", "no log");
 }
 
-TEST_P(CommitCheckTest, AnEmptiedOrMissingDatabaseIsRefused) {
+TEST_P(CommitCheckTest, AnEmptyOrMissingDatabaseIsRejected) {
   std::string directory = Copy();
   fs::resize_file(directory + "/penstock.db", 0);
-  ExpectRefused(directory, "penstock.db", "empty");
+  ExpectRejected(directory, "penstock.db", "empty");
   directory = Copy();
   fs::remove(directory + "/penstock.db");
-  ExpectRefused(directory, "penstock.db", "missing");
+  ExpectRejected(directory, "penstock.db", "missing");
 }
 
-TEST_P(CommitCheckTest, ObjectsWithoutADatabaseAreRefusedWithoutAMarkToo) {
+TEST_P(CommitCheckTest, ObjectsWithoutADatabaseAreRejectedEvenWithoutAMark) {
   const std::string directory = Copy();
   fs::create_directories(directory + "/blobs/07");
   std::ofstream(directory + "/blobs/07/0000000000000007") << "an object";
@@ -131,18 +131,18 @@ TEST_P(CommitCheckTest, ObjectsWithoutADatabaseAreRefusedWithoutAMarkToo) {
   EXPECT_TRUE(fs::exists(directory + "/blobs/07/0000000000000007"));
 }
 
-TEST_P(CommitCheckTest, AClosedStoreNeedsItsDatabaseWhole) {
+TEST_P(CommitCheckTest, ATruncatedDatabaseOfAClosedStoreIsRejected) {
   OpenStore({.directory = killed_.path()}).reset();
   ASSERT_FALSE(fs::exists(log_));
   for (const std::uint64_t left : {std::uint64_t{0}, std::uint64_t{100}, std::uint64_t{4096}}) {
     const std::string directory = Copy();
     fs::resize_file(directory + "/penstock.db", left);
-    ExpectRefused(directory, "penstock.db has ", left == 0 ? "--accept-loss" : "restore",
-                  std::to_string(left) + " bytes");
+    ExpectRejected(directory, "penstock.db has ", left == 0 ? "--accept-loss" : "restore",
+                   std::to_string(left) + " bytes");
   }
 }
 
-TEST_P(CommitCheckTest, AStoreOfABuildWithoutMarksOpensAndGetsOne) {
+TEST_P(CommitCheckTest, AStoreWithoutAMarkOpensAndGetsOne) {
   const std::string directory = Copy();
   fs::remove(directory + "/penstock.db-mark");
   const auto store = OpenStore({.directory = directory});
@@ -151,7 +151,7 @@ TEST_P(CommitCheckTest, AStoreOfABuildWithoutMarksOpensAndGetsOne) {
   EXPECT_TRUE(CommitMark::Read(directory + "/penstock.db-mark").has_value());
 }
 
-TEST_P(CommitCheckTest, ADamagedMarkAloneLosesNothing) {
+TEST_P(CommitCheckTest, AStoreWithADamagedMarkOpens) {
   const std::string directory = Copy();
   for (const std::uint64_t offset : {16, 2048 + 16})
     FlipByte(directory + "/penstock.db-mark", offset);
@@ -160,7 +160,7 @@ TEST_P(CommitCheckTest, ADamagedMarkAloneLosesNothing) {
   EXPECT_EQ(Get(*store, "key99"), Body(100));
 }
 
-TEST_P(CommitCheckTest, APowerFailureMayCostWhatWasNotSyncedAndNothingElse) {
+TEST_P(CommitCheckTest, APowerFailureMayLoseOnlyUnsyncedCommits) {
   const std::string directory = Copy();
   const std::string database = directory + "/penstock.db";
   fs::resize_file(database + "-wal", fs::file_size(log_) - 1);
@@ -171,12 +171,12 @@ TEST_P(CommitCheckTest, APowerFailureMayCostWhatWasNotSyncedAndNothingElse) {
   ASSERT_TRUE(power_failure.has_value());
   EXPECT_EQ(power_failure->is_permitted, GetParam() == Durability::kRelaxed);
   EXPECT_GT(power_failure->frames, 0u);
-  // The header was on the disk before the first frame, whatever the durability.
+  // The header was on disk before the first frame, whatever the durability.
   FlipByte(database + "-wal", 0);
   EXPECT_FALSE(FindCommitLoss(database, "another boot")->is_permitted);
 }
 
-TEST_P(CommitCheckTest, WhatAPowerFailureCostIsRemembered) {
+TEST_P(CommitCheckTest, ThePermittedLossIsRecorded) {
   const std::string directory = Copy();
   const std::string database = directory + "/penstock.db";
   {
@@ -188,7 +188,7 @@ TEST_P(CommitCheckTest, WhatAPowerFailureCostIsRemembered) {
   }
   fs::resize_file(database + "-wal", fs::file_size(log_) - 1);
   if (GetParam() == Durability::kStrict)
-    return ExpectRefused(directory, "penstock.db-wal", "strict");
+    return ExpectRejected(directory, "penstock.db-wal", "strict");
   EXPECT_TRUE(Fsck({directory, false})->clean());
   const auto store = OpenStore({.directory = directory});
   ASSERT_NE(store, nullptr);
@@ -197,7 +197,7 @@ TEST_P(CommitCheckTest, WhatAPowerFailureCostIsRemembered) {
   EXPECT_GT(CommitMark::Read(database + "-mark")->lost_frames, 0u);
 }
 
-TEST_P(CommitCheckTest, AnAcceptedLossLetsTheStoreOpen) {
+TEST_P(CommitCheckTest, TheStoreOpensAfterTheLossIsAccepted) {
   std::string directory = Copy();
   EXPECT_EQ(*AcceptCommitLoss(directory + "/penstock.db"), std::nullopt) << "nothing is lost";
   FlipByte(directory + "/penstock.db-wal", 60'000);
@@ -219,30 +219,30 @@ TEST_P(CommitCheckTest, AnAcceptedLossLetsTheStoreOpen) {
       << "the tables were in the database file";
 }
 
-// Small objects in the database file, then a few in the log: SQLite takes the size of the database
+// Small objects in the database file, and a few in the log. SQLite takes the size of the database
 // from the log.
-class CutDatabaseTest : public CommitCheckTest {
+class TruncatedDatabaseTest : public CommitCheckTest {
  protected:
   void SetUp() override {
-    const TemporaryDirectory living;
+    const TemporaryDirectory running;
     {
-      const auto store = OpenStore({.directory = living.path(), .durability = GetParam()});
+      const auto store = OpenStore({.directory = running.path(), .durability = GetParam()});
       MakeBucket(*store);
       for (int i = 0; i < 20; ++i)
         ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000, i)).ok());
     }
-    const auto store = OpenStore({.directory = living.path(), .durability = GetParam()});
+    const auto store = OpenStore({.directory = running.path(), .durability = GetParam()});
     ASSERT_TRUE(PutText(*store, "in the log", Body(100)).ok());
-    fs::copy(living.path(), killed_.path(), fs::copy_options::recursive);
+    fs::copy(running.path(), killed_.path(), fs::copy_options::recursive);
     ASSERT_GT(fs::file_size(log_), 0u);
   }
-  static void ExpectCutIsRefused(const std::string& directory, const std::string& what) {
-    ExpectRefused(directory, "penstock.db has ", "restore the data directory from a copy; the rest",
-                  what);
+  static void ExpectTruncatedIsRejected(const std::string& directory, const std::string& what) {
+    ExpectRejected(directory, "penstock.db has ",
+                   "restore the data directory from a backup; the rest", what);
   }
 };
 
-TEST_P(CutDatabaseTest, ACutFileIsRefusedAlsoWhileTheLogHasFrames) {
+TEST_P(TruncatedDatabaseTest, ATruncatedFileIsRejectedEvenIfTheLogHasFrames) {
   EXPECT_EQ(FindCommitLoss(killed_.path() + "/penstock.db", BootId()), std::nullopt);
   const std::uint64_t size = fs::file_size(killed_.path() + "/penstock.db");
   for (const char* mark : {"with its mark", "without its mark"}) {
@@ -250,12 +250,12 @@ TEST_P(CutDatabaseTest, ACutFileIsRefusedAlsoWhileTheLogHasFrames) {
       const std::string directory = Copy();
       if (std::string_view(mark) == "without its mark") fs::remove(directory + "/penstock.db-mark");
       fs::resize_file(directory + "/penstock.db", left);
-      ExpectCutIsRefused(directory, std::to_string(left) + " bytes, " + mark);
+      ExpectTruncatedIsRejected(directory, std::to_string(left) + " bytes, " + mark);
     }
   }
 }
 
-TEST_P(CutDatabaseTest, ACutFileOfAClosedStoreIsRefusedWithoutAMark) {
+TEST_P(TruncatedDatabaseTest, ATruncatedFileOfAClosedStoreIsRejectedWithoutAMark) {
   OpenStore({.directory = killed_.path()}).reset();
   ASSERT_FALSE(fs::exists(log_));
   const std::uint64_t size = fs::file_size(killed_.path() + "/penstock.db");
@@ -263,12 +263,12 @@ TEST_P(CutDatabaseTest, ACutFileOfAClosedStoreIsRefusedWithoutAMark) {
     const std::string directory = Copy();
     fs::remove(directory + "/penstock.db-mark");
     fs::resize_file(directory + "/penstock.db", left);
-    ExpectCutIsRefused(directory, std::to_string(left) + " bytes");
+    ExpectTruncatedIsRejected(directory, std::to_string(left) + " bytes");
   }
 }
 
-// Nothing brings the pages back, and without them SQLite reads nothing of the rest.
-TEST_P(CutDatabaseTest, TheLossOfACutFileCannotBeAccepted) {
+// The pages cannot be restored, and SQLite cannot read the rest of the file without them.
+TEST_P(TruncatedDatabaseTest, TheLossOfATruncatedFileCannotBeAccepted) {
   const std::string database = killed_.path() + "/penstock.db";
   fs::resize_file(database, fs::file_size(database) - 4096);
   const auto accepted = AcceptCommitLoss(database);
@@ -279,22 +279,22 @@ TEST_P(CutDatabaseTest, TheLossOfACutFileCannotBeAccepted) {
       << accepted.error().message;
 }
 
-// Pages that only the log has yet are no loss: a process that is killed while the database grows
-// leaves that behind.
-TEST_P(CutDatabaseTest, PagesThatTheLogHasMayBeMissingFromTheFile) {
-  const TemporaryDirectory living;
-  const auto store = OpenStore({.directory = living.path(), .durability = GetParam()});
+// Pages that are only in the log are not lost. A process that is killed while the database grows
+// leaves this state behind.
+TEST_P(TruncatedDatabaseTest, PagesInTheLogMayBeMissingFromTheFile) {
+  const TemporaryDirectory running;
+  const auto store = OpenStore({.directory = running.path(), .durability = GetParam()});
   MakeBucket(*store);
   for (int i = 0; i < 20; ++i)
     ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000, i)).ok());
   const std::string killed = copies_.path() + "/grown";
-  fs::copy(living.path(), killed, fs::copy_options::recursive);
+  fs::copy(running.path(), killed, fs::copy_options::recursive);
   EXPECT_EQ(FindCommitLoss(killed + "/penstock.db", BootId()), std::nullopt);
   fs::remove(killed + "/penstock.db-mark");
   EXPECT_EQ(FindCommitLoss(killed + "/penstock.db", BootId()), std::nullopt);
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, CutDatabaseTest,
+INSTANTIATE_TEST_SUITE_P(Both, TruncatedDatabaseTest,
                          ::testing::Values(Durability::kRelaxed, Durability::kStrict),
                          [](const auto& durability) {
                            return durability.param == Durability::kStrict ? "Strict" : "Relaxed";
@@ -306,7 +306,8 @@ INSTANTIATE_TEST_SUITE_P(Both, CommitCheckTest,
                            return durability.param == Durability::kStrict ? "Strict" : "Relaxed";
                          });
 
-// A kill between any two commits, while the log is checkpointed, begins anew and is truncated.
+// The process may be killed between any two commits while the log is checkpointed, restarts and is
+// truncated.
 TEST(CommitCheck, NothingIsMissingAfterAnyCommit) {
   const TemporaryDirectory directory;
   const std::string path = directory.path() + "/db";
@@ -372,8 +373,8 @@ TEST_P(CommitCheckTest, AMissingOrDamagedMarkIsANoteAndLogged) {
   }
 }
 
-// A mark that an earlier state of the log left on the disk when the power failed.
-TEST(CommitCheck, AMarkThatIsOlderThanTheLogRequiresNothing) {
+// The mark of an earlier state of the log that was on disk when the power failed.
+TEST(CommitCheck, AMarkOlderThanTheLogRequiresNoFrames) {
   const TemporaryDirectory directory;
   const std::string path = directory.path() + "/db";
   const auto writer = Connection::Open(path);
@@ -383,7 +384,7 @@ TEST(CommitCheck, AMarkThatIsOlderThanTheLogRequiresNothing) {
                   .ok());
   fs::copy_file(path + "-mark", path + "-mark.old");
   ASSERT_TRUE((*writer)->Checkpoint().ok());
-  ASSERT_TRUE((*writer)->Execute("INSERT INTO t VALUES(2)").ok());  // the log begins anew
+  ASSERT_TRUE((*writer)->Execute("INSERT INTO t VALUES(2)").ok());  // the log restarts
   fs::remove(path + "-mark");
   fs::copy_file(path + "-mark.old", path + "-mark");
   EXPECT_EQ(FindCommitLoss(path, "another boot"), std::nullopt);

@@ -21,14 +21,14 @@ namespace penstock::emulator::store {
 namespace {
 
 constexpr std::size_t kFileSize = 4096;
-constexpr std::size_t kSlotDistance = 2048;           // a torn sector takes one slot at most
-constexpr std::uint64_t kMagic = 0x31306b72616d7370;  // "psmark01" on the disk
+constexpr std::size_t kSlotDistance = 2048;           // a torn sector damages at most one slot
+constexpr std::uint64_t kMagic = 0x31306b72616d7370;  // "psmark01" on disk
 constexpr std::size_t kBootIdSize = 36;
 #ifndef XFS_SUPER_MAGIC
 constexpr long XFS_SUPER_MAGIC = 0x58465342;
 #endif
 
-// As it is on the disk, in the byte order of the machine.
+// The format on disk, in the machine's byte order.
 struct Slot {
   std::uint64_t magic;
   std::uint64_t sequence;
@@ -42,7 +42,7 @@ struct Slot {
   std::uint32_t synced;
   std::array<char, kBootIdSize> boot_id;
   std::uint32_t reserved;
-  std::uint32_t crc;  // CRC-32 of everything before
+  std::uint32_t crc;  // CRC-32 of all preceding bytes
 };
 static_assert(sizeof(Slot) == 96, "the slot has no padding: its bytes are checksummed");
 
@@ -76,8 +76,8 @@ CommitState ToState(const Slot& slot) {
 }
 
 struct Slots {
-  std::optional<Slot> newest;  // of those that are whole
-  int damaged = 0;             // neither whole nor zero, or not readable
+  std::optional<Slot> newest;  // the newest valid slot
+  int damaged = 0;             // slots that are unreadable, or neither valid nor zero
 };
 
 Slots ReadSlots(int file) {
@@ -96,8 +96,8 @@ Slots ReadSlots(int file) {
   return slots;
 }
 
-// A page of these that was written once can be written again without new space on the disk.
-// Elsewhere a store to mapped memory may end the process with SIGBUS when the disk is full.
+// On these file systems a page that was written once can be written again without new disk space.
+// On others, a write to mapped memory can end the process with SIGBUS when the disk is full.
 bool IsWrittenInPlace(int file) {
   struct statfs system {};
   if (::fstatfs(file, &system) != 0) return false;
@@ -105,8 +105,8 @@ bool IsWrittenInPlace(int file) {
          system.f_type == TMPFS_MAGIC;
 }
 
-// Gives a new file its size, and it and its name to the disk.
-int Initialise(int file, const std::string& path) {
+// Sets the size of a new file, and writes the file and its name to disk.
+int Initialize(int file, const std::string& path) {
   const std::array<char, kFileSize> zeros{};
   if (::pwrite(file, zeros.data(), zeros.size(), 0) != static_cast<ssize_t>(zeros.size()))
     return errno == 0 ? EIO : errno;
@@ -137,7 +137,7 @@ Result<std::unique_ptr<CommitMark>> CommitMark::Open(const std::string& path) {
     return SystemError(ErrorKind::kInternal, "open", path, errno);
   if (status.st_size != static_cast<off_t>(kFileSize)) {
     errno = 0;
-    if (const int error = Initialise(file.get(), path); error != 0) {
+    if (const int error = Initialize(file.get(), path); error != 0) {
       return SystemError(ErrorKind::kInternal, "create", path, error);
     }
   }

@@ -43,16 +43,16 @@ TEST_F(CommitMarkTest, KeepsTheLastState) {
   }
 }
 
-TEST_F(CommitMarkTest, ATornWriteLeavesTheStateBefore) {
+TEST_F(CommitMarkTest, ATornWriteKeepsThePreviousState) {
   Store(1);
   Store(2);
   Damage(20);  // the second state is in the first slot
   EXPECT_EQ(CommitMark::Read(path_)->frames, 1u);
-  Store(3);  // takes the torn slot
+  Store(3);  // uses the torn slot
   EXPECT_EQ(CommitMark::Read(path_)->frames, 3u);
 }
 
-TEST_F(CommitMarkTest, AFileWithoutAWholeSlotSaysNothing) {
+TEST_F(CommitMarkTest, AFileWithoutAValidSlotHasNoState) {
   Store(1);
   Store(2);
   Damage(20);
@@ -64,7 +64,7 @@ TEST_F(CommitMarkTest, AFileWithoutAWholeSlotSaysNothing) {
   EXPECT_EQ(CommitMark::Read(path_)->frames, 4u);
 }
 
-TEST_F(CommitMarkTest, NamesWhatIsWrongWithTheFile) {
+TEST_F(CommitMarkTest, DescribesTheProblemOfTheFile) {
   EXPECT_EQ(CommitMark::Inspect(path_).problem, "is missing");
   ASSERT_TRUE(CommitMark::Open(path_).ok());
   EXPECT_EQ(CommitMark::Inspect(path_).problem, "is empty");
@@ -80,14 +80,14 @@ TEST_F(CommitMarkTest, NamesWhatIsWrongWithTheFile) {
   EXPECT_EQ(CommitMark::Inspect(path_).problem, "has 100 bytes instead of 4096");
 }
 
-TEST_F(CommitMarkTest, ItsOwnerAloneMayReadIt) {
+TEST_F(CommitMarkTest, OnlyTheOwnerMayReadTheFile) {
   Store(1);
   struct stat status {};
   ASSERT_EQ(::stat(path_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
-TEST_F(CommitMarkTest, AnUnusablePathIsNamed) {
+TEST_F(CommitMarkTest, TheErrorNamesAnUnusablePath) {
   const auto mark = CommitMark::Open("/dev/null/db-mark");
   ASSERT_FALSE(mark.ok());
   EXPECT_NE(mark.error().message.find("/dev/null/db-mark"), std::string::npos);

@@ -1,5 +1,4 @@
-// Bytes of a closed store are changed behind its back. What is read afterwards is right or an
-// error, never wrong.
+// Changes bytes of a closed store. Later reads return correct data or an error, never wrong data.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,7 +15,7 @@ namespace penstock::emulator::store {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 void Flip(const fs::path& path, std::uint64_t offset) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
@@ -58,7 +57,7 @@ class DamagedBlobTest : public ::testing::Test {
   const TemporaryDirectory directory_;
 };
 
-TEST_F(DamagedBlobTest, ABlockThatDoesNotMatchIsNotRead) {
+TEST_F(DamagedBlobTest, ADamagedBlockIsNotRead) {
   Flip(File(), kBlockBytes + 77);
   const auto store = OpenStore({.directory = directory_.path()});
   EXPECT_EQ(KindOf(Read(*store, {0, kSize})), ErrorKind::kDataLoss);
@@ -73,12 +72,12 @@ TEST_F(DamagedBlobTest, ABlockThatDoesNotMatchIsNotRead) {
 TEST_F(DamagedBlobTest, TheFirstReadAfterAWriteIsVerified) {
   const auto store = OpenStore({.directory = directory_.path()});
   ASSERT_TRUE(PutText(*store, "file", Body(kSize)).ok());
-  ASSERT_TRUE(ComesToBlobs(directory_, 1));
+  ASSERT_TRUE(WaitForBlobFiles(directory_, 1));
   Flip(File(), kSize - 1);
   EXPECT_EQ(KindOf(Read(*store, {3 * kBlockBytes, kSize})), ErrorKind::kDataLoss);
 }
 
-TEST_F(DamagedBlobTest, ACopyVerifiesWhatWasVerifiedBefore) {
+TEST_F(DamagedBlobTest, CheckContentAnewReadsVerifiedBlocksAgain) {
   const auto store = OpenStore({.directory = directory_.path()});
   ASSERT_TRUE(Read(*store, {0, kSize}).ok());
   const auto object = store->FindObject(kBucket, ObjectKey("file"));
@@ -92,12 +91,12 @@ TEST_F(DamagedBlobTest, ACopyVerifiesWhatWasVerifiedBefore) {
 TEST_F(DamagedBlobTest, VerificationOutlivesTheOpenFile) {
   const auto store = OpenStore({.directory = directory_.path()});
   ASSERT_TRUE(Read(*store, {0, kSize}).ok());
-  // The object leaves the cache, and its file is closed.
+  // The object is evicted from the cache, and its file is closed.
   ASSERT_TRUE(store->SetTags(kBucket, ObjectKey("file"), std::nullopt, {{"a", "b"}}).ok());
   Flip(File(), 0);
   const auto object = store->FindObject(kBucket, ObjectKey("file"));
   EXPECT_TRUE(CheckContent((*object)->content, {0, kSize}).ok())
-      << "the steady rate of reads pays nothing";
+      << "verified blocks are not read again";
 }
 
 TEST_F(DamagedBlobTest, PartsAndCopiesKeepTheChecksumsOfTheirBlobs) {
@@ -168,8 +167,8 @@ class DamagedDatabaseTest : public ::testing::Test {
                                     MakeContent(*store, Body(100))})
                       .ok());
     }
-    right_ = Everything(*store);
-    ASSERT_EQ(right_.find("[damaged]"), std::string::npos);
+    expected_ = AllResults(*store);
+    ASSERT_EQ(expected_.find("[damaged]"), std::string::npos);
   }
   static std::string Key(int i) { return "key-" + std::to_string(100 + i); }
 
@@ -182,8 +181,8 @@ class DamagedDatabaseTest : public ::testing::Test {
     return true;
   }
 
-  // What a client can learn, a line for each question.
-  static std::string Everything(Store& store) {
+  // The results of all queries, one line each.
+  static std::string AllResults(Store& store) {
     std::vector<std::string> lines;
     const auto buckets = store.ListBuckets();
     for (const BucketPtr& bucket : *buckets) {
@@ -191,7 +190,7 @@ class DamagedDatabaseTest : public ::testing::Test {
                       std::to_string(bucket->configuration.size()));
     }
     for (const BucketName& bucket : {kBucket, kVersioned}) {
-      for (int i = 0; i < 31; ++i) {  // the last one is not there
+      for (int i = 0; i < 31; ++i) {  // the last one does not exist
         const auto found = store.FindObject(bucket, ObjectKey(Key(i)));
         if (Damaged(found, lines)) continue;
         const ObjectRecord& object = **found;
@@ -232,9 +231,9 @@ class DamagedDatabaseTest : public ::testing::Test {
     return all;
   }
 
-  // Every line of `found` is the right one or says that it is damaged; a question that cannot be
-  // asked has none.
-  static bool IsRightOrDamaged(const std::string& found, const std::string& right) {
+  // Whether every line of `found` equals the expected line or reports damage. Results that depend
+  // on a failed query may be missing.
+  static bool IsExpectedOrDamaged(const std::string& found, const std::string& right) {
     std::istringstream a(found);
     std::istringstream b(right);
     std::string line;
@@ -248,16 +247,16 @@ class DamagedDatabaseTest : public ::testing::Test {
 
   const TemporaryDirectory directory_;
   const std::string database_ = directory_.path() + "/penstock.db";
-  std::string right_;
+  std::string expected_;
 };
 
-TEST_F(DamagedDatabaseTest, NoByteOfADatabasePageCanMakeAWrongAnswer) {
+TEST_F(DamagedDatabaseTest, NoDamagedDatabaseByteCausesAWrongResult) {
   ASSERT_EQ(fs::exists(database_ + "-wal") ? fs::file_size(database_ + "-wal") : 0, 0u);
   const std::uint64_t size = fs::file_size(database_);
   std::ifstream sound(database_, std::ios::binary);
   const std::string before{std::istreambuf_iterator<char>(sound), {}};
   std::uint64_t tried = 0;
-  std::uint64_t noticed = 0;
+  std::uint64_t detected = 0;
   for (std::uint64_t offset = 0; offset < size; offset += offset < 100 ? 3 : 1009) {
     ++tried;
     Flip(database_, offset);
@@ -265,13 +264,13 @@ TEST_F(DamagedDatabaseTest, NoByteOfADatabasePageCanMakeAWrongAnswer) {
     EXPECT_FALSE(report.ok() && report->clean()) << offset;
     auto store = Store::Open({.directory = directory_.path()});
     if (!store.ok()) {
-      ++noticed;
+      ++detected;
       EXPECT_EQ(store.error().kind, ErrorKind::kDataLoss)
           << offset << " " << store.error().ToString();
     } else {
-      const std::string found = Everything(**store);
-      noticed += found != right_ ? 1 : 0;
-      ASSERT_TRUE(IsRightOrDamaged(found, right_)) << "offset " << offset << "\n" << found;
+      const std::string found = AllResults(**store);
+      detected += found != expected_ ? 1 : 0;
+      ASSERT_TRUE(IsExpectedOrDamaged(found, expected_)) << "offset " << offset << "\n" << found;
       store->reset();
     }
     std::ofstream(database_, std::ios::binary | std::ios::trunc) << before;
@@ -279,7 +278,7 @@ TEST_F(DamagedDatabaseTest, NoByteOfADatabasePageCanMakeAWrongAnswer) {
     fs::remove(database_ + "-wal", ignored);
     fs::remove(database_ + "-shm", ignored);
   }
-  EXPECT_GT(noticed, tried / 2);
+  EXPECT_GT(detected, tried / 2);
 }
 
 }  // namespace

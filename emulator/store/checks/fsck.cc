@@ -27,14 +27,14 @@ namespace {
 constexpr std::size_t kReadBytes = 1 << 20;
 
 struct BlobUse {
-  std::int64_t counted = 0;  // references, as the database says
-  std::int64_t found = 0;    // references that records make
+  std::int64_t counted = 0;  // number of references in the blob's row
+  std::int64_t found = 0;    // number of references in records
   std::uint64_t size = 0;
   bool in_file = false;
   bool readable = true;
 };
 
-// One run. Reads on one snapshot, of a database that nobody else uses.
+// One run. Reads one snapshot of a database that no other process uses.
 class Checker {
  public:
   Checker(Connection& connection, const FsckOptions& options, FsckReport& report)
@@ -64,14 +64,15 @@ class Checker {
     std::string subject;
     std::string checksum_algorithm;
   };
-  // The bytes a record refers to.
+  // The bytes that a record refers to.
   struct Bytes {
     std::vector<SliceReference> slices;
     std::uint64_t size = 0;
-    bool whole = true;  // every slice is there
+    bool whole = true;  // every slice exists
   };
 
-  void Find(std::string code, std::string subject, std::string message, bool is_note = false) {
+  void AddFinding(std::string code, std::string subject, std::string message,
+                  bool is_note = false) {
     if (report_.findings.size() >= kFsckFindings) {
       ++report_.omitted;
       return;
@@ -79,10 +80,11 @@ class Checker {
     report_.findings.push_back({std::move(code), std::move(subject), std::move(message), is_note});
   }
 
-  // The other checks read damaged pages as they are.
+  // The later checks read damaged pages as they are.
   Result<void> CheckDatabase() {
     PENSTOCK_ASSIGN(std::vector<std::string> problems, FindDatabaseDamage(connection_));
-    for (std::string& problem : problems) Find("database", connection_.path(), std::move(problem));
+    for (std::string& problem : problems)
+      AddFinding("database", connection_.path(), std::move(problem));
     connection_.ReadDamagedPages();
     return Ok();
   }
@@ -94,7 +96,7 @@ class Checker {
       if (!row) break;
       buckets_[query.Int(0)] = query.Text(1);
       if (!DecodeAttributes(query.Bytes(2)))
-        Find("record", "s3://" + query.Text(1), "its configuration is damaged");
+        AddFinding("record", "s3://" + query.Text(1), "its configuration is damaged");
     }
     report_.buckets = buckets_.size();
     return Ok();
@@ -119,9 +121,9 @@ class Checker {
 
   bool CheckInline(std::int64_t id, std::uint64_t size, std::int64_t found) {
     if (static_cast<std::uint64_t>(found) == size) return true;
-    Find("blob", "blob " + std::to_string(id),
-         "has " + std::to_string(found) + " of its " + std::to_string(size) +
-             " bytes in the database");
+    AddFinding(
+        "blob", "blob " + std::to_string(id),
+        "has " + std::to_string(found) + " of " + std::to_string(size) + " bytes in the database");
     return false;
   }
 
@@ -129,23 +131,25 @@ class Checker {
     struct stat status {};
     const std::string path = paths_->PathOf(id);
     if (::stat(path.c_str(), &status) != 0) {
-      Find("blob", path, "is missing; it has " + std::to_string(size) + " bytes of objects");
+      AddFinding("blob", path,
+                 "is missing; " + std::to_string(size) + " bytes of objects are lost");
       return false;
     }
     if (static_cast<std::uint64_t>(status.st_size) == size) return true;
-    Find("blob", path,
-         "has " + std::to_string(status.st_size) + " bytes instead of " + std::to_string(size));
+    AddFinding(
+        "blob", path,
+        "has " + std::to_string(status.st_size) + " bytes instead of " + std::to_string(size));
     return false;
   }
 
-  // The bytes of a blob that does not match stay readable: the object that has them is named by its
-  // digests.
+  // The bytes of a damaged blob remain readable, so that the check of the digests can name the
+  // affected object.
   Result<void> CheckBlocks(std::int64_t id, const BlobUse& blob, const std::string& checksums) {
     const std::string subject = blob.in_file ? paths_->PathOf(id) : "blob " + std::to_string(id);
     if (!FitsSize(checksums, blob.size)) {
-      Find("blob", subject,
-           "has " + std::to_string(checksums.size()) + " bytes of checksums for " +
-               std::to_string(blob.size) + " bytes");
+      AddFinding("blob", subject,
+                 "has " + std::to_string(checksums.size()) + " bytes of checksums for " +
+                     std::to_string(blob.size) + " bytes");
       return Ok();
     }
     if (!options_.deep) return Ok();
@@ -153,16 +157,16 @@ class Checker {
     const Result<void> read =
         ReadBlob(id, blob.in_file, {0, blob.size}, [&](ByteView bytes) { hasher.Update(bytes); });
     if (!read.ok()) {
-      Find("blob", subject, "cannot be read: " + read.error().message);
+      AddFinding("blob", subject, "cannot be read: " + read.error().message);
       return Ok();
     }
     report_.bytes_read += blob.size;
     const std::string found = hasher.Finish();
     for (std::uint64_t block = 0; block < BlocksOf(blob.size); ++block) {
       if (ChecksumOf(found, block) == ChecksumOf(checksums, block)) continue;
-      Find("blob", subject,
-           "is damaged at offset " + std::to_string(block * kBlockBytes) +
-               ": the block there does not match its checksum");
+      AddFinding("blob", subject,
+                 "is damaged at offset " + std::to_string(block * kBlockBytes) +
+                     ": the block does not match its checksum");
     }
     return Ok();
   }
@@ -174,20 +178,21 @@ class Checker {
   }
 
   void CheckBucket(std::int64_t bucket, const std::string& subject) {
-    if (!buckets_.contains(bucket)) Find("record", subject, "belongs to no bucket");
+    if (!buckets_.contains(bucket))
+      AddFinding("record", subject, "belongs to a bucket that does not exist");
   }
 
-  // By its name, as everybody tells (spec/protocol.md §1.1).
+  // The name identifies a directory bucket (Amazon S3 User Guide, "Directory bucket naming rules").
   bool IsDirectory(std::int64_t bucket) const {
     const auto found = buckets_.find(bucket);
     return found != buckets_.end() && found->second.ends_with("--x-s3");
   }
 
-  // Counts the references on the way. nullopt: the list is damaged.
+  // Decodes the list and counts its references. nullopt: the list is damaged.
   std::optional<Bytes> Resolve(std::string_view packed, const std::string& subject) {
     auto slices = DecodeSlices(packed);
     if (!slices) {
-      Find("record", subject, "its list of blobs is damaged");
+      AddFinding("record", subject, "its list of blobs is damaged");
       return std::nullopt;
     }
     Bytes bytes{std::move(*slices)};
@@ -195,15 +200,15 @@ class Checker {
       bytes.size += slice.range.size();
       const auto blob = blobs_.find(slice.blob_id);
       if (blob == blobs_.end()) {
-        Find("record", subject,
-             "refers to blob " + std::to_string(slice.blob_id) + ", which is not there");
+        AddFinding("record", subject,
+                   "refers to blob " + std::to_string(slice.blob_id) + ", which does not exist");
         bytes.whole = false;
         continue;
       }
       ++blob->second.found;
       if (slice.range.end > blob->second.size) {
-        Find("record", subject,
-             "refers to bytes behind the end of blob " + std::to_string(slice.blob_id));
+        AddFinding("record", subject,
+                   "refers to bytes beyond the end of blob " + std::to_string(slice.blob_id));
         bytes.whole = false;
       }
       bytes.whole = bytes.whole && blob->second.readable;
@@ -227,7 +232,7 @@ class Checker {
         (query.Bytes(2) == "null" ? std::string() : "?versionId=" + query.Text(2));
     CheckBucket(query.Int(0), subject);
     if (IsDirectory(query.Int(0)) && query.Bytes(2) != "null")
-      Find("record", subject, "is a version, and directory buckets have none");
+      AddFinding("record", subject, "is a version, but directory buckets are not versioned");
     ObjectRecord record;
     record.size = static_cast<std::uint64_t>(query.Int(4));
     record.etag = ETag(query.Text(5));
@@ -238,7 +243,7 @@ class Checker {
     auto parts = DecodeParts(query.Bytes(12));
     const auto bytes = Resolve(query.Bytes(11), subject);
     if (!attributes || !parts || !DecodeAttributes(query.Bytes(10))) {
-      Find("record", subject, "its attributes, tags or parts are damaged");
+      AddFinding("record", subject, "its attributes, tags or parts are damaged");
       return Ok();
     }
     if (!bytes || query.Int(3) != 0) return Ok();
@@ -253,30 +258,31 @@ class Checker {
         CompareDigests(record, read, IsDirectory(query.Int(0)) ? ETags::kOpaque : ETags::kDigests));
   }
 
-  // True when every byte is there to be compared.
+  // True: all bytes exist and can be compared.
   bool CheckSizes(const ObjectRecord& record, const Bytes& bytes, const std::string& subject) {
     if (bytes.size != record.size) {
-      Find("record", subject,
-           "has " + std::to_string(record.size) + " bytes, its blobs make " +
-               std::to_string(bytes.size));
+      AddFinding("record", subject,
+                 "has " + std::to_string(record.size) + " bytes, but its blobs have " +
+                     std::to_string(bytes.size) + " bytes");
       return false;
     }
     std::uint64_t of_parts = 0;
     for (const PartRecord& part : record.parts) of_parts += part.size;
     if (!record.parts.empty() && of_parts != record.size) {
-      Find("record", subject,
-           "has " + std::to_string(record.size) + " bytes, its parts " + std::to_string(of_parts));
+      AddFinding("record", subject,
+                 "has " + std::to_string(record.size) + " bytes, but its parts have " +
+                     std::to_string(of_parts) + " bytes");
       return false;
     }
     return bytes.whole;
   }
 
-  Result<void> Report(const std::string& subject, Result<std::vector<std::string>> complaints) {
-    if (!complaints.ok()) {
-      Find("content", subject, "cannot be read: " + complaints.error().message);
+  Result<void> Report(const std::string& subject, Result<std::vector<std::string>> mismatches) {
+    if (!mismatches.ok()) {
+      AddFinding("content", subject, "cannot be read: " + mismatches.error().message);
       return Ok();
     }
-    for (std::string& complaint : *complaints) Find("content", subject, std::move(complaint));
+    for (std::string& mismatch : *mismatches) AddFinding("content", subject, std::move(mismatch));
     return Ok();
   }
 
@@ -289,7 +295,7 @@ class Checker {
       const std::string subject = SubjectOf(query.Int(0), query.Bytes(1)) + " (upload)";
       CheckBucket(query.Int(0), subject);
       if (!DecodeAttributes(query.Bytes(4)) || !DecodeAttributes(query.Bytes(5))) {
-        Find("record", subject, "its attributes or tags are damaged");
+        AddFinding("record", subject, "its attributes or tags are damaged");
       }
       uploads_[query.Int(2)] = {subject, query.Text(3)};
     }
@@ -307,18 +313,18 @@ class Checker {
       std::string subject =
           "part " + std::to_string(query.Int(1)) + " of upload " + std::to_string(query.Int(0));
       if (upload == uploads_.end()) {
-        Find("upload", subject, "belongs to no upload");
+        AddFinding("upload", subject, "belongs to an upload that does not exist");
       } else {
         subject = upload->second.subject + " part " + std::to_string(query.Int(1));
       }
       const auto bytes = Resolve(query.Bytes(3), subject);
       const auto record = DecodeParts(query.Bytes(2));
       if (!record || record->size() != 1 || record->front().number != query.Int(1)) {
-        Find("upload", subject, "its record is damaged");
+        AddFinding("upload", subject, "its record is damaged");
       } else if (bytes && bytes->size != record->front().size) {
-        Find("upload", subject,
-             "has " + std::to_string(record->front().size) + " bytes, its blobs make " +
-                 std::to_string(bytes->size));
+        AddFinding("upload", subject,
+                   "has " + std::to_string(record->front().size) + " bytes, but its blobs have " +
+                       std::to_string(bytes->size) + " bytes");
       } else if (bytes && bytes->whole && options_.deep && upload != uploads_.end()) {
         const auto read = [&](ByteRange range, const auto& take) {
           return Read(*bytes, range, take);
@@ -332,15 +338,15 @@ class Checker {
   void CheckReferences() {
     for (const auto& [id, blob] : blobs_) {
       if (blob.counted == blob.found) continue;
-      Find("references", "blob " + std::to_string(id),
-           "counts " + std::to_string(blob.counted) + " references, records make " +
-               std::to_string(blob.found));
+      AddFinding("references", "blob " + std::to_string(id),
+                 "counts " + std::to_string(blob.counted) + " references, but records contain " +
+                     std::to_string(blob.found));
     }
   }
 
   Result<void> CheckOrphans() {
     const auto note = [this](const std::string& path) {
-      Find("orphan", path, "belongs to no record; the next start removes it", true);
+      AddFinding("orphan", path, "no record refers to it; the next start deletes it", true);
     };
     std::error_code ignored;
     for (const auto& entry :
@@ -354,7 +360,7 @@ class Checker {
     });
   }
 
-  // `range` of the bytes, across slices.
+  // Reads `range` of the bytes, across slices.
   Result<void> Read(const Bytes& bytes, ByteRange range,
                     const std::function<void(ByteView)>& take) {
     std::uint64_t at = 0;
@@ -397,7 +403,7 @@ class Checker {
   Connection& connection_;
   const FsckOptions& options_;
   FsckReport& report_;
-  const std::shared_ptr<BlobRegistry> paths_;  // for PathOf alone
+  const std::shared_ptr<BlobRegistry> paths_;  // used for PathOf only
   std::map<std::int64_t, std::string> buckets_;
   std::unordered_map<std::int64_t, BlobUse> blobs_;
   std::map<std::int64_t, Upload> uploads_;
@@ -425,21 +431,21 @@ Result<std::vector<std::string>> FindDatabaseDamage(Connection& connection) {
 std::vector<FsckFinding> CheckLog(const std::string& database) {
   std::vector<FsckFinding> findings;
   if (const auto loss = FindCommitLoss(database, BootId())) {
-    std::string fix = "; restore it from a copy";
-    if (loss->can_be_accepted) fix += ", or give up what was lost with --accept-loss";
-    if (loss->is_permitted) fix = " when the machine stopped; relaxed durability permits that";
+    std::string fix = "; restore it from a backup";
+    if (loss->can_be_accepted) fix += ", or accept the loss with --accept-loss";
+    if (loss->is_permitted) fix = " when the machine stopped; relaxed durability permits this loss";
     findings.push_back({"log", loss->file, loss->message + fix, loss->is_permitted});
   }
   if (const std::string problem = FindMarkProblem(database); !problem.empty()) {
     findings.push_back({"mark", CommitMarkPath(database),
-                        problem + "; whether committed changes of the log are lost is not known",
+                        problem + "; cannot determine whether the log lost committed changes",
                         true});
   }
   const auto mark = CommitMark::Read(CommitMarkPath(database));
   if (mark && mark->lost_frames > 0) {
     findings.push_back({"log", database,
-                        "earlier starts went on without " + std::to_string(mark->lost_frames) +
-                            " committed pages that were lost",
+                        "earlier starts continued after the loss of " +
+                            std::to_string(mark->lost_frames) + " committed pages",
                         true});
   }
   return findings;
@@ -454,13 +460,14 @@ Result<FsckReport> Fsck(const FsckOptions& options) {
   PENSTOCK_ASSIGN(const DirectoryLock lock, DirectoryLock::Share(options.directory));
   FsckReport report;
   report.findings = CheckLog(database);
-  if (!report.clean()) return report;  // what SQLite would show of it is an older state, or none
+  // SQLite would show an older state of the database, or none.
+  if (!report.clean()) return report;
   PENSTOCK_ASSIGN(const auto connection, OpenForInspection(database));
   PENSTOCK_TRY(Query(*connection, "BEGIN").Run());
   Checker checker(*connection, options, report);
   const Result<void> done = checker.Run();
   if (done.ok()) return report;
-  // Damage that stops the walk is what the check looks for.
+  // Damage that stops the check is a finding.
   if (done.error().kind != ErrorKind::kDataLoss) return done.error();
   report.findings.push_back(
       {"database", database, "the check ended early: " + done.error().message});

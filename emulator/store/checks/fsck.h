@@ -1,7 +1,8 @@
-// Checks a store's folder without changing it: is the database sound, and is every byte that
-// records promise there?
+// Checks the directory of a store without changing it: the integrity of the database, and whether
+// all bytes that records refer to exist.
 //
-// Not for repair: what is damaged is named, so that it can be restored or written again.
+// It does not repair anything. It names the damaged objects, so that they can be restored or
+// uploaded again.
 #ifndef PENSTOCK_EMULATOR_STORE_CHECKS_FSCK_H_
 #define PENSTOCK_EMULATOR_STORE_CHECKS_FSCK_H_
 
@@ -15,8 +16,8 @@
 namespace penstock::emulator::store {
 
 struct FsckOptions {
-  std::string directory;  // of one store: the one with penstock.db in it
-  // also reads every byte and compares block checksums, MD5 ETags and checksums
+  std::string directory;  // of one store; contains penstock.db
+  // Also reads all data and compares block checksums, MD5 ETags and checksums.
   bool deep = false;
 };
 
@@ -25,33 +26,34 @@ struct FsckFinding {
   std::string code;
   std::string subject;  // "s3://bucket/key", a file, or the database
   std::string message;
-  bool is_note = false;  // nothing is lost: what a crash leaves behind and the next start removes
+  // True: nothing is lost. A crash left this behind, and the next start removes it.
+  bool is_note = false;
 };
 
-// What the store's log and database file lost, by the commit mark (commit_check.h).
+// Finds losses in the store's log and database file, based on the commit mark (commit_check.h).
 std::vector<FsckFinding> CheckLog(const std::string& database);
 
-// What SQLite's integrity check says, in words. Where pages do not match their checksums, their
-// numbers instead.
+// The findings of SQLite's integrity check. If pages do not match their checksums, their numbers
+// are returned instead.
 Result<std::vector<std::string>> FindDatabaseDamage(Connection& connection);
 
 struct FsckReport {
   std::vector<FsckFinding> findings;  // at most kFsckFindings; `omitted` counts the rest
   std::uint64_t omitted = 0;
   std::uint64_t buckets = 0;
-  std::uint64_t versions = 0;  // current ones, archived ones and delete markers
-  std::uint64_t uploads = 0;   // unfinished
-  std::uint64_t parts = 0;     // of unfinished uploads
+  std::uint64_t versions = 0;  // current and archived versions and delete markers
+  std::uint64_t uploads = 0;   // open uploads
+  std::uint64_t parts = 0;     // parts of open uploads
   std::uint64_t blobs = 0;
-  std::uint64_t bytes_read = 0;  // by a deep check
+  std::uint64_t bytes_read = 0;  // read by a deep check
 
-  bool clean() const;  // nothing but notes
+  bool clean() const;  // there are only notes
 };
 inline constexpr std::size_t kFsckFindings = 1000;
 
-// kInvalidArgument when there is no store in the directory or its schema version is not this
-// build's; kConflict when an emulator has it open; kDataLoss when the database cannot be read at
-// all.
+// Errors: kInvalidArgument if the directory contains no store or the store has another schema
+// version than this build; kConflict if an emulator has it open; kDataLoss if the database cannot
+// be read at all.
 Result<FsckReport> Fsck(const FsckOptions& options);
 
 }  // namespace penstock::emulator::store

@@ -23,7 +23,7 @@ std::string Base64OfBigEndian(Number value) {
   return Base64Encode(bytes);
 }
 
-// A checksum as records have it: base64. Unknown algorithms give none.
+// Computes a checksum in the format of records, base64. Unknown algorithms produce none.
 class Checksum {
  public:
   explicit Checksum(const std::string& algorithm) : algorithm_(algorithm) {
@@ -58,10 +58,10 @@ bool LooksLikeMd5(const std::string& etag) {
   return etag.size() == 32 && etag.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// With a key of the customer's or of KMS the ETag is no MD5 of the bytes, though it may look like
-// one. api/ keeps such a key in attributes of these names; tests/test_fsck.py holds the two
-// together.
-bool IsEncryptedWithAKey(const ObjectRecord& record) {
+// If the object is encrypted with a customer key or a KMS key, its ETag is not the MD5 of the
+// bytes, although it can look like one. emulator/s3 stores such a key in attributes with these
+// names; tests/test_fsck.py checks that both agree.
+bool IsEncryptedWithKey(const ObjectRecord& record) {
   return std::any_of(record.attributes.begin(), record.attributes.end(),
                      [](const auto& attribute) { return attribute.first.starts_with(":sse"); });
 }
@@ -69,12 +69,12 @@ bool IsEncryptedWithAKey(const ObjectRecord& record) {
 struct Expected {
   std::string md5;  // hex; empty: not compared
   std::string algorithm;
-  // compared when it is base64: what is made of other checksums, or marked by api/, is not
+  // Compared only if it is base64, which checksums of checksums are not.
   std::string checksum;
 };
 
 Result<void> Compare(const std::string& what, ByteRange range, const Expected& expected,
-                     const RangeReader& read, std::vector<std::string>& complaints) {
+                     const RangeReader& read, std::vector<std::string>& mismatches) {
   Digester md5(DigestAlgorithm::kMd5);
   Checksum checksum(expected.algorithm);
   const bool compares_checksum =
@@ -86,12 +86,13 @@ Result<void> Compare(const std::string& what, ByteRange range, const Expected& e
   if (!expected.md5.empty()) {
     const std::string found = HexEncode(AsBytes(md5.Finish()));
     if (found != expected.md5)
-      complaints.push_back(what + " has ETag " + expected.md5 + ", its bytes have MD5 " + found);
+      mismatches.push_back(what + " has ETag " + expected.md5 + ", but the MD5 of its bytes is " +
+                           found);
   }
   const auto found = compares_checksum ? checksum.Finish() : std::nullopt;
   if (found && *found != expected.checksum) {
-    complaints.push_back(what + " has " + expected.algorithm + " " + expected.checksum +
-                         ", its bytes have " + *found);
+    mismatches.push_back(what + " has " + expected.algorithm + " " + expected.checksum +
+                         ", but its bytes have " + *found);
   }
   return Ok();
 }
@@ -100,29 +101,29 @@ Result<void> Compare(const std::string& what, ByteRange range, const Expected& e
 
 Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, const RangeReader& read,
                                                 ETags etags) {
-  std::vector<std::string> complaints;
-  const bool md5 = etags == ETags::kDigests && !IsEncryptedWithAKey(record);
+  std::vector<std::string> mismatches;
+  const bool md5 = etags == ETags::kDigests && !IsEncryptedWithKey(record);
   Expected whole{{}, record.checksum_algorithm, record.checksum};
   if (md5 && record.parts.empty() && LooksLikeMd5(record.etag.value)) whole.md5 = record.etag.value;
-  PENSTOCK_TRY(Compare("the object", {0, record.size}, whole, read, complaints));
+  PENSTOCK_TRY(Compare("the object", {0, record.size}, whole, read, mismatches));
   std::uint64_t at = 0;
   for (const PartRecord& part : record.parts) {
     const ByteRange range{at, at + part.size};
     at = range.end;
     const Expected expected{md5 && LooksLikeMd5(part.etag.value) ? part.etag.value : std::string(),
                             record.checksum_algorithm, part.checksum};
-    PENSTOCK_TRY(Compare("part " + std::to_string(part.number), range, expected, read, complaints));
+    PENSTOCK_TRY(Compare("part " + std::to_string(part.number), range, expected, read, mismatches));
   }
-  return complaints;
+  return mismatches;
 }
 
 Result<std::vector<std::string>> ComparePartDigests(const PartRecord& part,
                                                     const std::string& algorithm,
                                                     const RangeReader& read) {
-  std::vector<std::string> complaints;
+  std::vector<std::string> mismatches;
   PENSTOCK_TRY(Compare("part " + std::to_string(part.number), {0, part.size},
-                       {{}, algorithm, part.checksum}, read, complaints));
-  return complaints;
+                       {{}, algorithm, part.checksum}, read, mismatches));
+  return mismatches;
 }
 
 }  // namespace penstock::emulator::store

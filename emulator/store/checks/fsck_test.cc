@@ -17,12 +17,12 @@ namespace penstock::emulator::store {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 class FsckTest : public ::testing::Test {
  protected:
-  // A store with an inline object, one in a file, versions, a marker, an unfinished upload and a
-  // finished one; closed.
+  // Creates and closes a store with an inline object, one in a file, versions, a marker, an open
+  // upload and a completed one.
   void SetUp() override {
     auto store = OpenStore({.directory = directory_.path()});
     MakeBucket(*store);
@@ -64,7 +64,7 @@ class FsckTest : public ::testing::Test {
     EXPECT_TRUE(report.ok()) << report.error().ToString();
     return report.ok() ? std::move(report).value() : FsckReport{};
   }
-  // Codes of what was found, each once.
+  // The distinct codes of the findings.
   std::string Codes(bool deep = false) {
     std::vector<std::string> codes;
     for (const FsckFinding& finding : Check(deep).findings) codes.push_back(finding.code);
@@ -89,7 +89,7 @@ class FsckTest : public ::testing::Test {
   const TemporaryDirectory directory_;
 };
 
-TEST_F(FsckTest, ASoundStoreIsCleanAndCounted) {
+TEST_F(FsckTest, AnIntactStoreIsCleanAndCounted) {
   const FsckReport report = Check(true);
   EXPECT_TRUE(report.clean());
   EXPECT_TRUE(report.findings.empty())
@@ -117,7 +117,7 @@ TEST_F(FsckTest, ChangesNothing) {
   EXPECT_TRUE(state() == before);
 }
 
-TEST_F(FsckTest, FindsAMissingAndACutFile) {
+TEST_F(FsckTest, FindsMissingAndTruncatedFiles) {
   const fs::path file = BlobFileOf(100'000);
   fs::resize_file(file, 99'999);
   EXPECT_EQ(Codes(), "blob");
@@ -128,7 +128,7 @@ TEST_F(FsckTest, FindsAMissingAndACutFile) {
   EXPECT_FALSE(report.clean());
 }
 
-TEST_F(FsckTest, DeepFindsAChangedByteThatTheSizeHides) {
+TEST_F(FsckTest, DeepCheckFindsChangedBytes) {
   std::fstream file(BlobFileOf(100'000), std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(5000);
   file.put('\0').put('\0').put('\0');
@@ -146,17 +146,17 @@ TEST_F(FsckTest, FindsWrongReferenceCounts) {
   EXPECT_EQ(Codes(), "references");
 }
 
-TEST_F(FsckTest, FindsALostBlobRow) {
+TEST_F(FsckTest, FindsAMissingBlobRow) {
   Sql("DELETE FROM blobs WHERE size = 1000");
   EXPECT_EQ(Codes(), "record");
 }
 
-TEST_F(FsckTest, FindsCutInlineBytes) {
+TEST_F(FsckTest, FindsTruncatedInlineBytes) {
   Sql("UPDATE blobs SET bytes = zeroblob(10) WHERE size = 1000");
   EXPECT_EQ(Codes(), "blob");
 }
 
-TEST_F(FsckTest, FindsRecordsThatContradictThemselves) {
+TEST_F(FsckTest, FindsInconsistentRecords) {
   Sql("UPDATE current SET size = size + 1 WHERE CAST(key AS TEXT) = 'file'");
   EXPECT_EQ(Codes(), "record");
   Sql("UPDATE current SET size = size - 1, tags = x'ff' WHERE CAST(key AS TEXT) = 'file'");
@@ -168,12 +168,12 @@ TEST_F(FsckTest, FindsPartsWithoutTheirUpload) {
   EXPECT_EQ(Codes(), "upload");
 }
 
-TEST_F(FsckTest, FindsWhatBelongsToNoBucket) {
+TEST_F(FsckTest, FindsRecordsWithoutTheirBucket) {
   Sql("DELETE FROM buckets");
   EXPECT_EQ(Codes(), "record");
 }
 
-// What a bucket is, its name says (spec/protocol.md §1.1).
+// The name identifies a directory bucket (Amazon S3 User Guide, "Directory bucket naming rules").
 TEST_F(FsckTest, ADirectoryBucketHasOpaqueETagsAndNoVersions) {
   ASSERT_EQ(Codes(true), "");
   Sql("UPDATE current SET etag = '00000000000000000000000000000000' WHERE CAST(key AS TEXT) = "
@@ -218,16 +218,16 @@ TEST_F(FsckTest, AStoreInUseIsNotChecked) {
   EXPECT_NE(report.error().message.find("in use"), std::string::npos);
 }
 
-// A check that begins while the last connection empties the log would see files of different
-// moments.
-TEST_F(FsckTest, AStoreThatIsClosingIsInUseUntilItsLogIsGone) {
+// A check that starts while the last connection empties the log would see files of different
+// points in time.
+TEST_F(FsckTest, AClosingStoreIsInUseUntilItsLogIsDeleted) {
   const TemporaryDirectory directory;
   auto store = OpenStore({.directory = directory.path()});
   MakeBucket(*store);
   for (int i = 0; i < 200; ++i)
     ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000)).ok());
   std::thread closing([&store] { store.reset(); });
-  EXPECT_TRUE(ComesTrue([&] { return DirectoryLock::Share(directory.path()).ok(); }));
+  EXPECT_TRUE(WaitUntil([&] { return DirectoryLock::Share(directory.path()).ok(); }));
   EXPECT_FALSE(fs::exists(directory.path() + "/penstock.db-wal"));
   closing.join();
   const auto report = Fsck({directory.path(), false});
@@ -235,14 +235,14 @@ TEST_F(FsckTest, AStoreThatIsClosingIsInUseUntilItsLogIsGone) {
   EXPECT_TRUE(report->clean());
 }
 
-TEST_F(FsckTest, WhatIsNoStoreIsRefused) {
+TEST_F(FsckTest, ADirectoryWithoutAStoreIsRejected) {
   const TemporaryDirectory empty;
   EXPECT_EQ(Fsck({empty.path(), false}).error().kind, ErrorKind::kInvalidArgument);
   std::ofstream(empty.path() + "/penstock.db") << std::string(8192, 'x');
   EXPECT_EQ(Fsck({empty.path(), false}).error().kind, ErrorKind::kDataLoss);
 }
 
-TEST_F(FsckTest, ANewerStoreIsRefused) {
+TEST_F(FsckTest, ANewerStoreIsRejected) {
   Sql("PRAGMA user_version=99");
   const auto report = Fsck({directory_.path(), false});
   ASSERT_FALSE(report.ok());

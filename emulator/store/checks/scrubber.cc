@@ -24,7 +24,7 @@ void Report(const Error& error) {
 nanoseconds Scrubber::Step() noexcept {
   try {
     return TryStep();
-  } catch (...) {  // out of memory: the rest of the blob is left to the next start
+  } catch (...) {  // out of memory: the next start verifies the rest of the blob
     blob_ = nullptr;
     return kPause;
   }
@@ -38,13 +38,13 @@ nanoseconds Scrubber::TryStep() {
       connection_.reset();
       return kPause;
     }
-    if (blob_ == nullptr) return nanoseconds(0);  // it was removed meanwhile, or cannot be opened
+    if (blob_ == nullptr) return nanoseconds(0);  // it was removed or cannot be opened
   }
   const std::uint64_t begin = at_;
   const Result<std::uint64_t> read = ReadBlock();
   if (!read.ok()) Report(read.error());
   at_ += read.ok() ? *read : std::min(kBlockBytes - at_ % kBlockBytes, blob_->size() - at_);
-  // More than a block: what follows it was verified before, and cost nothing.
+  // If more than a block was verified, the rest had been verified before and was not read.
   const std::uint64_t cost = std::min(at_ - begin, kBlockBytes);
   if (!read.ok()) hasher_ = {};
   if (at_ >= blob_->size()) Finish();

@@ -13,10 +13,10 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 using std::chrono::nanoseconds;
 
-// A closed store of which the scrubber reads the folder.
+// A closed store whose directory the scrubber reads.
 class ScrubberTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -39,7 +39,7 @@ class ScrubberTest : public ::testing::Test {
                      }},
                     registry_);
   }
-  // Steps up to the pause; how long they asked to wait in all.
+  // Runs steps until the pause. Returns the sum of the requested delays.
   static nanoseconds Pass(Scrubber& scrubber) {
     nanoseconds waited{0};
     for (;;) {
@@ -66,7 +66,7 @@ class ScrubberTest : public ::testing::Test {
   std::vector<std::string> log_;
 };
 
-TEST_F(ScrubberTest, ReadsEveryBlockOfAFileOnceAtItsRate) {
+TEST_F(ScrubberTest, ReadsEveryBlockOnceAtTheConfiguredRate) {
   Scrubber scrubber = MakeScrubber(kBlockBytes);
   const nanoseconds waited = Pass(scrubber);
   EXPECT_GE(waited, std::chrono::seconds(3));
@@ -76,7 +76,7 @@ TEST_F(ScrubberTest, ReadsEveryBlockOfAFileOnceAtItsRate) {
   EXPECT_TRUE(adopted_.empty());
 }
 
-TEST_F(ScrubberTest, LogsADamagedBlockAndReadsOn) {
+TEST_F(ScrubberTest, LogsADamagedBlockAndContinues) {
   const std::string path = FileOf(kSize);
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(kBlockBytes + 5).put('\0').put('\0');
@@ -89,7 +89,7 @@ TEST_F(ScrubberTest, LogsADamagedBlockAndReadsOn) {
   EXPECT_NE(log_[1].find("offset 3145728"), std::string::npos) << log_[1];
 }
 
-TEST_F(ScrubberTest, GivesBlobsOfAnOlderVersionTheirChecksums) {
+TEST_F(ScrubberTest, ComputesMissingChecksumsOfOlderBlobs) {
   const auto connection = Connection::Open(database_);
   ASSERT_TRUE((*connection)->Execute("UPDATE blobs SET checksums = NULL WHERE size > 100000").ok());
   Scrubber scrubber = MakeScrubber(1 << 30);
@@ -98,7 +98,7 @@ TEST_F(ScrubberTest, GivesBlobsOfAnOlderVersionTheirChecksums) {
   EXPECT_TRUE(Matches(adopted_.begin()->second, AsBytes(Body(kSize))));
 }
 
-TEST_F(ScrubberTest, AFileThatIsMissingIsPassedOver) {
+TEST_F(ScrubberTest, SkipsMissingFiles) {
   std::filesystem::remove(FileOf(100'000));
   Scrubber scrubber = MakeScrubber(kBlockBytes);
   EXPECT_GE(Pass(scrubber), std::chrono::seconds(3));

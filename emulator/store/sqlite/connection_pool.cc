@@ -13,7 +13,7 @@ std::unique_ptr<Connection> ConnectionPool::TakeIdle() {
     idle_.pop_back();
     return connection;
   }
-  idle_.reserve(static_cast<std::size_t>(open_) + 1);  // so that GiveBack needs no memory
+  idle_.reserve(static_cast<std::size_t>(open_) + 1);  // so that Return needs no memory
   ++open_;
   return nullptr;
 }
@@ -21,14 +21,14 @@ std::unique_ptr<Connection> ConnectionPool::TakeIdle() {
 Result<ConnectionPool::Lease> ConnectionPool::Take() {
   if (std::unique_ptr<Connection> idle = TakeIdle()) {
     Lease lease(*this, std::move(idle));
-    // GiveBack had no memory for it
+    // Return ran out of memory during the rollback.
     if ((*lease).InTransaction()) PENSTOCK_TRY((*lease).Execute("ROLLBACK"));
     return lease;
   }
   auto opened = [this]() -> Result<std::unique_ptr<Connection>> {
     try {
       return opener_();
-    } catch (...) {  // the place taken above is given back either way
+    } catch (...) {  // the reserved place is released in both cases
       return CurrentExceptionError();
     }
   }();
@@ -42,8 +42,8 @@ Result<ConnectionPool::Lease> ConnectionPool::Take() {
 }
 
 // Called by destructors.
-void ConnectionPool::GiveBack(std::unique_ptr<Connection> connection) noexcept {
-  // A borrower that threw left its transaction open. The next borrower must not find it.
+void ConnectionPool::Return(std::unique_ptr<Connection> connection) noexcept {
+  // A caller that threw left its transaction open. The next one must not find it.
   if (connection->InTransaction()) {
     Contain("the rollback of a transaction",
             [&] { static_cast<void>(connection->Execute("ROLLBACK").ok()); });

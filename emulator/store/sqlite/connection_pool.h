@@ -1,4 +1,4 @@
-// Connections lent to one thread at a time.
+// A pool of connections. Each is used by one thread at a time.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_CONNECTION_POOL_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_CONNECTION_POOL_H_
 
@@ -16,20 +16,20 @@ namespace penstock::emulator::store {
 class ConnectionPool {
  public:
   using Opener = std::function<Result<std::unique_ptr<Connection>>()>;
-  // Opens up to `limit` connections, each when first needed.
+  // Opens up to `limit` connections, each when it is first needed.
   ConnectionPool(int limit, Opener opener) : limit_(limit), opener_(std::move(opener)) {}
-  // A pool of exactly this one.
+  // A pool of one connection.
   explicit ConnectionPool(std::unique_ptr<Connection> only) : limit_(1), open_(1) {
     idle_.push_back(std::move(only));
   }
 
-  // A connection; goes back when the lease ends.
+  // Holds a connection and returns it to the pool when destroyed.
   class Lease {
    public:
     Lease(ConnectionPool& pool, std::unique_ptr<Connection> connection)
         : pool_(&pool), connection_(std::move(connection)) {}
     ~Lease() {
-      if (connection_ != nullptr) pool_->GiveBack(std::move(connection_));
+      if (connection_ != nullptr) pool_->Return(std::move(connection_));
     }
     Lease(Lease&&) noexcept = default;
     Lease& operator=(Lease&&) = delete;
@@ -39,14 +39,14 @@ class ConnectionPool {
     ConnectionPool* pool_;
     std::unique_ptr<Connection> connection_;
   };
-  // Waits while all are lent; whoever holds one gives it back after one query or one batch of
-  // writes.
+  // Waits while all connections are in use. Callers must hold a lease for no longer than one query
+  // or one batch of writes.
   Result<Lease> Take();
 
  private:
-  // Null: none is idle, and the caller has the place of a new one.
+  // Null: no connection is idle, and the caller has reserved the place of a new one.
   std::unique_ptr<Connection> TakeIdle() PENSTOCK_EXCLUDES(mutex_);
-  void GiveBack(std::unique_ptr<Connection> connection) noexcept;
+  void Return(std::unique_ptr<Connection> connection) noexcept;
 
   const int limit_;
   const Opener opener_;

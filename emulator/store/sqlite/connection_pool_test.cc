@@ -9,7 +9,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-TEST(ConnectionPool, OpensWhenNeededAndReuses) {
+TEST(ConnectionPool, OpensConnectionsWhenNeededAndReusesThem) {
   int opened = 0;
   ConnectionPool pool(2, [&] {
     ++opened;
@@ -22,7 +22,7 @@ TEST(ConnectionPool, OpensWhenNeededAndReuses) {
   EXPECT_EQ(opened, 2);
 }
 
-TEST(ConnectionPool, WaitsForAReturnedOne) {
+TEST(ConnectionPool, WaitsForAReturnedConnection) {
   auto only = Connection::Open(":memory:");
   ASSERT_TRUE(only.ok());
   ConnectionPool pool(std::move(only).value());
@@ -34,9 +34,9 @@ TEST(ConnectionPool, WaitsForAReturnedOne) {
   EXPECT_TRUE(got);
 }
 
-// A rollback can fail when a connection is given back, for want of memory. The next borrower must
+// A rollback can fail when a connection is returned and memory has run out. The next caller must
 // not see the transaction.
-TEST(ConnectionPool, AFailedRollbackIsMadeUpFor) {
+TEST(ConnectionPool, RetriesAFailedRollback) {
   ConnectionPool pool(1, [] { return Connection::Open(":memory:"); });
   sqlite3* handle = nullptr;
   {
@@ -56,7 +56,7 @@ TEST(ConnectionPool, AFailedRollbackIsMadeUpFor) {
   EXPECT_FALSE((**lease).InTransaction());
 }
 
-TEST(ConnectionPool, AFailedOpenCostsNoPlace) {
+TEST(ConnectionPool, AFailedOpenDoesNotReduceTheLimit) {
   int calls = 0;
   ConnectionPool pool(1, [&]() -> Result<std::unique_ptr<Connection>> {
     if (++calls == 1) return Error::Make(ErrorKind::kResourceExhausted, "no");

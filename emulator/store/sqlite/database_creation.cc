@@ -17,7 +17,7 @@ namespace {
 
 constexpr off_t kPageBytes = 4096;
 
-std::string NewPath(const std::string& path) { return path + ".new"; }
+std::string TemporaryPath(const std::string& path) { return path + ".new"; }
 
 bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
@@ -26,15 +26,15 @@ bool HasBytes(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && status.st_size > 0;
 }
 
-// Nothing is read from this file before it is complete, so SQLite keeps no journal and does not
-// sync.
+// No other process reads the file before it is complete, so SQLite needs no journal and no
+// syncs.
 Result<void> Build(const std::string& path, const std::string& schema) {
   ::unlink(path.c_str());
   PENSTOCK_ASSIGN(const auto connection, Connection::Open(path));
   PENSTOCK_TRY(connection->ReservePageChecksums());
   PENSTOCK_TRY(connection->Execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;" +
                                    schema + ";COMMIT;"));
-  // is kept in the file, so that opening it changes nothing
+  // WAL mode is stored in the file, so that opening the file changes nothing.
   return connection->Execute("PRAGMA journal_mode=WAL");
 }
 
@@ -45,14 +45,14 @@ Result<void> SyncFile(const std::string& path) {
   return Ok();
 }
 
-// Earlier builds created the tables in the file itself. What such a creation left beside an empty
-// file would be applied to the new one.
-void RemoveRemains(const std::string& path) {
+// Earlier builds created the tables in the file itself. Leftovers of such a creation beside an
+// empty file would be applied to the new file.
+void RemoveLeftovers(const std::string& path) {
   for (const char* suffix : {"-journal", "-wal", "-shm"}) ::unlink((path + suffix).c_str());
 }
 
-// An earlier build that was killed leaves an empty file or one page without a schema version, which
-// is at offset 60 (sqlite.org/fileformat2.html §1.3).
+// An earlier build that was killed leaves an empty file, or one page without a schema version. The
+// version is at offset 60 (sqlite.org/fileformat2.html, section 1.3).
 bool HasTables(const std::string& path) {
   struct stat status {};
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -68,11 +68,11 @@ bool HasTables(const std::string& path) {
 
 Result<void> CreateDatabaseFile(const std::string& path, const std::string& schema) {
   if (HasBytes(path)) return Ok();
-  const std::string unfinished = NewPath(path);
+  const std::string unfinished = TemporaryPath(path);
   Result<void> built = Build(unfinished, schema);
   if (built.ok()) built = SyncFile(unfinished);
   if (built.ok()) {
-    RemoveRemains(path);
+    RemoveLeftovers(path);
     if (::rename(unfinished.c_str(), path.c_str()) == 0) return Ok();
     built = SystemError(ErrorKind::kInternal, "rename", unfinished, errno);
   }
@@ -80,8 +80,8 @@ Result<void> CreateDatabaseFile(const std::string& path, const std::string& sche
   return built;
 }
 
-// The first commit, which writes the mark, and blobs/ come after the tables. A store of a build
-// without marks may have its tables in the log alone, and it has blobs/.
+// The tables are created before the first commit, which writes the mark, and before blobs/. A store
+// of a build without marks may have its tables only in the log, and it has blobs/.
 bool IsUnfinishedStore(const std::string& directory) {
   const std::string database = directory + "/penstock.db";
   return !HasTables(database) && !CommitMark::Read(CommitMarkPath(database)) &&

@@ -1,5 +1,5 @@
-// Creates a database file in one step: a process that is killed leaves the complete file or no file
-// of that name.
+// Creates a database file in one step: if the process is killed, the file is complete or
+// does not exist.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_DATABASE_CREATION_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_DATABASE_CREATION_H_
 
@@ -9,15 +9,14 @@
 
 namespace penstock::emulator::store {
 
-// Creates `path` with page checksums from `schema`: SQL statements without BEGIN and COMMIT, with
-// PRAGMA user_version. Does nothing when the file has bytes. The database is built in PATH.new,
-// fsynced and renamed. The new name is durable when the commit mark of the first commit is
-// (commit_mark.h). No process may have `path` open. kResourceExhausted when the disk is full.
+// Creates `path` with page checksums from `schema`: SQL statements without BEGIN and COMMIT,
+// including PRAGMA user_version. Does nothing if the file is not empty. The database is built in
+// PATH.new, synced and renamed. The new name is durable once the commit mark of the first commit is
+// durable (commit_mark.h). No process may have `path` open. kResourceExhausted if the disk is full.
 Result<void> CreateDatabaseFile(const std::string& path, const std::string& schema);
 
-// Whether the store in `directory` was never completed, because the process that created it ended
-// early. Such a store has accepted no request. True for an empty directory and for one that does
-// not exist.
+// Whether the store in `directory` is incomplete because the process that created it ended
+// early. Such a store has accepted no request. True for an empty or missing directory.
 bool IsUnfinishedStore(const std::string& directory);
 
 }  // namespace penstock::emulator::store

@@ -12,7 +12,7 @@ namespace penstock::emulator::store {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 constexpr char kSchema[] = "CREATE TABLE t(x); PRAGMA user_version=1";
 
@@ -35,18 +35,18 @@ TEST_F(DatabaseCreationTest, AFailureLeavesNoFile) {
   EXPECT_TRUE(fs::is_empty(directory_.path()));
 }
 
-TEST_F(DatabaseCreationTest, AFileWithBytesStaysAsItIs) {
+TEST_F(DatabaseCreationTest, ANonEmptyFileIsUnchanged) {
   std::ofstream(path_) << "bytes";
   EXPECT_TRUE(CreateDatabaseFile(path_, kSchema).ok());
   EXPECT_EQ(fs::file_size(path_), 5U);
 }
 
-TEST_F(DatabaseCreationTest, WhatAnInterruptedCreationLeftDoesNotReachTheDatabase) {
+TEST_F(DatabaseCreationTest, LeftoversOfAnInterruptedCreationAreIgnored) {
   std::ofstream{path_};
   std::ofstream(path_ + ".new") << std::string(100, 'x');
   std::ofstream(path_ + "-wal");
-  // A rollback journal as it is before the first page of an empty database is written: it would cut
-  // the database to nothing.
+  // A rollback journal written before the first page of an empty database: it would truncate
+  // the database to zero bytes.
   std::string journal("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
   journal += std::string(12, '\0') + std::string("\0\0\2\0\0\0\x10\0", 8);
   journal.resize(512);
@@ -62,10 +62,11 @@ TEST_F(DatabaseCreationTest, AStoreIsUnfinishedUntilItsDatabaseIsComplete) {
   EXPECT_TRUE(IsUnfinishedStore(directory_.path() + "/missing"));
   std::ofstream{path_};
   std::ofstream(path_ + "-wal");
-  EXPECT_TRUE(IsUnfinishedStore(directory_.path())) << "as earlier builds leave it";
+  EXPECT_TRUE(IsUnfinishedStore(directory_.path())) << "state left by earlier builds";
   std::ofstream(path_) << std::string(4096, '\0');
   std::ofstream(path_ + "-mark") << std::string(4096, '\0');
-  EXPECT_TRUE(IsUnfinishedStore(directory_.path())) << "as earlier builds leave it, with one page";
+  EXPECT_TRUE(IsUnfinishedStore(directory_.path()))
+      << "state left by earlier builds, with one page";
   fs::remove(path_);
   fs::remove(path_ + "-mark");
   ASSERT_TRUE(CreateDatabaseFile(path_, kSchema).ok());
@@ -77,7 +78,7 @@ TEST_F(DatabaseCreationTest, AStoreThatLostItsDatabaseIsNotUnfinished) {
   fs::remove(path_);
   EXPECT_FALSE(IsUnfinishedStore(directory_.path()));
   fs::remove_all(directory_.path() + "/blobs");
-  EXPECT_FALSE(IsUnfinishedStore(directory_.path())) << "the commit mark is there";
+  EXPECT_FALSE(IsUnfinishedStore(directory_.path())) << "the commit mark exists";
 }
 
 }  // namespace

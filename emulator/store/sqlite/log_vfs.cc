@@ -1,5 +1,5 @@
-// The format of the log: sqlite.org/fileformat2.html §4.1: a header of 32 bytes, then frames of 24
-// bytes and a page. A page has at most 64 KiB.
+// The log format (sqlite.org/fileformat2.html, section 4.1): a header of 32 bytes, then frames of
+// 24 bytes and a page each. A page has at most 64 KiB.
 #include "emulator/store/sqlite/log_vfs.h"
 
 #include <sqlite3.h>
@@ -22,38 +22,38 @@
 namespace penstock::emulator::store {
 namespace {
 
-// it is written at once instead
-constinit DiagnosticEvent not_gathered("store.log_write_not_gathered");
+// The frames are written at once instead.
+constinit DiagnosticEvent not_buffered("store.log_write_not_gathered");
 
 constexpr char kName[] = "penstock";
 constexpr int kFrameHeader = 24;
-// where a frame's header has the database's size, if the frame commits; else 0
+// Offset in a frame header of the database size in pages; 0: the frame does not end a commit.
 constexpr int kCommitSize = 4;
-constexpr int kSalts = 8;  // where a frame's header has the log's salts
+constexpr int kSalts = 8;  // offset of the log's salts in a frame header
 constexpr int kLogHeader = 32;
 constexpr std::string_view kLogSuffix = "-wal";
-// With one more frame less than 128 KiB: of a longer write SQLite's own VFS looks at the low 17
-// bits of the length only.
-constexpr std::size_t kMostGathered = 56 << 10;
+// With one more frame this is less than 128 KiB. For longer writes SQLite's own VFS uses only the
+// low 17 bits of the length.
+constexpr std::size_t kMaxBuffered = 56 << 10;
 
-// What a log file needs besides SQLite's memory.
+// State of a log file outside SQLite's memory.
 struct Marking {
   std::string mark_path;
   std::unique_ptr<CommitMark> mark;  // null until the first commit
-  // Of the last frame that ended a commit.
+  // Fields of the last frame that ended a commit.
   std::uint32_t pages = 0;
   std::uint32_t salt_1 = 0;
   std::uint32_t salt_2 = 0;
-  bool is_synced = false;  // nothing was written since the last fsync
+  bool is_synced = false;  // no write since the last fsync
 };
 
-// An open log. The real file is the system's.
+// An open log. The real file belongs to the system's VFS.
 struct LogFile {
-  ForwardingFile forwarding;  // first
-  std::string* gathered;      // contiguous, from `begin` on
+  ForwardingFile forwarding;  // must be first
+  std::string* buffered;      // contiguous frames, from offset `begin`
   sqlite3_int64 begin;
-  sqlite3_int64 end;  // of what was written since the log began anew, gathered or not
-  bool commits;       // the last frame gathered is a commit whose page is still to come
+  sqlite3_int64 end;  // end of the writes since the log restarted, buffered or not
+  bool commits;       // the last buffered frame header is a commit whose page follows
   Marking* marking;
 };
 
@@ -65,20 +65,20 @@ int WriteReal(LogFile& log, const void* bytes, int size, sqlite3_int64 offset) {
 
 int Flush(LogFile& log) {
   log.commits = false;
-  if (log.gathered->empty()) return SQLITE_OK;
+  if (log.buffered->empty()) return SQLITE_OK;
   const int code =
-      WriteReal(log, log.gathered->data(), static_cast<int>(log.gathered->size()), log.begin);
-  log.gathered->clear();
+      WriteReal(log, log.buffered->data(), static_cast<int>(log.buffered->size()), log.begin);
+  log.buffered->clear();
   return code;
 }
 
-// Nothing of C++ may pass through SQLite.
-bool Gather(LogFile& log, const void* bytes, int size) noexcept {
+// C++ exceptions must not pass through SQLite.
+bool Buffer(LogFile& log, const void* bytes, int size) noexcept {
   try {
-    log.gathered->append(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
+    log.buffered->append(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
     return true;
   } catch (...) {
-    not_gathered.Report(CurrentExceptionError());
+    not_buffered.Report(CurrentExceptionError());
     return false;
   }
 }
@@ -89,16 +89,16 @@ std::uint32_t BigEndian(const void* bytes) {
   return __builtin_bswap32(value);
 }
 
-// Before the log loses frames: all of them are in the database file now, which has as many pages as
-// the last commit said.
-Result<void> RequireNothing(CommitMark& mark) {
+// Called before the log loses frames. All of them are then in the database file, which has as many
+// pages as the last commit recorded.
+Result<void> ResetMark(CommitMark& mark) {
   if (mark.state().frames == 0) return Ok();
   CommitState state = mark.state();
   state.frames = 0;
   return mark.Store(std::move(state));
 }
 
-int RequireNothing(LogFile& log) noexcept {
+int ResetMark(LogFile& log) noexcept {
   try {
     Marking& marking = *log.marking;
     if (marking.mark == nullptr) {
@@ -108,13 +108,13 @@ int RequireNothing(LogFile& log) noexcept {
                                                                     : SQLITE_IOERR_WRITE;
       marking.mark = std::move(opened).value();
     }
-    return RequireNothing(*marking.mark).ok() ? SQLITE_OK : SQLITE_IOERR_WRITE;
+    return ResetMark(*marking.mark).ok() ? SQLITE_OK : SQLITE_IOERR_WRITE;
   } catch (...) {
     return SQLITE_NOMEM;
   }
 }
 
-void RememberCommit(Marking& marking, const void* frame_header) {
+void SaveCommit(Marking& marking, const void* frame_header) {
   const char* const header = static_cast<const char*>(frame_header);
   marking.pages = BigEndian(header + kCommitSize);
   marking.salt_1 = BigEndian(header + kSalts);
@@ -123,26 +123,26 @@ void RememberCommit(Marking& marking, const void* frame_header) {
 
 int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
   LogFile& log = Log(file);
-  if (offset == 0) {  // the log's own header: it begins anew
+  if (offset == 0) {  // the log's header: the log restarts
     log.end = 0;
-    if (const int code = RequireNothing(log); code != SQLITE_OK) return code;
+    if (const int code = ResetMark(log); code != SQLITE_OK) return code;
   }
   log.marking->is_synced = false;
   const bool is_header = size == kFrameHeader;
   const bool commits = is_header && BigEndian(static_cast<const char*>(bytes) + kCommitSize) != 0;
-  if (commits) RememberCommit(*log.marking, bytes);  // gathered or not
+  if (commits) SaveCommit(*log.marking, bytes);  // buffered or not
   const bool appends = offset >= log.end;
   log.end = std::max(log.end, offset + size);
-  const bool follows = !log.gathered->empty() &&
-                       offset == log.begin + static_cast<sqlite3_int64>(log.gathered->size());
+  const bool follows = !log.buffered->empty() &&
+                       offset == log.begin + static_cast<sqlite3_int64>(log.buffered->size());
   if (!follows) {
     if (const int code = Flush(log); code != SQLITE_OK) return code;
-    // Frames behind the end alone are gathered. What corrects an earlier one may come after the
-    // frame that commits.
+    // Only frames after the end are buffered. A correction of an earlier frame can follow
+    // the commit frame.
     if (!is_header || !appends) return WriteReal(log, bytes, size, offset);
     log.begin = offset;
   }
-  if (!Gather(log, bytes, size)) {
+  if (!Buffer(log, bytes, size)) {
     if (const int code = Flush(log); code != SQLITE_OK) return code;
     return WriteReal(log, bytes, size, offset);
   }
@@ -150,14 +150,14 @@ int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset)
     log.commits = commits;
     return SQLITE_OK;
   }
-  return log.commits || log.gathered->size() >= kMostGathered ? Flush(log) : SQLITE_OK;
+  return log.commits || log.buffered->size() >= kMaxBuffered ? Flush(log) : SQLITE_OK;
 }
 
 int Close(sqlite3_file* file) {
   LogFile& log = Log(file);
   const int flushed = Flush(log);
   const int closed = Forward<&sqlite3_io_methods::xClose>(file);
-  delete log.gathered;
+  delete log.buffered;
   delete log.marking;
   return flushed != SQLITE_OK ? flushed : closed;
 }
@@ -170,7 +170,7 @@ int Read(sqlite3_file* file, void* into, int size, sqlite3_int64 offset) {
 int Truncate(sqlite3_file* file, sqlite3_int64 size) {
   if (const int code = Flush(Log(file)); code != SQLITE_OK) return code;
   if (size == 0) {
-    if (const int code = RequireNothing(Log(file)); code != SQLITE_OK) return code;
+    if (const int code = ResetMark(Log(file)); code != SQLITE_OK) return code;
   }
   return Forward<&sqlite3_io_methods::xTruncate>(file, size);
 }
@@ -189,7 +189,7 @@ int FileSize(sqlite3_file* file, sqlite3_int64* size) {
 
 constexpr sqlite3_io_methods kLogMethods = [] {
   sqlite3_io_methods methods = kForwardingMethods;
-  methods.iVersion = 1;  // a log has neither shared memory nor mapped pages
+  methods.iVersion = 1;  // a log has no shared memory and no mapped pages
   methods.xClose = Close;
   methods.xRead = Read;
   methods.xWrite = Write;
@@ -199,9 +199,9 @@ constexpr sqlite3_io_methods kLogMethods = [] {
   return methods;
 }();
 
-sqlite3_vfs* system_vfs = nullptr;  // set once, before ours is registered
+sqlite3_vfs* system_vfs = nullptr;  // set once, before this VFS is registered
 
-// Empty: `name` is no log.
+// Empty: `name` is not a log.
 std::string MarkPathOf(const char* name) {
   std::string_view database(name);
   if (!database.ends_with(kLogSuffix)) return {};
@@ -220,7 +220,7 @@ Marking* NewMarking(const char* name) noexcept {
 }
 
 int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int* opened_as) {
-  // Anything but a log is opened as the system does, methods and all.
+  // Other files are opened by the system's VFS and use its methods.
   if ((flags & SQLITE_OPEN_WAL) == 0)
     return system_vfs->xOpen(system_vfs, name, file, flags, opened_as);
   LogFile& log = Log(file);
@@ -228,10 +228,10 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
   log.begin = 0;
   log.end = 0;
   log.commits = false;
-  log.gathered = new (std::nothrow) std::string();
+  log.buffered = new (std::nothrow) std::string();
   log.marking = NewMarking(name);
-  if (log.gathered == nullptr || log.marking == nullptr) {
-    delete log.gathered;
+  if (log.buffered == nullptr || log.marking == nullptr) {
+    delete log.buffered;
     delete log.marking;
     return SQLITE_NOMEM;
   }
@@ -241,19 +241,19 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
     return SQLITE_OK;
   }
   if (RealFile(file)->pMethods != nullptr) Forward<&sqlite3_io_methods::xClose>(file);
-  delete log.gathered;
+  delete log.buffered;
   delete log.marking;
   return code;
 }
 
-// Of a log: when the last connection closes, or a database without pages is opened. The mark goes
-// to the disk first: otherwise it would miss the log after a power failure.
+// Deletes a log when the last connection closes or a database without pages is opened. The mark is
+// written to disk first; otherwise it would require the deleted log after a power failure.
 int Delete(sqlite3_vfs*, const char* name, int sync_directory) {
   try {
     const std::string mark_path = MarkPathOf(name);
     if (!mark_path.empty() && CommitMark::Read(mark_path).has_value()) {
       const auto mark = CommitMark::Open(mark_path);
-      if (!mark.ok() || !RequireNothing(**mark).ok() || !(**mark).Sync().ok())
+      if (!mark.ok() || !ResetMark(**mark).ok() || !(**mark).Sync().ok())
         return SQLITE_IOERR_DELETE;
     }
   } catch (...) {
@@ -265,17 +265,17 @@ int Delete(sqlite3_vfs*, const char* name, int sync_directory) {
 const char* Register() {
   system_vfs = sqlite3_vfs_find(nullptr);
   if (system_vfs == nullptr) return nullptr;
-  static sqlite3_vfs ours = *system_vfs;  // all but Open is the system's, and its own data with it
-  ours.pNext = nullptr;
-  ours.zName = kName;
-  ours.szOsFile = static_cast<int>(kRealFileOffset<LogFile>) + system_vfs->szOsFile;
-  ours.xOpen = Open;
-  ours.xDelete = Delete;
-  return sqlite3_vfs_register(&ours, 0) == SQLITE_OK ? kName : nullptr;
+  static sqlite3_vfs vfs = *system_vfs;  // a copy of the system's VFS, including its data
+  vfs.pNext = nullptr;
+  vfs.zName = kName;
+  vfs.szOsFile = static_cast<int>(kRealFileOffset<LogFile>) + system_vfs->szOsFile;
+  vfs.xOpen = Open;
+  vfs.xDelete = Delete;
+  return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? kName : nullptr;
 }
 
-// The state of the mark after a commit with these frames; the log's header tells what its frames do
-// not.
+// Stores the state of the mark after a commit with `frames` frames. Reads the fields that frames do
+// not contain from the log's header.
 bool Store(LogFile& log, std::uint32_t frames) {
   static const std::string boot_id = BootId();
   Marking& marking = *log.marking;
@@ -305,8 +305,8 @@ bool Store(LogFile& log, std::uint32_t frames) {
 
 }  // namespace
 
-// A mark that cannot be written keeps an earlier state, which requires less.
-void NoteCommit(sqlite3* database, int frames) noexcept {
+// If the mark cannot be written, it keeps an earlier state, which requires less.
+void RecordCommit(sqlite3* database, int frames) noexcept {
   sqlite3_file* file = nullptr;
   if (sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) != SQLITE_OK ||
       file == nullptr)

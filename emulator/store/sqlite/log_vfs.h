@@ -1,4 +1,4 @@
-// How SQLite writes its write-ahead log: one system call per commit, instead of two per page.
+// Writes SQLite's write-ahead log with one system call per commit instead of two per page.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_LOG_VFS_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_LOG_VFS_H_
 
@@ -6,17 +6,17 @@ struct sqlite3;
 
 namespace penstock::emulator::store {
 
-// The name of an SQLite VFS: the system's own, whose log files gather the frames of a transaction
-// and write them when the frame that commits it comes; its caller gets the error, if there is one.
-// Readers see a frame only after its commit, so nobody misses what is gathered. Null: it could not
-// be made, and the default one does. Thread safety: any thread.
+// The name of an SQLite VFS based on the system's VFS. Its log files buffer the frames of a
+// transaction and write them with the commit frame, whose writer gets any error. Readers see a
+// frame only after its commit, so buffering does not delay them. Null: the VFS could not be
+// registered; use the default VFS. Thread safety: any thread.
 const char* LogVfsName();
 
 // Records in the commit mark of the connection's main database (commit_mark.h) that its log has
-// `frames` committed frames. For SQLite's WAL hook, which runs after the commit, in strict mode
-// after the fsync. The VFS itself has the mark require nothing of the log before the log begins
-// anew, is truncated or is deleted. Does nothing for databases of another VFS.
-void NoteCommit(sqlite3* database, int frames) noexcept;
+// `frames` committed frames. Called by SQLite's WAL hook after the commit, in strict mode
+// after the fsync. Before the log restarts, is truncated or is deleted, the VFS itself resets the
+// mark so that it requires no frames. Does nothing for databases of another VFS.
+void RecordCommit(sqlite3* database, int frames) noexcept;
 
 }  // namespace penstock::emulator::store
 

@@ -12,7 +12,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-// A database in WAL mode, through the VFS or through the system's.
+// A database in WAL mode, opened with the given VFS; null: the system's.
 class Database {
  public:
   Database(const std::string& path, const char* vfs) {
@@ -45,7 +45,7 @@ class LogVfsTest : public ::testing::Test {
   const std::string path_ = directory_.path() + "/db";
 };
 
-TEST_F(LogVfsTest, IsThereAndIsNotTheDefault) {
+TEST_F(LogVfsTest, IsRegisteredButNotTheDefault) {
   ASSERT_NE(LogVfsName(), nullptr);
   EXPECT_EQ(sqlite3_vfs_find(LogVfsName()), sqlite3_vfs_find("penstock"));
   EXPECT_STRNE(sqlite3_vfs_find(nullptr)->zName, "penstock");
@@ -58,7 +58,7 @@ TEST_F(LogVfsTest, EveryCommitIsInTheFileWhenItReturns) {
     writer.Run(
         "BEGIN; INSERT INTO t VALUES(NULL, randomblob(9000)); INSERT INTO t VALUES(NULL, 'x'); "
         "COMMIT");
-    // As after kill -9: the files as they are, opened by a plain SQLite.
+    // The state after kill -9: the unchanged files, opened by a plain SQLite.
     const std::string copy = directory_.path() + "/copy" + std::to_string(i);
     std::filesystem::copy_file(path_, copy);
     std::filesystem::copy_file(path_ + "-wal", copy + "-wal");
@@ -69,7 +69,7 @@ TEST_F(LogVfsTest, EveryCommitIsInTheFileWhenItReturns) {
   }
 }
 
-TEST_F(LogVfsTest, OtherConnectionsSeeCommitsAtOnceAndNothingElse) {
+TEST_F(LogVfsTest, OtherConnectionsSeeExactlyTheCommittedChanges) {
   Database writer(path_, LogVfsName());
   Database reader(path_, LogVfsName());
   writer.Run("CREATE TABLE t(a)");
@@ -81,9 +81,9 @@ TEST_F(LogVfsTest, OtherConnectionsSeeCommitsAtOnceAndNothingElse) {
   EXPECT_EQ(reader.Number("SELECT count(*) FROM t"), 1);
 }
 
-// Larger than SQLite's cache: pages go to the log before the commit, are read back from there and
-// written again.
-TEST_F(LogVfsTest, SpilledTransactionsAreWhole) {
+// A transaction larger than SQLite's cache: pages are written to the log before the commit, read
+// back and written again.
+TEST_F(LogVfsTest, SpilledTransactionsAreComplete) {
   {
     Database writer(path_, LogVfsName());
     writer.Run("PRAGMA cache_size=10; CREATE TABLE t(a INTEGER PRIMARY KEY, b)");
@@ -109,8 +109,8 @@ TEST_F(LogVfsTest, SpilledTransactionsAreWhole) {
 }
 
 // A page that was spilled and then changed again is written in place, and SQLite corrects the
-// checksums of the frames behind it after the frame that commits. The last of these corrections was
-// once still in memory when the commit returned.
+// checksums of the following frames after the commit frame. Regression: the last of these
+// corrections was still in memory when the commit returned.
 TEST_F(LogVfsTest, CorrectedFramesAreInTheFileWhenTheCommitReturns) {
   Database writer(path_, LogVfsName());
   writer.Run("PRAGMA cache_size=10; CREATE TABLE t(a INTEGER PRIMARY KEY, b)");

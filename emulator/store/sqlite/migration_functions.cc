@@ -21,7 +21,7 @@ void Fail(sqlite3_context* context) {
   sqlite3_result_error(context, "a packed column is damaged", -1);
 }
 
-void GiveBytes(sqlite3_context* context, std::string_view bytes) {
+void ReturnBytes(sqlite3_context* context, std::string_view bytes) {
   sqlite3_result_blob64(context, bytes.empty() ? "" : bytes.data(), bytes.size(), SQLITE_TRANSIENT);
 }
 
@@ -43,20 +43,20 @@ void AttributesWithout(sqlite3_context* context, int count, sqlite3_value** valu
     std::erase_if(*attributes,
                   [name = BytesOf(values[i])](const auto& entry) { return entry.first == name; });
   }
-  GiveBytes(context, EncodeAttributes(*attributes));
+  ReturnBytes(context, EncodeAttributes(*attributes));
 }
 
 void PartsOfVersion4(sqlite3_context* context, int, sqlite3_value** values) {
   const auto parts = DecodePartsOfVersion3(BytesOf(values[0]));
   if (!parts) return Fail(context);
-  GiveBytes(context, EncodeParts(*parts));
+  ReturnBytes(context, EncodeParts(*parts));
 }
 
 using Function = void (*)(sqlite3_context*, int, sqlite3_value**);
 
-// Nothing of C++ may pass through SQLite.
+// C++ exceptions must not pass through SQLite.
 template <Function function>
-void Guarded(sqlite3_context* context, int count, sqlite3_value** values) noexcept {
+void CatchExceptions(sqlite3_context* context, int count, sqlite3_value** values) noexcept {
   try {
     function(context, count, values);
   } catch (...) {
@@ -70,9 +70,9 @@ struct Definition {
   Function function;
 };
 constexpr std::array<Definition, 3> kFunctions{
-    {{"attribute_of", 2, Guarded<AttributeOf>},
-     {"attributes_without", -1, Guarded<AttributesWithout>},
-     {"parts_of_version_4", 1, Guarded<PartsOfVersion4>}}};
+    {{"attribute_of", 2, CatchExceptions<AttributeOf>},
+     {"attributes_without", -1, CatchExceptions<AttributesWithout>},
+     {"parts_of_version_4", 1, CatchExceptions<PartsOfVersion4>}}};
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// SQL functions that steps of schema.cc call to change packed columns (codec.h).
+// SQL functions for the migrations of schema.cc, which change packed columns (codec.h).
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_MIGRATION_FUNCTIONS_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_MIGRATION_FUNCTIONS_H_
 
@@ -6,10 +6,10 @@
 
 namespace penstock::emulator::store {
 
-// attribute_of(attributes, name): the attribute's value as text, '' where there is none.
-// attributes_without(attributes, name, ...): the others, packed.
-// parts_of_version_4(parts): what version 3 packed, packed as version 4 does.
-// A column that cannot be unpacked ends the statement with an error.
+// attribute_of(attributes, name): the attribute's value as text, or '' if it is absent.
+// attributes_without(attributes, name, ...): the other attributes, packed.
+// parts_of_version_4(parts): parts packed by version 3, repacked in the format of version 4.
+// A statement fails if a column cannot be unpacked.
 Result<void> AddMigrationFunctions(Connection& connection);
 
 }  // namespace penstock::emulator::store

@@ -10,7 +10,7 @@ namespace {
 class MigrationFunctionsTest : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(AddMigrationFunctions(*connection_).ok()); }
-  // The value of `expression`, in which ? is `packed`.
+  // The result of `sql` with `packed` as its parameter.
   Result<std::string> Value(const char* sql, std::string_view packed) {
     Query query(*connection_, sql);
     PENSTOCK_TRY(query.BindBytes(packed).Step());
@@ -19,7 +19,7 @@ class MigrationFunctionsTest : public ::testing::Test {
   const std::unique_ptr<Connection> connection_ = Connection::Open(":memory:").value();
 };
 
-TEST_F(MigrationFunctionsTest, TakeAttributesApart) {
+TEST_F(MigrationFunctionsTest, SeparateAttributes) {
   const std::string packed = EncodeAttributes({{"a", "1"}, {":x", "2"}, {"b", "3"}, {":y", "4"}});
   EXPECT_EQ(*Value("SELECT attribute_of(?, ':x')", packed), "2");
   EXPECT_EQ(*Value("SELECT attribute_of(?, ':z')", packed), "");
@@ -28,8 +28,9 @@ TEST_F(MigrationFunctionsTest, TakeAttributesApart) {
   EXPECT_EQ(*Value("SELECT attributes_without(?, 'a')", EncodeAttributes({{"a", "1"}})), "");
 }
 
-TEST_F(MigrationFunctionsTest, GivePartsTheirField) {
-  // Part 7 of 5 bytes with ETag "e", and a checksum that was marked in version 3; the time is 9 ns.
+TEST_F(MigrationFunctionsTest, MoveTheInternalFlagOfParts) {
+  // Part 7 of 5 bytes with ETag "e" and a checksum with version 3's "hidden:" prefix; the time is 9
+  // ns.
   const std::string marked(
       "\x07\x05\x01"
       "e\x0Bhidden:c2Vj\x09",
@@ -43,7 +44,7 @@ TEST_F(MigrationFunctionsTest, GivePartsTheirField) {
   EXPECT_EQ(ToNanoseconds((*parts)[0].last_modified), 9);
 }
 
-TEST_F(MigrationFunctionsTest, WhatCannotBeUnpackedEndsTheStatement) {
+TEST_F(MigrationFunctionsTest, DamagedColumnsFailTheStatement) {
   EXPECT_FALSE(Value("SELECT attribute_of(?, 'a')", "\x09").ok());
   EXPECT_FALSE(Value("SELECT attributes_without(?, 'a')", "\x09").ok());
   EXPECT_FALSE(Value("SELECT parts_of_version_4(?)", "\x09").ok());

@@ -1,5 +1,5 @@
-// How a database of an older version becomes one of this build's. What the steps are is
-// schema.cc's.
+// Upgrades a database of an older version to the version of this build. The migrations are defined
+// in schema.cc.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_MIGRATIONS_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_MIGRATIONS_H_
 
@@ -10,18 +10,18 @@
 
 namespace penstock::emulator::store {
 
-// Brings a database of version `version` - 1 to `version`. Never changed once released.
+// Upgrades a database from `version` - 1 to `version`. Must not change once released.
 struct Migration {
   std::int64_t version;
   const char* sql;  // statements, without BEGIN and COMMIT
 };
 
-// The version in PRAGMA user_version; 0: none was ever set.
+// The version in PRAGMA user_version; 0: never set.
 Result<std::int64_t> SchemaVersionOf(Connection& connection);
 
-// Runs the steps that are newer than the database, in order, each in one transaction with its
-// version number: after a crash the database is of the version before or of that one. `steps`
-// ascend by one.
+// Runs the migrations that are newer than the database, in order. Each runs in one transaction with
+// its version number, so a crash leaves the version before or after a migration. Versions in
+// `steps` must ascend by one.
 Result<void> Migrate(Connection& connection, std::span<const Migration> steps);
 
 }  // namespace penstock::emulator::store

@@ -26,7 +26,7 @@ class MigrationsTest : public ::testing::Test {
   std::unique_ptr<Connection> connection_;
 };
 
-TEST_F(MigrationsTest, RunsTheNewerStepsInOrder) {
+TEST_F(MigrationsTest, RunsNewerMigrationsInOrder) {
   const std::array<Migration, 3> steps{
       {{1, "DELETE FROM t"}, {2, "UPDATE t SET a = a + 1"}, {3, "UPDATE t SET a = a * 10"}}};
   ASSERT_TRUE(Migrate(*connection_, steps).ok());
@@ -36,7 +36,7 @@ TEST_F(MigrationsTest, RunsTheNewerStepsInOrder) {
   EXPECT_EQ(Sum(), 20) << "a step ran twice";
 }
 
-TEST_F(MigrationsTest, AFailingStepLeavesTheVersionBeforeIt) {
+TEST_F(MigrationsTest, AFailedMigrationKeepsThePreviousVersion) {
   const std::array<Migration, 3> steps{{{2, "UPDATE t SET a = 5"},
                                         {3, "UPDATE t SET a = 9; INSERT INTO missing VALUES(1)"},
                                         {4, ""}}};
@@ -46,7 +46,7 @@ TEST_F(MigrationsTest, AFailingStepLeavesTheVersionBeforeIt) {
   EXPECT_FALSE(connection_->InTransaction());
 }
 
-TEST_F(MigrationsTest, ANewerDatabaseIsLeftAlone) {
+TEST_F(MigrationsTest, ANewerDatabaseIsUnchanged) {
   ASSERT_TRUE(connection_->Execute("PRAGMA user_version=9").ok());
   const std::array<Migration, 1> steps{{{2, "DELETE FROM t"}}};
   ASSERT_TRUE(Migrate(*connection_, steps).ok());

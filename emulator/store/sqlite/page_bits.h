@@ -1,4 +1,4 @@
-// One bit for each page of a file, for any number of threads.
+// A lock-free set of one bit per page of a file.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_PAGE_BITS_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_PAGE_BITS_H_
 
@@ -11,8 +11,8 @@
 
 namespace penstock::emulator::store {
 
-// All bits are 0 at first. Thread safety: any thread; who sees a set bit sees everything that
-// happened before it was set.
+// All bits are initially 0. Thread safety: any thread. A thread that reads a set bit also sees all
+// writes that preceded it.
 class PageBits {
  public:
   PageBits() = default;
@@ -27,7 +27,7 @@ class PageBits {
     return chunk != nullptr &&
            (chunk[WordOf(page)].load(std::memory_order_acquire) & MaskOf(page)) != 0;
   }
-  // The bit stays 0 when memory has run out.
+  // If memory runs out, the bit stays 0.
   void Set(std::uint32_t page) noexcept {
     if (Word* const chunk = MakeChunk(page))
       chunk[WordOf(page)].fetch_or(MaskOf(page), std::memory_order_release);
@@ -39,8 +39,8 @@ class PageBits {
 
  private:
   using Word = std::atomic<std::uint64_t>;
-  // The first chunk has the pages below 2^10, each further one as many pages as all before it
-  // together.
+  // The first chunk covers the pages below 2^10. Each further chunk covers as many pages as all
+  // chunks before it together.
   static constexpr unsigned kFirstBits = 10;
   static constexpr std::size_t kChunks = 32 - kFirstBits + 1;
 

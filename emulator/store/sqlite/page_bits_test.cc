@@ -7,7 +7,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-TEST(PageBits, EveryPageHasABitOfItsOwn) {
+TEST(PageBits, EveryPageHasItsOwnBit) {
   PageBits bits;
   for (const std::uint32_t page :
        {0u, 1u, 63u, 64u, 1023u, 1024u, 2047u, 2048u, 99'999u, 100'000u}) {
@@ -22,7 +22,7 @@ TEST(PageBits, EveryPageHasABitOfItsOwn) {
   EXPECT_TRUE(bits.Test(2047));
 }
 
-TEST(PageBits, TheLastPageThatSqliteNumbersHasABit) {
+TEST(PageBits, TheLargestPageNumberHasABit) {
   PageBits bits;
   bits.Clear(std::numeric_limits<std::uint32_t>::max());
   EXPECT_FALSE(bits.Test(std::numeric_limits<std::uint32_t>::max()));

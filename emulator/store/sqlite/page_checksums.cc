@@ -26,25 +26,25 @@ namespace {
 
 constexpr char kName[] = "penstock-pages";
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
-constexpr int kHeaderBytes = 100;  // of a database, at the begin of its first page
+constexpr int kHeaderBytes = 100;  // of a database, at the start of its first page
 constexpr int kPageSizeAt = 16;    // offset of the page size in the header
-constexpr int kReservedAt = 20;    // where the header has the number of reserved bytes
+constexpr int kReservedAt = 20;    // offset of the number of reserved bytes in the header
 constexpr int kSmallestPage = 512;
 constexpr int kUsualPage = 4096;
 constexpr int kLargestPage = 64 << 10;
-// File controls of this VFS; SQLite leaves numbers above 100 to applications.
+// File controls of this VFS. SQLite reserves numbers up to 100 for itself.
 constexpr int kGetState = 0x50530001;
 constexpr int kReadDamaged = 0x50530002;
 
-// What the connections of this process to one database file share.
+// State shared by the connections of this process to one database file.
 class DatabasePages {
  public:
   explicit DatabasePages(std::string path) : path_(std::move(path)) {}
 
-  std::atomic<int> page_size{0};  // in bytes, of pages with checksums; 0: the pages have none
+  std::atomic<int> page_size{0};  // bytes per page; 0: the pages have no checksums
   PageBits verified;
 
-  // The file and the page are logged once.
+  // Logs each damaged page once.
   void AddDamaged(std::uint32_t page, sqlite3_int64 offset) {
     {
       const MutexLock lock(mutex_);
@@ -70,7 +70,7 @@ class DatabasePages {
 };
 
 std::shared_ptr<DatabasePages> PagesOf(const char* path) {
-  // never destroyed: connections may close at the process's end
+  // Never destroyed, because connections may close while the process exits.
   static Mutex* const mutex = new Mutex();
   static auto* const open = new std::map<std::string, std::weak_ptr<DatabasePages>>();
   const MutexLock lock(*mutex);
@@ -81,11 +81,11 @@ std::shared_ptr<DatabasePages> PagesOf(const char* path) {
   return pages;
 }
 
-// An open database file. The real file is one of LogVfsName().
+// An open database file. The real file belongs to LogVfsName().
 struct PageFile {
-  ForwardingFile forwarding;  // first
+  ForwardingFile forwarding;  // must be first
   std::shared_ptr<DatabasePages>* pages;
-  std::byte* copy;  // of one page; allocated when it is first needed
+  std::byte* copy;  // buffer for one page, allocated when first needed
   bool reads_damaged;
 };
 
@@ -95,7 +95,7 @@ int PageSize(const PageFile& file) {
   return (*file.pages)->page_size.load(std::memory_order_acquire);
 }
 
-bool HasCopy(PageFile& file) noexcept {
+bool AllocateCopy(PageFile& file) noexcept {
   if (file.copy == nullptr) file.copy = new (std::nothrow) std::byte[kLargestPage];
   return file.copy != nullptr;
 }
@@ -118,8 +118,8 @@ bool Matches(const void* page, int size, std::uint32_t number) {
   return stored == ChecksumOf(page, size, number);
 }
 
-// The size of a database's pages; 0: they have no checksums. A damaged size may count as any other:
-// the first page does not match its checksum then.
+// The size of a database's pages; 0: they have no checksums. An invalid size is replaced by the
+// usual one: the first page then fails its verification.
 int PageSizeIn(const void* header) {
   const auto* const bytes = static_cast<const unsigned char*>(header);
   if (std::memcmp(bytes, kMagic.data(), kMagic.size()) != 0 ||
@@ -131,21 +131,22 @@ int PageSizeIn(const void* header) {
   return fits ? static_cast<int>(size) : kUsualPage;
 }
 
-// `otherwise` where damaged pages are read.
-int Refuse(PageFile& file, std::uint32_t number, sqlite3_int64 offset, int otherwise) noexcept {
+// Reports a damaged page. Returns `otherwise` if damaged pages are to be read.
+int ReportDamage(PageFile& file, std::uint32_t number, sqlite3_int64 offset,
+                 int otherwise) noexcept {
   try {
     (*file.pages)->AddDamaged(number, offset);
-  } catch (...) {  // out of memory: the page is refused without a line in the log
+  } catch (...) {  // out of memory: the page is rejected without a log entry
   }
   return file.reads_damaged ? otherwise : SQLITE_IOERR_DATA;
 }
 
-// Of a whole page: SQLITE_OK, or SQLITE_IOERR_DATA for a page that is to be refused.
+// Verifies a whole page. SQLITE_IOERR_DATA: the page is damaged and must not be read.
 int Verify(PageFile& file, const void* page, int size, sqlite3_int64 offset) noexcept {
   DatabasePages& pages = **file.pages;
   const std::uint32_t number = NumberOf(size, offset);
   if (pages.verified.Test(number)) return SQLITE_OK;
-  if (!Matches(page, size, number)) return Refuse(file, number, offset, SQLITE_OK);
+  if (!Matches(page, size, number)) return ReportDamage(file, number, offset, SQLITE_OK);
   pages.verified.Set(number);
   return SQLITE_OK;
 }
@@ -161,9 +162,9 @@ int ReadReal(PageFile& file, void* into, int size, sqlite3_int64 offset) {
   return real->pMethods->xRead(real, into, size, offset);
 }
 
-// Reads bytes of one page. A page is verified as a whole before the first bytes of it are given
-// out. A page that the file lacks is refused: SQLite would take it for zeros, and asks for pages
-// only that the file must have.
+// Reads bytes of one page. The whole page is verified before any of its bytes are
+// returned. A page beyond the end of the file is rejected: SQLite would read it as zeros, and it
+// requests only pages that must exist.
 int ReadInPage(PageFile& file, std::byte* into, int size, sqlite3_int64 offset, int page_size) {
   const auto skipped = static_cast<int>(offset % page_size);
   const std::uint32_t number = NumberOf(page_size, offset);
@@ -172,17 +173,18 @@ int ReadInPage(PageFile& file, std::byte* into, int size, sqlite3_int64 offset, 
     code = ReadReal(file, into, size, offset);
     if (code == SQLITE_OK && size == page_size) return Verify(file, into, page_size, offset);
   } else {
-    if (!HasCopy(file)) return SQLITE_IOERR_NOMEM;
+    if (!AllocateCopy(file)) return SQLITE_IOERR_NOMEM;
     code = ReadReal(file, file.copy, page_size, offset - skipped);
     if (code == SQLITE_OK) code = Verify(file, file.copy, page_size, offset - skipped);
     const bool is_read = code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ;
     if (is_read) std::memcpy(into, file.copy + skipped, static_cast<std::size_t>(size));
   }
-  return code == SQLITE_IOERR_SHORT_READ ? Refuse(file, number, offset - skipped, code) : code;
+  return code == SQLITE_IOERR_SHORT_READ ? ReportDamage(file, number, offset - skipped, code)
+                                         : code;
 }
 
-// SQLite reads the header alone when it opens a file, and the page that it is in before it uses the
-// file. From 3.45 on it reads overflow pages without their unused end.
+// When it opens a file, SQLite reads only the header, and the page that contains it before it uses
+// the file. Since 3.45 it reads overflow pages without their unused end.
 int Read(sqlite3_file* file, void* into, int size, sqlite3_int64 offset) {
   PageFile& own = File(file);
   const int page_size = PageSize(own);
@@ -192,7 +194,7 @@ int Read(sqlite3_file* file, void* into, int size, sqlite3_int64 offset) {
     const int part = std::min(size, page_size - static_cast<int>(offset % page_size));
     const int code = ReadInPage(own, to, part, offset, page_size);
     if (code != SQLITE_OK) result = code;
-    // after a short read the rest is zeros
+    // After a short read the remaining bytes are zeros.
     if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return code;
     to += part;
     offset += part;
@@ -209,7 +211,7 @@ int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset)
   const int page_size = PageSize(own);
   if (page_size == 0 || size != page_size)
     return Forward<&sqlite3_io_methods::xWrite>(file, bytes, size, offset);
-  if (!HasCopy(own)) return SQLITE_IOERR_NOMEM;
+  if (!AllocateCopy(own)) return SQLITE_IOERR_NOMEM;
   const std::uint32_t number = NumberOf(size, offset);
   const std::uint64_t checksum = ChecksumOf(bytes, size, number);
   std::memcpy(own.copy, bytes, static_cast<std::size_t>(size - kPageChecksumBytes));
@@ -230,7 +232,7 @@ int FileControl(sqlite3_file* file, int what, void* argument) {
   }
 }
 
-// Without a page SQLite reads what it wants by xRead.
+// If no page is returned, SQLite reads through xRead.
 int Fetch(sqlite3_file* file, sqlite3_int64 offset, int size, void** page) {
   const int code = Forward<&sqlite3_io_methods::xFetch>(file, offset, size, page);
   const int page_size = PageSize(File(file));
@@ -252,9 +254,9 @@ constexpr sqlite3_io_methods kPageMethods = [] {
   return methods;
 }();
 
-sqlite3_vfs* parent = nullptr;  // set once, before ours is registered
+sqlite3_vfs* parent = nullptr;  // set once, before this VFS is registered
 
-// nullptr when memory has run out.
+// nullptr if memory runs out.
 std::shared_ptr<DatabasePages>* NewPages(const char* path) noexcept {
   try {
     return new std::shared_ptr<DatabasePages>(PagesOf(path));
@@ -287,15 +289,15 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
 }
 
 const char* Register() {
-  const char* const under = LogVfsName();
-  parent = under == nullptr ? nullptr : sqlite3_vfs_find(under);
+  const char* const parent_name = LogVfsName();
+  parent = parent_name == nullptr ? nullptr : sqlite3_vfs_find(parent_name);
   if (parent == nullptr) return nullptr;
-  static sqlite3_vfs ours = *parent;
-  ours.pNext = nullptr;
-  ours.zName = kName;
-  ours.szOsFile = static_cast<int>(kRealFileOffset<PageFile>) + parent->szOsFile;
-  ours.xOpen = Open;
-  return sqlite3_vfs_register(&ours, 0) == SQLITE_OK ? kName : nullptr;
+  static sqlite3_vfs vfs = *parent;
+  vfs.pNext = nullptr;
+  vfs.zName = kName;
+  vfs.szOsFile = static_cast<int>(kRealFileOffset<PageFile>) + parent->szOsFile;
+  vfs.xOpen = Open;
+  return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? kName : nullptr;
 }
 
 std::shared_ptr<DatabasePages> StateOf(sqlite3* db) {

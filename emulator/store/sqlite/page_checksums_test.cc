@@ -13,7 +13,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 constexpr std::int64_t kPage = 4096;
 
@@ -24,7 +24,7 @@ class PageChecksumsTest : public ::testing::Test {
     EXPECT_TRUE(opened.ok());
     return std::move(opened).value();
   }
-  // Two hundred rows on a few pages; closed, so that all of it is in the file.
+  // Writes 200 rows to a few pages. Closing the connection moves them to the file.
   void Fill(Connection& connection) {
     ASSERT_TRUE(
         connection
@@ -46,7 +46,7 @@ class PageChecksumsTest : public ::testing::Test {
     file.put(static_cast<char>(byte ^ 0x10));
     ASSERT_TRUE(file.good());
   }
-  // The open database file, as SQLite reads it.
+  // The open database file that SQLite reads.
   static sqlite3_file& FileOf(Connection& connection) {
     sqlite3_file* file = nullptr;
     EXPECT_EQ(sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file),
@@ -74,12 +74,12 @@ class PageChecksumsTest : public ::testing::Test {
   const std::string path_ = directory_.path() + "/db";
 };
 
-TEST_F(PageChecksumsTest, AChangedByteAnywhereInAPageIsFoundBeforeTheRowsAreRead) {
+TEST_F(PageChecksumsTest, DetectsAChangedByteAnywhereInAPage) {
   MakeDatabase();
   const auto pages = static_cast<std::int64_t>(std::filesystem::file_size(path_)) / kPage;
   ASSERT_GT(pages, 5);
   for (std::int64_t page = 2; page <= pages; ++page) {
-    // header, cell count, cells, checksum
+    // Header, cell count, cells, checksum.
     for (const std::int64_t at : {0, 3, 9, 700, 4000, 4090, 4095}) {
       const std::int64_t offset = (page - 1) * kPage + at;
       Flip(offset);
@@ -98,13 +98,13 @@ TEST_F(PageChecksumsTest, AChangedByteAnywhereInAPageIsFoundBeforeTheRowsAreRead
   EXPECT_EQ(*Sum(*Open()), 20'100);
 }
 
-TEST_F(PageChecksumsTest, AChangedByteOfTheHeaderIsFound) {
+TEST_F(PageChecksumsTest, DetectsAChangedByteOfTheHeader) {
   MakeDatabase();
   for (std::int64_t at = 0; at < 120; ++at) {
     Flip(at);
     const auto connection = Connection::Open(path_);
-    // Without the number of reserved bytes nothing is verified; who opens the database has to ask
-    // for that.
+    // If the number of reserved bytes is damaged, nothing is verified; the caller must check
+    // HasPageChecksums.
     const bool verifies = connection.ok() && (*connection)->HasPageChecksums();
     EXPECT_TRUE(!verifies || !Sum(**connection).ok()) << at;
     EXPECT_TRUE(verifies || at < 16 || at == 20) << at;
@@ -112,7 +112,7 @@ TEST_F(PageChecksumsTest, AChangedByteOfTheHeaderIsFound) {
   }
 }
 
-TEST_F(PageChecksumsTest, AWholePageOfZerosOrInTheWrongPlaceIsFound) {
+TEST_F(PageChecksumsTest, DetectsZeroedAndMisplacedPages) {
   MakeDatabase();
   std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
   std::string page(kPage, '\0');
@@ -129,13 +129,13 @@ TEST_F(PageChecksumsTest, AWholePageOfZerosOrInTheWrongPlaceIsFound) {
   EXPECT_FALSE(Sum(*Open()).ok());
 }
 
-TEST_F(PageChecksumsTest, APageIsVerifiedOnceAndAgainAfterItWasWritten) {
+TEST_F(PageChecksumsTest, VerifiesAPageOnceAfterEachWrite) {
   MakeDatabase();
   const auto connection = Open();
   ASSERT_TRUE(Sum(*connection).ok());
   Flip(4 * kPage + 2000);
   const auto other = Open();
-  EXPECT_TRUE(Sum(*other).ok()) << "verified before, by another connection of this process";
+  EXPECT_TRUE(Sum(*other).ok()) << "another connection of this process has verified the page";
   Flip(4 * kPage + 2000);
   ASSERT_TRUE(
       connection->Execute("UPDATE t SET b = zeroblob(99); PRAGMA wal_checkpoint(TRUNCATE)").ok());
@@ -143,7 +143,7 @@ TEST_F(PageChecksumsTest, APageIsVerifiedOnceAndAgainAfterItWasWritten) {
   EXPECT_FALSE(Sum(*Open()).ok());
 }
 
-TEST_F(PageChecksumsTest, AnOldDatabaseIsGivenChecksums) {
+TEST_F(PageChecksumsTest, AddsChecksumsToAnOldDatabase) {
   Fill(*Open());
   EXPECT_FALSE(Open()->HasPageChecksums());
   {
@@ -164,7 +164,7 @@ TEST_F(PageChecksumsTest, DamagedPagesAreReadOnRequest) {
   const auto connection = Open(Connection::Access::kImmutable);
   EXPECT_FALSE(Sum(*connection).ok());
   connection->ReadDamagedPages();
-  EXPECT_EQ(*Sum(*connection), 20'100) << "the byte is none of this column";
+  EXPECT_EQ(*Sum(*connection), 20'100) << "the byte does not belong to this column";
   EXPECT_EQ(connection->DamagedPages(), std::vector<std::uint32_t>{4});
 }
 
@@ -174,16 +174,17 @@ struct Part {
 };
 
 // SQLite 3.45 and later read overflow pages without their unused end (SQLITE_DIRECT_OVERFLOW_READ),
-// so a read may cover any part of a page. Sizes that are powers of two must not be taken for pages.
-const Part kPartsOfTheFourthPage[] = {
+// so a read may cover any part of a page. A read whose size is a power of two must not be treated
+// as a page.
+const Part kPartsOfPage4[] = {
     {3 * kPage, 4},         {3 * kPage, 512},         {3 * kPage, 4088},
     {3 * kPage + 300, 100}, {3 * kPage + 1024, 1024}, {3 * kPage + 4095, 1},
     {2 * kPage, 2 * kPage}, {2 * kPage + 4000, 200},  {3 * kPage + 4000, 200}};
 
-TEST_F(PageChecksumsTest, APartOfADamagedPageIsRefused) {
+TEST_F(PageChecksumsTest, RejectsPartsOfADamagedPage) {
   MakeDatabase();
   Flip(3 * kPage + 2000);
-  for (const Part& part : kPartsOfTheFourthPage) {
+  for (const Part& part : kPartsOfPage4) {
     const auto connection = Open();
     std::string bytes(part.size, '?');
     EXPECT_EQ(ReadBytes(*connection, part.offset, bytes), SQLITE_IOERR_DATA)
@@ -195,13 +196,13 @@ TEST_F(PageChecksumsTest, APartOfADamagedPageIsRefused) {
   connection->ReadDamagedPages();
   std::string bytes(100, '?');
   EXPECT_EQ(ReadBytes(*connection, 3 * kPage + 1990, bytes), SQLITE_OK)
-      << "a check asks for the bytes as they are";
+      << "a check reads damaged bytes";
   EXPECT_EQ(bytes, BytesOfFile(3 * kPage + 1990, 100));
 }
 
-TEST_F(PageChecksumsTest, APartOfASoundPageIsReadAndItsPageVerifiedOnce) {
+TEST_F(PageChecksumsTest, ReadsPartsOfAnIntactPageAndVerifiesItOnce) {
   MakeDatabase();
-  for (const Part& part : kPartsOfTheFourthPage) {
+  for (const Part& part : kPartsOfPage4) {
     const auto connection = Open();
     std::string bytes(part.size, '?');
     ASSERT_EQ(ReadBytes(*connection, part.offset, bytes), SQLITE_OK)
@@ -215,11 +216,11 @@ TEST_F(PageChecksumsTest, APartOfASoundPageIsReadAndItsPageVerifiedOnce) {
   EXPECT_EQ(ReadBytes(*connection, 3 * kPage + 1990, bytes), SQLITE_OK) << "verified before";
 }
 
-// With a log SQLite takes the size of the database from the log, and a page that the file lacks for
-// a page of zeros.
-TEST_F(PageChecksumsTest, APageBehindTheEndOfTheFileIsAnErrorAndNotZeros) {
+// If there is a log, SQLite takes the size of the database from it, and reads a page that the file
+// does not contain as zeros.
+TEST_F(PageChecksumsTest, APageBeyondTheEndOfTheFileIsAnError) {
   MakeDatabase();
-  // overflow pages at the end
+  // Creates overflow pages at the end of the file.
   ASSERT_TRUE(Open()->Execute("INSERT INTO t VALUES(1000, randomblob(20000))").ok());
   const auto writer = Open();
   ASSERT_TRUE(writer->Execute("UPDATE t SET b = 'in the log' WHERE a = 1").ok());

@@ -12,13 +12,15 @@
 namespace penstock::emulator::store {
 namespace {
 
-// `current` has the keys whose latest version is an object; `versions` has everything else:
-// superseded versions and all delete markers. So a listing of objects never steps over versions or
-// markers, and a key that is only in `versions` is hidden by the marker that comes first there.
-// newest_first is the negated sequence number of the write.
+// `current` contains the keys whose latest version is an object. `versions` contains everything
+// else: superseded versions and all delete markers. A listing of objects therefore never steps over
+// versions or markers, and a key that is only in `versions` is hidden by a delete marker, its first
+// row there. newest_first is the negated sequence number of the write.
 //
-// Large columns come last: SQLite reads a row's overflow pages only as far as a column is asked
-// for. Renames that were done, by the token of their request (renaming.cc).
+// Large columns come last, because SQLite reads a row's overflow pages only up to the last
+// requested column.
+//
+// The table of completed renames, keyed by the idempotency token of the request (renaming.cc).
 #define RENAMED_TABLE                                                                          \
   "CREATE TABLE renamed(ordinal INTEGER PRIMARY KEY, bucket INTEGER NOT NULL, token TEXT NOT " \
   "NULL, request BLOB NOT "                                                                    \
@@ -69,16 +71,15 @@ CREATE TABLE completed(
   tags BLOB NOT NULL, parts BLOB NOT NULL);
 )sql" RENAMED_TABLE;
 
-// From each version to the next. kTables above always makes the newest.
+// Migrations from each version to the next. kTables above always creates the newest version.
 constexpr std::array<Migration, kSchemaVersion - 1> kMigrations{{
-    // What a completed upload made is remembered without its content: nothing counts those
-    // references.
+    // Results of completed uploads are stored without their content, because its references were
+    // not counted.
     {2, "ALTER TABLE completed DROP COLUMN content"},
-    // Directory buckets: tokens of renames.
+    // For directory buckets: idempotency tokens of renames.
     {3, RENAMED_TABLE},
-    // Checksums of blocks (block_checksums.h). What was written before has none until the scrubber
-    // has read it.
-    // Of an upload and of parts, fields that were kept in attributes and in the text of a checksum
+    // Block checksums (block_checksums.h); older blobs have none until the scrubber
+    // has read them. Also moves fields of uploads and parts out of attributes and checksum texts
     // (migration_functions.h).
     {4,
      "ALTER TABLE blobs ADD COLUMN checksums BLOB;"
@@ -93,14 +94,14 @@ constexpr std::array<Migration, kSchemaVersion - 1> kMigrations{{
      "UPDATE parts SET record = parts_of_version_4(record);"},
 }};
 
-// mmap halves the cost of a point read (spec/performance.md §3f) and leaves the page cache little
-// to do. The writer's cache stays valid, as nobody else writes; with mmap SQLite would search the
-// log for every page before it looks there.
+// mmap halves the cost of a point read and leaves little work to the page cache.
+// The writer does not use it: its cache stays valid because no other connection writes, and with
+// mmap SQLite would search the log for every page before the cache.
 constexpr char kCommonSettings[] = "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0;";
 constexpr char kWriterCache[] = "PRAGMA cache_size=-8192;";  // KiB
 constexpr char kReaderCache[] = "PRAGMA mmap_size=1073741824; PRAGMA cache_size=-1024;";
 
-Result<std::int64_t> SingleNumber(Connection& connection, const char* sql) {
+Result<std::int64_t> QueryNumber(Connection& connection, const char* sql) {
   Query query(connection, sql);
   PENSTOCK_ASSIGN(const bool row, query.Step());
   return row ? query.Int(0) : 0;
@@ -110,42 +111,42 @@ std::string Schema() {
   return std::string(kTables) + "PRAGMA user_version=" + std::to_string(kSchemaVersion);
 }
 
-// In RAM, and in a file that a killed process of an earlier build left without tables.
+// Used in memory, and for a file that an earlier build left without tables when it was killed.
 Result<void> CreateTables(Connection& connection) {
   return connection.Execute("BEGIN;" + Schema() + ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");
 }
 
-Error WrongVersion(const std::string& path, std::int64_t version) {
+Error WrongVersionError(const std::string& path, std::int64_t version) {
   const std::string fix =
       version > kSchemaVersion
-          ? "use a build as new as the one that wrote it, or another directory"
-          : "start this build's emulator on it once, which brings it up to date";
+          ? "use the newer build that wrote it, or another directory"
+          : "start this build's emulator with this directory once to upgrade it";
   return Error::Make(ErrorKind::kInvalidArgument,
                      "the database file " + path + " has schema version " +
-                         std::to_string(version) + ", this build's is " +
+                         std::to_string(version) + ", but this build uses version " +
                          std::to_string(kSchemaVersion) + "; " + fix);
 }
 
-// Where the number of a page's reserved bytes is damaged, the pages cannot be verified.
-Error LostPageChecksums(const std::string& path) {
+// If the number of reserved bytes in the header is damaged, the pages cannot be verified.
+Error MissingPageChecksumsError(const std::string& path) {
   return Error::Make(ErrorKind::kDataLoss,
                      "the header of the database file " + path +
-                         " is damaged: its pages have no checksums; restore the file");
+                         " is damaged: page checksums are missing; restore the file");
 }
 
-Error NotOurs(const std::string& path) {
+Error ForeignDatabaseError(const std::string& path) {
   return Error::Make(
       ErrorKind::kInvalidArgument,
-      "the database file " + path + " was not made by this emulator; choose another directory");
+      "the database file " + path + " was not created by this emulator; choose another directory");
 }
 
-Error NoVersion(const std::string& path) {
+Error MissingVersionError(const std::string& path) {
   return Error::Make(ErrorKind::kDataLoss,
                      "the database file " + path +
                          " has no schema version: it is damaged, or another program created it");
 }
 
-Result<std::unique_ptr<Connection>> OpenFurther(const std::string& path, const char* settings) {
+Result<std::unique_ptr<Connection>> OpenConnection(const std::string& path, const char* settings) {
   PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
   PENSTOCK_TRY(connection->Execute(std::string(kCommonSettings) + settings));
   return connection;
@@ -159,11 +160,11 @@ Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durabi
     PENSTOCK_TRY(CheckCommits(path));
     PENSTOCK_TRY(CreateDatabaseFile(path, Schema()));
   }
-  PENSTOCK_ASSIGN(auto connection, OpenFurther(path, kWriterCache));
+  PENSTOCK_ASSIGN(auto connection, OpenConnection(path, kWriterCache));
   if (in_file) {
     PENSTOCK_TRY(connection->ReservePageChecksums());
-    // NORMAL: a commit is in the page cache, so it survives the process, and the file stays sound
-    // if the machine dies.
+    // NORMAL: a commit is in the page cache, so it survives the process, and the file stays
+    // consistent after a power failure.
     PENSTOCK_TRY(connection->Execute(
         std::string("PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864;"
                     "PRAGMA synchronous=") +
@@ -171,21 +172,21 @@ Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durabi
   }
   PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(*connection));
   if (version == kSchemaVersion) {
-    if (in_file && !connection->HasPageChecksums()) return LostPageChecksums(path);
+    if (in_file && !connection->HasPageChecksums()) return MissingPageChecksumsError(path);
     return connection;
   }
   PENSTOCK_ASSIGN(const std::int64_t tables,
-                  SingleNumber(*connection, "SELECT count(*) FROM sqlite_schema"));
-  if (version == 0 && tables > 0) return NotOurs(path);
-  if (version > kSchemaVersion) return WrongVersion(path, version);
+                  QueryNumber(*connection, "SELECT count(*) FROM sqlite_schema"));
+  if (version == 0 && tables > 0) return ForeignDatabaseError(path);
+  if (version > kSchemaVersion) return WrongVersionError(path, version);
   if (version == 0) {
     PENSTOCK_TRY(CreateTables(*connection));
-    // The tables go to the database file at once: a log that is lost later takes objects with it,
-    // not the store.
+    // The tables are moved to the database file at once: if the log is lost later, only objects are
+    // lost, not the store.
     if (in_file) PENSTOCK_TRY(connection->Execute("PRAGMA wal_checkpoint(TRUNCATE)"));
     return connection;
   }
-  // before the version that promises them
+  // Must precede the version that requires checksums.
   if (in_file) PENSTOCK_TRY(connection->AddPageChecksums());
   PENSTOCK_TRY(AddMigrationFunctions(*connection));
   PENSTOCK_TRY(Migrate(*connection, kMigrations));
@@ -193,15 +194,15 @@ Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durabi
 }
 
 Result<std::unique_ptr<Connection>> OpenReader(const std::string& path) {
-  return OpenFurther(path, (std::string(kReaderCache) + "PRAGMA query_only=1;").c_str());
+  return OpenConnection(path, (std::string(kReaderCache) + "PRAGMA query_only=1;").c_str());
 }
 
 Result<std::unique_ptr<Connection>> OpenCheckpointer(const std::string& path) {
-  return OpenFurther(path, kReaderCache);
+  return OpenConnection(path, kReaderCache);
 }
 
 Result<std::unique_ptr<Connection>> OpenForInspection(const std::string& path) {
-  // A log is there after a crash. Without one even a read-only connection would make one.
+  // There is a log only after a crash. Without one, even a read-only connection would create it.
   std::error_code missing;
   const bool has_log = std::filesystem::file_size(path + "-wal", missing) > 0 && !missing;
   const auto access = has_log ? Connection::Access::kReadOnly : Connection::Access::kImmutable;
@@ -209,9 +210,9 @@ Result<std::unique_ptr<Connection>> OpenForInspection(const std::string& path) {
   PENSTOCK_TRY(connection->Execute(
       "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
   PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(*connection));
-  if (version == 0) return NoVersion(path);
-  if (version != kSchemaVersion) return WrongVersion(path, version);
-  if (!connection->HasPageChecksums()) return LostPageChecksums(path);
+  if (version == 0) return MissingVersionError(path);
+  if (version != kSchemaVersion) return WrongVersionError(path, version);
+  if (!connection->HasPageChecksums()) return MissingPageChecksumsError(path);
   return connection;
 }
 
@@ -220,7 +221,8 @@ Result<std::int64_t> ReserveNumbers(Connection& connection) {
   PENSTOCK_ASSIGN(const bool row, query.Step());
   if (!row)
     return Error::Make(ErrorKind::kDataLoss,
-                       "the database file " + connection.path() + " lost its numbers");
+                       "the database file " + connection.path() +
+                           " is damaged: the table of numbers is empty; restore the file");
   const std::int64_t first = query.Int(0);
   PENSTOCK_TRY(query.Run());
   return first;

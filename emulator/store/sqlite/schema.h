@@ -1,4 +1,4 @@
-// The tables, and how a connection to them is set up.
+// The tables of the store and the setup of connections to them.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_SCHEMA_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_SCHEMA_H_
 
@@ -13,22 +13,21 @@ namespace penstock::emulator::store {
 
 inline constexpr std::int64_t kSchemaVersion = 4;  // in PRAGMA user_version
 
-// Opens the database that only this process uses: creates the tables of a new one and brings an
-// older one to this build's version. Reads no more than its head, whatever it holds: damage
-// elsewhere shows when it is read, and fsck looks for it. kDataLoss when it is no database or lost
-// committed changes (commit_check.h), kInvalidArgument when a newer build wrote it. `path`
-// ":memory:" is a new one in RAM.
+// Opens the database for exclusive use by this process. Creates the tables of a new database and
+// upgrades an older one to this build's version. Reads only the header: damage elsewhere is
+// detected when it is read, or by fsck. kDataLoss if the file is not a database or lost committed
+// changes (commit_check.h); kInvalidArgument if a newer build wrote it. The path
+// ":memory:" creates a database in memory.
 Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durability durability);
-// Further connections to a database that OpenDatabase prepared: one that refuses to write, and one
-// for checkpoints alone.
+// Opens further connections to a database that OpenDatabase prepared: a read-only one, and one
+// for checkpoints only.
 Result<std::unique_ptr<Connection>> OpenReader(const std::string& path);
 Result<std::unique_ptr<Connection>> OpenCheckpointer(const std::string& path);
-// A connection that changes nothing, to a database that nobody else uses. kInvalidArgument when it
-// is of another build's version, kDataLoss when it has none.
+// Opens a connection that changes nothing, to a database that no other process has open.
+// kInvalidArgument if it has another version than this build; kDataLoss if it has no version.
 Result<std::unique_ptr<Connection>> OpenForInspection(const std::string& path);
 
-// A number that no earlier run of this store used and no later one will: 2^40 consecutive ones
-// belong to the caller.
+// Returns the first of 2^40 consecutive numbers that no other run of this store uses.
 Result<std::int64_t> ReserveNumbers(Connection& connection);
 
 }  // namespace penstock::emulator::store

@@ -10,7 +10,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-TEST(Schema, ANewDatabaseCarriesItsVersion) {
+TEST(Schema, ANewDatabaseHasTheCurrentVersion) {
   const auto database = OpenDatabase(":memory:", Durability::kRelaxed);
   ASSERT_TRUE(database.ok());
   Query query(**database, "PRAGMA user_version");
@@ -18,10 +18,10 @@ TEST(Schema, ANewDatabaseCarriesItsVersion) {
   EXPECT_EQ(query.Int(0), kSchemaVersion);
 }
 
-TEST(Schema, ANewDatabaseIsMadeUnderAnotherNameAndRenamed) {
+TEST(Schema, ANewDatabaseIsCreatedUnderAnotherNameAndRenamed) {
   const testing::TemporaryDirectory directory;
   const std::string path = directory.path() + "/db";
-  std::ofstream(path + ".new") << "what a start that was killed left";
+  std::ofstream(path + ".new") << "left by a killed start";
   const auto database = OpenDatabase(path, Durability::kRelaxed);
   ASSERT_TRUE(database.ok()) << database.error().message;
   EXPECT_FALSE(std::filesystem::exists(path + ".new"));
@@ -29,7 +29,7 @@ TEST(Schema, ANewDatabaseIsMadeUnderAnotherNameAndRenamed) {
   Query query(**database, "PRAGMA journal_mode");
   ASSERT_TRUE(*query.Step());
   EXPECT_EQ(query.Bytes(0), "wal");
-  // The tables are in the file, and not in a log alone.
+  // The tables are in the file, not only in a log.
   EXPECT_TRUE(OpenForInspection(path).ok());
   EXPECT_FALSE(std::filesystem::exists(path + "-wal") &&
                std::filesystem::file_size(path + "-wal") > 0);
@@ -44,13 +44,13 @@ TEST(Schema, ALogWithoutItsDatabaseIsNotAppliedToANewOne) {
     std::filesystem::copy_file(directory.path() + "/lost-wal", path + "-wal");
   }
   const auto database = OpenDatabase(path, Durability::kRelaxed);
-  if (!database.ok()) return;  // refused: nothing is mixed either
+  if (!database.ok()) return;  // rejected: nothing is mixed in this case either
   Query query(**database, "SELECT next FROM numbers");
   ASSERT_TRUE(*query.Step());
   EXPECT_EQ(query.Int(0), 1);
 }
 
-TEST(Schema, ReservedNumbersNeverMeet) {
+TEST(Schema, ReservedRangesDoNotOverlap) {
   const auto database = OpenDatabase(":memory:", Durability::kRelaxed);
   const auto first = ReserveNumbers(**database);
   const auto second = ReserveNumbers(**database);
@@ -59,7 +59,7 @@ TEST(Schema, ReservedNumbersNeverMeet) {
   EXPECT_EQ(*second - *first, std::int64_t{1} << 40);
 }
 
-TEST(Schema, DurabilityChoosesHowACommitIsSynced) {
+TEST(Schema, DurabilitySetsTheSynchronousMode) {
   const testing::TemporaryDirectory directory;
   for (const auto& [durability, expected] :
        {std::pair{Durability::kRelaxed, 1}, std::pair{Durability::kStrict, 2}}) {
@@ -79,17 +79,17 @@ TEST(Schema, ReadersCannotWrite) {
   EXPECT_FALSE((*reader)->Execute("DELETE FROM buckets").ok());
 }
 
-TEST(Schema, SomebodyElsesDatabaseIsLeftAlone) {
+TEST(Schema, AForeignDatabaseIsRejected) {
   const testing::TemporaryDirectory directory;
   const std::string path = directory.path() + "/db";
-  ASSERT_TRUE((*Connection::Open(path))->Execute("CREATE TABLE theirs(a)").ok());
+  ASSERT_TRUE((*Connection::Open(path))->Execute("CREATE TABLE other(a)").ok());
   const auto database = OpenDatabase(path, Durability::kRelaxed);
   ASSERT_FALSE(database.ok());
   EXPECT_EQ(database.error().kind, ErrorKind::kInvalidArgument);
   EXPECT_NE(database.error().message.find(path), std::string::npos);
 }
 
-TEST(Schema, ANewerVersionIsRefusedWithBothNumbers) {
+TEST(Schema, TheErrorForANewerVersionNamesBothVersions) {
   const testing::TemporaryDirectory directory;
   const std::string path = directory.path() + "/db";
   ASSERT_TRUE((*OpenDatabase(path, Durability::kRelaxed))->Execute("PRAGMA user_version=99").ok());
@@ -97,15 +97,16 @@ TEST(Schema, ANewerVersionIsRefusedWithBothNumbers) {
        {OpenDatabase(path, Durability::kRelaxed).error(), OpenForInspection(path).error()}) {
     EXPECT_EQ(refused.kind, ErrorKind::kInvalidArgument);
     EXPECT_NE(refused.message.find("version 99"), std::string::npos);
-    EXPECT_NE(refused.message.find("is " + std::to_string(kSchemaVersion)), std::string::npos);
+    EXPECT_NE(refused.message.find("uses version " + std::to_string(kSchemaVersion)),
+              std::string::npos);
   }
 }
 
-TEST(Schema, AnInspectionCannotWriteAndSeesWhatACrashLeftInTheLog) {
+TEST(Schema, AnInspectionIsReadOnlyAndReadsTheLog) {
   const testing::TemporaryDirectory directory;
   const std::string path = directory.path() + "/db";
   const auto writer = OpenDatabase(path, Durability::kRelaxed);
-  // still in the log: nobody closed the database
+  // The change is still in the log, because the database is open.
   ASSERT_TRUE((*writer)->Execute("UPDATE numbers SET next = 4711").ok());
   const auto inspection = OpenForInspection(path);
   ASSERT_TRUE(inspection.ok());

@@ -14,8 +14,9 @@ namespace {
 using std::chrono::steady_clock;
 
 constinit DiagnosticEvent not_kept("store.spare_memory_not_kept");
-// times; from a larger one more would be cut off than is used
-constexpr std::uint64_t kLargerBy = 4;
+// A kept file may be at most this many times larger than needed: of a larger one, more would be
+// truncated than used.
+constexpr std::uint64_t kMaxSizeRatio = 4;
 
 MemoryFile NewMemory() {
   MemoryFile fresh;
@@ -45,7 +46,7 @@ MemoryFile SpareMemory::Take(std::uint64_t size) {
     if (best != spares_.end()) memory = TakeOut(best);
   }
   if (!memory.file) memory = NewMemory();
-  if (!memory.file) {  // no descriptor is to be had: then one that a spare holds
+  if (!memory.file) {  // no descriptor is available: reuse that of any kept file
     const MutexLock lock(mutex_);
     if (!spares_.empty()) memory = TakeOut(spares_.begin());
   }
@@ -55,17 +56,17 @@ MemoryFile SpareMemory::Take(std::uint64_t size) {
 
 SpareMemory::Spares::iterator SpareMemory::BestFor(std::uint64_t size) {
   const auto enough = spares_.lower_bound(size);
-  if (enough != spares_.end() && enough->first / kLargerBy <= size) return enough;
+  if (enough != spares_.end() && enough->first / kMaxSizeRatio <= size) return enough;
   return enough == spares_.begin() ? spares_.end() : std::prev(enough);
 }
 
-void SpareMemory::Stored(std::uint64_t bytes) {
+void SpareMemory::AddStored(std::uint64_t bytes) {
   const MutexLock lock(mutex_);
   stored_ += bytes;
 }
 
-// Called by destructors. Without memory for its entry, a file is closed.
-void SpareMemory::GiveBack(MemoryFile memory, bool sent) noexcept {
+// Called by destructors. If memory runs out, the file is closed instead.
+void SpareMemory::Return(MemoryFile memory, bool sent) noexcept {
   try {
     Keep(std::move(memory), sent);
   } catch (...) {
@@ -74,24 +75,24 @@ void SpareMemory::GiveBack(MemoryFile memory, bool sent) noexcept {
 }
 
 void SpareMemory::Keep(MemoryFile memory, bool sent) {
-  std::vector<MemoryFile> gone;  // closed outside the lock: that of 8 MiB takes a millisecond
+  std::vector<MemoryFile> evicted;  // closed outside the lock: closing 8 MiB takes 1 ms
   const MutexLock lock(mutex_);
   stored_ -= memory.size;
-  if (!sent && memory.size > 0 && HasOwnThread(thread_, [this] { Work(); })) {
+  if (!sent && memory.size > 0 && EnsureThread(thread_, [this] { Work(); })) {
     const std::uint64_t size = memory.size;
     spares_.emplace(size, Spare{std::move(memory), steady_clock::now() + limits_.kept_for});
     held_ += size;
     if (spares_.size() == 1) changed_.NotifyAll();
   } else {
-    gone.push_back(std::move(memory));
+    evicted.push_back(std::move(memory));
   }
-  Shed(gone);
+  TrimToLimit(evicted);
 }
 
 void SpareMemory::Reclaim() {
-  Spares gone;  // closed outside the lock
+  Spares evicted;  // closed outside the lock
   const MutexLock lock(mutex_);
-  gone.swap(spares_);
+  evicted.swap(spares_);
   held_ = 0;
 }
 
@@ -100,9 +101,9 @@ std::uint64_t SpareMemory::held_bytes() {
   return held_;
 }
 
-void SpareMemory::Shed(std::vector<MemoryFile>& gone) {
+void SpareMemory::TrimToLimit(std::vector<MemoryFile>& evicted) {
   const std::uint64_t most = std::min(limits_.most_bytes, std::max(limits_.floor_bytes, stored_));
-  while (held_ > most) gone.push_back(TakeOut(spares_.begin()));
+  while (held_ > most) evicted.push_back(TakeOut(spares_.begin()));
 }
 
 MemoryFile SpareMemory::TakeOut(Spares::iterator spare) {
@@ -112,27 +113,27 @@ MemoryFile SpareMemory::TakeOut(Spares::iterator spare) {
   return memory;
 }
 
-void SpareMemory::ShedOld(steady_clock::time_point now, std::vector<MemoryFile>& gone) {
+void SpareMemory::EvictExpired(steady_clock::time_point now, std::vector<MemoryFile>& evicted) {
   for (auto spare = spares_.begin(); spare != spares_.end();) {
     const auto next = std::next(spare);
-    if (spare->second.until <= now) gone.push_back(TakeOut(spare));
+    if (spare->second.until <= now) evicted.push_back(TakeOut(spare));
     spare = next;
   }
 }
 
 void SpareMemory::Work() {
   for (;;) {
-    std::vector<MemoryFile> gone;  // closed outside the lock
+    std::vector<MemoryFile> evicted;  // closed outside the lock
     const MutexLock lock(mutex_);
     while (spares_.empty() && !stopping_) changed_.WaitIdle(mutex_);
     if (stopping_) return;
     try {
-      ShedOld(steady_clock::now(), gone);
-    } catch (...) {  // the spare that it was at has been closed
+      EvictExpired(steady_clock::now(), evicted);
+    } catch (...) {  // the entry being removed has been closed
       not_kept.Report(CurrentExceptionError());
       continue;
     }
-    if (!gone.empty()) continue;
+    if (!evicted.empty()) continue;
     changed_.WaitUntil(mutex_, steady_clock::now() + limits_.kept_for / 4);
   }
 }

@@ -1,8 +1,8 @@
-// Memory of blobs that are gone, kept for those to come: a page that the process has costs half of
-// what a fresh one costs.
+// Keeps the memory of deleted blobs for new ones: reusing a page costs half as much as
+// allocating a new one.
 //
-// Only memory that never was on its way to a socket comes here. sendfile puts the very pages into
-// the socket, where they may wait for their reader long after the blob is gone.
+// Only memory that was never sent to a socket is kept. sendfile passes the pages themselves to
+// the socket, where they may wait to be read long after the blob is deleted.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_SPARE_MEMORY_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_SPARE_MEMORY_H_
 
@@ -18,23 +18,23 @@
 
 namespace penstock::emulator::store {
 
-// A memfd and its right to a descriptor.
+// A memfd and its permission for a descriptor.
 struct MemoryFile {
   Descriptor file;
   DescriptorShare share;
-  std::uint64_t size = 0;  // bytes of pages that it holds
-  MemoryCharge charge;     // at least `size` where there is a limit
+  std::uint64_t size = 0;  // bytes in pages of the memfd
+  MemoryCharge charge;     // at least `size` if there is a limit
 };
 
 struct SpareMemoryLimits {
-  std::uint64_t floor_bytes = 64 << 20;  // kept, however little is stored
+  std::uint64_t floor_bytes = 64 << 20;  // kept regardless of the stored bytes
   std::uint64_t most_bytes = std::uint64_t{2} << 30;
-  std::chrono::milliseconds kept_for{5000};  // unused; then it goes back to the system
+  std::chrono::milliseconds kept_for{5000};  // maximum time unused, then freed
 };
 
-// Holds at most as much as is stored, so that the process has at most twice what it needs, and
-// gives it back after a few seconds. Thread safety: any thread. Its own thread starts with the
-// first memory kept.
+// Keeps at most as many bytes as are stored, so that the process uses at most twice the memory it
+// needs, and frees them after a few seconds. Thread safety: any thread. The background thread
+// starts when memory is first kept.
 class SpareMemory final : public ReclaimableMemory {
  public:
   explicit SpareMemory(SpareMemoryLimits limits = {}) : limits_(limits) {}
@@ -42,14 +42,14 @@ class SpareMemory final : public ReclaimableMemory {
   SpareMemory(const SpareMemory&) = delete;
   SpareMemory& operator=(const SpareMemory&) = delete;
 
-  // Memory for `size` bytes, at its beginning: spare, with bytes of others in it, or new. No file
-  // when none is to be had.
+  // Returns a memfd for `size` bytes, positioned at offset 0. It is new, or reused with the old
+  // content of other blobs. The result has no file if no descriptor is available.
   MemoryFile Take(std::uint64_t size);
-  // So much is stored now, and no longer spare.
-  void Stored(std::uint64_t bytes);
+  // Call when a blob of `bytes` bytes is stored.
+  void AddStored(std::uint64_t bytes);
   void Reclaim() override;
-  // What was stored is not needed any more. `sent`: somebody may still be sending its pages.
-  void GiveBack(MemoryFile memory, bool sent) noexcept;
+  // Returns the memory of a deleted blob. `sent`: sockets may still be sending its pages.
+  void Return(MemoryFile memory, bool sent) noexcept;
 
   std::uint64_t held_bytes();
 
@@ -60,14 +60,14 @@ class SpareMemory final : public ReclaimableMemory {
   };
   using Spares = std::multimap<std::uint64_t, Spare>;  // by size
 
-  // The smallest that is large enough, unless it is far too large; else the largest of the others,
-  // if any.
+  // The smallest entry of at least `size` bytes, unless it is much too large. Otherwise the largest
+  // smaller entry, or end().
   Spares::iterator BestFor(std::uint64_t size) PENSTOCK_REQUIRES(mutex_);
   void Keep(MemoryFile memory, bool sent);
-  // Takes out what is too much; it is closed outside the lock.
-  void Shed(std::vector<MemoryFile>& gone) PENSTOCK_REQUIRES(mutex_);
+  // Moves entries over the limit to `evicted`, to be closed outside the lock.
+  void TrimToLimit(std::vector<MemoryFile>& evicted) PENSTOCK_REQUIRES(mutex_);
   MemoryFile TakeOut(Spares::iterator spare) PENSTOCK_REQUIRES(mutex_);
-  void ShedOld(std::chrono::steady_clock::time_point now, std::vector<MemoryFile>& gone)
+  void EvictExpired(std::chrono::steady_clock::time_point now, std::vector<MemoryFile>& evicted)
       PENSTOCK_REQUIRES(mutex_);
   void Work();
 
@@ -76,7 +76,7 @@ class SpareMemory final : public ReclaimableMemory {
   CondVar changed_;
   Spares spares_ PENSTOCK_GUARDED_BY(mutex_);
   std::uint64_t stored_ PENSTOCK_GUARDED_BY(mutex_) = 0;
-  std::uint64_t held_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // by spares_
+  std::uint64_t held_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // bytes in spares_
   bool stopping_ PENSTOCK_GUARDED_BY(mutex_) = false;
   std::thread thread_ PENSTOCK_GUARDED_BY(mutex_);
 };

@@ -16,18 +16,18 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr SpareMemoryLimits kSmall{.floor_bytes = kMiB, .most_bytes = 4 * kMiB, .kept_for = 1h};
 
-// Memory of `size` bytes that something was stored in.
+// A memory file that holds `size` stored bytes.
 MemoryFile Filled(SpareMemory& spare, std::uint64_t size) {
   MemoryFile memory = spare.Take(size);
   EXPECT_EQ(::ftruncate(memory.file.get(), static_cast<off_t>(size)), 0);
   memory.size = size;
-  spare.Stored(size);
+  spare.AddStored(size);
   return memory;
 }
 
@@ -37,12 +37,12 @@ ino_t Identity(const MemoryFile& memory) {
   return status.st_ino;
 }
 
-TEST(SpareMemory, WhatWasGivenBackComesAgain) {
+TEST(SpareMemory, ReusesReturnedMemory) {
   SpareMemory spare(kSmall);
   MemoryFile memory = Filled(spare, kMiB);
   const ino_t identity = Identity(memory);
   EXPECT_GT(::lseek(memory.file.get(), 0, SEEK_END), 0);
-  spare.GiveBack(std::move(memory), false);
+  spare.Return(std::move(memory), false);
   EXPECT_EQ(spare.held_bytes(), kMiB);
   const MemoryFile again = spare.Take(kMiB / 2);
   EXPECT_EQ(Identity(again), identity);
@@ -51,48 +51,48 @@ TEST(SpareMemory, WhatWasGivenBackComesAgain) {
   EXPECT_EQ(spare.held_bytes(), 0u);
 }
 
-TEST(SpareMemory, WhatIsBeingSentNeverComesAgain) {
+TEST(SpareMemory, DoesNotReuseMemoryThatIsBeingSent) {
   SpareMemory spare(kSmall);
-  spare.GiveBack(Filled(spare, kMiB), true);
+  spare.Return(Filled(spare, kMiB), true);
   EXPECT_EQ(spare.held_bytes(), 0u);
 }
 
-TEST(SpareMemory, TheOneThatFitsIsTaken) {
+TEST(SpareMemory, TakesTheBestFit) {
   SpareMemory spare({.floor_bytes = 64 * kMiB, .most_bytes = 64 * kMiB, .kept_for = 1h});
   std::vector<MemoryFile> files;
   for (const std::uint64_t size : {kMiB, 3 * kMiB, 16 * kMiB}) files.push_back(Filled(spare, size));
-  for (MemoryFile& file : files) spare.GiveBack(std::move(file), false);
+  for (MemoryFile& file : files) spare.Return(std::move(file), false);
   EXPECT_EQ(spare.Take(2 * kMiB).size, 3 * kMiB);
-  EXPECT_EQ(spare.Take(3 * kMiB).size, kMiB);  // 16 would be cut to a fifth
+  EXPECT_EQ(spare.Take(3 * kMiB).size, kMiB);  // 16 MiB would be truncated to a fifth
   EXPECT_EQ(spare.Take(kMiB).size, 0u);
   EXPECT_EQ(spare.Take(20 * kMiB).size, 16 * kMiB);
 }
 
-TEST(SpareMemory, NoMoreIsHeldThanIsStored) {
+TEST(SpareMemory, HoldsAtMostTheStoredBytes) {
   SpareMemory spare(kSmall);
   std::vector<MemoryFile> files;
   for (int i = 0; i < 8; ++i) files.push_back(Filled(spare, kMiB));
   for (std::size_t i = 0; i < files.size(); ++i) {
-    spare.GiveBack(std::move(files[i]), false);
+    spare.Return(std::move(files[i]), false);
     const std::uint64_t stored = (7 - i) * kMiB;
     EXPECT_LE(spare.held_bytes(), std::min<std::uint64_t>(4 * kMiB, std::max(stored, kMiB)));
   }
   EXPECT_EQ(spare.held_bytes(), kMiB);
 }
 
-TEST(SpareMemory, WhatNobodyUsesGoesBackToTheSystem) {
+TEST(SpareMemory, FreesUnusedMemoryAfterTheTimeLimit) {
   SpareMemory spare({.kept_for = 20ms});
-  spare.GiveBack(Filled(spare, kMiB), false);
+  spare.Return(Filled(spare, kMiB), false);
   for (int i = 0; i < 5000 && spare.held_bytes() > 0; ++i) std::this_thread::sleep_for(1ms);
   EXPECT_EQ(spare.held_bytes(), 0u);
-  spare.GiveBack(Filled(spare, kMiB), false);  // its thread is still there
+  spare.Return(Filled(spare, kMiB), false);  // the thread is still running
   for (int i = 0; i < 5000 && spare.held_bytes() > 0; ++i) std::this_thread::sleep_for(1ms);
   EXPECT_EQ(spare.held_bytes(), 0u);
 }
 
-TEST(SpareMemory, ADescriptorIsTakenFromASpareWhenThereIsNoOther) {
+TEST(SpareMemory, ReusesTheDescriptorOfKeptMemoryIfNoOtherIsAvailable) {
   SpareMemory spare(kSmall);
-  spare.GiveBack(Filled(spare, kMiB), false);
+  spare.Return(Filled(spare, kMiB), false);
   std::vector<DescriptorShare> all;
   for (std::int64_t i = 0; i < DescriptorShare::Limit(); ++i)
     all.push_back(DescriptorShare::Take());
@@ -112,7 +112,7 @@ class SpareBlobTest : public ::testing::Test {
   std::shared_ptr<BlobRegistry> registry_ = std::make_shared<BlobRegistry>("", 1);
 };
 
-TEST_F(SpareBlobTest, AShorterBlobHasNothingOfTheOneBefore) {
+TEST_F(SpareBlobTest, AShorterBlobContainsNoOldBytes) {
   Write(std::string(2 * kMiB, 'x'), 2 * kMiB);
   EXPECT_EQ(held(), 2 * kMiB);
   const std::string body = Body(600'000);
@@ -125,13 +125,13 @@ TEST_F(SpareBlobTest, AShorterBlobHasNothingOfTheOneBefore) {
   EXPECT_EQ(status.st_size, 600'000);
 }
 
-TEST_F(SpareBlobTest, ALongerBlobGrowsOutOfASpareOne) {
+TEST_F(SpareBlobTest, ALongerBlobExtendsReusedMemory) {
   Write(std::string(kMiB, 'x'), kMiB);
   const std::string body = Body(3'000'000);
   EXPECT_EQ(Text(Write(body, body.size())), body);
 }
 
-TEST_F(SpareBlobTest, MemoryWhoseDescriptorWasHandedOutIsNotUsedAgain) {
+TEST_F(SpareBlobTest, MemoryWithASharedDescriptorIsNotReused) {
   {
     const Content content = Write(Body(600'000), 600'000);
     EXPECT_GE(content.slices[0].blob->FileDescriptor(), 0);
@@ -139,7 +139,7 @@ TEST_F(SpareBlobTest, MemoryWhoseDescriptorWasHandedOutIsNotUsedAgain) {
   EXPECT_EQ(held(), 0u);
 }
 
-TEST_F(SpareBlobTest, AskingWhetherThereIsADescriptorHandsOutNone) {
+TEST_F(SpareBlobTest, InFileDoesNotShareTheDescriptor) {
   {
     const Content content = Write(Body(600'000), 600'000);
     EXPECT_TRUE(content.slices[0].blob->InFile());
@@ -147,7 +147,7 @@ TEST_F(SpareBlobTest, AskingWhetherThereIsADescriptorHandsOutNone) {
   EXPECT_EQ(held(), 600'000u);
 }
 
-TEST_F(SpareBlobTest, ThreadsTakeAndGiveBackAtOnce) {
+TEST_F(SpareBlobTest, ThreadsTakeAndReturnConcurrently) {
   std::vector<std::thread> threads;
   for (int number = 0; number < 4; ++number) {
     threads.emplace_back([this, number] {

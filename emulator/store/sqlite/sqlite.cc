@@ -19,10 +19,11 @@ namespace {
 constinit DiagnosticEvent rollback_failed("store.rollback_failed");
 
 constexpr int kBusyMilliseconds = 10'000;
-constexpr int kCheckpointPages = 1000;  // of log, as SQLite's own hook, which ours replaces
+constexpr int kCheckpointPages = 1000;  // as SQLite's own WAL hook, which this file replaces
 
-// Memory statistics cost a global lock per allocation, and a first run of pages per connection
-// memory that most never use. Refused harmlessly when somebody already uses SQLite.
+// Memory statistics take a global lock per allocation. An initial page cache per connection
+// costs memory that most connections never use. The calls have no effect if SQLite is already
+// initialized.
 void ConfigureOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -56,7 +57,7 @@ Error MakeError(int code, int system_error, const std::string& path, const std::
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return Error::Make(ErrorKind::kDataLoss,
-                         "the database file " + path + " is damaged or is no database (" + detail +
+                         "the database file " + path + " is damaged or not a database (" + detail +
                              "); restore it or start with an empty directory");
     case SQLITE_IOERR:
       if (code != SQLITE_IOERR_DATA) break;
@@ -67,7 +68,7 @@ Error MakeError(int code, int system_error, const std::string& path, const std::
               "file or start with an empty directory");
     case SQLITE_FULL:
       return Error::Make(ErrorKind::kResourceExhausted,
-                         "no space left for " + path + "; free some and try again");
+                         "no space left for " + path + "; free disk space and try again");
     case SQLITE_NOMEM:
       return Error::Make(ErrorKind::kResourceExhausted, "out of memory in the database " + path);
     default: break;
@@ -75,11 +76,12 @@ Error MakeError(int code, int system_error, const std::string& path, const std::
   if (out_of_space) {
     return Error::Make(ErrorKind::kResourceExhausted, "no space left for " + path + " (" +
                                                           std::strerror(system_error) +
-                                                          "); free some and try again");
+                                                          "); free disk space and try again");
   }
   if (system_error == EMFILE || system_error == ENFILE) {
-    return Error::Make(ErrorKind::kResourceExhausted,
-                       "too many open files to open " + path + "; raise the limit");
+    return Error::Make(
+        ErrorKind::kResourceExhausted,
+        "too many open files to open " + path + "; raise the limit of open files (ulimit -n)");
   }
   std::string message = "the database " + path + " failed: " + detail;
   if (system_error != 0) message += std::string(" (") + std::strerror(system_error) + ")";
@@ -95,9 +97,9 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Ac
   const int how =
       writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
   const std::string name = access == Access::kImmutable ? ImmutableUri(path) : path;
-  // SQLite creates files with mode 0644. The log and its index take the database's mode. Only a new
-  // file is opened here: closing another descriptor of a database would drop the locks that SQLite
-  // has on it.
+  // SQLite creates files with mode 0644. The log and its index inherit the database's mode. Only a
+  // new file is opened here, because closing another descriptor of a database would release
+  // SQLite's locks on it.
   if (writes && path != ":memory:")
     Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   const int code = sqlite3_open_v2(name.c_str(), &db, how | SQLITE_OPEN_NOMUTEX, VfsName());
@@ -108,7 +110,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Ac
     return error;
   }
   sqlite3_extended_result_codes(db, 1);
-  // Connections of one process only meet at checkpoints; they never hold a lock for long.
+  // Connections of one process only conflict at checkpoints, which hold locks briefly.
   sqlite3_busy_timeout(db, kBusyMilliseconds);
   std::unique_ptr<Connection> connection(new Connection(db, path));
   if (writes) {
@@ -146,7 +148,8 @@ Result<void> Connection::Checkpoint() {
   errno = 0;
   const int code =
       sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-  if (code == SQLITE_OK || code == SQLITE_BUSY) return Ok();  // busy: somebody else is at it
+  // Busy: another connection runs a checkpoint.
+  if (code == SQLITE_OK || code == SQLITE_BUSY) return Ok();
   return LastError();
 }
 
@@ -174,7 +177,7 @@ Result<void> Connection::AddPageChecksums() {
       "PRAGMA temp_store=FILE; VACUUM; PRAGMA temp_store=MEMORY; PRAGMA wal_checkpoint(TRUNCATE)"));
   if (HasPageChecksums()) return Ok();
   return Error::Make(ErrorKind::kInternal,
-                     "the pages of the database file " + path_ + " could not be given checksums");
+                     "cannot add checksums to the pages of the database file " + path_);
 }
 
 void Connection::ReadDamagedPages() { store::ReadDamagedPages(db_); }
@@ -193,11 +196,11 @@ Result<void> Connection::CheckIntegrity(std::vector<std::string>& problems) {
 void Connection::OnCommit(std::function<void(int log_pages)> hook) { on_commit_ = std::move(hook); }
 
 void Connection::Committed(int log_pages) {
-  NoteCommit(db_, log_pages);
+  RecordCommit(db_, log_pages);
   if (on_commit_) {
     on_commit_(log_pages);
   } else if (log_pages >= kCheckpointPages) {
-    // a failure leaves the log as it is; the next commit tries again
+    // A failure leaves the log unchanged, and the next commit tries again.
     static_cast<void>(Checkpoint().ok());
   }
 }
@@ -205,8 +208,8 @@ void Connection::Committed(int log_pages) {
 Error Connection::LastError() const {
   const int errno_now = errno;
   const int code = sqlite3_extended_errcode(db_);
-  // The system's error number is stale unless this failure came from the system. A failing commit
-  // does not record it; then errno, cleared before each call, still has it.
+  // The system's error number is valid only if this failure came from the system. A failing commit
+  // does not record it; errno, which is cleared before each call, still has it.
   const bool from_system = (code & 0xFF) == SQLITE_IOERR || (code & 0xFF) == SQLITE_CANTOPEN;
   const int recorded = sqlite3_system_errno(db_);
   const int system_error = !from_system ? 0 : recorded != 0 ? recorded : errno_now;

@@ -1,5 +1,5 @@
-// A thin C++ face of SQLite: connections, cached statements, and its errors as ours. Knows no
-// table.
+// A thin C++ interface of SQLite: connections, cached statements and conversion of errors.
+// Independent of the tables.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_SQLITE_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_SQLITE_H_
 
@@ -19,15 +19,17 @@ struct sqlite3_stmt;
 
 namespace penstock::emulator::store {
 
-// One connection. Thread safety: one thread at a time, with a hand-over that synchronises.
+// A database connection. Thread safety: one thread at a time; a transfer to another thread must
+// synchronize.
 class Connection {
  public:
   enum class Access {
     kReadWrite,
     kReadOnly,
-    kImmutable,  // and no lock, no log and no file beside it: for one that nobody has open
+    // Read-only without locks, log or other files; the database must not be open elsewhere.
+    kImmutable,
   };
-  // Opens or, to write, creates `path`; ":memory:" is a private database in RAM.
+  // Opens `path`; with kReadWrite creates it if needed. ":memory:" is a private database in memory.
   static Result<std::unique_ptr<Connection>> Open(const std::string& path,
                                                   Access access = Access::kReadWrite);
   ~Connection();
@@ -36,45 +38,48 @@ class Connection {
 
   // Runs one or more statements without parameters or rows.
   Result<void> Execute(const std::string& sql);
-  // False after SQLite rolled a transaction back by itself (disk full, I/O error).
+  // False after SQLite rolled back a transaction on its own (disk full, I/O error).
   bool InTransaction() const;
-  // Undoes the open transaction, if there is one. A failure goes to the diagnostic log.
+  // Rolls back the open transaction, if there is one. A failure is reported to the diagnostic log.
   void RollBack() noexcept;
-  // Rows inserted, updated and deleted on this connection so far, also by what was undone since.
+  // Rows inserted, updated and deleted on this connection so far, including changes that were
+  // rolled back.
   std::int64_t Changes() const;
-  // Moves committed pages from the write-ahead log into the database file, as far as readers allow.
-  // Waits for nobody.
+  // Moves committed pages from the write-ahead log to the database file, as far as readers allow.
+  // Does not wait for other connections.
   Result<void> Checkpoint();
-  // The same, and truncates the log to nothing where no reader needs it. Waits for nobody.
+  // The same, and truncates the log to zero bytes if no reader needs it. Does not wait for other
+  // connections.
   void TruncateLog() noexcept;
   // Calls `hook` after each commit to the write-ahead log, on the committing thread, with the log's
-  // length in pages. Replaces checkpoints by the committing thread. It must not throw.
+  // length in pages. Replaces the automatic checkpoint of the committing thread. `hook` must not
+  // throw.
   void OnCommit(std::function<void(int log_pages)> hook);
   const std::string& path() const { return path_; }
-  // For what SQLite offers beyond statements. Owned by the connection.
+  // For SQLite features other than statements. Owned by the connection.
   sqlite3* handle() const { return db_; }
-  // Whether pages of the database file are verified (page_checksums.h). Always false in RAM.
+  // Whether pages of the database file are verified (page_checksums.h). Always false in memory.
   bool HasPageChecksums() const;
-  // Pages of a new database get checksums. Before anything is written to it.
+  // Enables checksums for the pages of a new database. Call before the first write.
   Result<void> ReservePageChecksums();
-  // The same for a database that has none: its file is written anew, which takes the time and the
-  // space of a copy. Outside a transaction. kResourceExhausted when the disk is full.
+  // Adds checksums to an existing database. Rewrites the file, which takes the time and the
+  // disk space of a copy. Must be called outside a transaction. kResourceExhausted if the disk is
+  // full.
   Result<void> AddPageChecksums();
-  // For a check of what else is there: damaged pages are read as they are from now on. Their
-  // numbers, ascending.
+  // From now on returns damaged pages instead of an error, for a check of the rest of the database.
   void ReadDamagedPages();
-  // What PRAGMA integrity_check complains about, at most 100 lines. An Error: the check ended
-  // early, after `problems`.
+  // Appends the findings of PRAGMA integrity_check, at most 100 lines. An Error means that the
+  // check ended early; findings until then are in `problems`.
   Result<void> CheckIntegrity(std::vector<std::string>& problems);
   std::vector<std::uint32_t> DamagedPages() const;
-  // What SQLite last complained about. kDataLoss: corrupt or not a database; kResourceExhausted:
-  // disk full, no memory, no descriptors; else kInternal. The message names the file.
+  // The last error of SQLite. kDataLoss: corrupt or not a database; kResourceExhausted:
+  // disk full, no memory or no descriptors; otherwise kInternal. The message names the file.
   Error LastError() const;
 
  private:
   friend class Query;
   Connection(sqlite3* db, std::string path) : db_(db), path_(std::move(path)) {}
-  // The compiled statement, kept for the connection's life. Null: it does not compile, see
+  // The compiled statement, cached as long as the connection. Null: it cannot be compiled, see
   // LastError.
   sqlite3_stmt* Prepared(const char* sql);
   void Committed(int log_pages);
@@ -82,13 +87,13 @@ class Connection {
   sqlite3* db_;
   std::string path_;
   std::function<void(int)> on_commit_;
-  // by address: statements are literals
+  // Keyed by address, because statements are string literals.
   std::unordered_map<const char*, sqlite3_stmt*> statements_;
 };
 
-// One use of a statement: bind in order, step, read columns. `sql` must be a literal (it is the
-// cache's key). Not re-entrant: no second Query of the same statement on the same connection while
-// one lives.
+// One use of a statement: bind in order, step, read columns. `sql` must be a literal, because its
+// address is the key of the cache. Not re-entrant: a connection may have only one Query of the same
+// statement at a time.
 class Query {
  public:
   Query(Connection& connection, const char* sql);
@@ -96,20 +101,20 @@ class Query {
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  // Values stay owned by the caller and must live until the Query is gone or Reset.
+  // The caller owns the values and must keep them alive until the Query is destroyed or Reset.
   Query& Bind(std::int64_t value);
   Query& BindText(std::string_view value);
   Query& BindBytes(std::string_view value);
   Query& BindNull();
 
-  // True: a row is there. False: done.
+  // True: there is a row. False: done.
   Result<bool> Step();
-  // For statements whose rows nobody reads.
+  // Runs a statement whose rows are ignored.
   Result<void> Run();
-  // Ready to bind and step again.
+  // Prepares the statement for new bindings and steps.
   void Reset();
 
-  // Columns of the current row. Views live until the next Step or Reset.
+  // Columns of the current row. Views are valid until the next Step or Reset.
   std::int64_t Int(int column) const;
   std::string_view Bytes(int column) const;
   std::string Text(int column) const { return std::string(Bytes(column)); }

@@ -23,7 +23,7 @@ class SqliteTest : public ::testing::Test {
   std::unique_ptr<Connection> connection_;
 };
 
-TEST_F(SqliteTest, ValuesComeBack) {
+TEST_F(SqliteTest, ReturnsStoredValues) {
   const std::string bytes("\0x\xFF", 3);
   ASSERT_TRUE(
       Query(*connection_, "INSERT INTO t VALUES(?,?)").Bind(1LL << 60).BindBytes(bytes).Run().ok());
@@ -46,20 +46,20 @@ TEST_F(SqliteTest, AnEmptyValueIsNotNull) {
   EXPECT_EQ(query.Bytes(0), "");
 }
 
-TEST_F(SqliteTest, AWrongStatementIsAnErrorThatNamesTheDatabase) {
+TEST_F(SqliteTest, TheErrorOfAnInvalidStatementNamesTheDatabase) {
   const auto result = Query(*connection_, "SELECT nothing FROM nowhere").Step();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kInternal);
   EXPECT_NE(result.error().message.find(":memory:"), std::string::npos);
 }
 
-TEST_F(SqliteTest, KnowsWhetherATransactionIsOpen) {
+TEST_F(SqliteTest, ReportsWhetherATransactionIsOpen) {
   EXPECT_FALSE(connection_->InTransaction());
   ASSERT_TRUE(connection_->Execute("BEGIN").ok());
   EXPECT_TRUE(connection_->InTransaction());
 }
 
-TEST(Sqlite, TellsTheLengthOfTheLogAfterEachCommit) {
+TEST(Sqlite, ReportsTheLengthOfTheLogAfterEachCommit) {
   const testing::TemporaryDirectory directory;
   const auto opened = Connection::Open(directory.path() + "/db");
   ASSERT_TRUE(opened.ok());
@@ -73,10 +73,10 @@ TEST(Sqlite, TellsTheLengthOfTheLogAfterEachCommit) {
   EXPECT_GT(lengths[1], lengths[0]);
   ASSERT_TRUE(connection.Checkpoint().ok());
   ASSERT_TRUE(connection.Execute("INSERT INTO t VALUES(3)").ok());
-  EXPECT_LT(lengths[2], lengths[1]) << "the log began anew";
+  EXPECT_LT(lengths[2], lengths[1]) << "the log was restarted";
 }
 
-TEST(Sqlite, CountsChangesAlsoOfWhatIsUndone) {
+TEST(Sqlite, CountsChangesThatAreRolledBack) {
   const auto opened = Connection::Open(":memory:");
   ASSERT_TRUE(opened.ok());
   Connection& connection = **opened;
@@ -86,7 +86,7 @@ TEST(Sqlite, CountsChangesAlsoOfWhatIsUndone) {
   EXPECT_EQ(connection.Changes() - before, 1);
 }
 
-TEST(Sqlite, AnImmutableDatabaseIsReadWithoutAFileBesideIt) {
+TEST(Sqlite, ReadingAnImmutableDatabaseCreatesNoFiles) {
   const testing::TemporaryDirectory directory;
   const std::string path = directory.path() + "/50%?#.db";
   ASSERT_TRUE((*Connection::Open(path))
@@ -105,7 +105,7 @@ TEST(Sqlite, AnImmutableDatabaseIsReadWithoutAFileBesideIt) {
   EXPECT_EQ(count_files(), files);
 }
 
-TEST(ConnectionTest, RollsBackWhatIsOpen) {
+TEST(ConnectionTest, RollsBackAnOpenTransaction) {
   const auto connection = Connection::Open(":memory:");
   ASSERT_TRUE(connection.ok());
   ASSERT_TRUE((*connection)->Execute("CREATE TABLE t(a); BEGIN; INSERT INTO t VALUES(1)").ok());
@@ -115,7 +115,7 @@ TEST(ConnectionTest, RollsBackWhatIsOpen) {
   EXPECT_TRUE((*connection)->Execute("BEGIN; COMMIT").ok());
 }
 
-TEST(ConnectionTest, ARollbackThatFailsIsReported) {
+TEST(ConnectionTest, AFailedRollbackIsReported) {
   const auto connection = Connection::Open(":memory:");
   ASSERT_TRUE(connection.ok());
   ASSERT_TRUE((*connection)->Execute("BEGIN").ok());

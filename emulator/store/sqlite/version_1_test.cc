@@ -1,5 +1,5 @@
-// A store that version 1 of the schema wrote, opened by this build: everything is found, and fsck
-// agrees.
+// This build opens a store that version 1 of the schema wrote. All data must be found, and fsck
+// must find no problems.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,12 +13,13 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
-// Dumped by the sqlite3 shell from what the emulator of version 1 kept after these requests of
-// boto3: bucket plain with small (metadata, a tag), file (40,000 times f), copy (of file), joined
-// (a multipart upload) and the unfinished upload of unfinished; bucket versioned with two versions
-// of key and a marker on hidden. Never changed: it is what users have.
+// Dump by the sqlite3 shell of a store that an emulator of version 1 wrote for these requests of
+// boto3: bucket "plain" with "small" (metadata, a tag), "file" (40,000 times f), "copy" (of
+// "file"), "joined" (a multipart upload) and the open upload of "unfinished"; bucket "versioned"
+// with two versions of "key" and a delete marker on "hidden". Must not change, because users have
+// such stores.
 constexpr char kDump[] = R"sql(
 BEGIN TRANSACTION;
 CREATE TABLE numbers(next INTEGER NOT NULL);
@@ -88,7 +89,7 @@ class Version1Test : public ::testing::Test {
   const BucketName versioned_{"versioned"};
 };
 
-TEST_F(Version1Test, EverythingIsFound) {
+TEST_F(Version1Test, AllDataIsFound) {
   const auto store = OpenStore({.directory = directory_.path()});
   ASSERT_EQ(store->ListBuckets()->size(), 2u);
   EXPECT_EQ(Get(*store, "small", plain_), "hello");
@@ -106,7 +107,7 @@ TEST_F(Version1Test, EverythingIsFound) {
   EXPECT_EQ(store->List(ListVersions{.bucket = versioned_})->entries.size(), 3u);
 }
 
-TEST_F(Version1Test, UploadsGoOn) {
+TEST_F(Version1Test, OpenUploadsCanBeCompleted) {
   const auto store = OpenStore({.directory = directory_.path()});
   const auto page = store->List(ListUploads{.bucket = plain_});
   ASSERT_EQ(page->entries.size(), 1u);
@@ -123,12 +124,12 @@ TEST_F(Version1Test, UploadsGoOn) {
       "xHmRMJO4ZZpv4IfsDLgsZAuNEkjEynUh.vHJs7RvIzq9ChJX6PEpG1Nc3X_"
       "wcF85z8kcUboQNitYe0EsFRUzoRzXLcvZz0Mml0bayH_"
       "06Rd4jkwu20lkyFUauB1nOZV3");
-  const auto remembered = store->FindCompleted(plain_, ObjectKey("joined"), before);
-  ASSERT_TRUE(remembered.ok()) << remembered.error().ToString();
-  EXPECT_EQ((*remembered)->etag.value, "1819d1a8700e59901a48215b8577ac07-1");
+  const auto completed = store->FindCompleted(plain_, ObjectKey("joined"), before);
+  ASSERT_TRUE(completed.ok()) << completed.error().ToString();
+  EXPECT_EQ((*completed)->etag.value, "1819d1a8700e59901a48215b8577ac07-1");
 }
 
-TEST_F(Version1Test, BecomesThisBuildsVersionAndStaysSound) {
+TEST_F(Version1Test, IsUpgradedToTheCurrentVersion) {
   EXPECT_FALSE(Fsck({directory_.path(), true}).ok()) << "an inspection must not change it";
   OpenStore({.directory = directory_.path()}).reset();
   EXPECT_EQ(*SchemaVersionOf(**Connection::Open(directory_.path() + "/penstock.db")),
@@ -139,7 +140,7 @@ TEST_F(Version1Test, BecomesThisBuildsVersionAndStaysSound) {
   EXPECT_EQ(report->versions, 7u);
 }
 
-TEST_F(Version1Test, FieldsThatWereMarkedTextsAreTyped) {
+TEST_F(Version1Test, FieldsAreMovedOutOfTexts) {
   const auto store = OpenStore({.directory = directory_.path()});
   const auto joined = store->FindObject(plain_, ObjectKey("joined"));
   ASSERT_EQ((*joined)->parts.size(), 1u);
@@ -155,7 +156,7 @@ TEST_F(Version1Test, FieldsThatWereMarkedTextsAreTyped) {
   EXPECT_EQ((*parts)[0].part.checksum, "V+dwdaPdgTQ=");
 }
 
-TEST_F(Version1Test, ItsPagesGetChecksumsAndItsFilesHaveNone) {
+TEST_F(Version1Test, PagesGetChecksumsAndFilesDoNot) {
   OpenStore({.directory = directory_.path()}).reset();
   const auto connection = Connection::Open(directory_.path() + "/penstock.db");
   EXPECT_TRUE((*connection)->HasPageChecksums());

@@ -1,5 +1,5 @@
-// The base of SQLite VFSs whose files stand in front of another VFS's files (sqlite.org/vfs.html):
-// methods that pass each call to the file behind. A VFS replaces those that it changes.
+// Base methods for SQLite VFSs that wrap the files of another VFS (sqlite.org/vfs.html). Each
+// method forwards the call to the wrapped file. A VFS replaces the methods that it changes.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_VFS_FORWARDING_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_VFS_FORWARDING_H_
 
@@ -9,8 +9,8 @@
 
 namespace penstock::emulator::store {
 
-// The first member of an open file of such a VFS. SQLite allocates the file; the memory of `real`
-// follows it.
+// The first member of an open file of such a VFS. SQLite allocates the file, with memory for `real`
+// after it.
 struct ForwardingFile {
   sqlite3_file base;  // what SQLite sees
   sqlite3_file* real;
@@ -20,7 +20,7 @@ inline sqlite3_file* RealFile(sqlite3_file* file) {
   return reinterpret_cast<ForwardingFile*>(file)->real;
 }
 
-// The offset of the real file's memory behind an open file of type `File`.
+// Offset of the real file's memory after an open file of type `File`.
 template <class File>
 inline constexpr std::size_t kRealFileOffset = (sizeof(File) + 15) / 16 * 16;
 

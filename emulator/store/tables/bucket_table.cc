@@ -25,7 +25,7 @@ Result<void> BucketTable::Load(Connection& connection) {
     auto configuration = DecodeAttributes(query.Bytes(6));
     if (!configuration) {
       return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() +
-                                                   " holds a damaged bucket record");
+                                                   " contains a damaged bucket record");
     }
     auto record = std::make_shared<BucketRecord>();
     record->name = BucketName(query.Text(1));

@@ -1,4 +1,4 @@
-// All buckets, in memory: looked up by every request, changed rarely.
+// Keeps all buckets in memory, because every request looks up a bucket and few change one.
 #ifndef PENSTOCK_EMULATOR_STORE_TABLES_BUCKET_TABLE_H_
 #define PENSTOCK_EMULATOR_STORE_TABLES_BUCKET_TABLE_H_
 
@@ -16,29 +16,29 @@
 namespace penstock::emulator::store {
 
 struct Bucket {
-  std::int64_t id = 0;  // never used twice, so rows of a deleted bucket are nobody's
+  std::int64_t id = 0;  // never reused, so no bucket inherits rows of a deleted one
   BucketPtr record;     // never null
 };
 
-// kNotFound, code NoSuchBucket.
+// kNotFound with code NoSuchBucket.
 Error NoSuchBucket(const BucketName& name);
 
-// A mirror of the table `buckets`, changed after each commit that changed it. It is the only place
-// that readers take buckets from, so a change of a bucket's row needs no more. A commit that also
-// changes other rows of the bucket holds the bucket meanwhile: see Hold. Thread safety: any thread.
+// A copy of the table `buckets`, updated after each commit that changed it. Readers take buckets
+// only from this table, so a change of a bucket's row needs no other synchronization. A commit that
+// also changes other rows of the bucket must hold the bucket: see Hold. Thread safety: any thread.
 class BucketTable {
  public:
-  // Reads the table of a database just opened.
+  // Reads the buckets of a database that was just opened.
   Result<void> Load(Connection& connection);
-  // Find and All wait while a bucket they would return is held.
+  // Find and All wait while a bucket that they would return is held.
   Result<Bucket> Find(const BucketName& name) const;
-  std::vector<BucketPtr> All() const;  // by name
+  std::vector<BucketPtr> All() const;  // ordered by name
   std::size_t CountOf(std::string_view owner_id) const;
   void Set(Bucket bucket);
   void Erase(const BucketName& name);
   // For the writer, around its commit: readers of the bucket wait until Release, so that they see
-  // the bucket's row and its other rows change at once. One bucket at a time. Throws std::bad_alloc
-  // and then holds nothing.
+  // the changes of the bucket's row and of its other rows at once. One bucket at a time. If it
+  // throws std::bad_alloc, no bucket is held.
   void Hold(const BucketName& name);
   void Release();
 

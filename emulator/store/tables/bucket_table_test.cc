@@ -18,7 +18,7 @@ Bucket MakeRecord(std::int64_t id, const std::string& name) {
   return {id, record};
 }
 
-TEST(BucketTable, LoadsWhatWasWritten) {
+TEST(BucketTable, LoadsWrittenBuckets) {
   const auto database = OpenDatabase(":memory:", Durability::kRelaxed);
   ASSERT_TRUE(WriteBucket(**database, MakeRecord(7, "b")).ok());
   ASSERT_TRUE(WriteBucket(**database, MakeRecord(8, "gone")).ok());
@@ -33,7 +33,7 @@ TEST(BucketTable, LoadsWhatWasWritten) {
   EXPECT_EQ(found->record->configuration, (Attributes{{"policy", "{}"}}));
 }
 
-TEST(BucketTable, NamesAMissingBucket) {
+TEST(BucketTable, TheErrorNamesAMissingBucket) {
   BucketTable table;
   table.Set(MakeRecord(1, "b"));
   table.Erase(BucketName("b"));
@@ -43,12 +43,12 @@ TEST(BucketTable, NamesAMissingBucket) {
   EXPECT_EQ(missing.error().bucket, "b");
 }
 
-TEST(BucketTable, ReadersOfAHeldBucketWaitForItsRelease) {
+TEST(BucketTable, ReadersOfAHeldBucketWaitUntilItIsReleased) {
   BucketTable table;
   table.Set(MakeRecord(1, "b"));
   table.Set(MakeRecord(2, "other"));
   table.Hold(BucketName("b"));
-  EXPECT_TRUE(table.Find(BucketName("other")).ok()) << "of other buckets they do not";
+  EXPECT_TRUE(table.Find(BucketName("other")).ok()) << "other buckets are not held";
   std::promise<bool> found;
   std::promise<std::size_t> listed;
   const std::jthread finder([&] { found.set_value(table.Find(BucketName("b")).ok()); });

@@ -73,7 +73,7 @@ Result<void> SqliteStore::DeleteBucket(const BucketName& name, OpenUploads open_
         PENSTOCK_TRY(RemoveUploadsOf(transaction, bucket));
         PENSTOCK_TRY(RemoveBucket(transaction.connection(), bucket.id));
         transaction.AroundCommit([this, &name](CommitPhase phase) {
-          // its open uploads go with the commit
+          // Readers must not see the bucket without its open uploads, which the commit deletes.
           if (phase == CommitPhase::kBefore) return buckets_.Hold(name);
           if (phase == CommitPhase::kCommitted) buckets_.Erase(name);
           buckets_.Release();
@@ -102,8 +102,7 @@ Result<void> SqliteStore::SetVersioning(const BucketName& name, Versioning versi
   return ChangeBucket(name, [&](BucketRecord& bucket) -> Result<void> {
     if (versioning == Versioning::kNever && bucket.versioning != Versioning::kNever) {
       return BucketError(ErrorKind::kInvalidArgument, "IllegalVersioningConfigurationException",
-                         "a bucket that was versioned can be suspended, never unversioned again",
-                         name);
+                         "versioning that was enabled can be suspended but not removed", name);
     }
     bucket.versioning = versioning;
     return Ok();

@@ -10,7 +10,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 class BucketsTest : public ::testing::Test {
  protected:
@@ -19,7 +19,7 @@ class BucketsTest : public ::testing::Test {
   std::unique_ptr<Store> store_ = OpenStore(options_);
 };
 
-TEST_F(BucketsTest, SurviveReopeningWithEverything) {
+TEST_F(BucketsTest, KeepAllFieldsAfterReopening) {
   MakeBucket(*store_, kBucket, Versioning::kSuspended);
   ASSERT_TRUE(store_->SetConfiguration(kBucket, "policy", "{}").ok());
   ASSERT_TRUE(store_->SetConfiguration(kBucket, "cors", "<c/>").ok());
@@ -36,16 +36,16 @@ TEST_F(BucketsTest, SurviveReopeningWithEverything) {
   EXPECT_EQ((*found)->configuration, (Attributes{{"policy", "{}"}}));
 }
 
-TEST_F(BucketsTest, RefusesASecondOfTheSameName) {
+TEST_F(BucketsTest, RejectsADuplicateName) {
   MakeBucket(*store_);
   BucketRecord again{.name = kBucket, .owner_id = "owner"};
   EXPECT_EQ(store_->CreateBucket(again).error().code, "BucketAlreadyOwnedByYou");
-  again.owner_id = "somebody else";
+  again.owner_id = "another owner";
   EXPECT_EQ(store_->CreateBucket(again).error().code, "BucketAlreadyExists");
 }
 
-TEST_F(BucketsTest, AnOwnerHasNoMoreThanAllowedHoweverManyCreateAtOnce) {
-  constexpr std::size_t kMost = 3;
+TEST_F(BucketsTest, EnforcesTheLimitPerOwnerUnderConcurrency) {
+  constexpr std::size_t kMaxBuckets = 3;
   std::atomic<int> refused = 0;
   {
     std::vector<std::jthread> creators;
@@ -53,18 +53,18 @@ TEST_F(BucketsTest, AnOwnerHasNoMoreThanAllowedHoweverManyCreateAtOnce) {
       creators.emplace_back([&, i] {
         const BucketRecord bucket{.name = BucketName("bucket-" + std::to_string(i)),
                                   .owner_id = "owner"};
-        const auto created = store_->CreateBucket(bucket, kMost);
+        const auto created = store_->CreateBucket(bucket, kMaxBuckets);
         if (!created.ok() && created.error().code == "TooManyBuckets") ++refused;
       });
     }
   }
-  EXPECT_EQ(store_->ListBuckets()->size(), kMost);
+  EXPECT_EQ(store_->ListBuckets()->size(), kMaxBuckets);
   EXPECT_EQ(refused, 5);
   EXPECT_TRUE(
-      store_->CreateBucket(BucketRecord{.name = kBucket, .owner_id = "another"}, kMost).ok());
+      store_->CreateBucket(BucketRecord{.name = kBucket, .owner_id = "another"}, kMaxBuckets).ok());
 }
 
-TEST_F(BucketsTest, ListsByName) {
+TEST_F(BucketsTest, ListsInOrderOfNames) {
   for (const char* name : {"b", "c", "a"}) MakeBucket(*store_, BucketName(name));
   const auto all = store_->ListBuckets();
   ASSERT_TRUE(all.ok());
@@ -73,7 +73,7 @@ TEST_F(BucketsTest, ListsByName) {
   EXPECT_EQ((*all)[2]->name.value, "c");
 }
 
-TEST_F(BucketsTest, DeletesOnlyEmptyOnes) {
+TEST_F(BucketsTest, DeletesOnlyEmptyBuckets) {
   MakeBucket(*store_);
   ASSERT_TRUE(PutText(*store_, "key", "x").ok());
   EXPECT_EQ(store_->DeleteBucket(kBucket).error().code, "BucketNotEmpty");
@@ -83,7 +83,7 @@ TEST_F(BucketsTest, DeletesOnlyEmptyOnes) {
   EXPECT_EQ(store_->DeleteBucket(kBucket).error().code, "NoSuchBucket");
 }
 
-TEST_F(BucketsTest, DeleteMarkersKeepABucketFromDeletion) {
+TEST_F(BucketsTest, DeleteMarkersBlockTheDeletionOfABucket) {
   MakeBucket(*store_, kBucket, Versioning::kEnabled);
   const auto marker = Remove(*store_, "key");
   EXPECT_EQ(store_->DeleteBucket(kBucket).error().code, "BucketNotEmpty");
@@ -91,7 +91,7 @@ TEST_F(BucketsTest, DeleteMarkersKeepABucketFromDeletion) {
   EXPECT_TRUE(store_->DeleteBucket(kBucket).ok());
 }
 
-TEST_F(BucketsTest, AreNeverUnversionedAgain) {
+TEST_F(BucketsTest, VersioningCannotBeRemoved) {
   MakeBucket(*store_, kBucket, Versioning::kEnabled);
   EXPECT_EQ(store_->SetVersioning(kBucket, Versioning::kNever).error().kind,
             ErrorKind::kInvalidArgument);

@@ -18,7 +18,7 @@ void AppendText(std::string& out, std::string_view text) {
   out.append(text);
 }
 
-// Takes fields from the front; remembers the first failure.
+// Reads fields from the front. Remembers whether a read failed.
 class Unpacker {
  public:
   explicit Unpacker(std::string_view rest) : rest_(rest) {}
@@ -60,8 +60,8 @@ bool TakeInternalFlag(Unpacker& in, PartRecord& part) {
   return internal <= 1;
 }
 
-// `take_internal` sets checksum_is_internal, behind the checksum; false: what it finds was not
-// packed.
+// `take_internal` reads checksum_is_internal, which follows the checksum. It returns false if the
+// flag is invalid.
 template <class TakeInternal>
 std::optional<std::vector<PartRecord>> UnpackParts(std::string_view packed,
                                                    const TakeInternal& take_internal) {

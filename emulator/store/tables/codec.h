@@ -1,4 +1,4 @@
-// How lists are packed into one database column: lengths and numbers as LEB128, text as length and
+// Packs lists into one database column: lengths and numbers as LEB128, text as its length and
 // bytes.
 #ifndef PENSTOCK_EMULATOR_STORE_TABLES_CODEC_H_
 #define PENSTOCK_EMULATOR_STORE_TABLES_CODEC_H_
@@ -13,7 +13,7 @@
 
 namespace penstock::emulator::store {
 
-// A slice as the database knows it: the blob by number.
+// A slice in the database, which identifies the blob by its number.
 struct SliceReference {
   std::int64_t blob_id = 0;
   ByteRange range;
@@ -25,15 +25,15 @@ std::string EncodeAttributes(const Attributes& attributes);
 std::string EncodeParts(const std::vector<PartRecord>& parts);
 std::string EncodeSlices(const std::vector<SliceReference>& slices);
 
-// nullopt: not what the encoder wrote. Encoded lists may be concatenated; the result holds the
-// entries of all.
+// nullopt: not in the encoder's format. Encoded lists may be concatenated; the result contains the
+// entries of all lists.
 std::optional<Attributes> DecodeAttributes(std::string_view packed);
 std::optional<std::vector<PartRecord>> DecodeParts(std::string_view packed);
-// As schema version 3 had it: an internal checksum began with "hidden:".
+// For parts of schema version 3, in which an internal checksum began with "hidden:".
 std::optional<std::vector<PartRecord>> DecodePartsOfVersion3(std::string_view packed);
 std::optional<std::vector<SliceReference>> DecodeSlices(std::string_view packed);
 
-// A time as the nanoseconds since the epoch that columns hold.
+// Converts times to and from the columns' format, nanoseconds since the epoch.
 std::int64_t ToNanoseconds(WallTime time);
 WallTime FromNanoseconds(std::int64_t nanoseconds);
 

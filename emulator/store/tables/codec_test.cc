@@ -5,12 +5,12 @@
 namespace penstock::emulator::store {
 namespace {
 
-TEST(Codec, AttributesComeBackInOrderWithAnyBytes) {
+TEST(Codec, RoundTripsAttributesInOrderWithAnyBytes) {
   const Attributes attributes = {{"b", "2"}, {"a", std::string("\0x\xFF", 3)}, {"", ""}};
   EXPECT_EQ(DecodeAttributes(EncodeAttributes(attributes)), attributes);
 }
 
-TEST(Codec, PartsComeBack) {
+TEST(Codec, RoundTripsParts) {
   PartRecord part{10000, 5ULL << 30, ETag("abc"), "c2Vj",
                   FromNanoseconds(1'700'000'000'123'456'789)};
   PartRecord internal = part;
@@ -35,7 +35,7 @@ TEST(Codec, ConcatenatedSlicesAreOneList) {
   EXPECT_EQ(*both, (std::vector<SliceReference>{a, b}));
 }
 
-TEST(Codec, RefusesWhatWasCutOff) {
+TEST(Codec, RejectsTruncatedInput) {
   const std::string packed = EncodeAttributes({{"name", "value"}});
   for (std::size_t size = 1; size < packed.size(); ++size) {
     EXPECT_EQ(DecodeAttributes(packed.substr(0, size)), std::nullopt) << size;
@@ -44,7 +44,7 @@ TEST(Codec, RefusesWhatWasCutOff) {
   EXPECT_EQ(DecodeSlices(slices.substr(0, slices.size() - 1)), std::nullopt);
 }
 
-TEST(Codec, RefusesARangeThatEndsBeforeItBegins) {
+TEST(Codec, RejectsARangeThatEndsBeforeItBegins) {
   EXPECT_EQ(DecodeSlices(EncodeSlices({{1, {9, 3}}})), std::nullopt);
 }
 

@@ -1,8 +1,9 @@
-// A directory bucket's listing: pages of SqliteStore::List (spec/protocol.md §1.5).
+// Listing of directory buckets: pages of SqliteStore::List (Amazon S3 API Reference,
+// "ListObjectsV2").
 //
-// Backwards through objects and the keys of open uploads at once. Behind each folder both seek to
-// what lies before it, so that a page costs what it shows; only uploads that lie in the listed
-// folder itself are stepped over one by one.
+// Iterates backwards over objects and the keys of open uploads at once. After each folder both
+// cursors seek to the keys before it, so the cost of a page depends on its entries. Only uploads
+// directly in the listed folder are skipped one by one.
 #include <algorithm>
 #include <string>
 
@@ -14,7 +15,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-constexpr char kBehindEveryKey[] = "\xff";  // keys are UTF-8, which has no such byte
+constexpr char kAfterAllKeys[] = "\xff";  // keys are UTF-8, which never contains this byte
 
 class DirectoryWalk {
  public:
@@ -29,12 +30,12 @@ class DirectoryWalk {
     PENSTOCK_TRY(objects_.Seek(before_));
     if (!folds_) return Ok();
     PENSTOCK_TRY(uploads_.Seek(before_));
-    return PassUploadsOfTheFolder();
+    return SkipUploadsInFolder();
   }
 
   bool AtEnd() const { return !OnObject() && !OnUpload(); }
 
-  // The folder of what comes next; empty: an object that stands for itself.
+  // The folder of the next entry; empty: the entry is an object.
   std::string_view Group() const {
     const bool object = OnObject() && (!OnUpload() || objects_.key() >= uploads_.key());
     return fold_.GroupOf(object ? objects_.key() : uploads_.key());
@@ -49,14 +50,14 @@ class DirectoryWalk {
   bool OnObject() const { return !objects_.AtEnd() && fold_.Matches(objects_.key()); }
   bool OnUpload() const { return folds_ && !uploads_.AtEnd() && fold_.Matches(uploads_.key()); }
 
-  Result<void> PassUploadsOfTheFolder() {
+  Result<void> SkipUploadsInFolder() {
     while (OnUpload() && fold_.GroupOf(uploads_.key()).empty()) PENSTOCK_TRY(uploads_.Next());
     return Ok();
   }
 
   const KeyFold fold_;
   const bool folds_;
-  std::string before_;  // bound by the cursors
+  std::string before_;  // bound to the cursors' queries
   CurrentCursor objects_;
   UploadKeyCursor uploads_;
 };
@@ -65,7 +66,7 @@ Result<ListPage> ListBackwards(Connection& connection, std::int64_t bucket,
                                const ListDirectory& query) {
   ListPage page;
   if (query.max_keys <= 0) return page;
-  std::string before = Successor(query.prefix).value_or(kBehindEveryKey);
+  std::string before = Successor(query.prefix).value_or(kAfterAllKeys);
   if (!query.before.empty()) before = std::min(before, query.before);
   DirectoryWalk walk(connection, bucket, query);
   PENSTOCK_TRY(walk.SeekBefore(std::move(before)));

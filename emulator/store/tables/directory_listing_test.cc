@@ -8,7 +8,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 std::string Names(const ListPage& page) {
   std::string names;
@@ -23,7 +23,7 @@ class DirectoryListingTest : public ::testing::Test {
   void PutAll(const std::vector<std::string>& keys) {
     for (const std::string& key : keys) ASSERT_TRUE(PutText(*store_, key, "x").ok());
   }
-  UploadPtr Begin(const std::string& key) {
+  UploadPtr CreateUpload(const std::string& key) {
     UploadRecord upload;
     upload.bucket = kBucket;
     upload.key = ObjectKey(key);
@@ -40,12 +40,12 @@ class DirectoryListingTest : public ::testing::Test {
   std::unique_ptr<Store> store_ = OpenStore({});
 };
 
-TEST_F(DirectoryListingTest, GoesBackwards) {
+TEST_F(DirectoryListingTest, ListsInReverseOrder) {
   PutAll({"a", "b/1", "b/2", "c"});
   EXPECT_EQ(Names(List({})), "c b/2 b/1 a");
 }
 
-TEST_F(DirectoryListingTest, FoldsFoldersOnce) {
+TEST_F(DirectoryListingTest, ListsEachFolderOnce) {
   PutAll({"a", "b/1", "b/2/x", "b/", "c/y"});
   EXPECT_EQ(Names(List({.fold = true})), "c/ b/ a");
   EXPECT_EQ(Names(List({.prefix = "b/", .fold = true})), "b/2/ b/1 b/");
@@ -56,26 +56,26 @@ TEST_F(DirectoryListingTest, AnObjectAndAFolderMayShareAName) {
   EXPECT_EQ(Names(List({.fold = true})), "a0 a/ a.txt a");
 }
 
-TEST_F(DirectoryListingTest, FoldersWithOnlyOpenUploadsAreThereUntilTheUploadGoes) {
+TEST_F(DirectoryListingTest, ListsFoldersWithOnlyOpenUploads) {
   PutAll({"b/1"});
-  const UploadPtr inner = Begin("a/x/1");
-  const UploadPtr beside = Begin("b/2");
-  Begin("top");
+  const UploadPtr inner = CreateUpload("a/x/1");
+  const UploadPtr beside = CreateUpload("b/2");
+  CreateUpload("top");
   EXPECT_EQ(Names(List({.fold = true})), "b/ a/");
   EXPECT_EQ(Names(List({.prefix = "a/", .fold = true})), "a/x/");
   EXPECT_EQ(Names(List({.prefix = "b/", .fold = true})), "b/1");
-  EXPECT_EQ(Names(List({})), "b/1") << "an open upload is no object";
+  EXPECT_EQ(Names(List({})), "b/1") << "an open upload is not an object";
   ASSERT_TRUE(store_->AbortUpload(kBucket, inner->key, inner->id).ok());
   EXPECT_EQ(Names(List({.fold = true})), "b/");
 }
 
-TEST_F(DirectoryListingTest, PagesOfAnySizeJoinToTheWhole) {
+TEST_F(DirectoryListingTest, PagesOfAnySizeFormTheFullListing) {
   std::vector<std::string> keys;
   for (int i = 0; i < 60; ++i)
     keys.push_back(std::string(1, static_cast<char>('a' + i % 7)) + "/" + std::to_string(i));
   keys.insert(keys.end(), {"plain", "zz", "b", "a/"});
   PutAll(keys);
-  Begin("upload/only/1");
+  CreateUpload("upload/only/1");
   for (const bool fold : {false, true}) {
     const std::string whole = Names(List({.fold = fold}));
     for (const int size : {1, 2, 3, 7, 64}) {
@@ -93,7 +93,7 @@ TEST_F(DirectoryListingTest, PagesOfAnySizeJoinToTheWhole) {
   }
 }
 
-TEST_F(DirectoryListingTest, NoKeysAreNoPage) {
+TEST_F(DirectoryListingTest, ZeroKeysIsAnEmptyPage) {
   PutAll({"a"});
   const ListPage page = List({.max_keys = 0});
   EXPECT_TRUE(page.entries.empty());
@@ -102,8 +102,8 @@ TEST_F(DirectoryListingTest, NoKeysAreNoPage) {
             "NoSuchBucket");
 }
 
-TEST_F(DirectoryListingTest, ABucketWithAnOpenUploadGoesOnlyWhereThatIsAsked) {
-  Begin("a");
+TEST_F(DirectoryListingTest, DeletesABucketWithOpenUploadsOnlyOnRequest) {
+  CreateUpload("a");
   EXPECT_EQ(store_->DeleteBucket(kBucket, OpenUploads::kBlockIt).error().code, "BucketNotEmpty");
   EXPECT_TRUE(store_->DeleteBucket(kBucket, OpenUploads::kGoWithIt).ok());
 }

@@ -23,7 +23,7 @@ std::string_view KeyFold::GroupOf(std::string_view key) const {
 
 std::optional<std::string> KeyFold::LowerBound(std::string_view after) const {
   if (after.empty() || after < prefix_) return std::string(prefix_);
-  if (!Matches(after)) return std::nullopt;  // beyond every key of this prefix
+  if (!Matches(after)) return std::nullopt;  // after every key with this prefix
   const std::string_view group = GroupOf(after);
   if (!group.empty()) return Successor(group);
   return std::string(after) + '\0';

@@ -5,25 +5,25 @@
 namespace penstock::emulator::store {
 namespace {
 
-TEST(Successor, IncrementsTheLastByteThatCan) {
+TEST(Successor, IncrementsTheLastByteBelow0xFF) {
   EXPECT_EQ(Successor("a/"), "a0");
   EXPECT_EQ(Successor("a\xFF"), "b");
   EXPECT_EQ(Successor("\x7F"), "\x80");
 }
 
-TEST(Successor, IsAbsentBehindTheGreatestStrings) {
+TEST(Successor, IsAbsentForTheGreatestStrings) {
   EXPECT_EQ(Successor(""), std::nullopt);
   EXPECT_EQ(Successor("\xFF\xFF"), std::nullopt);
 }
 
-TEST(KeyFold, FoldsAtTheFirstDelimiterBehindThePrefix) {
+TEST(KeyFold, GroupsAtTheFirstDelimiterAfterThePrefix) {
   const KeyFold fold("a/", "/");
   EXPECT_EQ(fold.GroupOf("a/b/c/d"), "a/b/");
   EXPECT_EQ(fold.GroupOf("a/b"), "");
   EXPECT_EQ(KeyFold("", "").GroupOf("a/b"), "");
 }
 
-TEST(KeyFold, FoldsAtDelimitersOfSeveralBytes) {
+TEST(KeyFold, GroupsAtDelimitersOfSeveralBytes) {
   EXPECT_EQ(KeyFold("", "::").GroupOf("a:b::c"), "a:b::");
 }
 
@@ -32,9 +32,9 @@ TEST(KeyFold, StartsAtThePrefix) {
   EXPECT_EQ(KeyFold("p", "").LowerBound("a"), "p");
 }
 
-TEST(KeyFold, ResumesBehindAKey) {
+TEST(KeyFold, ResumesAfterAKey) {
   EXPECT_EQ(KeyFold("p", "/").LowerBound("pa"), std::string("pa\0", 3));
-  // A marker that is the prefix itself is inside no group.
+  // A marker that equals the prefix is not inside a group.
   EXPECT_EQ(KeyFold("p/", "/").LowerBound("p/"), std::string("p/\0", 3));
 }
 
@@ -44,7 +44,7 @@ TEST(KeyFold, SkipsTheWholeGroupOfAMarkerInsideIt) {
   EXPECT_EQ(fold.LowerBound("folder/aSubfolder/"), "folder/aSubfolder0");
 }
 
-TEST(KeyFold, EndsBehindThePrefix) {
+TEST(KeyFold, EndsAfterThePrefix) {
   EXPECT_EQ(KeyFold("p", "").LowerBound("q"), std::nullopt);
   EXPECT_EQ(KeyFold("", "\xFF").LowerBound("\xFF"), std::nullopt);
 }

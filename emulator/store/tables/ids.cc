@@ -15,7 +15,7 @@ constexpr std::string_view kAlphabet =
 static_assert(kAlphabet.size() == 64);
 constexpr int kSequenceDigits = 11;  // 66 bits
 constexpr std::size_t kVersionIdSize = 32;
-constexpr std::size_t kCheckDigits = 4;  // 24 bits
+constexpr std::size_t kChecksumDigits = 4;  // 24 bits
 constexpr std::size_t kUploadIdSize = 128;
 
 void AppendRandom(std::string& out, std::size_t count) {
@@ -25,15 +25,15 @@ void AppendRandom(std::string& out, std::size_t count) {
     out.push_back(kAlphabet[std::to_integer<unsigned>(random[i]) % 64]);
 }
 
-std::string CheckOf(std::string_view text) {
-  std::string check;
+std::string ChecksumOf(std::string_view text) {
+  std::string checksum;
   std::uint32_t sum = Crc32c(AsBytes(text));
-  for (std::size_t digit = 0; digit < kCheckDigits; ++digit, sum /= 64)
-    check.push_back(kAlphabet[sum % 64]);
-  return check;
+  for (std::size_t digit = 0; digit < kChecksumDigits; ++digit, sum /= 64)
+    checksum.push_back(kAlphabet[sum % 64]);
+  return checksum;
 }
 
-// The sequence number, random characters, the check.
+// Consists of the sequence number, random characters and the checksum.
 std::string MakeId(std::int64_t sequence, std::size_t size) {
   std::string id;
   id.reserve(size);
@@ -42,14 +42,14 @@ std::string MakeId(std::int64_t sequence, std::size_t size) {
     id.push_back(kAlphabet[number % 64]);
     number /= 64;
   }
-  AppendRandom(id, size - kSequenceDigits - kCheckDigits);
-  id += CheckOf(id);
+  AppendRandom(id, size - kSequenceDigits - kChecksumDigits);
+  id += ChecksumOf(id);
   return id;
 }
 
-bool HasCheck(std::string_view id, std::size_t size) {
+bool HasChecksum(std::string_view id, std::size_t size) {
   return id.size() == size &&
-         id.substr(size - kCheckDigits) == CheckOf(id.substr(0, size - kCheckDigits));
+         id.substr(size - kChecksumDigits) == ChecksumOf(id.substr(0, size - kChecksumDigits));
 }
 
 std::optional<std::int64_t> ReadSequence(std::string_view id) {
@@ -69,7 +69,7 @@ VersionId MakeVersionId(std::int64_t sequence) {
 }
 
 bool IsIssued(const VersionId& id) {
-  return id.value == "null" || HasCheck(id.value, kVersionIdSize);
+  return id.value == "null" || HasChecksum(id.value, kVersionIdSize);
 }
 
 std::optional<std::int64_t> SequenceOf(const VersionId& id) {
@@ -80,7 +80,7 @@ std::optional<std::int64_t> SequenceOf(const VersionId& id) {
 UploadId MakeUploadId(std::int64_t sequence) { return UploadId(MakeId(sequence, kUploadIdSize)); }
 
 std::optional<std::int64_t> SequenceOf(const UploadId& id) {
-  if (!HasCheck(id.value, kUploadIdSize)) return std::nullopt;
+  if (!HasChecksum(id.value, kUploadIdSize)) return std::nullopt;
   return ReadSequence(id.value);
 }
 

@@ -9,19 +9,21 @@
 
 namespace penstock::emulator::store {
 
-// 32 characters of [A-Za-z0-9._]: the store's sequence number, so that a version listing can resume
-// after a version that was deleted meanwhile, 102 random bits and 24 bits of check.
+// 32 characters of [A-Za-z0-9._]: the store's sequence number, 102 random bits and a 24-bit
+// checksum. The number allows a version listing to resume after a version that was deleted in the
+// meantime.
 VersionId MakeVersionId(std::int64_t sequence);
-// False for ids that no MakeVersionId made, though they may look like it: S3 tells them from ids
-// that are no more. Stores of before October 2026 hold ids without a check: look them up first.
+// Whether MakeVersionId created the id. S3 distinguishes invalid ids from ids of deleted versions.
+// Stores from before October 2026 contain ids without a checksum, so look up the id first.
 bool IsIssued(const VersionId& id);
-// The sequence number inside; nullopt when `id` was not made by MakeVersionId.
+// The sequence number in the id; nullopt if MakeVersionId did not create `id`.
 std::optional<std::int64_t> SequenceOf(const VersionId& id);
 
-// 128 characters of [A-Za-z0-9._]: the store's sequence number, so that a listing can resume after
-// an upload that was aborted or completed meanwhile, 678 random bits and 24 bits of check.
+// 128 characters of [A-Za-z0-9._]: the store's sequence number, 678 random bits and a 24-bit
+// checksum. The number allows a listing to resume after an upload that was aborted or completed in
+// the meantime.
 UploadId MakeUploadId(std::int64_t sequence);
-// The sequence number inside; nullopt when no MakeUploadId(sequence) made `id`, as in stores of
+// The sequence number in the id; nullopt if MakeUploadId did not create `id`, as in stores from
 // before December 2026.
 std::optional<std::int64_t> SequenceOf(const UploadId& id);
 

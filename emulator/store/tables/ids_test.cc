@@ -18,7 +18,7 @@ TEST(Ids, VersionIdsHave32AllowedCharacters) {
   EXPECT_EQ(id.value.find_first_not_of(kAllowed), std::string::npos);
 }
 
-TEST(Ids, VersionIdsTellTheirSequence) {
+TEST(Ids, VersionIdsContainTheirSequence) {
   for (const std::int64_t sequence : {std::int64_t{0}, std::int64_t{63}, std::int64_t{1} << 40,
                                       std::numeric_limits<std::int64_t>::max()}) {
     EXPECT_EQ(SequenceOf(MakeVersionId(sequence)), sequence);
@@ -30,7 +30,7 @@ TEST(Ids, OtherVersionIdsHaveNoSequence) {
   EXPECT_EQ(SequenceOf(VersionId(std::string(32, '!'))), std::nullopt);
 }
 
-TEST(Ids, VersionIdsThatNobodyMadeAreTold) {
+TEST(Ids, DetectsForeignVersionIds) {
   const VersionId id = MakeVersionId(7);
   EXPECT_TRUE(IsIssued(id));
   EXPECT_TRUE(IsIssued(VersionId("null")));

@@ -1,7 +1,8 @@
-// Listings of objects and versions: pages of SqliteStore::List (spec/protocol.md §2.4).
+// Listings of objects and versions: pages of SqliteStore::List (Amazon S3 API Reference,
+// "ListObjectsV2" and "ListObjectVersions").
 //
-// A page costs what it shows, not what the bucket holds: cursors seek to the page's start and,
-// behind each common prefix, to the first key that does not begin with it.
+// The cost of a page depends on its entries, not on the size of the bucket. Cursors seek to the
+// start of the page and, after each common prefix, to the first key that does not begin with it.
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -16,17 +17,17 @@ namespace {
 
 constexpr std::int64_t kNewest = std::numeric_limits<std::int64_t>::min();
 
-// The page as it grows.
+// Builds a page entry by entry.
 template <class Page>
 class PageBuilder {
  public:
   PageBuilder(Page& page, int limit) : page_(page), limit_(static_cast<std::size_t>(limit)) {}
   bool full() const { return page_.entries.size() == limit_; }
-  // The entry before, whose texts the next one may share.
+  // The previous entry, whose texts the next one may share.
   const ListEntry& last() const { return page_.entries.empty() ? none_ : page_.entries.back(); }
   TextArena& text() { return page_.text; }
   void Add(const ListEntry& entry) { page_.entries.push_back(entry); }
-  // Returns the prefix, which lives as long as the page.
+  // Adds a common prefix. Returns a view of it that is valid as long as the page.
   std::string_view AddPrefix(std::string_view prefix) {
     ListEntry entry;
     entry.key = page_.text.Copy(prefix);
@@ -41,8 +42,8 @@ class PageBuilder {
   const ListEntry none_{};
 };
 
-// `current` and `versions` as one sequence: key ascending, newest first. A key's current row is its
-// newest version.
+// Iterates over `current` and `versions` as one sequence: keys ascending, newest version first. A
+// key's current row is its newest version.
 class VersionWalk {
  public:
   VersionWalk(Connection& connection, std::int64_t bucket)
@@ -51,18 +52,19 @@ class VersionWalk {
         current_(connection, bucket),
         archived_(connection, bucket) {}
 
-  // To the newest version of the first key >= `key`.
+  // Moves to the newest version of the first key >= `key`.
   Result<void> Seek(std::string key) {
     from_ = std::move(key);
     PENSTOCK_TRY(current_.Seek(from_));
     return archived_.Seek(from_, kNewest);
   }
 
-  // To the first version of `key` that is older than `newest_first`, or the first of the next key.
-  Result<void> SeekBehind(const std::string& key, std::int64_t newest_first) {
+  // Moves to the first version of `key` that is older than `newest_first`, or to the first version
+  // of the next key.
+  Result<void> SeekAfter(const std::string& key, std::int64_t newest_first) {
     from_ = key;
     PENSTOCK_TRY(current_.Seek(from_));
-    // The current version may be older than the marker: it took the place of one deleted since.
+    // The current version can be older than the marker if it was promoted after a deletion.
     if (!current_.AtEnd() && current_.key() == key && current_.newest_first() <= newest_first) {
       PENSTOCK_TRY(current_.Next());
     }
@@ -81,8 +83,8 @@ class VersionWalk {
     }
     entry.is_latest = false;
     if (!latest_key_.has_value() || *latest_key_ != entry.key) {
-      // First archived row of a key on this walk: the latest if nothing newer exists (not even
-      // before the page).
+      // The first archived row of a key in this iteration is the latest version if no newer one
+      // exists, not even before the page.
       PENSTOCK_ASSIGN(entry.is_latest, IsNewest(entry.key, archived_.newest_first()));
       latest_key_ = entry.key;
     }
@@ -105,10 +107,10 @@ class VersionWalk {
 
   Connection& connection_;
   const std::int64_t bucket_;
-  std::string from_;  // bound by the cursors
+  std::string from_;  // bound to the cursors' queries
   CurrentCursor current_;
   ArchivedCursor archived_;
-  // whose latest version was decided; in the page's text
+  // The last key whose latest version was determined; points into the page's text.
   std::optional<std::string_view> latest_key_;
 };
 
@@ -140,7 +142,7 @@ Result<ListPage> ListCurrent(Connection& connection, std::int64_t bucket,
   return page;
 }
 
-// To where a page that follows the markers begins; false when nothing can follow.
+// Moves to the start of the page that follows the markers. False: nothing can follow.
 Result<bool> SeekToPage(Connection& connection, const Bucket& bucket, const ListVersions& query,
                         const KeyFold& fold, VersionWalk& walk) {
   const std::string& key = query.key_marker;
@@ -154,14 +156,14 @@ Result<bool> SeekToPage(Connection& connection, const Bucket& bucket, const List
   }
   auto row = FindVersion(connection, bucket, ObjectKey(key), *query.version_id_marker);
   if (row.ok()) {
-    PENSTOCK_TRY(walk.SeekBehind(key, row->newest_first));
+    PENSTOCK_TRY(walk.SeekAfter(key, row->newest_first));
   } else if (row.error().kind != ErrorKind::kNotFound) {
     return std::move(row).error();
   } else if (const auto sequence = SequenceOf(*query.version_id_marker); sequence.has_value()) {
-    // deleted since the last page: its place is in its id
-    PENSTOCK_TRY(walk.SeekBehind(key, -*sequence));
+    // The version was deleted after the last page; its position is in its id.
+    PENSTOCK_TRY(walk.SeekAfter(key, -*sequence));
   } else {
-    // a null version has no place of its own: rather twice than not at all
+    // A deleted null version has no position. Repeating versions is better than skipping them.
     PENSTOCK_TRY(walk.Seek(key));
   }
   return true;

@@ -6,7 +6,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 std::string Names(const std::vector<ListEntry>& entries) {
   std::string names;
@@ -52,14 +52,14 @@ TEST_F(ListingTest, SelectsThePrefix) {
   EXPECT_EQ(Names(List({.prefix = "c"}).entries), "");
 }
 
-TEST_F(ListingTest, FoldsCommonPrefixes) {
+TEST_F(ListingTest, GroupsCommonPrefixes) {
   PutAll({"a/1", "a/2", "b", "c/x/1", "c/y"});
   EXPECT_EQ(Names(List({.delimiter = "/"}).entries), "a/ b c/");
   EXPECT_EQ(Names(List({.prefix = "c/", .delimiter = "/"}).entries), "c/x/ c/y");
 }
 
 TEST_F(ListingTest, TruncatesTheMergedOrder) {
-  // spec/protocol.md §2.4, recorded example.
+  // Recorded against Amazon S3.
   PutAll({"dir1/subdir.ext", "dir1/subdir/file.txt", "dir1/z"});
   const ListPage page = List({.prefix = "dir1/", .delimiter = "/", .max_keys = 2});
   EXPECT_EQ(Names(page.entries), "dir1/subdir.ext dir1/subdir/");
@@ -90,7 +90,7 @@ TEST_F(ListingTest, ZeroKeysIsAnEmptyLastPage) {
   EXPECT_FALSE(page.truncated);
 }
 
-TEST_F(ListingTest, NamesTheMissingBucket) {
+TEST_F(ListingTest, FailsForAMissingBucket) {
   ListObjects query;
   query.bucket = BucketName("nowhere");
   EXPECT_EQ(store_->List(query).error().code, "NoSuchBucket");
@@ -121,7 +121,7 @@ TEST_F(ListingTest, ListsVersionsNewestFirst) {
   EXPECT_TRUE(page.entries[3].is_latest);
 }
 
-TEST_F(ListingTest, ResumesVersionsBehindTheMarkers) {
+TEST_F(ListingTest, ResumesVersionsAfterTheMarkers) {
   ASSERT_TRUE(store_->SetVersioning(kBucket, Versioning::kEnabled).ok());
   PutAll({"a", "a", "a", "b"});
   std::vector<VersionId> seen;
@@ -142,7 +142,7 @@ TEST_F(ListingTest, ResumesVersionsBehindTheMarkers) {
   EXPECT_EQ(Names(Versions({.key_marker = "a"}).entries), "b");
 }
 
-TEST_F(ListingTest, ResumesBehindAVersionDeletedMeanwhile) {
+TEST_F(ListingTest, ResumesAfterADeletedVersion) {
   ASSERT_TRUE(store_->SetVersioning(kBucket, Versioning::kEnabled).ok());
   PutAll({"a", "a", "a"});
   const VersionPage first = Versions({.max_keys = 1});
@@ -154,7 +154,7 @@ TEST_F(ListingTest, ResumesBehindAVersionDeletedMeanwhile) {
   EXPECT_FALSE(rest.entries[1].is_latest);
 }
 
-TEST_F(ListingTest, FoldsVersionsToo) {
+TEST_F(ListingTest, GroupsVersionsByCommonPrefix) {
   ASSERT_TRUE(store_->SetVersioning(kBucket, Versioning::kEnabled).ok());
   PutAll({"a/1", "a/1", "b"});
   ASSERT_TRUE(Remove(*store_, "a/1").ok());

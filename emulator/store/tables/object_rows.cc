@@ -2,8 +2,8 @@
 
 #include "emulator/store/tables/codec.h"
 
-// Column lists as text to paste into statements: a statement is compiled once per connection, from
-// a literal.
+// Column lists as literals, so that a statement can be compiled once per connection and cached by
+// its address.
 #define SUMMARY_COLUMNS                                                                            \
   "key, newest_first, version_id, is_marker, size, etag, last_modified, owner_id, storage_class, " \
   "checksum_algorithm, checksum_type, checksum"
@@ -34,7 +34,7 @@ ObjectRow ReadSummary(const Query& query) {
   return row;
 }
 
-// Neighbours mostly have the same owner, storage class and checksum kind.
+// Adjacent entries usually have the same owner, storage class and checksum type.
 std::string_view CopyUnlessSame(TextArena& text, std::string_view value, std::string_view last) {
   return value == last ? last : text.Copy(value);
 }
@@ -54,7 +54,7 @@ ListEntry ReadEntry(const Query& query, TextArena& text, const ListEntry& last) 
   return entry;
 }
 
-// The row that `query` finds, in ALL_COLUMNS.
+// Reads the row of `query`, which selects ALL_COLUMNS.
 FoundRow ReadOne(const Connection& connection, Query& query) {
   PENSTOCK_ASSIGN(const bool found, query.Step());
   if (!found) return std::optional<ObjectRow>();
@@ -63,8 +63,8 @@ FoundRow ReadOne(const Connection& connection, Query& query) {
   auto tags = DecodeAttributes(query.Bytes(13));
   auto parts = DecodeParts(query.Bytes(15));
   if (!attributes || !tags || !parts) {
-    return Error::Make(ErrorKind::kDataLoss,
-                       "the database file " + connection.path() + " holds a damaged object record")
+    return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() +
+                                                 " contains a damaged object record")
         .At("", "", row.record.key.value);
   }
   row.record.attributes = std::move(*attributes);
@@ -74,7 +74,7 @@ FoundRow ReadOne(const Connection& connection, Query& query) {
   return std::optional<ObjectRow>(std::move(row));
 }
 
-// Binds ALL_COLUMNS and runs. The packed lists live here while the statement uses them.
+// Binds ALL_COLUMNS and runs the query, during which the packed lists are alive here.
 Result<void> WriteRow(Query& query, const ObjectRow& row) {
   const ObjectRecord& record = row.record;
   const std::string attributes = EncodeAttributes(record.attributes);
@@ -126,8 +126,8 @@ Result<std::optional<CurrentReference>> FindCurrentReference(Connection& connect
   return std::optional<CurrentReference>({query.Bytes(0) == kNullVersion, query.Text(1)});
 }
 
-// Not REPLACE, which prepares to undo the statement when it has replaced one row and then fails on
-// the next.
+// Does not use REPLACE: after replacing one row, SQLite prepares to undo the statement in case the
+// next row fails.
 Result<void> AddCurrent(Connection& connection, std::int64_t bucket, const ObjectRow& row) {
   Query query(connection, "INSERT INTO current(bucket, " ALL_COLUMNS ") VALUES(?," ALL_PLACES ")");
   query.Bind(bucket);
@@ -175,7 +175,7 @@ Result<void> PromoteArchived(Connection& connection, std::int64_t bucket, std::s
 
 namespace {
 
-// A version is a row of one of the two tables.
+// One statement per table, because a version is a row in one of the two.
 struct Updates {
   const char* current;
   const char* archived;
@@ -227,23 +227,22 @@ Result<bool> BucketHasObjects(Connection& connection, std::int64_t bucket) {
   return row && query.Int(0) != 0;
 }
 
-Result<void> RememberCompleted(Connection& connection, std::int64_t bucket,
-                               std::string_view upload_id, const ObjectRow& row,
-                               std::int64_t limit) {
-  // WriteRow also binds ?17, the content, which is not remembered.
+Result<void> RecordCompleted(Connection& connection, std::int64_t bucket,
+                             std::string_view upload_id, const ObjectRow& row, std::int64_t limit) {
+  // WriteRow also binds ?17, the content, which is not stored.
   Query insert(connection, "INSERT INTO completed(ordinal, upload_id, bucket, " SUMMARY_COLUMNS
                            ", attributes, tags, parts) "
                            "VALUES((SELECT coalesce(max(ordinal), 0) + 1 FROM completed),"
                            "?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?18)");
   insert.BindText(upload_id).Bind(bucket);
   PENSTOCK_TRY(WriteRow(insert, row));
-  Query forget(connection,
-               "DELETE FROM completed WHERE ordinal <= (SELECT max(ordinal) FROM completed) - ?");
-  return forget.Bind(limit).Run();
+  Query prune(connection,
+              "DELETE FROM completed WHERE ordinal <= (SELECT max(ordinal) FROM completed) - ?");
+  return prune.Bind(limit).Run();
 }
 
-FoundRow FindRemembered(Connection& connection, std::int64_t bucket, std::string_view key,
-                        std::string_view upload_id) {
+FoundRow FindCompletedRow(Connection& connection, std::int64_t bucket, std::string_view key,
+                          std::string_view upload_id) {
   Query query(
       connection,
       "SELECT " SUMMARY_COLUMNS

@@ -24,7 +24,7 @@ class ObjectRowsTest : public ::testing::Test {
   Connection& db_ = *database_;
 };
 
-TEST_F(ObjectRowsTest, ARowComesBackWhole) {
+TEST_F(ObjectRowsTest, RoundTripsARow) {
   ObjectRow row = Row("key", -5, "v");
   row.record.size = 1ULL << 40;
   row.record.tags = {{"a", "b"}};
@@ -74,14 +74,14 @@ TEST_F(ObjectRowsTest, ACursorSeeksInUnsignedByteOrder) {
   EXPECT_EQ(cursor.key(), "b");
 }
 
-TEST_F(ObjectRowsTest, RemembersTheLatestCompletions) {
+TEST_F(ObjectRowsTest, KeepsTheLatestCompletions) {
   for (int i = 0; i < 5; ++i) {
     ASSERT_TRUE(
-        RememberCompleted(db_, 1, "upload" + std::to_string(i), Row("key", -i, "null"), 3).ok());
+        RecordCompleted(db_, 1, "upload" + std::to_string(i), Row("key", -i, "null"), 3).ok());
   }
-  EXPECT_FALSE(FindRemembered(db_, 1, "key", "upload1")->has_value());
-  EXPECT_TRUE(FindRemembered(db_, 1, "key", "upload2")->has_value());
-  EXPECT_TRUE(FindRemembered(db_, 1, "key", "upload4")->has_value());
+  EXPECT_FALSE(FindCompletedRow(db_, 1, "key", "upload1")->has_value());
+  EXPECT_TRUE(FindCompletedRow(db_, 1, "key", "upload2")->has_value());
+  EXPECT_TRUE(FindCompletedRow(db_, 1, "key", "upload4")->has_value());
 }
 
 }  // namespace

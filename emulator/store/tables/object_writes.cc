@@ -20,16 +20,16 @@ Result<void> DropArchived(const ObjectWrite& write, const ObjectRow& row) {
 
 enum class Before { kNothing, kArchived, kReplaceable };
 
-// Clears the way for a new latest version: an object with an id of its own is archived, a null
-// version is released unless the bucket is versioned; its row is left for the caller to replace or
+// Prepares for a new latest version. A version with an id of its own is archived. A null
+// version is released unless versioning is enabled; its row is left for the caller to replace or
 // remove (kReplaceable).
-Result<Before> StepAside(const ObjectWrite& write, std::string_view key) {
+Result<Before> DisplaceLatest(const ObjectWrite& write, std::string_view key) {
   const bool keep_all = write.bucket.record->versioning == Versioning::kEnabled;
   PENSTOCK_ASSIGN(const auto current,
                   FindCurrentReference(write.connection(), write.bucket.id, key));
   if (current.has_value() && !keep_all && current->is_null_version) {
     PENSTOCK_TRY(ReleaseReferences(write.transaction, write.registry, current->slices));
-    return Before::kReplaceable;  // there is one null version at most
+    return Before::kReplaceable;  // there is at most one null version
   }
   if (current.has_value()) PENSTOCK_TRY(ArchiveCurrent(write.connection(), write.bucket.id, key));
   if (write.bucket.record->versioning == Versioning::kSuspended) {
@@ -45,7 +45,8 @@ VersionId NewVersionId(const ObjectWrite& write) {
   return VersionId(std::string(kNullVersion));
 }
 
-// After a version went: the newest archived one shows again, unless it is a marker.
+// After a version was removed, makes the newest archived version current, unless it is a delete
+// marker.
 Result<void> Promote(const ObjectWrite& write, std::string_view key) {
   PENSTOCK_ASSIGN(const auto newest, FindNewestArchived(write.connection(), write.bucket.id, key));
   if (!newest.has_value() || newest->record.is_delete_marker) return Ok();
@@ -95,7 +96,7 @@ Result<void> CheckDelete(const ObjectWrite& write, const DeleteObject& request) 
 
 Result<void> PlaceObject(const ObjectWrite& write, ObjectRow& row) {
   ObjectRecord& record = row.record;
-  PENSTOCK_ASSIGN(const Before before, StepAside(write, record.key.value));
+  PENSTOCK_ASSIGN(const Before before, DisplaceLatest(write, record.key.value));
   row.newest_first = -write.sequence;
   record.version_id = NewVersionId(write);
   record.is_latest = true;
@@ -107,7 +108,7 @@ Result<void> PlaceObject(const ObjectWrite& write, ObjectRow& row) {
 
 Result<DeleteOutcome> DeleteLatest(const ObjectWrite& write, const ObjectKey& key) {
   DeleteOutcome outcome;
-  PENSTOCK_ASSIGN(const Before before, StepAside(write, key.value));
+  PENSTOCK_ASSIGN(const Before before, DisplaceLatest(write, key.value));
   outcome.existed = before != Before::kNothing;
   if (before == Before::kReplaceable)
     PENSTOCK_TRY(RemoveCurrent(write.connection(), write.bucket.id, key.value));

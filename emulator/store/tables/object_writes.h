@@ -1,5 +1,5 @@
-// What writing and deleting mean in each versioning state (spec/protocol.md §2.7), as changes of
-// rows inside one transaction. Knows nothing of caches or threads.
+// The semantics of writes and deletions in each versioning state (Amazon S3 User Guide, "How S3
+// Versioning works"), as changes of rows in one transaction. Independent of caches and threads.
 #ifndef PENSTOCK_EMULATOR_STORE_TABLES_OBJECT_WRITES_H_
 #define PENSTOCK_EMULATOR_STORE_TABLES_OBJECT_WRITES_H_
 
@@ -14,36 +14,38 @@
 
 namespace penstock::emulator::store {
 
-// The surroundings of one write.
+// The context of one write.
 struct ObjectWrite {
   WriteTransaction& transaction;
   const std::shared_ptr<BlobRegistry>& registry;
   const Bucket& bucket;
-  std::int64_t sequence;  // newer than every other write's
+  std::int64_t sequence;  // greater than that of every earlier write
   WallTime now;
 
   Connection& connection() const { return transaction.connection(); }
 };
 
-// The latest version of the key (possibly a marker) with is_latest set; nullopt when it has none.
+// The latest version of the key, possibly a delete marker, with is_latest set; nullopt: there is
+// none.
 FoundRow FindLatest(Connection& connection, std::int64_t bucket, std::string_view key);
-// kNotFound with code NoSuchVersion when absent. is_latest is set.
+// kNotFound with code NoSuchVersion if absent. Sets is_latest.
 Result<ObjectRow> FindVersion(Connection& connection, const Bucket& bucket, const ObjectKey& key,
                               const VersionId& version);
 
-// Asks `precondition`, if there is one, about the latest version.
+// Calls `precondition`, if set, with the latest version.
 Result<void> CheckPrecondition(const ObjectWrite& write, const ObjectKey& key,
                                const Precondition& precondition);
-// Asks the request's precondition, and its `removal` about the version it names.
+// Calls the request's precondition, and its `removal` with the version that it names.
 Result<void> CheckDelete(const ObjectWrite& write, const DeleteObject& request);
 
-// Makes `row` the key's latest version: fills version id, order and, where unset, the time;
-// archives or replaces what was there. row.slices must already be counted.
+// Makes `row` the latest version of its key. Sets version id, order and, if unset, the time, and
+// archives or replaces the previous version. The references of row.slices must already be counted.
 Result<void> PlaceObject(const ObjectWrite& write, ObjectRow& row);
 
-// Deletes without a version id: removes the null version, or hides the key behind a new marker.
+// Deletes without a version id: removes the null version, or adds a delete marker that hides the
+// key.
 Result<DeleteOutcome> DeleteLatest(const ObjectWrite& write, const ObjectKey& key);
-// Removes one version for good; the next older one becomes the latest.
+// Removes one version permanently; the next older version becomes the latest.
 Result<DeleteOutcome> DeleteVersion(const ObjectWrite& write, const ObjectKey& key,
                                     const VersionId& version);
 

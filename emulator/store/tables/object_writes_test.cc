@@ -1,4 +1,5 @@
-// The versioning table of spec/protocol.md §2.7, through the store.
+// The semantics of each versioning state (Amazon S3 User Guide, "How S3 Versioning works"), tested
+// through the store.
 #include "emulator/store/tables/object_writes.h"
 
 #include <gtest/gtest.h>
@@ -12,12 +13,14 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 class VersioningTest : public ::testing::Test {
  protected:
   void SetUp() override { MakeBucket(*store_); }
-  void Turn(Versioning versioning) { ASSERT_TRUE(store_->SetVersioning(kBucket, versioning).ok()); }
+  void SetVersioning(Versioning versioning) {
+    ASSERT_TRUE(store_->SetVersioning(kBucket, versioning).ok());
+  }
   std::string Put(const std::string& body) {
     return PutText(*store_, "key", body)->object->version_id.value;
   }
@@ -27,9 +30,9 @@ class VersioningTest : public ::testing::Test {
   std::unique_ptr<Store> store_ = OpenStore({});
 };
 
-TEST_F(VersioningTest, EnabledKeepsEveryVersionAndTheNullOneFromBefore) {
+TEST_F(VersioningTest, EnabledKeepsEveryVersionIncludingTheNullVersion) {
   EXPECT_EQ(Put("old"), "null");
-  Turn(Versioning::kEnabled);
+  SetVersioning(Versioning::kEnabled);
   const std::string id = Put("new");
   EXPECT_NE(id, "null");
   EXPECT_EQ(Get(*store_, "key"), "new");
@@ -37,13 +40,13 @@ TEST_F(VersioningTest, EnabledKeepsEveryVersionAndTheNullOneFromBefore) {
   EXPECT_FALSE((*store_->FindObject(kBucket, ObjectKey("key"), VersionId("null")))->is_latest);
 }
 
-TEST_F(VersioningTest, ARemovalIsAskedAboutTheVersionNamedAndCanKeepIt) {
-  Turn(Versioning::kEnabled);
+TEST_F(VersioningTest, TheRemovalPreconditionCanKeepTheNamedVersion) {
+  SetVersioning(Versioning::kEnabled);
   const std::string old = Put("old");
   Put("new");
-  std::vector<std::string> asked;
+  std::vector<std::string> checked;
   const auto removal = [&](const ObjectRecord* version) -> Result<void> {
-    asked.push_back(version == nullptr ? "none" : version->version_id.value);
+    checked.push_back(version == nullptr ? "none" : version->version_id.value);
     return Error::Make(ErrorKind::kAccessDenied, "kept");
   };
   const auto remove = [&](std::optional<VersionId> version) {
@@ -51,18 +54,18 @@ TEST_F(VersioningTest, ARemovalIsAskedAboutTheVersionNamedAndCanKeepIt) {
   };
   EXPECT_EQ(remove(VersionId(old)).error().kind, ErrorKind::kAccessDenied);
   EXPECT_EQ(remove(VersionId("absent")).error().kind, ErrorKind::kAccessDenied);
-  EXPECT_EQ(asked, (std::vector<std::string>{old, "none"}));
+  EXPECT_EQ(checked, (std::vector<std::string>{old, "none"}));
   EXPECT_EQ(Get(*store_, "key", kBucket, VersionId(old)), "old");
   const auto hidden = remove(std::nullopt);
   ASSERT_TRUE(hidden.ok());
   EXPECT_TRUE(hidden->created_marker);
-  EXPECT_EQ(asked.size(), 2u) << "a marker removes nothing";
+  EXPECT_EQ(checked.size(), 2u) << "adding a marker removes no version";
 }
 
 TEST_F(VersioningTest, SuspendedReplacesOnlyTheNullVersion) {
-  Turn(Versioning::kEnabled);
+  SetVersioning(Versioning::kEnabled);
   const std::string id = Put("kept");
-  Turn(Versioning::kSuspended);
+  SetVersioning(Versioning::kSuspended);
   EXPECT_EQ(Put("first null"), "null");
   EXPECT_EQ(Put("second null"), "null");
   EXPECT_EQ(CountVersions(), 2u);
@@ -70,18 +73,18 @@ TEST_F(VersioningTest, SuspendedReplacesOnlyTheNullVersion) {
   EXPECT_EQ(Get(*store_, "key"), "second null");
 }
 
-TEST_F(VersioningTest, ANullVersionUnderNewerOnesIsReplacedToo) {
+TEST_F(VersioningTest, AnArchivedNullVersionIsReplaced) {
   Put("null");
-  Turn(Versioning::kEnabled);
+  SetVersioning(Versioning::kEnabled);
   Put("newer");
-  Turn(Versioning::kSuspended);
+  SetVersioning(Versioning::kSuspended);
   Put("new null");
   EXPECT_EQ(CountVersions(), 2u);
   EXPECT_EQ(Get(*store_, "key", kBucket, VersionId("null")), "new null");
 }
 
-TEST_F(VersioningTest, DeletingHidesBehindAMarkerAndRemovingItUndeletes) {
-  Turn(Versioning::kEnabled);
+TEST_F(VersioningTest, AMarkerHidesTheKeyUntilItIsRemoved) {
+  SetVersioning(Versioning::kEnabled);
   Put("body");
   const auto deleted = Remove(*store_, "key");
   ASSERT_TRUE(deleted.ok());
@@ -92,8 +95,8 @@ TEST_F(VersioningTest, DeletingHidesBehindAMarkerAndRemovingItUndeletes) {
   EXPECT_EQ(Get(*store_, "key"), "body");
 }
 
-TEST_F(VersioningTest, DeletingAnAbsentKeyLeavesAMarker) {
-  Turn(Versioning::kEnabled);
+TEST_F(VersioningTest, DeletingAnAbsentKeyAddsAMarker) {
+  SetVersioning(Versioning::kEnabled);
   const auto deleted = Remove(*store_, "key");
   EXPECT_FALSE(deleted->existed);
   EXPECT_TRUE(deleted->created_marker);
@@ -101,7 +104,7 @@ TEST_F(VersioningTest, DeletingAnAbsentKeyLeavesAMarker) {
 }
 
 TEST_F(VersioningTest, SuspendedDeletesLeaveOneNullMarker) {
-  Turn(Versioning::kSuspended);
+  SetVersioning(Versioning::kSuspended);
   Put("null");
   EXPECT_EQ(Remove(*store_, "key")->version_id.value, "null");
   EXPECT_EQ(Remove(*store_, "key")->version_id.value, "null");
@@ -111,8 +114,8 @@ TEST_F(VersioningTest, SuspendedDeletesLeaveOneNullMarker) {
   EXPECT_EQ(Get(*store_, "key"), "again");
 }
 
-TEST_F(VersioningTest, RemovingTheLatestShowsTheOneBefore) {
-  Turn(Versioning::kEnabled);
+TEST_F(VersioningTest, RemovingTheLatestPromotesThePreviousVersion) {
+  SetVersioning(Versioning::kEnabled);
   Put("1");
   const std::string second = Put("2");
   EXPECT_TRUE(Remove(*store_, "key", VersionId(second))->existed);
@@ -121,7 +124,7 @@ TEST_F(VersioningTest, RemovingTheLatestShowsTheOneBefore) {
 }
 
 TEST_F(VersioningTest, APreconditionSeesTheMarker) {
-  Turn(Versioning::kEnabled);
+  SetVersioning(Versioning::kEnabled);
   Put("1");
   ASSERT_TRUE(Remove(*store_, "key").ok());
   PutObject put = MakePut(*store_, "key", "2");
@@ -134,8 +137,8 @@ TEST_F(VersioningTest, APreconditionSeesTheMarker) {
   EXPECT_TRUE(marker);
 }
 
-TEST_F(VersioningTest, TagsOfAMarkerAreRefused) {
-  Turn(Versioning::kEnabled);
+TEST_F(VersioningTest, TagsOfAMarkerAreRejected) {
+  SetVersioning(Versioning::kEnabled);
   ASSERT_TRUE(Remove(*store_, "key").ok());
   EXPECT_EQ(store_->SetTags(kBucket, ObjectKey("key"), std::nullopt, {}).error().code,
             "MethodNotAllowed");

@@ -25,7 +25,7 @@ Result<ObjectRow> FindRow(Connection& connection, const Bucket& bucket, const Ob
   return std::move(*latest);
 }
 
-Error ChangeOfMarker(const BucketName& bucket, const ObjectKey& key) {
+Error DeleteMarkerError(const BucketName& bucket, const ObjectKey& key) {
   Error error = Error::Make(ErrorKind::kInvalidArgument,
                             "The specified method is not allowed against this resource.");
   error.code = "MethodNotAllowed";
@@ -41,12 +41,12 @@ Result<DeleteOutcome> Remove(const ObjectWrite& write, const DeleteObject& reque
 
 Result<ObjectPtr> SqliteStore::FindObject(const BucketName& bucket, const ObjectKey& key,
                                           const std::optional<VersionId>& version) {
-  if (ObjectPtr hot = cache_.Find(bucket.value, key.value); hot != nullptr) {
-    if (!version.has_value() || hot->version_id == *version) return hot;
+  if (ObjectPtr cached = cache_.Find(bucket.value, key.value); cached != nullptr) {
+    if (!version.has_value() || cached->version_id == *version) return cached;
   }
   ObjectCache::Ticket ticket = 0;
   const auto read = [&](Connection& connection) -> Result<std::optional<ObjectPtr>> {
-    // before the first SELECT, which fixes the snapshot
+    // Taken before the first SELECT, which starts the snapshot.
     ticket = cache_.TakeTicket(bucket.value, key.value);
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(ObjectRow row, FindRow(connection, found, key, version));
@@ -64,7 +64,7 @@ class SqliteStore::ObjectPut {
   ObjectPut(SqliteStore& store, PutObject request)
       : store_(store),
         bucket_name_(std::move(request.bucket)),
-        asked_time_(request.record.last_modified),
+        requested_time_(request.record.last_modified),
         precondition_(std::move(request.precondition)) {
     row_.record = std::move(request.record);
   }
@@ -76,11 +76,11 @@ class SqliteStore::ObjectPut {
     const ObjectWrite write = store_.BeginObjectWrite(transaction, bucket);
     PENSTOCK_TRY(CheckPrecondition(write, row_.record.key, precondition_));
     PENSTOCK_TRY(store_.row_memory_.Admit(transaction.connection()));
-    row_.record.last_modified = asked_time_;  // a run before this one may have set it
+    row_.record.last_modified = requested_time_;  // an earlier run may have set it
     PENSTOCK_ASSIGN(row_.slices, AddReferences(transaction, store_.registry_, row_.record.content));
     PENSTOCK_TRY(PlaceObject(write, row_));
     outcome_.versioning = bucket.record->versioning;
-    // The effect runs before Done or Run's return, so this object is still there.
+    // The effect runs before Done is called or Run returns, so this object is still alive.
     transaction.AroundCommit([this](CommitPhase phase) { Publish(phase); });
     return Ok();
   }
@@ -94,7 +94,7 @@ class SqliteStore::ObjectPut {
       return store_.cache_.Erase(bucket_name_.value, row_.record.key.value);
     try {
       outcome_.object = std::make_shared<const ObjectRecord>(std::move(row_.record));
-    } catch (...) {  // for want of memory, before the record moved
+    } catch (...) {  // out of memory, before the record was moved
       store_.cache_.Erase(bucket_name_.value, row_.record.key.value);
       throw;
     }
@@ -103,7 +103,7 @@ class SqliteStore::ObjectPut {
 
   SqliteStore& store_;
   const BucketName bucket_name_;
-  const WallTime asked_time_;
+  const WallTime requested_time_;
   const Precondition precondition_;
   ObjectRow row_;
   PutOutcome outcome_;
@@ -175,7 +175,7 @@ std::vector<Result<DeleteOutcome>> SqliteStore::Delete(std::vector<DeleteObject>
         outcomes.push_back(std::move(allowed).error());
         continue;
       }
-      // What fails from here on is the database, and takes all of them along.
+      // Later failures come from the database and fail all deletions.
       PENSTOCK_ASSIGN(DeleteOutcome outcome, Remove(write, request));
       outcomes.push_back(std::move(outcome));
       Publish(transaction, request.bucket, request.key, nullptr);
@@ -192,7 +192,7 @@ Result<void> SqliteStore::SetTags(const BucketName& bucket, const ObjectKey& key
   return queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(const ObjectRow row, FindRow(transaction.connection(), found, key, version));
-    if (row.record.is_delete_marker) return ChangeOfMarker(bucket, key);
+    if (row.record.is_delete_marker) return DeleteMarkerError(bucket, key);
     PENSTOCK_TRY(row_memory_.Admit(transaction.connection()));
     PENSTOCK_TRY(WriteTags(transaction.connection(), found.id, row, tags));
     Publish(transaction, bucket, key, nullptr);
@@ -206,7 +206,7 @@ Result<void> SqliteStore::ChangeAttributes(const BucketName& bucket, const Objec
   return queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(const ObjectRow row, FindRow(transaction.connection(), found, key, version));
-    if (row.record.is_delete_marker) return ChangeOfMarker(bucket, key);
+    if (row.record.is_delete_marker) return DeleteMarkerError(bucket, key);
     Attributes attributes = row.record.attributes;
     PENSTOCK_TRY(change(row.record, attributes));
     PENSTOCK_TRY(row_memory_.Admit(transaction.connection()));

@@ -6,7 +6,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 enum class Mode { kMemory, kDirectory, kStrict };
 
@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, ObjectsTest,
                                                                    : "Strict";
                          });
 
-TEST_P(ObjectsTest, GivesBackBodiesOfEverySize) {
+TEST_P(ObjectsTest, ReturnsBodiesOfEverySize) {
   for (const std::size_t size : {0, 1, 32 << 10, (32 << 10) + 1, 100'000, 300'000, 3 << 20}) {
     const std::string body = Body(size);
     ASSERT_TRUE(PutText(*store_, "key", body).ok()) << size;
@@ -70,7 +70,7 @@ TEST_P(ObjectsTest, KeepsEveryFieldOfTheRecord) {
   EXPECT_EQ(record.tags, put.record.tags);
 }
 
-TEST_P(ObjectsTest, NamesWhatIsMissing) {
+TEST_P(ObjectsTest, TheErrorCodeNamesTheMissingItem) {
   EXPECT_EQ(Get(*store_, "absent"), "[NoSuchKey]");
   EXPECT_EQ(Get(*store_, "absent", BucketName("nowhere")), "[NoSuchBucket]");
   EXPECT_EQ(Get(*store_, "absent", kBucket, VersionId("null")), "[NoSuchVersion]");
@@ -94,7 +94,7 @@ TEST_P(ObjectsTest, AReaderKeepsTheBytesOfADeletedObject) {
   EXPECT_EQ(Text((*held)->content), body);
 }
 
-TEST_P(ObjectsTest, DeletingTwiceIsNoError) {
+TEST_P(ObjectsTest, DeletingTwiceSucceeds) {
   ASSERT_TRUE(PutText(*store_, "key", "x").ok());
   EXPECT_TRUE(Remove(*store_, "key")->existed);
   const auto again = Remove(*store_, "key");
@@ -103,7 +103,7 @@ TEST_P(ObjectsTest, DeletingTwiceIsNoError) {
   EXPECT_TRUE(again->version_id.empty());
 }
 
-TEST_P(ObjectsTest, ManyDeletesHaveAnOutcomeEach) {
+TEST_P(ObjectsTest, EachOfManyDeletesHasAnOutcome) {
   for (const char* key : {"a", "b", "c"}) ASSERT_TRUE(PutText(*store_, key, "x").ok());
   std::vector<DeleteObject> requests(4);
   for (DeleteObject& request : requests) request.bucket = BucketName("bucket");
@@ -125,14 +125,14 @@ TEST_P(ObjectsTest, ManyDeletesHaveAnOutcomeEach) {
   ASSERT_FALSE(outcomes[2].ok());
   EXPECT_EQ(outcomes[2].error().code, "NoSuchBucket");
   ASSERT_TRUE(outcomes[3].ok());
-  EXPECT_FALSE(outcomes[3]->existed) << "the first one took it away";
+  EXPECT_FALSE(outcomes[3]->existed) << "the first request deleted it";
   EXPECT_FALSE(store_->FindObject(BucketName("bucket"), ObjectKey("a")).ok());
   EXPECT_EQ(Get(*store_, "b"), "x");
   EXPECT_EQ(Get(*store_, "c"), "x");
   EXPECT_TRUE(store_->Delete(std::vector<DeleteObject>()).empty());
 }
 
-TEST_P(ObjectsTest, ARefusedPreconditionChangesNothing) {
+TEST_P(ObjectsTest, AFailedPreconditionChangesNothing) {
   ASSERT_TRUE(PutText(*store_, "key", "old").ok());
   PutObject put = MakePut(*store_, "key", "new");
   std::string seen;
@@ -149,7 +149,7 @@ TEST_P(ObjectsTest, ARefusedPreconditionChangesNothing) {
   EXPECT_EQ(Get(*store_, "key"), "old");
 }
 
-TEST_P(ObjectsTest, CopiesShareTheirBytes) {
+TEST_P(ObjectsTest, CopiesShareTheirBlob) {
   const std::string body = Body(200'000);
   ASSERT_TRUE(PutText(*store_, "source", body).ok());
   const auto source = store_->FindObject(kBucket, ObjectKey("source"));
@@ -158,13 +158,13 @@ TEST_P(ObjectsTest, CopiesShareTheirBytes) {
   copy.record.size = body.size();
   ASSERT_TRUE(store_->Put(copy).ok());
   if (GetParam() != Mode::kMemory) {
-    EXPECT_TRUE(ComesToBlobs(directory_, 1));
+    EXPECT_TRUE(WaitForBlobFiles(directory_, 1));
   }
   ASSERT_TRUE(Remove(*store_, "source").ok());
   EXPECT_EQ(Get(*store_, "copy"), body);
 }
 
-TEST_P(ObjectsTest, ACopyOfADeletedObjectStillHeldIsSound) {
+TEST_P(ObjectsTest, ADeletedObjectThatIsStillReadCanBeCopied) {
   for (const std::size_t size : {100, 200'000}) {
     const std::string body = Body(size);
     ASSERT_TRUE(PutText(*store_, "source", body).ok());
@@ -193,11 +193,11 @@ TEST_P(ObjectsTest, OverwritingFreesTheOldBytes) {
     return;
   }
   ASSERT_TRUE(PutText(*store_, "key", Body(300'000)).ok());
-  EXPECT_TRUE(ComesToBlobs(directory_, 1));
+  EXPECT_TRUE(WaitForBlobFiles(directory_, 1));
   ASSERT_TRUE(PutText(*store_, "key", Body(300'000, 2)).ok());
-  EXPECT_TRUE(ComesToBlobs(directory_, 1));
+  EXPECT_TRUE(WaitForBlobFiles(directory_, 1));
   ASSERT_TRUE(Remove(*store_, "key").ok());
-  EXPECT_TRUE(ComesToBlobs(directory_, 0));
+  EXPECT_TRUE(WaitForBlobFiles(directory_, 0));
 }
 
 TEST_P(ObjectsTest, ReplacesTags) {
@@ -229,7 +229,7 @@ TEST_P(ObjectsTest, SetsAndRemovesOneAttributeOfAVersion) {
             "NoSuchKey");
 }
 
-TEST_P(ObjectsTest, AChangeOfAttributesSeesTheVersionAndMayRefuse) {
+TEST_P(ObjectsTest, AnAttributeChangeSeesTheVersionAndMayFail) {
   ASSERT_TRUE(PutText(*store_, "key", "body").ok());
   const auto change = [&](const AttributeChange& how) {
     return store_->ChangeAttributes(kBucket, ObjectKey("key"), std::nullopt, how);
@@ -251,7 +251,7 @@ TEST_P(ObjectsTest, AChangeOfAttributesSeesTheVersionAndMayRefuse) {
             (Attributes{{"size", "4"}}));
 }
 
-TEST_P(ObjectsTest, RefusesContentOfAnotherStore) {
+TEST_P(ObjectsTest, RejectsContentOfAnotherStore) {
   const auto other = OpenStore({});
   PutObject put = MakePut(*store_, "key", "");
   put.record.content = MakeContent(*other, "foreign");

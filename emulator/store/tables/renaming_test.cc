@@ -6,7 +6,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 RenameObject Renaming(const std::string& from, const std::string& to,
                       const std::string& token = {}) {
@@ -29,7 +29,7 @@ class RenamingTest : public ::testing::Test {
   std::unique_ptr<Store> store_ = OpenStore({});
 };
 
-TEST_F(RenamingTest, TheObjectKeepsEverythingButItsKey) {
+TEST_F(RenamingTest, ChangesOnlyTheKeyOfTheObject) {
   ASSERT_TRUE(PutText(*store_, "a", "bytes").ok());
   const auto before = store_->FindObject(kBucket, ObjectKey("a"));
   ASSERT_TRUE(before.ok());
@@ -42,7 +42,7 @@ TEST_F(RenamingTest, TheObjectKeepsEverythingButItsKey) {
   EXPECT_EQ((*after)->last_modified, (*before)->last_modified);
 }
 
-TEST_F(RenamingTest, WhatHadTheKeyIsReplaced) {
+TEST_F(RenamingTest, ReplacesTheObjectAtTheTarget) {
   ASSERT_TRUE(PutText(*store_, "a", "new").ok());
   ASSERT_TRUE(PutText(*store_, "b", "old").ok());
   EXPECT_EQ(Outcome(store_->Rename(Renaming("a", "b"))), "done");
@@ -50,46 +50,46 @@ TEST_F(RenamingTest, WhatHadTheKeyIsReplaced) {
   EXPECT_EQ(Get(*store_, "a"), "[NoSuchKey]");
 }
 
-TEST_F(RenamingTest, OntoItselfNothingHappens) {
+TEST_F(RenamingTest, RenamingToTheSameKeyChangesNothing) {
   ASSERT_TRUE(PutText(*store_, "a", "bytes").ok());
   EXPECT_EQ(Outcome(store_->Rename(Renaming("a", "a"))), "done");
   EXPECT_EQ(Get(*store_, "a"), "bytes");
 }
 
-TEST_F(RenamingTest, BothSidesMayRefuse) {
+TEST_F(RenamingTest, BothPreconditionsMayFail) {
   ASSERT_TRUE(PutText(*store_, "a", "bytes").ok());
   EXPECT_EQ(Outcome(store_->Rename(Renaming("absent", "b"))), "NoSuchKey");
   RenameObject request = Renaming("a", "b");
-  bool asked_of_nothing = false;
+  bool got_null = false;
   request.target_precondition = [&](const ObjectRecord* object) -> Result<void> {
-    asked_of_nothing = object == nullptr;
+    got_null = object == nullptr;
     Error error = Error::Make(ErrorKind::kPreconditionFailed, "no");
     error.code = "PreconditionFailed";
     return error;
   };
   EXPECT_EQ(Outcome(store_->Rename(request)), "PreconditionFailed");
-  EXPECT_TRUE(asked_of_nothing);
+  EXPECT_TRUE(got_null);
   request.source_precondition = std::exchange(request.target_precondition, nullptr);
   EXPECT_EQ(Outcome(store_->Rename(request)), "PreconditionFailed");
-  EXPECT_FALSE(asked_of_nothing);
+  EXPECT_FALSE(got_null);
   EXPECT_EQ(Get(*store_, "a"), "bytes");
 }
 
-TEST_F(RenamingTest, ATokenIsGoodForOneRequest) {
+TEST_F(RenamingTest, ATokenIsValidForOneRequest) {
   ASSERT_TRUE(PutText(*store_, "a", "bytes").ok());
   EXPECT_EQ(Outcome(store_->Rename(Renaming("a", "b", "token"))), "done");
   EXPECT_EQ(Outcome(store_->Rename(Renaming("a", "b", "token"))), "done")
-      << "a repeated request is answered as it was";
+      << "a repeated request succeeds";
   EXPECT_EQ(Get(*store_, "b"), "bytes");
   EXPECT_EQ(Outcome(store_->Rename(Renaming("b", "c", "token"))), "IdempotencyParameterMismatch");
   EXPECT_EQ(Get(*store_, "b"), "bytes");
   EXPECT_EQ(Outcome(store_->Rename(Renaming("absent", "c", "other"))), "NoSuchKey");
-  ASSERT_TRUE(PutText(*store_, "absent", "now there").ok());
+  ASSERT_TRUE(PutText(*store_, "absent", "now present").ok());
   EXPECT_EQ(Outcome(store_->Rename(Renaming("absent", "c", "other"))), "done")
-      << "what failed is not remembered";
+      << "failed requests are not recorded";
 }
 
-TEST(RenamingOnDiskTest, RenamesAndTokensSurviveARestartAndNoBytesMove) {
+TEST(RenamingOnDiskTest, RenamesAndTokensSurviveARestart) {
   const TemporaryDirectory directory;
   const std::string body = Body(100'000);
   {
@@ -98,7 +98,7 @@ TEST(RenamingOnDiskTest, RenamesAndTokensSurviveARestartAndNoBytesMove) {
     ASSERT_TRUE(PutText(*store, "a", body).ok());
     ASSERT_TRUE(PutText(*store, "b", Body(100'000, 2)).ok());
     ASSERT_EQ(Outcome(store->Rename(Renaming("a", "b", "token"))), "done");
-    EXPECT_TRUE(ComesToBlobs(directory, 1)) << "the bytes of what was replaced are free";
+    EXPECT_TRUE(WaitForBlobFiles(directory, 1)) << "the data of the replaced object is deleted";
   }
   {
     auto store = OpenStore({.directory = directory.path()});

@@ -4,8 +4,8 @@ namespace penstock::emulator::store {
 namespace {
 
 constexpr unsigned kCallsPerMeasurement = 16;
-constexpr std::uint64_t kPageOverhead = 256;  // of SQLite's page cache, for each page
-// more than the writes between two measurements usually add
+constexpr std::uint64_t kPageOverhead = 256;  // bytes of SQLite's page cache per page
+// More than the writes between two measurements usually add.
 constexpr std::uint64_t kRoomForRows = 1 << 20;
 
 Result<std::uint64_t> Number(Connection& connection, const char* pragma) {
@@ -20,7 +20,7 @@ Result<void> RowMemory::Admit(Connection& connection) {
   if (limit_ == nullptr) return Ok();
   if (calls_++ % kCallsPerMeasurement == 0) PENSTOCK_TRY(Measure(connection));
   if (limit_->HasRoomForRecords() || free_bytes_ >= kRoomForRows) return Ok();
-  PENSTOCK_TRY(Measure(connection));  // deletions may have freed pages since
+  PENSTOCK_TRY(Measure(connection));  // deletions may have freed pages
   if (limit_->HasRoomForRecords() || free_bytes_ >= kRoomForRows) return Ok();
   return limit_->Exceeded(0);
 }

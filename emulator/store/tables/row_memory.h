@@ -1,4 +1,4 @@
-// What the rows of a database in memory are charged to a MemoryLimit.
+// Charges the rows of a database in memory to a MemoryLimit.
 #ifndef PENSTOCK_EMULATOR_STORE_TABLES_ROW_MEMORY_H_
 #define PENSTOCK_EMULATOR_STORE_TABLES_ROW_MEMORY_H_
 
@@ -10,7 +10,7 @@
 
 namespace penstock::emulator::store {
 
-// Pages that deletions free stay with the database: they stay charged, and take new rows only.
+// Pages that deletions free stay in the database. They remain charged and can only hold new rows.
 //
 // Thread safety: used by the writer only, which is one thread at a time.
 class RowMemory {
@@ -18,9 +18,9 @@ class RowMemory {
   // Null: no limit, and nothing is measured.
   explicit RowMemory(MemoryLimit* limit) : limit_(limit), charge_(limit) {}
 
-  // Called inside a transaction before it adds rows. MemoryLimit::Exceeded when the limit is
-  // reached and the database has no free pages. The size is measured at every 16th call, so that a
-  // few writes may still pass.
+  // Call inside a transaction before it adds rows. MemoryLimit::Exceeded if the limit is
+  // reached and the database has no free pages. The size is measured at every 16th call, so a
+  // few writes may still succeed.
   Result<void> Admit(Connection& connection);
 
  private:

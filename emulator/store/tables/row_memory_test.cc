@@ -15,7 +15,7 @@ std::unique_ptr<Connection> OpenTable() {
   return std::move(opened).value();
 }
 
-// Rows of 1 KiB until one is refused.
+// Inserts rows of 1 KiB until one is rejected. Returns their number.
 int Fill(RowMemory& memory, Connection& connection) {
   int rows = 0;
   for (; rows < 10'000 && memory.Admit(connection).ok(); ++rows) {
@@ -24,7 +24,7 @@ int Fill(RowMemory& memory, Connection& connection) {
   return rows;
 }
 
-TEST(RowMemory, ChargesPagesAndRefusesBeyondTheLimit) {
+TEST(RowMemory, ChargesPagesAndRejectsRowsOverTheLimit) {
   MemoryLimit limit(4 << 20);
   const auto connection = OpenTable();
   RowMemory memory(&limit);

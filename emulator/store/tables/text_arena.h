@@ -1,4 +1,4 @@
-// A place for many short texts that live and go together.
+// Memory for many short texts with a common lifetime.
 #ifndef PENSTOCK_EMULATOR_STORE_TABLES_TEXT_ARENA_H_
 #define PENSTOCK_EMULATOR_STORE_TABLES_TEXT_ARENA_H_
 
@@ -9,11 +9,11 @@
 
 namespace penstock::emulator::store {
 
-// Views that Copy returned stay valid until the arena goes, also after it was moved.
+// Views that Copy returned are valid until the arena is destroyed, even after it was moved.
 class TextArena {
  public:
   TextArena() = default;
-  // Moved, not copied: a copy's views would still point into the original.
+  // Not copyable: the views of a copy would point to the original.
   TextArena(TextArena&&) noexcept = default;
   TextArena& operator=(TextArena&&) noexcept = default;
 

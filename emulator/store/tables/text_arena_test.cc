@@ -9,7 +9,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-TEST(TextArenaTest, ViewsStayWhileMoreIsCopied) {
+TEST(TextArenaTest, ViewsStayValidAfterMoreCopies) {
   TextArena arena;
   std::vector<std::string> texts;
   std::vector<std::string_view> views;
@@ -21,18 +21,18 @@ TEST(TextArenaTest, ViewsStayWhileMoreIsCopied) {
   EXPECT_TRUE(std::equal(texts.begin(), texts.end(), views.begin(), views.end()));
 }
 
-TEST(TextArenaTest, ViewsStayWhenItIsMoved) {
+TEST(TextArenaTest, ViewsStayValidAfterAMove) {
   TextArena arena;
   const std::string_view view = arena.Copy("text");
   const TextArena moved = std::move(arena);
   EXPECT_EQ(view, "text");
 }
 
-TEST(TextArenaTest, CopiesAreOfTheirOwn) {
+TEST(TextArenaTest, CopiesAreIndependentOfTheSource) {
   TextArena arena;
   std::string text = "before";
   const std::string_view view = arena.Copy(text);
-  text = "behind";
+  text = "after";
   EXPECT_EQ(view, "before");
   EXPECT_EQ(arena.Copy(""), "");
 }

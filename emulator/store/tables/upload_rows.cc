@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
 
-Error Damaged(const Connection& connection) {
-  return Error::Make(ErrorKind::kDataLoss,
-                     "the database file " + connection.path() + " holds a damaged upload record");
+Error DamagedRecordError(const Connection& connection) {
+  return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() +
+                                               " contains a damaged upload record");
 }
 
 Result<UploadRow> ReadUpload(const Connection& connection, const Query& query,
@@ -40,7 +40,7 @@ Result<UploadRow> ReadUpload(const Connection& connection, const Query& query,
   record.checksum_type = query.Text(7);
   auto attributes = DecodeAttributes(query.Bytes(8));
   auto tags = DecodeAttributes(query.Bytes(9));
-  if (!attributes || !tags) return Damaged(connection);
+  if (!attributes || !tags) return DamagedRecordError(connection);
   record.attributes = std::move(*attributes);
   record.tags = std::move(*tags);
   record.current_at_create = query.Text(10);
@@ -56,7 +56,7 @@ Result<std::optional<UploadRow>> ReadOne(Connection& connection, Query& query,
   return std::optional<UploadRow>(std::move(row));
 }
 
-struct Position {  // a page shows what is greater
+struct Position {  // a page contains greater positions
   std::string key;
   std::int64_t sequence = kFirst;
 };
@@ -68,7 +68,8 @@ Result<std::optional<Position>> PageStart(Connection& connection, const Bucket& 
   if (!key.empty() && !query.upload_id_marker.empty()) {
     const UploadId id(query.upload_id_marker);
     PENSTOCK_ASSIGN(const auto marker, FindUploadById(connection, bucket, id));
-    // An upload that was aborted or completed since the last page still has its place.
+    // The id of an upload that was aborted or completed since the last page still contains its
+    // position.
     const auto sequence = marker.has_value() ? std::optional(marker->sequence) : SequenceOf(id);
     if (!sequence.has_value() || (marker.has_value() && marker->record.key.value != key)) {
       Error error = Error::Make(ErrorKind::kInvalidArgument, "Invalid uploadId marker");
@@ -153,9 +154,9 @@ Result<UploadPage> ListUploadRows(Connection& connection, const Bucket& bucket,
       continue;
     }
     page.entries.push_back({nullptr, group});
-    auto behind = Successor(group);
-    if (!behind.has_value()) break;
-    from = Position{std::move(*behind), kFirst};
+    auto next = Successor(group);
+    if (!next.has_value()) break;
+    from = Position{std::move(*next), kFirst};
     seek = true;
   }
   return page;
@@ -188,7 +189,7 @@ Result<std::vector<PartRow>> FindParts(Connection& connection, std::int64_t uplo
     PENSTOCK_ASSIGN(const bool found, query.Step());
     if (!found) return parts;
     auto record = DecodeParts(query.Bytes(0));
-    if (!record || record->size() != 1) return Damaged(connection);
+    if (!record || record->size() != 1) return DamagedRecordError(connection);
     parts.push_back({std::move(record->front()), query.Text(1)});
   }
 }

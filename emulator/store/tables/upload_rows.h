@@ -16,7 +16,8 @@ namespace penstock::emulator::store {
 
 struct UploadRow {
   UploadRecord record;
-  std::int64_t sequence = 0;  // names the upload in `parts`; later uploads have greater ones
+  // Identifies the upload in `parts`; later uploads have greater numbers.
+  std::int64_t sequence = 0;
 };
 
 struct PartRow {
@@ -25,22 +26,22 @@ struct PartRow {
 };
 
 Result<void> InsertUpload(Connection& connection, std::int64_t bucket, const UploadRow& upload);
-// Removes the upload and the rows of its parts. Their references are the caller's to release or
-// hand on.
+// Deletes the upload and the rows of its parts. The caller releases the parts' references or passes
+// them on.
 Result<void> DeleteUpload(Connection& connection, std::int64_t bucket, const UploadRow& upload);
 Result<std::optional<UploadRow>> FindUploadById(Connection& connection, const Bucket& bucket,
                                                 const UploadId& id);
 Result<std::optional<UploadRow>> FindFirstUpload(Connection& connection, const Bucket& bucket);
-// One page: by key, then by initiation. kInvalidArgument (code InvalidArgument) when the upload id
-// marker names no upload of the key marker's key.
+// Returns one page, ordered by key, then by creation. kInvalidArgument (code InvalidArgument) if
+// the upload id marker does not name an upload of the key marker's key.
 Result<UploadPage> ListUploadRows(Connection& connection, const Bucket& bucket,
                                   const ListUploads& query);
 
-// Walks the keys of a bucket's open uploads backwards; a key comes once for each of its uploads.
+// Iterates backwards over the keys of a bucket's open uploads. A key appears once per upload.
 class UploadKeyCursor {
  public:
   UploadKeyCursor(Connection& connection, std::int64_t bucket);
-  // To the last key < `key`, which must live until the next Seek.
+  // Moves to the last key < `key`, which must stay valid until the next Seek.
   Result<void> Seek(std::string_view key);
   Result<void> Next();
   bool AtEnd() const { return at_end_; }
@@ -55,7 +56,7 @@ class UploadKeyCursor {
 // Parts with number > marker, ascending, at most `limit`.
 Result<std::vector<PartRow>> FindParts(Connection& connection, std::int64_t upload, int marker,
                                        int limit);
-// Inserts or replaces.
+// Inserts or replaces the part.
 Result<void> WritePart(Connection& connection, std::int64_t upload, const PartRow& part);
 
 }  // namespace penstock::emulator::store

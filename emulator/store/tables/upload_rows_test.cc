@@ -35,7 +35,7 @@ class UploadRowsTest : public ::testing::Test {
   std::unique_ptr<Connection> database_ = OpenDatabase(":memory:", Durability::kRelaxed).value();
 };
 
-TEST_F(UploadRowsTest, AnUploadIsFoundByItsId) {
+TEST_F(UploadRowsTest, FindsAnUploadById) {
   Upload("key", 5, "id");
   const auto found = FindUploadById(*database_, bucket_, UploadId("id"));
   ASSERT_TRUE(found.ok() && found->has_value());
@@ -59,7 +59,7 @@ TEST_F(UploadRowsTest, PartsAreReplacedAndPagedByNumber) {
   EXPECT_EQ(FindParts(*database_, 5, 0, 100)->size(), 3u);
 }
 
-TEST_F(UploadRowsTest, DeletingTakesThePartsAlong) {
+TEST_F(UploadRowsTest, DeletingAnUploadDeletesItsParts) {
   const UploadRow upload = Upload("key", 5, "id");
   ASSERT_TRUE(WritePart(*database_, 5, Part(1, "s")).ok());
   ASSERT_TRUE(DeleteUpload(*database_, 1, upload).ok());
@@ -67,7 +67,7 @@ TEST_F(UploadRowsTest, DeletingTakesThePartsAlong) {
   EXPECT_FALSE(FindFirstUpload(*database_, bucket_)->has_value());
 }
 
-TEST_F(UploadRowsTest, PagesWalkKeysThenInitiation) {
+TEST_F(UploadRowsTest, PagesAreOrderedByKeyThenCreation) {
   Upload("b", 1, "b1");
   Upload("a", 2, "a2");
   Upload("b", 3, "b3");

@@ -1,4 +1,4 @@
-// Multipart methods of SqliteStore (spec/protocol.md §2.11).
+// Multipart methods of SqliteStore (Amazon S3 API Reference, "CompleteMultipartUpload").
 #include <functional>
 #include <limits>
 #include <memory>
@@ -13,7 +13,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-constexpr std::int64_t kRememberedUploads = 10'000;
+constexpr std::int64_t kMaxRecordedUploads = 10'000;
 
 Error NoSuchUpload(const BucketName& bucket, const ObjectKey& key) {
   Error error = Error::Make(
@@ -39,7 +39,8 @@ Error InvalidPart(int number, const ETag& etag, const std::string& what,
   return error;
 }
 
-// Takes the listed parts out of `rows` and joins them; the rest stays for the caller to release.
+// Moves the listed parts from `rows` into the object. The caller releases the references of the
+// other parts.
 Result<ObjectRow> JoinParts(std::vector<PartRow>& rows, const CompleteUpload& request) {
   ObjectRow object;
   object.record = request.record;
@@ -61,16 +62,15 @@ Result<ObjectRow> JoinParts(std::vector<PartRow>& rows, const CompleteUpload& re
     if (at == rows.size() || rows[at].record.number != number) {
       return InvalidPart(number, etag, "was not uploaded", request);
     }
-    // The record's size, ETag and checksum were made of that part: bytes put since then would not
-    // match them.
+    // The record's size, ETag and checksum were computed from that part. A part that was replaced
+    // since then does not match them.
     if (rows[at].record.etag != etag) {
       return InvalidPart(number, etag,
-                         "was replaced meanwhile by one of ETag " + rows[at].record.etag.value,
-                         request);
+                         "was replaced by a part with ETag " + rows[at].record.etag.value, request);
     }
     PartRow& part = rows[at];
     object.record.size += part.record.size;
-    // packed lists join by concatenation, and the references move along
+    // Packed lists can be concatenated, and the references move with them.
     object.slices += part.slices;
     object.record.parts.push_back(std::move(part.record));
     part.slices.clear();
@@ -189,12 +189,12 @@ Result<PutOutcome> SqliteStore::Complete(CompleteUpload request) {
       PENSTOCK_TRY(ReleaseReferences(transaction, registry_, unlisted.slices));
     PENSTOCK_TRY(DeleteUpload(connection, bucket.id, upload));
     PENSTOCK_TRY(PlaceObject(write, object));
-    PENSTOCK_TRY(RememberCompleted(connection, bucket.id, request.upload_id.value, object,
-                                   kRememberedUploads));
+    PENSTOCK_TRY(RecordCompleted(connection, bucket.id, request.upload_id.value, object,
+                                 kMaxRecordedUploads));
     PENSTOCK_ASSIGN(auto loaded, LoadObject(connection, std::move(object)));
     if (!loaded.has_value()) {
       return Error::Make(ErrorKind::kDataLoss,
-                         "the bytes of a part are missing from " + options_.directory + "/blobs")
+                         "the data of a part is missing from " + options_.directory + "/blobs")
           .At("", request.bucket.value, request.key.value);
     }
     outcome.object = std::move(*loaded);
@@ -210,7 +210,7 @@ Result<ObjectPtr> SqliteStore::FindCompleted(const BucketName& bucket, const Obj
                                              const UploadId& id) {
   return Read<ObjectPtr>([&](Connection& connection) -> Result<ObjectPtr> {
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
-    PENSTOCK_ASSIGN(auto row, FindRemembered(connection, found.id, key.value, id.value));
+    PENSTOCK_ASSIGN(auto row, FindCompletedRow(connection, found.id, key.value, id.value));
     if (!row.has_value()) return NoSuchUpload(bucket, key);
     return ObjectPtr(std::make_shared<const ObjectRecord>(std::move(row->record)));
   });

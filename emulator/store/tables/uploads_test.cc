@@ -8,7 +8,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers of this folder's tests
+using namespace testing;  // NOLINT: test helpers
 
 const ObjectKey kKey("key");
 
@@ -88,19 +88,19 @@ TEST_P(UploadsTest, JoinsTheListedPartsInOrder) {
   EXPECT_EQ(store_->FindUpload(kBucket, kKey, id).error().code, "NoSuchUpload");
 }
 
-TEST_P(UploadsTest, RemembersWhatACompletedUploadMade) {
+TEST_P(UploadsTest, RecordsTheResultOfACompletedUpload) {
   const UploadId id = Create();
   EXPECT_EQ(store_->FindCompleted(kBucket, kKey, id).error().code, "NoSuchUpload");
   ASSERT_TRUE(PutPartOf(id, 1, "x").ok());
   ASSERT_TRUE(Complete(id, {1}).ok());
-  const auto remembered = store_->FindCompleted(kBucket, kKey, id);
-  ASSERT_TRUE(remembered.ok());
-  EXPECT_EQ((*remembered)->etag.value, "whole-2");
-  EXPECT_EQ((*remembered)->parts.size(), 1u);
+  const auto completed = store_->FindCompleted(kBucket, kKey, id);
+  ASSERT_TRUE(completed.ok());
+  EXPECT_EQ((*completed)->etag.value, "whole-2");
+  EXPECT_EQ((*completed)->parts.size(), 1u);
   EXPECT_EQ(store_->FindCompleted(kBucket, ObjectKey("other"), id).error().code, "NoSuchUpload");
 }
 
-TEST_P(UploadsTest, RefusesUnknownAndDisorderedParts) {
+TEST_P(UploadsTest, RejectsUnknownAndUnorderedParts) {
   const UploadId id = Create();
   ASSERT_TRUE(PutPartOf(id, 1, "x").ok());
   ASSERT_TRUE(PutPartOf(id, 2, "y").ok());
@@ -111,9 +111,9 @@ TEST_P(UploadsTest, RefusesUnknownAndDisorderedParts) {
   EXPECT_TRUE(Complete(id, {1, 2}).ok());
 }
 
-// A part put again between ListParts and Complete was once joined under the ETag, checksum and size
-// of the one before.
-TEST_P(UploadsTest, RefusesToJoinAPartThatWasReplacedSinceItWasListed) {
+// Regression: a part that was replaced between ListParts and Complete was joined with the ETag,
+// checksum and size of the previous one.
+TEST_P(UploadsTest, RejectsAPartThatWasReplacedAfterTheListing) {
   const UploadId id = Create();
   ASSERT_TRUE(PutPartOf(id, 1, "x").ok());
   ASSERT_TRUE(PutPartOf(id, 2, "y").ok());
@@ -134,7 +134,7 @@ TEST_P(UploadsTest, RefusesToJoinAPartThatWasReplacedSinceItWasListed) {
   EXPECT_EQ(Get(*store_, "key"), "xother");
 }
 
-TEST_P(UploadsTest, ListsPartsBehindTheMarker) {
+TEST_P(UploadsTest, ListsPartsAfterTheMarker) {
   const UploadId id = Create();
   for (const int number : {5, 1, 10000})
     ASSERT_TRUE(PutPartOf(id, number, std::to_string(number)).ok());
@@ -147,12 +147,12 @@ TEST_P(UploadsTest, ListsPartsBehindTheMarker) {
   EXPECT_EQ(store_->ListParts(kBucket, kKey, id, 0, 1000)->size(), 3u);
 }
 
-TEST_P(UploadsTest, APartOfTheSameNumberReplaces) {
+TEST_P(UploadsTest, APartReplacesThePartWithTheSameNumber) {
   const UploadId id = Create();
   ASSERT_TRUE(PutPartOf(id, 1, Body(100'000, 1)).ok());
   ASSERT_TRUE(PutPartOf(id, 1, Body(100'000, 2)).ok());
   if (GetParam()) {
-    EXPECT_TRUE(ComesToBlobs(directory_, 1));
+    EXPECT_TRUE(WaitForBlobFiles(directory_, 1));
   }
   ASSERT_TRUE(Complete(id, {1}).ok());
   EXPECT_EQ(Get(*store_, "key"), Body(100'000, 2));
@@ -165,7 +165,7 @@ TEST_P(UploadsTest, AbortingFreesTheParts) {
   EXPECT_EQ(store_->AbortUpload(kBucket, kKey, id).error().code, "NoSuchUpload");
   EXPECT_EQ(PutPartOf(id, 2, Body(100'000)).error().code, "NoSuchUpload");
   if (GetParam()) {
-    EXPECT_TRUE(ComesToBlobs(directory_, 0));
+    EXPECT_TRUE(WaitForBlobFiles(directory_, 0));
   }
 }
 
@@ -174,7 +174,7 @@ TEST_P(UploadsTest, AnUploadBelongsToItsKey) {
   EXPECT_EQ(PutPartOf(id, 1, "x").error().code, "NoSuchUpload");
 }
 
-TEST_P(UploadsTest, ListsUploadsByKeyThenInitiation) {
+TEST_P(UploadsTest, ListsUploadsByKeyThenCreation) {
   const UploadId b1 = Create("b");
   const UploadId a = Create("a");
   const UploadId b2 = Create("b");
@@ -188,12 +188,13 @@ TEST_P(UploadsTest, ListsUploadsByKeyThenInitiation) {
   ASSERT_EQ(page.entries.size(), 1u);
   EXPECT_EQ(page.entries[0].upload->id, b2);
   EXPECT_TRUE(List({.key_marker = "b"}).entries.empty());
-  // ignored without a key marker
+  // The upload id marker is ignored without a key marker.
   EXPECT_EQ(List({.upload_id_marker = b1.value}).entries.size(), 3u);
 }
 
-// Recorded: S3 accepts the id of an aborted upload as a marker (minio issue 1805).
-TEST_P(UploadsTest, ListsOnBehindAnUploadThatIsGone) {
+// Recorded against Amazon S3, which accepts the id of an aborted upload as a marker (minio issue
+// 1805).
+TEST_P(UploadsTest, ResumesAfterAnAbortedUpload) {
   const UploadId first = Create("b");
   const UploadId second = Create("b");
   const UploadId third = Create("b");
@@ -209,7 +210,7 @@ TEST_P(UploadsTest, ListsOnBehindAnUploadThatIsGone) {
   EXPECT_EQ(page.entries[0].upload->id, third);
 }
 
-TEST_P(UploadsTest, FoldsUploads) {
+TEST_P(UploadsTest, GroupsUploadsByCommonPrefix) {
   Create("d/1");
   Create("d/2");
   Create("e");
@@ -219,7 +220,7 @@ TEST_P(UploadsTest, FoldsUploads) {
   EXPECT_EQ(page.entries[1].upload->key.value, "e");
 }
 
-TEST_P(UploadsTest, RefusesAnUploadMarkerOfAnotherKey) {
+TEST_P(UploadsTest, RejectsAnUploadMarkerOfAnotherKey) {
   const UploadId a = Create("a");
   ListUploads query;
   query.bucket = kBucket;
@@ -233,7 +234,7 @@ TEST_P(UploadsTest, DoNotBlockDeletingTheBucket) {
   ASSERT_TRUE(PutPartOf(id, 1, Body(100'000)).ok());
   ASSERT_TRUE(store_->DeleteBucket(kBucket).ok());
   if (GetParam()) {
-    EXPECT_TRUE(ComesToBlobs(directory_, 0));
+    EXPECT_TRUE(WaitForBlobFiles(directory_, 0));
   }
   MakeBucket(*store_);
   EXPECT_EQ(store_->FindUpload(kBucket, kKey, id).error().code, "NoSuchUpload");
